@@ -1,6 +1,6 @@
 # `make help` lists the targets; CONTRIBUTING.md has what each needs and how long it takes.
 
-.PHONY: help demo test test-all pytest pytest-thorough scheme lint wheel dist dist-check bench hotplug figures deviations fuzz docs pages interop
+.PHONY: help demo test test-all rust rust-thorough python python-thorough pytest pytest-thorough scheme lint wheel dist dist-check bench hotplug figures deviations fuzz docs pages interop
 SHELL := bash
 # Python with the tools that tools/requirements.txt pins; `tools/venv` makes it.
 VENV := $(CURDIR)/target/venv
@@ -13,23 +13,32 @@ demo: ## a real video over three emulated links; report in target/demo/report.ht
 	cargo run --release --locked -p strandcast-cli -- demo $(ARGS)
 
 # Tests of the second tier are in modules called `thorough`. Many tests of sockets and of the command sleep: eight at once.
-TESTS := RUST_TEST_THREADS=8 cargo test --quiet --locked --workspace --exclude strandcast-bench --no-fail-fast
+TESTS := cargo test --quiet --locked --workspace --exclude strandcast-bench --no-fail-fast
+PARTS = RUST_TEST_THREADS=8 STRANDCAST_PARTS="$$(paste -sd ' ' target/parts)"
 OTHER_TARGET := $(shell uname -m)-unknown-linux-musl
+# Two targets at once, because most tests of Rust sleep. The output of the second is printed after that of the first.
+together = @$(MAKE) --no-print-directory $2 >target/$2.log 2>&1 & other=$$!; \
+	$(MAKE) --no-print-directory $1; code=$$?; wait $$other || code=1; cat target/$2.log; exit $$code
 
 test: ## all that must pass before a change lands, Rust and Python
 	tools/setup
 	@if grep -qx usrsctp target/parts; then $(MAKE) --no-print-directory interop; fi
-	STRANDCAST_PARTS="$$(paste -sd ' ' target/parts)" $(TESTS) -- --skip thorough
+	$(TESTS) --no-run
+	$(call together,rust,python)
+
+rust:
+	$(PARTS) $(TESTS) -- --skip thorough
 	@if grep -qx usrsctp target/parts; then tests/interop/selftest; fi
 	tools/selftest
-	@if grep -qx python target/parts; then $(MAKE) --no-print-directory pytest; fi
 
 test-all: test ## both tiers: many seeds, products of combinations, long clocks, other programs
-	STRANDCAST_PARTS="$$(paste -sd ' ' target/parts)" $(TESTS) --lib --bins --tests thorough
+	$(call together,rust-thorough,python-thorough)
+
+rust-thorough:
+	$(PARTS) $(TESTS) --lib --bins --tests thorough
 	tools/selftest thorough
 	tools/check-packages
 	cargo test --quiet --locked -p strandcast-proto --no-default-features --doc
-	@if grep -qx python target/parts; then $(MAKE) --no-print-directory pytest-thorough; fi
 	@if grep -qx usrsctp target/parts; then \
 		tests/interop/selftest \
 			$$(grep -qx netns target/parts && echo --netns) $$(grep -qx tshark target/parts && echo --pcap); \
@@ -48,6 +57,9 @@ pytest:
 pytest-thorough:
 	tools/venv --package
 	$(VENV)/bin/pytest -q -m thorough $(ARGS)
+
+python python-thorough: python%:
+	@if grep -qx python target/parts; then $(MAKE) --no-print-directory pytest$*; fi
 
 scheme: ## all that a scheme or part has to pass (ARGS=NAME; docs/adding-a-scheme.md)
 	tools/scheme $(ARGS)

@@ -42,7 +42,7 @@ THROUGHPUT, FAIRNESS, FLUCTUATION = "throughput", "fairness index", "fluctuation
 TIMEOUTS, AGAIN, NEEDLESS = "timeouts", "retransmissions", "needless retransmissions"
 
 RATE = Measure(THROUGHPUT, "kbit/s", metric("flow", FLOW, "goodput_bps", scale=1e-3), 1)
-JAIN = Measure(FAIRNESS, "", metric("flow", FLOW, "jain"), 3)
+JAIN = Measure(FAIRNESS, "", metric("flow", FLOW, "jain"), 3, share=True)
 STEADINESS = Measure(FLUCTUATION, "", reading("fluctuation", FLOW, "delivered_bytes", step_s=STEP_S), 3)
 EXPIRED = Measure(TIMEOUTS, "", metric("flow", FLOW, "timeouts"), 0)
 REPEATED = Measure(AGAIN, "packets", metric("flow", FLOW, "retransmitted_packets"), 0)

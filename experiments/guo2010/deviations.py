@@ -34,12 +34,21 @@ def average(share: float) -> Deviation:
     return Deviation(f"{share:g}", "weight of a new value in MPR's averages (0.25)", schemes={MPR: (routing,)})
 
 
+def routes(about: str, name: str, keys: str) -> Deviation:
+    """Keys of MPR's routing."""
+    return Deviation(name, about, schemes={MPR: (f'radio.mesh.routing="{ROUTINGS[MPR]},{keys}"',)})
+
+
+AGE, FOUND = "age at which routes are searched again (10 s)", "how QAOMDV notices a lost link (link layer)"
 WINDOW, BASIC = "TCP's receive window (20 segments)", "basic rate (1 Mbit/s)"
 DEVIATIONS = (
     *map(rate, (25, 100, 200)),
     *(Deviation(f"{n}", WINDOW, at(EVERYWHERE, f"flows.tcp.tcp.receive_window={n * 1000}")) for n in (8, 64)),
     *(Deviation(f"{n} Mbit/s", BASIC, at(EVERYWHERE, f'radio.mesh.dcf.basic_rate="{n}"')) for n in (2, 11)),
     *map(average, (0.125, 0.5, 1)),
+    routes(AGE, "never", "refresh=0"),
+    routes(FOUND, "HELLO", "detect=hello"),
+    routes(FOUND, "HELLO, and never searched again", "detect=hello,refresh=0"),
 )
 NUMBERS = (
     Main(f"NMPR-s, kbit/s, {EIGHT.name}", "9", level(1306.4, THROUGHPUT, NMPR_S, [EIGHT.name]), 0, "1306"),

@@ -34,6 +34,7 @@ def study(figures: Iterable[Figure], specs: Mapping[str, str], networks: Mapping
     deviations = [Deviation(name, ABOUT[name], at(PUBLISHED, *sets)) for name, sets in networks.items()]
     once = next(index for index, one in enumerate(deviations) if one.name == "links retransmit once")
     deviations.insert(once + 1, Deviation("links retransmit three times", "link retransmission (none)", THRICE))
+    failed = {scheme: specs[scheme].replace("pf=off", "pf=on") for scheme in (CMT, LA)}
     resent = "where cmt sends lost data again (largest window)"
     results = (
         *(
@@ -50,6 +51,7 @@ def study(figures: Iterable[Figure], specs: Mapping[str, str], networks: Mapping
             Deviation("first path with room", resent, specs={CMT: specs["cmt rtx=asap"]}),
             Deviation("the same path", resent, specs={CMT: specs["cmt rtx=same"]}),
             Deviation("over all paths", "RTT_min (each path's)", specs={LA: specs[GLOBAL]}),
+            Deviation("on", "potentially failed paths (off)", specs=failed),
         ),
         runs=5,
         notes="TCP generators are limited; figures also have greedy ones.",

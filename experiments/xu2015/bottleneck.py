@@ -32,7 +32,9 @@ from .common import (
     THROUGHPUT,
     behind,
     better,
+    both_deadlines,
     lacks,
+    same_opinion,
     video,
     video_measures,
 )
@@ -46,8 +48,8 @@ def bottleneck_measures(tcps: tuple[str, ...]) -> tuple[Measure, ...]:
     shares: Sum = sum((metric("share", "bottleneck", "served_share", f"forward/{tcp}") for tcp in tcps), ())
     goodputs: Sum = sum((metric("flow", tcp, "goodput_bps", scale=1e-6) for tcp in tcps), ())
     return (
-        Measure(SHARE, "", metric("share", "bottleneck", "served_share", "forward/sctp"), 3),
-        Measure(TCPS, "", shares, 3),
+        Measure(SHARE, "", metric("share", "bottleneck", "served_share", "forward/sctp"), 3, share=True),
+        Measure(TCPS, "", shares, 3, share=True),
         Measure(THROUGHPUT, "Mbit/s", metric("flow", "sctp", "goodput_bps", scale=1e-6), 3),
         Measure(PATH_A, "Mbit/s", metric("path", "sctp", "goodput_bps", "a", scale=1e-6), 3),
         Measure(PATH_B, "Mbit/s", metric("path", "sctp", "goodput_bps", "b", scale=1e-6), 3),
@@ -190,8 +192,11 @@ FIGURE_13 = Figure(
     FIG13,
     video_measures("sctp"),
     claims=(
-        *(better(a, fd, FIG13_NAMES) for fd in FDS for a in (QA, CL, *CODED)),
-        *(shrinks(a, fd, "2.5 Mbit/s", "3.5 Mbit/s") for fd in FDS for a in (QA, CL, *CODED)),
+        *both_deadlines(
+            *(better(a, fd, FIG13_NAMES) for fd in FDS for a in (QA, CL, *CODED)),
+            *(shrinks(a, fd, "2.5 Mbit/s", "3.5 Mbit/s") for fd in FDS for a in (QA, CL, *CODED)),
+        ),
+        *(same_opinion(fd, QA, FIG13_NAMES) for fd in FDS),
     ),
 )
 
@@ -304,7 +309,7 @@ FIGURE_15 = Figure(
     claims=tuple(
         claim
         for names, size in ((FIG15_NAMES, ""), (FIG15_BIG_NAMES, ", 256 KB"))
-        for claim in (
+        for claim in both_deadlines(
             *(better(CL, other, names, size) for other in (QA, *FDS, *CODED)),
             *(
                 behind(db, other, fd, f"{at}{size}")
@@ -318,6 +323,12 @@ FIGURE_15 = Figure(
             ),
             *(shrinks(other, fd, f"1.5 Mbit/s{size}", f"2.5 Mbit/s{size}") for fd in FDS for other in (QA, *CODED)),
         )
+    )
+    + tuple(
+        same_opinion(fd, other, names, size)
+        for names, size in ((FIG15_NAMES, ""), (FIG15_BIG_NAMES, ", 256 KB"))
+        for fd in FDS
+        for other in (QA, CL, *CODED)
     ),
     notes="Receive buffer of 64 KB and, as the paper says of Fig. 13, 256 KB.",
     # They are of 2 to some thousand per cent.

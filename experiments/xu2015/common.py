@@ -19,7 +19,9 @@ from strandcast.figures.spec import (
 
 QA, CL, FD = "cmt-qa", "cmt-cl", "cmt-cl-fd"
 NC, FM = "nc-mptcp", "fmtcp"
-SPECS = {name: f"{name},pf=off" for name in ("cmt", QA, CL, FD, NC, FM)} | {"reno": "reno"}
+SPECS = {name: f"{name},pf=off" for name in ("cmt", QA, CL, FD)} | {"reno": "reno"}
+# Section VIII.A: "network coding they used will filter some packet loss events".
+SPECS |= {name: f"{name},pf=off,mask-losses=on" for name in (NC, FM)}
 # Algorithm 2 halves fwnd at fast retransmissions by congestion, section V's text at any: both, side by side.
 TEXT = f"{FD} fwnd-cut=any"
 SPECS |= variants(SPECS, FD, ("fwnd-cut=any",))
@@ -62,15 +64,19 @@ FD_PARTS = variants(
         "fr-freeze=on",
     ),
 )
-# A lost symbol whose block needs no other one is kept from the windows, as section VIII says of both coded schemes.
-MASKED = {coded: f"{coded} mask-losses=on" for coded in CODED}
-SPECS |= CL_PARTS | FD_PARTS
-for coded in CODED:
-    SPECS |= variants(SPECS, coded, ("mask-losses=on",))
+# Every lost symbol reaches the windows, also those whose block needs no other one.
+UNMASKED = {coded: f"{coded} mask-losses=off" for coded in CODED}
+SPECS |= CL_PARTS | FD_PARTS | {name: f"{coded},pf=off" for coded, name in UNMASKED.items()}
 
 THROUGHPUT = "throughput"
 PSNR = "PSNR"
-DEFICIT = "deficit"
+DEFICIT, DEFICIT_END = "deficit", "deficit by the end of sending"
+MOS = "MOS"
+"""The Mean Opinion Score that a PSNR stands for."""
+GRADES = 20.0, 25.0, 31.0, 37.0
+"""Least PSNR of the grades 2 to 5, in dB: the usual table (Klaue, Rathke and Wolisz 2003). The paper prints none."""
+HALF_A_GRADE = 0.5
+NO_DEADLINE = f"{PSNR}, no deadline"
 UNDERFLOWS = "underflows"
 
 RATE = 1000.0
@@ -91,6 +97,8 @@ def video_measures(flow: str) -> tuple[Measure, ...]:
         Measure(PSNR, "dB", metric("flow", flow, "psnr_eq17_db")),
         Measure(DEFICIT, "kbit/s", metric("flow", flow, "psnr_eq17_db"), 1, missing_of=RATE),
         Measure("PSNR, CRT at the end of sending", "dB", metric("flow", flow, "psnr_eq17_end_db")),
+        Measure(DEFICIT_END, "kbit/s", metric("flow", flow, "psnr_eq17_end_db"), 1, missing_of=RATE),
+        Measure(MOS, "", metric("flow", flow, "psnr_eq17_db"), 2, grades=GRADES),
         Measure("PSNR, mean over 10 s", "dB", metric("flow", flow, "psnr_eq17_bins_db")),
     )
 
@@ -120,6 +128,28 @@ def lacking(psnr_db: float, scheme: str, point: str) -> Claim:
     """A video lacks as much as this PSNR says."""
     contrasts = alone(DEFICIT, scheme, [point])
     return Claim(f"{PSNR} at {point}: {scheme}, {psnr_db:g} dB", contrasts, "deficit", missing(psnr_db, RATE))
+
+
+def without_deadline(claim: Claim) -> Claim:
+    """The same claim about all that arrived by the end of sending: eq. 17 has no deadline, the 2 s are ours."""
+
+    def moved(contrasts: tuple[Contrast, ...]) -> tuple[Contrast, ...]:
+        return tuple(tuple(term._replace(measure=DEFICIT_END) for term in one) for one in contrasts)
+
+    base = None if claim.base is None else moved(claim.base)
+    text = claim.text.replace(PSNR, NO_DEADLINE, 1)
+    return dataclasses.replace(claim, text=text, contrasts=moved(claim.contrasts), base=base)
+
+
+def both_deadlines(*claims: Claim) -> tuple[Claim, ...]:
+    """Claims about a video's PSNR, with the deadline and without one."""
+    return (*claims, *(without_deadline(one) for one in claims))
+
+
+def same_opinion(a: str, b: str, points: Sequence[str], where: str = "") -> Claim:
+    """Viewers have the same opinion of both videos."""
+    contrasts = difference(MOS, a, b, points)
+    return Claim(f"{MOS}{where}: {a} ≈ {b}", contrasts, "same", within=HALF_A_GRADE)
 
 
 def behind(db: float, a: str, b: str, point: str) -> Claim:

@@ -6,7 +6,7 @@ from strandcast.figures.deviations import at, both, reduced
 from strandcast.figures.spec import Deviation, Figure, Main, Point, Study, by, level
 
 from .bottleneck import ALONE, BIG_BUFFER, FIGURE_11, FIGURE_12, FIGURE_13, FIGURE_14, FIGURE_15, SHARE
-from .common import CL, FD, PSNR, QA, SPECS, TEXT, THROUGHPUT
+from .common import CL, CODED, FD, PSNR, QA, SPECS, TEXT, THROUGHPUT, UNMASKED
 from .lossy import BAD, BEST, FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_8, PATHS, WORST, side_name
 
 LOSSY, SHARED, APART = ("5", "6", "7", "8"), ("11", "12", "13"), ("14", "15")
@@ -102,6 +102,8 @@ PLAYER, AGAIN = "start of the player (2 s of media)", "lost retransmissions (wai
 ONCE, BURST, LOAD = arq(1), "burst of Markov loss (3 packets)", "background load (0 to 50 %)"
 READING = "which fast retransmissions cut fwnd (Algorithm 2)"
 
+FAILED = {name: spec.replace("pf=off", "pf=on") for name, spec in SPECS.items() if name in (QA, CL, FD, *CODED)}
+
 DEVIATIONS = (
     ONCE,
     arq(3),
@@ -117,6 +119,10 @@ DEVIATIONS = (
     Deviation("none", LOAD, at(LOSSY, *each("cross.{path}="))),
     Deviation("50 packets", CORES, at(LOSSY, *each('links.{path}_core.queue.limit="50 packets"'))),
     Deviation("each 10 s", DRAWN, at(LOSSY, *each(f"links.{{path}}_access.delay={REDRAWN}"))),
+    Deviation("on", "potentially failed paths (off)", specs=FAILED),
+    Deviation(
+        "mask no losses", "codes (mask losses)", specs={coded: SPECS[other] for coded, other in UNMASKED.items()}
+    ),
     Deviation("noticed by later packets", AGAIN, noticed),
     Deviation("256 KB", "receive buffer in Fig. 15 (64 KB)", at(("15",), BIG_BUFFER)),
     *(Deviation(f"{n}", QUEUE, at(BOTTLENECK, f'links.bottleneck.queue.limit="{n} packets"')) for n in (100, 20)),

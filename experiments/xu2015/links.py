@@ -26,10 +26,10 @@ from .common import (
     CODED,
     FAIR,
     FDS,
-    MASKED,
     PSNR,
     QA,
     THROUGHPUT,
+    UNMASKED,
     flow_measures,
     video,
     video_measures,
@@ -136,19 +136,19 @@ FIGURE_14L = Figure(
 )
 
 
-def masks(coded: str, masked: str) -> tuple[Claim, ...]:
-    """The paper's reason: what codes mask makes a scheme more aggressive, beyond CMT-CL/FD."""
-    return (shift(SHARE, masked, coded, RATES), *(more(SHARE, masked, fd, RATES) for fd in FDS))
+def masks(coded: str, unmasked: str) -> tuple[Claim, ...]:
+    """The paper's reason: codes that mask losses make a scheme more aggressive, beyond CMT-CL/FD."""
+    return (shift(SHARE, unmasked, coded, RATES), *(more(SHARE, unmasked, fd, RATES) for fd in FDS))
 
 
 FIGURE_11M = Figure(
     "11 by masked losses",
     "shares if windows receive all losses, or codes mask some",
     "fig9.toml",
-    (*FDS, *CODED, *MASKED.values()),
+    (*FDS, *CODED, *UNMASKED.values()),
     tuple(rate(mbps) for mbps in (0.5, 1.0, 1.5, 2.0)),
     bottleneck_measures(("tcp1", "tcp2")),
-    claims=tuple(claim for coded, masked in MASKED.items() for claim in masks(coded, masked)),
-    notes="The paper explains the coded schemes' shares by losses that codes filter. `mask-losses=on` is that reading: "
-    "a lost symbol whose block needs no other one is kept from the windows. In all other figures each loss counts.",
+    claims=tuple(claim for coded, unmasked in UNMASKED.items() for claim in masks(coded, unmasked)),
+    notes="The paper explains the coded schemes' shares by losses that codes filter: a lost symbol whose block needs "
+    "no other one is kept from the windows, in all figures. With `mask-losses=off` each loss counts.",
 )

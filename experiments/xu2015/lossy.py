@@ -27,6 +27,7 @@ from .common import (
     THROUGHPUT,
     UNDERFLOWS,
     better,
+    both_deadlines,
     close,
     flow_measures,
     lacking,
@@ -134,7 +135,7 @@ def claims_6(names: Sequence[str], best: str = BEST, bad: str = BAD, where: str 
     """Claims of the paper about Fig. 6; it calls differences between 0.02 and 0.05 dB close."""
     others = (QA, *CODED)
     at_best, at_bad = f" at {best}", f" at {bad}"
-    return (
+    return both_deadlines(
         *(better(CL, other, names, where) for other in (QA, *FDS, *CODED)),
         *(better(QA, coded, [best], at_best) for coded in CODED),
         *(better(other, fd, [best], at_best) for fd in FDS for other in others),

@@ -59,7 +59,7 @@ class Results:
 
 @final
 class View:
-    """A snapshot of all paths. A kept snapshot does not change."""
+    """A snapshot of all paths. It does not change later."""
 
     @property
     def now(self) -> float:
@@ -71,11 +71,13 @@ class View:
 
     @property
     def usable(self) -> tuple[Path, ...]:
-        """The paths data may go to, lowest id first: the active ones; if none is, the least bad one."""
+        """The paths that data may use, lowest id first: the active ones; without any, the one with the fewest
+        errors.
+        """
 
     @property
     def rwnd(self) -> int:
-        """Bytes that the peer's receive window still admits."""
+        """Free bytes of the peer's receive window."""
 
     @property
     def in_flight(self) -> int:
@@ -87,47 +89,49 @@ class View:
 
     @property
     def primary(self) -> int:
-        """Path that the application requested, once it is confirmed; else the path of the handshake."""
+        """Path that the application requested, once it is confirmed; otherwise the path of the handshake."""
 
     @property
     def peer_reports(self) -> bool:
-        """The peer is a Strandcast peer: schemes' reports reach it."""
+        """True if the peer is a Strandcast peer, which receives the reports of schemes."""
 
     @property
     def blocked(self) -> Blocked | None:
-        """The chunk that keeps new data from being sent, while one does although a usable path has room."""
+        """Chunk that keeps new data from being sent although a usable path has room; None if there is no such
+        chunk.
+        """
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """The blocks that the receiver does not have yet, oldest first; none unless the association codes in blocks."""
+        """Blocks that the receiver has not completed, oldest first; empty unless the association codes in blocks."""
 
 @final
 class Block:
-    """A block of source symbols that the receiver does not have yet."""
+    """A block of source symbols that the receiver has not completed."""
 
     @property
     def number(self) -> int:
-        """Its number; blocks are numbered from 0 in the order of their messages, modulo 2^32."""
+        """Number of the block; blocks are numbered from 0 in the order of their messages, modulo 2^32."""
 
     @property
     def sources(self) -> int:
-        """Its source symbols so far; once it is closed, all of them."""
+        """Number of its source symbols so far; once it is closed, of all of them."""
 
     @property
     def closed(self) -> bool:
-        """No further source symbol joins it. Repair symbols are of closed blocks alone."""
+        """True if no further source symbol joins it. Only closed blocks have repair symbols."""
 
     @property
     def rank(self) -> int:
-        """Independent symbols of it that arrived. The block is done at `sources`."""
+        """Number of its independent symbols that arrived. The block is complete at `sources`."""
 
     @property
     def sources_sent(self) -> int:
-        """Source symbols of it that were sent: those at places before this one."""
+        """Number of its source symbols that were sent, in their order."""
 
     @property
     def repairs_sent(self) -> int:
-        """Repair symbols of it that were sent."""
+        """Number of its repair symbols that were sent."""
 
     def in_flight(self, path: int) -> tuple[int, int]:
         """Source symbols and repair symbols of it in flight on a path."""
@@ -153,7 +157,7 @@ class SymbolAssignment:
 
     @property
     def repair(self) -> bool:
-        """A new repair symbol, or the next source symbol."""
+        """True for a new repair symbol, false for the next source symbol."""
 
 @final
 class RepairOffer:
@@ -165,7 +169,7 @@ class RepairOffer:
 
     @property
     def first(self) -> int:
-        """The number of the first source symbol that it covers."""
+        """Number of the first source symbol that it covers."""
 
     @property
     def sources(self) -> int:
@@ -173,11 +177,13 @@ class RepairOffer:
 
     @property
     def sent_on(self) -> list[int]:
-        """Number of those that each path carried and are not acknowledged; paths at the end may be missing."""
+        """Number of covered messages that each path carried and that are not acknowledged; paths at the end
+        may be missing.
+        """
 
     @property
     def expires(self) -> tuple[float, float] | None:
-        """When the first and the last of those become worthless, by the clock of `View.now`."""
+        """Times at which the first and the last covered message become worthless, by the clock of `View.now`."""
 
 @final
 class Symbol:
@@ -185,31 +191,33 @@ class Symbol:
 
     @property
     def block(self) -> int:
-        """Its block, or the number of the first source symbol that it covers."""
+        """Number of the block, or of the first source symbol that it covers."""
 
     @property
     def sources(self) -> int:
-        """Source symbols that it covers: those of its block or window; 1 if it is the source symbol of a window."""
+        """Number of source symbols of its block or window; 1 if it is the source symbol of a window."""
 
     @property
     def index(self) -> int | None:
-        """The place of a source symbol in its block; None: it is a repair symbol, which is never sent again."""
+        """Position of a source symbol in its block; None for a repair symbol, which is never sent again."""
 
 @final
 class Blocked:
-    """New data can not be sent although a path has room."""
+    """A reason why new data cannot be sent although a path has room."""
 
     @property
     def by(self) -> Literal["receive window", "send buffer"]:
-        """Name of what is full. The send buffer: everything in it was sent, and the application has more."""
+        """Name of the full buffer. If it is the send buffer, everything in it was sent, and the application
+        has more data.
+        """
 
     @property
     def tsn(self) -> int:
-        """The oldest chunk that is not acknowledged: it would make room."""
+        """Oldest chunk that is not acknowledged: its acknowledgement would make room."""
 
     @property
     def path(self) -> int:
-        """The path it was last sent on."""
+        """Path of its last transmission."""
 
     @property
     def since(self) -> float:
@@ -217,21 +225,21 @@ class Blocked:
 
 @final
 class Path:
-    """A path, as measured by the core and judged by the scheme. None stands for a value without an estimate."""
+    """A path, with the core's measurements and the scheme's estimates. None stands for a value without an estimate."""
 
     @property
     def id(self) -> int:
-        """Its number: its place in `View.paths`. It is used again after the path was closed."""
+        """Number of the path: its index in `View.paths`. It is used again after the path was closed."""
 
     @property
     def name(self) -> str | None:
-        """Its name in the scenario; None over real links."""
+        """Name of the path in the scenario; None over real links."""
 
     @property
     def state(
         self,
     ) -> Literal["unconfirmed", "active", "potentially failed", "inactive", "suspended", "closed"]:
-        """Its reachability (RFC 9260 §8.2, RFC 7829 §4.2)."""
+        """Reachability of the path (RFC 9260 §8.2, RFC 7829 §4.2)."""
 
     @property
     def mtu(self) -> int:
@@ -247,11 +255,11 @@ class Path:
 
     @property
     def latest_rtt(self) -> float | None:
-        """The latest round-trip time sample, seconds."""
+        """Latest round-trip time sample, seconds."""
 
     @property
     def min_rtt(self) -> float | None:
-        """The least sample, seconds."""
+        """Least round-trip time sample, seconds."""
 
     @property
     def rto(self) -> float:
@@ -271,11 +279,11 @@ class Path:
 
     @property
     def last_sent(self) -> float | None:
-        """When data last left on it, by the clock of `View.now`."""
+        """Time at which data last left on it, by the clock of `View.now`."""
 
     @property
     def link(self) -> int:
-        """The number of the link it runs over."""
+        """Number of the link of the path."""
 
     @property
     def tariff(self) -> Tariff:
@@ -287,7 +295,7 @@ class Path:
 
     @property
     def room(self) -> int:
-        """Free window in bytes, 0 while blocked. Any byte is room for a packet."""
+        """Free window in bytes, 0 while blocked. A free byte is sufficient for a packet."""
 
     @property
     def cwnd(self) -> int:
@@ -299,7 +307,7 @@ class Path:
 
     @property
     def pacing(self) -> float | None:
-        """The rate it is paced at, bit/s."""
+        """Pacing rate, bit/s."""
 
     @property
     def bandwidth(self) -> float | None:
@@ -327,7 +335,7 @@ class Path:
 
     @property
     def peer_rate(self) -> float | None:
-        """The rate the receiver asks for, bit/s."""
+        """Rate that the receiver requests, bit/s."""
 
     @property
     def extra(self) -> dict[str, float]:
@@ -335,11 +343,15 @@ class Path:
 
 @final
 class Tariff:
-    """Cost of data on a link, as the application said (`strandcast send --tariff`); nothing unless it did."""
+    """Cost of data on a link, as set by the application (`strandcast send --tariff`); nothing unless it
+    was set.
+    """
 
     @property
     def class_(self) -> int:
-        """Links of a higher class are for when those of lower ones do not suffice; 0: use it freely."""
+        """Class of the link. Links of a higher class are used if those of lower classes do not suffice; 0:
+        without limit.
+        """
 
     @property
     def per_gb(self) -> float | None:
@@ -347,15 +359,15 @@ class Tariff:
 
     @property
     def left(self) -> int | None:
-        """Bytes that may still be used, in both directions, with all headers: counted down with each datagram, to 0."""
+        """Remaining bytes in both directions, with all headers. Each datagram reduces them, down to 0."""
 
     @property
     def until(self) -> float | None:
-        """Time until which they have to last, by the clock of `View.now`."""
+        """Time until which the remaining bytes have to last, by the clock of `View.now`."""
 
 @final
 class MessageHead:
-    """The first message of one importance that may leave."""
+    """First message of one importance that may leave."""
 
     @property
     def next_len(self) -> int:
@@ -363,11 +375,11 @@ class MessageHead:
 
     @property
     def next_expires(self) -> float | None:
-        """When it becomes worthless, by the clock of `View.now`."""
+        """Time at which it becomes worthless, by the clock of `View.now`."""
 
     @property
     def group(self) -> int | None:
-        """The group that it belongs to, as a video frame."""
+        """Group of the message, such as a video frame."""
 
     @property
     def bytes(self) -> int:
@@ -383,7 +395,7 @@ class Backlog:
 
     @property
     def messages(self) -> int:
-        """Messages of which something was not sent yet."""
+        """Number of messages that were not sent completely."""
 
     @property
     def next_len(self) -> int:
@@ -396,33 +408,35 @@ class Backlog:
 
     @property
     def begun(self) -> bool:
-        """True if some of the next chunk's message was sent already: giving it up wastes what was sent. False for a
-        retransmission."""
+        """True if a part of the next chunk's message was sent: to abandon the message wastes that part. False
+        for a retransmission.
+        """
 
     @property
     def next_expires(self) -> float | None:
-        """When the next chunk's message becomes worthless, be it new or lost, by the clock of `View.now`."""
+        """Time at which the message of the next chunk, new or lost, becomes worthless, by the clock of `View.now`."""
 
     @property
     def retransmission(self) -> bool:
-        """True if the next chunk was lost before: the answer is for it alone."""
+        """True if the next chunk was lost before: the answer then applies only to it."""
 
     @property
     def tried(self) -> AbstractSet[int]:
-        """Paths the next chunk was sent on already."""
+        """Paths on which the next chunk was sent before."""
 
     @property
     def next_importance(self) -> Literal["disposable", "normal", "reference", "key"]:
-        """The importance of the next chunk's message."""
+        """Importance of the next chunk's message."""
 
     @property
     def next_group(self) -> int | None:
-        """The group of the next chunk's message."""
+        """Group of the next chunk's message."""
 
     @property
     def heads(self) -> dict[str, MessageHead]:
-        """The first message of each importance that may leave now; the oldest of all always has one. Empty where the
-        association codes in blocks."""
+        """First message of each importance that may leave now, the oldest message of all included. Empty if
+        the association codes in blocks.
+        """
 
 @final
 class Assignment:
@@ -446,7 +460,7 @@ class Assignment:
     ) -> Assignment: ...
     @staticmethod
     def nowhere(why: Literal["too-late", "too-far", "makes-way"] = "too-late") -> Assignment:
-        """For a message with a lifetime (`Backlog.next_expires`) that is better not sent: it is given up.
+        """Abandons the next message, which must have a lifetime (`Backlog.next_expires`).
 
         Args:
             why: What `explain` and the counters of a result say: it would be late by all paths, the ways alone take
@@ -461,7 +475,7 @@ class Assignment:
     def importance(self) -> Literal["disposable", "normal", "reference", "key"] | None: ...
     @property
     def why(self) -> Literal["too-late", "too-far", "makes-way"] | None:
-        """Reason for giving the message up; `None` unless made by `nowhere`."""
+        """Reason for abandoning the message; `None` unless made by `nowhere`."""
 
 @final
 class Limit:
@@ -492,11 +506,11 @@ class Transmission:
     def path(self) -> int: ...
     @property
     def at(self) -> float:
-        """When, by the clock of `View.now`."""
+        """Time of the transmission, by the clock of `View.now`."""
 
     @property
     def next_tsn(self) -> int:
-        """The next new TSN when it left."""
+        """Next new TSN at its departure."""
 
     @property
     def in_flight(self) -> bool:
@@ -508,7 +522,7 @@ class Transmission:
 
 @final
 class Chunk:
-    """A TSN that was sent: its properties, and each of its transmissions."""
+    """A TSN that was sent, with its properties and transmissions."""
 
     @property
     def tsn(self) -> int: ...
@@ -520,7 +534,7 @@ class Chunk:
     def stream(self) -> int: ...
     @property
     def expires(self) -> float | None:
-        """When its message becomes worthless, by the clock of `View.now`."""
+        """Time at which its message becomes worthless, by the clock of `View.now`."""
 
     @property
     def importance(self) -> Literal["disposable", "normal", "reference", "key"]:
@@ -532,7 +546,7 @@ class Chunk:
 
     @property
     def transmissions(self) -> Sequence[Transmission]:
-        """Each, oldest first; a copy is a second one at the same time."""
+        """Transmissions, oldest first; a copy is a second transmission at the same time."""
 
     @property
     def losses(self) -> int:
@@ -540,26 +554,26 @@ class Chunk:
 
     @property
     def symbol(self) -> Symbol | None:
-        """The symbol that it carries, if the association codes what it sends."""
+        """Symbol that it carries, if the association codes its data."""
 
     @property
     def path(self) -> int | None:
-        """The path it was last sent on."""
+        """Path of its last transmission."""
 
 @final
 class Flight:
     """Chunks in flight."""
 
     def on(self, path: int) -> list[Chunk]:
-        """The chunks in flight on a path: those first sent there in the order of sending, then those sent again."""
+        """Returns the chunks in flight on a path: first sent chunks in the order of sending, then retransmissions."""
 
 @disjoint_base
 class Act:
-    """One thing that a policy does of its own accord (`Policy.act`)."""
+    """An action that a policy requests without being asked for a path (`Policy.act`)."""
 
     @final
     class Copy(Act):
-        """Sends a copy of a chunk in flight on another path as well, before lost and new ones, once `to` has room."""
+        """Sends a copy of a chunk in flight on another path, before lost and new chunks, once `to` has room."""
 
         __match_args__ = ("tsn", "to")
 
@@ -571,8 +585,9 @@ class Act:
 
     @final
     class Lose(Act):
-        """Declares lost what left on `path` before `sent_before`, by the clock of `View.now`, and is in flight there.
-        Each is a `Signal.Lost`; no `Signal.LossEvent` follows."""
+        """Declares lost all chunks in flight on `path` that left before `sent_before`, by the clock of
+        `View.now`. Each is a `Signal.Lost`; no `Signal.LossEvent` follows.
+        """
 
         __match_args__ = ("path", "sent_before", "cause")
 
@@ -588,7 +603,7 @@ class Act:
 
     @final
     class Drop(Act):
-        """Gives up every message of a group, waiting or sent."""
+        """Abandons every message of a group, waiting or sent."""
 
         __match_args__ = ("group",)
 
@@ -598,11 +613,13 @@ class Act:
 
 @disjoint_base
 class Signal:
-    """Something happened; its class says what. Sizes are bytes, times seconds by the clock of `View.now`."""
+    """An event of the transport; its class is its kind. Sizes are bytes, times seconds by the clock of
+    `View.now`.
+    """
 
     @final
     class Sent(Signal):
-        """A chunk left; its last transmission says where, several at one time are copies."""
+        """A chunk left, on the path of its last transmission. Several transmissions at one time are copies."""
 
         __match_args__ = ("chunk",)
         def __new__(cls, chunk: Chunk) -> Signal.Sent: ...
@@ -618,9 +635,10 @@ class Signal:
 
     @final
     class Delivered(Signal):
-        """A chunk arrived, as a SACK says: once for each path that it arrived by, before the `Acked` of that SACK and
-        path. Only for policies whose `hears_deliveries` says so. A copy of which the peer names the path later comes
-        once more: to know which arrived, take the first of a TSN."""
+        """A SACK acknowledged a chunk: one signal for each path by which it arrived, before the `Acked` of
+        that SACK and path. Only policies whose `hears_deliveries` returns true receive it. If the peer
+        names the path of a copy later, a further signal follows; the first one of a TSN counts.
+        """
 
         __match_args__ = ("chunk", "path")
         def __new__(cls, chunk: Chunk, path: int | None) -> Signal.Delivered: ...
@@ -628,11 +646,13 @@ class Signal:
         def chunk(self) -> Chunk: ...
         @property
         def path(self) -> int | None:
-            """The path whose `newly_acked` counts it. None: it was in flight on several, and which one is unknown."""
+            """Path whose `newly_acked` counts it. None: it was in flight on several paths, and the path of its
+            arrival is unknown.
+            """
 
     @final
     class Acked(Signal):
-        """Acknowledgements of one SACK that are new, of one path."""
+        """New acknowledgements of one SACK, of one path."""
 
         __match_args__ = (
             "path",
@@ -685,7 +705,7 @@ class Signal:
         def path(self) -> int: ...
         @property
         def return_path(self) -> int:
-            """The path the SACK arrived on."""
+            """Path on which the SACK arrived."""
 
         @property
         def newly_acked(self) -> int:
@@ -693,7 +713,7 @@ class Signal:
 
         @property
         def proven(self) -> int:
-            """Those of them that are known to have come by this path: sent nowhere else, or named by the peer."""
+            """Bytes of `newly_acked` that must have arrived by this path: sent only there, or named by the peer."""
 
         @property
         def newly_acked_chunks(self) -> int: ...
@@ -707,7 +727,7 @@ class Signal:
 
         @property
         def all_acked(self) -> bool:
-            """Nothing is in flight on the path."""
+            """True if nothing is in flight on the path."""
 
         @property
         def rtt(self) -> float | None:
@@ -721,15 +741,15 @@ class Signal:
         def cum_tsn(self) -> int: ...
         @property
         def cum_advanced(self) -> bool:
-            """The association's cumulative TSN moved."""
+            """True if the association's cumulative TSN moved."""
 
         @property
         def pseudo_cum_advanced(self) -> bool:
-            """The earliest outstanding TSN of this path was acknowledged."""
+            """True if the earliest outstanding TSN of this path was acknowledged."""
 
         @property
         def rtx_pseudo_cum_advanced(self) -> bool:
-            """The earliest outstanding TSN of retransmissions on this path was acknowledged."""
+            """True if the earliest outstanding TSN of retransmissions on this path was acknowledged."""
 
         @property
         def earliest_outstanding(self) -> int | None:
@@ -749,19 +769,21 @@ class Signal:
 
         @property
         def paths_newly_acked(self) -> int:
-            """Paths with something newly acknowledged by this SACK."""
+            """Number of paths with new acknowledgements by this SACK."""
 
         @property
         def dac_count(self) -> int:
-            """Packets this SACK stands for, where the peer says so, else 1."""
+            """Number of packets that this SACK acknowledges, if the peer reports it, otherwise 1."""
 
         @property
         def window_limited(self) -> bool:
-            """The path's window was full before this SACK: it, not the application, bounded what was sent."""
+            """True if the path's window was full before this SACK: the window, not the application, limited the
+            sender.
+            """
 
     @final
     class Lost(Signal):
-        """A transmission of a chunk was declared lost; once each."""
+        """A transmission of a chunk was declared lost: one signal for each."""
 
         __match_args__ = ("chunk", "path", "cause")
         def __new__(
@@ -771,16 +793,19 @@ class Signal:
         def chunk(self) -> Chunk: ...
         @property
         def path(self) -> int:
-            """Path of the transmission. With copies it need not be `chunk.path`, where the chunk was sent last."""
+            """Path of the transmission. With copies it may differ from `chunk.path`, the path of the last
+            transmission.
+            """
 
         @property
         def cause(self) -> Literal["congestion", "wireless", "path failure"]: ...
 
     @final
     class LossEvent(Signal):
-        """Losses of one window: once a round trip at most by fast retransmit, and at each timeout. "head of line":
-        nothing was lost; what is in flight on the path keeps a faster one from sending, and the window should
-        become smaller."""
+        """Losses of one window: by fast retransmit at most once per round trip, and at each timeout. "head of
+        line": nothing was lost; the data in flight on the path keep a faster one from sending, and the
+        window should become smaller.
+        """
 
         __match_args__ = ("path", "trigger", "highest", "cause")
         def __new__(
@@ -796,7 +821,7 @@ class Signal:
         def trigger(self) -> Literal["fast retransmit", "timeout", "head of line"]: ...
         @property
         def highest(self) -> int:
-            """The highest TSN in flight on the path then: recovery ends when it is acknowledged."""
+            """Highest TSN in flight on the path at that time: recovery ends when it is acknowledged."""
 
         @property
         def cause(self) -> Literal["congestion", "wireless", "path failure"]:
@@ -804,7 +829,7 @@ class Signal:
 
     @final
     class Spurious(Signal):
-        """Packets that were declared lost on a path arrived after all."""
+        """Packets arrived that had been declared lost on a path."""
 
         __match_args__ = ("path", "trigger", "chunks", "before")
         def __new__(
@@ -825,7 +850,7 @@ class Signal:
 
     @final
     class Abandoned(Signal):
-        """Partial reliability gave the chunk up (RFC 3758)."""
+        """The chunk was abandoned (partial reliability, RFC 3758)."""
 
         __match_args__ = ("chunk",)
         def __new__(cls, chunk: Chunk) -> Signal.Abandoned: ...
@@ -879,7 +904,7 @@ class Signal:
 
         @property
         def tx_failed(self) -> int:
-            """Frames in error that the link gave up."""
+            """Frames in error that the link abandoned."""
 
         @property
         def rx_frames(self) -> int: ...
@@ -901,7 +926,7 @@ class Signal:
 
         @property
         def departure(self) -> tuple[float, int] | None:
-            """When a packet of ours left the link, and its bytes."""
+            """Time at which a packet of this side left the link, and its bytes."""
 
     @final
     class Arrived(Signal):
@@ -942,23 +967,23 @@ class Signal:
 
         @property
         def new(self) -> bool:
-            """Some TSN in it was new."""
+            """True if it contained a new TSN."""
 
         @property
         def duplicate(self) -> bool:
-            """Some TSN in it had arrived before."""
+            """True if it contained a TSN that had arrived before."""
 
         @property
         def gap(self) -> bool:
-            """TSNs are missing below the highest one received."""
+            """True if TSNs are missing below the highest one received."""
 
         @property
         def filled(self) -> bool:
-            """It closed a gap or part of one."""
+            """True if it closed a gap or a part of one."""
 
         @property
         def immediate(self) -> bool:
-            """The sender asked for a SACK at once."""
+            """True if the sender requested a SACK at once."""
 
         @property
         def packets_since_sack(self) -> int:
@@ -974,18 +999,20 @@ class Signal:
         def kind(self) -> int: ...
         @property
         def subject(self) -> int | None:
-            """The path it is about."""
+            """Path that the report concerns."""
 
         @property
         def via(self) -> int | None:
-            """The path it arrived on."""
+            """Path on which it arrived."""
 
         @property
         def payload(self) -> bytes: ...
 
     @final
     class PeerArrivals(Signal):
-        """The peer says what arrived by which path, by its clock. Only for policies whose `hears_arrivals` says so."""
+        """The peer reports arrivals by path, by its clock. Only policies whose `hears_arrivals` returns true
+        receive it.
+        """
 
         __match_args__ = ("written", "via", "paths")
         def __new__(
@@ -993,11 +1020,11 @@ class Signal:
         ) -> Signal.PeerArrivals: ...
         @property
         def written(self) -> int:
-            """When it wrote that, microseconds of its clock."""
+            """Time at which the peer wrote the report, microseconds of its clock."""
 
         @property
         def via(self) -> int:
-            """The path the report arrived on."""
+            """Path on which the report arrived."""
 
         @property
         def paths(self) -> list[tuple[int, int, int, float | None, int, int]]:
@@ -1018,7 +1045,7 @@ class Signal:
 
         @property
         def probe(self) -> bool:
-            """The scheme asked for it."""
+            """True if the scheme requested it."""
 
         @property
         def sent(self) -> float:

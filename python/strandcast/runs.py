@@ -90,8 +90,7 @@ def run(
         ScenarioError: The scenario can't be built.
         SchemeError: There is no such scheme, it has no such parameter, two have the same name, or the list is empty.
         ValueError: A number of `runs`, `seed`, `jobs` or `series` makes no sense.
-        PolicyError: A policy's answer makes no sense. An exception of a policy is raised as it is; a note names the
-        run.
+        PolicyError: A policy's answer makes no sense. An exception of a policy is raised as it is, with a note.
     """
     given(scenario)
     specs, plans = _named(scheme, scenario._source)

@@ -32,6 +32,7 @@ from strandcast.figures import draw, headline, page, spec, style, tables
 from strandcast.figures.claims import VERDICTS
 from strandcast.figures.compact import compact
 from strandcast.figures.manifest import FULL, Manifest, note, noted
+from strandcast.figures.pages import heading
 from strandcast.figures.results import Courses, Found, shown
 from strandcast.figures.spec import Figure, Paper
 from strandcast.stats import Summary
@@ -471,7 +472,7 @@ def test_the_documentation_counts_the_verdicts_of_its_tables(paper: Paper, root:
     summary = (root / "docs/reproduction.md").read_text(encoding="utf-8")
     total = collections.Counter[str]()
     for figure in paper.figures:
-        section = text.partition(f"## {tables.heading(figure)}\n")[2].partition("\n## ")[0]
+        section = text.partition(f"## {heading(figure)}\n")[2].partition("\n## ")[0]
         rows = re.findall(rf"^\| (.*?) \|.* \| ({'|'.join(VERDICTS)}) \| [^|]+ \|$", section, re.MULTILINE)
         by_default = [
             said for claim, said in rows if not any(one.marked(claim) for one in itertools.chain(*paper.open))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
+import datetime as dt
 import json
 import os
 import pathlib
@@ -417,7 +417,7 @@ def test_statistics(root: pathlib.Path, paired: Site) -> None:
     time.sleep(2.5)
     lines = file.read_text(encoding="utf-8").splitlines()
     assert lines
-    assert all(datetime.datetime.fromisoformat(json.loads(line)["time"]).tzinfo == datetime.UTC for line in lines)
+    assert all(dt.datetime.fromisoformat(json.loads(line)["time"]).tzinfo == dt.UTC for line in lines)
     old = paired.home("studio") / "recordings"
     old.mkdir()
     for name, days in (("old.ts", 31), ("new.ts", 1), ("old.txt", 31)):

@@ -32,7 +32,7 @@ NOT_PRINTED = {
     # The sender that reads it has left.
     "replaced by a new association",
     # Bugs of a program that embeds the library.
-    "{kind}:// is not supported: expected a file or udp://",
+    "{kind}:// is not supported: expected a file, udp:// or rtp://",
     "{name} returned more bytes than there was room for",
     "this machine has too many addresses",
 }

@@ -14,7 +14,7 @@ fn sources() -> Vec<Vec<u8>> {
     (0..SOURCES).map(|_| (0..LENGTH).map(|_| generator.next_256()).collect()).collect()
 }
 
-/// Seeds under which any block decodes from exactly what is handed on.
+/// Seeds with which any block decodes from exactly the symbols that are passed on.
 fn seed_of(code: Code, symbol: usize) -> u32 {
     if code.slides() { 15 << 16 | symbol as u32 } else { symbol as u32 }
 }
@@ -35,7 +35,7 @@ fn repairs(code: Code, count: usize) -> Vec<Vec<u8>> {
     (0..count).map(&mut repair).collect()
 }
 
-/// A block is taken in, and 4 repair symbols come out.
+/// Encodes a block into 4 repair symbols.
 fn encode(group: &mut BenchmarkGroup<'_, WallTime>, code: Code) {
     let (sources, mut out) = (sources(), Vec::with_capacity(2 * LENGTH));
     let mut encoder = code.encoder(SOURCES, LENGTH);

@@ -27,7 +27,7 @@ fn open(ends: &mut Ends, batch: &mut [u8]) {
     }
 }
 
-/// The cipher without an envelope: what is left for numbers, windows and paths is the difference.
+/// The cipher without an envelope. The difference is the cost of numbers, windows and paths.
 fn ring_alone(group: &mut BenchmarkGroup<'_, WallTime>, cipher: Cipher) {
     let algorithm = if cipher == Cipher::Aes128Gcm { &AES_128_GCM } else { &CHACHA20_POLY1305 };
     let key =

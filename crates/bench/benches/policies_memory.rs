@@ -37,7 +37,7 @@ struct Link {
 }
 
 impl Link {
-    /// When a packet that enters now leaves at the other end, if it does.
+    /// Returns the time at which a packet that enters now leaves at the other end; `None`: it is lost.
     fn carry(&mut self, now: Instant, bytes: usize, random: &mut Random) -> Option<Instant> {
         let Some(rate) = self.rate else { return Some(now + self.delay) };
         let takes = Duration::from_nanos(bytes as u64 * 8 * 1_000_000_000 / u64::from(rate));

@@ -1,4 +1,4 @@
-//! Bulk data from one endpoint to another in memory: what the state machines cost, without a kernel.
+//! Bulk data from one endpoint to another in memory: cost of the state machines, without a kernel.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

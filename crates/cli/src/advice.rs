@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
 use strandcast::files::{Opened, Replacement, append_output, replace, spare_keys};
+use strandcast::live::{Stats, StreamState};
 use strandcast_proto::policy::Advice;
 
 use crate::error::{CliError, why};
@@ -21,9 +22,37 @@ const MOST: usize = 64 << 10;
 /// Bytes of a file's first line that are looked at.
 const LINE: u64 = 4096;
 
-/// The file or pipe that is written, if any.
+/// Seconds of a stream without advice after which a line gives the reason.
+const NONE_AFTER: f64 = 10.0;
+
+/// Output file or pipe, if there is one.
 #[derive(Debug, Default)]
-pub(crate) struct AdviceOutput(Option<Writer>);
+pub(crate) struct AdviceOutput {
+    writer: Option<Writer>,
+    name: String,
+    none: NoAdvice,
+}
+
+/// Watches for a stream without advice.
+#[derive(Debug, Default)]
+struct NoAdvice {
+    /// Seconds of the first figures of a stream that is sent.
+    since: Option<f64>,
+    /// There was advice, or the line.
+    told: bool,
+}
+
+impl NoAdvice {
+    /// Returns whether the reason is due now, which it is once.
+    fn is_due(&mut self, seconds: f64, state: StreamState, known: bool) -> bool {
+        self.told |= known;
+        if self.told || state != StreamState::Streaming {
+            return false;
+        }
+        self.told = seconds - *self.since.get_or_insert(seconds) >= NONE_AFTER;
+        self.told
+    }
+}
 
 impl AdviceOutput {
     /// Opens `path`. A pipe may have no reader yet; lines that do not fit it are dropped, since newer advice follows.
@@ -32,7 +61,7 @@ impl AdviceOutput {
     /// [`CliError::Usage`]: the file has other content than advice; [`CliError::Media`]: it can't be written;
     /// [`CliError::Store`]: it is a file of keys.
     pub(crate) fn open(path: Option<&Path>) -> Result<AdviceOutput, CliError> {
-        let Some(path) = path else { return Ok(AdviceOutput(None)) };
+        let Some(path) = path else { return Ok(AdviceOutput::default()) };
         let name = path.display().to_string();
         let cannot = |e| CliError::Media(format!("cannot write {name}: {}", why(&e)));
         let tell = print::troubles("advice", "line", &name);
@@ -57,18 +86,29 @@ impl AdviceOutput {
             };
             Writer::start("advice", MOST, move || Plain::new(Ok(Newest(file)), tell))
         };
-        Ok(AdviceOutput(Some(writer.map_err(cannot)?)))
+        let writer = Some(writer.map_err(cannot)?);
+        Ok(AdviceOutput { writer, name, none: NoAdvice::default() })
     }
 
     /// Writes `advice`, given `seconds` after the start of the command.
     pub(crate) fn write(&mut self, seconds: f64, advice: Advice) {
-        let Some(writer) = &self.0 else { return };
+        let Some(writer) = &self.writer else { return };
         let Advice { rate_bps, safe_bps } = advice;
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         let time = (time * 1e3).round() / 1e3;
         let line = json!({ "time": time, "seconds": seconds, "rate_bps": rate_bps, "safe_bps": safe_bps });
         // Lines that do not fit are counted there.
         writer.put(format!("{line}\n").as_bytes());
+    }
+
+    /// Says once why there is no advice.
+    pub(crate) fn look(&mut self, stats: &Stats) {
+        if self.writer.is_some() && self.none.is_due(stats.seconds, stats.state, stats.advice.is_some()) {
+            print::line(&format!(
+                "advice: none yet: what the links carry is known once the stream has filled one of them; {} is written then",
+                self.name
+            ));
+        }
     }
 }
 
@@ -140,6 +180,19 @@ mod tests {
     }
 
     #[test]
+    fn a_stream_without_advice_has_one_line_after_ten_seconds() {
+        let mut none = NoAdvice::default();
+        let mut due = |seconds, state, known| none.is_due(seconds, state, known);
+        assert!(!due(3.0, StreamState::Connecting, false));
+        assert!(!due(30.0, StreamState::Streaming, false));
+        assert!(!due(39.9, StreamState::Streaming, false) && due(40.0, StreamState::Streaming, false));
+        assert!(!due(60.0, StreamState::Streaming, false));
+        let mut known = NoAdvice::default();
+        assert!(!known.is_due(0.0, StreamState::Streaming, true));
+        assert!(!known.is_due(20.0, StreamState::Streaming, false));
+    }
+
+    #[test]
     fn a_file_has_the_newest_advice_alone_and_nothing_is_left_beside_it() {
         let folder = place("folder");
         std::fs::create_dir_all(&folder).expect("a new folder");
@@ -150,7 +203,7 @@ mod tests {
                 let advice = Advice { rate_bps, safe_bps: 1_000_000 };
                 output.write(1.5, advice);
             }
-            assert!(output.0.is_some_and(|writer| writer.flush(WAIT)));
+            assert!(output.writer.is_some_and(|writer| writer.flush(WAIT)));
             let text = std::fs::read_to_string(&path).expect("it was written");
             let value: Value = serde_json::from_str(&text).expect("one line of JSON");
             assert_eq!((&value["rate_bps"], &value["safe_bps"]), (&json!(2_000_000), &json!(1_000_000)));
@@ -175,6 +228,6 @@ mod tests {
     fn without_a_file_nothing_is_written() {
         let mut none = AdviceOutput::open(None).expect("nothing is opened");
         none.write(0.0, Advice { rate_bps: 1, safe_bps: 1 });
-        assert!(none.0.is_none());
+        assert!(none.writer.is_none());
     }
 }

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod doctor;
+mod emulate;
 mod key;
 mod manual;
 mod parse;
@@ -9,6 +10,7 @@ mod tariff;
 mod values;
 
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use emulate::EmulateArgs;
 pub(crate) use key::{DecryptArgs, KeyArgs, KeyPairArgs, KeyVerb, SealArgs};
 pub(crate) use manual::ManualArgs;
 pub(crate) use schemes::SchemesArgs;
@@ -72,6 +74,8 @@ pub(crate) enum Command {
     Schemes(SchemesArgs),
     /// Run a scenario in the simulator
     Simulate(SimulateArgs),
+    /// Run programs over a scenario's network, in real time
+    Emulate(EmulateArgs),
     /// Analyse a scenario's network before running it
     Check(CheckArgs),
     /// Explain why a message or frame of a simulated flow was late
@@ -126,8 +130,8 @@ pub(crate) struct TransportArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES, after_long_help = TABLE_AND_CODES.as_str())]
 pub(crate) struct SendArgs {
-    /// FILE (sent at the pace of its clock), a pipe, - (standard input) udp://[GROUP@]HOST:PORT[?if=eth0&source=192.0.2.9] or
-    /// srt://[HOST]:PORT
+    /// FILE (sent at the pace of its clock), a pipe, - (standard input), udp://[GROUP@]HOST:PORT[?if=eth0&source=192.0.2.9],
+    /// rtp:// likewise or srt://[HOST]:PORT
     #[arg(value_parser = OsStringValueParser::new().try_map(|word| MediaUrl::of(&word)))]
     pub(crate) input: MediaUrl,
     /// The receiver: @NAME (see `strandcast key add`), a one-time pairing string, or with --plain HOST[:PORT], default UDP
@@ -172,8 +176,8 @@ pub(crate) struct SendArgs {
     override_usage = "strandcast receive [OPTIONS] [LISTEN] <OUTPUT>..."
 )]
 pub(crate) struct ReceiveArgs {
-    /// Up to eight outputs: FILE, - (standard output), udp://HOST:PORT[?if=eth0&ttl=8] or srt://[HOST]:PORT. A name with
-    /// %Y %m %d %H %M %S (UTC) makes a file for each stream. Before them [HOST][:PORT] to listen on; default: all addresses, UDP port 9899
+    /// Up to eight outputs: FILE, - (standard output), udp://HOST:PORT[?if=eth0&ttl=8], rtp:// likewise or
+    /// srt://[HOST]:PORT. A name with %Y %m %d %H %M %S (UTC) makes a file for each stream. Before them [HOST][:PORT] to listen on; default: all addresses, UDP port 9899
     #[arg(value_name = "OUTPUT", required = true, num_args = 1..)]
     pub(crate) places: Vec<OsString>,
     /// Overwrite a file that has content

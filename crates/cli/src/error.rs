@@ -27,6 +27,9 @@ pub(crate) enum CliError {
     /// Ended early by Ctrl-C or SIGTERM; earlier results are kept.
     #[error("{0}")]
     Interrupted(String),
+    /// A program that the command ran ended with this exit code. Nothing is said about it.
+    #[error("the program ended with code {0}")]
+    Exit(u8),
     /// A second Ctrl-C or SIGTERM.
     #[error("aborted")]
     Aborted,
@@ -44,6 +47,7 @@ impl CliError {
             CliError::Media(_) | CliError::Store(_) => 3,
             CliError::Network(_) => 4,
             CliError::Peer(_) => 5,
+            CliError::Exit(code) => *code,
             CliError::Interrupted(_) | CliError::Aborted => 130,
             // A shell reports this code for a program that SIGPIPE ended.
             CliError::Unread => 141,
@@ -70,4 +74,4 @@ pub(crate) const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 the result misses its target (demo), doctor found something or a policy in Python failed, 2 wrong
 command line or scenario, 3 media, results or keys cannot be read or written, 4 this machine's network (name, interface,
 port), 5 the peer is silent, gone or refuses, 130 simulate was interrupted, or anything aborted by a second Ctrl-C or
-SIGTERM, 141 standard output was closed before a result was written.";
+SIGTERM, 141 standard output was closed before a result was written. emulate ends with the code of its program.";

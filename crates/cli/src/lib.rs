@@ -13,6 +13,7 @@ mod console;
 mod decrypt;
 mod demo;
 mod doctor;
+mod emulate;
 mod error;
 mod explain;
 mod help;
@@ -43,7 +44,7 @@ mod writer;
 pub use key::user_store;
 pub use perf::perf_client;
 
-/// This build, as results name it.
+/// Identification of this build in results.
 pub const BUILD: strandcast_lab::result::Build = strandcast_lab::result::Build {
     version: env!("CARGO_PKG_VERSION"),
     commit: option_env!("STRANDCAST_COMMIT"),
@@ -75,7 +76,7 @@ pub fn run_with(args: impl IntoIterator<Item = OsString>, catalog: SharedCatalog
     let outcome = dispatch(args.command, catalog);
     match outcome.and(console.as_ref().map_or(Ok(()), Console::results)) {
         Ok(()) => 0,
-        Err(error @ CliError::Unread) => error.code(),
+        Err(error @ (CliError::Unread | CliError::Exit(_))) => error.code(),
         Err(error) => {
             print::line(&format!("strandcast: {error}"));
             error.code()
@@ -95,6 +96,7 @@ fn dispatch(command: args::Command, catalog: SharedCatalog) -> Result<(), CliErr
         args::Command::Key(args) => block_on(key::run(args)),
         args::Command::Schemes(args) => schemes::run(&args, listing::list),
         args::Command::Simulate(args) => block_on(simulate::run(args, catalog)),
+        args::Command::Emulate(args) => emulate::run(&args, &catalog),
         args::Command::Check(args) => check::run(&args, &*catalog),
         args::Command::Explain(args) => explain::run(&args, &*catalog),
         args::Command::Figures(_) => needs_python("figures"),

@@ -8,7 +8,7 @@ use crate::schemes::Listing;
 
 /// Most columns of a line that is wrapped.
 const WIDTH: usize = 110;
-/// Fewest columns of such a line: with fewer the second column has no room.
+/// Least width of a line in columns: with fewer the second column has no room.
 const NARROW: usize = 60;
 /// Text between two columns of the table.
 const GAP: &str = "  ";
@@ -41,7 +41,7 @@ fn all() -> Vec<Spec> {
     presets().iter().map(|preset| parse_spec(preset.name).expect("a preset alone is a spec")).collect()
 }
 
-/// A line for each scheme, cut at the terminal's width, and what else there is to read.
+/// Prints a line for each scheme, cut at the terminal's width, and further commands.
 fn table(specs: &[Spec], columns: Option<usize>) -> String {
     let rows = specs.iter().map(|spec| [spec.preset.name, spec.preset.source(), spec.preset.summary]);
     let rows: Vec<_> = [["scheme", "from", "what it does"]].into_iter().chain(rows).collect();
@@ -56,7 +56,7 @@ fn table(specs: &[Spec], columns: Option<usize>) -> String {
     format!("{lines}A scheme and its keys: strandcast schemes NAME. Keys of all parts: add --all.\n")
 }
 
-/// At most `columns` of `text`; where something is left out there is a mark.
+/// Returns at most `columns` columns of `text`, with a mark if it was cut.
 fn cut(text: &str, columns: usize) -> String {
     if text.chars().count() <= columns {
         return text.to_owned();

@@ -36,7 +36,7 @@ impl LoadedScenario {
         Ok(LoadedScenario { hash: hash(&scenario), scenario, warnings, document })
     }
 
-    /// Its analysis before a run; `scheme` replaces that of flows to be compared.
+    /// Returns the analysis of the scenario before a run; `scheme` replaces that of flows to be compared.
     ///
     /// # Errors
     /// The scenario cannot be built.
@@ -45,7 +45,7 @@ impl LoadedScenario {
         checked.map_err(|error| self.wrong(scheme, &error))
     }
 
-    /// Its warnings with each of `schemes`.
+    /// Returns the warnings of the scenario with each of `schemes`.
     ///
     /// # Errors
     /// The scenario cannot be built.

@@ -73,4 +73,13 @@ impl Output for MediaOutput {
             MediaOutput::Srt(output) => output.write(batch).await,
         }
     }
+
+    async fn end(&mut self) -> io::Result<()> {
+        match self {
+            MediaOutput::File(output) => output.end().await,
+            MediaOutput::Recordings(output) => output.end().await,
+            MediaOutput::Udp(output) => output.end().await,
+            MediaOutput::Srt(output) => output.end().await,
+        }
+    }
 }

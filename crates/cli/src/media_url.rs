@@ -15,7 +15,7 @@ use crate::secrets::has_secret;
 pub(crate) enum MediaUrl {
     /// `-`: standard input or output.
     Pipe,
-    /// `udp://[GROUP@]HOST:PORT`.
+    /// `udp://[GROUP@]HOST:PORT`, or `rtp://`.
     Udp(UdpUrl),
     /// `srt://[HOST]:PORT?KEY=VALUE…`.
     Srt(SrtUrl),
@@ -39,8 +39,7 @@ fn bridge(kind: &str, text: &str) -> String {
         "rtmp" | "rtmps" | "rtsp" | "rtsps" | "http" | "https" | "tcp" | "rist" => format!(
             "{kind}:// is not supported; ffmpeg reads it: ffmpeg -i {text} -c copy -f mpegts - | strandcast send - @NAME"
         ),
-        "rtp" => "rtp:// is not needed: udp:// takes RTP as well".to_owned(),
-        _ => format!("{kind}:// is not supported: expected a file, -, udp:// or srt://"),
+        _ => format!("{kind}:// is not supported: expected a file, -, udp://, rtp:// or srt://"),
     }
 }
 
@@ -57,7 +56,7 @@ impl FromStr for MediaUrl {
             return Ok(MediaUrl::Pipe);
         }
         match text.split_once("://") {
-            Some(("udp", _)) => text.parse().map(MediaUrl::Udp),
+            Some(("udp" | "rtp", _)) => text.parse().map(MediaUrl::Udp),
             Some(("srt", _)) => text.parse().map(MediaUrl::Srt),
             Some((kind, _)) => Err(bridge(kind, text)),
             None if text.is_empty() => Err("a file's name cannot be empty".to_owned()),
@@ -113,7 +112,9 @@ mod tests {
         assert_eq!(parsed("a/b.ts"), MediaUrl::File("a/b.ts".into()));
         assert!(matches!(parsed("srt://:9000?latency=200"), MediaUrl::Srt(_)));
         assert!(matches!(parsed("udp://:5004"), MediaUrl::Udp(url) if url.host == "0.0.0.0"));
-        for text in ["-", "a/b.ts", "udp://239.1.1.1@192.0.2.1:5004", "udp://[::1]:5004"] {
+        for text in
+            ["-", "a/b.ts", "udp://239.1.1.1@192.0.2.1:5004", "udp://[::1]:5004", "rtp://127.0.0.1:5004"]
+        {
             assert_eq!(parsed(text).to_string(), text);
         }
     }
@@ -123,9 +124,9 @@ mod tests {
         for (text, word) in [
             ("udp://127.0.0.1", "port"),
             ("udp://h:0", "port"),
-            ("rtp://127.0.0.1:1", "udp:// takes RTP"),
+            ("rtp://127.0.0.1", "needs a port: rtp://HOST:PORT"),
             ("rtmp://a/b", "ffmpeg -i rtmp://a/b -c copy -f mpegts -"),
-            ("gopher://a", "expected a file, -, udp:// or srt://"),
+            ("gopher://a", "expected a file, -, udp://, rtp:// or srt://"),
             ("", "empty"),
         ] {
             let error = text.parse::<MediaUrl>().unwrap_err();

@@ -12,7 +12,7 @@ const MOST: usize = 8;
 /// Endings of files, which names of hosts do not have.
 const ENDINGS: [&str; 9] = ["ts", "m2ts", "mts", "mpg", "mpeg", "m2t", "tsv", "trp", "bin"];
 
-/// Where a receiver listens, and what it plays to.
+/// Address at which a receiver listens, and its outputs.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Places {
     pub(crate) listen: Option<Listen>,
@@ -22,7 +22,7 @@ pub(crate) struct Places {
 /// Separates the address from the outputs.
 ///
 /// # Errors
-/// A line: an address in place of an output, or the other way round, or a wrong one.
+/// A line: an address in place of an output, the reverse, or a wrong one.
 pub(crate) fn places(words: &[OsString]) -> Result<Places, String> {
     among(words, &interfaces().unwrap_or_default())
 }

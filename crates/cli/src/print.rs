@@ -12,11 +12,11 @@ use strandcast_keys::text::{needs_escape, printable};
 
 use crate::console::{self, unwritten};
 use crate::error::{CliError, why};
-use crate::secrets::redact;
+use crate::secrets::{hide_passphrases, redact};
 use crate::service::weight;
 use crate::writer::{Tell, Trouble};
 
-/// Columns of a terminal that does not tell.
+/// Assumed width in columns of a terminal that does not report its width.
 const COLUMNS: usize = 80;
 
 /// Columns of a terminal.
@@ -33,7 +33,7 @@ pub(crate) fn line(text: &str) {
 
 /// Text that neither controls a terminal nor repeats a secret.
 pub(crate) fn safe(text: &str) -> String {
-    printable(&redact(text)).into_owned()
+    printable(&hide_passphrases(&redact(text))).into_owned()
 }
 
 /// A line of JSON on standard error.

@@ -23,7 +23,7 @@ use crate::{print, transport};
 /// Display of a receiver's events.
 struct Shown {
     monitor: Monitor,
-    /// Invitation to pair with it.
+    /// Invitation to pair with the receiver.
     invitation: Option<Invitation>,
     /// Print summaries as JSON; `true`: on standard error, because standard output carries media.
     json: Option<bool>,

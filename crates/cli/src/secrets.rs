@@ -32,7 +32,27 @@ pub(crate) fn has_secret(text: &str) -> bool {
     matches!(redact(text), Cow::Owned(_))
 }
 
-/// Where the next prefix begins, and where it ends: letters, a version and a hyphen.
+/// The text without the passphrases of URLs. The rest of a URL is hidden as well: a passphrase with a `&` that is not coded
+/// continues there.
+pub(crate) fn hide_passphrases(text: &str) -> Cow<'_, str> {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(at) = passphrase(rest) {
+        let (before, secret) = rest.split_at(at);
+        let end = ["' for '", "\n"].iter().filter_map(|end| secret.find(end)).min().unwrap_or(secret.len());
+        out.push_str(before);
+        out.push_str("(hidden)");
+        rest = &secret[end..];
+    }
+    if out.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(out + rest) }
+}
+
+/// Place at which the value of the first passphrase begins.
+fn passphrase(text: &str) -> Option<usize> {
+    let keys = ["?passphrase=", "&passphrase="];
+    keys.iter().filter_map(|key| Some(text.find(key)? + key.len())).min()
+}
+
+/// Start and end of the next prefix: letters, a version and a hyphen.
 fn next_prefix(text: &str, from: usize) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let starts = (from..bytes.len()).filter(|&at| bytes[at].eq_ignore_ascii_case(&b's'));
@@ -46,7 +66,7 @@ fn next_prefix(text: &str, from: usize) -> Option<(usize, usize)> {
     })
 }
 
-/// The end of the symbols that begin there, if they are so many that they are a secret.
+/// Returns the end of the symbols that begin there, if their number is that of a secret.
 fn end(text: &str, from: usize) -> Option<usize> {
     let within = |more: fn(char) -> bool, least: usize| {
         let rest = &text[from..];
@@ -80,6 +100,27 @@ mod tests {
         }
         let twice = format!("sc1-{symbols} and sct1-{symbols}");
         assert_eq!(redact(&twice), "sc1-(hidden) and sct1-(hidden)");
+    }
+
+    #[test]
+    fn passphrases_of_urls_are_hidden() {
+        for (text, told) in [
+            (
+                "invalid value 'srt://h:1?passphrase=short' for '<INPUT>': srt://h:1: no",
+                "invalid value 'srt://h:1?passphrase=(hidden)' for '<INPUT>': srt://h:1: no",
+            ),
+            (
+                "'srt://h:1?latency=x&passphrase=it's & more&mode=y' for '<OUTPUT>...'",
+                "'srt://h:1?latency=x&passphrase=(hidden)' for '<OUTPUT>...'",
+            ),
+            (
+                "srt://h:1?passphrase=a\nsrt://h:1?passphrase=b",
+                "srt://h:1?passphrase=(hidden)\nsrt://h:1?passphrase=(hidden)",
+            ),
+            ("the passphrase=key of a URL", "the passphrase=key of a URL"),
+        ] {
+            assert_eq!(hide_passphrases(text), told);
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::show::Monitor;
 use crate::signals::stopped;
 use crate::{print, transport};
 
-/// Scheme of the options, with what it needs to honour `--tariff` and `--advice`.
+/// Scheme of the options, with the keys that `--tariff` and `--advice` need.
 ///
 /// # Errors
 /// [`CliError::Usage`]: the scheme would do nothing with one of them, or there is no such scheme.
@@ -152,7 +152,12 @@ impl Shown {
                     self.printed = print::json(&print::json_of(&**summary));
                 }
             }
-            event => self.monitor.event(&event),
+            event => {
+                if let Event::Stats(stats) = &event {
+                    self.advice.look(stats);
+                }
+                self.monitor.event(&event);
+            }
         }
     }
 }

@@ -66,7 +66,7 @@ impl Service {
     }
 }
 
-/// A socket, and the manager's address: a path, or a name of the abstract namespace that `@` begins.
+/// A socket, and the manager's address: a path, or a name of the abstract namespace, which begins with `@`.
 fn open(path: &str) -> Option<(UnixDatagram, SocketAddr)> {
     let to = match path.strip_prefix('@') {
         Some(name) => SocketAddr::from_abstract_name(name).ok()?,

@@ -48,7 +48,7 @@ enum HangUp {
     Ends,
     /// Only once the terminal is gone. A supervisor or a user who rotates files sends the same signal.
     EndsWithTerminal,
-    /// Never: it was ignored before, as `nohup` does, or there is no terminal.
+    /// SIGHUP never ends the command: it was ignored before, as by `nohup`, or there is no terminal.
     Ignored,
 }
 
@@ -123,7 +123,7 @@ fn watch_these(hang_up: HangUp) -> Result<Stop, CliError> {
 struct Signals {
     interrupt: Signal,
     terminate: Signal,
-    /// None where it never ends the command.
+    /// None if SIGHUP never ends the command.
     hang_up: Option<(Signal, HangUp)>,
 }
 

@@ -41,7 +41,7 @@ impl Sparing {
         self.omitted += lines;
     }
 
-    /// Prints a line, unless there were too many of late.
+    /// Prints a line, unless there were too many recently.
     pub(crate) fn line(&mut self, now: Instant, text: &str, mut print: impl FnMut(&str)) {
         match self.admits(now) {
             None => {}
@@ -51,7 +51,7 @@ impl Sparing {
     }
 }
 
-/// A line that says how many before it were left out.
+/// A line with the number of lines before it that were left out.
 pub(crate) fn counted(text: &str, omitted: u64) -> String {
     match omitted {
         0 => text.to_owned(),

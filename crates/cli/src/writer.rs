@@ -17,7 +17,7 @@ pub(crate) trait Sink: Send + 'static {
     /// Reports that `pieces` pieces did not fit the queue before those that were just written.
     fn dropped(&mut self, pieces: u64);
 
-    /// Nothing more is written, because of this error.
+    /// Reports the error that ended the output.
     fn failed(&mut self, error: &io::Error);
 }
 
@@ -48,7 +48,7 @@ struct State {
     /// Bytes that the thread is writing.
     writing: usize,
     busy: bool,
-    /// After an error, or without a handle.
+    /// True after an error, or without a handle.
     over: bool,
 }
 
@@ -168,7 +168,7 @@ impl Shared {
         }
     }
 
-    /// Writes what is queued until no handle is left.
+    /// Writes the queued data until no handle is left.
     fn run(&self, mut sink: impl Sink) {
         let mut bytes = Vec::new();
         loop {
@@ -199,7 +199,7 @@ impl Shared {
         }
     }
 
-    /// Nothing more can be written.
+    /// Ends the output: nothing more can be written.
     fn end(&self) {
         *self.lock() = State { over: true, ..State::default() };
         self.done.notify_all();

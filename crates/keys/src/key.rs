@@ -36,7 +36,7 @@ impl Values {
     }
 }
 
-/// A struct whose fields can be set by their keys. [`keys!`](crate::keys) implements it.
+/// A struct whose fields are set by keys. [`keys!`](crate::keys) implements it.
 pub trait Keyed {
     /// The keys, in the order they are listed.
     fn keys(&self) -> Vec<Key>;

@@ -4,7 +4,7 @@
 //! A scenario goes through these calls. Each takes the result of the one before:
 //!
 //! 1. [`scenario::Document::open`] or [`scenario::parse`] reads it; a mistake is one line with the file, the line and the key;
-//! 2. [`check::check`] says before a run what the network admits, and warns of numbers that look wrong;
+//! 2. [`check::check`] analyses the network before a run, and warns of numbers that look wrong;
 //! 3. [`simulation::Simulation::new`] builds it for one seed, with schemes from a
 //!    [`Catalog`](strandcast_keys::catalog::Catalog); [`run`](simulation::Simulation::run) gives a [`result::RunResult`]. Many
 //!    runs, on several threads, are a `batch::Batch`;
@@ -12,7 +12,7 @@
 //!    and CSV, `result::output`;
 //! 5. [`explain::trace_message`] repeats a run and finds out why one message or frame was late.
 //!
-//! The same scenario, scheme, seed and [`RESULTS_EPOCH`] give the same fingerprint on every machine, whatever the number of
+//! The same scenario, scheme, seed and [`RESULTS_EPOCH`] give the same fingerprint on every machine, with any number of
 //! threads.
 //!
 //! ```

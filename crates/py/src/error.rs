@@ -38,7 +38,7 @@ pub(crate) fn value(message: &str) -> PyErr {
     PyValueError::new_err(message.to_owned())
 }
 
-/// A whole number from 0 to `most` that was given as `name`: `ValueError` if it is out of range, `TypeError` if it is
+/// Reads the argument `name`, a whole number from 0 to `most`: `ValueError` if it is out of range, `TypeError` if it is
 /// not a whole number.
 pub(crate) fn number(name: &str, given: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
     let wrong = || value(&format!("{name}={given}: it goes from 0 to {most}"));

@@ -11,7 +11,7 @@ use strandcast_lab::result::output::{SeriesTable, frames_table, runs_table, summ
 use strandcast_lab::result::{Build, Origin};
 use strandcast_lab::scenario::Scenario;
 
-/// This build.
+/// Identification of this build.
 #[cfg(feature = "command")]
 pub(crate) const BUILD: Build = strandcast_cli::BUILD;
 #[cfg(not(feature = "command"))]

@@ -53,9 +53,9 @@ pub(crate) struct Frame {
     pub from: u32,
     pub to: u32,
     pub bytes: u32,
-    /// Number of its packet at its sender.
+    /// Number of the frame's packet at its sender.
     pub sequence: u32,
-    /// Time at which its packet entered the interface queue.
+    /// Time at which the frame's packet entered the interface queue.
     pub queued: Instant,
     pub kind: FrameKind,
     pub rate: Rate,

@@ -1,6 +1,5 @@
-//! A shared radio medium and IEEE 802.11 DCF. Time is an argument, and labelled seeds give the randomness;
-//! the caller keeps the alarms in its own event engine. The crate neither reads the contents of packets nor
-//! routes them.
+//! A shared radio medium and IEEE 802.11 DCF. Time is an argument, and randomness comes from labelled seeds; the caller
+//! keeps the alarms in its own event engine. The crate neither reads the contents of packets nor routes them.
 #![forbid(unsafe_code)]
 
 mod address;

@@ -92,7 +92,7 @@ pub struct Reception<P> {
     pub from: StationId,
     /// True for a packet to all stations.
     pub broadcast: bool,
-    /// Time at which it entered the transmitting station's interface queue.
+    /// Time at which the packet entered the transmitting station's interface queue.
     pub queued: Instant,
     /// The packet.
     pub packet: P,
@@ -103,7 +103,7 @@ pub struct Reception<P> {
 pub enum DropCause {
     /// The queue was full.
     QueueFull,
-    /// An urgent packet took its place.
+    /// An urgent packet took the place of the packet.
     PushedOut,
 }
 

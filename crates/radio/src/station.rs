@@ -18,7 +18,7 @@ pub(crate) enum Hearing {
     Good,
     /// The frame is too weak, or overlaps a transmission of the station.
     Bad,
-    /// Another frame has disturbed it.
+    /// Another frame has disturbed the frame.
     Collided,
 }
 

@@ -92,7 +92,7 @@ impl Timers {
         Some(earliest)
     }
 
-    /// Handles an alarm. Returns false if these timers did not request it.
+    /// Handles an alarm. Returns false if these timers did not request the alarm.
     pub fn came(&mut self, now: u64) -> bool {
         let mine = self.asked.last() == Some(&now);
         if mine {

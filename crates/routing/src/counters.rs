@@ -49,7 +49,7 @@ pub struct Counters {
 /// Author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// This node.
+    /// Messages of this node.
     Own,
     /// Another.
     Forwarded,

@@ -35,7 +35,7 @@ pub struct Datagram<B> {
     pub ttl: u8,
     /// Number of hops taken. Routing counts up.
     pub hops: u8,
-    /// Number of times that it was sent over another path after a link had failed.
+    /// Number of times that the datagram was sent over another path after a link had failed.
     pub salvaged: u8,
     /// Original or retransmission. The classifier of the split `mpr` sets it.
     pub class: Class,

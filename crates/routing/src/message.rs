@@ -11,11 +11,11 @@ use crate::address::Address;
 pub enum Message {
     /// A search for a route (RFC 3561 §5.1).
     Request(Request),
-    /// The announcement of a route to the node that searched it (RFC 3561 §5.2).
+    /// Announcement of a route to the node that searched for it (RFC 3561 §5.2).
     Reply(Reply),
     /// A list of destinations that have become unreachable (RFC 3561 §5.3).
     Error(Vec<Unreachable>),
-    /// A sign that its sender is present (RFC 3561 §6.9).
+    /// A sign that the sender of the message is present (RFC 3561 §6.9).
     Hello {
         /// The sender's own sequence number.
         sequence: u32,
@@ -84,9 +84,9 @@ pub struct Trace {
 /// Quality of a path in QAOMDV's messages and tables (Guo, Liu and Lian 2010, §5.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quality {
-    /// Smallest residual bandwidth of its nodes, bytes per second.
+    /// Smallest residual bandwidth of the path's nodes, in bytes per second.
     pub bandwidth: f64,
-    /// Sum of its links' delays.
+    /// Sum of the path's links' delays.
     pub delay: Duration,
 }
 

@@ -28,7 +28,7 @@ pub struct Transmit<B> {
     pub to: NextHop,
     /// Packet.
     pub packet: Packet<B>,
-    /// Delay before it enters the interface queue (jitter of broadcasts).
+    /// Delay before the packet enters the interface queue (jitter of broadcasts).
     pub after: Duration,
 }
 
@@ -46,13 +46,13 @@ pub enum NextHop {
 pub enum DropCause {
     /// A search found no route to its destination.
     NoRoute,
-    /// It waited for a route too long, or the queue was full.
+    /// The packet waited too long for a route, or the queue was full.
     SendBuffer,
     /// The link to the next hop failed.
     LinkFailed,
-    /// It reached its maximum number of hops.
+    /// The packet reached its maximum number of hops.
     TtlExpired,
-    /// It returned to its source.
+    /// The packet returned to its source.
     Returned,
     /// The source's queue of originals or of retransmissions was full.
     SplitQueue,

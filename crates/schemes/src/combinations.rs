@@ -106,7 +106,7 @@ pub fn documentation() -> String {
     format!("{}\n{}\n{}", made_of(), table(), windows())
 }
 
-/// `text`, the page, with what is between its marks drawn up anew.
+/// Returns the page `text` with new tables between its marks.
 ///
 /// # Panics
 /// If the marks are gone.
@@ -117,7 +117,7 @@ pub fn page(text: &str) -> String {
     format!("{}{}{}", &text[..from], documentation(), &text[to..])
 }
 
-/// For each word, what of the other parts it goes with, and why not with the rest.
+/// For each word, the other parts that it may be combined with, and the reason why not the rest.
 fn table() -> String {
     let allowed = allowed();
     let mut reasons: BTreeMap<(usize, &str), BTreeSet<String>> = BTreeMap::new();

@@ -16,11 +16,11 @@ const EXAMPLE: &str = "redundant,copies=2";
 /// The key that names the scheduler in the spec of a flow.
 const KEY: &str = "scheduler";
 
-/// The scheduler that `spec` (`NAME[,key=value]...`) names, for one MPTCP flow that does `own` about data that hold up
-/// its receive window unless the scheduler says otherwise.
+/// Returns the scheduler that `spec` (`NAME[,key=value]...`) names, for one MPTCP flow. `own` is the rule of the flow
+/// for data that block its receive window, unless the scheduler has another rule.
 ///
 /// # Errors
-/// [`SpecError`], which says in one line what is possible instead.
+/// [`SpecError`], whose one line lists the possible values.
 pub fn scheduler(spec: &str, own: Option<HeadOfLineConfig>) -> Result<FlowScheduler, SpecError> {
     let (name, rest) = split(spec);
     let mut shelf = Schedulers::default();
@@ -62,8 +62,8 @@ fn not_for_flows(part: &dyn SchedulerPart) -> Option<&'static str> {
     (!estimators.is_empty()).then_some("it reads estimates that are made of SCTP's paths alone")
 }
 
-/// The windows and the scheduler that `spec` (`NAME[,scheduler=NAME][,key=value]...`) names for an MPTCP flow, as specs
-/// of their own: the scheduler gets its keys, the windows all others. A preset that is not a window stands for its
+/// Returns the windows and the scheduler that `spec` (`NAME[,scheduler=NAME][,key=value]...`) names for an MPTCP flow,
+/// as two specs: the scheduler gets its keys, the windows all others. A preset that is not a window stands for its
 /// parts, if flows can have both.
 ///
 /// # Errors
@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    /// Full receive windows: what the connection does about them unless the scheduler has rules of its own.
+    /// Rule of the connection for full receive windows, unless the scheduler has its own rules.
     #[test]
     fn schedulers_say_what_is_done_about_full_receive_windows() {
         let linux = Some(HeadOfLineConfig::LINUX);

@@ -9,7 +9,7 @@ pub enum SpecError {
     /// No congestion control has this name.
     #[error("unknown congestion control '{name}'{}; there are {known}", did_you_mean(suggestion))]
     UnknownCongestion {
-        /// As given.
+        /// Name in the spec.
         name: String,
         /// A name that looks like it.
         suggestion: Option<&'static str>,
@@ -29,7 +29,7 @@ pub enum SpecError {
     /// No scheduler has this name.
     #[error("unknown scheduler '{name}'{}; there are {known}", did_you_mean(suggestion))]
     UnknownScheduler {
-        /// As given.
+        /// Name in the spec.
         name: String,
         /// A name that looks like it.
         suggestion: Option<&'static str>,
@@ -49,7 +49,7 @@ pub enum SpecError {
     /// No preset has this name.
     #[error("unknown scheme '{name}'{}; there are {known}", did_you_mean(suggestion))]
     UnknownScheme {
-        /// As given.
+        /// Name in the spec.
         name: String,
         /// A name that looks like it.
         suggestion: Option<&'static str>,
@@ -59,9 +59,9 @@ pub enum SpecError {
     /// A part is named where a preset is expected.
     #[error("'{name}' is not a scheme but a part, a word of {role}: {example}")]
     PartAlone {
-        /// As given.
+        /// Name in the spec.
         name: String,
-        /// The key whose word it is.
+        /// Key that takes the part as its value.
         role: &'static str,
         /// A spec with it.
         example: String,
@@ -83,7 +83,7 @@ pub enum SpecError {
     UnknownKey {
         /// Name of the scheme.
         scheme: &'static str,
-        /// As given.
+        /// Key in the spec.
         key: String,
         /// A key that looks like it.
         suggestion: Option<&'static str>,
@@ -97,7 +97,7 @@ pub enum SpecError {
     UnusedKey {
         /// The key.
         key: &'static str,
-        /// The parts that have it.
+        /// Parts that have the key.
         parts: String,
         /// The scheme's name.
         scheme: &'static str,
@@ -110,12 +110,12 @@ pub enum SpecError {
     /// Something between commas is not `key=value`.
     #[error("'{word}' is not key=value, as in {example}")]
     NotKeyValue {
-        /// As given.
+        /// Word in the spec.
         word: String,
         /// A spec with a value.
         example: &'static str,
     },
-    /// Two parts that don't go together.
+    /// Two parts that cannot be combined.
     #[error("{0}")]
     Conflict(&'static str),
     /// A key was given twice.

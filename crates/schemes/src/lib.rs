@@ -1,10 +1,11 @@
 //! Congestion control, scheduling, loss recovery and feedback for multipath SCTP, and the presets that combine them.
 //!
-//! A scheme is named by a *spec*: the name of a preset and keys that change it, as in `cmt,rtx=ssthresh`. [`presets`] lists the
-//! names, [`Preset::keys`] the keys of one. [`parse_spec`] reads a spec; a wrong one is an error of one line that says what is
-//! possible instead. A scheme is then applied in two steps, and forgetting the first gives another transport:
+//! A scheme is named by a *spec*: the name of a preset and keys that change it, as in `cmt,rtx=ssthresh`. [`presets`]
+//! lists the names, [`Preset::keys`] the keys of one. [`parse_spec`] reads a spec; a wrong spec is an error of one
+//! line, which lists the possible values. A scheme is then applied in two steps, and forgetting the first gives another
+//! transport:
 //!
-//! 1. [`Spec::tune`] sets what the scheme needs of the transport's configuration;
+//! 1. [`Spec::tune`] sets the values of the transport's configuration that the scheme needs;
 //! 2. [`Spec::build`] makes one scheme for one association, for
 //!    [`Connect::scheme`](strandcast_proto::endpoint::Connect::scheme), or in
 //!    [`EndpointConfig::accept`](strandcast_proto::endpoint::EndpointConfig::accept) for associations that peers open.

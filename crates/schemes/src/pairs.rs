@@ -2,13 +2,12 @@
 
 use crate::error::SpecError;
 
-/// The name, and what is set, if anything.
+/// Name, and the settings, if there are any.
 pub(crate) fn split(spec: &str) -> (&str, Option<&str>) {
     spec.split_once(',').map_or((spec.trim(), None), |(name, rest)| (name.trim(), Some(rest)))
 }
 
-/// The keys and values of `words` (`key=value` between commas), each key once. `example` is a spec for those who write
-/// something else.
+/// The keys and values of `words` (`key=value` between commas), each key once. `example` is a spec that errors show.
 pub(crate) fn pairs<'a>(
     words: Option<&'a str>,
     example: &'static str,

@@ -38,13 +38,13 @@ pub trait SchedulerPart: Keyed + Debug {
     /// The scheduler of one association.
     fn build(&self) -> Box<dyn Scheduler>;
 
-    /// Sets what it needs of the transport; what the preset's own keys say is set before.
+    /// Sets the values of the transport that the part needs, after those of the preset's own keys.
     fn tune(&self, _: &mut TransportConfig) {}
 
-    /// Adds what it reads of paths beyond the core's own measurements.
+    /// Adds the estimators that the part reads in addition to the core's measurements.
     fn estimators(&self, _: &mut Estimators) {}
 
-    /// Returns whether it takes the costs of links into account.
+    /// Returns whether the scheduler takes the costs of links into account.
     fn tariffs(&self) -> bool {
         false
     }
@@ -54,7 +54,7 @@ pub trait SchedulerPart: Keyed + Debug {
         Paths::All
     }
 
-    /// Reason why it does not go with the other parts, in one line.
+    /// Reason, in one line, why it cannot be combined with the other parts.
     fn refuses(&self, _: &Others) -> Option<&'static str> {
         None
     }
@@ -72,10 +72,10 @@ pub trait LossPart: Keyed + Debug {
     /// The loss policy of one association; random draws come from `seeds`.
     fn build(&self, others: &Others, seeds: &Seeds) -> Box<dyn LossPolicy>;
 
-    /// Adds what it reads of paths beyond the core's own measurements.
+    /// Adds the estimators that the part reads in addition to the core's measurements.
     fn estimators(&self, _: &mut Estimators) {}
 
-    /// Reason why it does not go with the other parts, in one line.
+    /// Reason, in one line, why it cannot be combined with the other parts.
     fn refuses(&self, _: &Others) -> Option<&'static str> {
         None
     }
@@ -86,15 +86,15 @@ pub trait FeedbackPart: Keyed + Debug {
     /// The feedback policy of one association.
     fn build(&self) -> Box<dyn Feedback>;
 
-    /// Adds what it reads of paths beyond the core's own measurements.
+    /// Adds the estimators that the part reads in addition to the core's measurements.
     fn estimators(&self, _: &mut Estimators) {}
 
-    /// Returns whether it makes sender and receiver follow rounds.
+    /// Returns whether the policy makes sender and receiver follow rounds.
     fn rounds(&self) -> bool {
         false
     }
 
-    /// Reason why it does not go with the other parts, in one line.
+    /// Reason, in one line, why it cannot be combined with the other parts.
     fn refuses(&self, _: &Others) -> Option<&'static str> {
         None
     }
@@ -129,7 +129,7 @@ impl Estimators {
         !(self.delivery || self.silence) && self.own.is_empty()
     }
 
-    /// All of them. Delivery comes first, so that what a part measures by a rule of its own replaces it.
+    /// All of them. Delivery is first, so that a part's own measurement replaces its values.
     pub fn finish(self) -> Vec<Box<dyn PathEstimator>> {
         let mut all: Vec<Box<dyn PathEstimator>> = Vec::new();
         if self.delivery {

@@ -7,7 +7,7 @@ use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::Scheme;
 use strandcast_proto::seeds::Seeds;
 
-/// A named combination of policies: what a paper calls a scheme.
+/// Named combination of policies, a scheme in the sense of papers.
 #[derive(Copy, Clone, Debug)]
 pub struct Preset {
     /// The name in specs.
@@ -41,23 +41,23 @@ pub trait Settings: Keyed + Debug + Send + Sync {
     /// A scheme for one association; its random draws come from `seeds`.
     fn build(&self, name: &'static str, seeds: &Seeds) -> Box<dyn Scheme>;
 
-    /// Sets what the scheme needs of the transport.
+    /// Sets the values of the transport that the scheme needs.
     fn tune(&self, config: &mut TransportConfig);
 
     /// Returns a copy.
     fn boxed(&self) -> Box<dyn Settings>;
 
-    /// The keys that choose parts. They are set before all others, since the parts decide which others there are.
+    /// The keys that choose parts. They are set before all others, because the parts decide which other keys exist.
     fn roles(&self) -> Vec<Key> {
         Vec::new()
     }
 
-    /// Reason why the chosen parts don't go together, in one line.
+    /// Reason, in one line, why the chosen parts cannot be combined.
     fn conflict(&self) -> Option<&'static str> {
         None
     }
 
-    /// Reason why the settings do not go together, in one line; asked once all keys are set.
+    /// Reason, in one line, why the settings cannot be combined. Called once all keys are set.
     fn contradiction(&self) -> Option<&'static str> {
         None
     }
@@ -89,10 +89,10 @@ impl Clone for Box<dyn Settings> {
     }
 }
 
-/// A role and the word for what plays it: `scheduler`, `loss-order`.
+/// A role and the word of its part: `scheduler`, `loss-order`.
 pub type PartName = (&'static str, &'static str);
 
-/// A key as it is listed.
+/// A key in the list of keys.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Listed {
     /// Name of the key.
@@ -101,7 +101,7 @@ pub struct Listed {
     pub values: Values,
     /// Default of the key.
     pub default: String,
-    /// Meaning of the key, in the parts that have it. `None`: it is there whatever parts are chosen.
+    /// Meaning of the key, in the parts that have it. `None`: it exists for any choice of parts.
     uses: Vec<(Option<PartName>, &'static str)>,
 }
 
@@ -112,7 +112,7 @@ impl Listed {
         Listed { name: key.name, values: key.values, default, uses: vec![(part, key.summary)] }
     }
 
-    /// The parts that have it; none if it is there whatever parts are chosen.
+    /// Parts that have the key; empty if it exists for any choice of parts.
     pub fn parts(&self) -> impl Iterator<Item = PartName> {
         self.uses.iter().filter_map(|(part, _)| *part)
     }

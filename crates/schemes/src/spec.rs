@@ -19,7 +19,7 @@ pub struct Spec {
     pub preset: &'static Preset,
     /// Settings of the preset.
     settings: Box<dyn Settings>,
-    /// The keys that the spec sets, also to what they are by default.
+    /// Keys that the spec sets, including those set to their default.
     given: Vec<String>,
 }
 
@@ -29,7 +29,7 @@ impl Spec {
         self.settings.build(self.preset.name, seeds)
     }
 
-    /// Sets what the scheme needs of the transport.
+    /// Sets the values of the transport that the scheme needs.
     pub fn tune(&self, config: &mut TransportConfig) {
         self.settings.tune(config);
     }
@@ -49,7 +49,7 @@ impl Spec {
         self.settings.keys().iter().map(|key| key.name).collect()
     }
 
-    /// The keys as they are listed, each with its value in this spec.
+    /// Returns the listed keys, each with its value in this spec.
     pub fn in_use(&self) -> Vec<Listed> {
         self.settings.in_use()
     }
@@ -82,8 +82,8 @@ impl Spec {
         told.map(part).collect()
     }
 
-    /// The shortest spec that gives the same after these defaults ([`parse_spec_with`], one text for each flow): a key
-    /// that was given as it is by itself is not left out if any of them sets it, for theirs would be taken then.
+    /// Returns the shortest spec that is equivalent after these defaults ([`parse_spec_with`], one text for each flow).
+    /// An explicit key that equals the preset's default is kept if `defaults` would change it.
     pub fn shortest_over<'a>(&self, defaults: impl IntoIterator<Item = &'a str>) -> String {
         let theirs = defaults.into_iter().flat_map(|text| text.split(','));
         let theirs: Vec<&str> =
@@ -132,13 +132,13 @@ impl fmt::Display for Spec {
 /// Reads `NAME[,key=value]...`.
 ///
 /// # Errors
-/// [`SpecError`], which says in one line what is possible instead.
+/// [`SpecError`], whose one line lists the possible values.
 pub fn parse_spec(spec: &str) -> Result<Spec, SpecError> {
     parse_spec_with(spec, "")
 }
 
-/// Parses a spec after the `defaults` (`key=value` between commas) that the scheme has a key for and `spec` does not
-/// set: a profile's constants, some of which only some schemes have.
+/// Parses a spec after those `defaults` (`key=value` between commas) that the scheme has and that `spec` does not set.
+/// They are a profile's constants, some of which only some schemes have.
 ///
 /// # Errors
 /// As [`parse_spec`].

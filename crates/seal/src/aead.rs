@@ -19,7 +19,7 @@ pub enum Cipher {
 }
 
 impl Cipher {
-    /// The byte that names it in a handshake.
+    /// Returns the byte that names the cipher in a handshake.
     pub(crate) fn to_byte(self) -> u8 {
         match self {
             Cipher::Aes128Gcm => 1,
@@ -80,7 +80,7 @@ impl Ciphers {
         Ciphers(byte & Ciphers::ALL.0)
     }
 
-    /// The byte that names it in a handshake.
+    /// Returns the byte that names the set of ciphers in a handshake.
     pub(crate) fn to_byte(self) -> u8 {
         self.0
     }

@@ -124,7 +124,7 @@ impl Attempt {
         self.next.min(self.began + FRESH_AFTER)
     }
 
-    /// Repeats message 1 if its time has come. Returns whether a new handshake should begin.
+    /// Repeats message 1 if that is due. Returns whether a new handshake should begin.
     pub fn on_timeout(&mut self, now: Instant, cx: &mut Context) -> bool {
         if now >= self.began + FRESH_AFTER {
             return true;

@@ -12,7 +12,7 @@ const PATHS_HEAP: usize = 16 << 10;
 /// Configuration of a seal.
 #[derive(Clone, Debug)]
 pub struct SealConfig {
-    /// This side's static key.
+    /// Static key of this side.
     pub identity: SecretKey,
     /// Keys that may connect. Without grants no peer may connect, and handshakes get no answer.
     pub access: Access,
@@ -24,7 +24,7 @@ pub struct SealConfig {
     /// longest, so one sender cannot take every place, and a restarted sender does not wait for its abandoned
     /// sessions.
     pub max_sessions_of_key: usize,
-    /// Route bytes that this side gives to those who connect. `None`: those that each has drawn.
+    /// Route bytes that this side assigns to initiators. `None`: those that each has drawn.
     pub route: Option<RouteBytes>,
 }
 

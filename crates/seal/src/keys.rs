@@ -76,7 +76,7 @@ enum Sending {
 
 enum Receiving {
     Unused(Secret),
-    /// Receives. `last` is the number of datagrams that had opened on all paths up to the last one here.
+    /// Receives. `last` is the count of decrypted datagrams on all paths at the last one on this path.
     Used {
         receiver: Box<Receiver>,
         last: u64,

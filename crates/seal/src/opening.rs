@@ -70,7 +70,7 @@ pub(crate) struct Opening {
     pub tuples: Vec<FourTuple>,
     /// Route bytes: drawn by the first attempt, then those of the last message 2.
     pub route: Option<RouteBytes>,
-    /// Attempts. The last one is under way; answers to the earlier ones may still arrive.
+    /// Attempts. The last attempt is current; answers to the earlier ones may still arrive.
     attempts: VecDeque<Attempt>,
     /// Keys of a handshake that continues the session. They replace the current keys when a datagram opens
     /// under them.

@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes `number` if it is new, and returns whether it was.
+    /// Takes `number` if it is new. Returns whether it was new.
     fn take(window: &mut Window, number: u32) -> bool {
         let new = window.is_new(number);
         if new {

@@ -115,7 +115,7 @@ impl fmt::Debug for Passphrase {
 pub enum Bandwidth {
     /// Bytes per second.
     Fixed(u64),
-    /// The rate of the input and this many percent more.
+    /// The rate of the input plus this percentage.
     Input {
         /// Percent that are added.
         overhead: u32,

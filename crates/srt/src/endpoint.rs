@@ -243,6 +243,15 @@ impl Endpoint {
         }
     }
 
+    /// Ends all connections and calls at once: peers get a shutdown with the next [`Endpoint::poll_output`]. Payloads that
+    /// were not delivered by then may be lost.
+    pub fn leave(&mut self) {
+        if matches!(self.role, Role::Caller(_)) {
+            self.role = Role::Caller(None);
+        }
+        self.connections.values_mut().for_each(Connection::leave);
+    }
+
     /// Figures of a connection.
     pub fn stats(&self, id: ConnectionId) -> Option<Stats> {
         self.connections.get(&id.0).map(Connection::stats)

@@ -84,7 +84,7 @@ impl World {
         }
     }
 
-    /// Takes what the ends report, send and deliver.
+    /// Takes the reports, datagrams and deliveries of the ends.
     fn settle(&mut self) {
         for end in 0..2 {
             for step in 0.. {

@@ -1,4 +1,4 @@
-//! A scheme as what simulations look schemes up in.
+//! A scheme as a catalog, in which simulations find schemes.
 
 use std::sync::Arc;
 

@@ -62,8 +62,8 @@ mod tests {
 
     use super::*;
 
-    /// Associations, media and the sessions of a seal share the limit, and leave some of it to the rest of the process. The
-    /// share of outputs is that of all of them ([`Outlets`](crate::live::output)).
+    /// Associations, media and the sessions of a seal share the limit, and leave some of it to the rest of the process.
+    /// The share of outputs is for all outputs together ([`Outlets`](crate::live::output)).
     #[test]
     fn the_shares_are_less_than_the_whole() {
         for memory in [LEAST, 256 << 20, 16 << 30].map(Memory) {

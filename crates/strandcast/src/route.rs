@@ -125,8 +125,8 @@ pub fn uplinks(args: &Paths, remotes: &[SocketAddr]) -> Result<Vec<Uplink>, Erro
     }
 }
 
-/// Refuses a path over the interface and address of an earlier one. Whether two patterns stand for one interface shows
-/// later, and it is then used once.
+/// Refuses a path over the interface and address of an earlier one. If two patterns match one interface later, the
+/// interface is used once.
 fn refuse_twice(uplink: &Uplink, before: &[Uplink], here: &[Interface]) -> Result<(), Error> {
     let spec = &uplink.spec;
     let bound = |spec: &PathSpec, to| spec.bind_spec(here, to).ok().filter(|_| !spec.is_pattern());

@@ -88,7 +88,7 @@ impl Server {
         Server { memory, ..self }
     }
 
-    /// Encrypts, and accepts only the senders that this gate admits.
+    /// Makes a server that encrypts and accepts only the senders that this gate admits.
     #[cfg(feature = "seal")]
     #[must_use]
     pub fn sealed(self, gate: crate::pairing::Gate) -> Server {

@@ -68,7 +68,7 @@ pub async fn listen_addresses(host: Option<&str>, port: Option<u16>) -> Result<V
     }
 }
 
-/// This port of all addresses, those of IPv4 as well.
+/// Returns this port of all addresses, IPv4 included.
 pub(crate) const fn anywhere(port: u16) -> SocketAddr {
     SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port)
 }

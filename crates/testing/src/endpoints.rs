@@ -162,7 +162,7 @@ impl TestPair {
         FourTuple { sealed: self.sealed[CLIENT], ..self.wires[n].client_tuple(n) }
     }
 
-    /// The server's 4-tuple of a wire, in its session.
+    /// Returns the server's 4-tuple of a wire, in the session of that wire.
     pub fn server_tuple(&self, n: usize) -> FourTuple {
         let tuple = FourTuple::new(LinkId(0), SERVER_ADDRESS, self.wires[n].outside);
         FourTuple { sealed: self.sealed[SERVER], ..tuple }

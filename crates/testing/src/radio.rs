@@ -72,7 +72,7 @@ impl Net {
         self.out.frames.as_deref().unwrap_or_default()
     }
 
-    /// Puts packets into a station's queue for good.
+    /// Keeps a station's queue full for the whole run.
     pub fn saturate(&mut self, from: u32, to: Destination, bytes: u32) {
         self.saturated[from as usize] = Some((to, bytes));
         self.fill(StationId(from));

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from strandcast.figures.spec import Claim, Contrast, Term
+from strandcast.figures.spec import Claim, Contrast, Printed, Term
 from strandcast.stats import Summary, summary
 
 Seeds = Callable[[Term], Mapping[int, float]]
 """A term's measure for each seed there is."""
 
+Levels = Callable[[Term], Printed | None]
+"""The level that the paper prints of a term's measure, if it prints one."""
+
 REPRODUCED, PARTLY, UNDECIDED, CONTRADICTED = "reproduced", "partly", "undecided", "contradicted"
 VERDICTS = (REPRODUCED, PARTLY, UNDECIDED, CONTRADICTED)
 
 EFFECT = 0.5, 1.5
-"""Between these multiples of the paper's number an effect is reproduced,"""
-DEFICIT = 1 / 1.5, 1.5
 """An effect is reproduced between these multiples of the paper's number."""
+DEFICIT = 1 / 1.5, 1.5
+"""The missing rate of a video is reproduced between these multiples of the paper's number."""
 FAR = 3.0
 """Factor from which on an effect, larger or smaller than the paper's, is another one."""
 WIDE = 0.5
 """Part of the paper's number: an interval that is wider decides nothing but what it excludes."""
+
+
+class Far(NamedTuple):
+    """A level that is far from the one that the paper prints.
+
+    Attributes:
+        term: Whose level it is.
+        ours: Our mean.
+        paper: The paper's number.
+    """
+
+    term: Term
+    ours: float
+    paper: float
 
 
 class Judged(NamedTuple):
@@ -32,15 +49,27 @@ class Judged(NamedTuple):
         holds: The claim is reproduced at this number of contrasts; for a `shift`, the sign is right beyond the
         interval.
         verdict: `reproduced`, `partly`, `undecided` or `contradicted`; empty of a `shift`.
+        far: Levels of an order, or of “nearly the same”, that are far from those that the paper prints: without
+        them the claim would be reproduced, and is `partly`.
     """
 
     ours: Summary
     holds: int
     verdict: str
+    far: tuple[Far, ...] = ()
+
+    @property
+    def without_levels(self) -> str:
+        """The verdict if levels did not matter."""
+        return REPRODUCED if self.far else self.verdict
 
 
-def judge(claim: Claim, seeds: Seeds) -> Judged | None:
-    """Holds a claim against the runs; None if no seed has all that it needs."""
+def no_levels(_term: Term) -> None:
+    """Returns None, as for a paper that prints no level."""
+
+
+def judge(claim: Claim, seeds: Seeds, levels: Levels = no_levels) -> Judged | None:
+    """Holds a claim against the runs, and its sides against the paper's levels; None if no seed has all it needs."""
     each = [contrast_values(contrast, seeds) for contrast in claim.contrasts]
     common = sorted(set[int].intersection(*(set(values) for values in each)))
     if not common:
@@ -58,7 +87,38 @@ def judge(claim: Claim, seeds: Seeds) -> Judged | None:
         return Judged(ours, sum(part.low > 0 for part in parts), "")
     verdicts = [verdict(claim, part) for part in parts]
     said = verdict(claim, ours) if claim.of_mean else everywhere(verdicts)
-    return Judged(ours, verdicts.count(REPRODUCED), said)
+    return leveled_order(claim, Judged(ours, verdicts.count(REPRODUCED), said), levels, lambda term: mean(seeds(term)))
+
+
+def mean(values: Mapping[int, float]) -> float | None:
+    """The mean over all seeds; None without any."""
+    return sum(values.values()) / len(values) if values else None
+
+
+def leveled_order(claim: Claim, judged: Judged, levels: Levels, ours: Callable[[Term], float | None]) -> Judged:
+    """The result of a claim, `partly` in place of `reproduced` if a level is far from the paper's.
+
+    An order between two numbers of nothing, or between two that are nothing like the paper's, is not what it says.
+    """
+    if claim.kind not in ("above", "same") or judged.verdict != REPRODUCED:
+        return judged
+    found = tuple(far(claim, levels, ours))
+    return judged._replace(verdict=PARTLY, far=found) if found else judged
+
+
+def far(claim: Claim, levels: Levels, ours: Callable[[Term], float | None]) -> Iterator[Far]:
+    """The sides of a claim whose level is far from what the paper prints, each once."""
+    known = set[tuple[str, str, str]]()
+    for contrast in claim.contrasts:
+        means = {term.key: level for term in contrast if (level := ours(term)) is not None}
+        for term in contrast:
+            number, level = levels(term), means.get(term.key)
+            if number is None or level is None or term.key in known:
+                continue
+            base = max((abs(other) for key, other in means.items() if key != term.key), default=0.0)
+            if not number.near(level, base):
+                known.add(term.key)
+                yield Far(term, level, number.number)
 
 
 def contrast_values(contrast: Contrast, seeds: Seeds) -> dict[int, float]:

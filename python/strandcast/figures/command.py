@@ -233,17 +233,18 @@ def report(wanted: Selection, paper: Paper, made: Manifest) -> pathlib.Path:
 
 
 def tables(wanted: Selection, docs: pathlib.Path) -> list[pathlib.Path]:
-    """Fills the documentation's tables with the papers that have all of their runs; causes are those of all papers."""
+    """Fills the documentation's tables with the figures that have all of their runs; others keep their numbers."""
     import strandcast.figures.tables as tables
 
     results = {}
     for paper in wanted.known:
-        made = [(figure, wanted.made(paper, figure)) for figure in paper.figures]
-        lacking = [figure.name for figure, its in made if its is None]
+        made = {figure.name: wanted.made(paper, figure) for figure in paper.figures}
+        lacking = [name for name, its in made.items() if its is None]
         if lacking:
-            print(f"{paper.name}: numbers stay as they are, runs are missing of Fig. {'; '.join(lacking)}", flush=True)
-        else:
-            results[paper.name] = {figure.name: found(wanted, paper, figure, its) for figure, its in made if its}
+            print(f"{paper.name}: these numbers stay, runs are missing of Fig. {'; '.join(lacking)}", flush=True)
+        results[paper.name] = {
+            figure.name: found(wanted, paper, figure, its) for figure in paper.figures if (its := made[figure.name])
+        }
     return tables.write(docs, wanted.known, results)
 
 

@@ -6,14 +6,21 @@ import collections
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from strandcast.figures.claims import CONTRADICTED, PARTLY, REPRODUCED, Judged
-from strandcast.figures.results import Found
 from strandcast.figures.spec import Alternative, Claim, Figure, Paper
 
 Counts = collections.Counter[str]
 """Verdict to number of claims."""
+
+
+class Judge(Protocol):
+    """Source of the results of a figure's claims: runs, or a page that was made of runs."""
+
+    def judge(self, claim: Claim) -> Judged | None:
+        """The result of a claim; None if it is unknown."""
+        ...
 
 
 class Case(NamedTuple):
@@ -33,6 +40,10 @@ class Case(NamedTuple):
     taken: frozenset[str]
     about: tuple[str, str]
 
+    def without_levels(self) -> Case:
+        """The claim as it was judged before the paper's levels counted."""
+        return self._replace(judged=self.judged._replace(verdict=self.judged.without_levels, far=()))
+
 
 class Headline(NamedTuple):
     """Number of claims with each verdict, for one choice of the assumptions that a paper leaves open.
@@ -48,7 +59,7 @@ class Headline(NamedTuple):
     judged: int
 
 
-def cases(paper: Paper, results: Mapping[str, Found]) -> list[Case]:
+def cases(paper: Paper, results: Mapping[str, Judge]) -> list[Case]:
     """The claims of a paper that were judged; those of published figures come first."""
     figures = sorted(paper.figures, key=lambda figure: not figure.published)
     found = [

@@ -79,7 +79,7 @@ class Found:
 
     def judge(self, claim: Claim) -> Judged | None:
         """The result of one of the figure's claims; None if a run is missing."""
-        return judge(claim, lambda term: self.seeds.get(term.key, {}))
+        return judge(claim, lambda term: self.seeds.get(term.key, {}), self.figure.printed)
 
     def limit(self, point: str, scheme: str) -> str:
         """Reason why the flow is not faster, as in `strandcast simulate`; `-` if its metrics don't show it."""
@@ -271,6 +271,8 @@ def added(measure: Measure, metrics: Mapping[int, float], series: pl.DataFrame) 
         terms.append(metrics)
     common = set[int].intersection(*map(set, terms))
     total = {seed: sum(term[seed] for term in terms) for seed in sorted(common)}
+    if measure.grades:
+        return {seed: 1.0 + sum(number >= least for least in measure.grades) for seed, number in total.items()}
     if not measure.missing_of:
         return total
     return {seed: missing(psnr_db, measure.missing_of) for seed, psnr_db in total.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import pathlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -59,6 +60,8 @@ class Measure:
         per_minute: Whether the sum is divided by the minutes that were measured.
         missing_of: The sum is a PSNR by eq. 17 of Xu et al. (2015), and the measure what is missing of this rate, in
             its unit; 0: the sum itself.
+        share: Whether it is a share or an index between 0 and 1, whose levels are compared by their difference.
+        grades: The measure is a grade: 1, and one more for each of these that the sum reaches; none: the sum itself.
     """
 
     name: str
@@ -67,6 +70,13 @@ class Measure:
     digits: int = 2
     per_minute: bool = False
     missing_of: float = 0.0
+    share: bool = False
+    grades: tuple[float, ...] = ()
+
+    @property
+    def titled(self) -> str:
+        """The measure with its unit."""
+        return f"{self.name}, {self.unit}" if self.unit else self.name
 
 
 def missing(psnr_db: float, rate: float) -> float:
@@ -109,6 +119,33 @@ class Term(NamedTuple):
 
 Contrast = tuple[Term, ...]
 """A sum of terms; taken for each seed, so that terms see the same draws."""
+
+NEAR = 3.0
+"""Greatest factor between our level and the paper's, whichever is larger; of a PSNR by eq. 17 that is 9.5 dB."""
+NEAR_SHARE = 0.15
+"""Greatest difference between our share or index and the paper's."""
+NEAR_ZERO = 0.01
+"""Greatest part of the base line where the paper prints a zero."""
+
+
+class Printed(NamedTuple):
+    """A level that the paper prints.
+
+    Attributes:
+        number: The paper's number, in the measure's unit.
+        share: Whether it is a share or an index.
+    """
+
+    number: float
+    share: bool = False
+
+    def near(self, ours: float, base: float) -> bool:
+        """Returns whether our level, next to a base line's, is close enough for an order to count as reproduced."""
+        if self.share:
+            return abs(ours - self.number) <= NEAR_SHARE
+        if self.number == 0:
+            return abs(ours) <= NEAR_ZERO * abs(base)
+        return 1 / NEAR <= ours / self.number <= NEAR
 
 
 @dataclasses.dataclass(frozen=True)
@@ -204,6 +241,27 @@ class Figure:
     def anchor(self) -> str:
         """Anchor of the figure's section; with the paper's name before it, the name of its picture."""
         return "fig-" + re.sub("[^0-9a-z]+", "-", self.name.lower())
+
+    @functools.cached_property
+    def levels(self) -> dict[Key, Printed]:
+        """The levels that the paper prints: its numbers, those of claims about levels, and what its PSNRs lack."""
+        said = {
+            claim.contrasts[number][0].key: claim.number
+            for claim in self.claims
+            if claim.kind == "level" and not claim.mean
+            for number in range(len(claim.contrasts))
+        }
+        numbers = said | dict(self.paper)
+        for measure in (one for one in self.measures if one.missing_of):
+            same = {one.name for one in self.measures if one.sum == measure.sum}
+            for (point, scheme, name), psnr in self.paper.items():
+                if name in same:
+                    numbers[point, scheme, measure.name] = missing(psnr, measure.missing_of)
+        return {key: Printed(number, self.measure(key[2]).share) for key, number in numbers.items()}
+
+    def printed(self, term: Term) -> Printed | None:
+        """The level that the paper prints of a term's measure, if it prints one."""
+        return self.levels.get(term.key)
 
     def point(self, name: str) -> Point:
         """The point of this name."""
@@ -365,6 +423,53 @@ class Study:
     notes: str = ""
 
 
+class Change(NamedTuple):
+    """A change of an experiment or of the simulator, in which a figure that was made before it does not have a part.
+
+    Attributes:
+        epoch: The first results epoch with it.
+        text: What is otherwise in figures of earlier epochs, as the end of a sentence.
+        schemes: Schemes that it concerns, without their parameters.
+    """
+
+    epoch: int
+    text: str
+    schemes: tuple[str, ...]
+
+
+class Judgement(NamedTuple):
+    """A claim of a figure, by names, and what it was judged by.
+
+    Attributes:
+        figure: The figure's name.
+        claim: The claim's text.
+        by: The reading; empty by default.
+    """
+
+    figure: str
+    claim: str
+    by: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Abstract:
+    """A claim of a paper's abstract or conclusions, and where it is judged.
+
+    Attributes:
+        text: What the paper says.
+        paper: The paper's number.
+        default: The claim that stands for it, as by default.
+        readings: The same by named readings of what the paper leaves open, or claims of figures of ours about these.
+        cause: The title of a finding that says why it came out otherwise; empty: that of the claim.
+    """
+
+    text: str
+    paper: str
+    default: Judgement
+    readings: tuple[Judgement, ...] = ()
+    cause: str = ""
+
+
 @dataclasses.dataclass(frozen=True)
 class Paper:
     """A paper, and the experiment that draws its figures.
@@ -382,6 +487,8 @@ class Paper:
         open: Assumptions that the paper leaves open: for each, the alternatives to the default.
         study: Variations of its assumptions, one at a time; None: without variations.
         gains: Of each claim that comes out with another assumption, as `gains.named` calls it, which ones these are.
+        abstract: The claims of its abstract, for the table of all papers' headlines.
+        changes: Changes that figures may have been made before.
     """
 
     title: str
@@ -396,6 +503,8 @@ class Paper:
     open: tuple[tuple[Alternative, ...], ...] = ()
     study: Study | None = None
     gains: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    abstract: tuple[Abstract, ...] = ()
+    changes: tuple[Change, ...] = ()
 
     @property
     def name(self) -> str:
@@ -409,6 +518,13 @@ class Paper:
     def varied(self, figure: Figure, claim: Claim) -> tuple[str, ...]:
         """The titles of deviations with which the claim is reproduced, each of one assumption."""
         return self.gains.get(named(figure.name, claim.text), ())
+
+    def changed(self, figure: Figure, epoch: int | None) -> list[Change]:
+        """The changes that a figure lacks whose runs are of this epoch; none of an unknown one."""
+        its = {scheme.partition(" ")[0] for scheme in figure.schemes}
+        return [
+            one for one in self.changes if epoch is not None and epoch < one.epoch and its.intersection(one.schemes)
+        ]
 
     def shown(self, figure: Figure, point: Point | None = None) -> str:
         """The scenario of a figure or of one of its points, as commands in a clone name it."""

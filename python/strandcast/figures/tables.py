@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import collections
+import functools
 import pathlib
 import re
 import shlex
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from strandcast.figures.claims import CONTRADICTED, PARTLY, VERDICTS, Judged
-from strandcast.figures.headline import Case, Counts, cases, default_and_best
-from strandcast.figures.manifest import whole
+import strandcast.figures.pages as pages
+from strandcast.figures.claims import CONTRADICTED, PARTLY, REPRODUCED, VERDICTS, Far, Judged
+from strandcast.figures.headline import Case, Counts, Judge, cases, default_and_best
+from strandcast.figures.manifest import noted, whole
+from strandcast.figures.pages import heading, said
 from strandcast.figures.results import Found
-from strandcast.figures.spec import Claim, Figure, Measure, Paper
+from strandcast.figures.spec import Abstract, Claim, Figure, Judgement, Measure, Paper
 from strandcast.stats import Summary
 
 Results = Mapping[str, Found]
 """Results of runs for a paper's figures, by their names."""
+Judges = Mapping[str, Judge]
+"""Sources of the results of a paper's claims, by the figures' names: runs, or the paper's page."""
 
 NARROW = 2, 4
 """Greatest numbers of measures and schemes with which each measure has a table, a column per scheme."""
@@ -32,6 +37,9 @@ CLAIMS = ["claim", "ours, paired", "paper", "points", "verdict"]
 BINDS = "limiting factor"
 ALL_CLAIMS = ["figure", "claim", "paper", "ours", "points", "verdict", "why"]
 NO_CAUSE = "no cause found"
+ABSTRACTS = ["paper", "claim", "paper's number", "ours by default", "ours by a named reading", "cause"]
+LEVELS_COUNT, ORDERS_ALONE = "levels count", "orders alone"
+"""The rule of docs/reproduction/method.md, and the one before it."""
 CAUSES = ["paper", "contradicted", "with a cause", "without"]
 VERDICTS_PAGE = "reproduction/verdicts.md"
 """The page with all claims."""
@@ -53,11 +61,6 @@ def table(head: list[str], rows: list[list[str]]) -> list[str]:
     return ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
 
 
-def titled(measure: Measure) -> str:
-    """A measure with its unit."""
-    return f"{measure.name}, {measure.unit}" if measure.unit else measure.name
-
-
 def grid(found: Found) -> list[str]:
     """All points, all schemes, all measures."""
     figure = found.figure
@@ -71,14 +74,14 @@ def grid(found: Found) -> list[str]:
             for point in figure.points
             for scheme in figure.schemes_at(point)
         ]
-        return [*table(["", "scheme", *map(titled, figure.measures)], rows), ""]
+        return [*table(["", "scheme", *(one.titled for one in figure.measures)], rows), ""]
     lines = []
     for measure in figure.measures:
         rows = [
             [point.name, *(text for scheme in figure.schemes for text in cells(point.name, scheme, [measure]))]
             for point in figure.points
         ]
-        lines += [titled(measure) + ":", "", *table(["", *figure.schemes], rows), ""]
+        lines += [measure.titled + ":", "", *table(["", *figure.schemes], rows), ""]
     return lines
 
 
@@ -92,7 +95,7 @@ def beside(found: Found, schemes: Callable[[str], bool]) -> list[list[str]]:
         mean, half, paper = (
             "" if number is None else f"{number:.{measure.digits}f}" for number in (ours.mean, ours.half, theirs)
         )
-        rows.append([f"{titled(measure)}; {point}", scheme, mean, half, paper, f"{ours.mean / theirs:.3f}"])
+        rows.append([f"{measure.titled}; {point}", scheme, mean, half, paper, f"{ours.mean / theirs:.3f}"])
     return rows
 
 
@@ -120,12 +123,12 @@ def judgement(figure: Figure, claim: Claim, judged: Judged) -> list[str]:
         "deficit": f"{number}, × 1.5",
         "level": f"{number} ± {claim.within:g} %",
         "above": "> 0",
-        "same": f"at most {claim.within:g} %",
+        "same": f"at most {claim.within:g} {'%' if claim.base else unit}".rstrip(),
         "at least": "≥ 0",
         "shift": number,
     }[claim.kind]
     points = f"{judged.holds} of {len(claim.contrasts)}" if len(claim.contrasts) > 1 else ""
-    return [f"{show(judged.ours, digits)} {unit}".rstrip(), theirs, points, judged.verdict]
+    return [f"{show(judged.ours, digits)} {unit}".rstrip(), theirs, points, said(judged)]
 
 
 def binds(found: Found, claim: Claim) -> str:
@@ -147,9 +150,9 @@ def counted(limits: collections.Counter[str]) -> str:
     return ", ".join(f"{limit} {count} of {limits.total()}" for limit, count in limits.most_common())
 
 
-def verdicts(paper: Paper, results: Results) -> str:
+def verdicts(paper: Paper, judges: Judges) -> str:
     """Number of claims of each figure with each verdict, for docs/reproduction.md."""
-    judged = cases(paper, results)
+    judged = cases(paper, judges)
     rows = []
     for figure in paper.figures:
         counts = by_default(judged, figure)
@@ -174,15 +177,102 @@ def chosen(paper: Paper, taken: frozenset[str]) -> str:
     return " and ".join(one.name for those in paper.open for one in those if one.name in taken)
 
 
-def of_claims(paper: Paper, results: Results) -> str:
+def of_rules(papers: Sequence[Paper], judges: Mapping[str, Judges]) -> str:
+    """Number of each paper's claims with each verdict, with and without regard to the levels that the paper prints."""
+    rows = []
+    for paper in papers:
+        judged = cases(paper, judges[paper.name])
+        if not judged:
+            continue
+        for rule, those in (LEVELS_COUNT, judged), (ORDERS_ALONE, [case.without_levels() for case in judged]):
+            default, best = default_and_best(paper, those)
+            for its in dict.fromkeys(one.taken for one in (default, best)):
+                one = best if its else default
+                choice = chosen(paper, its) or "default"
+                rows.append([paper.source.short, choice, rule, *(str(one.counts[verdict]) for verdict in VERDICTS)])
+    return "\n".join([*table(["paper", "choice", "rule", *VERDICTS], rows), ""]) if rows else ""
+
+
+def of_abstracts(papers: Sequence[Paper], judges: Mapping[str, Judges]) -> str:
+    """The claims of the papers' abstracts in one table; a paper of which nothing is known has no rows."""
+    rows = []
+    for paper in papers:
+        for one in paper.abstract if judges[paper.name] else ():
+            named = [f"{its.by}: {outcome(paper, judges[paper.name], its)}" for its in one.readings]
+            default = outcome(paper, judges[paper.name], one.default)
+            cause = cause_of(paper, judges[paper.name], one)
+            rows.append([its_page(paper), one.text, one.paper, default, "; ".join(named), cause])
+    return "\n".join([*table(ABSTRACTS, rows), ""]) if rows else ""
+
+
+def its_page(paper: Paper) -> str:
+    """To a paper's page."""
+    return f"[{paper.source.short}](reproduction/{paper.name}.md)"
+
+
+def outcome(paper: Paper, judges: Judges, one: Judgement) -> str:
+    """Our number and the verdict on it, which leads to its figure; words if it was not run."""
+    figure, claim = found_claim(paper, one)
+    judged = judges[figure.name].judge(claim) if figure.name in judges else None
+    if judged is None:
+        return "not run"
+    ours, _, points, verdict = judgement(figure, claim, judged)
+    at = f" ({points} points)" if points and verdict else ""
+    place = f"reproduction/{paper.name}.md#{anchor(heading(figure))}"
+    its = judges[figure.name]
+    old = paper.changed(figure, its.epoch) if isinstance(its, pages.Kept) else ()
+    before = f", before epoch {max(one.epoch for one in old)}" if old else ""
+    return f"{ours}{at}, [{verdict or f'Fig. {figure.name}'}]({place}){before}"
+
+
+def found_claim(paper: Paper, one: Judgement) -> tuple[Figure, Claim]:
+    """The figure and the claim of these names.
+
+    Raises:
+        LookupError: The paper has no such claim.
+    """
+    for figure in paper.figures:
+        for claim in figure.claims:
+            if (figure.name, claim.text) == (one.figure, one.claim):
+                return figure, claim
+    raise LookupError(f"{paper.name}: there is no claim {one.claim} of Fig. {one.figure}")
+
+
+def cause_of(paper: Paper, judges: Judges, one: Abstract) -> str:
+    """Causes that were found for the failure of an abstract's claim by default, as links to them."""
+    figure, claim = found_claim(paper, one.default)
+    judged = judges[figure.name].judge(claim) if figure.name in judges else None
+    if judged is None or judged.verdict == REPRODUCED:
+        return ""
+    found = [one.cause] if one.cause else paper.found(figure, claim)
+    place = f"reproduction/{paper.name}.md#what-we-found"
+    if found:
+        return ", ".join(f"[{title}]({place})" for title in found)
+    return NO_CAUSE if judged.verdict in (CONTRADICTED, PARTLY) else ""
+
+
+def of_claims(paper: Paper, judges: Judges) -> str:
     """All claims of a paper in one table, with why those came out otherwise that did."""
     rows = []
-    for case in cases(paper, results):
+    for case in cases(paper, judges):
         if case.figure.published:
             ours, theirs, points, verdict = judgement(case.figure, case.claim, case.judged)
             its = [link(paper, case.figure, ""), case.claim.text, theirs, ours, points, verdict]
-            rows.append([*its, why(paper, case.figure, case.claim, verdict)])
+            causes = why(paper, case.figure, case.claim, case.judged.verdict)
+            rows.append([*its, "; ".join([*levels(case), causes]) if causes else ""])
     return claims_table(rows)
+
+
+def levels(case: Case) -> list[str]:
+    """The levels that are far from the paper's, of a claim whose order is the paper's."""
+    return [level(case.figure, one) for one in case.judged.far]
+
+
+def level(figure: Figure, one: Far) -> str:
+    """A level that is far from the paper's."""
+    measure = figure.measure(one.term.measure)
+    ours, paper = (f"{number:.{measure.digits}f}" for number in (one.ours, one.paper))
+    return f"{one.term.scheme} at {one.term.point}: {ours} {measure.unit}".rstrip() + f", paper {paper}"
 
 
 def claims_table(rows: list[list[str]]) -> str:
@@ -199,8 +289,8 @@ def claims_table(rows: list[list[str]]) -> str:
 
 def with_cause(rows: list[list[str]], verdict: str) -> tuple[int, int]:
     """Number of claims of a table with this verdict that have a cause, and number of those without one."""
-    whys = [row[-1] for row in rows if row[-2] == verdict]
-    unknown = whys.count(NO_CAUSE)
+    whys = [row[-1] for row in rows if row[-2].partition(" ")[0] == verdict]
+    unknown = sum(why.endswith(NO_CAUSE) for why in whys)
     return len(whys) - unknown, unknown
 
 
@@ -245,11 +335,6 @@ def why(paper: Paper, figure: Figure, claim: Claim, verdict: str) -> str:
     return ", ".join([*found, *varied]) or NO_CAUSE
 
 
-def heading(figure: Figure) -> str:
-    """Heading of a figure's section on its paper's page."""
-    return f"Fig. {figure.name}: {figure.title}"
-
-
 def link(paper: Paper, figure: Figure, folder: str = "reproduction/") -> str:
     """To a figure's section in a page of this folder: its heading in lower case, without punctuation."""
     return f"[{figure.name}]({folder}{paper.name}.md#{anchor(heading(figure))})"
@@ -269,17 +354,32 @@ def findings(paper: Paper) -> str:
     )
 
 
-def of_paper(paper: Paper, results: Results) -> str:
-    """All figures of a paper with their pictures, for its page in docs/reproduction; tables are folded."""
-    lines = []
+def of_paper(paper: Paper, results: Results, before: str, epochs: Callable[[Figure], int | None]) -> str:
+    """All figures of a paper with their pictures, for its page in docs/reproduction; tables are folded.
+
+    Args:
+        paper: The paper.
+        results: Results of runs; the other figures' sections stay, with their verdicts by today's rule.
+        before: The text that is there.
+        epochs: Gives the results epoch of a figure's picture.
+    """
+    kept = pages.read(paper, before)
+    parts = []
     for figure in paper.figures:
-        found = results[figure.name]
-        if not found.seeds:
-            continue
-        conditions = f"`{paper.shown(figure)}`, {runs(found)}. {figure.notes}".rstrip()
-        every = section(BESIDE, beside(found, lambda _: True)) + section([*CLAIMS, BINDS], claims(found, bound=True))
-        lines += of_figure(paper, figure, conditions, [*grid(found), *every])
-    return "\n".join(lines)
+        found = results.get(figure.name)
+        if found is not None and found.seeds:
+            epoch = epochs(figure)
+            made = runs(found) if epoch is None else f"{runs(found)} of epoch {epoch}"
+            conditions = f"`{paper.shown(figure)}`, {made}. {figure.notes}".rstrip()
+            every = section(BESIDE, beside(found, lambda _: True)) + section(
+                [*CLAIMS, BINDS], claims(found, bound=True)
+            )
+            parts.append("\n".join(of_figure(paper, figure, conditions, [*grid(found), *every])))
+        elif figure.name in kept:
+            its, epoch = kept[figure.name], epochs(figure)
+            new = pages.renewed(figure, its.section, its, epoch)
+            parts.append(pages.with_changes(new, paper.changed(figure, epoch)).rstrip("\n") + "\n")
+    return "\n".join(parts)
 
 
 def of_figure(paper: Paper, figure: Figure, conditions: str, its: list[str]) -> list[str]:
@@ -304,24 +404,37 @@ def folded(summary: str, lines: list[str]) -> list[str]:
     return ['<details markdown="1">', f"<summary>{summary}</summary>", "", *lines, "</details>", ""]
 
 
-def of_schemes(papers: Sequence[Paper], results: Mapping[str, Results], names: Sequence[str]) -> str:
-    """Numbers of papers about some schemes, with our results, for their page; empty if a paper has no results."""
+def of_schemes(
+    papers: Sequence[Paper],
+    results: Mapping[str, Results],
+    kept: Mapping[str, Mapping[str, pages.Kept]],
+    names: Sequence[str],
+    before: str,
+) -> str:
+    """Numbers of papers about some schemes, with our results, for their page; empty if nothing is known of a paper.
+
+    The text of figures without results stays, with the verdicts of today's rule.
+    """
 
     def mine(scheme: str) -> bool:
         # Without its parameters.
         return scheme.split(" ", maxsplit=1)[0] in names
 
     theirs = [paper for paper in papers if any(mine(scheme) for one in paper.figures for scheme in one.schemes)]
-    if any(paper.name not in results for paper in theirs):
+    if any(not results.get(paper.name) and not kept[paper.name] for paper in theirs):
         return ""
-    lines = []
+    lines: list[str] = []
+    known = pages.blocks(before)
     for paper in theirs:
         for figure in paper.figures:
-            found = results[paper.name][figure.name]
-            numbers, said = beside(found, mine), claims(found, mine)
-            if numbers or said:
-                summary = f"{paper.source.short}, Fig. {figure.name}: {figure.title}; {runs(found)}"
-                lines += folded(summary, section(BESIDE, numbers) + section(CLAIMS, said))
+            title = f"{paper.source.short}, Fig. {figure.name}: {figure.title}"
+            found, block = results.get(paper.name, {}).get(figure.name), pages.block_of(known, title)
+            if found is not None:
+                numbers, claimed = beside(found, mine), claims(found, mine)
+                if numbers or claimed:
+                    lines += folded(f"{title}; {runs(found)}", section(BESIDE, numbers) + section(CLAIMS, claimed))
+            elif block and figure.name in kept[paper.name]:
+                lines += [*pages.renewed(figure, block, kept[paper.name][figure.name]).splitlines(), ""]
     if lines:
         lines += [CONDITIONS, ""]
     return "\n".join(lines)
@@ -368,28 +481,48 @@ def write(docs: pathlib.Path, papers: Sequence[Paper], results: Mapping[str, Res
     Args:
         docs: Where the pages are.
         papers: All papers.
-        results: Results of runs, by papers' names. A table that is also about other papers stays as it is, but for
-        causes.
+        results: Results of runs, by papers' and figures' names. Others are those of the papers' pages.
 
     Raises:
         OSError: A page can't be read or written.
     """
 
+    def of_page(names: list[str], before: str) -> str:
+        for paper in papers:
+            if names == [paper.name]:
+                return of_paper(paper, results.get(paper.name, {}), before, functools.partial(epoch_of, docs, paper))
+            if names == ["findings", paper.name]:
+                return findings(paper)
+        return ""
+
+    folder = docs / "reproduction"
+    theirs = [page for paper in papers if (page := folder / f"{paper.name}.md").exists()]
+    changed = [page for page in theirs if fill(page, of_page)]
+    kept = {paper.name: pages.read_page(paper, docs) for paper in papers}
+    judges: dict[str, Judges] = {name: {**its, **results.get(name, {})} for name, its in kept.items()}
+
     def text(names: list[str], before: str) -> str:
         if names == ["causes"]:
             return of_causes(docs, papers)
+        if names == ["rules"]:
+            return of_rules(papers, judges)
+        if names == ["abstracts"]:
+            return of_abstracts(papers, judges)
         for paper in papers:
-            if names == ["findings", paper.name]:
-                return findings(paper)
-            if names == ["claims", paper.name] and paper.name not in results:
+            if names == ["claims", paper.name] and not judges[paper.name]:
                 return renewed_claims(paper, before)
-            pages = ([paper.name], of_paper), (["verdicts", paper.name], verdicts), (["claims", paper.name], of_claims)
-            for wanted, of in pages:
+            for wanted, of in (["verdicts", paper.name], verdicts), (["claims", paper.name], of_claims):
                 if names == wanted:
-                    return of(paper, results[paper.name]) if paper.name in results else ""
-        return of_schemes(papers, results, names)
+                    return of(paper, judges[paper.name]) if judges[paper.name] else ""
+        return of_page(names, before) or of_schemes(papers, results, kept, names, before)
 
-    folders = docs / "reproduction", docs / "schemes"
-    # The page that counts the verdicts' causes comes after these.
-    files = (*(page for folder in folders for page in sorted(folder.glob("*.md"))), docs / "reproduction.md")
-    return [page for page in files if page.exists() and fill(page, text)]
+    # The page that counts the verdicts' causes comes after that of the verdicts.
+    schemes = sorted((docs / "schemes").glob("*.md"))
+    files = (*(page for page in (folder / "verdicts.md", *schemes, docs / "reproduction.md") if page.exists()),)
+    return [*changed, *(page for page in files if fill(page, text))]
+
+
+def epoch_of(docs: pathlib.Path, paper: Paper, figure: Figure) -> int | None:
+    """The results epoch of a figure's picture, from the pictures' manifest; None if it has none."""
+    made = noted(docs / "figures", f"{paper.name}-{figure.anchor}")
+    return None if made is None else made.epoch

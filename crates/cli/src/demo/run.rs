@@ -61,7 +61,7 @@ struct Demo {
     sent: Vec<(Instant, Bytes)>,
     /// Delivered bytes that differ from those sent.
     damaged: u64,
-    /// When the black hole opens, and when it closes.
+    /// Times at which the black hole begins and ends.
     hole: (Instant, Instant),
     in_hole: Option<bool>,
     over: bool,

@@ -34,7 +34,7 @@ pub(super) struct Observations<'a> {
     pub(super) stats: PlayoutStats,
     pub(super) networks: &'a [PathNetwork],
     pub(super) paths: &'a [PathSnapshot],
-    /// In the order of the networks.
+    /// Verdicts, in the order of the networks.
     pub(super) verdicts: &'a [Verdicts],
     pub(super) samples: &'a [Sample],
     pub(super) wire: WireNow,

@@ -7,7 +7,7 @@ use strandcast::doctor::{Finding, Link, Probed, Report};
 /// The main routing table, and that of this machine's own addresses.
 const MAIN: u32 = 254;
 const LOCAL: u32 = 255;
-/// Between two columns.
+/// Space between two columns.
 const GAP: &str = "  ";
 const HEAD: [&str; 8] = ["link", "address", "route", "rp_filter", "UDP", "MTU", "seen as", "after silence"];
 

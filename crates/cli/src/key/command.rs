@@ -99,7 +99,7 @@ fn pair(store: &Store, args: &KeyPairArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The identity, which is made if there never was one; then a line says so.
+/// Returns the identity. It is made if there never was one, and a line reports that.
 ///
 /// # Errors
 /// [`CliError::Store`].
@@ -111,7 +111,7 @@ pub(super) fn announced_identity(store: &Store) -> Result<SecretKey, CliError> {
     Ok(key)
 }
 
-/// The result of `make`, which makes the identity if there never was one; then a line says so.
+/// Returns the result of `make`, which makes the identity if there never was one; a line reports that.
 ///
 /// # Errors
 /// Those of `make`.

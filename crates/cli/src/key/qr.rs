@@ -4,7 +4,7 @@ use qrcode::{Color, EcLevel, QrCode};
 
 /// Light modules around the code (ISO/IEC 18004 §5.3.8).
 const QUIET: usize = 4;
-/// Black on white, whatever colours the terminal has: scanners need dark modules on a light ground.
+/// Black on white, with any colours of the terminal: scanners need dark modules on a light ground.
 const BLACK_ON_WHITE: &str = "\x1b[38;5;16;48;5;231m";
 const RESET: &str = "\x1b[0m";
 

@@ -78,7 +78,7 @@ fn unreadable(error: &std::io::Error) -> CliError {
     CliError::Store(format!("cannot read the pairing string: {}", why(error)))
 }
 
-/// Keeps what is typed from being shown until it is dropped.
+/// Hides typed characters until it is dropped.
 struct Hidden {
     terminal: Stdin,
     before: Termios,

@@ -1,4 +1,4 @@
-//! The control protocol of a measurement: JSON on a stream of its own.
+//! The control protocol of a measurement: JSON on a separate stream.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -58,12 +58,12 @@ pub(crate) struct Totals {
     pub(crate) bytes: u64,
     /// Messages.
     pub(crate) messages: u64,
-    /// From the first to the last, seconds.
+    /// Time from the first to the last byte, in seconds.
     pub(crate) seconds: f64,
 }
 
 impl Control {
-    /// As a message.
+    /// Encodes the report as a message.
     pub(super) fn to_bytes(&self) -> Bytes {
         serde_json::to_vec(self).expect("numbers and names always serialise").into()
     }

@@ -17,7 +17,7 @@ use super::usage::Cpu;
 pub(crate) struct Setup {
     /// The server.
     pub(crate) host: String,
-    /// Its UDP port.
+    /// UDP port of the server.
     pub(crate) port: u16,
     /// The scheme as given.
     pub(crate) scheme: String,
@@ -32,9 +32,9 @@ pub(crate) struct Setup {
 /// An interval of the measurement, about a second.
 #[derive(Clone, Debug)]
 pub(crate) struct Interval {
-    /// Since the start, seconds.
+    /// Begin of the interval, in seconds since the start.
     pub(crate) from_s: f64,
-    /// Since the start, seconds.
+    /// End of the interval, in seconds since the start.
     pub(crate) to_s: f64,
     /// Payload acknowledged to the client, or received by it.
     pub(crate) bytes: u64,
@@ -154,7 +154,7 @@ impl Outcome {
         lines
     }
 
-    /// In the format of `iperf3 -J`.
+    /// Returns the result in the format of `iperf3 -J`.
     pub(crate) fn json(&self) -> Value {
         let sender = !self.setup.reverse;
         let (cpu_sender, cpu_receiver) = self.cpu_seconds_per_gb();

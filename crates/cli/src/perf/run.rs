@@ -208,7 +208,7 @@ async fn sleep_until(at: Option<tokio::time::Instant>) {
     }
 }
 
-/// After a while, looks at who may connect, and whether the server still listens; lines to print.
+/// Checks after a while who may connect, and whether the server still listens. Returns lines to print.
 ///
 /// # Errors
 /// [`CliError::Network`]: it does not.

@@ -32,7 +32,7 @@ const NO_CLIENT: &str =
 pub(super) enum ServerEvent {
     /// A client starts.
     Begun {
-        /// Its address.
+        /// Address of the client.
         client: String,
         /// True if the client receives.
         reverse: bool,

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 /// Processor time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cpu {
-    /// In user mode, seconds.
+    /// Processor time in user mode, in seconds.
     pub(crate) user_s: f64,
-    /// In the kernel, seconds.
+    /// Processor time in the kernel, in seconds.
     pub(crate) system_s: f64,
 }
 

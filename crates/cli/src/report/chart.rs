@@ -31,7 +31,7 @@ const LABEL: f64 = 75.0;
 /// A value over time.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Series {
-    /// Its name in the legend.
+    /// Name of the line in the legend.
     pub(super) name: String,
     /// CSS class: `p0`, `p1`, … for paths, or one of its own.
     pub(super) class: String,

@@ -98,7 +98,7 @@ pub(crate) struct PathReport {
 /// packets during the preceding RTO.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Verdicts {
-    /// Times it became potentially failed.
+    /// Number of times that the path became potentially failed.
     pub(crate) potentially_failed: u64,
     /// Times it became inactive.
     pub(crate) failed: u64,
@@ -142,7 +142,7 @@ pub(crate) struct Recording {
 pub(crate) struct Sample {
     /// Seconds since the start.
     pub(crate) at_s: f64,
-    /// In the order of [`Recording::names`].
+    /// Samples of the paths, in the order of [`Recording::names`].
     pub(crate) paths: Vec<PathSample>,
     /// Media waiting at the receiver.
     pub(crate) buffer_ms: Option<f64>,

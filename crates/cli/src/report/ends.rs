@@ -50,7 +50,7 @@ pub(super) enum End {
     Unknown,
     /// The end of the stream did not arrive.
     Cut,
-    /// It arrived. `identical`: everything was played as it was sent.
+    /// The end arrived. `identical`: everything was played as it was sent.
     Arrived { identical: bool },
 }
 

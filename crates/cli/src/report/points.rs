@@ -32,7 +32,7 @@ pub(super) fn each(points: usize) -> usize {
     points.div_ceil(POINTS).max(1)
 }
 
-/// Replaces neighbouring points by one, so that a page of a day stays small and shows what was bad.
+/// Replaces neighbouring points by one, so that a page of a day stays small and still shows faults.
 pub(super) fn thin(points: &mut Points, fold: Fold) {
     let each = each(points.len());
     if each == 1 {

@@ -21,7 +21,7 @@ pub(super) struct Link {
     pub(super) capacity: Points,
     /// Milliseconds.
     pub(super) rtt: Points,
-    /// Per cent.
+    /// Lost packets, in per cent.
     pub(super) loss: Points,
 }
 

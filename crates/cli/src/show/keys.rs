@@ -57,7 +57,7 @@ pub(super) struct Metric {
 }
 
 impl Metric {
-    /// Returns whether it only grows.
+    /// Returns whether the metric only grows.
     pub(super) fn is_counter(self) -> bool {
         self.name.ends_with("_total")
     }
@@ -132,6 +132,24 @@ pub(super) const FIGURES: &[Key] = &[
         "sender: expired before delivery; receiver: came too late to be played",
     )
     .metric("strandcast_messages_late_total"),
+    key(
+        "media.late_by",
+        (Map, "messages", Both),
+        "{\"congestion-window\": 12}",
+        "late, dropped and lost messages by [what held them up](#why-messages-were-late)",
+    )
+    .optional()
+    .metric("strandcast_messages_held_up"),
+    key(
+        "media.held_s",
+        (Map, "s", Sender),
+        "{\"congestion-window\": 3.2}",
+        "time in which new data waited, by [reason](#why-messages-were-late)",
+    )
+    .optional()
+    .metric("strandcast_data_waited_seconds_total"),
+    key("media.before", (Count, "messages", Receiver), "0", "sent before the first one that came")
+        .metric("strandcast_messages_before_total"),
     key("media.lost", (Count, "messages", Receiver), "3", "never came").metric("strandcast_messages_lost_total"),
     key("media.unread", (Count, "messages", Receiver), "0", "an output did not take them")
         .metric("strandcast_messages_unread_total"),

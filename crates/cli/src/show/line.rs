@@ -53,7 +53,7 @@ pub(super) struct EventLine<'a> {
     stream: Option<&'a str>,
     event: String,
     text: &'a str,
-    /// Events before it that were left out, since there were too many.
+    /// Number of events before it that were left out because there were too many.
     #[serde(skip_serializing_if = "is_zero")]
     left_out: u64,
     #[serde(flatten)]

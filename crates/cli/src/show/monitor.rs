@@ -77,7 +77,7 @@ impl Monitor {
         }
     }
 
-    /// Shows an event with this text, unless there were too many lines of late.
+    /// Shows an event with this text, unless there were too many lines recently.
     pub(crate) fn event_as(&mut self, event: &Event, text: &str) {
         if let Some(left_out) = self.sparing.admits(Instant::now()) {
             self.screen.line(&counted(text, left_out));
@@ -136,7 +136,7 @@ impl Monitor {
         self.ticks.tick().await;
     }
 
-    /// Writes a line if there were no figures of late: a command that waits is not one that hangs.
+    /// Writes a line if there were no figures recently, so that a waiting command does not look like one that hangs.
     pub(crate) fn look(&mut self) {
         let since = self.written.elapsed();
         // The first figures of a stream have their line at once, and later ones follow each second.
@@ -159,7 +159,7 @@ impl Monitor {
         }
     }
 
-    /// Opens the file of the statistics again, or says why not.
+    /// Opens the file of the statistics again, or prints the reason why it cannot.
     pub(crate) fn reopen(&mut self) {
         match self.stats.reopen() {
             Ok(_) => {}
@@ -170,7 +170,7 @@ impl Monitor {
         }
     }
 
-    /// Prints a permanent line, unless there were too many of late: a peer can cause most of them.
+    /// Prints a permanent line, unless there were too many recently: a peer can cause most of them.
     pub(crate) fn line(&mut self, text: &str) {
         self.sparing.line(Instant::now(), text, |line| self.screen.line(line));
     }

@@ -19,8 +19,8 @@ impl StatsArgs {
         Ok(Monitor::new(role, Stats::open(self.stats.as_ref())?, metrics))
     }
 
-    /// Watches for signals: SIGHUP ends a command whose terminal was closed or that has no file of statistics, and opens that
-    /// again otherwise.
+    /// Watches for signals: SIGHUP opens the file of statistics again, or ends the command if it has no such file or
+    /// its terminal was closed.
     ///
     /// # Errors
     /// The system refuses to register the signals.

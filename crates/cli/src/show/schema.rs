@@ -157,6 +157,8 @@ mod tests {
         stats.paths.push(Default::default());
         stats.paths[0].opportunistic_resends = Some(0);
         stats.media.drops.insert("capacity", 1);
+        stats.media.late_by.insert("congestion-window", 1);
+        stats.media.held_s.insert("congestion-window", 0.1);
         let mut found = Vec::new();
         names(&serde_json::to_value(&stats).unwrap(), "", &mut found);
         let known = |name: &String| EVERY.iter().chain(FIGURES).any(|key| key.name == *name);

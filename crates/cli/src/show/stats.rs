@@ -16,9 +16,9 @@ const MOST: usize = 1 << 20;
 pub(crate) enum Stats {
     /// No statistics.
     Off,
-    /// To standard error.
+    /// Standard error.
     Error,
-    /// To a file or pipe.
+    /// A file or pipe.
     File(Writer, PathBuf),
 }
 

@@ -51,7 +51,7 @@ fn a_path_that_never_carries_anything_is_named() {
     let lines = mute_lines(&sender);
     assert_eq!(lines.len(), 1, "{}", sender.err);
     let port = port.to_string();
-    for word in ["::1 carried nothing for 5 s: ", &port, "blocked", "no route to 127.0.0.1 or ::1"] {
+    for word in ["::1 carried nothing for 4 s: ", &port, "blocked", "no route to 127.0.0.1 or ::1"] {
         assert!(lines[0].contains(word), "{word}: {}", lines[0]);
     }
 }

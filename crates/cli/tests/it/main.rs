@@ -12,6 +12,7 @@ mod coding;
 mod common;
 mod datagrams;
 mod doctor;
+mod emulate;
 mod enrolments;
 mod errno;
 mod escapes;

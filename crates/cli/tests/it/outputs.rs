@@ -405,6 +405,53 @@ fn datagrams_after_the_end_of_a_player_are_counted() {
     assert!(0 < unsent && unsent < played && told["identical"] == false, "{told}");
 }
 
+/// The summary and the exit code report a stream that no peer took. Another output has everything.
+#[test]
+fn an_srt_output_that_never_had_a_peer_is_no_success() {
+    let (port, place, out) = (port(), crate::common::port(), file("no-peer.ts"));
+    let (input, bytes) = seconds(1, "no-peer-in.ts");
+    let srt = format!("srt://127.0.0.1:{place}?mode=listener");
+    let receiver = start(&format!("receive 127.0.0.1:{port} {} {srt} --once --json", out.display()));
+    receiver.says("listening");
+    run(&format!("send {} 127.0.0.1:{port} --latency 500", input.display())).succeeds();
+    let receiver = receiver.end();
+    receiver.fails(3, &[&format!("cannot write {srt}: no peer has connected")]);
+    let line = format!("{srt}: no peer is connected; datagrams are lost there");
+    assert_eq!(receiver.err.matches(&line).count(), 1, "{}", receiver.err);
+    assert!(receiver.err.contains("not everything that was sent"), "{}", receiver.err);
+    let words = format!("messages not sent to {srt}: no peer is connected");
+    assert!(receiver.err.contains(&words), "{}", receiver.err);
+    let told = receiver.json();
+    assert_eq!(told["outputs"][1]["unsent"]["no peer is connected"], told["played"], "{told}");
+    assert!(told["outputs"][1]["failed"].is_string() && told["identical"] == false, "{told}");
+    assert!(std::fs::read(&out).unwrap() == bytes);
+}
+
+/// Headers of RFC 3550, numbers that follow each other, and every byte after them.
+#[test]
+fn an_rtp_output_has_the_whole_stream_behind_headers() {
+    let (port, player) = (port(), std::net::UdpSocket::bind("127.0.0.1:0").unwrap());
+    let (input, bytes) = seconds(1, "rtp-in.ts");
+    let to = player.local_addr().unwrap();
+    let receiver = start(&format!("receive 127.0.0.1:{port} rtp://{to} --once"));
+    receiver.says("listening");
+    let reader = std::thread::spawn(move || {
+        player.set_read_timeout(Some(std::time::Duration::from_secs(5))).unwrap();
+        let (mut all, mut buffer) = (Vec::new(), [0; 2000]);
+        while let Ok(len) = player.recv(&mut buffer) {
+            all.push(buffer[..len].to_vec());
+        }
+        all
+    });
+    run(&format!("send {} 127.0.0.1:{port} --latency 500", input.display())).succeeds();
+    receiver.end().succeeds();
+    let all = reader.join().unwrap();
+    let numbers: Vec<u16> = all.iter().map(|d| u16::from_be_bytes([d[2], d[3]])).collect();
+    assert!(numbers.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(1)), "{numbers:?}");
+    assert!(all.iter().all(|d| d[0] == 0x80 && d[1] & 0x7f == 33 && d[8..12] == all[0][8..12]));
+    assert!(all.iter().flat_map(|d| &d[12..]).eq(&bytes), "{} datagrams", all.len());
+}
+
 /// Datagrams that the system refuses.
 #[test]
 fn datagrams_that_cannot_be_sent_are_counted_and_the_stream_is_not_called_whole() {

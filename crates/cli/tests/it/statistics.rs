@@ -38,9 +38,18 @@ fn clock(line: &Value) -> f64 {
     part(11, 13) * 3600.0 + part(14, 16) * 60.0 + part(17, 23)
 }
 
+/// Counters of a link at a time of the day, forwards: bytes offered, packets delivered and lost.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    at: f64,
+    bytes: u64,
+    delivered: u64,
+    lost: u64,
+}
+
 /// Counters of a link at times of the day.
 struct Witness {
-    seen: Arc<Mutex<Vec<(f64, u64, u64)>>>,
+    seen: Arc<Mutex<Vec<Seen>>>,
     over: Arc<AtomicBool>,
     thread: std::thread::JoinHandle<()>,
 }
@@ -53,19 +62,20 @@ impl Witness {
         let thread = std::thread::spawn(move || {
             while !end.load(Ordering::Relaxed) {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64() % 86_400.0;
-                let stats = watched.stats();
-                into.lock().unwrap().push((
-                    now,
-                    stats.forward.offered.bytes,
-                    stats.forward.delivered.packets,
-                ));
+                let stats = watched.stats().forward;
+                into.lock().unwrap().push(Seen {
+                    at: now,
+                    bytes: stats.offered.bytes,
+                    delivered: stats.delivered.packets,
+                    lost: stats.dropped_loss.packets,
+                });
                 std::thread::sleep(Duration::from_millis(5));
             }
         });
         (Witness { seen, over, thread }, relay)
     }
 
-    fn end(self) -> Vec<(f64, u64, u64)> {
+    fn end(self) -> Vec<Seen> {
         self.over.store(true, Ordering::Relaxed);
         self.thread.join().unwrap();
         Arc::try_unwrap(self.seen).unwrap().into_inner().unwrap()
@@ -73,12 +83,12 @@ impl Witness {
 }
 
 /// The longest time in which a link delivered nothing.
-fn longest_gap(seen: &[(f64, u64, u64)]) -> f64 {
+fn longest_gap(seen: &[Seen]) -> f64 {
     let (mut longest, mut since) = (0.0_f64, seen[0]);
-    for now in seen.iter().filter(|now| now.2 > 0) {
-        if now.2 != since.2 {
-            if since.2 > 0 {
-                longest = longest.max(now.0 - since.0);
+    for now in seen.iter().filter(|now| now.delivered > 0) {
+        if now.delivered != since.delivered {
+            if since.delivered > 0 {
+                longest = longest.max(now.at - since.at);
             }
             since = *now;
         }
@@ -86,34 +96,82 @@ fn longest_gap(seen: &[(f64, u64, u64)]) -> f64 {
     longest
 }
 
+/// The least and the most that a counter of the link had near a time. A line has the figures of a moment before its time: a
+/// look each quarter of a second, and the way to the file. A busy machine delays both, and the link, by as much again.
+fn near(seen: &[Seen], time: f64, counter: fn(&Seen) -> u64) -> (f64, f64) {
+    let near = seen.iter().filter(|seen| (seen.at - time).abs() <= 0.3).map(|seen| counter(seen) as f64);
+    near.fold((f64::MAX, 0.0_f64), |(least, most), now| (least.min(now), most.max(now)))
+}
+
 /// The link and each line count the same bytes, within 2 %.
-fn bytes_agree(figures: &[Value], seen: &[(f64, u64, u64)]) {
-    // A line has the figures of a moment before its time: a look each quarter of a second, and the way to the file. A
-    // busy machine delays both, and the link, by as much again.
-    let near = |at: f64| seen.iter().filter(move |seen| (seen.0 - at).abs() <= 0.3);
+fn bytes_agree(figures: &[Value], seen: &[Seen]) {
     for line in &figures[2..] {
         let bytes = number(&line["wire"]["sent_bytes"]);
-        let (least, most) = near(clock(line)).fold((f64::MAX, 0.0_f64), |(least, most), seen| {
-            (least.min(seen.1 as f64), most.max(seen.1 as f64))
-        });
+        let (least, most) = near(seen, clock(line), |seen| seen.bytes);
         println!("line {bytes}, link {least} to {most}");
         assert!(bytes >= 0.98 * least && bytes <= 1.02 * most, "{bytes} and {least} to {most}");
     }
 }
 
-/// The link dropped packets, and the sender declared their chunks lost.
-fn losses_agree(line: &Value, dropped: u64) {
-    let path = &line["paths"][0];
-    let (lost, chunks) = (number(&path["chunks_lost"]), number(&path["chunks"]));
-    println!("dropped {dropped}, lost {lost} of {chunks}");
-    // There are some 1000 packets. Those without data are lost as well, and the last losses are not known yet: 3 packets
-    // each.
-    assert!(
-        dropped > 20 && (lost - dropped as f64).abs() <= 0.02 * dropped as f64 + 6.0,
-        "{lost}, not {dropped}"
-    );
-    let share = number(&path["loss_total"]);
-    assert!((share - lost / chunks).abs() < 1e-9, "{share} is not {lost} of {chunks}");
+/// The link dropped packets, and the sender declared their chunks lost: the same number in each line, within 2 %.
+fn losses_agree(figures: &[Value], seen: &[Seen]) {
+    for line in figures {
+        let path = &line["paths"][0];
+        let (lost, chunks) = (number(&path["chunks_lost"]), number(&path["chunks"]));
+        let (least, most) = near(seen, clock(line), |seen| seen.lost);
+        println!("lost {lost} of {chunks}, link {least} to {most}");
+        // There are some 1000 packets. Those without data are lost as well, and the last losses are not known yet: 3
+        // packets each.
+        assert!(lost >= 0.98 * least - 6.0 && lost <= 1.02 * most + 6.0, "{lost} and {least} to {most}");
+        let share = number(&path["loss_total"]);
+        assert!((share - lost / chunks).abs() < 1e-9, "{share} is not {lost} of {chunks}");
+    }
+    assert!(number(&figures.last().unwrap()["paths"][0]["chunks_lost"]) > 20.0);
+}
+
+/// Each late message has a cause, in each line; and what the link did is the most frequent one.
+fn causes_agree(sent: &[Value], got: &[Value]) {
+    let sum = |line: &Value, key: &str| -> f64 {
+        line["media"][key].as_object().into_iter().flatten().map(|(_, value)| number(value)).sum()
+    };
+    let media =
+        |line: &Value, keys: [&str; 2]| keys.iter().map(|key| number(&line["media"][key])).sum::<f64>();
+    for line in sent {
+        assert_eq!(sum(line, "late_by"), media(line, ["late", "messages_dropped"]), "{}", line["media"]);
+    }
+    for line in got {
+        assert_eq!(sum(line, "late_by"), media(line, ["late", "lost"]), "{}", line["media"]);
+    }
+    let (sent, got) = (&sent.last().unwrap()["media"], &got.last().unwrap()["media"]);
+    println!("{} {} {}", sent["late_by"], sent["held_s"], got["late_by"]);
+    // Some 4 s of a stream were lost in the hole, and data waited there.
+    let (late, held) = (number(&sent["late"]), number(&sent["held_s"]["no-path"]));
+    assert!(late > 100.0 && held > 1.0, "{sent}");
+    assert!(number(&sent["late_by"]["no-path"]) > 0.3 * late, "{sent}");
+    let silence = number(&got["late_by"]["silence"]);
+    assert!(silence >= 0.9 * (number(&got["late"]) + number(&got["lost"])), "{got}");
+}
+
+/// The value of a metric in a file of `--metrics`.
+fn metric(text: &str, name: &str) -> f64 {
+    let line = text.lines().find(|line| line.starts_with(&format!("{name}{{")));
+    let value = line.and_then(|line| line.rsplit(' ').next()).unwrap_or_else(|| panic!("no {name}: {text}"));
+    value.parse().unwrap()
+}
+
+/// The file of metrics has the figures of the last line: counts within 2 %, since one more line may have come meanwhile.
+fn metrics_agree(text: &str, line: &Value) {
+    for (name, key) in [
+        ("strandcast_wire_sent_bytes_total", "/wire/sent_bytes"),
+        ("strandcast_messages_total", "/media/messages"),
+        ("strandcast_media_bytes_total", "/media/bytes"),
+        ("strandcast_path_chunks_total", "/paths/0/chunks"),
+        ("strandcast_path_bytes_total", "/paths/0/bytes"),
+        ("strandcast_path_down_seconds_total", "/paths/0/down_s"),
+    ] {
+        let (metric, figure) = (metric(text, name), number(line.pointer(key).unwrap()));
+        assert!((metric - figure).abs() <= 0.02 * figure.max(1.0), "{name} is {metric}, and {key} {figure}");
+    }
 }
 
 /// Rates are those of the lines' intervals, without a gap between them.
@@ -165,12 +223,12 @@ fn figures_agree_with_what_the_link_did() {
         start(&format!("receive 127.0.0.1:{port} {} --once --stats={}", out.display(), got.display()));
     receiver.says("listening");
     let to = relay.local_addr();
-    let sender = start(&format!("send {} {to} --latency 1000 --stats={}", clip().display(), sent.display()));
+    let metrics = file("agree.prom");
+    let args = format!("--stats={} --metrics {}", sent.display(), metrics.display());
+    let sender = start(&format!("send {} {to} --latency 1000 {args}", clip().display()));
     receiver.until("ten seconds", || figures(&got).len() >= 10);
     let hole = |on| [Direction::Forward, Direction::Reverse].map(|way| relay.set_black_hole(way, on));
-    // The losses so far, in the last line so far.
-    let before_the_hole = figures(&sent).pop().unwrap();
-    let dropped = relay.stats().forward.dropped_loss.packets;
+    let before_the_hole = figures(&sent).len();
     hole(true);
     std::thread::sleep(Duration::from_secs(4));
     hole(false);
@@ -184,7 +242,10 @@ fn figures_agree_with_what_the_link_did() {
     assert!(stream.len() == 8 && figures(&got).iter().all(|line| line["stream"] == stream), "{stream}");
     bytes_agree(&figures_sent, &seen);
     rates_agree(&figures_sent);
-    losses_agree(&before_the_hole, dropped);
+    losses_agree(&figures_sent[2..before_the_hole], &seen);
+    causes_agree(&figures_sent, &figures(&got));
+    // A program that ends leaves its last counts.
+    metrics_agree(&std::fs::read_to_string(&metrics).unwrap(), figures_sent.last().unwrap());
     println!("outage {}", longest_gap(&seen));
     // A receiver has the times of messages. Another packet than the last or first message shows with the next look, a
     // quarter of a second later. A sender has looks alone, one at each end of the outage.
@@ -244,7 +305,10 @@ fn rates_after_a_reconnect_are_those_of_what_was_sent() {
     sender.signal(Signal::SIGINT);
     sender.end().succeeds();
     receiver.signal(Signal::SIGTERM);
-    receiver.end();
+    let receiver = receiver.end();
+    // Messages that were sent before are neither late nor lost, and have a line.
+    let before = receiver.err.lines().find(|line| line.ends_with(" sent before the first one that came"));
+    assert!(before.is_some() && receiver.err.contains("not everything that was sent"), "{}", receiver.err);
     let all = figures(&sent);
     for pair in all.windows(2) {
         assert_eq!(pair[0]["stream"], pair[1]["stream"]);

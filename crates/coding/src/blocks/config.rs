@@ -8,7 +8,7 @@ pub enum Order {
     /// Each message after all earlier ones; blocks beyond the open ones are refused.
     #[default]
     InOrder,
-    /// Each message once it is known; a block newer than the open ones closes the oldest.
+    /// Each message is delivered once it is known. A block newer than the open ones closes the oldest.
     AsKnown,
 }
 

@@ -15,7 +15,7 @@ use crate::symbol::Header;
 pub struct SourceId {
     /// The block.
     pub block: u32,
-    /// Its place in the block.
+    /// Position of the symbol in the block.
     pub index: u16,
 }
 

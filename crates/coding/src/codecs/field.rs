@@ -33,7 +33,7 @@ pub(crate) static NIBBLES: [[u8; 32]; 256] = {
     table
 };
 
-/// Inverses. That of 0 is 0 and never used.
+/// Inverses. The entry of 0 is 0 and never used.
 static INVERSES: [u8; 256] = {
     let mut table = [0; 256];
     let mut a = 1;

@@ -21,7 +21,7 @@ pub(super) struct CodingFacts {
     pub(super) coding: Coding,
     /// Source symbols of a block; 0: there are no blocks.
     sources: u16,
-    /// From capture to playing, if messages are given up then.
+    /// Time from capture to playing, if messages are abandoned after it.
     deadline: Option<Duration>,
     /// Bytes of the longest message that repair symbols cover.
     covered: u32,

@@ -53,7 +53,7 @@ pub(super) struct FlowFacts {
     pub(super) acked: u32,
     /// Packets per acknowledgement.
     pub(super) ack_every: u32,
-    /// The losses that it repairs without a timeout.
+    /// The losses that the flow repairs without a timeout.
     pub(super) repair: Repair,
     /// Start and end.
     pub(super) from: Duration,
@@ -88,7 +88,7 @@ pub(super) struct LinkFacts {
     pub(super) name: String,
     /// Mean bit/s; `None`: infinite.
     pub(super) rate_bps: Option<f64>,
-    /// Full packets that fit its queue; `None`: all.
+    /// Number of full packets that fit the queue of the link; `None`: all.
     pub(super) queue_packets: Option<f64>,
     /// Waiting time behind a full queue; `None` if the queue is unbounded or the rate infinite.
     pub(super) queue: Option<Duration>,
@@ -101,7 +101,7 @@ pub(super) struct LinkFacts {
 pub(super) struct RadioHops {
     /// The least hops, mean over the instances of the flow.
     pub(super) hops: f64,
-    /// Over all instances.
+    /// Least and greatest value over all instances.
     pub(super) range: (u32, u32),
     /// The ends of the instances that have no way at the start.
     pub(super) apart: Vec<[String; 2]>,
@@ -141,7 +141,7 @@ pub(super) struct RadioFacts {
 }
 
 impl FlowFacts {
-    /// Rate and distance of its data.
+    /// Rate and distance of the flow's data.
     pub(super) fn load(&self) -> Load {
         let way = self.used().map(|path| path.base_rtt / 2).min().unwrap_or_default();
         Load { offered_bps: self.offered_bps, message: self.message, way }
@@ -180,11 +180,11 @@ impl PathFacts {
 /// Background load.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct BackgroundFacts {
-    /// Names of its links.
+    /// Names of the background load's links.
     pub(super) links: Vec<String>,
     /// Offered load, bit/s at IP level.
     pub(super) rate_bps: f64,
-    /// Mean size of its packets, bytes.
+    /// Mean size of the background load's packets, bytes.
     pub(super) packet: f64,
     /// Duration.
     pub(super) time: Duration,

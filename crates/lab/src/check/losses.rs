@@ -21,7 +21,7 @@ struct Process {
 enum Moves {
     /// Correlation is multiplied by this factor at each packet.
     ByPacket(f64),
-    /// By exp(-rate · time), rate per second.
+    /// Loss with probability exp(-rate · time); rate per second.
     ByTime(f64),
 }
 

@@ -23,7 +23,8 @@ pub(super) struct Sender {
 /// The losses that lead to a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repair {
-    /// As the paper models Reno: a second loss in a window, or fewer than three packets after one.
+    /// The paper's model of Reno: a second loss in a window, or fewer than three packets after a loss, causes a
+    /// timeout.
     Reno,
     /// Selective acknowledgements repair all losses of a window: only too few packets after them, or a lost
     /// retransmission.

@@ -19,7 +19,7 @@ struct Stream {
     rate: f64,
     most: f64,
     open: bool,
-    /// The bounds that limit it.
+    /// Bounds that limit the stream.
     bounds: Vec<usize>,
 }
 
@@ -109,13 +109,13 @@ fn background(facts: &Facts, link: &str) -> f64 {
 }
 
 impl Bound {
-    /// Total weight of its open streams.
+    /// Total weight of the bound's open streams.
     fn growing(&self, streams: &[Stream]) -> f64 {
         self.members.iter().filter(|(stream, _)| streams[*stream].open).map(|(_, weight)| weight).sum()
     }
 }
 
-/// Per stream, how much all open streams can grow together until one of its bounds is reached.
+/// For each stream, the amount by which all open streams can grow together until one of its bounds is reached.
 fn rooms(streams: &[Stream], bounds: &[Bound]) -> Vec<f64> {
     let of_bounds: Vec<f64> =
         bounds.iter().map(|bound| bound.left / bound.growing(streams).max(1.0)).collect();

@@ -100,8 +100,8 @@ fn buffers(flow: &FlowFacts, say: Say<'_>) {
     }
 }
 
-/// A path whose losses take longer to repair than the receive buffer takes to fill holds the others up. Paths of infinite rate
-/// have no such buffer to compare.
+/// A path whose losses take longer to repair than the receive buffer takes to fill holds the others up. Paths of
+/// infinite rate have no such buffer.
 fn held_up(flow: &FlowFacts, say: Say<'_>) {
     let used = || flow.used().filter(|path| !path.is_cut());
     let (Some(buffer), Some(slowest)) = (flow.receive_buffer, used().max_by_key(|path| path.base_rtt)) else {

@@ -10,7 +10,8 @@ use crate::simulation::{Control, ExplainError, Explainer, Explanation, Query, Ru
 /// interrupted it.
 ///
 /// # Errors
-/// There is no such flow, or its video is too short. [`Explanation::check`] finds what the run did not reach.
+/// There is no such flow, or its video is too short. [`Explanation::check`] reports messages that the run did not
+/// reach.
 pub fn trace_message(
     simulation: &mut Simulation,
     scenario: &Scenario,

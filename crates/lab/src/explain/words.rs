@@ -10,14 +10,7 @@ use crate::simulation::{Cause, CauseKind, Explanation, MessageTrace, Outcome, Tr
 /// The name of a cause in JSON.
 pub(super) fn kind(kind: CauseKind) -> &'static str {
     match kind {
-        CauseKind::Held(HeldBy::Handshake) => "handshake",
-        CauseKind::Held(HeldBy::ReceiveWindow) => "receive-window",
-        CauseKind::Held(HeldBy::CongestionWindow) => "congestion-window",
-        CauseKind::Held(HeldBy::AggregateWindow) => "aggregate-window",
-        CauseKind::Held(HeldBy::Pacing) => "pacing",
-        CauseKind::Held(HeldBy::Burst) => "burst",
-        CauseKind::Held(HeldBy::NoPath) => "no-path",
-        CauseKind::Held(_) => "scheduler",
+        CauseKind::Held(by) => by.name(),
         CauseKind::SendBuffer => "send-buffer",
         CauseKind::Retransmission => "retransmission",
         CauseKind::Repair => "repair",
@@ -111,7 +104,7 @@ fn waited_for(message: &MessageTrace) -> String {
     if reasons.is_empty() { words } else { format!("{words} ({reasons})") }
 }
 
-/// `block 17`, `blocks 17 to 18`; empty of a message that is in none.
+/// Returns `block 17` or `blocks 17 to 18`; empty if the message is in no block.
 pub(super) fn blocks(message: &MessageTrace) -> String {
     match message.blocks {
         None => String::new(),

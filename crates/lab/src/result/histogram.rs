@@ -72,8 +72,8 @@ impl Histogram {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// The smallest number that at least the share `q` of all do not exceed (nearest rank), at most 0.8 % off; `None`
-    /// of none.
+    /// Returns the smallest number that at least the share `q` of all numbers do not exceed (nearest rank), with an
+    /// error of at most 0.8 %; `None` if there are no numbers.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         if self.count == 0 {
             return None;

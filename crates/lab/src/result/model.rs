@@ -72,7 +72,7 @@ impl Subject {
         [kind.into(), name.into(), part]
     }
 
-    /// The flow that it is about, or whose path it is.
+    /// Returns the flow of the subject, or the flow whose path the subject is.
     fn flow(&self) -> Option<&str> {
         match self {
             Subject::Flow(flow) | Subject::Path { flow, .. } => Some(flow),
@@ -115,11 +115,11 @@ pub struct Diagnostic {
 pub struct Frame {
     /// Type of the frame; `None`: a header.
     pub kind: Option<FrameType>,
-    /// When it was captured, seconds since the flows' time 0.
+    /// Time of capture, in seconds since the flows' time 0.
     pub captured_s: f64,
-    /// Time at which it is shown.
+    /// Time at which the frame is shown.
     pub due_s: f64,
-    /// Time at which all of it had been delivered.
+    /// Time at which all of the frame had been delivered.
     pub whole_s: Option<f64>,
 }
 
@@ -136,7 +136,7 @@ pub struct RunResult {
     pub metrics: Vec<Metric>,
     /// Flows with a video that has frames, and their outcomes in the order of sending.
     pub frames: Vec<(String, Vec<Frame>)>,
-    /// Where the stations of radios were, and which routes flows took; `None`: there are no radios.
+    /// Positions of the stations of radios, and routes of flows; `None`: there are no radios.
     pub topology: Option<Topology>,
     /// Reports of schemes about their state at the end.
     pub diagnostics: Vec<Diagnostic>,

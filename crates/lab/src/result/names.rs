@@ -38,7 +38,7 @@ const UNITS: &[(&str, &str)] = &[
     ("tsn", "TSN"),
 ];
 
-/// Unit of a metric, as the end of its name says; empty for a count or a share.
+/// Returns the unit of a metric, by the end of its name; empty for a count or a share.
 pub fn unit(name: &str) -> &'static str {
     let end = name.rsplit_once('_').map_or("", |(_, end)| end);
     UNITS.iter().find(|(known, _)| *known == end).map_or("", |(_, unit)| unit)

@@ -58,7 +58,7 @@ fn too_short(scenario: &Scenario, name: &str, flow: &Flow, counted: f64) -> Opti
     })
 }
 
-/// Nothing failed although the scenario has losses or outages.
+/// Returns whether no loss and no outage happened although the scenario has some.
 fn nothing_failed(scenario: &Scenario, summary: &Summary) -> Option<String> {
     let directions = || scenario.links.values().flat_map(|Link { forward, reverse, .. }| [forward, reverse]);
     let may_fail = directions().any(|one| !one.loss.is_empty() || !one.down.is_empty());
@@ -104,7 +104,7 @@ fn width(stat: &Stat) -> Option<f64> {
     stat.ci95.filter(|_| stat.mean > 0.0).map(|half| half / stat.mean)
 }
 
-/// Doublings from the first window to what the path holds, a round trip each.
+/// Number of doublings from the first window to the bytes that the path holds; each takes a round trip.
 fn slow_start(round_trip: f64, rate_bps: f64) -> f64 {
     round_trip * libm::log2((rate_bps * round_trip / 8.0 / FIRST_WINDOW).max(1.0))
 }
@@ -138,7 +138,7 @@ fn link<'a>(scenario: &'a Scenario, hop: &Hop) -> Option<&'a Link> {
     }
 }
 
-/// The greatest that a delay gets, the mean of a distribution; of a trace it is not looked at.
+/// Returns the greatest value of a delay, or the mean of a distribution. Traces are not examined.
 fn longest(delay: &Number) -> f64 {
     match delay {
         Number::Constant(value) => *value,

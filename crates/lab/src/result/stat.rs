@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct Stat {
     /// Mean over the runs that have the metric.
     pub mean: f64,
-    /// Half the width of its 95 % confidence interval by Student's t; `None` of a single run. It holds only where runs
-    /// are about normally distributed.
+    /// Half the width of its 95 % confidence interval by Student's t; `None` with a single run. It holds only where
+    /// runs are about normally distributed.
     pub ci95: Option<f64>,
     /// Number of runs that have the metric.
     pub n: u64,
@@ -72,7 +72,7 @@ impl Stat {
     }
 
     /// Returns half the width of the interval of the median as a share of it, of a `rare` metric that of the share of
-    /// runs in which it is not 0. Runs fewer than [`FEWEST`] have none, nor does a median of 0.
+    /// runs in which it is not 0. Fewer than [`FEWEST`] runs have no interval, and neither has a median of 0.
     pub fn half_width(&self, rare: bool) -> Option<f64> {
         match self.interval(rare) {
             _ if self.n < FEWEST => None,
@@ -129,8 +129,8 @@ fn binomial_at_most(k: u32, n: u32, p: f64) -> f64 {
     sum.min(1.0)
 }
 
-/// Clopper and Pearson's exact 95 % interval of a share that `k` of `n` runs belong to. If none or all do, the other
-/// end holds with 95 % by itself (with 30 runs 9.5 %: the rule of three says 3 of 30).
+/// Clopper and Pearson's exact 95 % interval of a share that `k` of `n` runs belong to. If none or all of the runs
+/// count, the other end alone holds with 95 % (9.5 % with 30 runs; the rule of three gives 3 of 30).
 pub fn clopper_pearson(k: u64, n: u64) -> (f64, f64) {
     let (k, n) = (k as u32, n as u32);
     let tail = if k == 0 || k == n { 0.05 } else { 0.025 };
@@ -155,8 +155,8 @@ pub fn sign_test(differences: &[f64]) -> f64 {
     (2.0 * binomial_at_most(positive.min(negative), positive + negative, 0.5)).min(1.0)
 }
 
-/// Holm's correction of several tests: each probability times the number of those that are not smaller, and never less
-/// than that of a smaller one.
+/// Applies Holm's correction to several tests: each probability times the number of probabilities that are not smaller,
+/// and at least the corrected value of any smaller one.
 pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|&a, &b| probabilities[a].total_cmp(&probabilities[b]));
@@ -177,7 +177,7 @@ pub fn deviation(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| (squares / (n - 1.0)).sqrt())
 }
 
-/// The middle number, or the mean of both in the middle; `None` of none.
+/// Returns the middle number, or the mean of the two in the middle; `None` if there are no numbers.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -277,8 +277,8 @@ mod tests {
         }
     }
 
-    /// Of 1024 samples of 10 runs of a population of two values, in equal shares, all are counted: the interval of the
-    /// median leaves its least or greatest median out in 22 of them.
+    /// Counts all 1024 samples of 10 runs from a population of two equally frequent values: in 22 of them the interval
+    /// of the median does not contain the least or the greatest median.
     #[test]
     fn the_interval_of_the_median_covers_whatever_the_distribution() {
         let missed = (0..1024_u32).filter(|bits| {

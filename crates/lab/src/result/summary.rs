@@ -16,7 +16,7 @@ use crate::scenario::Scenario;
 /// The layout of [`Summary`] as JSON.
 pub const SCHEMA: &str = "strandcast-result-1";
 
-/// A metric's name and what runs say about it.
+/// A metric's name and its statistics over runs.
 pub type Stats = BTreeMap<String, Stat>;
 /// Values by a name: of a scheme, a link, a direction.
 pub type By<T> = BTreeMap<String, T>;
@@ -39,11 +39,11 @@ pub struct Summary {
     pub runs: Vec<RunName>,
     /// A fingerprint over all runs in order.
     pub fingerprint: String,
-    /// By flow, then by scheme.
+    /// Metrics of flows, by flow and scheme.
     pub flows: By<By<FlowStats>>,
-    /// By link, direction, scheme.
+    /// Metrics of links, by link, direction and scheme.
     pub links: By<By<By<LinkStats>>>,
-    /// By name, then by scheme.
+    /// Metrics of cross traffic, by name and scheme.
     pub cross: By<By<Stats>>,
     /// Radios by name, then by scheme.
     #[serde(default, skip_serializing_if = "By::is_empty")]
@@ -53,7 +53,7 @@ pub struct Summary {
     /// Reports of schemes at the end of any run, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Diagnostic>,
-    /// Schemes that were given in place of those of compared flows; empty: the scenario's own ran.
+    /// Schemes that replaced those of compared flows; empty: the scenario's own ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schemes: Vec<String>,
     /// Warnings of [`warnings`](crate::check::warnings) about the scenario with these schemes.
@@ -72,9 +72,9 @@ pub struct Summary {
 pub struct ScenarioName {
     /// Title of the scenario.
     pub title: String,
-    /// SHA-256 over all it says.
+    /// SHA-256 over the complete scenario.
     pub hash: String,
-    /// File of the scenario, if it is in one.
+    /// File of the scenario, if the scenario was read from a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Changes to the file, as `key=value`.
@@ -111,7 +111,7 @@ pub struct RunName {
     pub seed: u64,
     /// Scheme of the compared flows.
     pub scheme: String,
-    /// The way it went, 16 hexadecimal digits.
+    /// Fingerprint of the run, 16 hexadecimal digits.
     pub fingerprint: String,
 }
 
@@ -125,7 +125,7 @@ pub struct FlowStats {
     pub paths: By<Stats>,
 }
 
-/// A direction of a link, and what of it flows have.
+/// Statistics of one direction of a link, in total and by flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkStats {
     /// Statistics of the link.
@@ -153,7 +153,7 @@ pub struct Origin {
     pub build: Build,
     /// Seed of the first run.
     pub seed: u64,
-    /// Schemes that were given in place of those of compared flows; empty: the scenario's own.
+    /// Schemes that replaced those of compared flows; empty: the scenario's own.
     pub schemes: Vec<String>,
     /// Warnings about the scenario with the schemes that run.
     pub warnings: Vec<String>,

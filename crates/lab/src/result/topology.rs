@@ -1,4 +1,4 @@
-//! Where stations are, and which routes flows take.
+//! Positions of stations, and routes of flows.
 
 use std::collections::BTreeMap;
 
@@ -18,9 +18,9 @@ pub struct Topology {
 pub struct RadioMap {
     /// Range of frames, metres.
     pub range_m: f64,
-    /// True if its nodes move.
+    /// True if the radio's nodes move.
     pub moving: bool,
-    /// Where its nodes are at the end of the run, metres.
+    /// Positions of the nodes at the end of the run, in metres.
     pub nodes: BTreeMap<String, [f64; 2]>,
 }
 
@@ -29,7 +29,7 @@ pub struct RadioMap {
 pub struct RouteTaken {
     /// The flow.
     pub flow: String,
-    /// When a packet arrived by it first, seconds since the flows' time 0.
+    /// Time of the first packet that arrived by this route, in seconds since the flows' time 0.
     pub time_s: f64,
     /// Kind of the packets that took it.
     pub kind: RouteKind,

@@ -9,7 +9,7 @@ use super::value::{Named, Number, TraceFile};
 /// Data that a flow sends: `app = { kind = "bulk" }`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum App {
-    /// As much as the transport takes, in messages of `size` bytes.
+    /// Messages of `size` bytes, as many as the transport takes.
     Bulk {
         /// Bytes of a message.
         size: u32,
@@ -97,8 +97,8 @@ pub struct Video {
     pub expire: bool,
     /// Playing time of the media that the player buffers before it begins, and again after an underflow.
     pub prebuffer: Duration,
-    /// Bytes that are in order later than this after their capture do not count for the PSNR of equation 17:
-    /// `deadline`, unless the file or a paper's profile says otherwise.
+    /// Time after their capture by which bytes must be in order to count for the PSNR of equation 17; `deadline` unless
+    /// the file or a paper's profile sets it.
     pub psnr_deadline: Duration,
     /// The flow sends a message of one byte when it has sent nothing for this time; `None`: never. It is serialised
     /// only if given, so that scenarios without it keep their hash.
@@ -136,12 +136,12 @@ pub enum Frames {
     },
 }
 
-/// `burst = "40 ms"` or `burst = "32 KiB"`: how much a live source hands over at once.
+/// `burst = "40 ms"` or `burst = "32 KiB"`: amount that a live source hands over at once.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum Burst {
     /// All messages that are due within this time.
     Time(Duration),
-    /// This many bytes.
+    /// A number of bytes.
     Bytes(u64),
 }
 
@@ -161,7 +161,6 @@ pub struct Pause {
     pub from: Duration,
     /// End of the pause, counted from the start of the flow.
     pub to: Duration,
-    /// True if the source hands over at the end of the pause what was due during it; otherwise the video stands
-    /// still.
+    /// True if the source hands over the data of the pause at its end; otherwise the video stops during the pause.
     pub keep: bool,
 }

@@ -72,7 +72,7 @@ fn listed(keyed: &dyn Keyed) -> Vec<Constant> {
     keyed.keys().into_iter().map(constant).collect()
 }
 
-/// The constants that a key's table gives, as `config` writes them; `config` is given them.
+/// Reads the constants in a key's table into `config`, and returns them as `config` writes them.
 pub(super) fn keyed(table: &Table<'_>, key: &Constants, config: &mut dyn Keyed) -> Read<Named<String>> {
     let mut set = BTreeMap::new();
     for (name, item) in table.item_or_empty(&key.key).children()? {

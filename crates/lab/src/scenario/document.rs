@@ -60,8 +60,8 @@ impl Document {
         Ok(Document { file: file.into(), folder: folder.into(), root, files: BTreeMap::new() })
     }
 
-    /// Files that are known already, by path as resolved against the folder: they are not read again, so that a
-    /// scenario comes out the same where they do not lie.
+    /// Contents of files that were read before, by their path resolved against the folder. They are not read again, so
+    /// that a scenario is the same on a machine without them.
     pub fn with_files(mut self, files: impl IntoIterator<Item = (PathBuf, Arc<str>)>) -> Self {
         self.files.extend(files);
         self
@@ -90,8 +90,8 @@ impl Document {
         Source { file: &self.file, folder: &self.folder, files, warnings }
     }
 
-    /// A mistake in what a key says, with its line: the keys from the top, as `["flows", "video", "scheme"]`. If the
-    /// file does not contain the key, the line is that of the nearest table above it.
+    /// Returns a mistake in the value of a key, with its line. The keys begin at the top, as `["flows", "video",
+    /// "scheme"]`. If the file does not contain the key, the line is that of the nearest table above it.
     pub fn error(&self, keys: &[&str], message: impl Into<String>) -> ScenarioError {
         let mut at = &Location::Line(1);
         let mut branch = Some(&self.root);
@@ -119,7 +119,7 @@ pub fn load(path: &Path, sets: &[String]) -> Result<Scenario, ScenarioError> {
 /// Reads a scenario from a text; `file` is what errors call it, `folder` where the files it refers to lie.
 ///
 /// # Errors
-/// The first mistake in the text, the arguments, or a trace it refers to.
+/// The first mistake in the text, the arguments, or a trace.
 pub fn parse(text: &str, file: &str, folder: &Path, sets: &[String]) -> Result<Scenario, ScenarioError> {
     Document::parse(text, file, folder, sets)?.scenario()
 }

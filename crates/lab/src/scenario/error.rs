@@ -4,24 +4,24 @@ use core::fmt;
 
 use strandcast_keys::text::printable;
 
-/// The first mistake found in a scenario file, in an argument that changes it, or in a trace it refers to:
-/// `FILE:LINE: KEY: what is wrong; how to mend it`.
+/// The first mistake in a scenario file, in an argument that changes it, or in a trace to which it refers. Its text is
+/// `FILE:LINE: KEY: problem; remedy`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
-    /// The file; what was said of it in an argument, if [`set`](Self::set) is there.
+    /// The file, or the argument that changed it if [`set`](Self::set) is there.
     pub file: String,
     /// Line of the file, counted from 1, if the mistake is in a line.
     pub line: Option<usize>,
     /// The `--set` argument that brought the mistake in.
     pub set: Option<String>,
-    /// The key it is about, with those above it (`links.b.rate`); empty if it is about none.
+    /// The key of the mistake, with those above it (`links.b.rate`); empty if it concerns no key.
     pub key: String,
     /// Mistake, and how to mend it.
     pub message: String,
 }
 
 impl ScenarioError {
-    /// `FILE:LINE: KEY`, as far as there are such.
+    /// Returns `FILE:LINE: KEY`, without the parts that are unknown.
     pub(super) fn place(&self) -> String {
         let place = match (&self.set, self.line) {
             (Some(set), _) => format!("--set {}", printable(set)),
@@ -62,7 +62,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("rtt", "delay"),
 ];
 
-/// `, did you mean X?`, if there is something near; else what there is, if that is not too much.
+/// Returns `, did you mean X?` if a name is similar; otherwise the list of names, unless it is too long.
 pub(crate) fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
     let synonym = SYNONYMS.iter().find(|(other, _)| *other == word.to_lowercase());
     if let Some((other, name)) = synonym.filter(|(_, name)| names.clone().into_iter().any(|one| one == *name))

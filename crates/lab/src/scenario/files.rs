@@ -5,7 +5,7 @@ use super::radio::Placement;
 use super::value::{LinkRate, Number, TraceFile};
 
 impl Scenario {
-    /// Every file that it refers to, each as often as it does.
+    /// Returns every file to which the scenario refers, once for each reference.
     pub fn files(&self) -> Vec<&TraceFile> {
         let mut found = Vec::new();
         for Link { forward, reverse, .. } in self.links.values() {

@@ -25,7 +25,7 @@ pub struct Scenario {
     pub nodes: Named<Node>,
     /// Links between them.
     pub links: Named<Link>,
-    /// Shared radio channels. Without any the hash is what it was before there were any.
+    /// Shared radio channels. Omitted when empty, so that hashes of older scenarios do not change.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub radio: Named<Radio>,
     /// Flows, whose behaviour is measured.
@@ -43,9 +43,9 @@ pub struct Run {
     pub warmup: Duration,
     /// Seed of run 0; run n has seed + n. The command line overrides it.
     pub seed: u64,
-    /// Runs unless the command line says otherwise.
+    /// Number of runs, unless the command line sets it.
     pub runs: u32,
-    /// Step of time series; `None`: none are written.
+    /// Step of time series; `None`: no time series are written.
     pub series: Option<Duration>,
 }
 
@@ -68,9 +68,9 @@ pub struct Node {
 /// `[links.NAME]`
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Link {
-    /// The node it begins at.
+    /// Node at which the link begins.
     pub from: String,
-    /// The node it ends at.
+    /// Node at which the link ends.
     pub to: String,
     /// Direction from `from` to `to`.
     pub forward: Direction,
@@ -143,7 +143,7 @@ impl Queue {
 pub struct Codel {
     /// Waiting time that may stand.
     pub target: Duration,
-    /// Time for which it must be exceeded before a packet is dropped.
+    /// Time for which the target must be exceeded before a packet is dropped.
     pub interval: Duration,
 }
 
@@ -178,7 +178,7 @@ words! {
     }
 }
 
-/// `[links.NAME.loss.NAME2]`: the name says the model (`uniform`, `markov`, `snr`, `list`) unless `model` does.
+/// `[links.NAME.loss.NAME2]`: the name selects the model (`uniform`, `markov`, `snr`, `list`) unless `model` does.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Loss {
     /// Each packet is lost independently with probability `rate`.
@@ -210,7 +210,7 @@ pub enum Loss {
     },
     /// Bit errors over white Gaussian noise, at a signal-to-noise ratio.
     Snr {
-        /// Modulation, which says how many bits a symbol carries.
+        /// Modulation, which determines the number of bits per symbol.
         #[serde(with = "ModulationWritten")]
         modulation: Modulation,
         /// dB a symbol.
@@ -249,7 +249,7 @@ pub struct Arq {
 pub struct Reorder {
     /// Probability that a packet is held up.
     pub probability: f64,
-    /// For how long.
+    /// Additional delay.
     pub extra: Duration,
 }
 
@@ -295,7 +295,7 @@ words! {
     pub enum DownMode {
         /// Nothing.
         Silent = "silent",
-        /// The interface is gone, and comes back.
+        /// The interface disappears and returns.
         Notify = "notify",
     }
 }
@@ -307,9 +307,9 @@ pub struct Flow {
     /// keep theirs.
     #[serde(skip_serializing_if = "Ends::are_given")]
     pub ends: Ends,
-    /// The sending node; empty if it is drawn.
+    /// The sending node; empty if the node is drawn.
     pub from: String,
-    /// The receiving node; empty if it is drawn.
+    /// The receiving node; empty if the node is drawn.
     pub to: String,
     /// The protocol and its constants.
     pub transport: Transport,
@@ -318,16 +318,16 @@ pub struct Flow {
     /// True if the file gives messages no size: each then fills a packet, together with the bytes that an SCTP flow's
     /// scheme puts before DATA.
     pub fits: bool,
-    /// When it begins, seconds; drawn for each of `count`.
+    /// Start in seconds, drawn for each of `count`.
     pub start: Number,
-    /// Time at which it ends; `None`: with the run.
+    /// Time at which the flow ends; `None`: with the run.
     pub stop: Option<Duration>,
     /// Number of equal flows, each with its own random draws.
     pub count: u32,
-    /// `--scheme` replaces its scheme.
+    /// True if `--scheme` replaces the scheme of the flow.
     pub compare: bool,
-    /// Paths of the flow through the network; none given: the radio of both ends, else the route with the fewest links, named
-    /// `default`.
+    /// Paths of the flow through the network; if empty, the radio of both ends, otherwise the route with the fewest
+    /// links, named `default`.
     pub paths: Named<Path>,
     /// The path that an SCTP flow prefers; it becomes the primary path once it is confirmed. If none is given, the path
     /// of the handshake stays the primary; INIT tries the first path by name first.
@@ -356,7 +356,7 @@ impl Ends {
 pub struct Path {
     /// Links and radios from sender to receiver, by name, in order.
     pub via: Vec<String>,
-    /// Links and radios back, in order; empty: those of `via` reversed.
+    /// Links and radios of the return path, in order; empty: those of `via` reversed.
     pub back: Vec<String>,
     /// Time at which the path joins; `None`: from the start.
     pub join: Option<Duration>,
@@ -399,7 +399,7 @@ pub enum Transport {
     },
 }
 
-/// The scheduler of an MPTCP flow that names none.
+/// Default scheduler of an MPTCP flow.
 pub const MPTCP_SCHEDULER: &str = "lowest-rtt";
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands fields over by reference")]
@@ -463,11 +463,11 @@ pub struct Tcp {
 /// `[cross.NAME]`: Pareto on/off load as in the papers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cross {
-    /// Links it passes, by name, in order; its acknowledgements come back over them reversed.
+    /// Links of the traffic, by name, in order; its acknowledgements return over them in reverse order.
     pub via: Vec<String>,
-    /// Offered load as a share of the rate of the first link of `via`, in bytes; redrawn as the number says.
+    /// Offered load as a share of the rate of the first link of `via`, in bytes; redrawn at the times of the number.
     pub load: Number,
-    /// Share of packets that go by TCP (NewReno, backlog dropped at each redraw); the others by UDP.
+    /// Share of packets that use TCP (NewReno, backlog dropped at each redraw); the others use UDP.
     pub tcp_share: f64,
     /// Packet sizes at IP level by name, each with its share by count.
     pub sizes: Named<PacketSize>,
@@ -479,7 +479,7 @@ pub struct Cross {
     pub shape: f64,
     /// Independent sources that share the load.
     pub sources: u32,
-    /// Time by which it begins before the flows' time 0.
+    /// Time by which the background load begins before the flows' time 0.
     pub lead: Duration,
     /// Constants of its TCP.
     pub tcp: Tcp,

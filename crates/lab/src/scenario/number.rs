@@ -18,7 +18,7 @@ const SHORTEST_BURST: Duration = Duration::from_millis(1);
 const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 words! {
-    /// A number that changes, by the key that says how.
+    /// Kinds of a number that changes, by the key that selects them.
     enum Form {
         /// Drawn.
         Uniform = "uniform",
@@ -39,7 +39,7 @@ impl Form {
     const ALL: [Form; 6] =
         [Form::Uniform, Form::Normal, Form::Lognormal, Form::Pareto, Form::Steps, Form::Trace];
 
-    /// The keys that go with it.
+    /// Keys that may accompany it.
     const fn keys(self) -> &'static [&'static str] {
         match self {
             Form::Uniform => &["uniform", "every", "cause"],
@@ -82,7 +82,7 @@ impl Item<'_> {
         }
     }
 
-    /// A number with or without unit, with a look at whether it can be meant.
+    /// Reads a number with or without unit, and warns if it is improbable.
     pub fn amount(&self, quantity: Quantity, minimum: Minimum) -> Read<f64> {
         self.within(quantity, minimum).inspect(|n| self.warn_if_unlikely(quantity, *n))
     }

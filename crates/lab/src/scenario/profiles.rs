@@ -45,7 +45,7 @@ impl SctpProfile {
     }
 }
 
-/// All of them, so that what another program has does not follow this project's own.
+/// Lists all constants, so that those of another program do not depend on Strandcast's defaults.
 fn ns2() -> Sctp {
     Sctp {
         profile: SctpProfile::Ns2,
@@ -101,7 +101,7 @@ impl Scenario {
 }
 
 impl Transport {
-    /// Name of its profile; UDP has none.
+    /// Name of the profile of a transport; UDP has no profile.
     pub fn profile(&self) -> Option<&str> {
         match self {
             Transport::Sctp { sctp, .. } => Some(sctp.profile.name()),

@@ -10,7 +10,7 @@ use super::value::{Named, TraceFile};
 /// `[radio.NAME]`
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Radio {
-    /// Rules that its stations follow (`ns2`).
+    /// Rules that the radio's stations follow (`ns2`).
     pub profile: String,
     /// Routing protocol with parameters (`aomdv,split=even`).
     pub routing: String,
@@ -53,7 +53,7 @@ pub enum Placement {
         /// Metres from south to north.
         height: f64,
     },
-    /// Nodes where a file says, a line per node: `x,y` in metres.
+    /// Nodes at the positions of a file, one line per node: `x,y` in metres.
     File {
         /// Beginning of the names of its nodes.
         prefix: String,
@@ -63,7 +63,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// The names of the nodes it makes, in order.
+    /// Names of the made nodes, in order.
     pub fn nodes(&self) -> Vec<String> {
         let count = match self {
             Placement::Nodes => 0,
@@ -75,7 +75,7 @@ impl Placement {
         (0..count).map(|number| format!("{prefix}{number}")).collect()
     }
 
-    /// Beginning of the names of the nodes that it makes; `None` if it makes none.
+    /// Beginning of the names of the nodes that it makes; `None` if it does not make nodes.
     pub fn prefix(&self) -> Option<&str> {
         match self {
             Placement::Nodes => None,

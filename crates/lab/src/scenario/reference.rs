@@ -3,7 +3,7 @@
 use super::keys::root::RootKeys;
 use super::spec::{Constant, ConstantSet, Default, Key, Keys, ValueType, Variants};
 
-/// Every table of the file with its keys, what they take, their defaults and meanings: by the table's name, as Markdown.
+/// Returns every table of the file as Markdown, by the table's name, with its keys, their types, defaults and meanings.
 /// docs/scenarios.md has these tables.
 pub fn reference() -> Vec<(&'static str, String)> {
     let mut tables = Vec::new();
@@ -52,7 +52,7 @@ fn collect(keys: &Keys, kind: Option<(&Variants, &str)>, tables: &mut Vec<(&'sta
     }
 }
 
-/// The table of constants that say what they are.
+/// Returns the table of constants with their meanings.
 fn constants(set: &ConstantSet, tables: &mut Vec<(&'static str, String)>) {
     let mut text = String::from("| key | value | default | meaning |\n|---|---|---|---|\n");
     let mut described = false;

@@ -21,9 +21,9 @@ pub enum Hop {
     Radio {
         /// The radio's name.
         radio: String,
-        /// The node where it is entered.
+        /// Node at which the radio is entered.
         from: String,
-        /// The node where it is left.
+        /// Node at which the radio is left.
         to: String,
     },
 }
@@ -69,7 +69,7 @@ pub enum RouteError {
         /// The node.
         node: String,
     },
-    /// Nothing says where a radio is left.
+    /// No step of the route states where it leaves the radio.
     #[error(
         "nothing says at which node the way leaves radio `{radio}`; let a link follow that begins at one of its stations"
     )]
@@ -80,9 +80,9 @@ pub enum RouteError {
     /// The way ends elsewhere.
     #[error("the way ends at `{node}`, not at `{wanted}`; add the links between them")]
     Elsewhere {
-        /// Node at which it ends.
+        /// Node at which the path ends.
         node: String,
-        /// Node at which it should end.
+        /// Node at which the path should end.
         wanted: String,
     },
 }
@@ -117,7 +117,7 @@ impl Scenario {
         Ok((from, way(self, from, None, &cross.via).map_err(|(_, error)| error)?))
     }
 
-    /// Direction of a link for a hop; `None` for a radio, or if there is no such link.
+    /// Returns the direction of a link for a hop; `None` for a radio, or if the link does not exist.
     pub fn direction(&self, hop: &Hop) -> Option<&Direction> {
         let Hop::Link { link, reverse } = hop else { return None };
         let link = self.links.get(link)?;
@@ -143,7 +143,7 @@ fn unknown(network: &Scenario, link: Option<&String>) -> RouteError {
 pub(super) struct Routes<'a> {
     radios: &'a Named<Radio>,
     nodes: BTreeMap<&'a str, usize>,
-    /// Links of each node, in the order of their names, and the node at the other end of each; by node.
+    /// Links of each node, in the order of their names, each with the node at its other end; indexed by node.
     links: Vec<Vec<(&'a str, usize)>>,
 }
 
@@ -183,7 +183,7 @@ impl<'a> Routes<'a> {
         node
     }
 
-    /// The first radio by name of which both nodes are stations.
+    /// Returns the first radio, by name, whose stations include both nodes.
     fn radio(&self, from: &str, to: &str) -> Option<&'a String> {
         let has = |radio: &Radio, node: &str| radio.stations.iter().any(|station| station == node);
         self.radios.iter().find(|(_, radio)| has(radio, from) && has(radio, to)).map(|(name, _)| name)
@@ -212,8 +212,8 @@ impl<'a> Routes<'a> {
         Some(names)
     }
 
-    /// Number of links from each node to `to`, for the nodes that are nearer to it than `from`; and the number of ends of
-    /// links that the search visited.
+    /// Returns the number of links from each node to `to`, for the nodes that are nearer to it than `from`, and the
+    /// number of ends of links that the search visited.
     fn distances(&self, from: usize, to: usize) -> (Vec<usize>, usize) {
         let mut distance = vec![FAR; self.links.len()];
         distance[to] = 0;

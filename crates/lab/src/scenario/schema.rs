@@ -7,9 +7,9 @@ use super::spec::{Default, Key, Keys, Minimum, ValueType, Variants, Variation};
 use super::tree::{self, Location};
 use super::units::Quantity;
 
-/// The JSON Schema (draft 2020-12) of scenario files: which tables and keys there are, what they mean and take. It
-/// accepts every file that [`load`](super::load) accepts. Mistakes that need more than one key to find, such as a
-/// broken route, only `load` finds.
+/// Returns the JSON Schema (draft 2020-12) of scenario files: tables, keys, their meanings and types. It accepts every
+/// file that [`load`](super::load) accepts. Only `load` finds mistakes that involve more than one key, such as a broken
+/// route.
 pub fn schema() -> Value {
     let mut schema = Schema { defs: Map::new() };
     let Value::Object(root) = schema.keys(&RootKeys::KEYS, None) else {
@@ -38,7 +38,7 @@ impl Schema {
         json!({ "$ref": format!("#/$defs/{name}") })
     }
 
-    /// A table, with the key that says its kind if there are several.
+    /// Schema of a table, with the key that selects its kind if there are several.
     fn keys(&mut self, keys: &'static Keys, kind: Option<(&'static Variants, &'static str)>) -> Value {
         let mut properties = Map::new();
         let mut required: Vec<&str> = Vec::new();
@@ -127,7 +127,7 @@ impl Schema {
         }
     }
 
-    /// Tables of several kinds by name; if a table's name can say the kind, such a one need not.
+    /// Schema of tables of several kinds by name. A table whose name is a kind need not contain the kind.
     fn kinds(&mut self, kinds: &'static Variants) -> Value {
         let any = self.any_kind(kinds);
         if kinds.default.is_some() {

@@ -31,7 +31,7 @@ pub(super) fn apply(branch: &mut Branch, file: &str, argument: &str) -> Result<(
     Ok(())
 }
 
-/// The parts of the key, and what is behind `=`.
+/// Returns the parts of the key, and the text after `=`.
 fn split(argument: &str) -> Result<(Vec<String>, &str), &'static str> {
     const MEND: &str = "an argument is KEY=VALUE, as in links.b.loss.uniform.rate=0.02";
     let mut path = Vec::new();

@@ -199,7 +199,7 @@ pub(super) const LINK_RATE: Sort<LinkRate> = Sort {
     },
 };
 
-/// The limit of a queue; in bytes it has its unit, since a plain one counts packets.
+/// The limit of a queue. In bytes it has a unit, because a plain number counts packets.
 pub(super) const LIMIT: Sort<QueueLimit> = Sort {
     value_type: ValueType::Limit,
     read: |item| item.limit(),
@@ -210,7 +210,7 @@ pub(super) const LIMIT: Sort<QueueLimit> = Sort {
     },
 };
 
-/// Amount that a source hands over at once. Bytes need a unit, since a plain number is a time.
+/// Amount that a source hands over at once. Bytes need a unit, because a plain number is a time.
 pub(super) const BURST: Sort<Burst> = Sort {
     value_type: ValueType::Burst,
     read: |item| item.burst(),

@@ -38,13 +38,13 @@ pub(super) struct Constant {
     pub described: Option<[String; 3]>,
 }
 
-/// Tables of several kinds; a key of the table says which one it is.
+/// Tables of several kinds; a key of the table selects the kind.
 pub(super) struct Variants {
     /// Name of the kinds in the schema.
     pub name: &'static str,
     /// The key.
     pub tag: &'static str,
-    /// The kind of a table that doesn't say; `None`: the table's name says it.
+    /// Default kind; `None`: the table's name selects the kind.
     pub default: Option<&'static str>,
     /// Meaning of the key.
     pub doc: &'static str,
@@ -66,7 +66,7 @@ pub(super) struct Key {
     pub default: Default,
     /// One sentence, which fits a cell of a table.
     pub doc: &'static str,
-    /// For times: above it a plain number gets a warning.
+    /// Bound for times above which a plain number causes a warning.
     pub longest: Longest,
 }
 
@@ -88,7 +88,7 @@ impl Key {
 pub(super) enum Default {
     /// The key must be given.
     Required,
-    /// As if this were written, text without quotes.
+    /// Value as written in a file, with text without quotes.
     Is(&'static str),
     /// A value that this text describes.
     Else(&'static str),
@@ -174,9 +174,9 @@ pub(super) enum Minimum {
 /// Ways in which a number may change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Variation {
-    /// In all ways.
+    /// The number may change in any way.
     Free,
-    /// Not with each packet.
+    /// The number may change in time, but not with each packet.
     InTime,
     /// The number may be drawn anew for each run.
     EachRun,

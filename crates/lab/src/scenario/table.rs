@@ -26,7 +26,7 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// A mistake in `key`, which was said at `at`.
+    /// Returns a mistake in `key`, at the position `at`.
     pub fn error(&self, at: &Location, key: &str, message: impl Into<String>) -> ScenarioError {
         let (line, set) = match at {
             Location::Line(line) => (Some(*line), None),
@@ -153,7 +153,7 @@ pub(super) struct Item<'a> {
     pub source: &'a Source<'a>,
     /// Key of the value, with those above it.
     pub key: String,
-    /// Above it a time without a unit gets a warning.
+    /// Value above which a time without a unit causes a warning.
     pub longest: Longest,
     pub node: Node,
 }
@@ -169,7 +169,7 @@ impl<'a> Item<'a> {
         self.source.warnings.borrow_mut().push(Warning { at: self.error(message) });
     }
 
-    /// Notes it if this value, `n` of the quantity's first unit, has no unit and is one that nobody means.
+    /// Adds a warning if this value, `n` of the quantity's first unit, has no unit and is improbable.
     pub fn warn_if_unlikely(&self, quantity: Quantity, n: f64) {
         let plain = match &self.node.value {
             Value::Integer(_) | Value::Float(_) => true,
@@ -207,7 +207,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// One of these words; what `find` makes of it.
+    /// Reads one of these words, and returns the result of `find` for it.
     pub fn word<T>(
         &self,
         words: impl Iterator<Item = &'static str> + Clone,
@@ -336,7 +336,7 @@ fn elsewhere(kinds: &Variants, kind: &str, name: &str) -> Option<String> {
         .then(|| format!("{} `{kind}` has no such key; {} {has}", kinds.tag, others.join(", ")))
 }
 
-/// For the first mistake in a table: lines before arguments.
+/// Line of a mistake, for the order of mistakes in a table: lines precede arguments.
 fn line(at: &Location) -> usize {
     match at {
         Location::Line(line) => *line,

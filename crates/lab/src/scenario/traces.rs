@@ -40,7 +40,7 @@ pub(super) fn numbers(
     Ok(())
 }
 
-/// Notes it if all of a trace is what nobody means.
+/// Adds a warning if all values of a trace are improbable.
 fn warn_if_unlikely(item: &Item<'_>, trace: &Trace, quantity: Quantity) {
     let values = || trace.points().iter().map(|(_, value)| *value);
     let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));

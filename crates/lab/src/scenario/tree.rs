@@ -15,7 +15,7 @@ pub(super) enum Location {
     Set(Arc<str>),
 }
 
-/// A value, and where it was said.
+/// A value and its position.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub at: Location,
@@ -38,7 +38,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// The value as it is called in messages.
+    /// Returns the name of the value's kind for messages.
     pub fn describe(&self) -> String {
         match self {
             Value::Text(text) => format!("\"{text}\""),
@@ -96,7 +96,7 @@ pub(super) fn set(branch: &mut Branch, path: &[String], leaf: Node) {
     }
 }
 
-/// Takes away what `path` says; false if it is not there.
+/// Removes the value at `path`; returns false if nothing is there.
 pub(super) fn unset(branch: &mut Branch, path: &[String]) -> bool {
     match path {
         [] => false,

@@ -7,7 +7,7 @@ use super::table::{Item, Read, Table};
 use super::tree::Value;
 use super::warning::Longest;
 
-/// A sort of value: what it is, how it is read, and how it is written.
+/// A sort of value: its meaning, its parser and its output.
 pub(super) struct Sort<T> {
     pub value_type: ValueType,
     pub read: fn(&Item<'_>) -> Read<T>,
@@ -30,13 +30,13 @@ impl<T> Sort<T> {
         Given { key: Key::new(self.value_type, default), read: self.read, write: self.write }
     }
 
-    /// A key without a value where it isn't given; what holds then is said in words.
+    /// A key that has no value if it is not given; words describe that case.
     pub const fn otherwise(&self, words: &'static str) -> Optional<T> {
         Optional { key: Key::new(self.value_type, Default::Else(words)), read: self.read, write: self.write }
     }
 }
 
-/// Declaration of a key, whatever its type.
+/// Declaration of a key of any type.
 pub(super) trait Declared {
     fn key(&self) -> &Key;
 
@@ -46,7 +46,7 @@ pub(super) trait Declared {
     }
 }
 
-/// A key, and what is written of it, if it isn't `Null`.
+/// Returns a key and its written value, unless that is `Null`.
 pub(super) type Entry = (&'static str, Json);
 
 macro_rules! declared {
@@ -94,7 +94,7 @@ declared! {
 /// Variants of tables, and what each stands for.
 pub(super) struct VariantsOf<K: 'static> {
     pub kinds: Variants,
-    /// In the same order.
+    /// Keys, in the same order.
     pub each: &'static [K],
 }
 
@@ -133,7 +133,7 @@ impl<T> Optional<T> {
         Optional { key: Key { longest, ..self.key }, read: self.read, write: self.write }
     }
 
-    /// The key for a link's other direction, which has the forward value unless it is given.
+    /// Key for the other direction of a link, which has the forward value by default.
     pub const fn as_forward(&self) -> Self {
         let key = Key { default: Default::Else("as forward"), ..self.key };
         Optional { key, read: self.read, write: self.write }
@@ -206,7 +206,7 @@ impl<'a> Table<'a> {
         self.named(&key.key, |_, item| item.table(key.keys), |table| table)
     }
 
-    /// One table, called as the key is, or several by name; `like` says what one looks like.
+    /// One table with the name of the key, or several by name; `like` is an example.
     pub fn one_or_more(&self, key: &Outages, like: &str) -> Read<Vec<(String, Table<'a>)>> {
         let item = self.item_or_empty(&key.key);
         let several = match &item.node.value {
@@ -233,7 +233,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// A table of one of these kinds; its name says which one if nothing else does.
+/// A table of one of these kinds; its name selects the kind unless a key does.
 fn kind<'a, K: Copy>(item: Item<'a>, kinds: &'static VariantsOf<K>, name: &str) -> Read<(K, Table<'a>)> {
     let (at, table) = item.kind(&kinds.kinds, kinds.kinds.default.unwrap_or(name))?;
     Ok((kinds.each[at], table))
@@ -245,11 +245,11 @@ pub(super) trait Group {
     const OWN: &'static [Key];
 }
 
-/// Declares the keys of a table: a struct with a field for each, the constant of that type, and all that is said of the
+/// Declares the keys of a table: a struct with a field for each, the constant of that type, and the description of the
 /// table. Without the table's name they are keys that tables share.
 ///
-/// A field is its documentation, which is the key's meaning, its name, its type and how it is made; a field without
-/// documentation is also a key of another table, and has the same meaning here.
+/// A field has documentation, which is the key's meaning, a name, a type and a constructor. A field without
+/// documentation is also a key of another table, with the same meaning.
 macro_rules! table {
     (
         $(#[doc = $doc:literal])+
@@ -258,7 +258,7 @@ macro_rules! table {
         $crate::scenario::typed::table! { $(#[doc = $doc])+ $name: $keys { $($fields)* } }
 
         impl $keys {
-            /// All that is said of the table.
+            /// Description of the table.
             pub(in crate::scenario) const KEYS: $crate::scenario::spec::Keys = $crate::scenario::spec::Keys {
                 name: $table,
                 doc: concat!($($doc),+).trim_ascii(),

@@ -2,7 +2,7 @@
 
 use super::error::{hint, nearest};
 
-/// Quantity of a number. Without a unit it is in the first one.
+/// Quantity of a number. A number without a unit has the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quantity {
     /// bit/s.
@@ -105,7 +105,7 @@ impl Quantity {
         }
     }
 
-    /// The names of its units.
+    /// The names of the quantity's units.
     pub fn units(self) -> impl Iterator<Item = &'static str> + Clone {
         self.table().iter().map(|(name, ..)| *name)
     }
@@ -139,7 +139,7 @@ impl Quantity {
         }
     }
 
-    /// The most that it may be.
+    /// Returns the largest allowed value.
     pub fn most(self) -> f64 {
         match self {
             Quantity::Share => 1.0,
@@ -150,7 +150,7 @@ impl Quantity {
         }
     }
 
-    /// Reads a number with one of the units, in the first unit; `Err` says what is wrong with it.
+    /// Reads a number with one of the units, and returns it in the first unit; `Err` describes the mistake.
     pub fn parse(self, text: &str) -> Result<f64, String> {
         let text = text.trim();
         let Some((number, unit)) = split(text) else {

@@ -16,7 +16,7 @@ pub type Named<T> = BTreeMap<String, T>;
 /// contents, wherever it lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceFile {
-    /// Where it lies, as resolved against the scenario's folder.
+    /// Path of the file, resolved against the scenario's folder.
     pub path: PathBuf,
     /// Text of the file.
     pub text: Arc<str>,
@@ -44,7 +44,7 @@ pub enum Number {
         low: f64,
         /// Upper end.
         high: f64,
-        /// Times at which it is drawn.
+        /// Times at which the number is drawn.
         every: Every,
     },
     /// `{ steps = [[time, value], …] }`: from each time on.
@@ -64,7 +64,7 @@ pub enum Number {
         within: [f64; 2],
         /// Correlation of a draw with the one before it.
         correlation: f64,
-        /// Times at which it is drawn.
+        /// Times at which the number is drawn.
         every: Every,
     },
     /// `{ trace = ["a.csv", "b.csv"], loop = true, offset = "random" }`: one of them, drawn once a run.
@@ -135,11 +135,11 @@ pub enum Offset {
 /// Times at which a random number is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Every {
-    /// Once a run.
+    /// A draw per run.
     Run,
-    /// For each packet.
+    /// A draw per packet.
     Packet,
-    /// At each multiple of this time.
+    /// A draw at each multiple of this time.
     Period(Duration),
 }
 
@@ -156,7 +156,7 @@ pub enum LinkRate {
         /// The file.
         file: TraceFile,
     },
-    /// One of several such files, or one with an offset.
+    /// One of several files, or one with an offset.
     Recorded {
         /// The files.
         files: Vec<TraceFile>,
@@ -178,7 +178,7 @@ pub enum QueueLimit {
     Bytes(u64),
 }
 
-/// A constant of TCP as the file says it.
+/// A constant of TCP as written in the file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum TcpValue {
     /// A number: bytes, packets, seconds (units already applied).

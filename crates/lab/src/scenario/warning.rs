@@ -11,7 +11,7 @@ use super::units::Quantity;
 /// `FILE:LINE: KEY: why; how to mend it`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// Where it stands, as in [`ScenarioError`]; its message says what is odd, and what could be meant.
+    /// Position, as in [`ScenarioError`], with a message that describes the improbable value and what could be meant.
     pub at: ScenarioError,
 }
 

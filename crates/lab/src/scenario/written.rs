@@ -22,10 +22,10 @@ use super::radio::{Placement, Radio};
 use super::typed::{Declared, Entry};
 use super::value::{Named, TcpValue};
 
-/// All that a scenario says, defaults included, as tables that a scenario file takes: read again they are the same
-/// scenario, with the same [`hash`](super::hash). Numbers are plain, in SI units; the limit of a queue in bytes has its
-/// unit, since a plain one counts packets. A value that is absent has no key: the end of an outage that does not end,
-/// the size of messages that fill a packet.
+/// Returns the complete scenario, defaults included, as tables of a scenario file. A reader of these tables gets the
+/// same scenario, with the same [`hash`](super::hash). Numbers are plain, in SI units. The limit of a queue in bytes
+/// has a unit, because a plain number counts packets. A value that is absent has no key: the end of an outage that does
+/// not end, the size of messages that fill a packet.
 pub fn written(scenario: &Scenario) -> Value {
     let Scenario { title, run, host, nodes, links, radio, flows, cross } = scenario;
     let Run { time, warmup, seed, runs, series } = run;
@@ -120,8 +120,7 @@ fn link(link: &Link) -> Value {
     table(ends.into_iter().chain(direction(forward, false)))
 }
 
-/// A direction of a link. `none` says that it has no retransmission although the other direction, its default, has
-/// it.
+/// A direction of a link. `none` means that it does not retransmit, although the other direction, its default, does.
 fn direction(direction: &Direction, none: bool) -> [Entry; 11] {
     let Direction { rate, delay, keep_order, policer, queue, loss, arq, reorder, duplicate, corrupt, down } =
         direction;

@@ -38,7 +38,7 @@ pub struct Simulation {
 pub(super) struct FlowInfo {
     pub name: String,
     pub paths: Vec<String>,
-    /// The nodes at which it begins and ends.
+    /// The nodes at which the flow begins and ends.
     pub ends: [String; 2],
     pub sender: AgentId,
     pub receiver: AgentId,
@@ -54,6 +54,18 @@ impl Simulation {
         catalog: &dyn Catalog,
         seed: u64,
         scheme: Option<&str>,
+    ) -> Result<Self, BuildError> {
+        Simulation::build(scenario, catalog, seed, scheme, None)
+    }
+
+    /// As [`new`](Self::new); one instance of the flow named `tapped`, if any, has no transport: its packets come from
+    /// outside.
+    pub(super) fn build(
+        scenario: &Scenario,
+        catalog: &dyn Catalog,
+        seed: u64,
+        scheme: Option<&str>,
+        tapped: Option<&str>,
     ) -> Result<Self, BuildError> {
         let seeds = Seeds::new(seed, 0);
         let lead = scenario.cross.values().map(|cross| cross.lead).max().unwrap_or_default();
@@ -76,9 +88,10 @@ impl Simulation {
             first_stats: Vec::new(),
             first_radio: Vec::new(),
         };
-        let builder = FlowBuilder { scenario, catalog, seeds: &seeds, plan: &plan, origin };
+        let builder = FlowBuilder { scenario, catalog, seeds: &seeds, plan: &plan, origin, tapped: false };
         for (name, flow) in &scenario.flows {
-            for instance in 0..flow.count {
+            let builder = FlowBuilder { tapped: tapped == Some(name.as_str()), ..builder };
+            for instance in 0..if builder.tapped { flow.count.min(1) } else { flow.count } {
                 simulation.add_flow(&builder, &mut pairs, name, flow, instance, scheme)?;
             }
         }

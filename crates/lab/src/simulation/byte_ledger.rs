@@ -20,7 +20,7 @@ struct Entry {
     at: Instant,
 }
 
-/// A message of which the last byte was delivered.
+/// A message whose last byte was delivered.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Done {
     pub message: u64,
@@ -35,7 +35,7 @@ impl ByteLedger {
         self.open.push_back(Entry { message, bytes, end: self.submitted, at: now });
     }
 
-    /// More bytes came out in order.
+    /// Records that further bytes were delivered in order.
     pub fn deliver(&mut self, bytes: u64) {
         self.delivered += bytes;
     }

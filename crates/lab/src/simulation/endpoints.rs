@@ -27,18 +27,21 @@ use super::{BuildError, Metrics};
 use crate::result::meter::VideoSpec;
 use crate::scenario::{App, Flow, Frames, Number, Scenario, Sctp, TraceFile, Transport, Video};
 
-/// Bytes of a full packet, of which the serialisation time bounds a host's delay.
+/// Bytes of a full packet, whose serialisation time bounds a host's delay.
 const FULL_PACKET: f64 = 1500.0;
 /// UDP port of the receiving side (RFC 6951).
 const PORT: u16 = 9899;
 
 /// Context from which all flows of a scenario are built.
+#[derive(Clone, Copy)]
 pub(super) struct FlowBuilder<'a> {
     pub scenario: &'a Scenario,
     pub catalog: &'a dyn Catalog,
     pub seeds: &'a Seeds,
     pub plan: &'a Plan,
     pub origin: Instant,
+    /// True if the flow's packets come from outside.
+    pub tapped: bool,
 }
 
 /// A flow that was built.
@@ -52,7 +55,8 @@ pub(super) struct BuiltFlow {
     pub end: Instant,
 }
 
-/// A path of a flow: its routes there and back, the first links of both, and when it comes and goes.
+/// A path of a flow: its routes in both directions, the first links of both, and the times at which it joins and
+/// leaves.
 pub(super) struct BuiltPath {
     pub routes: [RouteId; 2],
     pub first: [Option<DirectedLinkId>; 2],
@@ -71,6 +75,10 @@ impl FlowBuilder<'_> {
         scheme: Option<&str>,
     ) -> Result<BuiltFlow, BuildError> {
         let key = format!("flows.{name}");
+        if self.tapped {
+            let paths = self.paths(network, (flow, ends), label, &key)?;
+            return Ok(self.taps(network, FlowId(index), &paths));
+        }
         let seeds = self.seeds.child(&format!("flow {label}"));
         let mut start =
             varying(&flow.start, (self.seeds, seeds.stream("start")), self.origin, &format!("{key}.start"))?;

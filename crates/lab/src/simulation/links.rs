@@ -14,9 +14,9 @@ use super::values::{begin, cause, in_file, number};
 use crate::scenario::{self, Direction, LinkRate, Loss, Number, TraceFile};
 
 /// One direction of a link as the simulator builds it, for programs that drive the
-/// [`Link`](strandcast_netem::link::Link)s of a scenario elsewhere. Times in numbers and traces count from `origin`; `key`
-/// is where the scenario says it (`links.NAME`), `seeds` are the run's, from which causes draw. Outages (`down`) are the
-/// caller's.
+/// [`Link`](strandcast_netem::link::Link)s of a scenario elsewhere. Times in numbers and traces count from `origin`;
+/// `key` is the link's key in the scenario (`links.NAME`), `seeds` are the run's, from which causes draw. Outages
+/// (`down`) are the caller's.
 ///
 /// # Errors
 /// A trace or a list that cannot be read, or numbers which no link has.

@@ -24,7 +24,7 @@ pub trait Recorder: Any + Debug + Send {
     fn offered(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome);
     /// A link's queue sent or dropped a packet that waited in it.
     fn decided(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome);
-    /// A packet came out of a link.
+    /// Records a packet that left a link.
     fn arrived(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta);
     /// Something happened on a radio.
     fn radio(&mut self, _now: Instant, _radio: RadioId, _note: &RadioNote<'_>) {}
@@ -50,7 +50,7 @@ pub struct Metrics {
 #[derive(Debug)]
 pub(super) struct Metered {
     pub meter: FlowMeter,
-    /// For transports without message boundaries.
+    /// Ledger of bytes, for transports without message boundaries.
     pub ledger: Option<ByteLedger>,
     /// Bytes delivered so far.
     pub delivered: u64,

@@ -2,6 +2,7 @@
 
 mod build;
 mod byte_ledger;
+mod emulation;
 mod endpoints;
 mod error;
 mod explain;
@@ -22,6 +23,7 @@ mod values;
 mod video;
 
 pub use build::Simulation;
+pub use emulation::{Emulation, End};
 pub use endpoints::transport;
 pub use error::BuildError;
 pub use explain::{

@@ -21,7 +21,7 @@ pub struct Names {
     links: Vec<String>,
     /// Each radio by its number, with its stations.
     radios: Vec<(String, Vec<String>)>,
-    /// When links go down (true) and come up, in order of time.
+    /// Times at which links go down (true) and come up, ascending.
     outages: Vec<(Instant, DirectedLinkId, bool)>,
 }
 
@@ -31,7 +31,7 @@ impl Simulation {
         &self.scheme
     }
 
-    /// Configuration of a direction of a link; `None`: there is no such link.
+    /// Configuration of a direction of a link; `None`: the link does not exist.
     pub fn link(&self, name: &str, reverse: bool) -> Option<&LinkConfig> {
         let direction = if reverse { "reverse" } else { "forward" };
         let wire = self.wires.iter().find(|wire| wire.link == name && wire.direction == direction)?;

@@ -33,8 +33,8 @@ pub trait PacketSink: Debug + Send {
 /// Passes each SCTP packet of a run to a [`PacketSink`] when its host sends it, whether or not the network loses it.
 /// Packets of sealed flows are passed as they are before encryption.
 ///
-/// Addresses are synthetic, since hosts of the simulator have none of their own. The sender of flow *f*, counted from
-/// 0, has the address 10.*f*/256.*f*%256.*p* + 1 on path *p*; its receiver has 198.18.*f*/256.*f*%256 on all paths.
+/// Addresses are synthetic, because hosts of the simulator have no addresses. The sender of flow *f*, counted from 0,
+/// has the address 10.*f*/256.*f*%256.*p* + 1 on path *p*; its receiver has 198.18.*f*/256.*f*%256 on all paths.
 #[derive(Debug)]
 pub struct Packets {
     origin: Instant,

@@ -34,7 +34,7 @@ pub(super) enum ScheduledEvent {
     ProgressCheck,
 }
 
-/// Links by name, and what is known of them.
+/// Links by name, with their properties.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     /// Both directions of each link, by its name.
@@ -116,7 +116,7 @@ impl Plan {
         self.wires[wire.index()].0
     }
 
-    /// The time the slowest link of `steps` takes for `bytes`; zero if none has a rate.
+    /// Returns the time that the slowest link of `steps` takes for `bytes` bytes; zero if no link has a rate.
     pub fn slowest(&self, steps: &[Step], bytes: f64) -> Duration {
         let of_route = steps.iter().filter_map(link_of).filter_map(|wire| self.wires[wire.index()].0);
         let least = of_route.filter(|rate| *rate > 0.0).fold(f64::INFINITY, f64::min);

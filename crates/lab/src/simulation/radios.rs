@@ -23,7 +23,7 @@ pub(super) struct PlannedRadio {
     pub stations: BTreeMap<String, StationId>,
     /// Range of frames, metres.
     pub range_m: f64,
-    /// True if its stations move.
+    /// True if the radio's stations move.
     pub moving: bool,
 }
 
@@ -32,11 +32,11 @@ pub(super) struct PlannedRadio {
 pub(super) struct RadioInfo {
     pub name: String,
     pub id: RadioId,
-    /// The names of its stations' nodes.
+    /// The names of the radio's stations' nodes.
     pub stations: Vec<String>,
     /// Range of frames, metres.
     pub range_m: f64,
-    /// True if its stations move.
+    /// True if the radio's stations move.
     pub moving: bool,
 }
 
@@ -200,7 +200,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// The nodes that are stations of all radios that the flow goes over.
+    /// Returns the nodes that are stations of all radios of the flow.
     fn common(&self, flow: &Flow) -> Vec<&'a str> {
         let radios =
             flow.paths.values().flat_map(|path| &path.via).filter_map(|name| self.scenario.radio.get(name));

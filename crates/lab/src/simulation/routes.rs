@@ -10,7 +10,7 @@ use strandcast_sim::net::{Frame, Packet, PacketMeta, RadioId, RadioNote};
 
 use crate::result::RouteKind;
 
-/// Time after which a packet that has not arrived is no longer followed.
+/// Time after which a packet that has not arrived is no longer tracked.
 const LOST: Duration = Duration::from_secs(1);
 /// Time between two routes of a flow that are remembered: a flow whose packets take turns would have one per packet.
 const APART: Duration = Duration::from_secs(1);

@@ -190,7 +190,8 @@ impl Simulation {
         }
     }
 
-    /// Symbols since the start, of a flow that codes: what the sender sent, and what the receiver recovered.
+    /// Symbols of a flow that codes, since the start: those that the sender sent, and those that the receiver
+    /// recovered.
     fn symbol_points(
         &self,
         now: Instant,

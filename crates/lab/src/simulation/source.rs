@@ -11,8 +11,8 @@ use super::video::video_source;
 use crate::scenario::{App, Number, OnOffLaw, TraceFile};
 
 /// The source that `app` describes, sending from `start` on and before `stop`; `None` for those that only fill their
-/// transport. `level` puts a number to work, with randomness of its own; `frames` reads a trace, or has read it
-/// already.
+/// transport. `level` makes a number that varies, with a separate random stream; `frames` reads a trace, or returns one
+/// that was read before.
 pub(super) fn source(
     app: &App,
     level: impl FnOnce(&Number) -> Box<dyn Level>,

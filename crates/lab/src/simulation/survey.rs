@@ -46,7 +46,7 @@ impl Simulation {
 }
 
 impl Simulation {
-    /// Where stations are now, and the routes that flows have taken; `None`: there are no radios.
+    /// Returns the present positions of stations, and the routes that flows have taken; `None`: there are no radios.
     pub(super) fn topology(&self) -> Option<Topology> {
         if self.radios.is_empty() {
             return None;
@@ -91,7 +91,7 @@ impl RadioSurvey {
         self.graph.mean_degree()
     }
 
-    /// The least hops between two nodes; `None`: there is no way.
+    /// Returns the least number of hops between two nodes; `None`: no route exists.
     pub fn hops(&self, from: &str, to: &str) -> Option<u32> {
         let station = |node: &str| self.stations.iter().position(|station| station == node);
         self.graph.hops(station(from)?)[station(to)?]

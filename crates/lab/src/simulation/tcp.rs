@@ -31,7 +31,7 @@ impl FlowBuilder<'_> {
         Ok(connection(network, common, Sender::new(config, windows)))
     }
 
-    /// Windows and scheduler are those of `own`; what a comparison's `spec` names replaces them.
+    /// Windows and scheduler are those of `own`, unless a comparison's `spec` names others.
     pub(super) fn mptcp(
         &self,
         network: &mut Network<Metrics>,
@@ -141,7 +141,7 @@ fn subflows(paths: &[BuiltPath], order: impl Iterator<Item = usize>, start: Inst
     plan
 }
 
-/// Background load as its source takes it.
+/// Returns the background load in the form of its source.
 fn load(cross: &Cross) -> BackgroundLoad {
     let size = |size: &scenario::PacketSize| PacketSize { bytes: size.bytes, share: size.share };
     BackgroundLoad {

@@ -19,10 +19,10 @@ use super::{Names, Recorder, Simulation};
 const DATA: u8 = 0;
 /// The first line.
 const HEAD: &str = "time_s,event,flow,path,link,packet,length,payload,again,what";
-/// That of the table of frames.
+/// Header line of the table of frames.
 const FRAMES: &str = "start_s,end_s,radio,kind,from,to,bytes,outcome\n";
 
-/// Writes every event of a run as a line of CSV, as it happens: `docs/cli.md` says what the columns are.
+/// Writes every event of a run as a line of CSV, as it happens: `docs/cli.md` describes the columns.
 pub struct Trace {
     names: Names,
     out: Box<dyn Write + Send>,
@@ -347,12 +347,13 @@ impl fmt::Display for Contents<'_> {
                 }
             }
             Body::Udp(datagram) => write!(f, "message {}", datagram.message),
+            Body::Ip(packet) => write!(f, "IP packet of {} bytes", packet.len()),
             Body::Damaged => f.write_str("damaged"),
         }
     }
 }
 
-/// The name of an SCTP chunk type (RFC 9260 §3.2 and the extensions' RFCs); empty if it has none.
+/// Returns the name of an SCTP chunk type (RFC 9260 §3.2 and the extensions' RFCs); empty if it is unknown.
 fn chunk_name(kind: u8) -> &'static str {
     match kind {
         DATA => "DATA",

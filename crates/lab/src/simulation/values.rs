@@ -72,7 +72,7 @@ pub(super) fn in_file(file: &TraceFile, key: &str, message: &str) -> BuildError 
     BuildError::new(key, &format!("{}: {message}", file.path.display()))
 }
 
-/// A number at work, with randomness of its own; `seeds` are the run's.
+/// Makes a number that varies, with a separate random stream; `seeds` are the run's.
 pub(super) fn varying(
     value: &Number,
     (seeds, random): (&Seeds, Random),
@@ -82,7 +82,7 @@ pub(super) fn varying(
     Ok(Varying::new(&number(value, seeds, key)?, random, origin))
 }
 
-/// A time in seconds; what is negative or too long counts as the nearest there is.
+/// Converts a time in seconds; negative and too long values become the nearest possible one.
 pub(super) fn seconds(s: f64) -> Duration {
     Duration::try_from_secs_f64(s.max(0.0)).unwrap_or(Duration::MAX)
 }

@@ -24,7 +24,7 @@ fn shares(scheme: &str, seeds: std::ops::RangeInclusive<u64>) -> (f64, f64) {
     (sums.0 / n / 1e6, sums.1 / n / 1e6)
 }
 
-/// Without counters of a radio what is lost at a full queue is congestion, whatever the capacity is guessed to be.
+/// Without counters of a radio, losses at a full queue are congestion, regardless of the assumed capacity.
 #[test]
 fn the_friendly_scheme_without_frame_counters_takes_what_a_tcp_takes() {
     let (tcp, ours) = shares("cmt-cl-fd", 1..=10);
@@ -35,7 +35,7 @@ fn the_friendly_scheme_without_frame_counters_takes_what_a_tcp_takes() {
     assert!(ours > 1.5 * tcp, "what the key brings back: {ours:.2} Mbit/s, TCP {tcp:.2}");
 }
 
-/// The default of the commands takes no more than three tenths above the TCPs' mean, whatever the depth of the
+/// The default of the commands takes no more than three tenths above the TCPs' mean, regardless of the depth of the
 /// queue, and does not starve.
 #[test]
 fn the_default_takes_what_a_tcp_takes() {

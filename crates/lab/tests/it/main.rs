@@ -7,6 +7,7 @@ mod capacity;
 mod conservation;
 mod draws;
 mod dropped;
+mod emulation;
 mod explain;
 mod first_try;
 mod friendliness;

@@ -5,7 +5,7 @@ use crate::ts::{FrameType, Marks, NULL_PID, Packet, PesHeader, ProgramTable, is_
 /// Part of the stream that is useless without a packet, from least to most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Worth {
-    /// Nothing else: stuffing, and frames that no other refers to.
+    /// Stuffing, and frames to which no others refer.
     Disposable,
     /// Unknown: video whose frame types are not read, and everything before the stream's tables.
     #[default]
@@ -21,8 +21,8 @@ pub enum Worth {
 pub struct Part {
     /// The highest worth of several packets.
     pub worth: Worth,
-    /// The video frame that contains all of it: frames are numbered as they begin. `None`: something else, or
-    /// more than one.
+    /// Number of the video frame that contains the whole message; frames are numbered in the order of their beginnings.
+    /// `None`: something else, or more than one.
     pub frame: Option<u64>,
 }
 

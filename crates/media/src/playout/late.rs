@@ -14,7 +14,7 @@ const JITTER: i64 = 50_000_000;
 /// The cause of a run of late messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Not yet known: congestion, or a backlog from an outage.
+    /// Unknown cause: congestion, or a backlog from an outage.
     Unclear,
     /// The delay has become longer: the minimum difference.
     LongerDelay(i64),

@@ -15,7 +15,8 @@
 //!   between the adjacent messages. It is an **underflow** if no later message had arrived when it began: the buffer
 //!   was empty. Neither start nor end of the stream counts.
 //! - A receiver that learns of a session within `latency` of its start is assumed to have been present: earlier
-//!   messages that it missed are lost. A receiver that joins later starts with the first message that it receives.
+//!   messages that it missed are lost. A receiver that joins later starts with the first message that it receives, and
+//!   counts those before it apart.
 //! - A new session identifier restarts the model; the rest of the old session is played at once.
 //!
 //! # When all messages are late, or early

@@ -145,7 +145,11 @@ impl Session {
     /// Reaches the turn of `sequence`, sent at `sent`: earlier messages that have not arrived count as lost.
     fn pass(&mut self, sequence: i64, sent: MediaTime, stats: &mut PlayoutStats) {
         let from_start = sent.saturating_since(MediaTime::ZERO) <= self.latency && sequence >= 0;
-        let next = self.next.unwrap_or(if from_start { 0 } else { sequence });
+        let next = self.next.unwrap_or_else(|| {
+            let first = if from_start { 0 } else { sequence };
+            stats.before += u64::try_from(first).unwrap_or(0);
+            first
+        });
         stats.lost += u64::try_from(sequence - next).unwrap_or(0);
         self.missing.add(next, sequence);
         self.next = Some(sequence + 1);

@@ -17,13 +17,13 @@ use crate::ts::PACKET_LEN;
 pub struct PlayoutConfig {
     /// Time from sending a message to playing it.
     pub latency: Duration,
-    /// Maximum bytes of transport packets held, which also bounds the number of messages to one per transport
-    /// packet; further messages are dropped.
+    /// Maximum bytes of held transport packets. The number of held messages is at most that of the transport packets;
+    /// further messages are dropped.
     pub max_bytes: usize,
 }
 
 impl PlayoutConfig {
-    /// This latency and 64 MiB.
+    /// Makes a configuration with this latency and 64 MiB.
     pub fn new(latency: Duration) -> Self {
         PlayoutConfig { latency, max_bytes: 64 << 20 }
     }

@@ -18,7 +18,7 @@ const KINDS: [(usize, &[u8], &str); 14] = [
     (0, &[0x06, 0x0e, 0x2b, 0x34], "MXF"),
 ];
 
-/// Returns what an input that begins like this looks like.
+/// Returns the probable kind of an input with this beginning.
 pub(super) fn looks_like(head: &[u8]) -> Option<&'static str> {
     let is =
         |(at, begin, _): &&(usize, &[u8], &str)| head.get(*at..).is_some_and(|rest| rest.starts_with(begin));

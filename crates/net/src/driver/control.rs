@@ -102,7 +102,7 @@ impl Driver {
         Driver { control, locals: locals.into() }
     }
 
-    /// The addresses to which its sockets were bound at the start.
+    /// The addresses to which the driver's sockets were bound at the start.
     pub fn local_addrs(&self) -> &[SocketAddr] {
         &self.locals
     }
@@ -129,8 +129,11 @@ impl Driver {
 
     /// An association's current statistics; `None` once it has been released.
     pub async fn snapshot(&self, id: AssociationId) -> Option<Snapshot> {
-        self.call(move |core, now| Snapshot::of(core.endpoint(), id, &core.sockets.link_metadata.lock(), now))
-            .await?
+        self.call(move |core, now| {
+            core.publish_waits(now);
+            Snapshot::of(core.endpoint(), id, &core.sockets.link_metadata.lock(), now)
+        })
+        .await?
     }
 
     /// Returns events of the listening sockets since the last call: an unusable socket is replaced.

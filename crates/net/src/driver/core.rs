@@ -9,6 +9,7 @@ use strandcast_seal::{PlainAnswers, SealEvent, SealedEndpoint};
 
 use super::interfaces::InterfaceList;
 use super::sockets::PathSockets;
+use super::waits::Waits;
 use crate::monitor::Monitor;
 
 /// Called with each event of the seal.
@@ -26,6 +27,7 @@ pub(super) struct Core {
     pub links_listed: (u32, Instant),
     pub links_changed: bool,
     pub monitor: Monitor,
+    pub waits: Waits,
     /// Default IP-level MTU of a path.
     pub mtu: u16,
 }
@@ -52,6 +54,12 @@ impl Core {
             sockets.link_metadata.lock().monitor = monitor.stats;
         }
         heard
+    }
+
+    /// Makes the times for which data waited known to snapshots.
+    pub fn publish_waits(&mut self, now: Instant) {
+        let held = self.waits.until(now);
+        self.sockets.link_metadata.lock().held = held;
     }
 
     /// Sends all pending datagrams. Returns whether there were any.

@@ -1,4 +1,4 @@
-//! The links of a client: which interfaces its wishes stand for, as interfaces come, go and are renamed.
+//! The links of a client: interfaces that match its requests, while interfaces appear, disappear and are renamed.
 
 use strandcast_proto::endpoint::AssociationId;
 use strandcast_proto::policy::LinkId;
@@ -42,8 +42,8 @@ impl PathSockets {
         self.next += 1;
     }
 
-    /// Updates the links to the interfaces. A link keeps its interface, whatever the name of that is; one whose interface is
-    /// gone gets the next one with its name. Returns the links that are new.
+    /// Updates the links to the interfaces. A link keeps its interface, also if the interface is renamed; one whose
+    /// interface is gone gets the next one with its name. Returns the links that are new.
     pub fn follow(&mut self, interfaces: &[Interface], routes: &mut Routes) -> Vec<LinkId> {
         let first = self.next;
         for link in self.uplinks.iter_mut().filter(|link| link.index.is_some()) {

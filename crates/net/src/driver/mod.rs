@@ -17,6 +17,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod uplink;
+mod waits;
 
 pub use control::Driver;
 pub use core::SealObserver;

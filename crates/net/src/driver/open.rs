@@ -23,6 +23,7 @@ use super::reconcile::MOST_AT_A_TIME;
 use super::sockets::{PacketDirection, PacketTap, PathSockets};
 use super::task::Task;
 use super::uplink::Uplink;
+use super::waits::Waits;
 use crate::clock::Clock;
 use crate::entropy;
 use crate::interface::PathError;
@@ -69,7 +70,7 @@ pub struct Client {
 
 /// Identity of a client, and its peer.
 pub struct ClientSeal {
-    /// This side's key.
+    /// Static key of this side.
     pub identity: SecretKey,
     /// The receiver's key, and the token of the pairing.
     pub peer: Peer,
@@ -79,7 +80,7 @@ pub struct ClientSeal {
 
 /// Identity of a server, and the keys that may connect.
 pub struct ServerSeal {
-    /// This side's key.
+    /// Static key of this side.
     pub identity: SecretKey,
     /// Keys that may connect; [`Driver::set_access`] replaces them.
     pub access: Access,
@@ -255,12 +256,14 @@ impl Parts {
             links_listed: (0, Instant::ZERO),
             links_changed: false,
             monitor,
+            waits: Waits::default(),
             mtu,
         };
         Ok(Parts { core, control, driver, clock })
     }
 
-    fn spawn<A: App>(self, app: A, client: Option<AssociationId>) -> JoinHandle<A> {
+    fn spawn<A: App>(mut self, app: A, client: Option<AssociationId>) -> JoinHandle<A> {
+        self.core.waits.of = client;
         let task = Task::new(self.core, app, self.control, client, self.clock);
         tokio::spawn(task.run())
     }

@@ -27,7 +27,7 @@ pub(super) const MOST_AT_A_TIME: usize = 4;
 /// Time of the next check of an uplink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
-    /// At the next poll.
+    /// The next poll decides.
     Later,
     /// Soon.
     Soon,

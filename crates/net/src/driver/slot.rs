@@ -73,7 +73,7 @@ pub(super) struct SocketSlot {
     pub tried: Option<Instant>,
     /// Start of the last attempt or use.
     pub last_tried: Instant,
-    /// True if the last list of interfaces contained no address for it.
+    /// True if the last list of interfaces contained no address for this socket.
     missing: bool,
     /// The IP-level MTU that the user configured.
     asked_mtu: Option<u16>,
@@ -90,9 +90,9 @@ pub(super) struct SocketSlot {
 /// Binding of a listening socket, and its failures.
 struct Listening {
     spec: BindSpec,
-    /// Time at which it was last opened.
+    /// Time at which the socket was last opened.
     opened: Instant,
-    /// Reason why it was closed, until that is reported.
+    /// Reason why the socket was closed, until that is reported.
     why: Option<String>,
     /// Time without reception since it last worked; `None` while it works.
     deaf: Option<Duration>,
@@ -191,8 +191,8 @@ impl SocketSlot {
         Some((&found.name, found.index?))
     }
 
-    /// Records that the interfaces have no address for it. Returns true the first time while it has a socket:
-    /// another check is due.
+    /// Records that no interface has an address for this slot. Returns true on the first such call while the slot has a
+    /// socket: another check is due.
     pub fn is_missing(&mut self) -> bool {
         self.socket.is_some() && !std::mem::replace(&mut self.missing, true)
     }
@@ -213,7 +213,7 @@ impl SocketSlot {
         }
     }
 
-    /// Returns whether it waits after a failure to receive.
+    /// Returns whether the socket waits after a failure to receive.
     pub fn pauses(&self, clock: Clock) -> bool {
         self.failing.is_some_and(|(_, again)| clock.now() < again)
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use strandcast_proto::association::{AssociationStats, Buffers, path_number};
+use strandcast_proto::association::{AssociationStats, Buffers, HeldTimes, ip_mtu, path_number};
 use strandcast_proto::coding::{Coding, CodingMode};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
 use strandcast_proto::path::{FourTuple, PathStats};
@@ -35,8 +35,10 @@ pub struct Snapshot {
     pub counters: Vec<(&'static str, u64)>,
     /// Payload bytes queued or not yet acknowledged.
     pub send_buffered: usize,
-    /// Sizes and use of its buffers.
+    /// Sizes and use of the association's buffers.
     pub buffers: Buffers,
+    /// Times for which a client's new data waited, by reason. A server's are zero.
+    pub held: HeldTimes,
     /// Queries of the links' counters, by outcome.
     pub monitor: MonitorStats,
     /// Paths of the association, except closed ones, and except unused routes of uplinks.
@@ -50,13 +52,13 @@ pub struct Snapshot {
 pub struct LinkSnapshot {
     /// The link; `None` for an interface that never could be used.
     pub id: Option<LinkId>,
-    /// Name of its interface, or its address.
+    /// Name of the link's interface, or its address.
     pub name: String,
-    /// Name of its interface, if it is tied to one.
+    /// Name of the link's interface, if it is tied to one.
     pub interface: Option<String>,
     /// The peer's addresses.
     pub remotes: Vec<SocketAddr>,
-    /// Reason why it cannot be used now.
+    /// Reason why the link cannot be used now.
     pub why: Option<PathError>,
 }
 
@@ -71,6 +73,8 @@ pub struct PathSnapshot {
     pub number: Option<u16>,
     /// True once the peer has proven reachability at this address.
     pub confirmed: bool,
+    /// Size in bytes of its largest IP packets.
+    pub ip_mtu: u16,
     /// State, round trips, window, bytes in flight, estimates.
     pub view: PathView,
     /// Counters of the path.
@@ -95,7 +99,8 @@ impl Snapshot {
             let link = link_metadata.readings.get(&tuple.link).cloned();
             let confirmed = association.is_confirmed(view.id);
             let number = path_number(association, view.id);
-            Some(PathSnapshot { name, tuple, number, confirmed, view: view.clone(), stats, link })
+            let (ip_mtu, view) = (ip_mtu(association, view.id)?, view.clone());
+            Some(PathSnapshot { name, tuple, number, confirmed, ip_mtu, view, stats, link })
         };
         // Shows the routes of an uplink that answered, or otherwise its first one.
         let shown = |view: &&PathView| {
@@ -116,6 +121,7 @@ impl Snapshot {
             coding_in: association.coded().incoming(),
             diagnostics: association.diagnostics(now),
             counters: association.scheme_counters(),
+            held: link_metadata.held,
             monitor: link_metadata.monitor,
             send_buffered: association.send_buffered(),
             buffers: association.buffers(),
@@ -136,6 +142,8 @@ pub(super) struct LinkMetadata {
     pub monitor: MonitorStats,
     /// The links, and interfaces that cannot be used.
     pub links: Vec<LinkSnapshot>,
+    /// Times for which its data waited, as of the last snapshot or its end.
+    pub held: HeldTimes,
 }
 
 /// Link metadata shared by the driver and its handles.

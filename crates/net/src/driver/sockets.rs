@@ -34,14 +34,14 @@ pub(super) struct Wish {
     pub uplink: Uplink,
     /// The association; `None` before it is opened.
     pub owner: Option<AssociationId>,
-    /// True once it is connected.
+    /// True once the association is connected.
     pub connected: bool,
 }
 
 /// An uplink over one interface or from one address, and its current route to the peer.
 pub(super) struct UplinkState {
     pub id: LinkId,
-    /// With the present name of its interface.
+    /// The uplink, with the present name of its interface.
     pub uplink: Uplink,
     /// Number of the wish.
     pub wish: usize,
@@ -51,7 +51,7 @@ pub(super) struct UplinkState {
     pub present: bool,
     /// The association; `None` before it is opened.
     pub owner: Option<AssociationId>,
-    /// True once it is connected: paths may join and leave.
+    /// True once the association is connected: paths may then join and leave.
     pub connected: bool,
     /// The peer's address that answered last.
     pub chosen: Option<SocketAddr>,

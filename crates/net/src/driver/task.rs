@@ -194,13 +194,17 @@ impl<A: App> Task<A> {
                     self.next_interface_poll = now;
                 }
                 self.linger = self.linger.max(longest_rto(self.core.endpoint(), id, &event));
+                if matches!(event, Event::Closed(_)) {
+                    self.core.publish_waits(now);
+                }
                 app.on_event(now, self.core.endpoint_mut(), id, &event);
                 app_is_due = true;
             } else if app_is_due {
                 app.poll(now, self.core.endpoint_mut());
                 app_is_due = false;
             } else {
-                return;
+                let Core { sealed, waits, .. } = &mut self.core;
+                return waits.update(now, sealed.endpoint());
             }
         }
     }

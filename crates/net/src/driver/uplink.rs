@@ -47,8 +47,8 @@ impl Uplink {
         Uplink { name: interface.name.clone(), spec, remotes: self.remotes.clone() }
     }
 
-    /// Reason why none of its routes can be used now; that an interface is down counts before anything else. For a pattern
-    /// it is that of the first interface that fits.
+    /// Reason why none of the uplink's routes can be used now; that an interface is down counts before anything else.
+    /// For a pattern it is that of the first interface that fits.
     pub fn hindrance(&self, interfaces: &[Interface], routes: &mut Routes) -> Option<PathError> {
         if self.spec.is_pattern() {
             if !self.takes(interfaces, routes).is_empty() {

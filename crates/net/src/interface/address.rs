@@ -9,7 +9,7 @@ pub struct Interface {
     pub name: String,
     /// Index of the interface, if the system reports it.
     pub index: Option<u32>,
-    /// True if it is administratively up and has a carrier.
+    /// True if the interface is administratively up and has a carrier.
     pub up: bool,
     /// True for the loopback interface.
     pub loopback: bool,
@@ -32,8 +32,8 @@ impl Interface {
         (self.loopback && ip.is_loopback()) || self.addresses.iter().any(|a| a.ip == ip)
     }
 
-    /// Returns whether it may lead to other machines: it is up, has an address that is not link-local, and is not a
-    /// bridge, which joins networks of this machine.
+    /// Returns whether the interface may lead to other machines: it is up, has an address that is not link-local, and
+    /// is not a bridge, which joins networks of this machine.
     #[doc(hidden)]
     pub fn may_lead_out(&self) -> bool {
         let bridge = std::path::Path::new("/sys/class/net").join(&self.name).join("bridge");

@@ -76,7 +76,7 @@ mod linux {
             Ok(Announcements(registered))
         }
 
-        /// Takes an announcement. One that found no room in the kernel's queue (`ENOBUFS`) counts as well.
+        /// Takes an announcement. An announcement for which the kernel's queue had no room (`ENOBUFS`) counts as well.
         pub(super) fn poll_taken(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
             loop {
                 let mut ready = ready!(self.0.poll_read_ready(cx))?;

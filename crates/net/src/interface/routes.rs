@@ -9,9 +9,9 @@ use super::address::{Interface, on_link};
 /// A route over an interface, as the kernel's tables have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// Source address of its packets.
+    /// Source address of the route's packets.
     pub source: IpAddr,
-    /// Number of its table; 254 is the main one, and 0 stands for a table that the kernel does not name.
+    /// Number of the route's table; 254 is the main one, and 0 stands for a table that the kernel does not name.
     pub table: u32,
     /// The next router; `None`: the destination is on the link.
     pub gateway: Option<IpAddr>,

@@ -107,17 +107,17 @@ impl PathSpec {
         PathSpec { interface: Some("*".into()), ..PathSpec::default() }
     }
 
-    /// Returns whether it names interfaces by a pattern.
+    /// Returns whether the path names interfaces by a pattern.
     pub fn is_pattern(&self) -> bool {
         self.interface.as_ref().is_some_and(|name| name.contains(['*', '?']))
     }
 
-    /// Returns whether it stands for interfaces, whichever addresses they have.
+    /// Returns whether the path names interfaces, with any addresses.
     pub fn follows_interfaces(&self) -> bool {
         self.interface.is_some() && self.address.is_none()
     }
 
-    /// Returns whether it names this interface. No pattern stands for loopback.
+    /// Returns whether the path names this interface. No pattern stands for loopback.
     pub fn names(&self, interface: &Interface) -> bool {
         self.fits(&interface.name) && !(interface.loopback && self.is_pattern())
     }

@@ -90,7 +90,7 @@ impl Station {
         it
     }
 
-    /// Returns whether its counters include frame errors.
+    /// Returns whether the station's counters include frame errors.
     pub(super) fn counts_errors(&self) -> bool {
         self.tx_packets.is_some() && (self.tx_retries.is_some() || self.tx_failed.is_some())
     }

@@ -26,7 +26,7 @@ pub struct BindSpec {
 /// Restriction of a socket to its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// To the interface: the kernel uses only its routes.
+    /// Binding to the interface: the kernel uses only its routes.
     Interface,
     /// To the address only: the kernel's routing table chooses the interface. Either as requested, or for lack of
     /// permission: before Linux 5.7 only root may bind to an interface.
@@ -102,7 +102,7 @@ impl PathSocket {
         self.bound
     }
 
-    /// Sizes of its kernel buffers in bytes: (receive, send).
+    /// Sizes of the socket's kernel buffers in bytes: (receive, send).
     ///
     /// # Errors
     /// The system's error.

@@ -34,7 +34,7 @@ pub struct Transmit<'a> {
 #[derive(Debug)]
 #[must_use]
 pub enum SendOutcome {
-    /// The kernel took it all.
+    /// The kernel took all datagrams.
     Sent,
     /// The kernel's buffer is full. It took only this many bytes (whole datagrams); send the rest when the socket is
     /// writable.

@@ -14,7 +14,7 @@ const RECENT: u32 = 16;
 pub struct Codel {
     /// Waiting time that may stand.
     pub target: Duration,
-    /// Time for which it must be exceeded before the first packet is dropped; above 0.
+    /// Time for which the target must be exceeded before the first packet is dropped; above 0.
     pub interval: Duration,
 }
 
@@ -80,7 +80,7 @@ impl Control {
         first
     }
 
-    /// Takes a packet, and says whether the waiting time has been above the target for an interval.
+    /// Takes a packet, and returns whether the waiting time has been above the target for an interval.
     fn look<P>(&mut self, now: Instant, backlog: &mut Backlog<P>) -> (Option<Queued<P>>, bool) {
         let Some(first) = backlog.pop() else {
             self.first_above_time = None;

@@ -118,7 +118,7 @@ pub enum Rate {
     Varying(Number),
     /// 1500 bytes at each of these moments.
     Opportunities(Arc<Opportunities>),
-    /// One of several such traces, drawn once, from some time of it on.
+    /// One of several traces, drawn once, from a given or drawn time on.
     Recorded {
         /// The traces, at least one.
         traces: Vec<Arc<Opportunities>>,
@@ -248,7 +248,7 @@ impl QueueLimit {
         }
     }
 
-    /// Returns whether this number of packets, with this number of bytes together, is within it.
+    /// Returns whether the limit admits `packets` packets with `bytes` bytes together.
     pub(super) fn holds(self, packets: usize, bytes: u64) -> bool {
         match self {
             QueueLimit::Unlimited => true,

@@ -46,7 +46,7 @@ struct Flow<P> {
     backlog: Backlog<P>,
     control: Control,
     deficit: i64,
-    /// True if it is in one of the two lists.
+    /// True if the queue is in one of the two lists.
     active: bool,
 }
 

@@ -18,14 +18,13 @@ use crate::number::Varying;
 /// Use: `enqueue` the packets to send, and `poll` until `None` at each `poll_timeout`. Time must not go back.
 /// `serve` before these reports the outcome of packets that [wait](EnqueueOutcome::Waits).
 ///
-/// Model: a packet waits until the transmitter is free, is serialised (rounding does not add up while the
-/// transmitter is busy), passes the loss models, is sent again at once if they lost it and the link
-/// retransmits, and propagates. In a drop-tail queue all of this is determined when the packet enters, even
-/// at a varying rate, so its outcome is drawn then and only its arrival is an event. A managed queue chooses
-/// the next packet when the transmitter becomes free. Late polling delays only the delivery. Limits: the link
-/// adds no overhead (the caller gives the IP-level length), and marks no packets (ECN). Validation: exact
-/// serialisation times for any course of the rate, the mean wait of M/D/1, conservation of packets under
-/// random use, delays of packets that overtake each other, CoDel's and FQ-CoDel's rules.
+/// Model: a packet waits until the transmitter is free, is serialised (rounding does not add up while the transmitter
+/// is busy), passes the loss models, is sent again at once if they lost it and the link retransmits, and propagates. In
+/// a drop-tail queue the outcome is determined when the packet enters, even at a varying rate, so its outcome is drawn
+/// then and only its arrival is an event. A managed queue chooses the next packet when the transmitter becomes free.
+/// Late polling delays only the delivery. Limits: the link adds no overhead (the caller gives the IP-level length), and
+/// marks no packets (ECN). Validation: exact serialisation times for any course of the rate, the mean wait of M/D/1,
+/// conservation of packets under random use, delays of packets that overtake each other, CoDel's and FQ-CoDel's rules.
 #[derive(Debug)]
 pub struct Link<P> {
     config: LinkConfig,
@@ -67,7 +66,7 @@ pub struct Link<P> {
 pub enum EnqueueOutcome {
     /// The packet waits for the transmitter and leaves it, unless the link goes down before.
     Taken {
-        /// Time at which its last bit leaves the transmitter for the last time; [`Instant::MAX`] at a rate
+        /// Time at which the packet's last bit leaves the transmitter for the last time; [`Instant::MAX`] at a rate
         /// that stays 0.
         departs: Instant,
         /// True if a loss model drops it after the transmitter, and the link does not retransmit it.
@@ -259,8 +258,8 @@ impl<P: Payload> Link<P> {
         self.next_arrival().into_iter().chain(turn).min().filter(|&at| at < Instant::MAX)
     }
 
-    /// Time at which the transmitter takes the next packet of a managed queue: an idle one takes what has just
-    /// come, so it is never idle while others wait.
+    /// Time at which the transmitter takes the next packet of a managed queue: an idle transmitter takes a packet at
+    /// its arrival, so that it is never idle while packets wait.
     fn turn(&self) -> Instant {
         self.busy_until.max(self.latest)
     }
@@ -389,7 +388,7 @@ impl<P: Payload> Link<P> {
         self.pending.partition_point(|pending| pending.departs <= now)
     }
 
-    /// Busy and waiting times until `now`, in nanoseconds: the totals without their future part.
+    /// Returns busy and waiting times until `now`, in nanoseconds, without the future part of the totals.
     fn times(&self, now: Instant) -> (u128, u128) {
         let busy = self.busy_ns - (self.busy_until - now).as_nanos();
         // Each waits until the previous one has left.

@@ -20,7 +20,7 @@ pub enum Number {
         low: f64,
         /// Upper end.
         high: f64,
-        /// Times at which it is drawn.
+        /// Times at which the number is drawn.
         every: Every,
     },
     /// A list of times, which ascend, and of the value from each of them on. The first value also holds
@@ -32,7 +32,7 @@ pub enum Number {
     Drawn {
         /// Distribution.
         law: Law,
-        /// Times at which it is drawn.
+        /// Times at which the number is drawn.
         every: Every,
     },
     /// One of several recorded numbers, drawn once, from some time of it on.
@@ -54,7 +54,7 @@ pub enum Number {
 /// Time in a recorded trace at which a run starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offset {
-    /// This time of the trace.
+    /// The trace begins at this time.
     Fixed(Duration),
     /// A uniform time within a trace that repeats, drawn once.
     Random,
@@ -73,11 +73,11 @@ impl Offset {
 /// Times at which a random number is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Every {
-    /// Once.
+    /// One draw per run.
     Run,
-    /// Once per packet.
+    /// One draw per packet.
     Packet,
-    /// Once per multiple of this time, at least 1 µs.
+    /// One draw per multiple of this time, at least 1 µs.
     Period(Duration),
 }
 
@@ -134,7 +134,7 @@ impl Number {
         }
     }
 
-    /// Minimum and maximum of its values.
+    /// Minimum and maximum of the number's values.
     pub fn range(&self) -> (f64, f64) {
         let of = |points: &[(Duration, f64)]| {
             let ends = (f64::INFINITY, f64::NEG_INFINITY);
@@ -154,7 +154,7 @@ impl Number {
         }
     }
 
-    /// Returns whether it is drawn for each packet.
+    /// Returns whether the number is drawn for each packet.
     pub fn is_drawn_by_packet(&self) -> bool {
         match self {
             Number::Uniform { every, .. } | Number::Drawn { every, .. } => *every == Every::Packet,

@@ -89,7 +89,7 @@ impl DropCounts {
 pub struct Dropped {
     /// Number of the message, as returned by [`send`](super::Association::send).
     pub message: u64,
-    /// Cause of giving it up.
+    /// Cause of the drop.
     pub cause: DropCause,
     /// True if a part of the message was sent.
     pub begun: bool,

@@ -84,7 +84,7 @@ impl Capabilities {
 pub(crate) struct Offer<'a> {
     /// True if partial reliability is offered.
     pub partial: bool,
-    /// AUTH, and REPORT with it; not offered if empty.
+    /// State of AUTH; if empty, AUTH and REPORT are not offered.
     pub auth: &'a AuthParams,
     /// Coding that is offered, in addition to REPORT and partial reliability.
     pub coding: Option<Announced>,
@@ -391,7 +391,7 @@ impl Handshake {
     }
 
     /// Completes the handshake. Its last packet arrived by `on`, which is thereby confirmed (RFC 9260 §5.4), unless the
-    /// peer only claims to be there.
+    /// address is only claimed.
     pub fn establish(&mut self, m: &mut PathManager<'_>, now: Instant, on: PathId) {
         let on =
             if m.cx.role == Role::Opener && m.cx.unproven(on) { m.cx.paths.seen().primary() } else { on };

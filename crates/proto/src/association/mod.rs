@@ -36,8 +36,8 @@ pub use event::{CloseReason, Event, PathChange};
 pub use lifecycle::AssociationError;
 
 pub use right_sizing::{Buffer, Buffers};
-pub use sender::{HeldBack, HeldBy, SendError, SendOptions};
-pub use state::{Association, path_number};
+pub use sender::{HeldBack, HeldBy, HeldTimes, SendError, SendOptions};
+pub use state::{Association, ip_mtu, path_number};
 pub use stats::AssociationStats;
 pub use timers::Timer;
 

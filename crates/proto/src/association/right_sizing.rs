@@ -15,9 +15,9 @@
 /// State of a buffer of an association.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub struct Buffer {
-    /// Bytes that it may hold now.
+    /// Bytes that the buffer may hold now.
     pub size: usize,
-    /// Bytes that it holds now.
+    /// Bytes that the buffer holds now.
     pub used: usize,
     /// Maximum of the used bytes.
     pub most_used: usize,

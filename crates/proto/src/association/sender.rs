@@ -29,7 +29,7 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 pub use buffer::{SendError, SendOptions};
-pub use held::{HeldBack, HeldBy};
+pub use held::{HeldBack, HeldBy, HeldTimes};
 pub(super) use pending_chunk::PendingChunk;
 
 use super::context::Context;

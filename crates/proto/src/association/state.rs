@@ -415,3 +415,8 @@ impl Association {
 pub fn path_number(association: &Association, path: PathId) -> Option<u16> {
     association.cx.paths.get(path.index())?.wire_id
 }
+
+/// Size in bytes of the largest IP packets of a path; `None` for a path that does not exist.
+pub fn ip_mtu(association: &Association, path: PathId) -> Option<u16> {
+    Some(association.cx.paths.get(path.index())?.ip_mtu)
+}

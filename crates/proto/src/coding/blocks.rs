@@ -106,7 +106,7 @@ impl Record {
 struct Kept {
     /// Decoder of the acknowledged symbols, which gives the rank.
     rank: Box<dyn Decoder>,
-    /// Bytes of messages in its symbols that were not released.
+    /// Bytes of messages in the block's symbols that were not released.
     holds: Released,
     /// Length in bytes of each source symbol.
     lengths: Vec<u16>,
@@ -250,8 +250,8 @@ impl BlockSource {
     }
 
     /// Closes the block that is being filled, although it is short, with the data that wait for it. Returns whether
-    /// there are new symbols. A block of which all source symbols were sent stays open: its last symbol said that more
-    /// may follow, and each is sent again until it arrives.
+    /// there are new symbols. A block whose source symbols were all sent stays open: its last symbol allows further
+    /// ones, and each is sent again until it arrives.
     pub fn flush(&mut self, views: &mut Vec<BlockView>) -> bool {
         let more = !self.piece.is_empty();
         if more && !self.push_piece(views) {

@@ -23,8 +23,8 @@ use crate::time::{Duration, Instant};
 /// Work per second that is earned without symbols while the application reads; a hundredth of a processor, measured.
 /// Chosen.
 const EACH_SECOND: u64 = 32 << 20;
-/// Bounds of the work that is saved before the application reads: at least, and, if the first block has to be decoded
-/// before it can read anything, at most.
+/// Bounds of the credit before the application reads. The upper bound applies if the first block has to be decoded
+/// before the application can read anything.
 const UNWANTED: RangeInclusive<u64> = 1 << 20..=16 << 20;
 /// Bounds of the work that may be saved. An association whose application reads begins with the lower one in addition
 /// to [`UNWANTED`]. Chosen.
@@ -95,7 +95,7 @@ impl Budget {
         }
     }
 
-    /// Earns work for a symbol that others may repair.
+    /// Adds credit for a symbol that may become part of repairs.
     pub fn earn(&mut self, bytes: usize) {
         if self.wanted {
             self.save(self.rate * bytes as u64);

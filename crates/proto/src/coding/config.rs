@@ -12,7 +12,7 @@ use super::covered::{LENGTH, PREFIX};
 pub enum Coding {
     /// All messages are one stream of bytes, cut into source symbols, and a fixed number of them is a block. Only
     /// symbols are sent, as the scheduler chooses them. Messages arrive in the order in which they were submitted,
-    /// whatever their streams, and are reliable once they are in a block.
+    /// regardless of their streams, and are reliable once they are in a block.
     Blocks(BlockCoding),
     /// Unordered messages with a lifetime are sent as usual, each as a source symbol, with repair symbols in addition.
     Repair(RepairCoding),
@@ -62,9 +62,9 @@ pub enum RepairCode {
 /// Times at which repair symbols are sent.
 #[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
 pub enum RepairWhen {
-    /// As soon as the cap permits.
+    /// Repair symbols leave as soon as the cap permits.
     Always,
-    /// Only for messages that could not be sent again in time if they were lost.
+    /// Repair symbols cover only messages that could not be sent again in time if they were lost.
     #[default]
     Late,
 }

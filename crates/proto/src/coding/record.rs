@@ -49,7 +49,7 @@ pub(crate) fn write_header(
     }
 }
 
-/// A message as its record holds it.
+/// A message in the form of a record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Record {
     pub stream: StreamId,

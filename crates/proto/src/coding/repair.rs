@@ -74,7 +74,7 @@ struct Source {
     len: u16,
     sent: Instant,
     expires: Instant,
-    /// True if it has neither arrived nor been given up.
+    /// True if the source has neither arrived nor been given up.
     open: bool,
     exposed: bool,
 }
@@ -388,7 +388,7 @@ impl RepairSource {
         self.groups[at].budget > 0 || self.groups[at].lost
     }
 
-    /// Closes the block at `at`, if it is open: the savings until then are for it.
+    /// Closes the block at `at`, if it is open; it may use all savings so far.
     fn close(&mut self, at: usize) {
         let size = self.size(&self.groups[at]) as u64;
         let group = &mut self.groups[at];

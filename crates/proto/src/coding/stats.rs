@@ -3,7 +3,7 @@
 /// Symbols and messages since the association began.
 #[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
 pub struct CodingStats {
-    /// Number of source symbols sent, each counted once however often it was sent again.
+    /// Number of source symbols sent; retransmissions do not count.
     pub sources_sent: u64,
     /// Bytes of source symbols sent, including symbol headers.
     pub source_bytes: u64,

@@ -80,8 +80,8 @@ impl CookieJar {
         out.freeze()
     }
 
-    /// Opens a cookie of this endpoint. Returns the time by which it is older than `life`; `None` if it is not from
-    /// this endpoint, or not for `session`.
+    /// Opens a cookie of this endpoint. Returns the cookie, and the time by which its age exceeds `life`, if it does;
+    /// `None` if the cookie was not issued by this endpoint, or not for `session`.
     pub fn open(
         &self,
         now: Instant,

@@ -9,8 +9,8 @@ use crate::time::Instant;
 use crate::wire::Packet;
 
 impl Endpoint {
-    /// Returns the packet of a datagram, out of its envelope if packets are sealed here; `None` if it is not a packet,
-    /// or if it is sealed and others are not.
+    /// Returns the packet in a datagram, without its envelope if packets on this four-tuple are sealed. `None`: the
+    /// datagram contains no packet, or is sealed although packets here are not, or the reverse.
     pub(super) fn packet_in(&self, tuple: &FourTuple, mut datagram: Bytes) -> Option<Packet> {
         let envelope = self.config.transport.envelope;
         match (tuple.sealed == SealId::CLEAR, envelope.is_empty()) {

@@ -48,10 +48,10 @@ pub(super) struct Entry {
     pub peer_port: u16,
     pub sealed: SealId,
     pub tuples: Vec<FourTuple>,
-    /// Bytes that it held at the last count.
+    /// Bytes that the association held at the last count.
     heap: usize,
     wake: Option<Instant>,
-    /// True if it is in the queue of associations that may have output.
+    /// True if the association is in the queue of those that may have output.
     queued: bool,
 }
 
@@ -200,8 +200,8 @@ impl Endpoint {
         Some(&mut entry.association)
     }
 
-    /// Sets whether all kept payloads are copied out of their datagrams whatever their size, or only small ones: for
-    /// drivers whose buffers become scarce while slices of them are held.
+    /// Sets whether all kept payloads are copied out of their datagrams regardless of their size, or only small ones:
+    /// for drivers whose buffers become scarce while slices of them are held.
     pub fn copy_kept(&mut self, all: bool) {
         self.copies = all;
     }
@@ -350,8 +350,8 @@ impl Endpoint {
         self.entries.get(&id).map(|e| &e.association)
     }
 
-    /// Removes the addresses of an association that has sent its last packet: packets for it are then out of the blue,
-    /// though it may still be read (RFC 9260 §8.4).
+    /// Removes the addresses of an association that has sent its last packet: its packets are then out of the blue (RFC
+    /// 9260 §8.4), although received data may still be read.
     fn unlist(&mut self, id: AssociationId) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         let tag = entry.association.tags().0.0;

@@ -26,7 +26,7 @@ pub(crate) struct Answer {
     pub sent: Instant,
     pub rtt: Duration,
     pub probe: bool,
-    /// True if it had timed out, or a later one was answered before.
+    /// True if the heartbeat had timed out, or a later one was answered before.
     pub late: bool,
 }
 

@@ -6,9 +6,9 @@ use crate::wire::serial::Tsn;
 /// The tail probe of a path. At most one leaves after the last progress.
 #[derive(Debug, Default)]
 pub(crate) struct Tail {
-    /// Time at which it is due.
+    /// Time at which the probe is due.
     pub at: Option<Instant>,
-    /// True if it left and nothing has been acknowledged on the path since.
+    /// True if the probe left and nothing has been acknowledged on the path since.
     pub spent: bool,
     /// Chunk that was sent again on this path, and its time, until it is answered.
     pub probe: Option<(Tsn, Instant)>,

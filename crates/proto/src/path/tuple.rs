@@ -21,7 +21,7 @@ pub struct FourTuple {
     pub local: SocketAddr,
     /// The peer's address and UDP port.
     pub remote: SocketAddr,
-    /// Sealed session of its packets.
+    /// Sealed session of the 4-tuple's packets.
     pub sealed: SealId,
 }
 

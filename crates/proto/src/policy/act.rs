@@ -25,7 +25,7 @@ pub enum Act {
     Lose {
         /// Path of the chunks.
         path: PathId,
-        /// Time before which they left.
+        /// Time before which the chunks left.
         sent_before: Instant,
         /// Cause of the loss. [`LossPolicy::classify`](super::LossPolicy::classify) is not asked, and no
         /// [`LossEvent`](super::Signal::LossEvent) follows, since the part has decided.

@@ -10,7 +10,7 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// Returns whether either rate differs from that of `other` by at least 2 % of it.
+    /// Returns true if either rate differs from that of `other` by at least 2 % of the latter.
     pub(crate) fn differs(self, other: Advice) -> bool {
         let differs = |a: u64, b: u64| a.abs_diff(b).saturating_mul(50) >= b.max(1);
         differs(self.rate_bps, other.rate_bps) || differs(self.safe_bps, other.safe_bps)

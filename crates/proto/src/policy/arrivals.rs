@@ -45,7 +45,7 @@ pub struct PeerArrivals {
 pub struct PathArrivals {
     /// The path of the data.
     pub path: PathId,
-    /// Highest TSN of the last packet with DATA that arrived by it.
+    /// Highest TSN of the last packet with DATA that arrived by this path.
     pub tsn: Tsn,
     /// Time at which that packet arrived.
     pub at: PeerTime,

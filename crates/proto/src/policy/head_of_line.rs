@@ -15,7 +15,7 @@ use super::view::PathView;
 use crate::time::{Duration, Instant};
 
 /// Number of MTU (Linux: segments) of a small window. [`Rules::Sooner`] does not penalise a path with a small window,
-/// and [`Rules::Linux`] helps it whatever its round-trip time.
+/// and [`Rules::Linux`] helps it regardless of its round-trip time.
 const SMALL_WINDOW: u64 = 4;
 
 /// Handling of chunks on slow paths that fill the buffers of an association.
@@ -53,7 +53,7 @@ pub enum Rules {
 pub struct Holder<'a> {
     /// Path of the transmission.
     pub path: &'a PathView,
-    /// Time at which it left.
+    /// Time at which the chunk left.
     pub sent: Instant,
 }
 

@@ -33,9 +33,9 @@ impl Importance {
 pub struct MessageHead {
     /// Importance of the message.
     pub importance: Importance,
-    /// Counted bytes of its next chunk: payload + 16 bytes.
+    /// Counted bytes of the message's next chunk: payload + 16 bytes.
     pub next_len: u64,
-    /// Time at which it becomes worthless.
+    /// Time at which the message becomes worthless.
     pub next_expires: Option<Instant>,
     /// Group of the message.
     pub group: Option<u64>,

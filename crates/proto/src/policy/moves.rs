@@ -7,7 +7,7 @@ use super::signal::Signal;
 pub enum Moves {
     /// No path.
     Nothing,
-    /// Only the signal's own path.
+    /// Only the estimates of the signal's own path change.
     Own,
     /// Other paths as well.
     All,

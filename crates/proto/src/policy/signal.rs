@@ -63,7 +63,7 @@ pub enum Signal<'a> {
     /// precedes the `Acked` of the SACK that shows it. Only if
     /// [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on.
     Spurious {
-        /// Path on which they were declared lost.
+        /// Path on which the chunks were declared lost.
         path: PathId,
         /// Trigger of the losses.
         trigger: LossTrigger,
@@ -102,7 +102,7 @@ pub struct ChunkInfo {
     pub len: u64,
     /// Stream of the chunk.
     pub stream: StreamId,
-    /// Time at which its message becomes worthless.
+    /// Time at which the chunk's message becomes worthless.
     pub expires: Option<Instant>,
     /// Importance of its message.
     pub importance: Importance,
@@ -110,20 +110,20 @@ pub struct ChunkInfo {
     pub group: Option<u64>,
     /// Transmissions, oldest first. A copy is a second one at the same time.
     pub transmissions: SmallVec<[Transmission; 2]>,
-    /// Number of times that it was declared lost.
+    /// Number of times that the chunk was declared lost.
     pub losses: u8,
-    /// Symbol that it carries, if the association codes.
+    /// Symbol that the chunk carries, if the association codes.
     pub symbol: Option<Symbol>,
 }
 
 impl ChunkInfo {
-    /// Path on which it was last sent.
+    /// Path on which the chunk was last sent.
     #[inline]
     pub fn path(&self) -> PathId {
         self.transmissions.last().map_or(PathId(0), |t| t.path)
     }
 
-    /// Returns whether it was sent exactly once.
+    /// Returns whether the chunk was sent exactly once.
     #[inline]
     pub fn sent_once(&self) -> bool {
         self.transmissions.len() == 1
@@ -145,7 +145,7 @@ pub struct Transmission {
     pub at: Instant,
     /// Next new TSN when it left: an acknowledged TSN at or above it was sent later than this transmission.
     pub next_tsn: Tsn,
-    /// True if it counts in the path's window: neither acknowledged nor declared lost.
+    /// True if the transmission counts in the path's window: neither acknowledged nor declared lost.
     pub in_flight: bool,
     /// Number of miss indications so far (RFC 9260 §7.2.4).
     pub misses: u8,
@@ -174,7 +174,7 @@ pub struct DeclaredLost {
 /// Information of one SACK on one path.
 #[derive(Clone, Debug)]
 pub struct AckInfo {
-    /// Path whose data it acknowledges.
+    /// Path of the acknowledged data.
     pub path: PathId,
     /// Path on which the SACK arrived.
     pub return_path: PathId,
@@ -304,7 +304,7 @@ pub struct LinkSample {
 /// An arrival at the receiver.
 #[derive(Clone, Debug)]
 pub struct RxInfo {
-    /// Path by which it arrived.
+    /// Path by which the packet arrived.
     pub path: PathId,
     /// Bytes of the SCTP packet.
     pub bytes: u64,
@@ -316,7 +316,7 @@ pub struct RxInfo {
     pub duplicate: bool,
     /// True if TSNs are missing below the highest one received, after this packet.
     pub gap: bool,
-    /// True if it closed a gap or a part of one.
+    /// True if the packet closed a gap or a part of one.
     pub filled: bool,
     /// True if the sender requested a SACK at once (I bit, RFC 7053).
     pub immediate: bool,
@@ -331,9 +331,9 @@ pub struct Report {
     pub kind: u16,
     /// Path that is the subject of the report.
     pub subject: Option<PathId>,
-    /// Path on which to send it; `None` leaves the choice to the core. Received: path of arrival.
+    /// Path on which to send the report; `None` leaves the choice to the core. Received: path of arrival.
     pub via: Option<PathId>,
-    /// If true, it is repeated until the peer has echoed it.
+    /// If true, the report is repeated until the peer has echoed it.
     pub reliable: bool,
     /// Content of the report.
     pub payload: Bytes,
@@ -348,7 +348,7 @@ pub struct HeartbeatInfo {
     pub rtt: Option<Duration>,
     /// True if the scheme requested it, not the core.
     pub probe: bool,
-    /// Time at which it was sent.
+    /// Time at which the heartbeat was sent.
     pub sent: Instant,
     /// True if a heartbeat that the scheme requested was answered after its timeout, or after the answer to a later
     /// one. It shows that the path works, but not the present round-trip time.

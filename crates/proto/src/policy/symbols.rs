@@ -13,7 +13,7 @@ use crate::time::Instant;
 /// Symbol of a block or window that a chunk carries.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Symbol {
-    /// Number of its block, or of the first source symbol that it covers.
+    /// Number of the symbol's block, or of the first source symbol that it covers.
     pub block: u32,
     /// Number of source symbols that it covers: those of its block or window; 1 if it is the source symbol of a window.
     pub sources: u16,
@@ -36,15 +36,15 @@ pub enum SymbolKind {
 pub struct BlockView {
     /// Number of the block. Blocks are numbered from 0 in the order of their messages, modulo 2³².
     pub number: u32,
-    /// Number of its source symbols so far; all of them once it is closed.
+    /// Number of the block's source symbols so far; all of them once it is closed.
     pub sources: u16,
     /// True if no further source symbol joins it. Only closed blocks have repair symbols.
     pub closed: bool,
-    /// Number of its independent symbols that arrived, by acknowledgements. The block is done at `sources`.
+    /// Number of the block's independent symbols that arrived, by acknowledgements. The block is done at `sources`.
     pub rank: u16,
-    /// Number of its source symbols that were sent: those with a lower index.
+    /// Number of the block's source symbols that were sent: those with a lower index.
     pub sources_sent: u16,
-    /// Number of its repair symbols that were sent.
+    /// Number of the block's repair symbols that were sent.
     pub repairs_sent: u32,
     /// Symbols in flight, by path slot; slots at the end may be missing.
     pub in_flight: SmallVec<[SymbolsInFlight; 4]>,
@@ -108,7 +108,7 @@ pub enum SymbolChoice {
 /// A repair symbol that is due in addition to messages.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RepairOffer {
-    /// Counted bytes of its chunk: payload + 16 bytes.
+    /// Counted bytes of the repair symbol's chunk: payload + 16 bytes.
     pub len: u64,
     /// Number of the first source symbol that it covers.
     pub first: u32,

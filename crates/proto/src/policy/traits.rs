@@ -247,22 +247,22 @@ pub trait Scheduler: Policy {
 /// Occasions on which a feedback policy may add reports to a packet.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum ReportTrigger {
-    /// Before DATA on this path. The reports must fit [`Feedback::overhead`].
+    /// Reports that precede DATA on this path. They must fit [`Feedback::overhead`].
     Data(PathId),
-    /// With a SACK that leaves on this path.
+    /// Reports that accompany a SACK on this path.
     Sack(PathId),
-    /// With a HEARTBEAT.
+    /// Reports that accompany a HEARTBEAT.
     Heartbeat(PathId),
-    /// With a HEARTBEAT ACK.
+    /// Reports that accompany a HEARTBEAT ACK.
     HeartbeatAck(PathId),
-    /// After any signal: reports that have their own packets.
+    /// Reports after any signal, in their own packets.
     Tick,
 }
 
 /// Time and path of an acknowledgement.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct AckDecision {
-    /// If true, it is sent at once; otherwise at every second packet or after SACK.Delay.
+    /// If true, the SACK is sent at once; otherwise at every second packet or after SACK.Delay.
     pub now: bool,
     /// Path of the acknowledgement; `None`: the return paths that the peer requested ([`Feedback::return_paths`]), in
     /// turn, if any of them works; else the path of the data, or another one if that seems dead.
@@ -276,7 +276,7 @@ pub struct Probe {
     pub path: PathId,
     /// Number of heartbeats, back to back.
     pub count: u8,
-    /// If true, they are padded to the path's MTU.
+    /// If true, the heartbeats are padded to the path's MTU.
     pub padded: bool,
 }
 

@@ -41,7 +41,7 @@ pub trait Avoidance: Debug + Send {
 pub struct Progress<'a> {
     /// All paths. [`PathView::limit`](crate::policy::PathView) has the windows of the others.
     pub view: &'a View<'a>,
-    /// Path on which they were acknowledged.
+    /// Path on which the bytes were acknowledged.
     pub path: PathId,
     /// Acknowledged bytes that this step counts: a whole window in [`Aimd`](super::Aimd), the bytes of one ACK in TCP's
     /// windows.

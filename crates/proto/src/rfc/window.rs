@@ -151,7 +151,7 @@ impl Window {
         Limit { cwnd: self.cwnd, ssthresh, pacing: None }
     }
 
-    /// Returns whether it is in fast recovery.
+    /// Returns whether the window is in fast recovery.
     #[inline]
     pub fn in_recovery(&self) -> bool {
         self.recovery.is_some()

@@ -2,8 +2,8 @@
 
 use crate::wire::serial::Tsn;
 
-/// Returns the 64-bit number of the first TSN that a peer announces. It is far enough from 0 that nothing before it
-/// underflows.
+/// Returns the 64-bit number of the first TSN that a peer announces. Its distance from 0 prevents an underflow of
+/// earlier values.
 pub(crate) fn origin(initial: Tsn) -> u64 {
     (1 << 32) + u64::from(initial.0)
 }

@@ -58,7 +58,7 @@ pub struct Message {
     pub ssn: Ssn,
     /// Payload protocol identifier of the first fragment.
     pub ppid: Ppid,
-    /// True if it is delivered regardless of the order of its stream.
+    /// True if the message is delivered regardless of the order of its stream.
     pub unordered: bool,
     /// Data of the peer's application; a slice of the datagram if it arrived in one chunk.
     pub payload: Bytes,
@@ -251,7 +251,7 @@ impl Reassembly {
         Ok(Some(Neighbours { before, after }))
     }
 
-    /// Joins `fragment` to its neighbours and delivers the message if that completes it.
+    /// Joins `fragment` to its neighbours, and delivers the message if it is then complete.
     fn place(
         &mut self,
         tsn: u64,

@@ -38,7 +38,7 @@ pub struct Inserted {
     pub filled: bool,
 }
 
-/// TSNs received from one peer. Memory is bounded whatever the peer sends.
+/// TSNs received from one peer. Memory is bounded regardless of the TSNs that the peer sends.
 #[derive(Clone, Debug)]
 pub struct TsnTracker {
     cum: u64,
@@ -133,9 +133,9 @@ impl TsnTracker {
         self.blocks.capacity() * size_of::<(u64, u64)>()
     }
 
-    /// Handles FORWARD TSN (RFC 3758 §3.6): moves the cumulative TSN ack point to `new_cum`, and on over TSNs that were
-    /// received beyond it. Returns false if `new_cum` is not beyond the point: the chunk is then out of date and has no
-    /// effect.
+    /// Handles FORWARD TSN (RFC 3758 §3.6): moves the cumulative TSN ack point to `new_cum`, and then over TSNs that
+    /// were received beyond it. Returns false if `new_cum` is not beyond the point: the chunk is then out of date and
+    /// has no effect.
     pub fn forward(&mut self, new_cum: Tsn) -> bool {
         let new_cum = extend(self.cum, new_cum);
         if new_cum <= self.cum {

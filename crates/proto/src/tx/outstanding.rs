@@ -45,7 +45,7 @@ pub(crate) struct Outgoing {
     /// `None` until the policy has been asked.
     pub requeued: Option<bool>,
     pub carries: Carries,
-    /// Header of its symbol, which precedes the payload.
+    /// Header of the chunk's symbol, which precedes the payload.
     pub header: Option<Header>,
     pub payload: Bytes,
     pub needless: Needless,
@@ -73,7 +73,7 @@ impl Outgoing {
         self.needless.duplicate(self.info.transmissions.len()) * self.user_data() as u64
     }
 
-    /// Returns whether it is sent only once, whatever happens to it.
+    /// Returns true if the chunk is sent only once, even if it is lost.
     pub fn never_again(&self) -> bool {
         self.carries == Carries::Repair
     }

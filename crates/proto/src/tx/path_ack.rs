@@ -29,7 +29,7 @@ pub(crate) struct PathAck {
     pub overtaken_for: Duration,
     /// Declarations of chunks that were declared lost here, by miss indications, and arrived.
     pub spurious: SmallVec<[DeclaredLost; 4]>,
-    /// True if one of them was sent again and the peer has it twice.
+    /// True if one of the chunks was sent again and the peer has received it twice.
     pub needless_again: bool,
 }
 

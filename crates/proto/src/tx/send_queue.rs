@@ -2,7 +2,7 @@
 //! message have consecutive TSNs (RFC 9260 §6.9).
 //!
 //! A request without an importance returns the oldest message of all. Messages of one ordered stream keep their order
-//! whatever their importance, since the first chunk gets the SSN.
+//! at any importance, because the first chunk gets the SSN.
 
 use std::collections::{VecDeque, vec_deque};
 use std::iter::Peekable;
@@ -56,7 +56,7 @@ struct Class {
 #[derive(Debug, Default)]
 pub(crate) struct SendQueue {
     classes: [Class; Importance::ALL.len()],
-    /// Importance of which the first message was sent in part.
+    /// Importance whose first message was sent in part.
     begun: Option<Importance>,
     /// Payload bytes of all classes, and the number of their messages.
     bytes: usize,

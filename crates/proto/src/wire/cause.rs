@@ -25,7 +25,7 @@ pub enum Cause {
     MissingMandatoryParameter(SmallVec<[u16; 4]>),
     /// 3: the cookie arrived too late.
     StaleCookie {
-        /// Microseconds by which it was late.
+        /// Microseconds by which the cookie was late.
         staleness_us: u32,
     },
     /// 4: no room for the association.

@@ -109,7 +109,7 @@ fn what_nobody_wants_is_hardly_decoded() {
     }
 }
 
-/// Messages among the flood are delivered, whatever the state of the decoder.
+/// Messages among the flood are delivered, regardless of the decoder's state.
 #[test]
 fn messages_beside_a_flood_arrive() {
     for code in [3, 5] {

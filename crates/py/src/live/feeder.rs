@@ -42,7 +42,7 @@ impl Feeder {
         *lock(&self.to) = None;
     }
 
-    /// It cannot be read.
+    /// Records that the input cannot be read.
     fn fail(&self, py: Python<'_>, why: String) {
         self.put(py, Err(why));
     }

@@ -45,7 +45,7 @@ impl Source {
 
 /// An output that is not open yet.
 pub(super) enum Sink {
-    /// With it, a file with content is overwritten.
+    /// A name, and whether a file with content is overwritten.
     Place(String, bool),
     Drained(DrainedOutput),
 }

@@ -9,15 +9,15 @@ use strandcast_proto::wire::Tsn;
 use super::signal::{Chunk, cause_of};
 use crate::error;
 
-/// One thing that a policy does of its own accord (`Policy.act`).
+/// An action that a policy requests without being asked for a path (`Policy.act`).
 #[pyclass(frozen, module = "strandcast")]
 pub(crate) enum Act {
-    /// Sends a copy of a chunk in flight on another path as well, before lost and new ones, once `to` has room.
+    /// Sends a copy of a chunk in flight on another path, before lost and new chunks, once `to` has room.
     Copy { tsn: u32, to: u8 },
-    /// Declares lost what left on `path` before `sent_before`, by the clock of `View.now`, and is in flight there.
-    /// Each is a `Signal.Lost`; no `Signal.LossEvent` follows.
+    /// Declares lost all chunks in flight on `path` that left before `sent_before`, by the clock of
+    /// `View.now`. Each is a `Signal.Lost`; no `Signal.LossEvent` follows.
     Lose { path: u8, sent_before: f64, cause: String },
-    /// Gives up every message of a group, waiting or sent.
+    /// Abandons every message of a group, waiting or sent.
     Drop { group: u64 },
 }
 
@@ -71,7 +71,7 @@ impl Flight {
 
 #[pymethods]
 impl Flight {
-    /// The chunks in flight on a path: those first sent there in the order of sending, then those sent again.
+    /// Returns the chunks in flight on a path: first sent chunks in the order of sending, then retransmissions.
     fn on(&self, path: usize) -> Vec<Chunk> {
         self.0.get(path).cloned().unwrap_or_default()
     }

@@ -31,7 +31,7 @@ pub(crate) struct Assignment {
     chunks: u32,
     /// Importance of the messages.
     importance: Option<&'static str>,
-    /// Reason for giving the message up; `None` unless made by `nowhere`.
+    /// Reason for abandoning the message; `None` unless made by `nowhere`.
     why: Option<&'static str>,
 }
 
@@ -55,7 +55,7 @@ impl Assignment {
         Ok(Assignment { paths, chunks: u32::try_from(chunks).unwrap_or(u32::MAX), importance, why: None })
     }
 
-    /// For a message with a lifetime (`Backlog.next_expires`) that is better not sent: it is given up.
+    /// Abandons the next message, which must have a lifetime (`Backlog.next_expires`).
     ///
     /// Args:
     ///     why: What `explain` and the counters of a result say: it would be late by all paths, the ways alone take
@@ -90,7 +90,7 @@ pub(crate) struct SymbolAssignment {
     path: i64,
     /// Block of the symbol.
     block: u32,
-    /// A new repair symbol, or the next source symbol.
+    /// True for a new repair symbol, false for the next source symbol.
     repair: bool,
 }
 

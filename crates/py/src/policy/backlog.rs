@@ -8,15 +8,15 @@ use strandcast_proto::policy::Importance;
 
 use super::view::time;
 
-/// The first message of one importance that may leave.
+/// First message of one importance that may leave.
 #[pyclass(frozen, get_all, from_py_object, module = "strandcast")]
 #[derive(Clone)]
 pub(crate) struct MessageHead {
     /// Size of its next chunk in a window, bytes.
     next_len: u64,
-    /// When it becomes worthless, by the clock of `View.now`.
+    /// Time at which it becomes worthless, by the clock of `View.now`.
     next_expires: Option<f64>,
-    /// The group that it belongs to, as a video frame.
+    /// Group of the message, such as a video frame.
     group: Option<u64>,
     /// Payload bytes of all messages of this importance that wait.
     bytes: u64,
@@ -55,28 +55,28 @@ pub(super) fn importance_word(importance: Importance) -> &'static str {
 pub(crate) struct Backlog {
     /// Payload bytes that wait for the scheduler: not yet sent, or lost and left to it.
     bytes: u64,
-    /// Messages of which something was not sent yet.
+    /// Number of messages that were not sent completely.
     messages: usize,
     /// Size of the next chunk in a window, bytes.
     next_len: u64,
     /// Payload bytes of the next chunk's message that were not sent yet, the next chunk's included; 0 for a
     /// retransmission.
     rest: u64,
-    /// True if some of the next chunk's message was sent already: giving it up wastes what was sent. False for a
-    /// retransmission.
+    /// True if a part of the next chunk's message was sent: to abandon the message wastes that part. False
+    /// for a retransmission.
     begun: bool,
-    /// When the next chunk's message becomes worthless, be it new or lost, by the clock of `View.now`.
+    /// Time at which the message of the next chunk, new or lost, becomes worthless, by the clock of `View.now`.
     next_expires: Option<f64>,
-    /// True if the next chunk was lost before: the answer is for it alone.
+    /// True if the next chunk was lost before: the answer then applies only to it.
     retransmission: bool,
-    /// Paths the next chunk was sent on already.
+    /// Paths on which the next chunk was sent before.
     tried: BTreeSet<u8>,
-    /// The importance of the next chunk's message.
+    /// Importance of the next chunk's message.
     next_importance: &'static str,
-    /// The group of the next chunk's message.
+    /// Group of the next chunk's message.
     next_group: Option<u64>,
-    /// The first message of each importance that may leave now; the oldest of all always has one. Empty where the
-    /// association codes in blocks.
+    /// First message of each importance that may leave now, the oldest message of all included. Empty if
+    /// the association codes in blocks.
     heads: BTreeMap<&'static str, MessageHead>,
 }
 

@@ -113,7 +113,7 @@ impl Catalog for Policies {
         Presets.honouring(spec, extra)
     }
 
-    /// A thread that is known to the interpreter asks it much quicker.
+    /// Calls are much faster on threads that the interpreter has registered.
     fn around_thread(&self, work: Box<dyn FnOnce() + Send + '_>) {
         Python::attach(|py| {
             let thread = this_thread(py).ok();
@@ -134,7 +134,7 @@ impl Catalog for Policies {
     }
 }
 
-/// This thread, as the interpreter calls it.
+/// Returns the interpreter's number of this thread.
 fn this_thread(py: Python<'_>) -> PyResult<c_long> {
     let known: c_ulong = py.import("threading")?.call_method0("get_ident")?.extract()?;
     Ok(known as c_long)

@@ -16,7 +16,7 @@ use super::scheme::Factory;
 use crate::error;
 
 thread_local! {
-    /// This thread's panics are reported as exceptions.
+    /// True if this thread's panics are reported as exceptions.
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -8,47 +8,49 @@ use super::backlog::importance_word;
 use super::view::{seconds, time};
 use crate::error;
 
-/// Something happened; its class says what. Sizes are bytes, times seconds by the clock of `View.now`.
+/// An event of the transport; its class is its kind. Sizes are bytes, times seconds by the clock of
+/// `View.now`.
 #[pyclass(module = "strandcast")]
 pub(crate) enum Signal {
-    /// A chunk left; its last transmission says where, several at one time are copies.
+    /// A chunk left, on the path of its last transmission. Several transmissions at one time are copies.
     Sent { chunk: Chunk },
     /// The application queued data while nothing was waiting.
     Queued {},
-    /// A chunk arrived, as a SACK says: once for each path that it arrived by, before the `Acked` of that SACK and
-    /// path. Only for policies whose `hears_deliveries` says so. A copy of which the peer names the path later comes
-    /// once more: to know which arrived, take the first of a TSN.
+    /// A SACK acknowledged a chunk: one signal for each path by which it arrived, before the `Acked` of
+    /// that SACK and path. Only policies whose `hears_deliveries` returns true receive it. If the peer
+    /// names the path of a copy later, a further signal follows; the first one of a TSN counts.
     Delivered {
         chunk: Chunk,
-        /// The path whose `newly_acked` counts it. None: it was in flight on several, and which one is unknown.
+        /// Path whose `newly_acked` counts it. None: it was in flight on several paths, and the path of its
+        /// arrival is unknown.
         path: Option<u8>,
     },
-    /// Acknowledgements of one SACK that are new, of one path.
+    /// New acknowledgements of one SACK, of one path.
     Acked {
         path: u8,
-        /// The path the SACK arrived on.
+        /// Path on which the SACK arrived.
         return_path: u8,
         /// Bytes newly acknowledged.
         newly_acked: u64,
-        /// Those of them that are known to have come by this path: sent nowhere else, or named by the peer.
+        /// Bytes of `newly_acked` that must have arrived by this path: sent only there, or named by the peer.
         proven: u64,
         newly_acked_chunks: u32,
         /// Number of these chunks that had been declared lost.
         newly_acked_again: u32,
         /// Bytes in flight on the path before this SACK.
         flight_before: u64,
-        /// Nothing is in flight on the path.
+        /// True if nothing is in flight on the path.
         all_acked: bool,
         /// Round-trip time of a chunk sent once, on one path.
         rtt: Option<f64>,
         /// Time at which the newest chunk acknowledged here was sent.
         newest_sent: Option<f64>,
         cum_tsn: u32,
-        /// The association's cumulative TSN moved.
+        /// True if the association's cumulative TSN moved.
         cum_advanced: bool,
-        /// The earliest outstanding TSN of this path was acknowledged.
+        /// True if the earliest outstanding TSN of this path was acknowledged.
         pseudo_cum_advanced: bool,
-        /// The earliest outstanding TSN of retransmissions on this path was acknowledged.
+        /// True if the earliest outstanding TSN of retransmissions on this path was acknowledged.
         rtx_pseudo_cum_advanced: bool,
         /// The earliest TSN still outstanding on this path.
         earliest_outstanding: Option<u32>,
@@ -58,32 +60,34 @@ pub(crate) enum Signal {
         highest_newly_acked: Option<u32>,
         /// Highest TSN the SACK acknowledges.
         highest_reported: u32,
-        /// Paths with something newly acknowledged by this SACK.
+        /// Number of paths with new acknowledgements by this SACK.
         paths_newly_acked: u8,
-        /// Packets this SACK stands for, where the peer says so, else 1.
+        /// Number of packets that this SACK acknowledges, if the peer reports it, otherwise 1.
         dac_count: u8,
-        /// The path's window was full before this SACK: it, not the application, bounded what was sent.
+        /// True if the path's window was full before this SACK: the window, not the application, limited the
+        /// sender.
         window_limited: bool,
     },
-    /// A transmission of a chunk was declared lost; once each.
+    /// A transmission of a chunk was declared lost: one signal for each.
     Lost {
         chunk: Chunk,
-        /// Path of the transmission. With copies it need not be `chunk.path`, where the chunk was sent last.
+        /// Path of the transmission. With copies it may differ from `chunk.path`, the path of the last
+        /// transmission.
         path: u8,
         cause: String,
     },
-    /// Losses of one window: once a round trip at most by fast retransmit, and at each timeout. "head of line":
-    /// nothing was lost; what is in flight on the path keeps a faster one from sending, and the window should
-    /// become smaller.
+    /// Losses of one window: by fast retransmit at most once per round trip, and at each timeout. "head of
+    /// line": nothing was lost; the data in flight on the path keep a faster one from sending, and the
+    /// window should become smaller.
     LossEvent {
         path: u8,
         trigger: String,
-        /// The highest TSN in flight on the path then: recovery ends when it is acknowledged.
+        /// Highest TSN in flight on the path at that time: recovery ends when it is acknowledged.
         highest: u32,
         /// The base's verdict on the first lost chunk.
         cause: String,
     },
-    /// Packets that were declared lost on a path arrived after all.
+    /// Packets arrived that had been declared lost on a path.
     Spurious {
         path: u8,
         trigger: String,
@@ -93,7 +97,7 @@ pub(crate) enum Signal {
         /// to it.
         before: Option<u64>,
     },
-    /// Partial reliability gave the chunk up (RFC 3758).
+    /// The chunk was abandoned (partial reliability, RFC 3758).
     Abandoned { chunk: Chunk },
     /// Counters of a local interface, which only grow.
     Link {
@@ -103,7 +107,7 @@ pub(crate) enum Signal {
         tx_frames: u64,
         /// Frames in error that the link sent again.
         tx_retries: u64,
-        /// Frames in error that the link gave up.
+        /// Frames in error that the link abandoned.
         tx_failed: u64,
         rx_frames: u64,
         rx_errors: u64,
@@ -114,7 +118,7 @@ pub(crate) enum Signal {
         snr_db: Option<f64>,
         /// Physical rate, bit/s.
         phy_rate: Option<f64>,
-        /// When a packet of ours left the link, and its bytes.
+        /// Time at which a packet of this side left the link, and its bytes.
         departure: Option<(f64, u64)>,
     },
     /// A packet with data, or a padded heartbeat, arrived.
@@ -124,15 +128,15 @@ pub(crate) enum Signal {
         bytes: u64,
         /// Lowest and highest TSN in it; None for a padded heartbeat.
         tsns: Option<(u32, u32)>,
-        /// Some TSN in it was new.
+        /// True if it contained a new TSN.
         new: bool,
-        /// Some TSN in it had arrived before.
+        /// True if it contained a TSN that had arrived before.
         duplicate: bool,
-        /// TSNs are missing below the highest one received.
+        /// True if TSNs are missing below the highest one received.
         gap: bool,
-        /// It closed a gap or part of one.
+        /// True if it closed a gap or a part of one.
         filled: bool,
-        /// The sender asked for a SACK at once.
+        /// True if the sender requested a SACK at once.
         immediate: bool,
         /// Packets with data since the last SACK, this one included.
         packets_since_sack: u32,
@@ -140,17 +144,18 @@ pub(crate) enum Signal {
     /// A report of the peer's scheme arrived.
     Peer {
         kind: u16,
-        /// The path it is about.
+        /// Path that the report concerns.
         subject: Option<u8>,
-        /// The path it arrived on.
+        /// Path on which it arrived.
         via: Option<u8>,
         payload: Vec<u8>,
     },
-    /// The peer says what arrived by which path, by its clock. Only for policies whose `hears_arrivals` says so.
+    /// The peer reports arrivals by path, by its clock. Only policies whose `hears_arrivals` returns true
+    /// receive it.
     PeerArrivals {
-        /// When it wrote that, microseconds of its clock.
+        /// Time at which the peer wrote the report, microseconds of its clock.
         written: u64,
-        /// The path the report arrived on.
+        /// Path on which the report arrived.
         via: u8,
         /// Tuple for each path: its id, the highest TSN of the last packet, when that arrived (microseconds of the
         /// peer's clock), when it left (by the clock of `View.now`; None: unknown), packets and bytes so far.
@@ -161,7 +166,7 @@ pub(crate) enum Signal {
         path: u8,
         /// Round-trip time, seconds; None: not answered.
         rtt: Option<f64>,
-        /// The scheme asked for it.
+        /// True if the scheme requested it.
         probe: bool,
         /// Time at which it was sent.
         sent: f64,
@@ -176,7 +181,7 @@ pub(crate) enum Signal {
 
 #[pymethods]
 impl Signal {
-    /// As Python writes it: `Signal.PathChanged(path=0)`.
+    /// Returns the signal as Python writes it: `Signal.PathChanged(path=0)`.
     fn __repr__(this: &Bound<'_, Self>) -> PyResult<String> {
         let this = this.as_any();
         let kind = this.get_type();
@@ -333,7 +338,7 @@ fn trigger_word(trigger: LossTrigger) -> String {
     word.to_owned()
 }
 
-/// A TSN that was sent: its properties, and each of its transmissions.
+/// A TSN that was sent, with its properties and transmissions.
 #[pyclass(frozen, get_all, from_py_object, module = "strandcast")]
 #[derive(Clone)]
 pub(crate) struct Chunk {
@@ -343,17 +348,17 @@ pub(crate) struct Chunk {
     len: u64,
     /// Stream of the chunk.
     stream: u16,
-    /// When its message becomes worthless, by the clock of `View.now`.
+    /// Time at which its message becomes worthless, by the clock of `View.now`.
     expires: Option<f64>,
     /// Importance of its message.
     importance: &'static str,
     /// Group of its message.
     group: Option<u64>,
-    /// Each, oldest first; a copy is a second one at the same time.
+    /// Transmissions, oldest first; a copy is a second transmission at the same time.
     transmissions: Vec<Transmission>,
     /// Number of times that it was declared lost.
     losses: u8,
-    /// The symbol that it carries, if the association codes what it sends.
+    /// Symbol that it carries, if the association codes its data.
     symbol: Option<Symbol>,
 }
 
@@ -375,7 +380,7 @@ impl From<&proto::ChunkInfo> for Chunk {
 
 #[pymethods]
 impl Chunk {
-    /// The path it was last sent on.
+    /// Path of its last transmission.
     #[getter]
     fn path(&self) -> Option<u8> {
         self.transmissions.last().map(|last| last.path)
@@ -390,11 +395,11 @@ impl Chunk {
 #[pyclass(frozen, get_all, from_py_object, module = "strandcast")]
 #[derive(Clone)]
 pub(crate) struct Symbol {
-    /// Its block, or the number of the first source symbol that it covers.
+    /// Number of the block, or of the first source symbol that it covers.
     block: u32,
-    /// Source symbols that it covers: those of its block or window; 1 if it is the source symbol of a window.
+    /// Number of source symbols of its block or window; 1 if it is the source symbol of a window.
     sources: u16,
-    /// The place of a source symbol in its block; None: it is a repair symbol, which is never sent again.
+    /// Position of a source symbol in its block; None for a repair symbol, which is never sent again.
     index: Option<u16>,
 }
 
@@ -424,9 +429,9 @@ impl Symbol {
 pub(crate) struct Transmission {
     /// Path of the transmission.
     path: u8,
-    /// When, by the clock of `View.now`.
+    /// Time of the transmission, by the clock of `View.now`.
     at: f64,
-    /// The next new TSN when it left.
+    /// Next new TSN at its departure.
     next_tsn: u32,
     /// True if it counts in the path's window: neither acknowledged nor declared lost.
     in_flight: bool,

@@ -9,13 +9,13 @@ use strandcast_proto::policy as proto;
 use strandcast_proto::policy::{PathState, PathView};
 use strandcast_proto::time::Instant;
 
-/// A snapshot of all paths. A kept snapshot does not change.
+/// A snapshot of all paths. It does not change later.
 #[pyclass(frozen, module = "strandcast")]
 pub(crate) struct View {
     /// Time of the call, seconds since the run or the process began.
     #[pyo3(get)]
     now: f64,
-    /// Bytes that the peer's receive window still admits.
+    /// Free bytes of the peer's receive window.
     #[pyo3(get)]
     rwnd: u64,
     /// Bytes in flight over all paths.
@@ -24,13 +24,14 @@ pub(crate) struct View {
     /// Path on which the last new data left.
     #[pyo3(get)]
     last_path_used: Option<u8>,
-    /// Path that the application requested, once it is confirmed; else the path of the handshake.
+    /// Path that the application requested, once it is confirmed; otherwise the path of the handshake.
     #[pyo3(get)]
     primary: u8,
-    /// The peer is a Strandcast peer: schemes' reports reach it.
+    /// True if the peer is a Strandcast peer, which receives the reports of schemes.
     #[pyo3(get)]
     peer_reports: bool,
-    /// The chunk that keeps new data from being sent, while one does although a usable path has room.
+    /// Chunk that keeps new data from being sent although a usable path has room; None if there is no such
+    /// chunk.
     #[pyo3(get)]
     blocked: Option<Blocked>,
     usable: proto::PathSet,
@@ -66,13 +67,14 @@ impl View {
         PyTuple::new(py, (0..self.paths.len()).map(|at| self.path(at)))
     }
 
-    /// The paths data may go to, lowest id first: the active ones; if none is, the least bad one.
+    /// The paths that data may use, lowest id first: the active ones; without any, the one with the fewest
+    /// errors.
     #[getter]
     fn usable<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.usable.iter().map(|id| self.path(id.index())).collect::<Vec<_>>())
     }
 
-    /// The blocks that the receiver does not have yet, oldest first; none unless the association codes in blocks.
+    /// Blocks that the receiver has not completed, oldest first; empty unless the association codes in blocks.
     #[getter]
     fn blocks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let block = |at| Block { blocks: Arc::clone(&self.blocks), at };
@@ -91,15 +93,16 @@ impl View {
     }
 }
 
-/// New data can not be sent although a path has room.
+/// A reason why new data cannot be sent although a path has room.
 #[pyclass(frozen, get_all, from_py_object, module = "strandcast")]
 #[derive(Clone)]
 pub(crate) struct Blocked {
-    /// Name of what is full. The send buffer: everything in it was sent, and the application has more.
+    /// Name of the full buffer. If it is the send buffer, everything in it was sent, and the application
+    /// has more data.
     by: &'static str,
-    /// The oldest chunk that is not acknowledged: it would make room.
+    /// Oldest chunk that is not acknowledged: its acknowledgement would make room.
     tsn: u32,
-    /// The path it was last sent on.
+    /// Path of its last transmission.
     path: u8,
     /// Time since which this chunk blocks, seconds.
     since: f64,
@@ -126,7 +129,7 @@ impl Blocked {
     }
 }
 
-/// A path, as measured by the core and judged by the scheme. None stands for a value without an estimate.
+/// A path, with the core's measurements and the scheme's estimates. None stands for a value without an estimate.
 #[pyclass(frozen, module = "strandcast")]
 pub(crate) struct Path {
     paths: Arc<[PathView]>,
@@ -142,19 +145,19 @@ impl Path {
 
 #[pymethods]
 impl Path {
-    /// Its number: its place in `View.paths`. It is used again after the path was closed.
+    /// Number of the path: its index in `View.paths`. It is used again after the path was closed.
     #[getter]
     fn id(&self) -> u8 {
         self.view().id.0
     }
 
-    /// Its name in the scenario; None over real links.
+    /// Name of the path in the scenario; None over real links.
     #[getter]
     fn name(&self) -> Option<&str> {
         self.names.get(self.view().link.0 as usize).map(String::as_str)
     }
 
-    /// Its reachability (RFC 9260 §8.2, RFC 7829 §4.2).
+    /// Reachability of the path (RFC 9260 §8.2, RFC 7829 §4.2).
     #[getter]
     fn state(&self) -> &'static str {
         match self.view().state {
@@ -185,13 +188,13 @@ impl Path {
         self.view().rttvar.as_secs_f64()
     }
 
-    /// The latest round-trip time sample, seconds.
+    /// Latest round-trip time sample, seconds.
     #[getter]
     fn latest_rtt(&self) -> Option<f64> {
         seconds(self.view().latest_rtt)
     }
 
-    /// The least sample, seconds.
+    /// Least round-trip time sample, seconds.
     #[getter]
     fn min_rtt(&self) -> Option<f64> {
         seconds(self.view().min_rtt)
@@ -221,13 +224,13 @@ impl Path {
         self.view().in_flight_chunks
     }
 
-    /// When data last left on it, by the clock of `View.now`.
+    /// Time at which data last left on it, by the clock of `View.now`.
     #[getter]
     fn last_sent(&self) -> Option<f64> {
         time(self.view().last_sent)
     }
 
-    /// The number of the link it runs over.
+    /// Number of the link of the path.
     #[getter]
     fn link(&self) -> u32 {
         self.view().link.0
@@ -245,7 +248,7 @@ impl Path {
         self.view().blocked
     }
 
-    /// Free window in bytes, 0 while blocked. Any byte is room for a packet.
+    /// Free window in bytes, 0 while blocked. A free byte is sufficient for a packet.
     #[getter]
     fn room(&self) -> u64 {
         self.view().room()
@@ -263,7 +266,7 @@ impl Path {
         self.view().limit.ssthresh
     }
 
-    /// The rate it is paced at, bit/s.
+    /// Pacing rate, bit/s.
     #[getter]
     fn pacing(&self) -> Option<f64> {
         self.view().limit.pacing.map(|rate| rate.bps())
@@ -305,7 +308,7 @@ impl Path {
         self.view().est.effective_snr
     }
 
-    /// The rate the receiver asks for, bit/s.
+    /// Rate that the receiver requests, bit/s.
     #[getter]
     fn peer_rate(&self) -> Option<f64> {
         self.view().est.peer_rate.map(|rate| rate.bps())
@@ -326,16 +329,18 @@ impl Path {
     }
 }
 
-/// Cost of data on a link, as the application said (`strandcast send --tariff`); nothing unless it did.
+/// Cost of data on a link, as set by the application (`strandcast send --tariff`); nothing unless it
+/// was set.
 #[pyclass(frozen, get_all, module = "strandcast")]
 pub(crate) struct Tariff {
-    /// Links of a higher class are for when those of lower ones do not suffice; 0: use it freely.
+    /// Class of the link. Links of a higher class are used if those of lower classes do not suffice; 0:
+    /// without limit.
     class_: u8,
     /// Price of 10^9 bytes.
     per_gb: Option<f64>,
-    /// Bytes that may still be used, in both directions, with all headers: counted down with each datagram, to 0.
+    /// Remaining bytes in both directions, with all headers. Each datagram reduces them, down to 0.
     left: Option<u64>,
-    /// Time until which they have to last, by the clock of `View.now`.
+    /// Time until which the remaining bytes have to last, by the clock of `View.now`.
     until: Option<f64>,
 }
 
@@ -354,7 +359,7 @@ impl Tariff {
     }
 }
 
-/// A block of source symbols that the receiver does not have yet.
+/// A block of source symbols that the receiver has not completed.
 #[pyclass(frozen, module = "strandcast")]
 pub(crate) struct Block {
     blocks: Arc<[proto::BlockView]>,
@@ -369,37 +374,37 @@ impl Block {
 
 #[pymethods]
 impl Block {
-    /// Its number; blocks are numbered from 0 in the order of their messages, modulo 2^32.
+    /// Number of the block; blocks are numbered from 0 in the order of their messages, modulo 2^32.
     #[getter]
     fn number(&self) -> u32 {
         self.view().number
     }
 
-    /// Its source symbols so far; once it is closed, all of them.
+    /// Number of its source symbols so far; once it is closed, of all of them.
     #[getter]
     fn sources(&self) -> u16 {
         self.view().sources
     }
 
-    /// No further source symbol joins it. Repair symbols are of closed blocks alone.
+    /// True if no further source symbol joins it. Only closed blocks have repair symbols.
     #[getter]
     fn closed(&self) -> bool {
         self.view().closed
     }
 
-    /// Independent symbols of it that arrived. The block is done at `sources`.
+    /// Number of its independent symbols that arrived. The block is complete at `sources`.
     #[getter]
     fn rank(&self) -> u16 {
         self.view().rank
     }
 
-    /// Source symbols of it that were sent: those at places before this one.
+    /// Number of its source symbols that were sent, in their order.
     #[getter]
     fn sources_sent(&self) -> u16 {
         self.view().sources_sent
     }
 
-    /// Repair symbols of it that were sent.
+    /// Number of its repair symbols that were sent.
     #[getter]
     fn repairs_sent(&self) -> u32 {
         self.view().repairs_sent
@@ -423,13 +428,14 @@ impl Block {
 pub(crate) struct RepairOffer {
     /// Size of its chunk in a window, bytes.
     len: u64,
-    /// The number of the first source symbol that it covers.
+    /// Number of the first source symbol that it covers.
     first: u32,
     /// Number of messages that it covers.
     sources: u16,
-    /// Number of those that each path carried and are not acknowledged; paths at the end may be missing.
+    /// Number of covered messages that each path carried and that are not acknowledged; paths at the end
+    /// may be missing.
     sent_on: Vec<u32>,
-    /// When the first and the last of those become worthless, by the clock of `View.now`.
+    /// Times at which the first and the last covered message become worthless, by the clock of `View.now`.
     expires: Option<(f64, f64)>,
 }
 

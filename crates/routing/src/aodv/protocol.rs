@@ -47,7 +47,7 @@ pub struct Aodv<B> {
     pub(super) buffer: SendBuffer<B>,
     jitter: Random,
     pub(super) next_look: Instant,
-    /// Local repairs, each with the time at which it fails unless a route was found.
+    /// Local repairs, each with the time at which it fails without a route.
     pub(super) repairs: Vec<(Instant, Address)>,
     pub(super) counters: Counters,
 }
@@ -220,8 +220,8 @@ impl<B> Aodv<B> {
         self.send_waiting(now, slot, Duration::ZERO, Duration::ZERO, out);
     }
 
-    /// Returns whether this node may answer a request (RFC 3561 §6.6). In ns-2.35 a route in repair also
-    /// answers. This causes no loop, because its length and number stay.
+    /// Returns whether this node may answer a request (RFC 3561 §6.6). In ns-2.35 a route in repair also answers. This
+    /// causes no loop, because length and sequence number of the route stay.
     fn may_answer(&self, slot: usize, request: &Request) -> bool {
         let entry = &self.table[slot];
         let alive = entry.usable() || (self.config.repair == Repair::Ns2 && entry.finite());

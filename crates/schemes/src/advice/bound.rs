@@ -18,7 +18,7 @@ const CHANCE: f64 = 1.05;
 pub struct Carried {
     /// Bytes up to the end of each bin, ever growing.
     until: [f64; BINS + 1],
-    /// By how much the path is slower than the quickest one, bins.
+    /// Difference of the delays of this path and of the quickest one, in bins.
     pub behind: f64,
 }
 
@@ -57,7 +57,7 @@ impl Carried {
 ///
 /// - the bytes that they carried from s to t over t − s − `slack`, for all s < t;
 /// - their average rate;
-/// - the most they carried in a bin of the last 0.8 s, and a twentieth of it.
+/// - 1.05 times the most that they carried in a bin of the last 0.8 s.
 ///
 /// `slack` is the latency less what acknowledgements take, seconds. By a path that is slower than the quickest one by d
 /// only what leaves before t − d arrives before t.

@@ -34,8 +34,8 @@ struct Known {
     carried: Carried,
     /// The last arrival, or when something left with nothing in flight.
     last_received: Instant,
-    /// By how much the peer's clock is ahead of ours, and the time under way: the least of these five seconds, and of
-    /// those before. Microseconds.
+    /// Difference of the peer's clock and this one plus the one-way delay, in microseconds: the least of these five
+    /// seconds, and of the five before.
     ahead: [Option<i64>; 2],
 }
 
@@ -45,7 +45,7 @@ impl Known {
         Known { rate, carried, last_received: now, ahead: [None; 2] }
     }
 
-    /// The one-way delay and a constant that is the same for all paths.
+    /// The one-way delay plus a constant, which is equal for all paths.
     fn delay(&self) -> Option<i64> {
         self.ahead.into_iter().flatten().min()
     }
@@ -65,15 +65,15 @@ impl Known {
     }
 }
 
-/// Advises by what the paths carried in the last five seconds.
+/// Advises by the data that the paths carried in the last five seconds.
 #[derive(Debug, Default)]
 pub struct Encoder {
     /// State by path slot; `None` before the first data of a path.
     paths: Vec<Option<Known>>,
-    /// When the running bin ends; bins so far, at most [`BINS`].
+    /// End of the running bin; bins so far, at most [`BINS`].
     ends: Option<Instant>,
     bins: usize,
-    /// The longest latency of messages in these five seconds, and in those before; when these began.
+    /// Longest latency of messages in these five seconds, and in the five before, with the beginning of these.
     latency: [Option<Duration>; 2],
     turned: Instant,
     /// Bytes sent first, and again or besides.

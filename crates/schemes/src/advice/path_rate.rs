@@ -33,7 +33,7 @@ const KNOWN: Duration = Duration::from_secs(10);
 const COUNTED: Duration = Duration::from_millis(500);
 /// Shortest queueing delay that counts as a queue, in seconds.
 const STANDING: f64 = 0.015;
-/// A queue of more than this share of the round trip makes a path busy, whatever its window.
+/// A queue of more than this share of the round trip makes a path busy, regardless of its window.
 const LONG: f64 = 0.5;
 /// A path must be busy for this share of the time and of the reports before its arrivals count as its rate.
 const BUSY: f64 = 0.8;
@@ -133,7 +133,7 @@ impl PathRate {
         }
     }
 
-    /// The peer says what arrived; whether there is news.
+    /// Receives the peer's report of arrivals. Returns whether the rate may have changed.
     pub fn hear(&mut self, now: Instant, path: &PathView, news: &PathArrivals) -> bool {
         if news.packets <= self.packets {
             return false;

@@ -2,9 +2,9 @@
 
 use strandcast_proto::time::{Duration, Instant};
 
-/// Less than this part of what was said before is said at once.
+/// A rate below this share of the last advice is reported at once.
 const DOWN: f64 = 0.95;
-/// More than this part of it is worth going up for.
+/// Least rise, as a share of the advice, that is reported.
 const UP: f64 = 1.02;
 /// Time for which the rate must have been higher before the advice rises.
 const HOLDOFF: Duration = Duration::from_secs(2);
@@ -15,7 +15,7 @@ const FORGIVEN: Duration = Duration::from_secs(30);
 /// Increase per second, as a part of the carried rate.
 const STEP: f64 = 0.05;
 
-/// A rate as it is said.
+/// Rate that the application receives.
 #[derive(Clone, Debug)]
 pub struct Steady {
     said: Option<f64>,

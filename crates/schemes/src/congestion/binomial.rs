@@ -26,7 +26,7 @@
 //! = 1, so that n equal paths behind one bottleneck have √δ = 1/n of a single-path window each; with one path δ is 1.
 //! Paths that are inactive or without a round-trip time ([`Coupled`](super::Coupled)) are not coupled. No ACK adds more
 //! than in slow start, which affects only windows below √2 segments. `rfc::Aimd` or `TcpWindows` applies floors and
-//! timeouts; after a timeout the threshold is what a loss leaves.
+//! timeouts; after a timeout the threshold is the window that a loss leaves.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, Signal, View};

@@ -104,8 +104,8 @@ impl Cubic {
         PerPath::new(Cubic::new(config))
     }
 
-    /// A stage of congestion avoidance begins with a window of `w`, on a path that may take the part `share` of what it
-    /// would have alone: of the curve its fourth power, of Reno's growth its square.
+    /// Begins a stage of congestion avoidance with a window of `w`. The path may take the part `share` of its rate
+    /// alone: the fourth power of it applies to the curve, and the square to Reno's growth.
     fn begin(&mut self, w: f64, share: f64) -> Stage {
         let w_max = self.w_max.unwrap_or(w).max(w);
         self.w_max = Some(w_max);

@@ -70,7 +70,7 @@ pub enum Balance {
     Penalize,
 }
 
-/// fwnd and what moves it.
+/// fwnd, and the state from which it changes.
 #[derive(Clone, Debug)]
 pub struct Friendliness {
     alpha: f64,
@@ -117,8 +117,8 @@ impl Friendliness {
         self.threshold
     }
 
-    /// A path's window would grow by `delta` bytes: takes fwnd's part in it and gives what the path's window may grow
-    /// by, with `paths` active ones.
+    /// Grows fwnd for a path's window that would grow by `delta` bytes, with `paths` active paths. Returns the bytes by
+    /// which the path's window may grow.
     pub fn grow(&mut self, delta: u64, paths: usize) -> f64 {
         let delta = delta as f64;
         if self.window < self.threshold {

@@ -31,12 +31,12 @@
 //!
 //! Equation 30 has α·B in its denominator. With the values of the moment δ·B·α does not depend on α or B: neither the
 //! profiles nor load balancing would have an effect. So ᾱ is the mean of α over the time between the last two losses
-//! (before there are two: √(α_max·α_min)), B is left out, and w and X = Σ w/RTT are mean windows. The mean over time is
-//! exact: between losses a path sends 1/p segments in 1/(p·w) round trips, each of which adds δ·B·α, together b·w.
+//! (before there are two: √(α_max·α_min)), B is left out, and w and X = Σ w/RTT are means. The mean over time is exact:
+//! between losses a path sends 1/p segments in 1/(p·w) round trips, each of which adds δ·B·α, together b·w.
 //!
 //! That δ couples as the increase of COUPLED does: its growth per loss interval is in proportion to the window, so that
-//! one loss rate p, that with X = (C(4 − b)/(4b·RTT·p³))^¼, fits all paths. Equal paths keep whatever shares they have.
-//! If loss rates differ, the path that loses more keeps only what [`MpmtpConfig::delta_least`] grants it.
+//! one loss rate p, that with X = (C(4 − b)/(4b·RTT·p³))^¼, fits all paths. Equal paths keep their shares. If loss
+//! rates differ, the path that loses more keeps only what [`MpmtpConfig::delta_least`] grants it.
 //!
 //! # `ASSUMED`, each with a key
 //!

@@ -86,7 +86,7 @@ impl WindowPart for QueueAwareConfig {
     }
 }
 
-/// Shortest queueing delay that counts as long before ranks are known, whatever the path.
+/// Shortest queueing delay that counts as long before ranks are known, regardless of the path.
 const MIN_LONG: f64 = 0.001;
 /// Part of the least round-trip time below which a queue neither shows the cause of a loss, before ranks are known,
 /// nor separates bottlenecks.
@@ -293,8 +293,8 @@ impl Path {
         self.window.limit().ssthresh.is_none_or(|s| self.window.cwnd() <= s)
     }
 
-    /// A link on which the queue stays empty though the window is used up carries more, as it does when others have
-    /// left: slow start goes back to most of what the window was when the queue was full.
+    /// If the queue stays empty although the window is full, the link carries more, for example because other flows
+    /// have ended. Slow start then returns to most of the window at which the queue was full.
     fn return_to_peak(&mut self, now: Instant, view: &PathView, ack: &AckInfo, queue: Option<(f64, f64)>) {
         let empty = |(queue, least): &(f64, f64)| *queue < (least * NO_QUEUE).max(MIN_QUEUE);
         let Some((_, least)) = queue.filter(empty) else {

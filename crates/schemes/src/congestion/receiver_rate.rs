@@ -24,7 +24,7 @@ use crate::part::{Estimators, Others};
 const HEADERS: (f64, f64) = (12.0, 28.0);
 /// The safety window in bandwidth-delay products, and while the path holds others up.
 const PRODUCTS: (f64, f64) = (2.0, 1.0);
-/// Round trip while none is known, seconds.
+/// Assumed round-trip time in seconds while no measurement exists.
 const INITIAL_RTT: f64 = 1.0;
 /// No window is larger, bytes.
 const MOST: f64 = (1u64 << 32) as f64;
@@ -61,7 +61,7 @@ impl WindowPart for ReceiverRateConfig {
     }
 }
 
-/// One rate per path, as its receiver asks for, or RFC 9260's window.
+/// One rate per path, as requested by the receiver, or RFC 9260's window.
 #[derive(Debug)]
 pub struct ReceiverPaced {
     windows: Aimd<Reno>,
@@ -107,7 +107,7 @@ impl Paced {
 }
 
 impl ReceiverPaced {
-    /// With these windows before the first rate.
+    /// Makes a controller that uses these windows before the first rate.
     pub fn new(config: WindowConfig) -> Self {
         ReceiverPaced { windows: Aimd::new(config, Reno), paths: Vec::new() }
     }

@@ -4,7 +4,7 @@ use strandcast_keys::keys;
 use strandcast_proto::rfc::{Advance, WindowConfig};
 
 keys! {
-    /// Beginning and growth of windows, whatever a loss leaves.
+    /// Beginning and growth of windows, apart from the effect of losses.
     #[derive(Copy)]
     pub struct StartConfig {
         /// initial window, 0: RFC 9260's min(4·MTU, max(2·MTU, 4404))

@@ -1,5 +1,5 @@
-//! The table of windows: each has one line here, for SCTP presets (`cc=NAME`), for simulated TCP and MPTCP flows
-//! (`cc = "cubic,beta=0.7"`), for the documentation and for what errors say. All else is in its own file.
+//! The table of windows: each has one line here, for SCTP presets (`cc=NAME`), for simulated TCP and MPTCP flows (`cc =
+//! "cubic,beta=0.7"`), for the documentation and for errors. All else is in its own file.
 
 use strandcast_keys::{Key, Keyed as _};
 
@@ -47,7 +47,7 @@ pub struct Congestion {
     pub summary: &'static str,
     /// Reason why TCP and MPTCP flows can't have it, if they can't.
     pub not_for_tcp: Option<&'static str>,
-    /// Keys on a TCP or MPTCP flow, with the defaults; empty if such flows can't have the window.
+    /// Keys on a TCP or MPTCP flow, with the defaults; empty if such flows cannot use the window.
     pub keys: Vec<(Key, String)>,
 }
 
@@ -71,7 +71,7 @@ pub fn congestions() -> Vec<Congestion> {
 /// The windows that `spec` (`NAME[,key=value]...`) names, for one TCP or MPTCP flow over any number of paths.
 ///
 /// # Errors
-/// [`SpecError`], which says in one line what is possible instead.
+/// [`SpecError`], whose one line lists the possible values.
 pub fn congestion(spec: &str, setup: WindowSetup) -> Result<Windows, SpecError> {
     let (name, rest) = split(spec);
     let known = || congestions().into_iter().filter(|c| c.not_for_tcp.is_none()).map(|c| c.name);

@@ -84,7 +84,7 @@ pub struct TcpConfig {
     pub decrease_base: DecreaseBase,
     /// Least ssthresh after a loss, segments.
     pub floor_segments: u32,
-    /// Only windows that were full grow.
+    /// True if only windows that were full grow.
     pub when_full: bool,
     /// After an RTO without sending the window falls to the initial one, where the sender does not see to it.
     pub restart_after_idle: bool,

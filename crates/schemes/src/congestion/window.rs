@@ -28,16 +28,16 @@ pub trait WindowPart: Keyed + Debug {
     /// The windows of a TCP or MPTCP flow.
     ///
     /// # Errors
-    /// Why it is not for such flows.
+    /// Reason why such flows cannot use the window.
     fn tcp(&self, config: TcpConfig) -> Result<Windows, &'static str>;
 
-    /// Replaces defaults of what can be set of all windows of TCP and MPTCP flows.
+    /// Replaces defaults of the keys that all windows of TCP and MPTCP flows share.
     fn flow(&self, _: &mut FlowConfig) {}
 
-    /// Adds what it reads of paths beyond the core's own measurements.
+    /// Adds the estimators that the window reads in addition to the core's measurements.
     fn estimators(&self, _: &mut Estimators) {}
 
-    /// Reason why it does not go with the other parts of an SCTP scheme, in one line.
+    /// Reason, in one line, why the window cannot be combined with the other parts of an SCTP scheme.
     fn refuses(&self, _: &Others) -> Option<&'static str> {
         None
     }
@@ -58,7 +58,7 @@ pub(super) trait AvoidancePart: Keyed + Debug {
         Box::new(TcpWindows::new(config.into(), self.avoidance()))
     }
 
-    /// Replaces defaults of what can be set of all windows of TCP and MPTCP flows.
+    /// Replaces defaults of the keys that all windows of TCP and MPTCP flows share.
     fn flow(&self, _: &mut FlowConfig) {}
 }
 

@@ -41,7 +41,7 @@ use strandcast_proto::wire::Tsn;
 use super::coupled::{Coupled, closed};
 use super::window::AvoidancePart;
 
-/// Segments that each path may keep in queues, whatever its weight.
+/// Segments that each path may keep in queues, at any weight.
 const MIN_ALPHA: f64 = 2.0;
 /// Round-trip times of a round from which its mean counts.
 const SAMPLES: u32 = 3;
@@ -119,7 +119,7 @@ enum Round {
 }
 
 impl Path {
-    /// A round trip between these bounds: what the peer may have held back is not a queue.
+    /// Takes a round trip between these bounds. The time for which the peer may have held the SACK back is not a queue.
     fn sample(&mut self, (least, most): (Duration, Duration)) {
         // Paths without any delay would divide by it.
         let most = most.max(Duration::from_micros(1));
@@ -163,7 +163,7 @@ impl Path {
         libm::floor(w * (rtt - base).max(0.0) / rtt)
     }
 
-    /// The end of slow start, or of refilling: what the queue holds is taken from the window.
+    /// Ends slow start, or refilling: the window decreases by the length of the queue.
     fn leave(&mut self, w: f64, rtt: f64, base: f64) -> f64 {
         (self.follows_queue, self.refill) = (true, 0.0);
         w.min(w * base / rtt + 1.0)
@@ -210,7 +210,7 @@ impl Wvegas {
         &mut self.paths[path.index()]
     }
 
-    /// α of `path`, whose window `w` has its share in queues: by its rate among all.
+    /// Returns α of `path` with the window `w`: the total, shared by the rates of all paths.
     fn weigh(&mut self, view: &View<'_>, path: PathId, w: f64, rtt: f64) -> f64 {
         let rate = w / rtt;
         self.of(path).rate = Some(rate);

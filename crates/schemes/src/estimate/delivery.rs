@@ -43,8 +43,8 @@ const IDLE: Duration = Duration::from_secs(10);
 /// Weight of a chunk in the loss share.
 const LOSS_GAIN: f64 = 0.01;
 
-/// Returns whether the delivery rate of `path` is what it carries now: a recent sample that the path itself limited,
-/// and not the source, agreed with it. Otherwise the path carries that much or more.
+/// Returns whether the delivery rate of `path` is tested: a recent sample, which the path and not the source limited,
+/// confirmed it. Otherwise the path carries that much or more.
 pub fn tested(now: Instant, path: &PathView) -> bool {
     let age = TEST_AGE.max(TEST_TRIPS * path.srtt.unwrap_or_default());
     path.est.tested.is_some_and(|at| now.saturating_since(at) <= age)

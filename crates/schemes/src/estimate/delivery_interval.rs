@@ -72,8 +72,8 @@ impl DeliveryInterval {
         Some(RateSample { limited: false, ..ended.sample(time) })
     }
 
-    /// Takes an acknowledgement of `path`, the one that `ack` is about; the sample of the interval that it ends, if it
-    /// does. Data that are acknowledged without a known time of sending (Karn) only add their bytes.
+    /// Takes the acknowledgement `ack` of `path`. Returns the sample of the interval if it ends. Data that are
+    /// acknowledged without a known time of sending (Karn) only add their bytes.
     pub fn acked(&mut self, now: Instant, path: &PathView, ack: &AckInfo) -> Option<RateSample> {
         let Some(sent) = ack.newest_sent else {
             if let Some(running) = &mut self.running {

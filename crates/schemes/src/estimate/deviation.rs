@@ -21,7 +21,7 @@ pub struct Deviation {
 }
 
 impl Deviation {
-    /// Over the last `m` samples, at least one.
+    /// Makes a deviation over the last `m` samples, at least one.
     pub fn new(m: usize) -> Self {
         let most = m.max(1);
         Deviation { most, samples: VecDeque::with_capacity(most), last: (0.0, 0.0) }

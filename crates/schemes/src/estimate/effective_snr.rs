@@ -32,8 +32,8 @@ impl EffectiveSnr {
         EffectiveSnr { modulation, frame_error_rate: fer, frame_bytes: bytes, snr }
     }
 
-    /// Ends an interval in which the link sent `frames` of `frame_bytes` on average, of which `errors` were in error.
-    /// An invalid length (0, not finite) counts as that of the interval before.
+    /// Ends an interval in which the link sent `frames` frames of `frame_bytes` bytes on average, `errors` of them in
+    /// error. An invalid length (0, not finite) counts as that of the interval before.
     pub fn close(&mut self, frames: u64, errors: u64, frame_bytes: f64) {
         if frames == 0 {
             return;

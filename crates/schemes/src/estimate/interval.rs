@@ -22,11 +22,11 @@ use super::student;
 /// Constants that the paper leaves open.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct IntervalConfig {
-    /// Before anything is known.
+    /// Length of the interval before the first measurement.
     pub initial: Duration,
-    /// At least this long.
+    /// Least length of an interval.
     pub least: Duration,
-    /// At most this long.
+    /// Greatest length of an interval.
     pub most: Duration,
     /// Number of distances between losses that are remembered; at least 1.
     pub keep: usize,
@@ -53,7 +53,7 @@ pub struct EstimationInterval {
     /// Distances between loss events, s, oldest first.
     distances: VecDeque<f64>,
     last_event: Option<Instant>,
-    /// u before it is held between its bounds.
+    /// u before its bounds are applied.
     spacing: Option<Duration>,
     started: Instant,
     length: Duration,
@@ -103,7 +103,7 @@ impl EstimationInterval {
         self.length
     }
 
-    /// u as the losses give it, not held between bounds; `None` before the second event.
+    /// Returns u from the losses, without bounds; `None` before the second event.
     pub fn spacing(&self) -> Option<Duration> {
         self.spacing
     }

@@ -49,8 +49,8 @@ pub fn goodput(cwnd: u64, rtt_min: Duration) -> f64 {
     if seconds > 0.0 { cwnd as f64 / seconds } else { 0.0 }
 }
 
-/// The loss rate at which Mathis' TCP has this goodput in bytes per second (`liu2019` eq. 3): between 10⁻⁶ and 1. No
-/// goodput or no round-trip time says nothing good of a path: 1.
+/// The loss rate at which Mathis' TCP has this goodput in bytes per second (`liu2019` eq. 3): between 10⁻⁶ and 1.
+/// Without goodput or round-trip time the loss rate is 1.
 pub fn loss_rate(c: f64, mss: f64, rtt: Duration, goodput: f64) -> f64 {
     let carried = rtt.as_secs_f64() * goodput;
     if carried <= 0.0 {

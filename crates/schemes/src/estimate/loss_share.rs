@@ -2,9 +2,9 @@
 //! divided by the number sent; the share is a moving average that takes an eighth of each new sample. It begins at 0
 //! and is [`LossShare::MOST`] at most.
 //!
-//! Copies and retransmissions are counted like other packets. Every loss that the loss policy finds is counted,
-//! whatever its cause, losses after a timeout included. A period ends with the first acknowledgement that comes a round
-//! trip after it began; a period in which nothing was sent continues.
+//! Copies and retransmissions are counted like other packets. Every loss that the loss policy finds is counted, for any
+//! cause, including losses after a timeout. A period ends with the first acknowledgement that comes a round trip after
+//! it began; a period in which nothing was sent continues.
 
 use strandcast_proto::policy::{
     Estimate, LossTrigger, Moves, PathEstimator, PathId, PathState, Policy, Signal, View,

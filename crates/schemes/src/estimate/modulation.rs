@@ -26,7 +26,7 @@ use strandcast_keys::words;
 use super::Snr;
 
 words! {
-    /// Modulation, which says how many bits a symbol carries.
+    /// Modulation, which determines the number of bits per symbol.
     pub enum Modulation {
         /// Quadrature phase shift keying.
         Qpsk = "qpsk",
@@ -43,7 +43,7 @@ words! {
     }
 }
 
-/// No inverse is looked for below this bit error rate: with frames of 1500 bytes one in 10⁸ is in error.
+/// Least bit error rate whose inverse is computed: one frame of 1500 bytes in 10⁸ is in error.
 const MIN_BER: f64 = 1e-12;
 /// Above the ratio at which any modulation has [`MIN_BER`]: 64-QAM has it at 1037.
 const MOST_SNR: f64 = 2048.0;

@@ -16,12 +16,12 @@ use strandcast_proto::time::{Duration, Instant};
 pub struct ReferenceRtt {
     /// Times at which the newest pair and the one before were sent.
     pairs: [Option<Instant>; 2],
-    /// When the pair was sent that gave the value, and the value.
+    /// Departure of the pair that gave the value, and the value.
     value: Option<(Instant, Duration)>,
 }
 
 impl ReferenceRtt {
-    /// Nothing was asked yet.
+    /// Makes the state before the first measurement.
     pub fn new() -> Self {
         ReferenceRtt::default()
     }

@@ -31,7 +31,7 @@ impl RetransmissionQueue {
         self.count = self.count.saturating_add(u32::from(chunk.losses == 1));
     }
 
-    /// So many chunks that were in the queue have been acknowledged.
+    /// Records that this number of chunks in the queue were acknowledged.
     pub fn acked(&mut self, chunks: u32) {
         self.count = self.count.saturating_sub(chunks);
     }

@@ -17,8 +17,8 @@
 //!
 //! *The return path* is judged apart. The peer's SACKs return by several paths in turn ([`return_paths`]). A path is
 //! deaf if no report came by it for J, while [`ELSEWHERE`] reports came by other paths. Data sent on a deaf path
-//! arrive, but data take other paths as long as these deliver. J begins when a report is expected, which is later by
-//! the extra delay of the return path.
+//! arrive, but data take other paths as long as these deliver. J counts from the expected time of a report, which
+//! includes the additional delay of the return path.
 //!
 //! An arrival by the path (for a deaf one a report), or an answer to a heartbeat, ends the first three at once. A dead
 //! path is live again when it has answered [`ANSWERS`] times and for min([`PROBATION`] · 2^k, [`PROBATION_MOST`]), k
@@ -75,7 +75,7 @@ pub const NEEDLESS: Duration = Duration::from_millis(50);
 pub const RESEND: Duration = Duration::from_millis(40);
 /// Time of silence after which a path is dead.
 pub const DEATH: Duration = Duration::from_secs(1);
-/// Answers that a dead path owes before it is used again.
+/// Number of answers of a dead path before it is used again.
 pub const ANSWERS: u32 = 3;
 /// Half of the probation after the first death.
 pub const PROBATION: Duration = Duration::from_millis(300);
@@ -89,7 +89,7 @@ pub const ELSEWHERE: u32 = 3;
 /// Time for which a return path must have been named to count: the peer learns of it by a report.
 pub const NAMED: Duration = Duration::from_millis(500);
 
-/// Departures that are remembered of a path: the oldest ones.
+/// Maximum number of departures that are stored for a path: the oldest ones.
 const REMEMBERED: usize = 256;
 /// Deaths beyond which probation grows no longer.
 const DEATHS: u32 = 6;
@@ -102,15 +102,15 @@ pub enum Verdict {
     /// Things arrive, or nothing is due.
     #[default]
     Live,
-    /// Things arrive, but nothing comes back.
+    /// Packets arrive, but no reports return.
     Deaf,
     /// The path was dead and answers, but not for long enough.
     Returning,
     /// Something is overdue.
     Stalled,
-    /// So much so that it counts as lost.
+    /// Data in flight count as lost.
     Silent,
-    /// Nothing arrives.
+    /// Nothing arrives for a longer time.
     Dead,
 }
 
@@ -196,7 +196,8 @@ struct Count {
 /// State of one path.
 #[derive(Debug)]
 struct Watched {
-    /// When what has not arrived, nor anything later, left: the oldest, one a millisecond.
+    /// Departure times of packets that have not arrived, and without a later arrival: the oldest ones, one per
+    /// millisecond.
     left: VecDeque<Instant>,
     /// Packets that arrived, and when the last did.
     packets: u64,
@@ -244,7 +245,7 @@ impl Watched {
         }
     }
 
-    /// Takes what a report says; the verdict that an arrival puts an end to.
+    /// Takes a report. Returns the verdict that an arrival ends.
     fn hear(&mut self, now: Instant, news: &PathArrivals, count: &mut Count) {
         if news.packets <= self.packets {
             return;
@@ -281,7 +282,7 @@ impl Watched {
         }
     }
 
-    /// A report came by `via`, after `took` microseconds by both clocks; `own`: this path.
+    /// Records a report that arrived by `via`, after `took` microseconds by both clocks; `own`: this path.
     fn reported(&mut self, now: Instant, own: bool, named: bool, took: i64, count: &mut Count) {
         if own {
             self.back.on_report(now, took);
@@ -292,7 +293,7 @@ impl Watched {
         }
     }
 
-    /// Values that estimates show of it.
+    /// The verdict and the held bytes, as estimates show them.
     fn shown(&self) -> (Verdict, u64) {
         (self.verdict, self.held.bytes())
     }

@@ -5,10 +5,10 @@
 pub struct Snr(f64);
 
 impl Snr {
-    /// Nothing but noise.
+    /// Ratio of a signal that is only noise.
     pub const ZERO: Snr = Snr(0.0);
 
-    /// `ratio` as it is; what is negative or no number counts as 0.
+    /// Returns `ratio`, or 0 if it is negative or not a number.
     pub fn new(ratio: f64) -> Self {
         Snr(ratio.max(0.0))
     }
@@ -18,7 +18,7 @@ impl Snr {
         Snr::new(libm::pow(10.0, db.0 / 10.0))
     }
 
-    /// In decibels; minus infinity for 0.
+    /// Returns the ratio in decibels; minus infinity for 0.
     pub fn to_db(self) -> Decibel {
         Decibel(10.0 * libm::log10(self.0))
     }

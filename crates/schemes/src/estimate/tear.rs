@@ -19,7 +19,7 @@
 const INITIAL_THRESHOLD: f64 = 32.0;
 /// Packets beyond a gap that make it a loss: TCP's three duplicate acknowledgements.
 const BEYOND: u8 = 3;
-/// A number this far from the expected one says nothing: its sender has restarted.
+/// Distance from the expected number at which the sender must have restarted.
 const FAR: i32 = 10_000;
 
 /// State of a path in TEAR.
@@ -33,11 +33,11 @@ pub enum State {
     Gap,
     /// Packets are lost: the window was halved.
     FastRecovery,
-    /// Nothing came for too long: the window is one packet.
+    /// Nothing arrived until the timeout: the window is one packet.
     Timeout,
-    /// After a timeout, until the next round begins.
+    /// State after a timeout, until the next round begins.
     SlowStartReady,
-    /// After fast recovery, until the next round begins.
+    /// State after fast recovery, until the next round begins.
     CongestionAvoidanceReady,
 }
 
@@ -46,7 +46,7 @@ pub enum State {
 pub enum SequencePosition {
     /// The expected one, or the first.
     Next,
-    /// This number of packets before it are missing.
+    /// The packet is new, and this number of packets before it are missing.
     Beyond(u32),
     /// The packet was missing, or arrived twice.
     Late,
@@ -154,7 +154,7 @@ impl Tear {
         }
     }
 
-    /// Nothing came for too long.
+    /// Records that nothing arrived until the timeout.
     pub fn timed_out(&mut self) {
         self.halve();
         self.window = 1.0;
@@ -200,7 +200,7 @@ mod tests {
         (tear.state(), tear.window())
     }
 
-    /// In congestion avoidance with a window of 10.
+    /// Makes a state of congestion avoidance with a window of 10.
     fn avoiding() -> Tear {
         let mut tear = Tear::default();
         tear.resume(10.0);

@@ -10,7 +10,7 @@
 //! half a round-trip time or 1 ms, it is too short to be used, and the interval's length is taken; an interval in which
 //! nothing was acknowledged halves the rate, so that a path that was idle or lost all is neither dropped nor kept for
 //! ever. Data sent before the interval count if they are acknowledged in it: for a path that soon stops sending the
-//! rate is too high (docs/deviations.md says by how much).
+//! rate is too high (docs/deviations.md has the error).
 
 use strandcast_proto::time::{Duration, Instant};
 

@@ -22,8 +22,7 @@ impl FeedbackPart for DelayedAckConfig {
 }
 
 /// Every second packet or after the delayed-ack time, at once for duplicates and when the sender asks for it. The SACK
-/// says how many packets it stands for, which only a Strandcast peer understands: towards other peers RFC 9260 §6.7
-/// holds.
+/// has the number of its packets, which only a Strandcast peer reads: towards other peers RFC 9260 §6.7 applies.
 ///
 /// A duplicate may mean that SACKs do not arrive by the path they take (RFC 9260 §6.4), or that copies were sent on
 /// several paths and this one is late: every second SACK for a duplicate goes back by the path that last brought

@@ -24,7 +24,7 @@ pub struct FrameErrors {
 }
 
 impl FrameErrors {
-    /// Notes what the links of this side received.
+    /// Counts the frames that the links of this side received.
     pub fn hear(&mut self, signal: &Signal<'_>) {
         if let Signal::Link(LinkSample { path: Some(path), rx_frames, rx_errors, frame_bytes, .. }) = signal
             && *rx_frames > 0
@@ -35,7 +35,7 @@ impl FrameErrors {
         }
     }
 
-    /// Adds what the peer does not know to a SACK.
+    /// Adds new counts to a SACK.
     pub fn reports(&mut self, view: &View<'_>, trigger: ReportTrigger, out: &mut Vec<Report>) {
         if !matches!(trigger, ReportTrigger::Sack(_)) || !view.peer_reports {
             return;
@@ -54,7 +54,7 @@ impl FrameErrors {
         }
     }
 
-    /// Content of such a report, as counters of frames that left; `None` for other reports.
+    /// Returns the content of a report of frame errors, as counters of frames that left; `None` for other reports.
     pub fn read(&self, report: &Report) -> Option<LinkSample> {
         let payload: &[u8; LEN] = report.payload.as_ref().try_into().ok()?;
         if report.kind != FRAME_ERRORS {

@@ -1,4 +1,4 @@
-//! When and how arrivals are acknowledged, and what else is reported to the peer's scheme.
+//! Times and contents of acknowledgements, and reports to the peer's scheme.
 
 mod dac;
 mod frame_errors;

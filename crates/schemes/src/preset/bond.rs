@@ -10,8 +10,8 @@
 //! | delivery rate, queueing delay, loss | | `estimate::Delivery` |
 //! | SFR, CUC, DAC, potentially failed paths | as in `cmt` | |
 //!
-//! `ASSUMED`, since no paper has it so: all constants, which stand in each part's file; deadlines in ECF's rule; where the queue
-//! counts as long. docs/schemes/bond.md has the equations and what was measured.
+//! `ASSUMED`, since no paper has it so: all constants, which stand in each part's file; deadlines in ECF's rule; where
+//! the queue counts as long. docs/schemes/bond.md has the equations and measurements.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;

@@ -259,7 +259,7 @@ struct CrossLayer {
     decibels: bool,
     /// True if bandwidth follows the link's departures, where it reports them.
     by_link: bool,
-    /// True if a loss is the radio's only where a radio has reported counters.
+    /// True if a loss is attributed to the radio only if a radio has reported counters.
     needs_counters: bool,
     /// log₂(1 + ESNR₀), if capacity is a share of the best rate.
     normal: Option<f64>,
@@ -429,7 +429,7 @@ impl QualityModel for CrossLayer {
 struct Frames {
     /// (frames, frames in error) when the interval began and now.
     counted: Option<[(u64, u64); 2]>,
-    /// Lengths reported in this interval: their sum, and how many.
+    /// Sum and number of the frame lengths reported in this interval.
     lengths: (f64, u32),
 }
 

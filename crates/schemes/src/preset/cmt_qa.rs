@@ -84,7 +84,7 @@ pub const PRESET: Preset = Preset {
     settings: || Box::<QaKeys>::default(),
 };
 
-/// Judges paths by what they delivered.
+/// Quality model of paths by their delivered data.
 #[derive(Copy, Clone, Debug)]
 struct CmtQaModel {
     epsilon: f64,

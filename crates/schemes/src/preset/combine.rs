@@ -52,7 +52,7 @@ impl Combination {
         parts
     }
 
-    /// These parts after `change`, as the settings of a preset.
+    /// Changes these parts, and returns them as the settings of a preset.
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Box<dyn Settings> {
         change(&mut self);
         // loss=silence is loss=sfr and more: what a preset sets of the one holds for the other.
@@ -105,7 +105,7 @@ impl Keyed for Combination {
         all
     }
 
-    /// In all chosen parts that have it.
+    /// Sets a key in all chosen parts that have it.
     fn set(&mut self, key: &str, text: &str) -> Result<bool, BadValue> {
         let found = [
             self.roles.set(key, text)?,

@@ -19,8 +19,8 @@
 //! - the windows are RFC 6356's, since Xu et al. (2015) call the scheme TCP-friendly; the authors' code has one Reno
 //!   window per
 //!   path (`cc=uncoupled`). No growth and one cut in fast recovery, threshold of at least two segments;
-//! - every lost packet reaches the windows; by `mask-losses=on` only those that leave a block incomplete do, the claim
-//!   of Xu et al. (2015);
+//! - every lost packet reaches the windows; with `mask-losses=on` only those that leave a block incomplete do, the
+//!   claim of Xu et al. (2015);
 //! - blocks of 16 symbols, of 8 towards receive buffers of less than 128 KiB: as many blocks as the code's 32 of 32
 //!   packets fit no
 //!   buffer of 256 KiB;

@@ -27,8 +27,8 @@ fn parts(cc: Cc, scheduler: SchedulerName, floor: u32) -> Combination {
 
 const LOWEST_RTT: &str = "lowest round-trip time first";
 
-/// Declares the presets: name, window, scheduler, least threshold in segments, source, summary, and what the windows
-/// are.
+/// Declares the presets: name, window, scheduler, least threshold in segments, source, summary, and kind of the
+/// windows.
 macro_rules! family {
     ($(
         $(#[$meta:meta])*

@@ -179,7 +179,7 @@ fn unblock_brings_copies_and_short_timers_into_any_profile() {
 }
 
 /// multipath-tcp.org's ecf and blest answer a full window as its default scheduler does; daps and today's Linux do not.
-/// All that whatever the transport does by itself, unless a key says otherwise.
+/// All of this holds regardless of the transport's own functions, unless a key changes it.
 #[test]
 fn schedulers_bring_their_answer_to_a_full_buffer() {
     let told = |scheduler: &str| {

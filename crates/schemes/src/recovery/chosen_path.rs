@@ -22,7 +22,7 @@ pub struct OnChosenPath {
 }
 
 impl OnChosenPath {
-    /// `inner` says what is lost, and where it goes as long as nothing is chosen.
+    /// `inner` decides which chunks are lost, and their paths while no path is chosen.
     pub fn new(inner: Box<dyn LossPolicy>) -> Self {
         OnChosenPath { inner, choice: ReceiverChoice::default() }
     }
@@ -90,7 +90,7 @@ mod tests {
     use crate::feedback::rounds::Notice;
     use crate::recovery::RetransmissionAware;
 
-    /// Where a chunk of this path goes, after three misses and after a timeout.
+    /// Returns the paths that retransmit a chunk of this path, after three misses and after a timeout.
     fn goes(loss: &mut OnChosenPath, picture: &Picture, path: u8) -> [Retransmit; 2] {
         [LossCause::Congestion, LossCause::PathFailure]
             .map(|cause| loss.retransmit(&picture.view(), &chunk(5, &[path]), cause))

@@ -13,8 +13,8 @@ use strandcast_proto::wire::Tsn;
 pub const HISTORY: usize = 1000;
 
 words! {
-    /// The retransmission policies. All choose among usable paths; except for ASAP the chunk waits for room on the path
-    /// chosen, there is no second best.
+    /// The retransmission policies. All choose among usable paths. Except with ASAP the chunk waits for room on the
+    /// chosen path.
     #[derive(Default)]
     pub enum Rtx {
         /// RTX-CWND: the largest congestion window.

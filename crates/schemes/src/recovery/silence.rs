@@ -47,7 +47,7 @@ impl LossPart for SilenceConfig {
     }
 }
 
-/// Loses what is in flight on silent paths.
+/// Declares the data in flight on silent paths lost.
 #[derive(Debug)]
 pub struct GivesUpSilent {
     sfr: SplitFastRetransmit,

@@ -3,9 +3,9 @@
 //! path s takes a chunk only if the window that the peer offers holds what the faster path f sends until it is
 //! acknowledged.
 //!
-//! f is the path with the lowest round-trip time, s the one that [`fastest_with_room`] takes; with s = f the chunk goes
-//! there. w is a window in packets of MTU bytes, r_min and r_max the least and the greatest smoothed round-trip time of
-//! a path.
+//! f is the path with the lowest round-trip time, s the one that [`fastest_with_room`] takes; if s = f, the chunk takes
+//! f. w is a window in packets of MTU bytes, r_min and r_max the least and the greatest smoothed round-trip time of a
+//! path.
 //!
 //! | the rule | here |
 //! |---|---|
@@ -94,7 +94,7 @@ impl Rtts {
         now.max(path.srtt.unwrap_or_default())
     }
 
-    /// Round trips in `time`, the one that has begun included.
+    /// Number of round trips in `time`, including the one that has begun.
     fn rounds(&self, time: Duration) -> u64 {
         let mean = (self.least + self.most).as_nanos() / 2;
         time.as_nanos().checked_div(mean).map_or(1, |n| n as u64 + 1)
@@ -116,18 +116,18 @@ pub struct Blest {
 }
 
 impl Blest {
-    /// Nothing is measured.
+    /// Makes a scheduler without measurements.
     pub fn new(config: BlestConfig) -> Self {
         let lambda = config.blest_lambda;
         Blest { config, lambda, adapted: None, blocked: false, rtts: Vec::new(), offered: 0 }
     }
 
-    /// The factor on what the faster path is expected to send.
+    /// Factor on the data that the faster path is expected to send.
     pub fn lambda(&self) -> f64 {
         self.lambda
     }
 
-    /// Takes in what `view` says of round-trip times and of the window.
+    /// Updates round-trip times and the window from `view`.
     fn look(&mut self, view: &View<'_>) {
         if self.rtts.len() < view.paths.len() {
             self.rtts.resize(view.paths.len(), None);

@@ -36,7 +36,7 @@ keys! {
 }
 
 impl BlockingConfig {
-    /// Sets what the keys say of `config`, which has the scheduler's own rules if there are any.
+    /// Applies the keys to `config`, which already has the scheduler's own rules, if any.
     pub fn tune(&self, config: &mut TransportConfig) {
         match self.head_of_line {
             Remedy::Own => {}

@@ -8,8 +8,8 @@
 //! | over lcm(D): at each multiple t of a path's D, that path gets the next window of numbers; at the same t the faster path first | [`Daps::next_turn`] |
 //!
 //! With delays 1 : 4 and windows of c the plan is c, c, c, c on the fast path, then c on the slow one, and so on. Each
-//! path keeps its next t and adds D when its turn begins, which is the plan over the least common multiple without
-//! computing it.
+//! path stores its next t and adds D when its turn begins. This gives the plan over the least common multiple without
+//! computing that number.
 //!
 //! The paper lets the slow path send its numbers at once, ahead of the lower ones that the fast path has yet to send. A
 //! [`Scheduler`] here places the next chunk only: numbers leave in order, and the slow path's block up to (RTT_s -
@@ -84,7 +84,7 @@ pub struct Daps {
 }
 
 impl Daps {
-    /// Nothing is planned.
+    /// Makes a scheduler without a plan.
     pub fn new(config: DapsConfig) -> Self {
         Daps { config, next: Vec::new(), turn: None, left: 0 }
     }
@@ -96,7 +96,7 @@ impl Daps {
         if sound.is_empty() { usable } else { sound }
     }
 
-    /// The round-trip time of `path`; of one that has none, the longest of the others.
+    /// Returns the round-trip time of `path`, or the longest of the others if it has none.
     fn rtt(view: &View<'_>, path: &PathView) -> Duration {
         path.srtt.or_else(|| view.usable_paths().filter_map(|p| p.srtt).max()).unwrap_or(UNKNOWN)
     }

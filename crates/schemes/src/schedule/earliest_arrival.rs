@@ -82,7 +82,7 @@ pub struct EarliestArrival {
     answered: Vec<Instant>,
     /// Bases of forecasts as of the last decision; by path slot.
     bases: Vec<Basis>,
-    /// The receive window the peer offered of late, bytes.
+    /// Recent receive window of the peer, in bytes.
     offered: WindowedMax,
     /// Time of the next question.
     again: Option<Instant>,
@@ -106,7 +106,7 @@ impl Default for EarliestArrival {
 pub(super) type Choices<'a> = SmallVec<[(&'a PathView, Forecast); 8]>;
 
 impl EarliestArrival {
-    /// For how long the path has owed an answer, beyond what is usual, seconds.
+    /// Returns the time by which an answer of the path is overdue, in seconds.
     pub(super) fn silence(&self, view: &View<'_>, path: &PathView) -> f64 {
         if path.in_flight == 0 {
             return 0.0;
@@ -136,7 +136,7 @@ impl EarliestArrival {
         choices
     }
 
-    /// The decision on what is next in `backlog`, on one of these.
+    /// Decides about the next chunk in `backlog`, on one of these paths.
     pub(super) fn among(
         &mut self,
         view: &View<'_>,
@@ -155,14 +155,14 @@ impl EarliestArrival {
         }
     }
 
-    /// Nothing leaves; asked again soon.
+    /// Holds all data and requests another call soon.
     pub(super) fn hold(&mut self, view: &View<'_>) -> Option<Assignment> {
         self.again = Some(view.now + Duration::from_secs_f64(RECHECK));
         None
     }
 
-    /// Choice among the paths on which the chunk, worthless after `left` seconds, is in time; among all without such
-    /// a path.
+    /// Chooses among the paths on which the chunk is in time (it is worthless after `left` seconds), or among all paths
+    /// if there is no such path.
     fn before(
         &mut self,
         view: &View<'_>,
@@ -228,9 +228,9 @@ impl EarliestArrival {
     }
 }
 
-/// Returns whether the next message, of which nothing was sent, is late on all of these paths with `left` seconds
-/// left of the `life` of messages. Half a message is worth nothing: it is judged as a whole, before any of it is
-/// sent. Without tested rates the rest after its first chunk counts only once it has waited for half of its time.
+/// Returns whether the next message, which was not begun, is late on all of these paths, with `left` seconds of the
+/// `life` of messages left. Half a message is worth nothing: it is judged as a whole, before any of it is sent. Without
+/// tested rates the rest after its first chunk counts only once it has waited for half of its time.
 pub(super) fn too_late(choices: &Choices<'_>, left: f64, life: f64, backlog: &Backlog) -> bool {
     if backlog.begun || choices.is_empty() || choices.iter().any(|c| c.0.in_flight == 0) {
         return false;
@@ -265,7 +265,7 @@ fn least<'a>(choices: impl Iterator<Item = &'a (&'a PathView, Forecast)>, left: 
     choices.filter(|c| c.0.has_room()).min_by(|a, b| a.1.cost(left).total_cmp(&b.1.cost(left))).map(|c| c.0)
 }
 
-/// As many chunks as fit, `most` at most.
+/// Returns the number of chunks that fit, at most `most`.
 fn chunks(path: &PathView, len: u64, most: u64) -> u32 {
     path.room().div_ceil(len.max(1)).clamp(1, most) as u32
 }

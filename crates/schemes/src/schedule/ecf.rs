@@ -3,7 +3,7 @@
 //! only if s does not finish later than f would after waiting for room.
 //!
 //! f is the path with the lowest round-trip time, s the one that [`fastest_with_room`] takes; k the bytes that wait, w
-//! a window in bytes, R a smoothed round-trip time, δ = max(σ_f, σ_s). With s = f the chunk goes there. Otherwise:
+//! a window in bytes, R a smoothed round-trip time, δ = max(σ_f, σ_s). If s = f, the chunk takes f. Otherwise:
 //!
 //! | the rule | here |
 //! |---|---|
@@ -19,13 +19,14 @@
 //! | least σ | `ecf-floor` | 100 ms | kernel: its `rttvar` is at least the least retransmission timeout, 200 ms |
 //!
 //! The paper counts n = 1 + k/w_f round trips, where the kernel takes two at least, and calls σ the deviation of the
-//! round-trip time: `ecf-deviation=1,ecf-floor=0` is nearer to it. The kernel's products wrap at 32 bits; ours do not.
+//! round-trip time: `ecf-deviation=1,ecf-floor=0` is nearer to it. The kernel's products wrap at 32 bits; those of this
+//! module do not.
 //!
 //! Opportunistic retransmission and penalty are the default scheduler's (`head-of-line=linux`).
 //!
-//! `ASSUMED`: k is the payload that the application handed over and no path carries, windows count 16 bytes per chunk
-//! in addition to it; a path without a round-trip time takes all it can, since there is nothing to compare. No chunk
-//! waits for a path that has room; in the kernel chunks that f has carried already do.
+//! `ASSUMED`: k is the payload that waits for a path; windows count 16 bytes per chunk in addition. A path without a
+//! round-trip time takes all that its window allows, because there is no value to compare. No chunk waits for a path
+//! that has room; in the kernel chunks that f has carried already do.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
@@ -69,7 +70,7 @@ pub struct Ecf {
 }
 
 impl Ecf {
-    /// Not waiting.
+    /// Makes a scheduler that does not wait.
     pub fn new(config: EcfConfig) -> Self {
         Ecf { config, waiting: false }
     }

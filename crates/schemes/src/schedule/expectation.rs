@@ -11,9 +11,9 @@ const UNKNOWN: f64 = 0.5;
 /// Expectations of a path; times in seconds.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub(super) struct Expectation {
-    /// p: how likely a symbol is lost, at most a half.
+    /// p: probability that a symbol is lost, at most a half.
     pub loss: f64,
-    /// Smoothed round-trip time; of a path that has none a third of its retransmission timeout.
+    /// Smoothed round-trip time, or a third of the retransmission timeout if the path has none.
     pub rtt: f64,
     /// EDT, expected delivery time: (RTT/2) (1 + p)/(1 - p), half a round trip and one for each failure; 0.5 s for a
     /// path without a round-trip time.
@@ -28,7 +28,7 @@ impl Expectation {
         (1.0 - self.loss) * (f64::from(there.sources) + f64::from(there.repairs))
     }
 
-    /// That of `path`, by its estimated loss.
+    /// Returns the expectation of `path`, by its estimated loss.
     pub fn of(path: &PathView) -> Self {
         let loss = path.est.loss.filter(|p| *p > 0.0).map_or(0.0, |p| p.min(LossShare::MOST));
         let rto = path.rto.as_secs_f64();

@@ -1,4 +1,4 @@
-//! The choice that `ecf` and `blest` begin with: the default scheduler of multipath-tcp.org's kernel (`mptcp_sched.c`,
+//! The choice with which `ecf` and `blest` begin: the default scheduler of multipath-tcp.org's kernel (`mptcp_sched.c`,
 //! v0.95), which takes the subflow with the lowest smoothed round-trip time among those whose window has room, and for
 //! a retransmission a subflow that has not carried the segment, if there is one.
 //!

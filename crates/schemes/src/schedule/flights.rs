@@ -9,7 +9,7 @@ use strandcast_proto::wire::Tsn;
 /// Transmissions of chunks, by path, in the order in which they left.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flights {
-    /// Flights by path slot. Entries that are over stay until all before them are.
+    /// Flights by path slot. Completed entries stay until all earlier ones are complete.
     paths: Vec<VecDeque<Flight>>,
 }
 
@@ -70,8 +70,8 @@ impl Flights {
         any
     }
 
-    /// The oldest under way on `path` from `place` on: its own place, and when it left. The first of all is at 0 or
-    /// later.
+    /// The oldest flight under way on `path` at or after `place`: its place, and the time at which it left. Places
+    /// count from 0, the first flight.
     pub fn from(&self, path: PathId, place: usize) -> Option<(usize, Instant)> {
         let path = self.paths.get(path.index())?;
         let later = path.range(place.min(path.len())..).enumerate();

@@ -67,12 +67,12 @@ impl SchedulerPart for LinuxConfig {
 #[derive(Clone, Debug)]
 pub struct Linux {
     config: LinuxConfig,
-    /// By path slot, average pacing rate in bytes per second.
+    /// Average pacing rates in bytes per second, indexed by path slot.
     average: Vec<Option<f64>>,
 }
 
 impl Linux {
-    /// Nothing was chosen yet.
+    /// Makes a scheduler that has not chosen a path yet.
     pub fn new(config: LinuxConfig) -> Self {
         Linux { config, average: Vec::new() }
     }

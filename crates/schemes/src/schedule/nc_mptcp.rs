@@ -90,7 +90,7 @@ pub struct NcMptcp {
     batches: PerBlock<Batch>,
 }
 
-/// The paths in use and what is expected of them.
+/// Paths in use and their expected arrivals.
 type Expected = SmallVec<[(PathId, Expectation); 8]>;
 
 fn expected(view: &View<'_>) -> Expected {
@@ -131,7 +131,7 @@ impl NcMptcp {
         None
     }
 
-    /// The batch that gets the coded packet of an NC path of which `own` is expected.
+    /// Returns the batch for the coded packet of an NC path with the expectation `own`.
     fn wanting(&mut self, view: &View<'_>, all: &Expected, own: &Expectation) -> Option<u32> {
         let mut next = None;
         for block in view.blocks.iter().filter(|b| b.closed) {

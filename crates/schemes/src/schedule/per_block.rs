@@ -19,7 +19,7 @@ pub(super) struct PerBlock<T> {
 }
 
 impl<T: Default + Clone> PerBlock<T> {
-    /// Drops blocks that are no longer open. With nothing open the state stays as it is.
+    /// Drops blocks that are no longer open. Without open blocks the state does not change.
     pub fn follow(&mut self, open: &[BlockView]) {
         let (Some(oldest), Some(newest)) = (open.first(), open.last()) else { return };
         let gone = oldest.number.wrapping_sub(self.first) as usize;
@@ -28,7 +28,7 @@ impl<T: Default + Clone> PerBlock<T> {
         self.span = newest.number.wrapping_sub(oldest.number).saturating_add(1).min(MOST);
     }
 
-    /// That of the block with this number, if it is among those open.
+    /// Returns the entry of the block with this number, if it is open.
     pub fn of(&mut self, number: u32) -> Option<&mut T> {
         let place = number.wrapping_sub(self.first);
         if place >= self.span {

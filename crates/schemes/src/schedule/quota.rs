@@ -81,11 +81,11 @@ pub struct Offer {
     pub cwnd: u64,
     /// Bytes in flight.
     pub in_flight: u64,
-    /// The rate at which it handles its window, bytes per second, if that is known.
+    /// Rate in bytes per second at which the path handles its window, if it is known.
     pub rate: Option<f64>,
     /// Value by which PathList is sorted, highest first.
     pub rank: f64,
-    /// Amount that it may take.
+    /// Amount that the path may take.
     pub quota: Quota,
     /// Reference round-trip time of the path, or what comes next to it.
     pub round_trip: Duration,

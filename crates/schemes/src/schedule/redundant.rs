@@ -1,4 +1,4 @@
-//! Every chunk on several paths at once: what one path loses or delays, another brings.
+//! Every chunk is sent on several paths at once: if one path loses or delays it, another one delivers it.
 
 use smallvec::SmallVec;
 
@@ -22,16 +22,16 @@ impl SchedulerPart for RedundantConfig {
     }
 }
 
-/// One chunk on all usable paths, on `copies` of them at most: first those with room, then those of the lowest round-trip
-/// time. A path without room is not waited for, since the slowest path must not set the pace: it gets its copy later,
-/// unless the chunk has arrived by then.
+/// One chunk on all usable paths, on `copies` of them at most: first those with room, then those of the lowest
+/// round-trip time. The scheduler does not wait for a path without room, because the slowest path must not determine
+/// the pace. This path gets its copy later, unless the chunk has arrived by then.
 #[derive(Copy, Clone, Debug)]
 pub struct Redundant {
     copies: usize,
 }
 
 impl Redundant {
-    /// At most `copies` paths per chunk, at least one.
+    /// Makes a scheduler of at most `copies` paths per chunk, at least one.
     pub fn new(copies: usize) -> Self {
         Redundant { copies: copies.max(1) }
     }

@@ -58,7 +58,7 @@ impl Trains {
         path.room() >= MIN_TRAIN as u64 * len && in_time
     }
 
-    /// The next path has the token, as soon as it has room for a train; one that has none is passed over.
+    /// Passes the token to the next path that has room for a train.
     fn pass_on(&mut self, view: &View<'_>, len: u64, left: Duration) {
         let tried = || view.usable_paths().filter(|path| Self::is_tried(path));
         let after = tried().find(|path| self.token.is_none_or(|token| path.id > token));
@@ -73,7 +73,7 @@ impl Trains {
         }
     }
 
-    /// The train, when it is long enough or has waited for long enough; `None`: it is held.
+    /// Returns the train once it is long enough or has waited for long enough; `None`: it is held.
     fn train(&mut self, view: &View<'_>, backlog: &Backlog, until: Instant) -> Option<Option<Assignment>> {
         // It may have closed, or fallen silent, while messages were held for it.
         let token = view.usable_paths().find(|path| Some(path.id) == self.token);

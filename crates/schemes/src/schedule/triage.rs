@@ -17,10 +17,10 @@
 //!
 //! A message is given up only if it is known not to fit, and every unknown value is assumed in its favour. A path whose
 //! window still opens quickly is assumed to carry what its threshold allows. A silent path is assumed to return at once
-//! until it is dead. A path's own delay is assumed to take at most half of the time left. Messages without a deadline are
-//! assumed to take no bytes. While no path is live, or a path was never measured, nothing is given up, because it is not
-//! known what the paths will carry. A single estimate may be wrong for a moment: the overload has to last for [`HOLDOFF`]
-//! of the time that the newest message has, unless something was given up within [`AFTER_GIVE_UP`].
+//! until it is dead. A path's own delay is assumed to take at most half of the time left. Messages without a deadline
+//! are assumed to take no bytes. While no path is live, or a path was never measured, nothing is abandoned, because the
+//! capacity of the paths is unknown. A single estimate may be wrong for a moment: the overload has to last for
+//! [`HOLDOFF`] of the time that the newest message has, unless something was given up within [`AFTER_GIVE_UP`].
 //!
 //! *Groups of pictures* follow from importances: a group of importance `Key` begins a group of pictures, and the later
 //! frames of it refer to those of importance `Reference`. A drop is remembered until the next key frame, for at most
@@ -103,11 +103,11 @@ struct Road {
 /// Frames of a group of pictures that refer to a frame that was given up.
 #[derive(Copy, Clone, Debug)]
 struct Gap {
-    /// The message number of what was given up.
+    /// Numbers of the abandoned messages.
     from: u64,
     /// Number of the next key frame.
     until: u64,
-    /// The key frame that it followed.
+    /// Number of the key frame before it.
     key: u64,
     at: Instant,
 }
@@ -122,7 +122,7 @@ impl Unit {
         self.what.importance >= Importance::Reference && self.what.group.is_some()
     }
 
-    /// Rank of a frame that may be given up; the first to go has the least.
+    /// Rank of a frame that may be abandoned; the frame with the lowest rank is abandoned first.
     fn rank(&self) -> Option<(bool, Importance, bool, Reverse<u64>)> {
         let stays = self.given_up || self.what.group.is_none() || (self.begun && !self.useless);
         let open = self.is_referred() && !self.over;
@@ -293,7 +293,7 @@ impl Triage {
         any
     }
 
-    /// The first message to go among those due up to a place in the order.
+    /// First message to abandon among those due up to a position in the order.
     fn first_to_go(&self, place: usize) -> Option<usize> {
         let ranked = self.order[..=place].iter().filter_map(|n| Some((self.waiting[*n].rank()?, *n)));
         ranked.min().map(|(_, n)| n)

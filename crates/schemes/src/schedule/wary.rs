@@ -9,8 +9,9 @@
 //!   of new data would cost as many bytes as the data; copies of retransmissions cost only the share of the data that
 //!   is lost (Meng et al., "Hairpin", NSDI 2024).
 //! - *Way for others*: an old message that only the quicker paths can deliver in time, while they are full, keeps the
-//!   slower path idle for all messages after it. Those grow old as well, so that the slower path stays idle while the
-//!   quicker paths carry less than the source produces. In that case the message is given up if nothing of it was sent.
+//!   slower path idle for all messages after it. These messages also grow old, so that the slower path stays idle while
+//!   the quicker paths carry less than the source produces. In that case the message is given up if nothing of it was
+//!   sent.
 //! - *No way*: a message is given up if the delays of all paths are too long for it even without queues, more messages
 //!   wait after it, and nothing of it was sent.
 //! - *A stall is not an end*: a message that would be given up waits for a path that is suspected, but not dead, while
@@ -18,8 +19,8 @@
 //!   decision, or be too late for a new message as well. Then the wait delays no message that could be in time.
 //! - *Triage*: whole frames are given up early if not all of them can be in time (`schedule/triage.rs`).
 //!
-//! Data without deadlines go as in [`EarliestArrival`]. A peer that does not report arrivals gets no data probes,
-//! because only a timeout would show their losses on a silent path.
+//! Data without deadlines are scheduled as in [`EarliestArrival`]. A peer that does not report arrivals gets no data
+//! probes, because only a timeout would show their losses on a silent path.
 
 use core::cmp::Reverse;
 
@@ -167,8 +168,8 @@ fn takes_new((path, forecast): &(&PathView, Forecast), life: f64) -> bool {
     path.has_room() && !forecast.busy() && !forecast.hopeless(life)
 }
 
-/// Returns whether the delays of all these paths, queues apart, are too long for a chunk that is worthless after
-/// `left` seconds, whenever the player began to count: at the soonest when something arrived by the quickest path.
+/// Returns whether the delays of all these paths, queues apart, are too long for a chunk that is worthless after `left`
+/// seconds, for any start of the player's clock, which is at the earliest the first arrival by the quickest path.
 fn pointless(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
     if choices.is_empty() || choices.iter().any(|c| c.1.way <= left || c.0.srtt.is_none()) {
         return false;
@@ -263,7 +264,7 @@ impl Scheduler for Wary {
         Some(assignment)
     }
 
-    /// As by default, but by no metered path.
+    /// Chooses as the default does, but no metered path.
     fn next_repair(&mut self, view: &View<'_>, offer: &RepairOffer) -> Option<PathId> {
         let arrives = |p: &PathView| view.now + p.srtt.unwrap_or_default() / 2;
         let in_time = |p: &&PathView| offer.expires.is_none_or(|(_, last)| arrives(p) < last);

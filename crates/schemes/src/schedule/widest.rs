@@ -92,7 +92,7 @@ struct Bandwidth {
     rate: Option<f64>,
     /// The path is being measured.
     measuring: Option<Measurement>,
-    /// Time of its last sample.
+    /// Time of the last bandwidth sample of the path.
     learnt: Instant,
 }
 
@@ -153,7 +153,7 @@ impl Bandwidth {
     }
 }
 
-/// The widest path for originals, the fastest for what is sent again.
+/// Scheduler that sends originals on the widest path and retransmissions on the fastest.
 #[derive(Clone, Debug)]
 pub struct Widest {
     config: WidestConfig,
@@ -165,7 +165,7 @@ pub struct Widest {
 }
 
 impl Widest {
-    /// Nothing is known of any path.
+    /// Makes a scheduler without measurements.
     pub fn new(config: WidestConfig) -> Self {
         Widest { config, paths: Vec::new(), widest: None, changes: 0, measurements: 0 }
     }
@@ -177,7 +177,7 @@ impl Widest {
         self.paths[path.index()].get_or_insert_with(|| Bandwidth::new(now))
     }
 
-    /// The bandwidth of a path that [`Widest::look`] has seen.
+    /// Bandwidth of a path that [`Widest::look`] has examined.
     fn known(&self, path: PathId) -> f64 {
         self.paths.get(path.index()).and_then(Option::as_ref).map_or(0.0, Bandwidth::known)
     }
@@ -187,7 +187,7 @@ impl Widest {
         known.is_none_or(|bandwidth| bandwidth.measuring.is_some())
     }
 
-    /// Takes in new paths and those of which nothing was learnt for long.
+    /// Adds new paths, and paths without a recent measurement.
     fn look(&mut self, view: &View<'_>) {
         let refresh = self.config.widest_refresh;
         for path in view.usable().iter() {
@@ -211,7 +211,7 @@ impl Widest {
         view.paths.get(widest.index())
     }
 
-    /// While the widest path is full: one that is being measured, else as `spill` says.
+    /// Choice while the widest path is full: a path that is being measured, otherwise as `spill` decides.
     fn other<'a>(&self, view: &View<'a>) -> Option<&'a PathView> {
         let with_room = || view.usable_paths().filter(|p| p.has_room());
         let rtt = |p: &&PathView| (p.srtt.unwrap_or(Duration::MAX), p.id);

@@ -159,7 +159,7 @@ fn what_was_lost_leaves_the_retransmission_queue_once() {
     assert_eq!(counters[0].1, counters[1].1, "{counters:?}, {spurious} late");
 }
 
-/// Rates come with SACKs, in whatever way these are sent, and with HEARTBEAT ACKs for the path without data.
+/// Rates arrive in SACKs, regardless of how SACKs are sent, and in HEARTBEAT ACKs for the path without data.
 #[test]
 fn the_receiver_s_rates_reach_the_sender() {
     for spec in ["sctp-rev", "sctp-rev,strict=on"] {

@@ -43,7 +43,7 @@ pub enum HandshakeDrop {
     Malformed,
     /// The wire version differs.
     Version,
-    /// No grant has its token.
+    /// No grant has the token of the message.
     UnknownToken,
     /// The MAC is wrong: the sender does not have the token.
     BadMac,

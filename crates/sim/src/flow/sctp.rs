@@ -47,7 +47,7 @@ pub struct SctpFlow {
     pub connect: Connect,
     /// Path of `connect` that becomes the primary path; `None` keeps the path of the handshake.
     pub primary: Option<PathId>,
-    /// Time at which it opens.
+    /// Time at which the flow opens.
     pub start: Instant,
     /// Time at which the application ends; buffered data are still sent.
     pub stop: Option<Instant>,
@@ -139,7 +139,7 @@ impl FlowSource {
         }
     }
 
-    /// Sends a keep-alive at its time. A full send buffer needs none, because other messages wait in it.
+    /// Sends a keep-alive at its time. A full send buffer needs no keep-alive, because other messages wait in it.
     fn keep_alive(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
         if self.alive_at <= now && !self.ended {
             let lifetime = Some(ALIVE_LIFETIME);

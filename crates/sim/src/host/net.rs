@@ -39,7 +39,7 @@ pub struct AppId(usize, usize);
 pub enum Direction {
     /// Away from the host that owns the uplink.
     Forward,
-    /// To that host.
+    /// The direction to that host.
     Reverse,
 }
 
@@ -236,7 +236,7 @@ impl Net {
         self.host(host).sealed()
     }
 
-    /// As [`Net::with_endpoint`], with the seal.
+    /// Calls `f` as [`Net::with_endpoint`] does, with the seal.
     pub fn with_sealed<T>(&mut self, host: HostId, f: impl FnOnce(Instant, &mut SealedEndpoint) -> T) -> T {
         let agent = self.hosts[host.0].agent;
         self.network.with_agent(agent, |now, host: &mut SctpHost| f(now, host.sealed_mut()))
@@ -251,7 +251,7 @@ impl Net {
         self.paths[path.0].wires[direction as usize]
     }
 
-    /// Turns a black hole on or off, which swallows everything, including packets under way.
+    /// Turns a black hole on or off. It drops all packets, including those in transit.
     pub fn set_black_hole(&mut self, path: NetPath, direction: Direction, on: bool) {
         self.network.set_black_hole(self.wire(path, direction), on);
     }

@@ -314,7 +314,7 @@ impl Agent for SctpHost {
         let (wire, data) = match body {
             Body::Sctp(packet) => (packet.clone(), packet),
             Body::Sealed { datagram, packet } => (datagram, packet),
-            Body::Tcp(_) | Body::Udp(_) | Body::Damaged => return,
+            Body::Tcp(_) | Body::Udp(_) | Body::Ip(_) | Body::Damaged => return,
         };
         let Some(&tuple) = self.tuples.get(&meta.route) else {
             self.unroutable += 1;

@@ -73,7 +73,7 @@ impl SymbolName {
         }
     }
 
-    /// Returns whether it is a repair symbol.
+    /// Returns whether the symbol is a repair symbol.
     pub fn is_repair(&self) -> bool {
         matches!(self, SymbolName::Repair { .. } | SymbolName::WindowRepair { .. })
     }

@@ -122,7 +122,7 @@ pub struct Outgoing {
     pub len: u32,
     /// Bytes of application data in it.
     pub payload: u32,
-    /// True if it carries a retransmission.
+    /// True if the packet carries a retransmission.
     pub retransmission: bool,
     /// Framing of the user data in its DATA chunks.
     pub framing: Framing,
@@ -152,7 +152,7 @@ pub enum TraceEvent {
         payload: u32,
         /// TSN, or the corresponding number of another protocol.
         sequence: Option<u32>,
-        /// True if it contained new data.
+        /// True if the packet contained new data.
         new: bool,
     },
     /// The receiving application got a message.

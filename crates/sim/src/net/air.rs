@@ -134,7 +134,7 @@ impl Air {
         self.settle(cx);
     }
 
-    /// Handles the reports of the radio until none is left.
+    /// Handles the reports of the radio until no report is left.
     fn settle<W: Observer>(&mut self, cx: &mut Surroundings<'_, W>) {
         loop {
             for (at, alarm) in self.radio_out.alarms.drain(..) {

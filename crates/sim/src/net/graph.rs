@@ -21,7 +21,7 @@ pub struct DirectedLink {
     pub link: Link<Packet>,
     /// True if the link counts frames and reports them to the agents whose routes begin with it.
     pub wireless: bool,
-    /// True if its random loss spares background load.
+    /// True if the link's random loss spares background load.
     pub spares_background: bool,
     pub(super) alarm: Option<Instant>,
     /// Packets of a wireless link that are not fully serialised.
@@ -138,7 +138,7 @@ pub enum Step {
         radio: RadioId,
         /// Station at which the packet enters the radio.
         from: StationId,
-        /// Station at which it leaves.
+        /// Station at which the packet leaves the radio.
         to: StationId,
     },
 }

@@ -262,12 +262,17 @@ impl<W: Observer> Network<W> {
         }
     }
 
+    /// Time of the next event; `None` if nothing will happen without a packet from outside.
+    pub fn next_time(&self) -> Option<Instant> {
+        self.engine.next_time()
+    }
+
     /// Runs all events up to and including `end`.
     pub fn run_until(&mut self, end: Instant) {
         while self.step(end) {}
     }
 
-    /// Runs at most `events` events up to and including `end`. Returns whether none is left.
+    /// Runs at most `events` events up to and including `end`. Returns true if no such event is left.
     pub fn run_within(&mut self, end: Instant, events: usize) -> bool {
         !(0..events).all(|_| self.step(end))
     }

@@ -60,7 +60,7 @@ pub enum RadioNote<'a> {
     },
     /// A packet arrived at the station at which it leaves the radio.
     Delivered {
-        /// That station.
+        /// The station.
         station: StationId,
         /// The packet.
         packet: &'a PacketMeta,

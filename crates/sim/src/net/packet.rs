@@ -40,11 +40,11 @@ pub struct PacketMeta {
     pub len: u32,
     /// Bytes of application data in it; 0 for acknowledgements and control.
     pub payload: u32,
-    /// True if it carries a retransmission.
+    /// True if the packet carries a retransmission.
     pub retransmission: bool,
     /// Framing of the user data in its DATA chunks.
     pub framing: Framing,
-    /// Time at which its sender handed it to the network.
+    /// Time at which the packet's sender handed it to the network.
     pub sent: Instant,
     /// True if random loss of its present link spares it.
     pub spared: bool,
@@ -81,6 +81,8 @@ pub enum Body {
     Tcp(Segment),
     /// A datagram that is never retransmitted.
     Udp(Datagram),
+    /// An IP packet of a program outside the simulation.
+    Ip(Bytes),
     /// A damaged packet of any protocol: checksums of IP, TCP and UDP reject it.
     Damaged,
 }
@@ -90,7 +92,7 @@ impl Body {
     pub fn sctp(&self) -> Option<&Bytes> {
         match self {
             Body::Sctp(packet) | Body::Sealed { packet, .. } => Some(packet),
-            Body::Tcp(_) | Body::Udp(_) | Body::Damaged => None,
+            Body::Tcp(_) | Body::Udp(_) | Body::Ip(_) | Body::Damaged => None,
         }
     }
 }
@@ -117,19 +119,22 @@ impl Packet {
             }
             Body::Tcp(s) => s.seq ^ s.ack.unwrap_or(0).rotate_left(20) ^ u64::from(s.subflow) << 36,
             Body::Udp(datagram) => datagram.message,
+            Body::Ip(_) => 0,
             Body::Damaged => u64::MAX,
         };
         content ^ u64::from(self.meta.len) << 40
     }
 }
 
-/// Damages a packet. SCTP must find the damage by its checksum, and the seal by its tag; damaged packets of
-/// other protocols do not reach their agents.
+/// Damages a packet. SCTP must find the damage by its checksum, the seal by its tag and a program outside by the
+/// checksums of its protocols; damaged packets of other protocols do not reach their agents.
 impl Payload for Packet {
     fn corrupt(&mut self, random: &mut Random) {
         self.meta.damaged = true;
         match &mut self.body {
-            Body::Sctp(bytes) | Body::Sealed { datagram: bytes, .. } => bytes.corrupt(random),
+            Body::Sctp(bytes) | Body::Sealed { datagram: bytes, .. } | Body::Ip(bytes) => {
+                bytes.corrupt(random)
+            }
             Body::Tcp(segment) => segment.corrupt(random),
             body => *body = Body::Damaged,
         }
@@ -155,7 +160,7 @@ impl strandcast_routing::Body for Packet {
                 let later = |a: u32, b: u32| if (b.wrapping_sub(a) as i32) > 0 { b } else { a };
                 data_chunks(bytes).map(|chunk| chunk.tsn).reduce(later)?.wrapping_add(1)
             }
-            Body::Tcp(_) | Body::Udp(_) | Body::Damaged => return None,
+            Body::Tcp(_) | Body::Udp(_) | Body::Ip(_) | Body::Damaged => return None,
         };
         Some(Transmission { flow: self.meta.route.0, end })
     }

@@ -30,12 +30,11 @@ pub struct Arrival {
     pub len: u32,
     /// First byte in the connection's sequence space.
     pub data_seq: u64,
-    /// Time at which it left the sender.
+    /// Time at which the segment left the sender.
     pub sent: Instant,
-    /// True if no byte of it had arrived on this subflow before; otherwise its last transmission was
-    /// spurious.
+    /// True if no byte of the segment had arrived on this subflow before; otherwise its last transmission was spurious.
     pub new: bool,
-    /// True if it lies beyond a gap of its subflow.
+    /// True if the segment lies beyond a gap of its subflow.
     pub out_of_order: bool,
 }
 

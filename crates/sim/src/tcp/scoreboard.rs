@@ -19,7 +19,7 @@ pub(super) struct Record {
     pub(super) sacked: bool,
     /// True once declared lost; its first transmissions no longer count as being in the network.
     pub(super) lost: bool,
-    /// True if retransmitted since it was lost, or by rules 3 and 4 of RFC 6675's NextSeg: the copy counts as
+    /// True if retransmitted since the segment was lost, or by rules 3 and 4 of RFC 6675's NextSeg: the copy counts as
     /// being in the network.
     pub(super) resent: bool,
     /// True once passed to other subflows.
@@ -68,7 +68,7 @@ impl News {
 pub(super) struct Taken {
     pub(super) bytes: u64,
     pub(super) segments: u32,
-    /// Number of them sent more than once.
+    /// Number of segments sent more than once.
     pub(super) retransmissions: u32,
     /// Departure time of the latest of them.
     pub(super) newest_sent: Option<Instant>,

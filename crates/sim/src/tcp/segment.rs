@@ -26,7 +26,7 @@ pub struct Segment {
     pub data_seq: u64,
     /// Next byte that the receiver expects of the connection (RFC 8684 §3.3.2).
     pub data_ack: u64,
-    /// True if it opens the subflow.
+    /// True if the segment opens the subflow.
     pub syn: bool,
     /// True if the data were sent before on this subflow.
     pub retransmission: bool,

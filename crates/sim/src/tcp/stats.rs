@@ -7,7 +7,7 @@ use core::time::Duration;
 pub struct SubflowStats {
     /// Segments with data, retransmissions included.
     pub segments_sent: u64,
-    /// Bytes of data in them.
+    /// Bytes of data in the segments.
     pub bytes_sent: u64,
     /// Retransmissions in fast recovery.
     pub fast_retransmissions: u64,

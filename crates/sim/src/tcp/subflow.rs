@@ -49,7 +49,7 @@ pub(super) enum Mode {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Retransmission {
     pub(super) ordinal: u64,
-    /// True if it leaves regardless of the window.
+    /// True if the retransmission leaves regardless of the window.
     pub(super) forced: bool,
     /// True for RFC 6675's rescue retransmission.
     rescue: bool,

@@ -277,7 +277,7 @@ impl Windows {
 struct Sum {
     bytes: u64,
     segments: u32,
-    /// Number of them sent more than once.
+    /// Number of segments sent more than once.
     again: u32,
     newest_sent: Option<Instant>,
     /// The first and the last of them.

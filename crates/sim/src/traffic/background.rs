@@ -203,7 +203,7 @@ impl Iterator for BackgroundSource {
 struct OnOffLaw {
     on: Pareto,
     off: Pareto,
-    /// Fraction of time that it is on.
+    /// Fraction of time for which the source is on.
     share: f64,
 }
 
@@ -214,11 +214,11 @@ struct Burst {
     law: Option<OnOffLaw>,
     random: Random,
     on: bool,
-    /// Time that it has reached.
+    /// Time up to which the source has advanced.
     at: Instant,
-    /// Time of its next change between on and off.
+    /// Time of the source's next change between on and off.
     turn: Instant,
-    /// On time until the next packet, in intervals.
+    /// Time on until the next packet, in intervals.
     need: f64,
     /// Packet at `at`, if the load does not change before.
     packet: Option<Instant>,

@@ -32,9 +32,8 @@ const PACKET: (f64, f64) = (1400.0, 1452.0);
 /// published: the frames that the paper prints, and all its counts. These are 223 I, 445 P and 1332 B frames
 /// after a header, and 463 + 453 + 1334 packets of 1400 to 1452 bytes.
 ///
-/// ASSUMED: sizes are lognormal around 1560 (I), 300 (P) and 260 bytes (B), limited to the number of packets
-/// that the counts require; the frames that take one more than most of their type (17 I, 8 P, 2 B) are any
-/// but the printed ones.
+/// ASSUMED: sizes are lognormal around 1560 (I), 300 (P) and 260 bytes (B), limited to the number of packets that the
+/// counts require; the frames with one packet more than most of their type (17 I, 8 P, 2 B) are drawn from the others.
 pub fn synthetic_video(random: &mut Random) -> FrameTrace {
     let kind = |number: u32| match number {
         0 => None,

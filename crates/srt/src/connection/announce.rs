@@ -30,7 +30,7 @@ pub(super) struct Announcer {
 
 impl Announcer {
     pub fn new(keys: SendKeys, config: &Config) -> Announcer {
-        let refresh = config.refresh_packets.max(2);
+        let refresh = config.refresh_packets.clamp(2, MOST);
         let announce = config.announce_packets.clamp(1, refresh / 2);
         Announcer { keys, packets: 0, refresh, announce, announced: None }
     }

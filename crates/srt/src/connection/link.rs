@@ -24,7 +24,7 @@ const PLAYED: Duration = Duration::from_millis(200);
 /// Reason why a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// This end closed it.
+    /// This end closed the connection.
     Closed,
     /// The peer closed it.
     ByPeer,
@@ -81,7 +81,7 @@ enum State {
     Finishing(Instant),
     /// The peer has to learn that the connection ends.
     Leaving,
-    /// Nothing more comes; what was received is still delivered.
+    /// No further packet is accepted; received packets are still delivered.
     Draining(Ended),
     Ended(Ended),
 }
@@ -143,7 +143,7 @@ impl Connection {
         self.peer
     }
 
-    /// Returns true if it was opened by this caller.
+    /// Returns true if the connection was opened by this caller.
     pub fn is_of(&self, peer: SocketAddr, peer_id: u32) -> bool {
         (self.peer, self.peer_id) == (peer, peer_id)
     }
@@ -195,6 +195,13 @@ impl Connection {
             Half::Sender(_) => State::Finishing(now + 2 * self.latency + Duration::from_secs(1)),
             Half::Receiver(_) => State::Leaving,
         };
+    }
+
+    /// Ends the connection at once.
+    pub fn leave(&mut self) {
+        if matches!(self.state, State::Open | State::Finishing(_)) {
+            self.state = State::Leaving;
+        }
     }
 
     /// Handles a packet of the peer.
@@ -294,7 +301,7 @@ impl Connection {
         }
     }
 
-    /// Reason why it has ended.
+    /// Reason why the connection has ended.
     pub fn ended(&self) -> Option<Ended> {
         if let State::Ended(why) = self.state { Some(why) } else { None }
     }

@@ -57,7 +57,7 @@ impl Rtt {
         (self.overdue() / 2).max(Duration::from_millis(20))
     }
 
-    /// Time after which a report is repeated: the interval of the draft, but no sooner than an answer can come. The
+    /// Time after which a report is repeated: the interval of the draft, but not before an answer can arrive. The
     /// sender ignores a report that crosses its retransmission.
     pub fn nak_repeat(&self) -> Duration {
         self.nak_interval().max(self.smoothed)

@@ -19,6 +19,9 @@ const ANSWERS: usize = 16;
 /// Shortest time for which packets are kept (draft, *Too-Late Packet Drop*), and its addition for timers.
 const KEPT_AT_LEAST: Duration = Duration::from_secs(1);
 const KEPT_LONGER: Duration = Duration::from_millis(20);
+/// Retransmissions that each new packet permits, and those that are permitted at the beginning.
+const AGAIN: usize = 2;
+const AGAIN_AT_FIRST: usize = 64;
 /// Packets that are sent without an answer before the tail is sent again less often.
 const PROBES: u32 = 4;
 
@@ -55,6 +58,8 @@ pub(super) struct Sender {
     unsent: u64,
     /// Packets to send again.
     lost: BTreeSet<u64>,
+    /// Retransmissions that are permitted: a peer that reports packets again and again gets no more than thrice the stream.
+    credit: usize,
     message: u32,
     keys: Option<Announcer>,
     /// Packets that the peer has room for beyond the acknowledged ones.
@@ -86,6 +91,7 @@ impl Sender {
             base,
             unsent: base,
             lost: BTreeSet::new(),
+            credit: AGAIN_AT_FIRST,
             message: 0,
             keys: keys.map(|keys| Announcer::new(keys, config)),
             window: 0,
@@ -263,14 +269,20 @@ impl Sender {
 
     /// Takes the number of the packet to send: lost ones come first.
     fn next_packet(&mut self) -> Option<u64> {
-        if let Some(number) = self.lost.pop_first() {
-            return Some(number);
+        if self.may_send_again() {
+            self.credit -= 1;
+            return self.lost.pop_first();
         }
         if !self.may_send_new() {
             return None;
         }
+        self.credit = (self.credit + AGAIN).min(self.capacity);
         self.unsent += 1;
         Some(self.unsent - 1)
+    }
+
+    fn may_send_again(&self) -> bool {
+        !self.lost.is_empty() && self.credit > 0
     }
 
     fn may_send_new(&self) -> bool {
@@ -293,7 +305,7 @@ impl Sender {
         if !self.ack_acks.is_empty() || !self.drop_requests.is_empty() {
             return Some(now);
         }
-        let packet = (!self.lost.is_empty() || self.may_send_new()).then(|| self.pacer.next());
+        let packet = (self.may_send_again() || self.may_send_new()).then(|| self.pacer.next());
         let late = self.packets.front().map(|p| p.at + self.keep + Duration::from_nanos(1));
         let probe = (self.unsent > self.base).then(|| self.probe_at());
         let keys = self.keys.as_ref().and_then(|k| k.next_timeout(self.rtt.overdue()));

@@ -16,7 +16,7 @@ pub(crate) enum OpenError {
     State(KmState),
 }
 
-/// A key of keys, and what it was derived for.
+/// A key of keys, with the parameters of its derivation.
 #[derive(Clone)]
 pub(crate) struct Kek {
     salt: [u8; SALT],
@@ -32,7 +32,7 @@ impl Kek {
         Kek { salt, key }
     }
 
-    /// Returns true if it was derived for this salt and length.
+    /// Returns true if the key was derived for this salt and length.
     pub fn fits(&self, material: &KeyMaterial) -> bool {
         self.salt == material.salt && self.key.len() == material.key_len
     }

@@ -7,7 +7,7 @@ use std::hash::DefaultHasher;
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::{Duration, Instant};
 
-/// Time of the budget that one derivation costs, and the largest burst.
+/// Time that one derivation takes from the budget, and the largest burst.
 const COST: Duration = Duration::from_millis(10);
 const BURST: Duration = Duration::from_millis(500);
 /// Part of the burst that is kept for sources without recent failures.

@@ -1,6 +1,7 @@
 //! The listener's side.
 
 use core::net::SocketAddr;
+use std::collections::VecDeque;
 
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
@@ -13,11 +14,14 @@ use crate::connection::{Connection, Keys, Setup};
 use crate::crypto::{Kek, OpenError, ReceiveKeys, SendKeys};
 use crate::refusal::Refusal;
 use crate::wire::{
-    Extension, Extensions, Handshake, HsMessage, KeyMaterial, Kind, KmState, MAGIC, Packet, Writer, flag,
+    Extension, Extensions, Handshake, HsMessage, KeyMaterial, Kind, KmState, MAGIC, Packet, SALT, Writer,
+    flag,
 };
 
 /// Oldest version with this handshake: 1.3.0.
 const OLDEST: u32 = 0x0001_0300;
+/// Salts of accepted callers that are remembered. Each caller draws its own.
+const SALTS: usize = 4096;
 /// Name of the congestion control of live mode.
 const LIVE: &str = "live";
 
@@ -51,6 +55,8 @@ pub(crate) struct Listener {
     id: u32,
     cookies: Cookies,
     budget: Budget,
+    /// Salts of the last accepted callers.
+    salts: VecDeque<[u8; SALT]>,
     random: Random,
     /// Seeds of the connections, and their number.
     seeds: Seeds,
@@ -62,7 +68,8 @@ impl Listener {
         let mut random = seeds.stream("listener");
         let (cookies, budget) = (Cookies::new(&mut random), Budget::new(&mut random));
         let id = random_id(&mut random);
-        Listener { id, cookies, budget, random, seeds: seeds.child("connections"), accepted: 0 }
+        let seeds = seeds.child("connections");
+        Listener { id, cookies, budget, salts: VecDeque::new(), random, seeds, accepted: 0 }
     }
 
     /// Answers an induction request.
@@ -174,6 +181,13 @@ impl Listener {
         Ok(Accepted { connection, id, stream_id: request.stream_id, key_size, latency })
     }
 
+    fn remember(&mut self, salt: [u8; SALT]) {
+        if self.salts.len() == SALTS {
+            self.salts.pop_front();
+        }
+        self.salts.push_back(salt);
+    }
+
     /// Opens key material within the budget.
     fn open(
         &mut self,
@@ -187,6 +201,10 @@ impl Listener {
             Some(_) => Some(Refusal::CRYPTO),
             None => Some(Refusal::ROGUE),
         })?;
+        if self.salts.contains(&material.salt) {
+            // A recorded handshake: who repeats it need not know the passphrase.
+            return Err(Some(Refusal::ROGUE));
+        }
         if !self.budget.admit(now, from.ip()) {
             return Err(None);
         }
@@ -195,8 +213,11 @@ impl Listener {
             Direction::Send => SendKeys::from_peer(kek, &material).map(Keys::Send),
             Direction::Receive => ReceiveKeys::open(kek, &material).map(Keys::Receive),
         };
+        match opened {
+            Ok(_) => self.remember(material.salt),
+            Err(_) => self.budget.fail(now, from.ip()),
+        }
         opened.map_err(|error| {
-            self.budget.fail(now, from.ip());
             Some(match error {
                 OpenError::State(KmState::BadSecret) => Refusal::BAD_SECRET,
                 OpenError::State(_) => Refusal::CRYPTO,

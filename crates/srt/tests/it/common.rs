@@ -139,6 +139,8 @@ pub struct Net {
     /// Data packets that the network lost, and those it had to carry.
     pub lost: u64,
     pub carried: u64,
+    /// Data packets as somebody on the path sees them.
+    pub seen: Vec<Vec<u8>>,
     under_way: BTreeMap<(u64, u64), (usize, Vec<u8>)>,
     count: u64,
     random: Random,
@@ -161,6 +163,7 @@ impl Net {
             played: Vec::new(),
             lost: 0,
             carried: 0,
+            seen: Vec::new(),
             under_way: BTreeMap::new(),
             count: 0,
             random: seeds.stream("network"),
@@ -197,7 +200,10 @@ impl Net {
         if word(&data, 0) == 0x8000_0000 {
             self.ids[from] = word(&data, 10);
         }
-        self.carried += u64::from(is_data);
+        if is_data {
+            self.carried += 1;
+            self.seen.push(data.clone());
+        }
         let out = (self.path.outage.0..=self.path.outage.1).contains(&self.now_ms);
         if out || self.random.chance(self.path.loss) {
             self.lost += u64::from(is_data);

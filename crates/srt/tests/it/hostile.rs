@@ -96,6 +96,25 @@ fn a_list_of_losses_has_bounded_work() {
     assert_eq!(after.bad, before.bad + 1, "the list was cut");
 }
 
+/// A peer that reports all packets as lost, each millisecond, gets no more than thrice the stream: it cannot make a sender
+/// fill its network.
+#[test]
+fn reports_without_losses_cost_a_bounded_rate() {
+    let mut peer = Scripted::connect(Config::new(Direction::Send), &[]);
+    for ms in 0..1000_u32 {
+        peer.listener.send(at(u64::from(ms)), peer.id, &[7; 1316]).unwrap();
+        peer.until(u64::from(ms), u64::from(ms));
+        // A round-trip time of a microsecond, so that no report seems to come too early.
+        let ack = [100, 1, 1, 8000, 1, 1, 1].map(u32::to_be_bytes).concat();
+        peer.handle(u64::from(ms), &control(0x0002_0000, 1 + ms, 0, peer.to, &ack));
+        let list = [0x8000_0000 | 100, 100 + ms].map(u32::to_be_bytes).concat();
+        peer.handle(u64::from(ms), &control(0x0003_0000, 0, 0, peer.to, &list));
+    }
+    let stats = peer.listener.stats(peer.id).unwrap();
+    assert_eq!(stats.sent, 1000);
+    assert!(stats.retransmitted <= 64 + 2 * 1000, "{stats:?}");
+}
+
 /// A packet far ahead does not stop the stream: it is dropped while others wait, and taken when none does.
 #[test]
 fn numbers_far_ahead_are_dropped_or_followed() {
@@ -123,6 +142,39 @@ fn packets_from_elsewhere_are_strays() {
     }
     assert_eq!(peer.listener.endpoint_stats().strays, before + 3);
     assert_eq!((peer.played(1000).len(), peer.listener.connections()), (0, 1));
+}
+
+/// Somebody who sends from the address of a peer, but cannot read datagrams to it, has no cookie and gets no answer, with
+/// the peer's id or another one.
+#[test]
+fn the_address_of_a_peer_is_not_enough() {
+    let mut peer = Scripted::connect(Config::new(Direction::Receive), &[]);
+    peer.until(0, 5);
+    let before = peer.listener.endpoint_stats();
+    for (n, id) in (0..).zip([CALLER_ID, CALLER_ID + 1, peer.to]) {
+        let packet = Hs::conclusion(id, 0x1234 + n).packet(0, 0, &[(1, hs_message(LIVE, 120, 120))]);
+        peer.handle(6, &packet);
+        // A handshake for the connection itself.
+        peer.handle(6, &Hs { kind: 1002, ..Hs::conclusion(id, 0) }.packet(peer.to, 0, &[]));
+    }
+    assert_eq!(peer.until(6, 6), []);
+    let after = peer.listener.endpoint_stats();
+    assert_eq!((after.bad_cookies - before.bad_cookies, after.strays - before.strays), (2, 3));
+    peer.handle(7, &data_packet(100, 1, 7000, peer.to, b"still here"));
+    assert_eq!(peer.played(200), [b"still here"]);
+}
+
+/// On a clear connection nothing that claims a key is played, and keys are not taken.
+#[test]
+fn a_clear_connection_takes_no_keys() {
+    let mut peer = Scripted::connect(Config::new(Direction::Receive), &[]);
+    for key in [1, 2, 3] {
+        peer.handle(5, &data_packet(100, key << 27 | 1, 5000, peer.to, b"forged"));
+    }
+    peer.handle(5, &control(0x7fff_0003, 0, 0, peer.to, &crate::vectors::material(16)));
+    assert!(peer.until(5, 5).iter().all(|(_, p)| word(p, 0) != 0xffff_0004));
+    let stats = peer.listener.stats(peer.id).unwrap();
+    assert_eq!((stats.undecryptable, stats.bad, peer.played(5000).len()), (3, 1, 0));
 }
 
 /// Packets that are parts of longer messages are not live media.

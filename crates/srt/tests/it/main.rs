@@ -3,9 +3,12 @@
 mod callers;
 mod common;
 mod corpus;
+mod floods;
 mod hostile;
+mod keystreams;
 mod listeners;
 mod losses;
 mod memory;
+mod replays;
 mod timing;
 mod vectors;

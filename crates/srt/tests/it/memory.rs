@@ -25,6 +25,24 @@ fn inductions_take_no_memory() {
     assert!(used.bytes_max < 64 << 10, "{} bytes at most", used.bytes_max);
 }
 
+/// A listener keeps nothing of callers that it refuses, but a table of fixed size.
+#[test]
+fn refused_callers_take_no_memory() {
+    let mut listener = Endpoint::listen(encrypted(Direction::Receive), &Seeds::new(1, 0));
+    let hs = Hs { extension: 3, ..Hs::conclusion(CALLER_ID, 0) };
+    let mut wrong = crate::vectors::material(16);
+    wrong[40] ^= 1;
+    let request = [(1, hs_message(LIVE, 120, 120)), (3, wrong), (5, vec![b'a'; 512])];
+    let used = allocation_counter::measure(|| {
+        for n in 0..1000_u64 {
+            let from = format!("198.51.100.{}:{}", n & 0xff, 1000 + n);
+            conclude(&mut listener, at(10 * n), &from, hs, &request);
+        }
+    });
+    assert!(used.bytes_current < 64 << 10, "{} bytes stay", used.bytes_current);
+    assert_eq!(listener.connections(), 0);
+}
+
 /// Answers that are not taken are bounded as well.
 #[test]
 fn waiting_answers_are_bounded() {

@@ -30,7 +30,7 @@ const USUAL_PORTS: std::ops::Range<u16> = UDP_PORT..UDP_PORT + 4;
 /// Time for which the links are left silent, to see whether NATs keep their mappings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wait {
-    /// Not at all.
+    /// No answer.
     None,
     /// 30 s.
     #[default]

@@ -1,5 +1,5 @@
-//! A connection to the receiver as a sender makes it, without a stream: which links it carries, what the receiver sees
-//! of them, and whether its packets still come after a time of silence.
+//! A connection to the receiver as a sender makes it, without a stream: its links, their addresses at the receiver, and
+//! whether its packets still arrive after a time of silence.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -18,7 +18,8 @@ use crate::pairing::{Destination, SealReports};
 use crate::scheme::Scheme;
 use crate::transport::{open_error, policies};
 
-/// Links that are looked at after a silence, each in a session of its own: a receiver has few for one key.
+/// Maximum number of links that are examined after a silence, each in a separate session: a receiver admits few
+/// sessions per key.
 const MOST_SILENT: usize = 4;
 
 /// Time for a connection.
@@ -39,9 +40,9 @@ const EARLY: Duration = Duration::from_secs(8);
 /// Traffic of a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Carried {
-    /// True if the receiver's answers came over it.
+    /// True if the receiver's answers arrived over this path.
     pub(super) back: bool,
-    /// True if the receiver saw packets of it; `None`: the receiver did not say.
+    /// True if the receiver saw packets of this path; `None`: the receiver did not report it.
     pub(super) out: Option<bool>,
     /// Address of this side.
     pub(super) local: Option<SocketAddr>,
@@ -92,7 +93,8 @@ impl Line {
         client.connect().map_err(|e| open_error(&e))
     }
 
-    /// Connects over all links, asks, and looks at each link again after `silence`; zero: not at all.
+    /// Connects over all links, asks the receiver, and examines each link again after `silence`; zero: no second
+    /// examination.
     ///
     /// # Errors
     /// [`Error::Network`]: no connection could be tried.
@@ -160,8 +162,8 @@ impl Line {
         }
     }
 
-    /// Connects over one link, sends nothing for a time, and looks whether the receiver's heartbeat comes. Packets that
-    /// leave would make a NAT begin another mapping, so the link has an association of its own.
+    /// Connects over one link, sends nothing for a time, and checks whether the receiver's heartbeat arrives. Other
+    /// packets that leave would make a NAT begin another mapping, so that the link needs a separate association.
     async fn keep(&self, uplink: Uplink, silence: Duration) -> Option<Carried> {
         let association = self.open(vec![uplink], &SealReports::default()).ok()?;
         timeout(CONNECT, association.connected()).await.ok()?.ok()?;

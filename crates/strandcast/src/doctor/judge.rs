@@ -1,4 +1,4 @@
-//! Findings: what the facts mean, and what mends it.
+//! Findings: the meaning of the facts, and remedies.
 
 use std::net::SocketAddr;
 
@@ -218,7 +218,7 @@ fn mapping(link: &Link, peer: Option<&Peer>, all: &mut Vec<Finding>) {
     }
 }
 
-/// The receiver, as far as no link is at fault.
+/// Findings about the receiver, unless a link is the cause.
 fn receiver(peer: &Peer, report: &Report, some_work: bool, all: &mut Vec<Finding>) {
     let sealed = |probed| report.links.iter().any(|link| link.probed == Some(probed));
     let at = report.links.iter().find_map(|link| link.remote).or(report.asked.first().copied());
@@ -264,7 +264,7 @@ fn receiver(peer: &Peer, report: &Report, some_work: bool, all: &mut Vec<Finding
     silent(peer, at, report, some_work, all);
 }
 
-/// Nothing answered as a receiver.
+/// Reports that nothing answered as a receiver.
 fn silent(peer: &Peer, at: SocketAddr, report: &Report, some_work: bool, all: &mut Vec<Finding>) {
     let no_program = report.links.iter().any(|link| link.probed == Some(Probed::NoProgram));
     let asked = report.links.iter().any(|link| link.probed.is_some());

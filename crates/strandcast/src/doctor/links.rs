@@ -14,10 +14,10 @@ use crate::error::Error;
 /// A strict rp_filter.
 const STRICT: u32 = 1;
 
-/// A link with what is needed to send over it.
+/// A link with the data that a sender needs to use it.
 pub(super) struct Way {
     pub(super) link: Link,
-    /// Binding of its sockets, and the receiver's addresses that it leads to.
+    /// Binding of the link's sockets, and the addresses of the receiver to which the link leads.
     pub(super) bind: Option<BindSpec>,
     pub(super) remotes: Vec<SocketAddr>,
 }

@@ -1,4 +1,4 @@
-//! This machine: what the kernel grants, the keys, the clock. Nothing is made or changed.
+//! Facts about this machine: permissions of the kernel, keys, clock. Nothing is made or changed.
 
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};

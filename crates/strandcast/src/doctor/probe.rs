@@ -84,7 +84,7 @@ fn answer(datagram: &[u8]) -> Option<Probed> {
     }
 }
 
-/// Sends a small datagram up to three times, and waits for what comes back. Call it inside a tokio runtime.
+/// Sends a small datagram up to three times, and waits for an answer. Call it inside a tokio runtime.
 pub(super) async fn ask(bind: &BindSpec, remote: SocketAddr, port: u16) -> Answer {
     let begun = Instant::now();
     let outcome = match connected(bind, remote) {
@@ -141,7 +141,7 @@ async fn asked(socket: &UdpSocket, port: u16) -> Probed {
     found
 }
 
-/// Meaning of a socket's error; `None`: it says nothing about the path.
+/// Meaning of a socket's error; `None`: the error does not concern the path.
 fn of_error(error: &io::Error) -> Option<Probed> {
     match error.kind() {
         ErrorKind::ConnectionRefused => Some(Probed::NoProgram),

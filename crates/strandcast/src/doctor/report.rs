@@ -15,7 +15,7 @@ pub struct Report {
     pub links: Vec<Link>,
     /// The receiver, if one was named.
     pub peer: Option<Peer>,
-    /// This machine.
+    /// Facts about this machine.
     pub machine: Machine,
     /// Faults.
     pub findings: Vec<Finding>,
@@ -110,7 +110,7 @@ pub enum Probed {
     Forbidden,
     /// A router has no route to the host, or a filter rejects the datagram.
     Unreachable,
-    /// Nothing came back.
+    /// No answer arrived.
     Silent,
 }
 
@@ -126,13 +126,13 @@ impl Probed {
 pub struct Peer {
     /// Short form of the key with which this machine expects it.
     pub expected: Option<String>,
-    /// True once it has proven this key and admitted this machine.
+    /// True once the peer has proven this key and admitted this machine.
     pub connected: bool,
-    /// Reason why it refuses, or why there is no connection.
+    /// Reason why the peer refuses, or why there is no connection.
     pub refusal: Option<String>,
-    /// True if it refuses this machine's key.
+    /// True if the peer refuses this machine's key.
     pub key_refused: bool,
-    /// True if it answered the question how it sees this machine.
+    /// True if the receiver answered the question about the addresses of this machine.
     pub answered: bool,
     /// Usual port at which a receiver answered, if none answered at the given one.
     pub other_port: Option<u16>,
@@ -142,7 +142,7 @@ pub struct Peer {
     pub silence_s: Option<f64>,
 }
 
-/// This machine.
+/// Facts about this machine.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Machine {
     /// Bytes that the kernel grants a socket for receiving and sending, as it counts them.

@@ -216,7 +216,7 @@ pub enum Event {
         /// The file.
         output: String,
     },
-    /// The output is not read, and media are dropped.
+    /// The output has taken nothing for 2 s, or media are dropped, since it is not read.
     Unread {
         /// The output.
         output: String,
@@ -360,7 +360,9 @@ impl Event {
                 "not recorded: {output} and all numbers of it are taken; move recordings away, or name them by the \
                  second (%S)"
             ),
-            Event::Unread { output } => write!(f, "{output} is not read: what is to be played is dropped"),
+            Event::Unread { output } => {
+                write!(f, "{output} is not read: what does not fit its queue is dropped")
+            }
             Event::OutputTrouble { output, why } => write!(f, "{output}: {why}; datagrams are lost there"),
             Event::OutputFailed { why, .. } => write!(f, "{why}; the other outputs continue"),
             Event::ReadAgain { output, messages } => {
@@ -419,7 +421,10 @@ impl PathTrouble {
             PathTrouble::Returned(after) => write!(f, "{path} is back after {}", duration(*after)),
             PathTrouble::LeftOut(why) => write!(f, "{path} is not used: {why}"),
             PathTrouble::Narrow { before, now } => {
-                write!(f, "{path} does not pass packets of {before} bytes: it has {now} bytes from now on")
+                write!(
+                    f,
+                    "{path} does not pass IP packets of {before} bytes: they have at most {now} bytes from now on"
+                )
             }
             PathTrouble::Renamed(before) => write!(f, "{path} is the new name of {before}"),
         }

@@ -20,7 +20,7 @@ impl Idle {
         Idle { last: now, reported: false }
     }
 
-    /// There is input; returns the time without input, if it was reported.
+    /// Records input. Returns the time without input, if it was reported.
     pub(in crate::live) fn seen(&mut self, now: Instant) -> Option<Duration> {
         let after = now - std::mem::replace(&mut self.last, now);
         std::mem::take(&mut self.reported).then_some(after)

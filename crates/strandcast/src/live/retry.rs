@@ -7,6 +7,6 @@ use std::time::Duration;
 pub enum Retry {
     /// A limited time.
     For(Duration),
-    /// Without a limit, until the sender is stopped.
+    /// Attempts continue without a limit, until the sender is stopped.
     Forever,
 }

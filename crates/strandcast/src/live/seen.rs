@@ -1,5 +1,5 @@
-//! Question of a client about how its receiver sees it, and the answer: messages inside an association, which media
-//! and other messages do not disturb.
+//! A client's question about its addresses at the receiver, and the answer. Both are messages inside an association,
+//! and do not disturb media.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -25,7 +25,7 @@ const MOST_PATHS: usize = 64;
 pub(crate) struct SeenPath {
     /// Number by which both ends know it.
     pub(crate) number: u16,
-    /// Address from which its packets come.
+    /// Address from which the path's packets come.
     pub(crate) remote: SocketAddr,
 }
 
@@ -84,7 +84,7 @@ fn encode(seen: &Seen) -> Bytes {
     [ANSWER, text.as_bytes()].concat().into()
 }
 
-/// The content of such a message; `None` for another one, or one that cannot be read.
+/// Returns the content of an answer; `None` for other or malformed messages.
 pub(crate) fn decode(message: &[u8]) -> Option<Seen> {
     let text = message.strip_prefix(ANSWER).filter(|text| text.len() <= MOST)?;
     let mut lines = std::str::from_utf8(text).ok()?.lines();

@@ -8,10 +8,12 @@ use strandcast_net::resolve::HostPort;
 
 use crate::error::Error;
 
-/// A UDP input or output: `udp://[GROUP@]HOST:PORT[?if=NAME&ttl=N&source=ADDRESS]`.
+/// A UDP input or output: `udp://[GROUP@]HOST:PORT[?if=NAME&ttl=N&source=ADDRESS]`, or `rtp://` in place of `udp://`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UdpUrl {
+    /// Output: each datagram has a header of RTP (RFC 2250). Inputs take datagrams with and without it.
+    pub rtp: bool,
     /// The multicast group: an input joins it, and an output sends to it, on the interface that has the host's address.
     pub group: Option<String>,
     /// Input: the address to listen on, or the group itself. Output: the destination.
@@ -26,8 +28,9 @@ pub struct UdpUrl {
     pub source: Option<IpAddr>,
 }
 
-/// Prefix of the URLs.
-const PREFIX: &str = "udp://";
+/// Prefixes of the URLs.
+const UDP: &str = "udp://";
+const RTP: &str = "rtp://";
 
 impl UdpUrl {
     /// The URL of a text; `None`: it has no `://`, as the name of a file.
@@ -47,9 +50,10 @@ impl FromStr for UdpUrl {
 
     fn from_str(text: &str) -> Result<UdpUrl, String> {
         let refuse = |why: &dyn fmt::Display| format!("{text}: {why}");
-        let Some(rest) = text.strip_prefix(PREFIX) else {
+        let (rtp, prefix) = if text.starts_with(RTP) { (true, RTP) } else { (false, UDP) };
+        let Some(rest) = text.strip_prefix(prefix) else {
             let kind = text.split_once("://").map_or(text, |(kind, _)| kind);
-            return Err(format!("{kind}:// is not supported: expected a file or udp://"));
+            return Err(format!("{kind}:// is not supported: expected a file, udp:// or rtp://"));
         };
         let (group, host) = match rest.split_once('@') {
             Some(("", host)) => (None, host),
@@ -60,8 +64,8 @@ impl FromStr for UdpUrl {
         // `udp://:5000` and `udp://@:5000`: every address of this machine.
         let host = if host.starts_with(':') { format!("0.0.0.0{host}") } else { host.to_owned() };
         let HostPort { host, port } = host.parse().map_err(|e| refuse(&e))?;
-        let port = port.ok_or_else(|| refuse(&"needs a port: udp://HOST:PORT"))?;
-        let mut url = UdpUrl { group, host, port, interface: None, ttl: None, source: None };
+        let port = port.ok_or_else(|| refuse(&format_args!("needs a port: {prefix}HOST:PORT")))?;
+        let mut url = UdpUrl { rtp, group, host, port, interface: None, ttl: None, source: None };
         for option in query.into_iter().flat_map(|query| query.split('&')) {
             url.set(option).map_err(|e| refuse(&e))?;
         }
@@ -96,7 +100,8 @@ impl UdpUrl {
 impl fmt::Display for UdpUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let group = self.group.as_ref().map(|group| format!("{group}@")).unwrap_or_default();
-        write!(f, "{PREFIX}{group}{}", HostPort { host: self.host.clone(), port: Some(self.port) })?;
+        let prefix = if self.rtp { RTP } else { UDP };
+        write!(f, "{prefix}{group}{}", HostPort { host: self.host.clone(), port: Some(self.port) })?;
         let interface = self.interface.as_ref().map(|name| format!("if={name}"));
         let ttl = self.ttl.map(|ttl| format!("ttl={ttl}"));
         let source = self.source.map(|source| format!("source={source}"));
@@ -121,8 +126,10 @@ mod tests {
             "udp://239.1.1.1@192.0.2.1:5004",
             "udp://[::1]:5004",
             "udp://[ff15::7]:5004?if=eth0&ttl=8&source=2001:db8::1",
+            "rtp://239.1.1.1@192.0.2.1:5004?ttl=8",
         ] {
-            assert_eq!(text.parse::<UdpUrl>().unwrap().to_string(), text);
+            let url = text.parse::<UdpUrl>().unwrap();
+            assert_eq!((url.to_string().as_str(), url.rtp), (text, text.starts_with("rtp")));
         }
     }
 
@@ -131,7 +138,8 @@ mod tests {
         for (text, word) in [
             ("udp://127.0.0.1", "port"),
             ("udp://h:0", "port"),
-            ("rtp://127.0.0.1:1", "rtp://"),
+            ("rtp://127.0.0.1", "needs a port: rtp://HOST:PORT"),
+            ("rist://127.0.0.1:1", "rist:// is not supported"),
             ("udp://h:1?pkt_size=1316", "leave pkt_size= out"),
             ("udp://h:1?ttl=0", "1 to 255"),
             ("udp://h:1?ttl=x", "1 to 255"),

@@ -25,7 +25,7 @@ pub struct Gate {
     identity: SecretKey,
     changes: ChangeDetector,
     senders: Senders,
-    /// Senders that enrolled since then. The file may not have them yet, or may never have them.
+    /// Senders that enrolled since then. The file may not contain these senders yet.
     enrolled: Vec<(TokenId, PublicKey)>,
     /// Time at which access changes by itself, in seconds since 1970.
     expiry: Option<u64>,

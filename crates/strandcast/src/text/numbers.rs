@@ -1,5 +1,7 @@
 //! Human-readable numbers: at most four digits and a unit.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// `43 ms`.
@@ -31,6 +33,14 @@ pub fn count(n: u64, what: &str) -> String {
         grouped.push(digit);
     }
     format!("{grouped} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// `capacity 12, burst 3`: messages by cause, most of them first.
+pub fn causes(of: &BTreeMap<&'static str, u64>) -> String {
+    let mut all: Vec<_> = of.iter().collect();
+    all.sort_by_key(|(_, messages)| Reverse(**messages));
+    let each: Vec<String> = all.into_iter().map(|(cause, messages)| format!("{cause} {messages}")).collect();
+    each.join(", ")
 }
 
 /// Summary line on outages; `None` without outages.

@@ -15,7 +15,7 @@ use crate::endpoints::{CLIENT, SERVER, TestPair, Wire, ms};
 /// Makes a scheme.
 pub type Make = Arc<dyn Fn() -> Box<dyn Scheme> + Send + Sync>;
 
-/// Sets what a scheme needs of the transport.
+/// Sets the values of the transport that a scheme needs.
 pub type Tune = Arc<dyn Fn(&mut TransportConfig) + Send + Sync>;
 
 /// Steps without progress in time before a timer counts as stuck.
@@ -338,7 +338,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// For the message of a failure.
+    /// Describes the state for the message of a failure.
     fn state(&self) -> String {
         let mut out = format!("{:?}\n", self.w.reasons());
         for side in 0..2 {

@@ -66,7 +66,7 @@ impl Noise {
         self.0.chance(0.5)
     }
 
-    /// Nothing, little or much: up to 2⁴⁰.
+    /// Draws zero, a small or a large number, up to 2⁴⁰.
     fn bytes(&mut self) -> u64 {
         let shift = 24 + self.0.below(41);
         self.0.u64().checked_shr(shift as u32).unwrap_or(0)

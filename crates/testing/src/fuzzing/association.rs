@@ -79,7 +79,7 @@ fn tuple(kind: u8) -> FourTuple {
 }
 
 impl<'a> Harness<'a> {
-    /// After the handshake; the first byte chooses the configuration.
+    /// Runs a script after the handshake. Its first byte chooses the configuration.
     fn established(mut script: Script<'a>, codings: [Option<Coding>; 2]) -> Option<Self> {
         let kind = script.u8();
         let codes = codings != [None, None];

@@ -22,7 +22,7 @@ impl<'a> Script<'a> {
         u16::from_be_bytes([self.u8(), self.u8()])
     }
 
-    /// At most `len` bytes.
+    /// Takes at most `len` bytes.
     pub fn take(&mut self, len: usize) -> &'a [u8] {
         self.0.split_off(..len.min(self.0.len())).unwrap_or_default()
     }

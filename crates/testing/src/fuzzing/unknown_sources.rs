@@ -59,7 +59,7 @@ struct Held {
 struct ByteCounter {
     given: usize,
     got: usize,
-    /// For heartbeats to an address that was listed in INIT.
+    /// Bytes of heartbeats to an address that INIT listed.
     listed: usize,
 }
 

@@ -279,7 +279,7 @@ pub fn restart_of_theirs<F: Foreign>(seed: u64, loss: f64) {
     close(&mut p, PacketOrigin::Them);
 }
 
-/// This project's end loses its state and opens again.
+/// Runs a restart in which Strandcast's end loses its state and opens again.
 pub fn restart_of_our_end<F: Foreign>(seed: u64, loss: f64) -> Pair<F> {
     let mut p = handshake::<F>(PacketOrigin::Us, seed, loss);
     p.journal.title = format!("we restart, seed {seed}, loss {loss}");

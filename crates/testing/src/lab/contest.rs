@@ -12,7 +12,7 @@ use super::Presets;
 pub const SINGLE: &str = "sctp";
 /// All paths, where a run names its path.
 pub const ALL: &str = "all";
-/// Bytes of payload in a packet of 1400 bytes at IP level: what a link's rate leaves for data at most.
+/// Bytes of payload in a packet of 1400 bytes at IP level: the largest part of a link's rate for data.
 pub const PAYLOAD_SHARE: f64 = 1344.0 / 1400.0;
 /// Factor for data that were queued before the window begins: they add to a link's data in it.
 const SLACK: f64 = 1.05;
@@ -28,7 +28,7 @@ pub struct Run {
     pub seed: u64,
 }
 
-/// A network and what is run on it.
+/// A network and its runs.
 pub struct Contest<'a> {
     /// Name of the measured flow.
     pub flow: &'a str,
@@ -90,7 +90,7 @@ impl Outcome {
     }
 }
 
-/// Values of flows in a run, by `FLOW METRIC`: those of [`METRICS`].
+/// Values of flows in a run, by `FLOW METRIC`: those of `METRICS`.
 pub type Values = BTreeMap<String, f64>;
 /// Metrics that are kept of each flow.
 const METRICS: [&str; 2] = [GOODPUT, MISSED];

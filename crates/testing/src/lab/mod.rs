@@ -88,7 +88,7 @@ pub fn rfc_tcp() -> Tcp {
     Tcp { profile: "rfc".into(), set: BTreeMap::new() }
 }
 
-/// Without UDP, in packets of 1500 bytes.
+/// Makes an SCTP transport without UDP, with packets of 1500 bytes.
 pub fn sctp(scheme: &str) -> Transport {
     let profile = sctp_profile("rfc").expect("there is such a profile");
     let sctp = Sctp { mtu: 1500, encapsulation: 20, ..profile };

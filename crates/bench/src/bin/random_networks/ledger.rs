@@ -78,7 +78,7 @@ pub struct Entry<'a> {
     pub ledger: &'a Ledger,
     pub network: &'a str,
     pub flow: &'a str,
-    /// The command that repeats a run but for its seed and scheme.
+    /// Command that repeats a run, without seed and scheme.
     pub replay: &'a str,
 }
 

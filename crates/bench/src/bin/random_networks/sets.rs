@@ -17,7 +17,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// This measure without a bound.
+    /// Returns this measure without a bound.
     pub fn unbarred(self) -> Measure {
         match self {
             Measure::Bulk { .. } => Measure::Bulk { of_best: None, of_sum: None },
@@ -34,7 +34,7 @@ pub type Bar = (&'static str, Measure);
 pub struct Entry {
     /// Name in tables.
     pub name: String,
-    /// Its file, from the root of the repository.
+    /// Path of the file, from the root of the repository.
     pub file: String,
     /// Changes to the file, as `key=value`.
     pub sets: Vec<String>,

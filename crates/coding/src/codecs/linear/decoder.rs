@@ -14,7 +14,7 @@ use crate::codecs::kernel::{ALIGNMENT, Kernel, Term, row};
 /// State of a column, which represents a source symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
-    /// No row leads with it.
+    /// No row leads with this symbol.
     Free,
     /// A row with several columns leads with it.
     Leads(usize),
@@ -115,7 +115,7 @@ impl LinearDecoder {
         self.taken_payload[payload.len()..].fill(0);
     }
 
-    /// Adds the row in `taken`: reduces it by the other rows, and the other rows by the remainder.
+    /// Adds the row in `taken`: reduces the row by the others, and the others by the remainder.
     fn take(&mut self) -> Outcome {
         let wide = row(self.length);
         self.reduce();

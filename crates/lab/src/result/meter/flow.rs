@@ -19,7 +19,7 @@ use crate::result::{Metric, Subject};
 pub struct FlowSpec {
     /// Name of the flow in results.
     pub name: String,
-    /// The names of its paths by number.
+    /// The names of the flow's paths by number.
     pub paths: Vec<String>,
     /// Time that counts. Rates are means over all of it: for a flow that begins later or ends earlier, give the
     /// flow's own time.
@@ -28,10 +28,11 @@ pub struct FlowSpec {
     pub video: Option<VideoSpec>,
 }
 
-/// Measures one flow, packet by packet. Only what happens in the window counts; what was before it (the player's
-/// buffer, messages that wait for earlier ones) is followed all the same.
+/// Measures one flow, packet by packet. Only events in the window count, but the state before it (the player's buffer,
+/// messages that wait for earlier ones) is tracked as well.
 ///
-/// Time must not go back. Memory does not grow with time: percentiles come from a histogram, at most 0.8 % off.
+/// Time must not go back. Memory does not grow with time: percentiles come from a histogram with an error of at most
+/// 0.8 %.
 #[derive(Debug)]
 pub struct FlowMeter {
     spec: FlowSpec,
@@ -40,7 +41,8 @@ pub struct FlowMeter {
     disorder: Disorder,
     order: InOrder,
     message_delay: Histogram,
-    /// Messages of which something was sent, and when first; from the first that is not settled on.
+    /// Messages that were sent at least in part, with the time of their first transmission, from the first undecided
+    /// message on.
     first_sent: VecDeque<(u64, Instant)>,
     next_unsent: u64,
     delivery_delay: Histogram,
@@ -109,7 +111,7 @@ impl FlowMeter {
         }
     }
 
-    /// The time over which it measures.
+    /// The time over which the meter measures.
     pub fn window(&self) -> Window {
         self.spec.window
     }
@@ -145,7 +147,7 @@ impl FlowMeter {
         self.gap.submitted += u64::from(bytes);
     }
 
-    /// Sets the format of the user data in its packets. Call it once a packet has been sent.
+    /// Sets the format of the user data in its packets. Call it after a packet was sent.
     pub fn framed(&mut self, framing: Framing) {
         self.framing = framing;
     }
@@ -195,8 +197,8 @@ impl FlowMeter {
         }
     }
 
-    /// A packet with data came to the flow's receiver, which has not looked at it: [`arrived`](Self::arrived) follows
-    /// if it takes it.
+    /// Records a packet with data that reached the flow's receiver. [`arrived`](Self::arrived) follows if the receiver
+    /// accepts it.
     pub fn received(&mut self, now: Instant, path: u8, damaged: bool) {
         if self.spec.window.contains(now) {
             let tally = &mut self.paths[usize::from(path)];
@@ -257,8 +259,8 @@ impl FlowMeter {
         self.video.as_ref().map_or_else(Vec::new, |video| video.frames(origin))
     }
 
-    /// The receiving application got more bytes of a stream without message boundaries. A video's frames are found in
-    /// it by their sizes.
+    /// The receiving application got more bytes of a stream without message boundaries. The frames of a video are
+    /// identified by their sizes.
     pub fn progressed(&mut self, now: Instant, bytes: u64) {
         self.count_delivered(now, bytes);
         let counts = self.spec.window.contains(now);
@@ -378,7 +380,7 @@ impl FlowMeter {
         }
     }
 
-    /// Shares of what was sent as symbols.
+    /// Shares of the bytes that were sent as symbols.
     fn put_symbols(&self, put: &mut dyn FnMut(&'static str, f64)) {
         let counted = |name| self.counters.iter().find(|c| c.name == name).map(Counter::in_window);
         let (Some(source), Some(repair)) = (counted("source_bytes"), counted("repair_bytes")) else { return };
@@ -401,7 +403,7 @@ impl FlowMeter {
     }
 }
 
-/// Puts metrics of `subject` into `out`. It leaves out values that are not numbers, as the mean of nothing.
+/// Puts metrics of `subject` into `out`. It leaves out values that are not numbers, such as a mean without samples.
 pub(super) fn sink(subject: Subject, out: &mut Vec<Metric>) -> impl FnMut(&'static str, f64) {
     move |name, value| {
         if value.is_finite() {

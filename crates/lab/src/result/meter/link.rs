@@ -13,7 +13,7 @@ use crate::result::{Metric, Subject};
 pub struct LinkReading {
     /// Time of the counts.
     pub at: Instant,
-    /// Packets that came to it.
+    /// Packets that came to the link.
     pub offered: u64,
     /// Packets that came out.
     pub delivered: u64,
@@ -21,7 +21,7 @@ pub struct LinkReading {
     pub lost_queue: u64,
     /// Packets lost at random.
     pub lost_random: u64,
-    /// Packets lost because it was down.
+    /// Packets lost because the link was down.
     pub lost_down: u64,
     /// Bytes that left the transmitter.
     pub served_bytes: u64,
@@ -29,7 +29,7 @@ pub struct LinkReading {
     pub repeated: Option<Count>,
     /// Bits that could have left it; `None`: any number.
     pub capacity_bits: Option<f64>,
-    /// For how long packets have waited, all together.
+    /// Sum of the times for which packets waited.
     pub waited: Duration,
     /// The most packets that ever waited.
     pub queue_max: usize,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use strandcast_proto::time::Instant;
 
-/// The most messages that wait for an earlier one; then the earliest is given up for lost.
+/// Maximum number of messages that wait for an earlier one; beyond it the earliest counts as lost.
 const MOST_WAITING: u64 = 65_536;
 
 /// A delivered message.

@@ -20,7 +20,7 @@ pub(super) struct Player {
 enum State {
     /// Paused, with this time of media waiting.
     Paused(Duration),
-    /// Playing; the media that are there last until this instant.
+    /// Playing; the available media last until this instant.
     Playing(Instant),
     /// All media are there.
     Complete,

@@ -24,7 +24,7 @@ pub struct RadioReading {
     idle: Duration,
 }
 
-/// The names of what is counted.
+/// Names of the counters.
 const COUNTS: [&str; 29] = [
     "frames",
     "frames_rts",

@@ -13,7 +13,7 @@ pub struct ShareMeter {
     wires: Vec<(String, String)>,
     flows: Vec<String>,
     window: Window,
-    /// By wire, then by flow; the last one of each wire is for what belongs to no flow.
+    /// Bytes by wire and flow; the last entry of each wire counts packets that belong to no flow.
     bytes: Vec<u64>,
 }
 

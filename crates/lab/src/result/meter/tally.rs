@@ -19,7 +19,7 @@ pub(super) struct Tally {
     pub arrived_old: u64,
     pub new_payload: u64,
     pub lost: [u64; 4],
-    /// For a path over radios: packets that left one, and the hops they took.
+    /// Packets that left a radio, and the hops they took; only of a path over radios.
     pub over_radio: Option<[u64; 2]>,
     pub delay: Histogram,
 }

@@ -1,4 +1,4 @@
-//! A flow's video as its viewer gets it.
+//! A flow's video from the viewer's point of view.
 
 use core::ops::Range;
 use core::time::Duration;
@@ -69,7 +69,7 @@ impl VideoSource {
 pub struct VideoFrame {
     /// Type of the frame; `None`: a header, on which all frames depend.
     pub kind: Option<FrameType>,
-    /// When it is captured, and shown.
+    /// Time of capture, and of display.
     pub capture: Instant,
     /// Size of the frame.
     pub bytes: u32,
@@ -89,7 +89,7 @@ pub fn eq17_db(expected_bps: f64, measured_bps: f64) -> f64 {
 pub(super) struct VideoMeter {
     spec: VideoSpec,
     window: Window,
-    /// From the first capture to the end of the last frame, as far as it is in the window.
+    /// Time from the first capture to the end of the last frame, limited to the window.
     life: Window,
     end: Instant,
     /// Expected bit/s.
@@ -100,7 +100,7 @@ pub(super) struct VideoMeter {
     player: Player,
     /// The viewer of a constant rate.
     viewer: Option<Messages>,
-    /// In order by capture + `psnr_deadline`, by the end of sending, and in each bin.
+    /// Bytes in order by capture + `psnr_deadline`, by the end of sending, and in each bin.
     in_time: u64,
     by_end: u64,
     bins: Vec<u64>,
@@ -111,7 +111,7 @@ pub(super) struct VideoMeter {
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     missing: u64,
-    /// Time at which it was whole.
+    /// Time at which the frame was whole.
     whole: Option<Instant>,
 }
 
@@ -328,8 +328,8 @@ impl VideoMeter {
         self.player.add(now, media, last);
     }
 
-    /// Frames in the order of display, with whether each is of use: it came in time, and the header before an I frame
-    /// also came by then. A header has no deadline of its own.
+    /// Returns the frames in the order of display, each with true if it is usable: it arrived in time, and so did the
+    /// header before an I frame. A header itself has no deadline.
     fn usable(&self, frames: &[VideoFrame], shown: &[usize]) -> Vec<(Option<FrameType>, bool)> {
         let mut header = None;
         let mut usable = Vec::with_capacity(shown.len());
@@ -352,7 +352,7 @@ impl VideoMeter {
         usable
     }
 
-    /// Puts counts of frames by type, and returns what the viewer sees.
+    /// Adds counts of frames by type to the metrics, and returns the pictures that the viewer sees.
     fn put_frames(&self, frames: &[VideoFrame], put: &mut dyn FnMut(&'static str, f64)) -> Seen {
         let deadline = self.spec.deadline;
         let shown = order_of_display(frames);
@@ -401,8 +401,8 @@ fn judged(life: Window, end: Instant, window: Window, time: Duration) -> Window 
     Window { from: life.from, to: end.min(window.to - time) }
 }
 
-/// In which order frames are shown. Captures that do not ascend tell it; if they do, they may be times of sending. Then
-/// B frames behind two others are sent behind the later one of these, and shown before it.
+/// Returns the order in which frames are shown. Captures that do not ascend tell it; if they do, they may be times of
+/// sending. Then B frames behind two others are sent behind the later one of these, and shown before it.
 fn order_of_display(frames: &[VideoFrame]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..frames.len()).collect();
     if !frames.is_sorted_by_key(|frame| frame.capture) {

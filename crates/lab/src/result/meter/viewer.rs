@@ -16,11 +16,11 @@ pub(super) struct Seen {
     pub due: u64,
     pub late: u64,
     pub missed: u64,
-    /// Pictures, those that can be decoded, and how often one stays on for too long.
+    /// Number of pictures, of decodable pictures, and of freezes.
     pub pictures: u64,
     pub decodable: u64,
     pub freezes: u64,
-    /// Time in which their captures lie.
+    /// Time that the captures of the pictures span, in seconds.
     pub seconds: f64,
 }
 
@@ -32,7 +32,7 @@ impl Seen {
         self.freezes = freezes(decodable.iter().copied(), picture);
     }
 
-    /// Puts shares, and under the names of the units how many came late and were missed.
+    /// Adds the shares to the metrics, and the numbers of late and missed units under the names of the units.
     pub fn put(&self, [late, missed]: [&'static str; 2], put: &mut dyn FnMut(&'static str, f64)) {
         put("missed_ratio", self.missed as f64 / self.due as f64);
         put("decodable_ratio", self.decodable as f64 / self.pictures as f64);
@@ -96,7 +96,7 @@ pub(super) fn underflows(mut player: LivePlayer, units: &[(Instant, Option<Insta
 #[derive(Clone, Debug)]
 pub(super) struct Nominal {
     start: Instant,
-    /// Nominal pictures of judged units, ascending, each with how many of these were missed.
+    /// Nominal pictures of judged units, ascending, each with its number of missed units.
     pictures: Vec<(u64, u64)>,
     seen: Seen,
 }
@@ -174,7 +174,7 @@ impl Messages {
         self.start + Duration::from_secs_f64(self.interval_s * number as f64)
     }
 
-    /// A message came, for the first time.
+    /// Records the first arrival of a message.
     pub fn came(&mut self, now: Instant, number: u64) {
         if number >= self.count {
             return;

@@ -36,7 +36,7 @@ impl Window {
 pub enum LossPlace {
     /// A queue was full, or its management or a policer dropped it.
     Queue,
-    /// A loss model took it.
+    /// A loss model took the packet.
     Random,
     /// A link was down.
     Down,

@@ -16,8 +16,8 @@ use parquet::file::properties::WriterProperties;
 use super::OutputError;
 use super::file::Pending;
 
-/// Rows that are held until they are encoded, and rows whose encoded columns are held until they are written: what a
-/// table needs of memory.
+/// Number of rows that wait for encoding, and of rows whose encoded columns wait for writing. They determine the memory
+/// of a table.
 const BATCH: usize = 8_192;
 const ROW_GROUP: usize = 65_536;
 
@@ -26,7 +26,7 @@ const ROW_GROUP: usize = 65_536;
 pub enum Format {
     /// Apache Parquet.
     Parquet,
-    /// Comma-separated values (RFC 4180) with a head line; what is absent is empty.
+    /// Comma-separated values (RFC 4180) with a header line; absent values are empty.
     Csv,
 }
 

@@ -41,7 +41,7 @@ impl Output {
         Ok(SeriesWriter { table, scheme: scheme.into(), seed })
     }
 
-    /// Writes what is known when all runs are over.
+    /// Writes the results of all runs.
     ///
     /// # Errors
     /// The first file that could not be written; those before it stay.
@@ -81,7 +81,7 @@ impl Output {
     }
 }
 
-/// Writes a run's time series while it runs; in memory is only what is not yet a full part of the file.
+/// Writes a run's time series while it runs. Only the last, incomplete part of the file is in memory.
 #[derive(Debug)]
 pub struct SeriesWriter {
     table: Table,
@@ -113,7 +113,7 @@ impl SeriesWriter {
     }
 }
 
-/// A scheme as part of a file's name: what is not a letter, digit, `.`, `=` or `-` becomes `_`.
+/// Returns a scheme as part of a file's name: every character except letters, digits, `.`, `=` and `-` becomes `_`.
 fn file_name(scheme: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || ['.', '=', '-'].contains(&c);
     scheme.chars().map(|c| if plain(c) { c } else { '_' }).collect()

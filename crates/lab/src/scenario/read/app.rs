@@ -59,7 +59,7 @@ fn onoff(table: &Table<'_>, size: u32) -> Read<App> {
     Ok(App::OnOff { size, rate, on, off, law })
 }
 
-/// A Pareto shape, which is above 1: else there is no mean.
+/// Reads a Pareto shape, which must be above 1, because otherwise there is no mean.
 pub(super) fn shape(table: &Table<'_>) -> Read<f64> {
     let shape = table.get(&ONOFF.shape)?;
     if shape > 1.0 {
@@ -110,7 +110,7 @@ fn video(table: &Table<'_>, size: u32, transport: &Transport) -> Read<Video> {
     Ok(Video { frames, size, deadline, expire, prebuffer, psnr_deadline, keep_alive })
 }
 
-/// The frames of a video at a rate, each by itself or in bursts.
+/// Reads the frames of a video at a rate, single or in bursts.
 fn at_a_rate(table: &Table<'_>, rate: f64) -> Read<Frames> {
     let burst = table.maybe(&VIDEO.burst)?;
     let in_bursts: [&Key; 2] = [&VIDEO.spacing.key, &VIDEO.key_frames.key];

@@ -200,7 +200,7 @@ pub(super) fn tcp(table: &Table<'_>) -> Read<Tcp> {
     Ok(Tcp { profile: profile.to_string(), set })
 }
 
-/// Above what a time of TCP gets a warning.
+/// Value above which a time of TCP causes a warning.
 fn longest(name: &str) -> Longest {
     match name {
         "ack_delay" | "granularity" => Longest::Delay,

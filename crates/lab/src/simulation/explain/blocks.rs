@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Bytes before each message in the stream that blocks are cut from: the header of a record whose stream and payload
-/// protocol identifier are 0, as those of a flow are.
+/// Bytes before each message in the stream of a coder: the header of a record whose stream and payload protocol
+/// identifier are 0, as in all flows.
 const RECORD: u64 = 4;
-/// Blocks whose place in the stream is kept.
+/// Number of blocks whose position in the stream is stored.
 const MOST: usize = 4096;
 
 /// A flow's messages and blocks as parts of one stream of bytes.

@@ -16,7 +16,7 @@ pub(super) struct Covered {
 }
 
 impl Covered {
-    /// A message was sent as a source symbol, if that is what its header says.
+    /// Records a message that was sent as a source symbol, according to its header.
     pub fn source(&mut self, header: &Header, number: u64) {
         let key = match *header {
             Header::Source { block, index, .. } => (block, index),
@@ -41,8 +41,8 @@ impl Covered {
         }
     }
 
-    /// Messages that the repair symbol with this TSN covers; `None` if the TSN is not a repair symbol's, or the
-    /// symbol covers none of them.
+    /// Returns the messages that the repair symbol with this TSN covers; `None` if the TSN is not a repair symbol's, or
+    /// the symbol covers no message.
     pub fn by(&self, tsn: u64) -> Option<&[u64]> {
         self.repairs.get(&tsn).map(Vec::as_slice)
     }
@@ -52,7 +52,7 @@ impl Covered {
         !self.sources.is_empty()
     }
 
-    /// A message is no longer followed.
+    /// Removes a message.
     pub fn forget(&mut self, number: u64) {
         self.sources.retain(|_, owner| *owner != number);
     }

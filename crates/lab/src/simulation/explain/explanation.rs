@@ -36,11 +36,12 @@ pub struct Explanation {
     pub frame: Option<FrameInfo>,
     /// The messages, by number.
     pub messages: Vec<MessageTrace>,
-    /// Earlier messages that had not come when one of [`messages`](Self::messages) had, by number: it waited for them.
+    /// Numbers of earlier messages that had not arrived when one of [`messages`](Self::messages) had: this message
+    /// waited for them.
     pub blockers: Vec<MessageTrace>,
     /// Waits of the sender, from the submission of the first of the messages until all were sent, in order of time.
     pub holds: Vec<Hold>,
-    /// Earlier messages that kept the receive window full meanwhile, by number: [`Hold::behind`].
+    /// Numbers of earlier messages that kept the receive window full in this time: [`Hold::behind`].
     pub holders: Vec<MessageTrace>,
     /// Messages that the flow handed in, in all of the run.
     pub submitted: u64,
@@ -63,11 +64,11 @@ pub struct MessageTrace {
     pub created: Instant,
     /// Time at which the transport took it: later if its buffer was full.
     pub taken: Instant,
-    /// Messages that were taken before it, and of which nothing had been sent by then.
+    /// Number of messages that were taken before it and had not been sent by then.
     pub ahead: u64,
     /// Packets of the message, in order of sending.
     pub transmissions: Vec<Transmission>,
-    /// Time at which all of it had arrived.
+    /// Time at which all of the message had arrived.
     pub complete: Option<Instant>,
     /// Time at which the receiving application got it.
     pub delivered: Option<Instant>,
@@ -90,11 +91,11 @@ pub struct DropTrace {
     pub cause: DropCause,
     /// End of the message's lifetime.
     pub expires: Option<Instant>,
-    /// Chunks of it that were sent, and those of them that had not arrived.
+    /// Chunks of the message that were sent, and those of them that had not arrived.
     pub sent: u64,
     /// See [`sent`](Self::sent).
     pub missing: u64,
-    /// Bytes of it that were never sent.
+    /// Bytes of the message that were never sent.
     pub unsent: u64,
     /// State of the flow's paths at that time.
     pub paths: Vec<PathStanding>,
@@ -107,7 +108,7 @@ pub struct PathStanding {
     pub path: String,
     /// The path was active: it answered, and was not suspended.
     pub active: bool,
-    /// Values that the transport and its scheme had of it, by their names in time series.
+    /// The path's values in the transport and its scheme, by their names in time series.
     pub gauges: Vec<(&'static str, f64)>,
 }
 
@@ -124,14 +125,14 @@ pub struct Transmission {
     pub len: u32,
     /// The packet carries data that were sent before.
     pub retransmission: bool,
-    /// The symbol that it carries, where the flow codes: the first one if it carries several chunks.
+    /// The symbol that the transmission carries, where the flow codes: the first one if it carries several chunks.
     pub symbol: Option<SymbolName>,
     /// True for a repair symbol that is sent in addition to messages: it also covers others.
     pub beside: bool,
     /// Number of this transmission of the message's data: 1 is the first.
     pub nth: u32,
-    /// Expiry of the retransmission timer for it; `None`: the timer did not expire, or not before the data were sent
-    /// again.
+    /// Expiry of the retransmission timer for this transmission; `None`: the timer did not expire before the data were
+    /// sent again.
     pub timeout: Option<Instant>,
     /// Links in order, as far as it came.
     pub hops: Vec<Hop>,
@@ -144,13 +145,13 @@ pub struct Transmission {
 pub struct Hop {
     /// The link's name and direction: `b`, or `b.reverse`.
     pub link: String,
-    /// Time at which it came to the link.
+    /// Time at which the packet came to the link.
     pub entered: Instant,
     /// Start of its serialisation; `None`: it did not get that far.
     pub started: Option<Instant>,
     /// End of its serialisation.
     pub departed: Option<Instant>,
-    /// Time at which it left the link.
+    /// Time at which the packet left the link.
     pub arrived: Option<Instant>,
 }
 
@@ -170,17 +171,17 @@ pub enum Outcome {
 }
 
 impl Hop {
-    /// Time for which it waited for the transmitter.
+    /// Time for which the packet waited for the transmitter.
     pub fn queued(&self) -> Option<Duration> {
         self.started.map(|started| started - self.entered)
     }
 
-    /// Time that its bits took to leave.
+    /// Serialisation time of the packet.
     pub fn serialisation(&self) -> Option<Duration> {
         Some(self.departed? - self.started?)
     }
 
-    /// Time for which it was in transit.
+    /// Time for which the packet was in transit.
     pub fn propagation(&self) -> Option<Duration> {
         Some(self.arrived? - self.departed?)
     }
@@ -194,19 +195,19 @@ impl PathStanding {
 }
 
 impl Transmission {
-    /// Time that its host took to send it.
+    /// Time that the host took to send the transmission.
     pub fn host(&self) -> Option<Duration> {
         self.hops.first().map(|hop| hop.entered - self.sent)
     }
 
-    /// Time for which it waited in queues.
+    /// Time for which the transmission waited in queues.
     pub fn queued(&self) -> Duration {
         self.hops.iter().filter_map(Hop::queued).sum()
     }
 }
 
 impl MessageTrace {
-    /// Time for which it waited in its host before it was first sent.
+    /// Time for which the message waited in its host before it was first sent.
     pub fn waited(&self) -> Option<Duration> {
         self.own().next().map(|first| first.sent - self.created)
     }
@@ -216,12 +217,12 @@ impl MessageTrace {
         self.transmissions.iter().filter(|t| !t.beside)
     }
 
-    /// Number of its own packets that were lost.
+    /// Number of the message's own packets that were lost.
     pub fn losses(&self) -> usize {
         self.own().filter(|t| matches!(t.outcome, Outcome::Lost(_))).count()
     }
 
-    /// Time for which it was whole and waited for earlier messages.
+    /// Time for which the message was whole and waited for earlier messages.
     pub fn blocked(&self) -> Option<Duration> {
         Some(self.delivered? - self.complete?)
     }
@@ -238,7 +239,7 @@ impl Explanation {
         Some(self.capture()? + self.frame?.deadline)
     }
 
-    /// Checks that what was asked for was there.
+    /// Checks that the run had the requested message or frame.
     ///
     /// # Errors
     /// [`ExplainError::NotSent`].

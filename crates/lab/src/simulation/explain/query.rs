@@ -41,7 +41,7 @@ pub enum ExplainError {
     /// The scenario has no such flow.
     #[error("there is no flow '{name}'; there are {known}")]
     UnknownFlow {
-        /// As given.
+        /// Name in the question.
         name: String,
         /// All flows.
         known: String,
@@ -57,9 +57,9 @@ pub enum ExplainError {
     TooShort {
         /// The flow.
         flow: String,
-        /// Frames it has until the run ends.
+        /// Number of frames until the run ends.
         frames: u64,
-        /// Messages they are sent in.
+        /// Number of messages of these frames.
         messages: u64,
     },
     /// The run ended before.
@@ -69,7 +69,7 @@ pub enum ExplainError {
         flow: String,
         /// `message` or `frame`.
         what: &'static str,
-        /// As asked for.
+        /// Number in the question.
         number: u64,
         /// Number of messages that the flow sent.
         sent: u64,

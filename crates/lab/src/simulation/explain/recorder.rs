@@ -23,15 +23,16 @@ use crate::simulation::{Names, Simulation};
 
 /// Number and time of submission, which begin each message of our SCTP flows.
 const HEADER: usize = 16;
-/// Delivered messages that are kept because they held up the receive window; beyond it the half that did so longest is.
+/// Maximum number of delivered messages that are stored because they blocked the receive window; beyond it the half
+/// that blocked it longest stays.
 const MOST_HOLDERS: usize = 4096;
 
 /// Follows messages of a flow from their submission to their delivery, and with them, where messages are delivered in
 /// order, the earlier ones that they may wait for; and what holds the sender back until they are sent.
 ///
-/// Memory: what is in the sender's buffer, under way or not yet delivered, until the messages asked for are; then only
-/// those and what they waited for. Before, also some thousand messages that held up the receive window, and a few bytes
-/// for each time that the reason for waiting changed.
+/// The memory holds all messages that are in the sender's buffer, in transit or not yet delivered, until the requested
+/// messages are delivered; then only those and the messages for which they waited. Before, also some thousand messages
+/// that held up the receive window, and a few bytes for each time that the reason for waiting changed.
 #[derive(Debug)]
 pub struct Explainer {
     subject: Subject,
@@ -48,9 +49,9 @@ pub struct Explainer {
     waits: Waits,
     /// The last of those messages that are whole.
     last_complete: Option<u64>,
-    /// The message behind the one that was delivered last: where they are delivered in order, the next.
+    /// Number of the message after the last delivered one: with delivery in order, the next one.
     next: u64,
-    /// Delivered messages that are kept because they held up the receive window.
+    /// Delivered messages that are stored because they blocked the receive window.
     holders: usize,
     /// Messages without a sent byte, by number or by position of their first byte.
     unsent: VecDeque<u64>,
@@ -64,7 +65,7 @@ pub struct Explainer {
     flights: BTreeMap<u64, Flight>,
     /// Time at which each link's transmitter is free.
     free: Vec<Instant>,
-    /// The packet that came out of a link last.
+    /// Last packet that left a link.
     last_out: u64,
     /// Data frames that have just ended on the air.
     frames: Vec<(RadioId, FrameRecord)>,
@@ -92,14 +93,14 @@ struct Subject {
 struct Open {
     explanation: MessageTrace,
     missing: Missing,
-    /// All its parts are known.
+    /// True if all parts of the message are known.
     known: bool,
-    /// One that was asked for waited for it.
+    /// True if a message that the user asked for waited for this one.
     blocks: bool,
     /// The message blocked the receive window.
     holds: bool,
     packets: Vec<u64>,
-    /// Arrival of the last new symbol of its blocks.
+    /// Arrival of the last new symbol of the message's coded blocks.
     last_symbol: Option<Instant>,
 }
 
@@ -327,7 +328,7 @@ impl Explainer {
         found
     }
 
-    /// A packet arrived where it was meant to go.
+    /// Records a packet that arrived at its destination.
     fn receive(&mut self, now: Instant, new: bool) {
         let Some(flight) = self.flights.get_mut(&self.last_out) else { return };
         if flight.transmission.outcome != Outcome::UnderWay {
@@ -355,7 +356,7 @@ impl Explainer {
         }
     }
 
-    /// A message that was asked for is whole: what is not, before it, keeps it waiting.
+    /// Records that a requested message is complete: it waits for earlier incomplete ones.
     fn mark_blockers(&mut self, number: u64) {
         for (_, open) in self.messages.range_mut(..number) {
             open.blocks |= open.explanation.complete.is_none();

@@ -29,7 +29,7 @@ impl Missing {
         self.0.iter().map(|(from, to)| to - from).sum()
     }
 
-    /// Nothing is missing.
+    /// Returns true if nothing is missing.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

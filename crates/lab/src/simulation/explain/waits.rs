@@ -13,8 +13,8 @@ pub(super) struct Span {
     pub held: Held,
     pub from: Instant,
     pub to: Instant,
-    /// The message that later ones waited for in the receive buffer, while the receive window was full; `None`: none
-    /// did.
+    /// Message for which later ones waited in the receive buffer while the receive window was full; `None`: no message
+    /// waited.
     pub behind: Option<u64>,
 }
 
@@ -43,9 +43,9 @@ impl Waits {
         self.begins.push_back((at, message));
     }
 
-    /// `held` keeps the sender from now on, and the peer has acknowledged everything below `unacknowledged`; `blamed`
-    /// says which message others wait for, given the first that is not acknowledged. The message that keeps the receive
-    /// window full, if one does.
+    /// Records that `held` limits the sender from now on. The peer has acknowledged everything below `unacknowledged`;
+    /// `blamed` returns the message for which others wait, given the first that is not acknowledged. The message that
+    /// keeps the receive window full, if one does.
     pub fn stands(
         &mut self,
         now: Instant,
@@ -67,7 +67,7 @@ impl Waits {
         behind
     }
 
-    /// Ends the state since the last look.
+    /// Ends the state since the last call.
     pub fn end(&mut self, now: Instant) {
         let Some(Current { since, held, behind }) = self.current.take() else { return };
         match self.spans.last_mut() {
@@ -95,7 +95,7 @@ impl Waits {
         expiries.iter().copied().find(|at| *at > from && *at <= to)
     }
 
-    /// The messages that kept the receive window full, and for how long each, longest first.
+    /// Returns the messages that kept the receive window full, each with its time, longest first.
     pub fn heads(&self) -> Vec<(u64, Duration)> {
         let mut times = BTreeMap::<u64, Duration>::new();
         for (meta, span) in self.spans.iter().filter_map(|span| Some((span.behind?, span))) {

@@ -37,20 +37,20 @@ pub enum CauseKind {
 pub struct Cause {
     /// The reason.
     pub kind: CauseKind,
-    /// Time at which it first applied.
+    /// Time at which the cause first applied.
     pub from: Instant,
-    /// Time at which it last applied.
+    /// Time at which the cause last applied.
     pub to: Instant,
-    /// For how long: less than from begin to end if other reasons came in between.
+    /// Duration of the wait. It is less than the time from begin to end if there were other reasons in between.
     pub time: Duration,
-    /// The message at fault: another one that this one waited for, or itself once it had been sent; of several the one
-    /// that it waited for longest.
+    /// Message that caused the wait: an earlier one, or this message itself once it had been sent. With several causes
+    /// it is the one for which the message waited longest.
     pub message: Option<u64>,
-    /// For how long that one was at fault.
+    /// Time for which that message caused the wait.
     pub longest: Duration,
-    /// Number of messages at fault, one after the other.
+    /// Number of messages that caused the wait, one after the other.
     pub messages: usize,
-    /// Paths whose congestion windows were full, of what held the sender back.
+    /// Paths whose full congestion windows limited the sender.
     pub full: Vec<String>,
     /// Paths that would have taken another packet.
     pub open: Vec<String>,
@@ -81,14 +81,14 @@ impl MessageTrace {
 }
 
 impl Explanation {
-    /// A message of which everything is known.
+    /// A message whose whole history is recorded.
     pub fn message(&self, number: u64) -> Option<&MessageTrace> {
         let all = self.messages.iter().chain(&self.blockers).chain(&self.holders);
         all.into_iter().find(|message| message.number == number)
     }
 
-    /// Causes of the time from `message`'s submission to its delivery, in order of time. For the wait in its host,
-    /// reasons that took less than a hundredth of it are left out.
+    /// Causes of the time from `message`'s submission to its delivery, in order of time. Reasons that took less than a
+    /// hundredth of the message's wait in its host are left out.
     pub fn why(&self, message: &MessageTrace) -> Vec<Cause> {
         // For data that never came, the time that counts ends when they were due, or with the run.
         let last = self.due().map_or(self.end, |due| due.min(self.end)).max(message.created);
@@ -155,7 +155,7 @@ impl Explanation {
 /// Times of the same reason.
 struct Waited {
     cause: Cause,
-    /// For how long which message was at fault.
+    /// Time for which each earlier message caused the wait.
     behind: BTreeMap<u64, Duration>,
 }
 

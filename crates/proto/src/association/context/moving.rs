@@ -57,8 +57,8 @@ impl Context {
         Some(PathId(at as u8)).filter(|p| self.is_open(*p))
     }
 
-    /// Records that the peer reports, or seems, to use another address of `path` from now on. The packet that reports
-    /// it earns the bytes that may be sent there, and requests a heartbeat ([`Self::earn`], [`Self::probe_candidate`]).
+    /// Records that the peer uses, or seems to use, another address of `path` from now on. The packet that reports it
+    /// earns the bytes that may be sent there, and requests a heartbeat ([`Self::earn`], [`Self::probe_candidate`]).
     pub fn propose(&mut self, now: Instant, path: PathId, tuple: FourTuple, serial: Option<u32>) {
         let old = self.paths[path.index()].candidate.take_if(|c| c.tuple == tuple);
         let mut candidate = old.unwrap_or_else(|| Candidate {

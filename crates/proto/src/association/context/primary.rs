@@ -12,7 +12,7 @@ use crate::time::Instant;
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum PrimaryRequest {
     Path(PathId),
-    /// The path was closed. The request is for the next path over this link to this address.
+    /// The path was closed. The request applies to the next path over this link to this address.
     Address(LinkId, SocketAddr),
 }
 

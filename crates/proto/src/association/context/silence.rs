@@ -49,7 +49,7 @@ impl Context {
         tolerates
     }
 
-    /// Probes all paths, whatever their state, or ends the association if the silence lasted too long.
+    /// Probes all paths, regardless of their state, or ends the association if the silence lasted too long.
     pub fn on_silence(&mut self, now: Instant) {
         let Some((since, _)) = self.silence.ongoing.filter(|(_, probe)| *probe <= now) else { return };
         let limit = self.silence_timeout().filter(|_| self.state.is_open());

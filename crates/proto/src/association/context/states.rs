@@ -40,7 +40,7 @@ impl Context {
         self.offer_burst(now);
     }
 
-    /// Records an answer from the peer's address: data may be sent there (RFC 9260 §5.4).
+    /// Records an answer from the peer's address, to which data may then be sent (RFC 9260 §5.4).
     pub fn confirm(&mut self, now: Instant, path: PathId) {
         let p = &mut self.paths[path.index()];
         p.confirmed = true;

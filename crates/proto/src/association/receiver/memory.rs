@@ -25,7 +25,7 @@ pub(super) enum Room {
 
 impl Receiver {
     /// Sets the heap in bytes that the association may hold. `copy`: payloads are copied out of their datagrams
-    /// whatever their size.
+    /// regardless of their size.
     pub fn allow(&mut self, heap: usize, copy: bool) {
         (self.allowed, self.copies) = (heap, copy);
     }
@@ -53,7 +53,7 @@ impl Receiver {
         self.decoding.as_ref().map_or(0, |decoding| decoding.heap() + decoding.wants())
     }
 
-    /// Maximum heap of received data, whatever heap the endpoint has.
+    /// Maximum heap of received data, regardless of the endpoint's heap.
     fn most(&self) -> usize {
         2 * self.size.size + SLACK
     }

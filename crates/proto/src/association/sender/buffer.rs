@@ -17,7 +17,7 @@ pub struct SendOptions {
     pub stream: u16,
     /// Payload protocol identifier. Only the application uses it.
     pub ppid: u32,
-    /// If true, the message is delivered once it is complete, whatever its order.
+    /// If true, the message is delivered once it is complete, regardless of its order.
     pub unordered: bool,
     /// Time after which the message is given up. A message that was begun is sent reliably if the peer does not support
     /// RFC 3758.

@@ -42,8 +42,8 @@ impl ForwardPoint {
     /// Moves the point from `cum` over abandoned chunks (C1, C2). T3 for FORWARD-TSN runs for `rto` (C5).
     ///
     /// With `keeps` the peer keeps the data that it has acknowledged. The point then also moves over its complete
-    /// messages to the next abandoned chunk. RFC 3758 stops there, and so gives up one gap per round trip: if more
-    /// messages than that are lost for good, acknowledgement falls behind forever.
+    /// messages to the next abandoned chunk. RFC 3758 stops there, and therefore closes only one gap per round trip: if
+    /// more messages are lost for good, acknowledgement never catches up.
     pub fn advance(&mut self, now: Instant, rq: &RetransmissionQueue, cum: Tsn, rto: Duration, keeps: bool) {
         if self.point.is_before(cum) {
             self.point = cum;
@@ -125,7 +125,7 @@ impl ForwardPoint {
         }
     }
 
-    /// Does not send the FORWARD-TSN now. Its timer will ask for it again.
+    /// Does not send the FORWARD-TSN now. The timer of the message repeats this.
     pub fn withhold(&mut self) {
         self.due = false;
     }

@@ -3,7 +3,7 @@
 use super::Sender;
 use crate::association::context::Context;
 use crate::policy::PathSet;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// Reason why new data cannot be sent.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -25,6 +25,65 @@ pub enum HeldBy {
     Scheduler,
     /// No path is usable.
     NoPath,
+}
+
+impl HeldBy {
+    /// All reasons.
+    pub const ALL: [HeldBy; 8] = [
+        HeldBy::Handshake,
+        HeldBy::ReceiveWindow,
+        HeldBy::CongestionWindow,
+        HeldBy::AggregateWindow,
+        HeldBy::Pacing,
+        HeldBy::Burst,
+        HeldBy::Scheduler,
+        HeldBy::NoPath,
+    ];
+
+    /// Name of the reason in outputs.
+    pub fn name(self) -> &'static str {
+        match self {
+            HeldBy::Handshake => "handshake",
+            HeldBy::ReceiveWindow => "receive-window",
+            HeldBy::CongestionWindow => "congestion-window",
+            HeldBy::AggregateWindow => "aggregate-window",
+            HeldBy::Pacing => "pacing",
+            HeldBy::Burst => "burst",
+            HeldBy::Scheduler => "scheduler",
+            HeldBy::NoPath => "no-path",
+        }
+    }
+}
+
+/// Times for which new data waited, by reason.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct HeldTimes([Duration; HeldBy::ALL.len()]);
+
+impl HeldTimes {
+    /// Time with a reason.
+    pub fn of(&self, by: HeldBy) -> Duration {
+        self.0[by as usize]
+    }
+
+    /// Adds a time.
+    pub fn add(&mut self, by: HeldBy, time: Duration) {
+        self.0[by as usize] += time;
+    }
+
+    /// Returns each reason with its time.
+    pub fn iter(&self) -> impl Iterator<Item = (HeldBy, Duration)> {
+        HeldBy::ALL.into_iter().zip(self.0)
+    }
+
+    /// Returns these times and `others` together.
+    pub fn plus(&self, others: &HeldTimes) -> HeldTimes {
+        HeldTimes(core::array::from_fn(|at| self.0[at] + others.0[at]))
+    }
+
+    /// Returns these times without `earlier` ones.
+    pub fn since(&self, earlier: &HeldTimes) -> HeldTimes {
+        HeldTimes(core::array::from_fn(|at| self.0[at].saturating_sub(earlier.0[at])))
+    }
 }
 
 /// The reason why new data wait, and the states of the usable paths.
@@ -68,5 +127,27 @@ impl Sender {
             () => HeldBy::Scheduler,
         };
         Some(HeldBack { by, full, open })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_has_a_name_and_a_time_of_its_own() {
+        let mut times = HeldTimes::default();
+        for (at, by) in HeldBy::ALL.into_iter().enumerate() {
+            times.add(by, Duration::from_millis(1 << at));
+        }
+        let names: std::collections::BTreeSet<_> = HeldBy::ALL.iter().map(|by| by.name()).collect();
+        assert_eq!(names.len(), HeldBy::ALL.len());
+        let listed: Vec<_> = times.iter().map(|(by, time)| (by, time.as_millis())).collect();
+        let expected: Vec<_> = HeldBy::ALL.into_iter().zip((0..8).map(|at| 1_u128 << at)).collect();
+        assert_eq!(listed, expected);
+        let twice = times.plus(&times);
+        assert_eq!(twice.since(&times), times);
+        assert_eq!(times.since(&twice), HeldTimes::default());
+        assert_eq!(times.of(HeldBy::Pacing), Duration::from_millis(16));
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct Repaired {
     streams: u16,
     /// Number of source symbols of a block: messages of blocks are numbered consecutively.
     sources: u32,
-    /// A source symbol as its sender summed it.
+    /// A source symbol in the form in which the sender sums it.
     symbol: Vec<u8>,
     /// Number of results of repair symbols that are not a message.
     unreadable: u64,

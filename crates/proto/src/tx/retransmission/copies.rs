@@ -31,7 +31,7 @@ pub(crate) struct Unsettled {
     stream: StreamId,
     symbol: Option<Symbol>,
     sent: Transmission,
-    /// Time at which it counts as arrived if the peer names no paths.
+    /// Time at which the copy counts as arrived if the peer names no paths.
     due: Instant,
 }
 

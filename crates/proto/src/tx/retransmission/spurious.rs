@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(events.arrived(at(501), missed(100), RTO), None);
     }
 
-    /// A spurious timeout returns its own reduction, and not that of earlier losses.
+    /// A spurious timeout restores its own reduction, and not that of earlier losses.
     #[test]
     fn a_timeout_is_an_event_of_its_own() {
         let mut events = LossEvents::default();

@@ -16,7 +16,7 @@ use super::{ChunkDecode, ChunkEncode};
 use crate::wire::ParseError;
 use crate::wire::cursor::Cursor;
 
-/// Chunk Type of PAD. Its highest bits make receivers skip it if they do not support it.
+/// Chunk Type of PAD. The highest bits of its type make receivers without support skip it.
 pub const TYPE: u8 = 0x84;
 
 /// Fills up a packet. Receivers ignore it.

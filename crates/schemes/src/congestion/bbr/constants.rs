@@ -28,7 +28,7 @@ pub const PROBE_RTT_CWND_GAIN: f64 = 0.5;
 pub const STARTUP_LOST_RANGES: u32 = 6;
 /// Round trips after which Drain is over (§5.3.2).
 pub const DRAIN_ROUNDS: u64 = 3;
-/// T_bbr (§5.3.3.8.2): least time between probes, and what is drawn of more.
+/// T_bbr (§5.3.3.8.2): least time between probes, and the range of the random addition.
 pub const PROBE_WAIT: Duration = Duration::from_secs(2);
 /// The spread of T_bbr.
 pub const PROBE_WAIT_SPREAD: Duration = Duration::from_secs(1);

@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 /// The highest value of the last rounds (§5.5.9, and BBRv1's bandwidth).
 #[derive(Clone, Debug, Default)]
 pub struct RoundMax {
-    /// Round and value of what may still become the highest, highest and oldest first.
+    /// Rounds and values that may still become the maximum, the highest and oldest first.
     values: VecDeque<(u64, f64)>,
 }
 
 impl RoundMax {
-    /// A value in `round`, of which the last `window` rounds count.
+    /// Adds a value of `round`. The last `window` rounds count.
     pub fn push(&mut self, round: u64, value: f64, window: u64) {
         while self.values.back().is_some_and(|v| v.1 <= value) {
             self.values.pop_back();
@@ -71,7 +71,7 @@ impl Rounds {
         self.next_delivered = delivered;
     }
 
-    /// UpdateRound, for a packet that left when `prior` bytes were delivered, of `delivered` now.
+    /// UpdateRound, for a packet that left when `prior` bytes were delivered; now `delivered` bytes are.
     pub fn update(&mut self, prior: Option<u64>, delivered: u64) {
         self.began = prior.is_some_and(|prior| prior >= self.next_delivered);
         if self.began {

@@ -35,7 +35,7 @@ use crate::part::Estimators;
 const MARK_INTERVAL: Duration = Duration::from_millis(25);
 /// Share of the rate that full marking cuts (SCReAMv2: half, as marks of L4S do).
 const MARK_CUT: f64 = 0.5;
-/// Round trips that the queue of a probe has to drain, and what is left of DOWN's rate meanwhile.
+/// Number of round trips in which the queue of a probe drains, and the factor of DOWN's rate in this time.
 const DRAIN_ROUNDS: u64 = 5;
 const DRAIN_PACE: f64 = 0.8;
 /// The part of the target from which on losses are the queue's (SCReAMv2).
@@ -45,13 +45,14 @@ const TRIAL_PACE: f64 = 0.85;
 const TRIAL_ROUNDS: u64 = 2;
 /// Losses that fall to this part in a trial were the rate's.
 const TRIAL_CONVICTS: f64 = 0.5;
-/// Losses after which a trial ends, if the path's share stays: half as many are a matter of chance once in fifty.
+/// Number of losses after which a test ends. If the path's share of losses does not change, half of this number occurs
+/// by chance once in fifty tests.
 const TRIAL_LOSSES: f64 = 16.0;
 /// Durations of a verdict: on the path, on the rate.
 const KNOWN: Duration = Duration::from_secs(30);
 const GUILTY: Duration = Duration::from_secs(10);
-/// The part of the longest queue of late from which on it may be full (as in `queue-aware`, there a half), and what a
-/// round trip leaves of that: half in some hundred and forty.
+/// Share of the recent longest queue from which a queue may be full (in `queue-aware` a half), and the factor by which
+/// a round trip reduces that length: it halves in about 140 round trips.
 const FULL_SHARE: f64 = 0.75;
 const FORGETS: f64 = 0.995;
 /// Losses above the threshold that may be chance, packets; while others use the queue each loss counts.
@@ -64,9 +65,9 @@ const EMPTY_ROUNDS: u64 = 5;
 const NEARLY_EMPTY: f64 = 0.1;
 /// Queues shorter than this are of no concern, seconds.
 const NO_QUEUE: f64 = 0.005;
-/// Age of the least round-trip time at which it is measured again; BBR's expires after ten seconds.
+/// Age at which the least round-trip time is measured again; in BBR it is ten seconds.
 const DUCK_AFTER: Duration = Duration::from_millis(4500);
-/// The rate while it is looked for.
+/// Factor of the rate during the test for the cause of losses.
 const DUCK_PACE: f64 = 0.5;
 
 keys! {
@@ -111,11 +112,11 @@ impl WindowPart for GuardConfig {
 /// Cause of losses, for as long as the verdict holds.
 #[derive(Copy, Clone, PartialEq, Debug)]
 enum Verdict {
-    /// Nothing is known.
+    /// There is no result.
     None,
     /// The rate's.
     Guilty(Instant),
-    /// The path's: it loses this share whatever is sent.
+    /// The path causes them: it loses this share at any rate.
     Known(Instant, f64),
 }
 
@@ -147,7 +148,7 @@ pub struct Guard {
     marked_at: Instant,
     /// The queue is that of a probe or of Startup up to this round.
     drains_until: u64,
-    /// The latest queueing delay, seconds, and the longest of late.
+    /// Latest queueing delay in seconds, and the recent longest one.
     queue: f64,
     longest: f64,
     /// The share of packets that is lost.
@@ -156,7 +157,7 @@ pub struct Guard {
     trial: Option<Trial>,
     queues: QueueRange,
     competes: bool,
-    /// The round in which it ducked, and when the least round-trip time was last found.
+    /// Round in which the rate was last halved, and time at which the least round-trip time was last found.
     ducked: Option<u64>,
     least_at: Instant,
 }
@@ -168,7 +169,7 @@ fn queueing_delay(ack: &Ack<'_>, min_rtt: Option<Duration>) -> Option<f64> {
 }
 
 impl Guard {
-    /// Before anything was sent.
+    /// Makes the state before anything was sent.
     pub fn new(config: GuardConfig, start: Start) -> Self {
         let mut bbr = V3::new(start);
         bbr.probes_rtt = false;
@@ -228,12 +229,12 @@ impl Guard {
         guilty || self.queue > BLAMED_QUEUE * self.target() || self.is_full()
     }
 
-    /// Returns whether the queue is about as long as its longest of late: it may be a short one that is full.
+    /// Returns whether the queue is about as long as its recent maximum: a short queue may be full then.
     fn is_full(&self) -> bool {
         self.queue > (FULL_SHARE * self.longest).max(NO_QUEUE)
     }
 
-    /// The share that the path is known to lose whatever is sent.
+    /// Share of packets that the path is known to lose at any rate.
     fn known(&self, now: Instant) -> f64 {
         match self.verdict {
             Verdict::Known(until, share) if now < until => share,

@@ -26,11 +26,11 @@ pub struct Ack<'a> {
     pub now: Instant,
     /// The delivery-rate sample of the acknowledgement.
     pub sample: &'a Sample,
-    /// Bytes in flight before and after it.
+    /// Bytes in flight before it.
     pub in_flight_before: u64,
-    /// After it.
+    /// Bytes in flight after it.
     pub in_flight: u64,
-    /// C.is_cwnd_limited: the window kept more from being in flight.
+    /// C.is_cwnd_limited: the window limited the data in flight.
     pub window_limited: bool,
     /// Smoothed round-trip time.
     pub srtt: Option<Duration>,
@@ -49,7 +49,7 @@ pub trait Model: Debug + Send + 'static {
     /// Fast recovery begins.
     fn on_recovery(&mut self);
 
-    /// The retransmission timer expired: whatever was in flight is taken for lost.
+    /// The retransmission timer expired: all data in flight count as lost.
     fn on_timeout(&mut self);
 
     /// All data sent before the loss was noticed are acknowledged.
@@ -75,7 +75,7 @@ pub trait Model: Debug + Send + 'static {
     /// C.pacing_rate; `None` before the first round-trip time.
     fn pacing(&self) -> Option<f64>;
 
-    /// The least round-trip time that it goes by.
+    /// Least round-trip time of the model.
     fn min_rtt(&self) -> Option<Duration>;
 
     /// Values for series of a run.

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::wire::Tsn;
 
-/// Records beyond the packets in flight that are kept: for what never is reported delivered or lost.
+/// Number of records in addition to the packets in flight, for packets that are never reported as delivered or lost.
 const SPARE: usize = 1024;
 
 /// State kept for a packet (§4.1.2.1.2).
@@ -46,11 +46,11 @@ pub struct Sample {
     pub newly_lost: u64,
     /// RS.delivered: bytes delivered in the interval.
     pub delivered: u64,
-    /// RS.delivery_rate, bytes per second; `None`: the interval says nothing.
+    /// RS.delivery_rate, bytes per second; `None`: the interval is too short.
     pub rate: Option<f64>,
     /// RS.rtt.
     pub rtt: Option<Duration>,
-    /// RS.prior_delivered; `None`: nothing of which it is known was delivered.
+    /// RS.prior_delivered; `None`: no known packet was delivered.
     pub prior_delivered: Option<u64>,
     /// RS.tx_in_flight: bytes in flight when the newest packet left.
     pub sent_in_flight: u64,
@@ -65,9 +65,9 @@ pub struct Sample {
 pub struct LostPacket {
     /// Length of the packet in bytes.
     pub len: u64,
-    /// Bytes in flight when it left, itself included.
+    /// Bytes in flight when the packet left, itself included.
     pub in_flight: u64,
-    /// Bytes lost since it left, itself included.
+    /// Bytes lost since the packet left, itself included.
     pub lost: u64,
     /// Sent while the application had sent less than was allowed.
     pub limited: bool,
@@ -78,7 +78,7 @@ pub struct LostPacket {
 /// The state of a path (§4.1.2.1.1).
 #[derive(Debug)]
 pub struct Sampler {
-    /// In the order in which they left.
+    /// Records of packets, in the order in which they left.
     records: VecDeque<Record>,
     delivered: u64,
     delivered_at: Instant,
@@ -86,7 +86,7 @@ pub struct Sampler {
     lost: u64,
     newly_lost: u64,
     last_lost: Option<Tsn>,
-    /// C.app_limited: once this much is delivered, what the application limited has left the path. 0: it is not
+    /// C.app_limited: once this number of bytes is delivered, no application-limited packet is in flight. 0: it is not
     /// limited.
     limited_until: u64,
     newly_acked: u64,
@@ -94,7 +94,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Before anything was sent.
+    /// Makes the state before anything was sent.
     pub fn new() -> Self {
         Sampler {
             records: VecDeque::new(),

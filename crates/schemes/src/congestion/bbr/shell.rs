@@ -30,7 +30,7 @@ pub struct Headers(f64);
 impl Headers {
     /// SCTP's common header, UDP and IPv4.
     pub const SCTP: Headers = Headers(40.0);
-    /// The transport paces what the window counts.
+    /// The transport paces the bytes that count in the window.
     pub const NONE: Headers = Headers(0.0);
 }
 
@@ -59,7 +59,7 @@ struct Path<M> {
     packet: f64,
     sampler: Sampler,
     state: PathState,
-    /// Until this number is acknowledged, losses are being repaired.
+    /// Number whose acknowledgement ends the repair of losses.
     recovery: Option<Tsn>,
     /// Time at which the next packet may leave by the pacing rate.
     next: Instant,
@@ -98,7 +98,7 @@ impl<M: Model> Path<M> {
         self.note_room(now, seen);
     }
 
-    /// The application queued data while none waited.
+    /// Records that the application queued data while no data waited.
     fn on_queued(&mut self, seen: &PathView) {
         if !seen.blocked && seen.in_flight + seen.mtu <= seen.limit.cwnd {
             self.sampler.mark_limited(seen.in_flight);

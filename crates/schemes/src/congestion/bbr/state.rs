@@ -11,9 +11,9 @@ pub enum State {
     Drain,
     /// Slower than the path, until its queue is empty.
     Down,
-    /// As fast as the path.
+    /// The rate is that of the path.
     Cruise,
-    /// As fast, to fill the path before probing.
+    /// The rate is that of the path, to fill it before probing.
     Refill,
     /// Faster, to see whether there is more.
     Up,

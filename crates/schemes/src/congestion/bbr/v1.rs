@@ -42,7 +42,7 @@ const CWND_GAIN: f64 = 2.0;
 const PACING_MARGIN: f64 = 0.01;
 /// `bbr_min_tso_rate`, bytes per second, below which a burst is one packet, else two.
 const LOW_RATE: f64 = 150_000.0;
-/// `sk_pacing_shift` of 10: bursts of what leaves in this time, seconds.
+/// `sk_pacing_shift` of 10: bursts are the data that leave in this time, in seconds.
 const BURST_SECONDS: f64 = 1.0 / 1024.0;
 /// `bbr_extra_acked_win_rtts`: five to ten rounds.
 const EXTRA_ACKED_ROUNDS: u64 = 10;
@@ -54,7 +54,7 @@ const EXTRA_ACKED_MOST: f64 = 0.1;
 enum Mode {
     Startup,
     Drain,
-    /// With the position in [`CYCLE`].
+    /// Probes of the bandwidth, with the position in [`CYCLE`].
     ProbeBw(usize),
     ProbeRtt,
 }

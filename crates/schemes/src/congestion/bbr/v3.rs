@@ -29,11 +29,11 @@ use super::state::State;
 pub enum Feedback {
     /// None.
     Init,
-    /// To that before the probe.
+    /// Acknowledgements belong to the phase before the probe.
     Refilling,
     /// To the phase before the probe as well: acknowledgements of the probe come a round trip later.
     Starting,
-    /// To the probe.
+    /// Acknowledgements belong to the probe.
     Probing,
     /// The last of the probe.
     Stopping,

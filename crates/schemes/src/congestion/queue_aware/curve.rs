@@ -1,10 +1,11 @@
 //! After a full queue a window grows as CUBIC's (RFC 9438).
 //!
 //! One segment a round trip alone takes a minute to return from half of a deep queue, while a TCP flow returns in a few
-//! seconds and keeps that queue full (docs/measurements/friendliness.md). A random loss is not a sign that the path
-//! carries less: the curve begins anew at what it leaves, and the least growth is a segment a round trip at once (RFC
-//! 9438 §4.3). If RFC 6356 lets a window behind a shared bottleneck grow by only a part p of a segment per round trip,
-//! the curve is that of a flow that takes √p of what it would have alone, as for coupled flows of [`Cubic`].
+//! seconds and keeps that queue full (docs/measurements/friendliness.md). A random loss does not show that the path
+//! carries less. The curve begins anew at the window that the loss leaves, and the least growth is at once a segment
+//! per round trip (RFC 9438 §4.3). If RFC 6356 lets a window behind a shared bottleneck grow by only a part p of a
+//! segment per round trip, the curve is that of a flow that takes √p of what it would have alone, as for coupled flows
+//! of [`Cubic`].
 
 use strandcast_proto::policy::{AckInfo, LossTrigger, PathId, View};
 use strandcast_proto::rfc::{Avoidance, CongestionEvent, Progress};
@@ -26,7 +27,7 @@ pub(super) struct Curve {
     cut: Option<u64>,
     /// The last acknowledgement.
     last_acked: Instant,
-    /// Time in which the window was used up, since it grew last.
+    /// Time in which the window was full, since it last grew.
     full: Duration,
 }
 
@@ -37,7 +38,7 @@ impl Default for Curve {
 }
 
 impl Curve {
-    /// A full queue cut a window of `cwnd` bytes, of which it left the share `beta`.
+    /// Records that a full queue reduced a window of `cwnd` bytes to the share `beta`.
     pub fn on_congestion(&mut self, cwnd: u64, beta: f64) {
         self.cubic.get_or_insert_with(|| Cubic::new(CONFIG)).set_beta(beta);
         (self.cut, self.full) = (Some(cwnd), Duration::ZERO);
@@ -55,7 +56,7 @@ impl Curve {
         }
     }
 
-    /// An acknowledgement, for a window of `cwnd` bytes.
+    /// Takes an acknowledgement, for a window of `cwnd` bytes.
     pub fn on_acked(&mut self, now: Instant, ack: &AckInfo, cwnd: u64, mtu: u64) {
         if ack.flight_before + mtu > cwnd {
             self.full += now.saturating_since(self.last_acked);

@@ -11,7 +11,7 @@ const SAMPLE: u32 = 100;
 /// Fewer losses than these may be chance.
 pub(super) const CHANCE: u32 = 4;
 
-/// Share of the path's chunks that is lost, and share that is lost whatever the window.
+/// Share of the path's chunks that are lost, and share that are lost at any window.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     pub(super) acked: u32,
@@ -23,7 +23,7 @@ pub(super) struct Losses {
     pub(super) test: Option<Test>,
 }
 
-/// A window was cut to see whether losses go away.
+/// A test has reduced the window, to show whether losses decrease.
 #[derive(Debug)]
 pub(super) struct Test {
     /// Losses count from the acknowledgement of this TSN on.
@@ -53,7 +53,7 @@ impl Losses {
         share > self.known * 1.5 + EXCESS
     }
 
-    /// The window to go back to, when a test has shown that losses do not depend on it.
+    /// Window to restore when a test has shown that losses do not depend on the window.
     pub(super) fn on_acked(&mut self, ack: &AckInfo, window_chunks: u32) -> Option<u64> {
         if let Some(Test { after: after @ Some(_), .. }) = &mut self.test {
             if after.is_some_and(|t| ack.highest_newly_acked.is_some_and(|h| h.is_after(t))) {

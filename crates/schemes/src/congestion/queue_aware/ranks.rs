@@ -35,7 +35,7 @@ const WEIGHT: u32 = 32;
 const PRIOR: u32 = 4;
 /// Mean rank above which losses come with long queues.
 const LONG: f64 = 0.65;
-/// Number of its standard deviations by which the mean rank must also exceed a half while few losses are known.
+/// Number of standard deviations by which the mean rank must also exceed a half while few losses are known.
 const SURE: f64 = 3.0;
 /// Standard deviation of a rank that is uniform between 0 and 1: 1/√12, rounded.
 const DEVIATION: f64 = 0.289;
@@ -54,17 +54,17 @@ const STANDS: f64 = 0.1;
 struct Drawn {
     /// Seconds.
     queue: f64,
-    /// Packets that it was drawn from.
+    /// Number of packets from which the delay was drawn.
     packets: u32,
 }
 
-/// Queueing delays of late, and what they were at losses.
+/// Recent queueing delays, and those at losses.
 #[derive(Debug)]
 pub(super) struct Ranks {
     /// The one at `next` is the oldest once all places are taken.
     late: SmallVec<[Drawn; KEPT]>,
     next: usize,
-    /// The one that is being drawn, and when drawing began.
+    /// The current draw, and the time at which it began.
     drawn: Drawn,
     at: Instant,
     /// State of the draws (Knuth's MMIX generator). Every path draws the same sequence: which packet of a burst is
@@ -102,7 +102,7 @@ impl Ranks {
         self.next = (self.next + 1) % KEPT;
     }
 
-    /// The share of packets of late with a shorter queue; equal ones count by half.
+    /// Share of recent packets with a shorter queue; equal ones count half.
     fn rank(&self, queue: f64) -> f64 {
         let (mut shorter, mut all) = (0.0, 0.0);
         for late in &self.late {
@@ -117,7 +117,7 @@ impl Ranks {
         if all > 0.0 { shorter / all } else { 0.0 }
     }
 
-    /// Returns whether the queue was never nearly empty of late, as where others keep it filled.
+    /// Returns whether the queue was never nearly empty recently, as if other flows kept it filled.
     pub fn stands(&self) -> bool {
         let range = |(least, most): (f64, f64), late: &Drawn| (least.min(late.queue), most.max(late.queue));
         let (least, most) = self.late.iter().fold((f64::INFINITY, 0.0), range);
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(ranks.blame(0.004), Some(false), "not one at a short queue");
     }
 
-    /// As a radio loses.
+    /// Losses occur at any queue, as those of a radio.
     #[test]
     fn losses_at_any_queue_are_random() {
         let ranks = after(40, |n| (n * 7 % 16 + 1) as f64);

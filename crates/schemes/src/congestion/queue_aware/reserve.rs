@@ -1,5 +1,5 @@
 //! Room on the other paths for data that were in flight on a path which has fallen silent (`estimate::Silence`). A
-//! stream thinner than the paths never used up the windows of the other paths, and these windows would admit the
+//! stream that is smaller than the paths never filled the windows of the other paths, and these windows would admit the
 //! additional data only over several round trips.
 //!
 //! Half of the data is divided among the paths whose queue is short. A path takes its part only while its first slow
@@ -22,7 +22,7 @@ const SHORT: f64 = 0.05;
 /// Bytes that a path may have in flight beyond its window for a while.
 #[derive(Debug)]
 pub(super) struct Reserve {
-    /// Limit of the reserve, bytes: the window as it was, and the path's part of what was lost.
+    /// Limit of the reserve in bytes: the former window, and the path's part of the lost data.
     pub limit: u64,
     /// The part, bytes.
     part: u64,
@@ -41,7 +41,7 @@ impl Reserve {
         self.part += bytes;
     }
 
-    /// The rate of it alone, bytes per second.
+    /// Rate of the reserve alone, in bytes per second.
     pub fn pace(&self) -> f64 {
         self.part as f64 / SPREAD.as_secs_f64()
     }
@@ -58,7 +58,7 @@ fn sharers(view: &View<'_>) -> u64 {
 }
 
 impl QueueAware {
-    /// `bytes` in flight on a silent path were lost: what the others can take of it they may.
+    /// Records that `bytes` in flight on a silent path were lost. The other paths may send as many of them as they can.
     pub(super) fn on_silent(&mut self, view: &View<'_>, bytes: u64) {
         let part = bytes.div_ceil(2 * sharers(view).max(1));
         for (slot, seen) in self.paths.iter_mut().zip(view.paths) {

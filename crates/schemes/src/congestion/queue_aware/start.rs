@@ -59,7 +59,7 @@ pub(super) struct Seen {
 /// The outcome of an acknowledgement for slow start.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub(super) enum Verdict {
-    /// As before.
+    /// The window grows as before.
     None,
     /// Up to this window.
     UpTo(u64),

@@ -72,7 +72,7 @@ impl RoundTrip {
 /// Result of a round.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Round {
-    /// N: packets received in one round trip; what the virtual window holds on a path that carries probes only.
+    /// N: packets received in one round trip; the content of the virtual window on a path that carries only probes.
     pub packets: f64,
     /// L: their mean size.
     pub packet_bytes: f64,
@@ -118,7 +118,7 @@ pub struct Smoothed {
 }
 
 impl Smoothed {
-    /// Over at most `kappa` rates, at least one.
+    /// Makes a smoother over at most `kappa` rates, at least one.
     pub fn new(kappa: usize) -> Self {
         let kappa = kappa.max(1);
         Smoothed { kappa, rates: VecDeque::with_capacity(kappa) }

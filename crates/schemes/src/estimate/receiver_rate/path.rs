@@ -9,11 +9,11 @@ use crate::estimate::tear::{Sequence, SequencePosition, Tear};
 const MIN_PAUSE: Duration = Duration::from_millis(10);
 /// Time after which a feedback without effect is repeated while no round trip is known, seconds: RTO.Initial.
 const INITIAL_RTO: f64 = 1.0;
-/// Share of what was asked for that must come, else the application had no more.
+/// Least share of the requested rate that must arrive; below it the application had no more data.
 const USED: f64 = 0.7;
-/// Share of the capacity that two probes show which a path is trusted with.
+/// Share of the capacity measured by two probes that counts as the rate of a path.
 const OF_CAPACITY: f64 = 0.8;
-/// Factor of the last carried rate up to which a path is trusted, and the time for which that rate counts.
+/// Largest rate of a path as a multiple of the last carried rate, and the time for which that rate counts.
 const OF_FORMER: (f64, Duration) = (1.5, Duration::from_secs(10));
 /// Factor of the last received rate up to which a path is asked for more.
 const OF_RECEIVED: f64 = 2.0;
@@ -29,7 +29,7 @@ const MIN_RTT: f64 = 1e-6;
 pub struct Grant {
     /// The round that begins with it.
     pub round: u32,
-    /// Bytes per second; `None`: none yet.
+    /// Rate in bytes per second; `None`: unknown.
     pub rate: Option<f64>,
 }
 
@@ -39,7 +39,7 @@ struct Given {
     round: u32,
     at: Instant,
     asked: Option<f64>,
-    /// The time until its round begins is a round trip.
+    /// True if the time until the round begins is a round trip.
     sample: bool,
 }
 
@@ -100,13 +100,13 @@ pub struct PathRate {
     data_at: Option<Instant>,
     deadline: Option<Instant>,
     spacing: Spacing,
-    /// The sender said that it has nothing to send.
+    /// True if the sender reported that it has no data to send.
     quiet: bool,
-    /// The delayed response timer ran out, and nothing came since.
+    /// The delayed response timer expired, and no packet has arrived since.
     silent: bool,
-    /// The path was left while it was silent, and nothing has arrived since.
+    /// The path was left while it was silent, and no packet has arrived on it since.
     lost: bool,
-    /// The number of the last packet, and when it came if it was a probe.
+    /// The number of the last packet, and the packet's time of arrival if it was a probe.
     probe: (u32, Option<Instant>),
     capacity: Option<f64>,
     /// Rate of the path when it last carried the data, and when that was.
@@ -171,7 +171,7 @@ impl PathRate {
         self.last_received
     }
 
-    /// Nothing came for too long, and still nothing has.
+    /// Returns whether the path timed out and nothing has arrived since.
     pub fn is_silent(&self) -> bool {
         self.silent
     }
@@ -181,7 +181,7 @@ impl PathRate {
         self.lost
     }
 
-    /// Marks the path as lost: data go, or should go, elsewhere because nothing arrives by it, until something does.
+    /// Marks the path as lost: data take other paths because nothing arrives by this one, until a packet arrives.
     pub fn lose(&mut self) {
         self.lost = true;
     }
@@ -303,7 +303,7 @@ impl PathRate {
         }
     }
 
-    /// As much of a rate as a path that carries no data is trusted with.
+    /// Returns the part of a rate that counts for a path without data.
     fn trusted(&self, now: Instant, rate: f64) -> f64 {
         let capacity = self.capacity.map(|c| OF_CAPACITY * c);
         let recent = self.former.filter(|(_, at)| now - *at < OF_FORMER.1);
@@ -352,7 +352,7 @@ impl PathRate {
         Some(self.data_at? + seconds(2.0 * self.trip.rtt()?))
     }
 
-    /// Nothing came until [`PathRate::deadline`].
+    /// Records that nothing arrived until [`PathRate::deadline`].
     pub fn timed_out(&mut self) {
         self.tear.timed_out();
         (self.counts.timed_out, self.silent) = (true, true);
@@ -365,8 +365,8 @@ impl PathRate {
         }
     }
 
-    /// The sender has nothing to send: silence says nothing, and what came is not what the path carries. Probes come
-    /// all the same, on a path that carries no data.
+    /// Records that the sender has no data to send: silence then shows nothing, and the received rate is not the path's
+    /// capacity. Probes come all the same, on a path that carries no data.
     pub fn quiet(&mut self) {
         (self.quiet, self.counts.quiet) = (self.primary, self.primary);
         self.spoil();
@@ -378,7 +378,7 @@ impl PathRate {
         }
     }
 
-    /// The path carries the data from now on, at `rate` if one was reported to the sender with the order to use it.
+    /// Records that the path carries the data from now on, at `rate` if the order to the sender contained one.
     pub fn take_over(&mut self, rate: Option<f64>) {
         self.primary = true;
         (self.quiet, self.silent) = (false, false);
@@ -401,7 +401,7 @@ impl PathRate {
         }
     }
 
-    /// The data go another way now.
+    /// Records that data now take another path.
     pub fn step_down(&mut self, now: Instant) {
         self.primary = false;
         self.lost |= self.silent;

@@ -12,7 +12,7 @@ pub(super) struct Deaths {
     since: Instant,
     /// Answers of a path that is yet to return: number, times of the first and of the last.
     answers: Option<(u32, Instant, Instant)>,
-    /// True if it is yet to return.
+    /// True if the path is yet to return.
     probation: bool,
 }
 

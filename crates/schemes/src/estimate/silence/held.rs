@@ -29,7 +29,7 @@ pub(super) struct Held {
     bytes: u64,
     /// Time since which nothing new has left by the path.
     since: Instant,
-    /// Bytes that have arrived by the path, as the peer said last.
+    /// Bytes that have arrived by the path, as last reported by the peer.
     arrived: u64,
 }
 

@@ -10,7 +10,7 @@ use super::{MAX_HOLDOFF, MIN_HOLDOFF, STEP, STEP_TIME};
 pub(super) struct Holdoff {
     /// Beyond the least.
     extra: Duration,
-    /// Time of its last change.
+    /// Time of the last change of J.
     since: Instant,
 }
 

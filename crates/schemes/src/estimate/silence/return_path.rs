@@ -7,13 +7,13 @@ use super::{ELSEWHERE, NAMED};
 /// The return path of a path.
 #[derive(Debug, Default)]
 pub(super) struct ReturnPath {
-    /// Time since which it has been named.
+    /// Time since which the return path has been named.
     named: Option<Instant>,
-    /// When a report last came by it, and how long that took, microseconds by both clocks.
+    /// Time of the last report by this path, and its delay in microseconds by both clocks.
     last_report: Option<(Instant, i64)>,
-    /// Reports that came by others since.
+    /// Number of reports by other paths since then.
     elsewhere: u32,
-    /// Too long nothing has come by it.
+    /// True if no report has arrived by this path for too long.
     pub(super) deaf: bool,
 }
 
@@ -22,7 +22,7 @@ impl ReturnPath {
         (self.last_report, self.elsewhere, self.deaf) = (Some((now, took)), 0, false);
     }
 
-    /// Something else came by it.
+    /// Records another packet by this path.
     pub(super) fn answered(&mut self, now: Instant) {
         self.deaf = false;
         if let Some((at, _)) = &mut self.last_report {
@@ -30,7 +30,7 @@ impl ReturnPath {
         }
     }
 
-    /// A report came by another way: whether now for too long nothing has come by this one.
+    /// Records a report by another path. Returns whether no report has arrived by this one for too long.
     pub(super) fn missed(&mut self, now: Instant, named: bool, took: i64, holdoff: Duration) -> bool {
         self.named = named.then(|| self.named.unwrap_or(now));
         self.elsewhere += 1;

@@ -64,8 +64,8 @@ impl Trigger {
         Trigger { hysteresis, ..Trigger::default() }
     }
 
-    /// Once per round of the current path `cp`: whether to switch to `ap`, the best of the others (Algorithm 1, line
-    /// 4).
+    /// Returns whether to switch to `ap`, the best of the other paths (Algorithm 1, line 4). Called once per round of
+    /// the current path `cp`.
     pub fn fires(&mut self, now: Instant, cp: &Standing, (path, ap): (PathId, &Standing)) -> bool {
         if ap.rate <= cp.rate * (1.0 + self.hysteresis) {
             self.rounds = 0;

@@ -1,7 +1,7 @@
 //! Rounds between a sender and its receiver, and what follows from them (Y. Cao et al., "Receiver-assisted
 //! cellular/wifi handover management for efficient multipath multimedia delivery in heterogeneous wireless networks").
 //!
-//! The receiver finds the rate of each path (`estimate::PathRate`), reports it to the sender, and says which path to
+//! The receiver finds the rate of each path (`estimate::PathRate`), reports it to the sender, and names the path to
 //! use. One object has the sender's and the receiver's half, because an association does both.
 //!
 //! | paper | here |

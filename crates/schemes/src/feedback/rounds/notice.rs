@@ -36,19 +36,19 @@ pub enum Notice {
     },
     /// The rate at which the subject should be used.
     Rate {
-        /// Bytes per second; `None`: none yet.
+        /// Rate in bytes per second; `None`: unknown.
         rate: Option<u64>,
         /// The round that begins when the rate is used.
         round: u32,
     },
     /// Send data on the subject.
     Switch {
-        /// At this rate, bytes per second.
+        /// Rate in bytes per second.
         rate: Option<u64>,
         /// Rises with each switch.
         serial: u32,
     },
-    /// Nothing to send on the subject.
+    /// There is nothing to send on the subject.
     Quiet,
 }
 
@@ -66,7 +66,7 @@ impl Notice {
         })
     }
 
-    /// As a report about `subject`.
+    /// Encodes the notice as a report about `subject`.
     pub fn report(self, subject: Option<PathId>) -> Report {
         self.report_from(subject, &mut BytesMut::new())
     }
@@ -130,7 +130,7 @@ impl Printer {
     }
 }
 
-/// Switches in the order they were decided: reports may overtake each other.
+/// Switches in the order of the decisions: reports may overtake each other.
 #[derive(Copy, Clone, Default, Debug)]
 pub struct Order {
     last: Option<u32>,
@@ -147,7 +147,7 @@ impl Order {
     }
 }
 
-/// Bytes per second for the wire: at least 1, as 0 says that there is no rate.
+/// Bytes per second for the wire: at least 1, because 0 means that there is no rate.
 pub(super) fn whole(rate: f64) -> u64 {
     (rate as u64).max(1)
 }

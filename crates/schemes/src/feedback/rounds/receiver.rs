@@ -23,7 +23,7 @@ const OUTBOX: usize = 8;
 #[derive(Copy, Clone, Debug)]
 struct Ordered {
     path: PathId,
-    /// Rate_new, bytes per second; `None`: whatever the path has.
+    /// Rate_new, bytes per second; `None`: the path's own rate.
     rate: Option<f64>,
     at: Instant,
     until: Instant,
@@ -35,7 +35,7 @@ pub(super) struct Receiver {
     config: RoundsConfig,
     /// Rates by path slot.
     paths: Vec<Option<Box<PathRate>>>,
-    /// d_cp: the path the newest data came by.
+    /// d_cp: path of the newest data.
     current: Option<PathId>,
     newest: Option<Tsn>,
     trigger: Trigger,
@@ -82,7 +82,7 @@ impl Receiver {
         self.paths[path.index()].get_or_insert_with(|| Box::new(PathRate::new(config)))
     }
 
-    /// The path was closed: whatever takes its slot is another one.
+    /// Removes a closed path: its slot will belong to another one.
     pub fn forget(&mut self, path: PathId) {
         if let Some(slot) = self.paths.get_mut(path.index()) {
             *slot = None;
@@ -93,7 +93,7 @@ impl Receiver {
         self.ordered = self.ordered.filter(|o| o.path != path);
     }
 
-    /// The label of a packet that came by `path`.
+    /// Takes the label of a packet that arrived by `path`.
     pub fn label(&mut self, view: &View<'_>, path: PathId, round: u32, number: u32) {
         let first = self.path(path).label(view.now, round, number);
         let silent = self.current.and_then(|c| self.get(c)).is_some_and(PathRate::is_silent);
@@ -192,8 +192,9 @@ impl Receiver {
         self.say(Report { via, ..report });
     }
 
-    /// No data came where they were ordered to. The order may be lost, or the path that it names. A sender that obeys
-    /// it later, or did and does not get through, is called back to the path that was left, if that path delivers.
+    /// Handles an ordered switch after which no data arrived on the new path. The order may be lost, or the path that
+    /// it names. If the sender follows the order later, or its packets do not arrive on the new path, an order calls it
+    /// back to the former path, if that path delivers.
     fn take_back(&mut self, view: &View<'_>, order: Ordered) {
         let since = |p: Option<&PathRate>| p.and_then(PathRate::last_received).is_some_and(|t| t > order.at);
         if !since(self.get(order.path)) {
@@ -228,7 +229,7 @@ impl Receiver {
         }
     }
 
-    /// Report that goes with a SACK or, for `path`, with a HEARTBEAT ACK.
+    /// Returns the report that accompanies a SACK or, for `path`, a HEARTBEAT ACK.
     pub fn rate(&mut self, view: &View<'_>, path: Option<PathId>) -> Option<Report> {
         let path = path.or(self.current)?;
         let grant = self.paths.get_mut(path.index())?.as_mut()?.grant(view.now)?;

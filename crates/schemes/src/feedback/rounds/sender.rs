@@ -13,7 +13,7 @@ const UNANSWERED: Duration = Duration::from_secs(1);
 const AFTERWARDS: Duration = Duration::from_secs(2);
 /// Probes of a train: their spacing shows the path's capacity.
 const TRAIN: u8 = 2;
-/// Silence is half a round trip, or this while none is known; no less than a millisecond.
+/// Assumed silence while no round trip is known; otherwise it is half a round trip, at least a millisecond.
 const SILENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(1));
 
 /// Time of sending without rates after which no rates are expected.
@@ -46,7 +46,7 @@ pub(super) struct Sender {
     granted: bool,
     /// Time at which the silence is to be explained.
     silence: Option<Instant>,
-    /// The path that is quiet, until that is said.
+    /// Path without data to send, until this was reported.
     quiet: Option<PathId>,
     printer: Printer,
     trains: u64,

@@ -46,7 +46,7 @@ keys! {
 }
 
 impl QualityKeys {
-    /// Sets what the family needs of the transport.
+    /// Sets the values of the transport that the family needs.
     pub fn tune(&self, config: &mut TransportConfig) {
         self.transport.tune(self.start.strict, config);
     }

@@ -107,7 +107,7 @@ impl<J: QualityModel> QualityAware<J> {
         true
     }
 
-    /// A distribution period begins: bans end, paths that do not pass Penalize sit it out.
+    /// Begins a distribution period: bans end, and paths that fail Penalize get no data in it.
     fn begin_period(&mut self, view: &View<'_>) {
         for lane in self.lanes.iter_mut().flatten() {
             lane.banned = false;
@@ -118,7 +118,7 @@ impl<J: QualityModel> QualityAware<J> {
         self.begin_period_after_bans(view);
     }
 
-    /// Eqs 9 to 13 for all active paths, PathList of those that are not banned.
+    /// Computes eqs 9 to 13 for all active paths, and the PathList of those that are not banned.
     fn begin_period_after_bans(&mut self, view: &View<'_>) {
         let active = self.active(view);
         let mut offers: SmallVec<[Offer; 8]> = SmallVec::new();

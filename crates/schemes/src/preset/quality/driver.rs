@@ -33,7 +33,7 @@ pub(super) struct Counters {
     pub early_periods: u64,
     pub intervals: u64,
     pub suspended: u64,
-    /// Handling times without a bandwidth, bans lifted, packets sent without credit.
+    /// Counters of handling times without a bandwidth, of ended bans, and of packets sent without credit.
     pub guards: u64,
 }
 
@@ -58,7 +58,7 @@ pub(in crate::preset) struct QualityAware<J: QualityModel> {
     frame_errors: Option<FrameErrors>,
     /// Paths that are to be probed with a pair of heartbeats.
     probes: PathSet,
-    /// Where lost chunks go, until the next signal or period changes windows or paths.
+    /// Path for lost chunks, until the next signal or period changes windows or paths.
     widest: Option<PathId>,
 }
 
@@ -107,7 +107,7 @@ impl<J: QualityModel> QualityAware<J> {
         self.lanes.get_mut(path.index())?.as_mut()
     }
 
-    /// The active paths of the paper: usable, and not suspended, if any is left then.
+    /// Active paths in the paper's sense: usable and not suspended, unless all are suspended.
     pub(super) fn active(&self, view: &View<'_>) -> PathSet {
         let usable = view.usable();
         let mut active = usable;
@@ -160,7 +160,7 @@ impl<J: QualityModel> QualityAware<J> {
         lane.state = now.state;
     }
 
-    /// Ends the path's estimation interval: R_e, what the judge makes of it, a pair of heartbeats.
+    /// Ends the path's estimation interval: computes R_e, updates the quality model and requests a pair of heartbeats.
     fn close(&mut self, view: &View<'_>, path: PathId) {
         let others = self.active(view).iter().any(|p| p != path);
         let (rule, now) = (self.config.inactive, view.now);

@@ -33,9 +33,9 @@ pub(in crate::preset) struct Reduction {
 /// The window after a loss.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(in crate::preset) enum After {
-    /// As it was.
+    /// The window stays.
     Kept,
-    /// At most ssthresh.
+    /// The window becomes at most ssthresh.
     AtMost,
     /// Ssthresh.
     Threshold,
@@ -76,7 +76,7 @@ pub(in crate::preset) trait QualityModel: Debug + Send {
     /// Change of the window by such a loss.
     fn reduction(&self, path: &Self::Path, rate: f64, cause: LossCause) -> Reduction;
 
-    /// Writes its estimates of the path; its first extra is the one at `index`.
+    /// Writes the model's estimates of the path; its first extra is the one at `index`.
     fn estimate(&self, path: &Self::Path, index: usize, out: &mut Estimate);
 
     /// Says of all `paths` what people should know.

@@ -9,9 +9,9 @@ use crate::estimate::{EstimationInterval, ReferenceRtt, TransmissionRate};
 
 /// Timeouts in a row, each within srtt + 4 rttvar of the one before, that suspend a path.
 const STRIKES: u32 = 3;
-/// A round-trip time where none is known.
+/// Assumed round-trip time while no measurement exists.
 const UNKNOWN: Duration = Duration::from_secs(1);
-/// A pause up to this long says something about the path, if round trips are shorter.
+/// Longest pause that still describes the path, if round trips are shorter.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// One path.

@@ -1,4 +1,4 @@
-//! Windows: growth, Algorithm 2, Algorithm 3, and what a loss does (eqs 14 to 16).
+//! Windows: growth, Algorithm 2, Algorithm 3, and the effect of a loss (eqs 14 to 16).
 
 use smallvec::SmallVec;
 use strandcast_proto::policy::{AckInfo, Limit, LossCause, LossTrigger, PathId, View};

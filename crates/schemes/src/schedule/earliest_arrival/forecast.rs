@@ -10,7 +10,7 @@ use crate::estimate::{MIN_QUEUE, NO_QUEUE, held, tested};
 /// The forecast of a chunk on a path; seconds from now.
 #[derive(Copy, Clone, Debug)]
 pub(in crate::schedule) struct Forecast {
-    /// When it arrives, if it is not lost.
+    /// Time of arrival without a loss.
     pub arrival: f64,
     /// Part of the arrival time that is the delay without queues.
     pub way: f64,
@@ -18,7 +18,7 @@ pub(in crate::schedule) struct Forecast {
     deviation: f64,
     /// Time for which data in flight beyond the bandwidth-delay product delay the chunk.
     pub backlog: f64,
-    /// Time from its loss until a resent one arrives on this path.
+    /// Time from the loss of a chunk until its retransmission arrives on this path.
     pub resend: f64,
     /// Probability of its loss.
     pub loss: f64,
@@ -28,7 +28,7 @@ pub(in crate::schedule) struct Forecast {
     pub tested: bool,
     /// The queueing delay measured, while anything is in flight.
     standing: f64,
-    /// For how long the path has owed an answer, beyond what is usual.
+    /// Time by which an answer of the path is overdue.
     silence: f64,
 }
 
@@ -83,7 +83,7 @@ impl Basis {
         Basis::new(Measured::of(path))
     }
 
-    /// Computes it again if a measurement changed.
+    /// Computes the forecast again if a measurement changed.
     #[inline]
     pub fn renew(&mut self, path: &PathView) {
         let from = Measured::of(path);
@@ -108,7 +108,7 @@ impl Basis {
         Basis { from, least, round_trip, deviation, queue, loss, rate, carried: rate * least }
     }
 
-    /// The forecast of a chunk of `len` bytes. `silence` is for how long the path owes an answer, beyond what is usual.
+    /// The forecast of a chunk of `len` bytes. `silence` is the time by which an answer of the path is overdue.
     #[inline]
     pub fn forecast(&self, now: Instant, path: &PathView, len: u64, silence: f64) -> Forecast {
         let flight = (path.in_flight + len) as f64 + held(path);
@@ -132,12 +132,12 @@ impl Basis {
 }
 
 impl Forecast {
-    /// `silence` is for how long the path owes an answer, beyond what is usual.
+    /// `silence` is the time by which an answer of the path is overdue.
     pub fn new(now: Instant, path: &PathView, len: u64, silence: f64) -> Self {
         Basis::of(path).forecast(now, path, len, silence)
     }
 
-    /// When it arrives on average, counting what a loss costs.
+    /// Returns the mean time of arrival, which includes the cost of a loss.
     pub fn expected(&self) -> f64 {
         if self.loss == 0.0 {
             self.arrival
@@ -153,9 +153,9 @@ impl Forecast {
         self.arrival + late * left
     }
 
-    /// Returns whether queues make it so late that sending it gains nothing. The player may count time from the first
-    /// packet's arrival, so that the delay itself counts for at most half of the time left. A backlog counts only at
-    /// a rate that was tested.
+    /// Returns whether queues make the chunk so late that sending it gains nothing. The player may count time from the
+    /// first packet's arrival, so that the delay itself counts for at most half of the time left. A backlog counts only
+    /// at a rate that was tested.
     pub fn hopeless(&self, left: f64) -> bool {
         let backlog = if self.tested { self.backlog } else { 0.0 };
         let waiting = backlog.max(self.standing) + self.silence;
@@ -167,13 +167,13 @@ impl Forecast {
         self.tested && self.backlog > RECHECK
     }
 
-    /// Returns whether it is in time although data in flight wait for up to [`FILLED`] of the `life` of messages, on
-    /// a path that answers.
+    /// Returns whether the chunk is in time although data in flight wait for up to [`FILLED`] of the `life` of
+    /// messages, on a path that answers.
     pub fn in_time_behind_others(&self, left: f64, life: f64) -> bool {
         self.silence <= 0.0 && self.backlog <= FILLED * life && self.in_time(left - self.deviation)
     }
 
-    /// Returns whether it arrives within `left` seconds.
+    /// Returns whether the chunk arrives within `left` seconds.
     pub fn in_time(&self, left: f64) -> bool {
         self.arrival <= left
     }

@@ -12,7 +12,7 @@ use super::Counted;
 use crate::schedule::expectation::Expectation;
 use crate::schedule::flights::Flights;
 
-/// Paths with what they were given in thought.
+/// Paths with their planned symbols.
 #[derive(Default, Debug)]
 pub(super) struct Plan {
     paths: SmallVec<[Virtual; 8]>,
@@ -25,13 +25,13 @@ struct Virtual {
     expected: Expectation,
     /// A packet may leave now.
     open: bool,
-    /// Packets that its window has room for, less those given in thought.
+    /// Number of packets for which the path's window has room, less the planned ones.
     slots: u64,
     /// Packets in flight.
     in_flight: u64,
     /// Symbols given in thought beyond the room.
     beyond: u64,
-    /// Index at which to look for the packet in flight whose place the next one takes.
+    /// Index of the packet in flight whose place the next planned symbol takes.
     place: usize,
     /// EAT of the next one, seconds.
     eat: f64,
@@ -67,8 +67,8 @@ impl Plan {
         }
     }
 
-    /// The path of the next symbol, and the number of its block. `None`: each block has what it needs, or none of the
-    /// paths with room has its turn.
+    /// The path of the next symbol, and the number of its block. `None`: all blocks are complete, or no path with room
+    /// has the earliest arrival.
     pub fn next(
         &mut self,
         view: &View<'_>,
@@ -134,7 +134,7 @@ impl Plan {
 }
 
 impl Virtual {
-    /// Number of symbols that it gets in a row while the others' earliest EAT is `until`: at least one.
+    /// Number of consecutive symbols for the path while the earliest EAT of the other paths is `until`: at least one.
     fn run(&self, until: f64) -> u64 {
         if self.slots > 0 {
             return self.slots;
@@ -158,7 +158,8 @@ impl Virtual {
         }
     }
 
-    /// EAT of the next symbol: with room EDT, else when the packet is answered whose place it takes, and EDT.
+    /// Returns the EAT of the next symbol: EDT if the path has room; otherwise EDT after the acknowledgement of the
+    /// packet whose place it takes.
     fn expect(&mut self, view: &View<'_>, flights: &Flights) {
         let Expectation { edt, rt, rtt, .. } = self.expected;
         if self.slots > 0 {

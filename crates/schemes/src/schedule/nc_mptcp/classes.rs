@@ -3,7 +3,7 @@
 //! The path with the lowest EDT carries originals. A path whose EDT is more than twice as high, or whose loss share is
 //! more than two points higher, carries coded packets; if there is no such path, the path with the highest EDT does.
 //! Paths are compared once per multiple of the longest round-trip time, and change their class once several comparisons
-//! in a row agree. The first comparison comes after the first such time; all carry originals until then.
+//! in a row agree. The first comparison is made after that time; until then all paths carry originals.
 
 use strandcast_proto::policy::{PathId, PathState, View};
 use strandcast_proto::time::Instant;
@@ -32,7 +32,7 @@ pub(super) struct Classes {
 #[derive(Copy, Clone, PartialEq, Default, Debug)]
 struct Class {
     coded: bool,
-    /// Looks in a row that said otherwise.
+    /// Number of consecutive examinations with another result.
     otherwise: u32,
 }
 
@@ -80,7 +80,7 @@ impl Classes {
         }
     }
 
-    /// A look says whether `path` should carry coded packets.
+    /// Records the result of an examination: whether `path` should carry coded packets.
     fn says(&mut self, path: PathId, coded: bool) {
         if self.paths.len() <= path.index() {
             self.paths.resize(path.index() + 1, Class::default());

@@ -23,7 +23,7 @@ pub struct File {
     file: tokio::fs::File,
     /// The file begins again at its end.
     repeats: bool,
-    /// Something was read since its beginning.
+    /// True if data were read since the beginning of the file.
     read: bool,
 }
 

@@ -31,7 +31,7 @@ pub(in crate::live) fn encode(links: &[LinkReport]) -> Bytes {
     [KIND, text.as_bytes()].concat().into()
 }
 
-/// The links of such a message; `None` for another one, or one that cannot be read.
+/// Returns the links in a message about links; `None` for other or malformed messages.
 pub(in crate::live) fn decode(message: &[u8]) -> Option<Vec<LinkReport>> {
     let text = message.strip_prefix(KIND).filter(|text| text.len() <= MOST)?;
     let lines = std::str::from_utf8(text).ok()?.lines().take(MOST_LINKS);

@@ -11,9 +11,9 @@ use super::trouble::PathTrouble;
 pub(in crate::live) enum LinkState {
     /// The link carries data.
     Active,
-    /// Nothing has come over it yet.
+    /// No packet has arrived over the link yet.
     Starting,
-    /// Nothing ever came over it, for seconds.
+    /// No packet has arrived over the link for seconds.
     Mute,
     /// The link does not answer.
     Silent,
@@ -57,15 +57,15 @@ impl LinkState {
 /// A link at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::live) struct LinkReport {
-    /// The number that it keeps within one association, whatever its name.
+    /// Number of the link within one association, which does not change with its name.
     pub(in crate::live) id: Option<u32>,
     /// Name of the link.
     pub(in crate::live) name: String,
     /// State of the link.
     pub(in crate::live) state: LinkState,
-    /// Reason why it carries nothing.
+    /// Reason why the link carries nothing.
     pub(in crate::live) why: String,
-    /// The numbers of its paths, which both ends know.
+    /// Numbers of the link's paths, which both ends have.
     pub(in crate::live) paths: Vec<u16>,
 }
 

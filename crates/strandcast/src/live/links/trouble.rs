@@ -22,13 +22,20 @@ pub enum PathTrouble {
     Returned(Duration),
     /// The link cannot be used: the reason.
     LeftOut(String),
-    /// Larger packets vanish on it, without an error: it continues with smaller ones.
+    /// Larger packets are lost on the link without an error: it continues with smaller ones.
     Narrow {
-        /// Size of the packets that vanished, in bytes.
+        /// Size of the IP packets that vanished, in bytes.
         before: u64,
-        /// Size of its packets from now on.
+        /// Size of the link's IP packets from now on.
         now: u64,
     },
     /// The interface of the link has another name. The value is its former name.
     Renamed(String),
+}
+
+impl PathTrouble {
+    /// Returns whether a link that carried data is lost or silent.
+    pub(in crate::live) fn is_loss(&self) -> bool {
+        matches!(self, PathTrouble::Silent | PathTrouble::Failed | PathTrouble::Gone(_))
+    }
 }

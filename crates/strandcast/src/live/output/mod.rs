@@ -5,9 +5,12 @@ mod outlet;
 mod outlets;
 mod pattern;
 mod recordings;
+mod rtp;
 mod sink;
 #[cfg(feature = "srt")]
 mod srt;
+#[cfg(test)]
+mod tests;
 mod udp;
 
 pub use file::File;

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::sink::{Batch, Output};
 use crate::error::Error;
@@ -15,6 +17,8 @@ use crate::text::why;
 const MOST_REASONS: usize = 16;
 /// Maximum size of a batch in bytes: a slow output that has written one is seen to take data.
 const SEGMENT: usize = 32 << 10;
+/// Time in which an output that is read takes something.
+const STALLED: Duration = Duration::from_secs(2);
 /// Maximum capacity of a batch that is kept to be filled again, in bytes.
 const KEPT: usize = 64 << 10;
 
@@ -30,6 +34,10 @@ pub(in crate::live) struct Outlet {
     dropped: (u64, u64),
     /// Number of streams that have begun.
     streams: u64,
+    /// Number of written pieces at the last progress, and its time.
+    progress: (u64, Instant),
+    /// It was reported that the output is not read.
+    told: bool,
 }
 
 #[derive(Debug, Default)]
@@ -53,6 +61,8 @@ struct State {
     /// Number of segments that were written.
     written: u64,
     busy: bool,
+    /// Nothing more is queued: the output ends once everything is written.
+    ending: bool,
     over: bool,
     /// Reason why nothing more can be written.
     why: Option<String>,
@@ -99,12 +109,13 @@ impl Outlet {
     pub(in crate::live) fn start(output: impl Output, most: usize, ended: Arc<Notify>) -> Outlet {
         let (shared, name) = (Arc::new(Shared { ended, ..Shared::default() }), output.name());
         let task = tokio::spawn(run(Ended(Arc::clone(&shared)), output));
-        Outlet { shared, task, name, most, dropped: (0, 0), streams: 0 }
+        let progress = (0, Instant::now());
+        Outlet { shared, task, name, most, dropped: (0, 0), streams: 0, progress, told: false }
     }
 
     /// Begins to count for another stream.
     pub(in crate::live) fn restart(&mut self) {
-        self.dropped = (0, 0);
+        (self.dropped, self.told) = ((0, 0), false);
         self.streams += 1;
         self.shared.lock().lost.clear();
     }
@@ -147,7 +158,7 @@ impl Outlet {
         if state.queued + state.writing.0 + message.len() > self.most + rushed {
             self.dropped.0 += 1;
             self.dropped.1 += 1;
-            return Ok((self.dropped.0 == 1).then(|| self.name.clone()));
+            return Ok((!std::mem::replace(&mut self.told, true)).then(|| self.name.clone()));
         }
         state.queued += message.len();
         let is_full = |last: &Segment| last.batch.bytes().len() + message.len() > SEGMENT;
@@ -162,17 +173,37 @@ impl Outlet {
         Ok(None)
     }
 
+    /// Returns the output's name if data wait and it has taken none for a while, once until it is read again.
+    pub(in crate::live) fn stalls(&mut self) -> Option<String> {
+        let state = self.shared.lock();
+        let (written, waits) = (state.written, state.busy && !state.over);
+        drop(state);
+        if !waits || written != self.progress.0 {
+            self.progress = (written, Instant::now());
+        }
+        let fresh = self.progress.1.elapsed() >= STALLED && !self.told;
+        self.told |= fresh;
+        fresh.then(|| self.name.clone())
+    }
+
     /// Returns the output's name and the number of dropped messages once the output takes data again.
     pub(in crate::live) fn recovered(&mut self) -> Option<(String, u64)> {
-        if self.dropped.0 == 0 || !self.is_idle() {
+        if !self.told || !self.is_idle() {
             return None;
         }
+        self.told = false;
         Some((self.name.clone(), std::mem::take(&mut self.dropped.0)))
     }
 
     /// Number of messages of the stream that were dropped because the output was not read.
     pub(in crate::live) fn dropped(&self) -> u64 {
         self.dropped.1
+    }
+
+    /// Ends the output once everything is written. [`Outlet::is_idle`] returns true once it has ended.
+    pub(in crate::live) fn end(&self) {
+        self.shared.lock().ending = true;
+        self.shared.work.notify_one();
     }
 
     /// Name of the output.
@@ -190,7 +221,7 @@ impl Outlet {
         self.shared.lock().lost.clone()
     }
 
-    /// Number of pieces that the output has written. While it grows, the output is read.
+    /// Number of pieces that the output has written. While it grows, the output is being read.
     pub(in crate::live) fn written(&self) -> u64 {
         self.shared.lock().written
     }
@@ -214,7 +245,13 @@ impl Outlet {
     /// Returns whether everything is written, or nothing more will be.
     pub(in crate::live) fn is_idle(&self) -> bool {
         let state = self.shared.lock();
-        state.over || !state.busy && state.queue.is_empty()
+        state.over || !state.busy && !state.ending && state.queue.is_empty()
+    }
+
+    /// Returns whether everything is written and the output is ending.
+    pub(in crate::live) fn is_ending(&self) -> bool {
+        let state = self.shared.lock();
+        state.ending && !state.over && !state.busy && state.queue.is_empty()
     }
 
     /// Returns true if the current stream has no dropped messages and is written completely.
@@ -242,19 +279,21 @@ struct Ended(Arc<Shared>);
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        self.0.lock().over = true;
+        if std::mem::replace(&mut self.0.lock().over, true) {
+            return;
+        }
         self.0.fail("the output stopped".to_owned());
     }
 }
 
-/// Writes what is queued until it fails.
+/// Writes the queued data until an error occurs or the output has to end.
 async fn run(ended: Ended, mut output: impl Output) {
     let shared = &ended.0;
     // No data of a refused stream are written.
     let (mut refused, mut spent) = (false, Batch::default());
     let mut known = BTreeSet::new();
     loop {
-        let segment = next(shared, std::mem::take(&mut spent)).await;
+        let Some(segment) = next(shared, std::mem::take(&mut spent)).await else { break };
         let written = match segment.begins {
             Some(number) => match begin(shared, &mut output, number).await {
                 Ok(taken) => {
@@ -270,6 +309,12 @@ async fn run(ended: Ended, mut output: impl Output) {
             return shared.fail(format!("cannot write {}: {}", output.name(), why(&error)));
         }
         spent = segment.batch;
+    }
+    let ended = output.end().await;
+    note(shared, output.troubles(), &mut known);
+    match ended {
+        Ok(()) => shared.lock().over = true,
+        Err(error) => shared.fail(format!("cannot write {}: {}", output.name(), why(&error))),
     }
 }
 
@@ -289,8 +334,8 @@ fn note(shared: &Shared, troubles: Vec<(String, u64)>, known: &mut BTreeSet<Stri
     }
 }
 
-/// Waits for data to write. `spent` is a batch that has been written.
-async fn next(shared: &Shared, mut spent: Batch) -> Segment {
+/// Waits for data to write; `None` once the output has to end. `spent` is a batch that has been written.
+async fn next(shared: &Shared, mut spent: Batch) -> Option<Segment> {
     spent.clear();
     if spent.capacity() > KEPT {
         spent = Batch::default();
@@ -307,7 +352,10 @@ async fn next(shared: &Shared, mut spent: Batch) -> Segment {
                 (state.busy, state.writing) = (true, (bytes, segment.batch.count()));
                 state.stream = segment.begins.unwrap_or(state.stream);
                 state.queued -= bytes;
-                return segment;
+                return Some(segment);
+            }
+            if state.ending {
+                return None;
             }
         }
         work.await;

@@ -22,9 +22,9 @@ pub struct OutputNow {
     pub name: String,
     /// Number of messages that were dropped because it was not read.
     pub unread: u64,
-    /// Number of messages that it could not write, by reason.
+    /// Number of messages that the output could not write, by reason.
     pub unsent: std::collections::BTreeMap<String, u64>,
-    /// Reason why it has ended.
+    /// Reason why the output has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
@@ -42,7 +42,7 @@ pub(in crate::live) enum Failure {
 #[derive(Debug)]
 struct Place {
     outlet: Outlet,
-    /// Reason why it has ended, once it was reported.
+    /// Reason why the output has ended, once it was reported.
     failed: Option<Error>,
     /// The output refuses the current stream.
     refuses: bool,
@@ -103,6 +103,11 @@ impl Outlets {
         let rushed = rushed / self.places.len().max(1);
         // One that has failed is reported by `failed`.
         self.open().filter_map(|place| place.outlet.write(message, rushed).ok().flatten()).collect()
+    }
+
+    /// Returns outputs that have begun to take nothing.
+    pub(in crate::live) fn stalled(&mut self) -> Vec<String> {
+        self.open().filter_map(|place| place.outlet.stalls()).collect()
     }
 
     /// Returns outputs that take data again, and the numbers of messages that were dropped.
@@ -171,6 +176,15 @@ impl Outlets {
         self.places.iter().all(|place| place.outlet.is_idle())
     }
 
+    /// Ends the outputs, and waits as [`Outlets::flush`] does. Each output limits the time that its end takes.
+    ///
+    /// # Errors
+    /// [`Error::Media`]: an output has failed, is not read, or its media went nowhere.
+    pub(in crate::live) async fn end(&self, patience: Duration) -> Result<(), Error> {
+        self.places.iter().for_each(|place| place.outlet.end());
+        self.flush(patience).await
+    }
+
     /// Waits until everything is written, except to outputs that have taken nothing for `patience`.
     ///
     /// # Errors
@@ -185,7 +199,7 @@ impl Outlets {
                 if std::mem::replace(before, written) != written {
                     *since = now;
                 }
-                waits |= !place.outlet.is_idle() && now - *since < patience;
+                waits |= place.outlet.is_ending() || !place.outlet.is_idle() && now - *since < patience;
             }
             if !waits {
                 break;
@@ -309,6 +323,28 @@ mod tests {
         assert!(now[0].failed.is_some(), "it has nothing of this stream");
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn an_output_that_takes_nothing_for_two_seconds_is_reported_once_until_it_is_read() {
+        let (stuck, _) = disk("stuck", 0, 99);
+        let may = Arc::clone(&stuck.may);
+        let mut outlets = Outlets::start(vec![stuck], 9);
+        outlets.begin();
+        let mut told = Vec::new();
+        for quarter in 0..20 {
+            if quarter == 4 {
+                assert!(outlets.write(b"ab", 0).is_empty());
+            }
+            turns().await;
+            told.extend(outlets.stalled().into_iter().map(|name| (quarter, name)));
+            tokio::time::sleep(Duration::from_millis(250)).await;
+        }
+        assert!(matches!(&told[..], [(11..=13, name)] if name == "stuck"), "{told:?}");
+        assert!(outlets.recovered().is_empty());
+        may.add_permits(1);
+        turns().await;
+        assert_eq!(outlets.recovered(), [("stuck".to_owned(), 0)]);
+    }
+
     /// As at the end of a stream that plays to a pipe without a reader.
     #[tokio::test(start_paused = true)]
     async fn an_output_that_takes_nothing_is_not_waited_for_and_its_rest_is_unread() {
@@ -334,6 +370,41 @@ mod tests {
         outlets.give_up();
         let now = outlets.now();
         assert_eq!((now[0].unread, now[1].unread, outlets.missed()), (10, 0, 10));
+    }
+
+    /// An output whose peers need a minute to play the rest, and that has none at the end.
+    struct Distant(&'static str);
+
+    impl Output for Distant {
+        fn name(&self) -> String {
+            self.0.to_owned()
+        }
+
+        async fn write(&mut self, _: &Batch) -> io::Result<()> {
+            Ok(())
+        }
+
+        async fn end(&mut self) -> io::Result<()> {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            if self.0 == "bad" { Err(io::Error::other("no peer has connected")) } else { Ok(()) }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_end_is_waited_for_and_may_fail() {
+        for (name, ends) in [
+            ("good", Ok(())),
+            ("bad", Err(Error::Media("cannot write bad: no peer has connected".to_owned()))),
+        ] {
+            let mut outlets = Outlets::start(vec![Distant("one"), Distant(name)], 99);
+            outlets.begin();
+            assert!(outlets.write(b"ab", 0).is_empty());
+            let begun = Instant::now();
+            assert_eq!(outlets.end(Duration::from_secs(5)).await, ends);
+            assert_eq!(begun.elapsed().as_secs(), 60);
+            let failed: Vec<bool> = outlets.now().iter().map(|output| output.failed.is_some()).collect();
+            assert_eq!(failed, [false, ends.is_err()]);
+        }
     }
 
     #[tokio::test]

@@ -48,6 +48,15 @@ impl Batch {
     }
 }
 
+/// A batch of these messages, for programs and tests that write to an output themselves.
+impl<'a> FromIterator<&'a [u8]> for Batch {
+    fn from_iter<T: IntoIterator<Item = &'a [u8]>>(messages: T) -> Batch {
+        let mut batch = Batch::default();
+        messages.into_iter().for_each(|message| batch.push(message));
+        batch
+    }
+}
+
 /// Destination of a receiver's media. A slow output is allowed: messages wait in a part of the receiver's memory, and
 /// messages that do not fit there are dropped and counted.
 pub trait Output: Send + 'static {
@@ -68,6 +77,13 @@ pub trait Output: Send + 'static {
 
     /// Writes messages that are due. An error ends the output, and the receiver if it has no other one.
     fn write(&mut self, batch: &Batch) -> impl Future<Output = io::Result<()>> + Send;
+
+    /// Ends the output once everything is written, at the end of the receiver, within a time that the output limits.
+    /// Called at most once; only [`Output::troubles`] and [`Output::name`] are called after it. A receiver that is asked to
+    /// stop does not wait for it. An error says that the media went nowhere.
+    fn end(&mut self) -> impl Future<Output = io::Result<()>> + Send {
+        async { Ok(()) }
+    }
 }
 
 #[cfg(test)]

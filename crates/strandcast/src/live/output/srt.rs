@@ -9,16 +9,16 @@ use super::sink::{Batch, Output};
 use crate::error::Error;
 use crate::live::srt::{Driver, Media, SrtUrl};
 
-/// Largest payload: seven transport packets, as SRT's programs send them.
-const PAYLOAD: usize = 7 * 188;
-
 /// An SRT output. A listener sends to each of its callers from the moment at which it calls; a caller calls again.
-/// Without a peer the media are lost, and the output does not stop.
+/// Without a peer the media are lost and counted, and the output does not stop.
 #[derive(Debug)]
 pub struct Srt {
     name: String,
     driver: Driver,
-    payloads: mpsc::Sender<Vec<u8>>,
+    /// `None` once nothing more is sent.
+    messages: Option<mpsc::Sender<Vec<u8>>>,
+    /// True once there was something to send.
+    wrote: bool,
 }
 
 impl Srt {
@@ -28,8 +28,8 @@ impl Srt {
     /// [`Error::Network`]: the name has no address, or the system cannot open a socket.
     pub async fn open(url: &SrtUrl) -> Result<Srt, Error> {
         let (driver, media) = Driver::start(url, url.config(Direction::Send)).await?;
-        let Media::Send(payloads) = media else { return Err(Error::Aborted) };
-        Ok(Srt { name: url.to_string(), driver, payloads })
+        let Media::Send(messages) = media else { return Err(Error::Aborted) };
+        Ok(Srt { name: url.to_string(), driver, messages: Some(messages), wrote: false })
     }
 }
 
@@ -38,12 +38,28 @@ impl Output for Srt {
         self.name.clone()
     }
 
+    fn troubles(&mut self) -> Vec<(String, u64)> {
+        self.driver.missed()
+    }
+
     async fn write(&mut self, batch: &Batch) -> io::Result<()> {
-        for payload in batch.messages().flat_map(|message| message.chunks(PAYLOAD)) {
-            self.payloads.send(payload.to_vec()).await.map_err(|_| self.driver.ended())?;
+        let Some(messages) = &self.messages else { return Err(io::ErrorKind::BrokenPipe.into()) };
+        self.wrote = true;
+        for message in batch.messages() {
+            messages.send(message.to_vec()).await.map_err(|_| self.driver.ended())?;
         }
         // Everything has left this queue.
-        let all = self.payloads.max_capacity();
-        self.payloads.reserve_many(all).await.map(drop).map_err(|_| self.driver.ended())
+        let all = messages.max_capacity();
+        messages.reserve_many(all).await.map(drop).map_err(|_| self.driver.ended())
+    }
+
+    /// Players get the rest, which takes at most twice the latency and a second.
+    async fn end(&mut self) -> io::Result<()> {
+        self.messages = None;
+        self.driver.finished().await;
+        if self.wrote && !self.driver.was_connected() {
+            return Err(io::Error::other("no peer has connected"));
+        }
+        Ok(())
     }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
+use super::rtp::Rtp;
 use super::sink::{Batch, Output};
 use crate::error::Error;
 use crate::live::input::first;
@@ -23,7 +24,8 @@ const NO_LISTENER: &str = "there is no listener";
 /// Time after which a socket that fails is opened again.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// Sends each message as a datagram. An error costs that datagram: it is counted, and the first of its kind is reported.
+/// Sends each message as a datagram, with a header of RTP if the URL says so. An error costs that datagram: it is counted,
+/// and the first of its kind is reported.
 #[derive(Debug)]
 pub struct Udp {
     socket: Socket,
@@ -31,6 +33,7 @@ pub struct Udp {
     via: Option<Via>,
     ttl: Option<u8>,
     name: String,
+    rtp: Option<Rtp>,
     /// Time of the last attempt to open the socket again.
     opened: Instant,
     /// Lost datagrams by reason, since they were last asked for.
@@ -60,7 +63,8 @@ impl Udp {
         let via = Via::of(url, url.group.as_ref().map(|_| host.ip())).map_err(&refuse)?;
         let socket = open(to, via.as_ref(), url.ttl).map_err(|e| refuse(why(&e)))?;
         let (lost, opened, ttl) = (BTreeMap::new(), Instant::now(), url.ttl);
-        Ok(Udp { socket, to, via, ttl, name, opened, lost })
+        let rtp = url.rtp.then(|| rtp(opened)).transpose().map_err(|e| refuse(why(&e)))?;
+        Ok(Udp { socket, to, via, ttl, name, rtp, opened, lost })
     }
 
     /// Sends a datagram, a second time if only the answer to an earlier one was an error.
@@ -119,13 +123,27 @@ impl Output for Udp {
     }
 
     async fn write(&mut self, batch: &Batch) -> io::Result<()> {
-        batch.messages().for_each(|message| self.send(message));
+        let Some(mut rtp) = self.rtp.take() else {
+            batch.messages().for_each(|message| self.send(message));
+            return Ok(());
+        };
+        for message in batch.messages() {
+            rtp.write(Instant::now(), message, |datagram| self.send(datagram));
+        }
+        self.rtp = Some(rtp);
         Ok(())
     }
 }
 
 fn is_refused(error: &io::Error) -> bool {
     error.kind() == ErrorKind::ConnectionRefused
+}
+
+/// A source of RTP whose numbers cannot be guessed.
+fn rtp(now: Instant) -> io::Result<Rtp> {
+    let (mut random, mut numbers) = (strandcast_net::entropy::seeds()?.stream("rtp"), [0; 10]);
+    random.fill(&mut numbers);
+    Ok(Rtp::new(now, numbers))
 }
 
 fn open(to: SocketAddr, via: Option<&Via>, ttl: Option<u8>) -> io::Result<Socket> {

@@ -17,7 +17,7 @@ use super::player::Player;
 use crate::live::idle::Idle;
 use crate::live::links::{LinkReport, LinkState, PathTrouble, Tracker, decode};
 use crate::live::seen;
-use crate::live::stats::{Outages, StreamEvent, StreamState};
+use crate::live::stats::{CameLate, Outages, StreamEvent, StreamState};
 use crate::live::words::{MEDIA, REFUSED};
 use crate::text::quoted;
 
@@ -42,7 +42,7 @@ pub(super) struct PendingSender {
     pub(super) peer: String,
     /// Key that the sender has proven to have; `None` without a seal.
     pub(super) key: Option<PublicKey>,
-    /// Remote addresses of its confirmed paths.
+    /// Remote addresses of the association's confirmed paths.
     pub(super) addresses: Vec<IpAddr>,
     /// Time at which the addresses were first known.
     pub(super) came: Instant,
@@ -139,7 +139,7 @@ pub(super) struct IncomingStream {
     packets: (u64, Instant),
     /// End of the last time without packets.
     silence_over: Option<Instant>,
-    /// Remote addresses of its confirmed paths.
+    /// Remote addresses of the association's confirmed paths.
     pub(super) addresses: Vec<IpAddr>,
     /// True if the association has ended and all its data are read.
     pub(super) left: bool,
@@ -164,6 +164,8 @@ pub(super) struct IncomingStream {
     /// The sender's links, by its last message about them.
     links: Vec<LinkReport>,
     tracker: Tracker,
+    /// Causes of messages that were late or lost.
+    pub(super) came_late: CameLate,
 }
 
 impl IncomingStream {
@@ -198,6 +200,7 @@ impl IncomingStream {
             idle: Idle::new(now),
             links: Vec::new(),
             tracker: Tracker::default(),
+            came_late: CameLate::default(),
         }
     }
 
@@ -280,7 +283,14 @@ impl IncomingStream {
             }
         }
         let changes = self.tracker.update(now, &self.links);
+        self.attribute(now, changes.iter().any(|(_, change)| change.is_loss()));
         changes.into_iter().map(|(name, change)| (format!("{}: {name}", self.peer), change)).collect()
+    }
+
+    /// Attributes messages that were late or lost to a cause; `link_lost`: the sender reports another link that it has lost.
+    pub(super) fn attribute(&mut self, now: Instant, link_lost: bool) {
+        let stats = self.player.stats();
+        self.came_late.update(now, self.player.latency, stats.late + stats.lost, self.seen, link_lost);
     }
 
     /// Checks for packets since the last poll. Returns an event to report.

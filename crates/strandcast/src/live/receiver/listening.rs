@@ -24,7 +24,7 @@ pub enum ListenChange {
     },
     /// The socket cannot be opened yet.
     Failed {
-        /// Reason why it cannot be opened.
+        /// Reason why the socket cannot be opened.
         why: String,
     },
     /// The socket is open again.

@@ -343,6 +343,9 @@ impl Session {
             self.report(News::Socket(change));
         }
         self.recordings()?;
+        for output in self.output.stalled() {
+            self.report(News::Unread { output });
+        }
         for (output, messages) in self.output.recovered() {
             self.report(News::ReadAgain { output, messages });
         }
@@ -399,7 +402,8 @@ impl Session {
         for (path, trouble) in stream.name_paths(now, &mut seen) {
             self.reporter.report(News::Path { path, trouble });
         }
-        let media = MediaNow { unread: self.output.missed(), ..stream.player.media_now(now) };
+        let (unread, late_by) = (self.output.missed(), stream.came_late.messages());
+        let media = MediaNow { unread, late_by, ..stream.player.media_now(now) };
         let subject = Subject { peer: &stream.peer, stream: Some(stream.session), state: stream.state() };
         let (stats, diagnostics) = self.watch.sample(seconds, &subject, media, &seen);
         diagnostics.into_iter().for_each(|found| self.reporter.report(News::Diagnostic(found)));
@@ -476,6 +480,7 @@ impl Session {
             let seconds = (now - stream.begun).as_secs_f64();
             self.reporter.report(News::Stream { seconds, peer: stream.peer.clone(), what });
         }
+        stream.attribute(now, false);
         let summary = ReceiveSummary::of(stream, self.watch.last(), now, outputs);
         self.diagnose();
         Some(summary)

@@ -1,5 +1,6 @@
 //! Summary of `receive` at the end of a stream.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -8,7 +9,7 @@ use strandcast_proto::time::Instant;
 use super::incoming::IncomingStream;
 use crate::live::output::OutputNow;
 use crate::live::stats::{BuffersNow, CodingNow, Stats, WireNow};
-use crate::text::{bytes, count, duration, ms, outages, percent, shifts};
+use crate::text::{bytes, causes, count, duration, ms, outages, percent, shifts};
 
 /// A stream at its receiver. It serialises as `receive --json` prints it.
 #[derive(Clone, Debug, Serialize)]
@@ -28,6 +29,11 @@ pub struct ReceiveSummary {
     pub late: u64,
     /// Number of messages that never arrived.
     pub lost: u64,
+    /// Messages that were late or lost, by cause.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub late_by: BTreeMap<&'static str, u64>,
+    /// Number of messages that were sent before the first one that arrived.
+    pub before: u64,
     /// Number of malformed messages.
     pub malformed: u64,
     /// Number of messages that were dropped because an output was not read.
@@ -91,6 +97,8 @@ impl ReceiveSummary {
             bytes: stats.played_bytes,
             late: stats.late,
             lost: stats.lost,
+            late_by: stream.came_late.messages(),
+            before: stats.before,
             malformed: stream.player.malformed(),
             unread: 0,
             unsent: 0,
@@ -147,6 +155,12 @@ impl ReceiveSummary {
             percent(self.continuity),
         );
         let mut lines = vec![played, gaps];
+        if !self.late_by.is_empty() {
+            lines.push(format!("late or lost by cause: {}", causes(&self.late_by)));
+        }
+        if self.before > 0 {
+            lines.push(format!("{} sent before the first one that came", count(self.before, "message")));
+        }
         lines.extend(self.outputs.iter().flat_map(output_lines));
         lines.extend(shifts(self.shifts, self.largest_shift_ms, self.shift_ms));
         lines.extend(outages(self.outages, self.longest_outage_s));
@@ -160,7 +174,7 @@ impl ReceiveSummary {
     }
 }
 
-/// Lines of what an output did not take.
+/// Lines about data that an output did not take.
 fn output_lines(output: &OutputNow) -> Vec<String> {
     let name = &output.name;
     let mut lines = Vec::new();

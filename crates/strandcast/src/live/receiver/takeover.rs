@@ -29,7 +29,7 @@ pub(super) enum Claim {
         /// True if the waiting sender names the current stream. The number is sent in clear: anyone who observes a
         /// packet can read it.
         same_stream: bool,
-        /// True if one of its confirmed paths leads to an IP address of the current sender.
+        /// True if a confirmed path of the waiting sender leads to an IP address of the current one.
         same_address: bool,
     },
 }

@@ -7,7 +7,7 @@ use strandcast_net::driver::AssociationHandle;
 pub(super) struct Admission {
     /// True if the receiver at the other end of this association reports acceptance.
     pub says: bool,
-    /// True if it plays the data of this association.
+    /// True if the receiver plays the data of this association.
     pub given: bool,
     /// Time until which a stream that has ended waits for acceptance.
     pub until: Option<tokio::time::Instant>,

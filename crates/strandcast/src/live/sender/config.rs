@@ -27,12 +27,13 @@ pub struct SenderConfig {
     /// Time to try to connect, also after refusals. Interfaces, routes and names that do not exist yet are then awaited. `None`:
     /// 30 s before the first connection; no further attempt after a refusal; no limit once a live input was connected.
     pub retry: Option<Retry>,
-    /// Paths to use. Without any, one path over every interface that has a route to the receiver, also one that comes later.
+    /// Paths to use. If empty, one path over every interface that has a route to the receiver, including interfaces
+    /// that appear later.
     pub paths: Vec<PathSpec>,
     /// Bit rate that replaces the clock of a file or a pipe.
     pub rate_bps: Option<u64>,
-    /// If true, a pipe that runs faster than its own clock is paced by that, after one latency of credit and the time for which
-    /// it waited for the receiver.
+    /// If true, a pipe that is faster than its own clock is paced by that clock. It has a credit of one latency, and of
+    /// the time for which it waited for the receiver.
     pub paces_pipes: bool,
     /// Costs of links.
     pub tariffs: Vec<LinkTariff>,

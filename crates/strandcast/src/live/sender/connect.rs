@@ -215,16 +215,19 @@ impl Plan {
         route::unanswered(&asked, self.to.seal.as_ref().map(|(_, peer)| fingerprint(&peer.key)))
     }
 
+    /// Text of a receiver that has been silent for a time.
+    pub(super) fn silent(&self, after: Duration) -> String {
+        let (label, seconds) = (&self.to.label, after.as_secs_f64());
+        format!("no answer from {label} for {seconds:.0} s: {}", self.unanswered())
+    }
+
     fn failure(&self, failed: Failed, after: Duration) -> Error {
         let label = &self.to.label;
         match failed {
             Failed::Here(error) => error,
             Failed::There(CloseReason::NoAnswer | CloseReason::Unreachable) => {
-                let silent = || {
-                    format!("no answer from {label} for {:.0} s: {}", after.as_secs_f64(), self.unanswered())
-                };
                 let said = self.reports.refusal(&self.to).map(|(words, _)| format!("{label} {words}"));
-                Error::Peer(said.unwrap_or_else(silent))
+                Error::Peer(said.unwrap_or_else(|| self.silent(after)))
             }
             Failed::There(reason) => Error::Peer(format!("{label} {}", self.words(&reason))),
         }

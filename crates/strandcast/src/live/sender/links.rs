@@ -12,7 +12,7 @@ use strandcast_proto::time::Instant;
 use crate::live::links::{LinkReport, LinkState};
 
 /// Time without data after which a link is reported.
-const MUTE_AFTER: Duration = Duration::from_secs(5);
+const MUTE_AFTER: Duration = Duration::from_secs(4);
 
 /// Watches the links of a stream over all of its associations.
 #[derive(Debug, Default)]
@@ -57,7 +57,7 @@ impl Links {
         LinkReport { id: link.id.map(|id| id.0), name: link.name.clone(), state, why, paths }
     }
 
-    /// Nothing has come over the link yet.
+    /// Reports that no packet has arrived over the link yet.
     fn waits(&mut self, now: Instant, link: &LinkSnapshot) -> (LinkState, String) {
         let since = *self.new.entry(link.name.clone()).or_insert(now);
         match now - since < MUTE_AFTER {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use strandcast_net::driver::{AssociationHandle, PathSnapshot, Snapshot};
 use strandcast_proto::association::{Event, SendOptions};
+use strandcast_proto::path::PathStats;
 use strandcast_proto::policy::{LinkId, PathState};
 use strandcast_proto::time::Instant;
 use tokio::time::{Interval, MissedTickBehavior, interval};
@@ -19,13 +20,16 @@ use crate::live::event::Event as StreamNews;
 use crate::live::feed::Reporter;
 use crate::live::links::{LinkReport, PathTrouble, Tracker, encode};
 use crate::live::stats::{
-    DropNews, DropWatch, MediaNow, Moment, Outages, Role, StreamEvent, StreamState, Subject, Watch,
+    DropNews, DropWatch, Held, HeldUp, MediaNow, Moment, Outages, Role, StreamEvent, StreamState, Subject,
+    Watch,
 };
 
 /// Interval between two polls of the association.
 const TICK: Duration = Duration::from_millis(250);
 /// Time after which round trips are known.
 const SETTLED: Duration = Duration::from_secs(3);
+/// Time without packets, if two round trips take no longer, after which no link answers.
+const SILENT: Duration = Duration::from_millis(500);
 /// The stream of messages other than media.
 const ALIVE: u16 = 1;
 
@@ -49,7 +53,10 @@ pub(super) struct AssociationMonitor {
     repairable: (u64, u64),
     /// Number of messages of frames that the scheme gave up before any of them was sent.
     given_up: (u64, u64),
+    /// Number of messages of which a part was sent before they were abandoned.
+    begun: (u64, u64),
     drops: DropWatch,
+    held_up: HeldUp,
     vanishing: Vanishing,
     reconnects: u64,
     /// Time of the last packet on any association.
@@ -57,7 +64,7 @@ pub(super) struct AssociationMonitor {
     outages: Outages,
     /// There is no input to send.
     pub(super) no_input: bool,
-    /// Sizes of packets by link, in bytes. Two links may have one name.
+    /// Sizes of IP packets by link, in bytes. Two links may have one name.
     sizes: BTreeMap<LinkId, u64>,
     /// The latency was compared with the round trip.
     compared: bool,
@@ -82,7 +89,9 @@ impl AssociationMonitor {
             expired: (0, 0),
             repairable: (0, 0),
             given_up: (0, 0),
+            begun: (0, 0),
             drops: DropWatch::default(),
+            held_up: HeldUp::default(),
             vanishing: Vanishing::default(),
             reconnects: 0,
             last_received: Instant::ZERO,
@@ -123,13 +132,17 @@ impl AssociationMonitor {
         self.expired.1 = seen.stats.messages_expired() + seen.stats.messages_abandoned();
         self.repairable.1 = if seen.coding_out.is_some() { seen.stats.messages_abandoned() } else { 0 };
         self.given_up.1 = seen.stats.messages_dropped();
+        self.begun.1 = seen.stats.messages_abandoned();
         self.report_drops(now, pump, Some(&seen));
+        self.attribute(now, pump, Some(&seen));
         let media = MediaNow {
             messages: pump.messages,
             bytes: pump.bytes,
             late: self.gone(pump),
             messages_dropped: self.given_up(),
             drops: self.drops.totals(),
+            late_by: self.held_up.messages(),
+            held_s: self.held_up.seconds(),
             buffer_bytes: seen.send_buffered as u64,
             ..MediaNow::default()
         };
@@ -162,6 +175,7 @@ impl AssociationMonitor {
         let vanishing = seen.is_some_and(|seen| self.vanishing.update(now, seen));
         let dropped = self.gone(pump) - self.repairable.0 - self.repairable.1 + self.given_up();
         let carries = |p: &PathSnapshot| matches!(p.view.state, PathState::Active | PathState::Suspended);
+        let spent = |p: &PathSnapshot| p.view.tariff.left == Some(0);
         let moment = Moment {
             messages: pump.messages + pump.dropped,
             bytes: pump.offered,
@@ -171,7 +185,8 @@ impl AssociationMonitor {
             peer_blocked_s: seen.map_or(0.0, |seen| seen.stats.rwnd_blocked_time(seen.at).as_secs_f64()),
             no_path: seen.is_some_and(|seen| self.outages.goes_on() || !seen.paths.iter().any(carries)),
             vanishing,
-            spent: seen.is_some_and(|seen| seen.paths.iter().any(|p| p.view.tariff.left == Some(0))),
+            spent: seen.is_some_and(|seen| seen.paths.iter().any(spent)),
+            all_spent: seen.is_some_and(|seen| !seen.paths.is_empty() && seen.paths.iter().all(spent)),
         };
         let news = self.drops.update(now, moment);
         match news {
@@ -181,9 +196,30 @@ impl AssociationMonitor {
         }
     }
 
+    /// Attributes late messages to what held them up.
+    fn attribute(&mut self, now: Instant, pump: &Pump, seen: Option<&Snapshot>) {
+        let lost = |seen: &Snapshot| {
+            let each = |stats: &PathStats| stats.lost_fast + stats.lost_timeout + stats.lost_by_scheme;
+            seen.paths.iter().map(|path| each(&path.stats)).sum()
+        };
+        let trip =
+            |seen: &Snapshot| seen.paths.iter().filter_map(|path| path.view.srtt).max().unwrap_or_default();
+        let held = Held {
+            silent: seen.is_some_and(|seen| now - self.last_received >= SILENT.max(2 * trip(seen))),
+            late: self.gone(pump) + self.given_up(),
+            unconnected: pump.unconnected,
+            overdue: pump.overdue,
+            refused: pump.dropped - pump.unconnected - pump.overdue,
+            begun: self.begun.0 + self.begun.1,
+            transport: seen.map(|seen| (lost(seen), seen.held)),
+        };
+        self.held_up.update(now, pump.latency(), held);
+    }
+
     /// There is no association: what is due is dropped.
     pub(super) fn unconnected(&mut self, now: Instant, pump: &Pump) {
         self.report_drops(now, pump, None);
+        self.attribute(now, pump, None);
     }
 
     /// Passes advice on.
@@ -212,7 +248,7 @@ impl AssociationMonitor {
     /// Reports paths on which larger packets vanish.
     fn report_sizes(&mut self, seen: &Snapshot) {
         for path in seen.paths.iter().filter(|path| path.view.state == PathState::Active) {
-            let now = path.view.mtu;
+            let now = u64::from(path.ip_mtu);
             let before = self.sizes.insert(path.tuple.link, now).unwrap_or(now);
             if now < before {
                 let trouble = PathTrouble::Narrow { before, now };
@@ -239,8 +275,9 @@ impl AssociationMonitor {
 
     /// Restarts the stream: the receiver has received no part of it.
     pub(super) fn restart(&mut self) {
-        (self.expired, self.repairable, self.given_up) = Default::default();
+        (self.expired, self.repairable, self.given_up, self.begun) = Default::default();
         self.drops.restart();
+        self.held_up.restart();
         self.watch.restart_stream();
     }
 
@@ -281,6 +318,8 @@ impl AssociationMonitor {
         self.expired = (self.expired.0 + self.expired.1, 0);
         self.repairable = (self.repairable.0 + self.repairable.1, 0);
         self.given_up = (self.given_up(), 0);
+        self.begun = (self.begun.0 + self.begun.1, 0);
+        self.held_up.lost();
         self.received = None;
         self.links.restart();
         self.tracker.restart();
@@ -318,6 +357,8 @@ impl AssociationMonitor {
             expired: self.gone(pump),
             messages_dropped: self.given_up(),
             drops: self.drops.totals(),
+            late_by: self.held_up.messages(),
+            held_s: self.held_up.seconds(),
             reconnects: self.reconnects,
             outages: self.outages.count(),
             longest_outage_s: self.outages.longest(now).as_secs_f64(),

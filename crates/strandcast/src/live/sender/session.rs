@@ -35,6 +35,8 @@ use crate::text::why;
 const CHUNK: usize = 64 << 10;
 /// Interval between two checks of the reason why there is no connection.
 const TELL: Duration = Duration::from_millis(250);
+/// Time without any answer after which the addresses and causes are reported.
+const UNANSWERED: Duration = Duration::from_secs(4);
 /// Default time to try to connect. A live input, once connected, retries forever.
 const RETRY: Duration = Duration::from_secs(30);
 /// Minimum silence before an association is given up, even with a shorter retry time: the path may only be slow.
@@ -148,9 +150,17 @@ pub(super) async fn run<I: Input>(
 
 /// Reports why there is no connection yet.
 async fn tell(plan: &Plan, reporter: &Reporter) -> Infallible {
+    let (begun, mut silent) = (tokio::time::Instant::now(), true);
     loop {
         tokio::time::sleep(TELL).await;
-        plan.untold().into_iter().for_each(|event| reporter.report(event));
+        let known = plan.untold();
+        silent &= known.is_none();
+        let said = (silent && begun.elapsed() >= UNANSWERED).then(|| plan.silent(begun.elapsed()));
+        silent &= said.is_none();
+        known
+            .into_iter()
+            .chain(said.map(|why| News::Waiting { why }))
+            .for_each(|event| reporter.report(event));
     }
 }
 

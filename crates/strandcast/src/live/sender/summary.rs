@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::error::Error;
 use crate::live::stats::{BuffersNow, CodingNow, GivenUpNow, PathNow, WireNow};
-use crate::text::{bits_per_s, bytes, count, duration, outages, percent};
+use crate::text::{bits_per_s, bytes, causes, count, duration, outages, percent};
 
 /// The whole stream at its sender. It serialises as `send --json` prints it.
 #[derive(Clone, Debug, Serialize)]
@@ -35,6 +35,12 @@ pub struct SendSummary {
     /// Messages that were dropped, by cause ([`DropCause`](crate::live::DropCause)).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub drops: BTreeMap<&'static str, u64>,
+    /// Messages that expired or were dropped, by what held each up longest: the names are those of `explain`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub late_by: BTreeMap<&'static str, u64>,
+    /// Seconds for which new data waited, by reason.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub held_s: BTreeMap<&'static str, f64>,
     /// Number of associations after the first.
     pub reconnects: u64,
     /// Number of outages: no packets from the receiver for 2 s, or a lost association.
@@ -81,8 +87,10 @@ impl SendSummary {
             lines.push(format!("{messages} dropped as whole frames, since not all could be in time"));
         }
         if !self.drops.is_empty() {
-            let each: Vec<String> = self.drops.iter().map(|(cause, n)| format!("{cause} {n}")).collect();
-            lines.push(format!("dropped by cause: {}", each.join(", ")));
+            lines.push(format!("dropped by cause: {}", causes(&self.drops)));
+        }
+        if !self.late_by.is_empty() {
+            lines.push(format!("held up longest by: {}", causes(&self.late_by)));
         }
         if self.input_gaps + self.input_resyncs > 0 {
             let (gaps, syncs) = (count(self.input_gaps, "gap"), self.input_resyncs);

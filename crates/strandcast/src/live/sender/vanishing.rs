@@ -75,7 +75,7 @@ impl Vanishing {
         any && all
     }
 
-    /// There is another association, whose counters begin at zero.
+    /// Begins with another association, whose counters are zero.
     pub(super) fn restart(&mut self) {
         self.seen.clear();
     }

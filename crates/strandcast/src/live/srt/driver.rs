@@ -2,13 +2,14 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
-use strandcast_srt::{Config, ConnectionId, Direction, Endpoint, Event, Refusal};
+use strandcast_srt::{Config, ConnectionId, Direction, Endpoint, Event, Refusal, Stats};
 use tokio::net::UdpSocket;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -20,7 +21,9 @@ use crate::text::why;
 
 /// Largest datagram that is read, in bytes. A payload is smaller.
 pub(in crate::live) const DATAGRAM: usize = 2048;
-/// Payloads that wait for their reader.
+/// Largest payload that is sent: seven transport packets, as SRT's programs send them.
+const PAYLOAD: usize = 7 * 188;
+/// Payloads that wait for their reader, and messages that wait to be sent.
 const WAITING: usize = 2048;
 /// Pause between two calls.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -35,16 +38,34 @@ const BUFFER: usize = 4 << 20;
 pub(in crate::live) enum Media {
     /// Payloads that were received.
     Receive(mpsc::Receiver<Vec<u8>>),
-    /// Payloads to send.
+    /// Messages to send. Each is a whole number of transport packets.
     Send(mpsc::Sender<Vec<u8>>),
 }
 
-/// The task of an input or output. It ends when this is dropped.
+/// Messages that peers did not get.
+#[derive(Debug, Default)]
+struct Missed {
+    /// True once there was a peer.
+    connected: AtomicBool,
+    /// Those that were sent while no peer was connected.
+    alone: AtomicU64,
+    /// Those that a connected peer did not get.
+    late: AtomicU64,
+}
+
+impl Missed {
+    fn was_connected(&self) -> bool {
+        self.connected.load(Ordering::Relaxed)
+    }
+}
+
+/// The task of an input or output. It ends when this is dropped, and peers learn it.
 #[derive(Debug)]
 pub(in crate::live) struct Driver {
     task: JoinHandle<()>,
-    /// Reason why it ended by itself.
+    /// Reason why the driver ended by itself.
     reason: Arc<Mutex<Option<String>>>,
+    missed: Arc<Missed>,
 }
 
 impl Driver {
@@ -73,7 +94,7 @@ impl Driver {
             Direction::Receive => (Media::Receive(taken), Port::Receive(received)),
             Direction::Send => (Media::Send(received), Port::Send(taken)),
         };
-        let reason = Arc::default();
+        let (reason, missed) = <(Arc<_>, Arc<_>)>::default();
         let link = Link {
             socket,
             endpoint,
@@ -84,11 +105,33 @@ impl Driver {
             call_at: None,
             clock,
             open: Vec::new(),
-            was_open: false,
+            closing: false,
             out: Vec::new(),
             reason: Arc::clone(&reason),
+            missed: Arc::clone(&missed),
         };
-        Ok((Driver { task: tokio::spawn(link.run(port)), reason }, media))
+        Ok((Driver { task: tokio::spawn(link.run(port)), reason, missed }, media))
+    }
+
+    /// Waits until the task has ended by itself: once the media's sender is dropped, what was sent is played, and peers
+    /// know the end.
+    pub(in crate::live) async fn finished(&mut self) {
+        let _: Result<(), _> = (&mut self.task).await;
+    }
+
+    /// Returns whether there was a peer.
+    pub(in crate::live) fn was_connected(&self) -> bool {
+        self.missed.was_connected()
+    }
+
+    /// Returns why peers did not get messages, and how many, since the last call.
+    pub(in crate::live) fn missed(&self) -> Vec<(String, u64)> {
+        let take = |count: &AtomicU64| count.swap(0, Ordering::Relaxed);
+        let reasons = [
+            ("no peer is connected", take(&self.missed.alone)),
+            ("a peer or its path is too slow", take(&self.missed.late)),
+        ];
+        reasons.into_iter().filter(|(_, n)| *n > 0).map(|(why, n)| (why.to_owned(), n)).collect()
     }
 
     /// Error for a task that has ended by itself.
@@ -132,11 +175,13 @@ struct Link {
     /// Time of the next call.
     call_at: Option<Instant>,
     clock: tokio::time::Instant,
-    open: Vec<ConnectionId>,
-    /// True once there was a connection.
-    was_open: bool,
+    /// Connections, and how many payloads each did not get.
+    open: Vec<(ConnectionId, u64)>,
+    /// True once the application sends nothing more.
+    closing: bool,
     out: Vec<u8>,
     reason: Arc<Mutex<Option<String>>>,
+    missed: Arc<Missed>,
 }
 
 impl Link {
@@ -151,13 +196,16 @@ impl Link {
                 *reason = Some(refusal.to_string());
                 return;
             }
+            if self.closing && self.open.is_empty() {
+                return;
+            }
             let wake = self.wake();
             tokio::select! {
                 _ = self.socket.readable() => self.read(),
                 () = tokio::time::sleep(wake) => {}
-                payload = next(&mut port) => match payload {
-                    Some(payload) => self.send(&payload),
-                    None => return,
+                message = next(&mut port), if !self.closing => match message {
+                    Some(message) => self.send(&message),
+                    None => self.close(),
                 },
             }
         }
@@ -179,12 +227,34 @@ impl Link {
         }
     }
 
-    /// Sends a payload to each peer. Without a peer it is lost.
-    fn send(&mut self, payload: &[u8]) {
+    /// Sends a message to each peer. Without a peer it is lost.
+    fn send(&mut self, message: &[u8]) {
         let now = self.now();
-        for id in &self.open {
-            // A slow peer loses its own packets.
-            let _ = self.endpoint.send(now, *id, payload);
+        if self.open.is_empty() {
+            self.missed.alone.fetch_add(1, Ordering::Relaxed);
+        }
+        for payload in message.chunks(PAYLOAD) {
+            for (id, _) in &self.open {
+                // A slow peer loses its own packets, which its connection counts.
+                let _ = self.endpoint.send(now, *id, payload);
+            }
+        }
+        self.count();
+    }
+
+    /// Ends each connection once what was sent is played.
+    fn close(&mut self) {
+        let now = self.now();
+        (self.closing, self.peer, self.call_at) = (true, None, None);
+        self.open.iter().for_each(|(id, _)| self.endpoint.close(now, *id));
+    }
+
+    /// Counts what connected peers did not get.
+    fn count(&mut self) {
+        for (id, before) in &mut self.open {
+            let lost = self.endpoint.stats(*id).map_or(*before, |stats| unsent(&stats));
+            self.missed.late.fetch_add(lost - *before, Ordering::Relaxed);
+            *before = lost;
         }
     }
 
@@ -209,16 +279,22 @@ impl Link {
         }
         while let Some(event) = self.endpoint.poll_event() {
             match event {
+                // The stream has ended: this peer gets a shutdown with the task's end.
+                Event::Connected { .. } if self.closing => {}
                 Event::Connected { id, .. } => {
-                    self.open.push(id);
-                    self.was_open = true;
+                    self.open.push((id, 0));
+                    self.missed.connected.store(true, Ordering::Relaxed);
                 }
-                Event::Ended { id, .. } => {
-                    self.open.retain(|open| *open != id);
+                Event::Ended { id, stats, .. } => {
+                    let before = self.open.iter().find(|open| open.0 == id).map_or(0, |open| open.1);
+                    self.missed.late.fetch_add(unsent(&stats) - before, Ordering::Relaxed);
+                    self.open.retain(|open| open.0 != id);
                     self.call_at = self.peer.map(|_| now + PAUSE);
                 }
-                Event::Failed { refusal } if is_final(refusal) && !self.was_open => return Err(refusal),
-                Event::Failed { .. } => self.call_at = Some(now + PAUSE),
+                Event::Failed { refusal } if is_final(refusal) && !self.missed.was_connected() => {
+                    return Err(refusal);
+                }
+                Event::Failed { .. } => self.call_at = self.peer.map(|_| now + PAUSE),
                 Event::Refused { .. } => {}
             }
         }
@@ -234,7 +310,23 @@ impl Link {
     }
 }
 
-/// The next payload to send; for a receiver never.
+impl Drop for Link {
+    /// Sends peers a shutdown, without waiting for the runtime, which may be ending.
+    fn drop(&mut self) {
+        let (now, socket) = (self.now(), SockRef::from(&self.socket));
+        self.endpoint.leave();
+        while let Some(to) = self.endpoint.poll_output(now, &mut self.out) {
+            let _ = socket.send_to(&self.out, &to.into());
+        }
+    }
+}
+
+/// Payloads that a peer did not get: no room, or too late.
+fn unsent(stats: &Stats) -> u64 {
+    stats.refused + stats.dropped
+}
+
+/// The next message to send; for a receiver never.
 async fn next(port: &mut Port) -> Option<Vec<u8>> {
     match port {
         Port::Send(port) => port.recv().await,

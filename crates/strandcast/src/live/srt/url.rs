@@ -91,6 +91,10 @@ fn pairs(query: &str) -> Result<Vec<(String, String)>, String> {
     pairs
         .map(|pair| match pair.split_once('=') {
             Some((key, value)) => Ok((key.to_owned(), decoded(value)?)),
+            // The rest of a passphrase with a & that is not coded?
+            None if query.contains("passphrase=") => {
+                Err("expected KEY=VALUE after each &; in a passphrase write %26 for a &".to_owned())
+            }
             None => Err(format!("{pair}: expected KEY=VALUE")),
         })
         .collect()
@@ -215,6 +219,7 @@ mod tests {
             ("srt://h:1?latency", "KEY=VALUE"),
             ("srt://h:1?streamid=%2", "%"),
             ("srt://h:1?passphrase=a-long-secret&mode=x", "mode=x"),
+            ("srt://h:1?passphrase=a-long-&secret", "%26 for a &"),
         ] {
             let error = text.parse::<SrtUrl>().unwrap_err();
             assert!(error.contains(word) && !error.contains('\n'), "{text}: {error}");

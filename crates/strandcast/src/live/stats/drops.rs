@@ -13,11 +13,11 @@ use crate::text::{bits_per_s, percent};
 const WINDOW: Duration = Duration::from_secs(10);
 /// Time from the first drop to its line: a share of less time means little.
 const FIRST: Duration = Duration::from_secs(2);
-/// Time without a drop after which they are over.
+/// Time without a drop after which the drops count as over.
 const OVER: Duration = Duration::from_secs(5);
-/// Share of what the links carry that an encoder is advised to send.
+/// Rate of the advice to an encoder, as a share of the rate that the links carry.
 const ADVISED: f64 = 0.9;
-/// From this share of the time on, a full buffer at the peer is the cause.
+/// Share of the time from which a full buffer at the peer counts as the cause.
 const HELD: f64 = 0.2;
 /// Multiple of the mean rate from which on a quarter of a second of input is a burst.
 const BURST: f64 = 2.5;
@@ -45,7 +45,7 @@ pub enum DropCause {
     Allowance,
     /// The messages were too late when this process had time for them.
     Suspended,
-    /// The encoder sends much more at once than in the mean, which the links carry.
+    /// The encoder's bursts far exceed its mean rate, which the links carry.
     Burst,
     /// The links carry less than the input.
     Capacity,
@@ -81,7 +81,7 @@ pub struct Drops {
     pub seconds: f64,
     /// Rate of the input.
     pub input_bps: f64,
-    /// Rate of what was not dropped.
+    /// Rate of the messages that were not dropped.
     pub carried_bps: f64,
 }
 
@@ -133,14 +133,15 @@ pub(in crate::live) struct Moment {
     pub(in crate::live) dropped: u64,
     pub(in crate::live) unconnected: u64,
     pub(in crate::live) overdue: u64,
-    /// Time in which only the peer's full buffer held data up, of this association.
+    /// Time in which only the peer's full buffer blocked data of this association.
     pub(in crate::live) peer_blocked_s: f64,
     /// No link answers.
     pub(in crate::live) no_path: bool,
     /// Large packets do not arrive on any link, and small ones do.
     pub(in crate::live) vanishing: bool,
-    /// The allowance of a link is used up.
+    /// The allowance of a link is used up; those of all links are, so that nothing is sent and no link answers.
     pub(in crate::live) spent: bool,
+    pub(in crate::live) all_spent: bool,
 }
 
 /// Difference of two moments.
@@ -153,7 +154,7 @@ struct Step {
     time: Duration,
 }
 
-/// A change of what is dropped.
+/// A change of the drops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::live) enum DropNews {
     /// Messages are dropped.
@@ -251,6 +252,8 @@ impl DropWatch {
         let held = now.peer_blocked_s - then.peer_blocked_s;
         let cause = if self.vanished.is_some_and(|seen| at - seen <= FIRST) {
             DropCause::PacketSize
+        } else if now.all_spent {
+            DropCause::Allowance
         } else if now.no_path {
             DropCause::NoPath
         } else if held > HELD * time.as_secs_f64() {
@@ -369,6 +372,8 @@ mod tests {
         assert_eq!(of(|m| m.vanishing = true), DropCause::PacketSize);
         assert_eq!(of(|m| m.peer_blocked_s += 0.1), DropCause::Receiver);
         assert_eq!(of(|m| m.spent = true), DropCause::Allowance);
+        // Nothing is sent, and so no link answers.
+        assert_eq!(of(|m| (m.no_path, m.all_spent) = (true, true)), DropCause::Allowance);
     }
 
     /// Links that pass no large packets seem to fail and return, and what they drop looks like a lack of capacity.

@@ -6,7 +6,7 @@ use strandcast_proto::time::Instant;
 
 use super::stream::StreamEvent;
 
-/// Silence that is reported: a sender sends at least once per second and is answered.
+/// Silence after which an outage is reported; a sender sends at least once per second and gets answers.
 const SILENCE: Duration = Duration::from_secs(2);
 
 /// Counts outages: silence of 2 s, or an association that is lost and established again.

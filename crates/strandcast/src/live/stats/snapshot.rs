@@ -38,7 +38,7 @@ pub enum StreamState {
     Streaming,
     /// There is a connection, and no input to send.
     NoInput,
-    /// Nothing comes from the peer.
+    /// No packet arrives from the peer.
     Outage,
     /// The sender has no connection.
     Connecting,
@@ -75,7 +75,7 @@ pub struct PathNow {
     pub capacity_bps: Option<f64>,
     /// Time since the link, not the source, last limited the rate; `None`: it never did, and carries that much or more.
     pub capacity_age_s: Option<f64>,
-    /// Rate that it could carry in addition.
+    /// Rate that the path could carry in addition.
     pub headroom_bps: Option<f64>,
     /// Smoothed round-trip time.
     pub rtt_ms: Option<f64>,
@@ -196,8 +196,17 @@ pub struct MediaNow {
     /// Sender: messages that were dropped, by cause ([`DropCause`](crate::live::DropCause)).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub drops: BTreeMap<&'static str, u64>,
+    /// Late messages by cause, those that were lost or dropped included: at a sender what held each up longest, with the names
+    /// of `explain`; at a receiver what it can know.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub late_by: BTreeMap<&'static str, u64>,
+    /// Sender: seconds for which new data waited, by reason.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub held_s: BTreeMap<&'static str, f64>,
     /// Receiver: number of messages that never arrived.
     pub lost: u64,
+    /// Receiver: number of messages that were sent before the first one that arrived.
+    pub before: u64,
     /// Receiver: number of playout shifts.
     pub shifts: u64,
     /// Receiver: the current shift.

@@ -30,7 +30,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<String>>, Error> {
     read_if(path, |_| Ok(()))
 }
 
-/// As [`read`]. `fits` refuses a file by its first bytes, before anything else is said of it.
+/// As [`read`]. `fits` refuses a file by its first bytes, before any other check.
 ///
 /// # Errors
 /// Those of `fits`, and of [`read`].

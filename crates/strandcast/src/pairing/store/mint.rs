@@ -20,7 +20,7 @@ pub struct Minted {
     expires: Option<WallClock>,
     made: WallClock,
     hosts: Vec<HostPort>,
-    /// Those of them that the user named.
+    /// Hosts that the user named.
     named: Vec<HostPort>,
     text: Zeroizing<String>,
 }

@@ -44,9 +44,9 @@ pub struct TokenEntry {
     pub secret: Token,
     /// Time at which the token was made.
     pub made: WallClock,
-    /// If true, its first sender closes it.
+    /// If true, the token's first sender closes it.
     pub once: bool,
-    /// True if it admits new senders.
+    /// True if the token admits new senders.
     pub open: bool,
     /// Time after which it admits known senders only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,7 +57,7 @@ pub struct TokenEntry {
 }
 
 impl TokenEntry {
-    /// Returns whether it still admits new senders.
+    /// Returns whether the token still admits new senders.
     pub fn admits_others(&self, now: WallClock) -> bool {
         self.open && self.expires.is_none_or(|expires| now < expires)
     }

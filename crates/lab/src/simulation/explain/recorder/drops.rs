@@ -29,7 +29,8 @@ impl Explainer {
         self.dropped.push(dropped.message);
     }
 
-    /// The sender has sent all that it may: finds how its paths stand for what it has just dropped.
+    /// Describes the state of the paths for the messages that the sender has just dropped, once it has sent all that it
+    /// may.
     pub(super) fn look_at_paths(&mut self, now: Instant, agent: &dyn Agent) {
         if self.dropped.is_empty() {
             return;

@@ -33,7 +33,7 @@ const ENTRY: usize = 18;
 pub struct Arrived<I> {
     /// Receiver's clock in microseconds: the low 32 bits.
     pub clock: u32,
-    /// At most `MAX_ARRIVED` of [`ArrivedBy`].
+    /// Arrivals by path, at most `MAX_ARRIVED`.
     pub paths: I,
 }
 
@@ -50,7 +50,7 @@ pub struct ArrivedItem<'a> {
 pub struct ArrivedBy {
     /// Wire id of the path.
     pub path: u16,
-    /// Highest TSN of the last packet with DATA that arrived by it.
+    /// Highest TSN of the last packet with DATA that arrived by this path.
     pub tsn: Tsn,
     /// Time from that arrival to the clock's time in microseconds; `u32::MAX`: that time or longer.
     pub age: u32,

@@ -23,6 +23,12 @@ impl Output for Slow {
         self.may.acquire().await.expect("it is never closed").forget();
         if batch.bytes() == b"bad" { Err(io::Error::other("full")) } else { Ok(()) }
     }
+
+    async fn end(&mut self) -> io::Result<()> {
+        self.told.send("end".to_owned()).expect("the test waits");
+        self.may.acquire().await.expect("it is never closed").forget();
+        Ok(())
+    }
 }
 
 fn slow() -> (Outlet, Arc<Semaphore>, Receiver<String>) {
@@ -55,6 +61,27 @@ async fn what_does_not_fit_is_dropped_and_counted_once_it_moves_again() {
     assert_eq!(outlet.recovered(), Some(("slow".to_owned(), 2)));
     assert_eq!((outlet.dropped(), outlet.recovered()), (2, None));
     assert_eq!(outlet.check(), Ok(()));
+}
+
+#[tokio::test]
+async fn it_ends_once_everything_is_written() {
+    let (mut outlet, may, tells) = slow();
+    outlet.begin();
+    assert_eq!((outlet.write(b"one", 0), outlet.write(b"two", 0)), (Ok(None), Ok(None)));
+    outlet.end();
+    turns().await;
+    assert_eq!(tells.try_recv().as_deref(), Ok("onetwo"));
+    assert!(!outlet.is_idle() && !outlet.is_ending(), "it writes");
+    may.add_permits(1);
+    turns().await;
+    assert_eq!(tells.try_recv().as_deref(), Ok("end"));
+    assert!(!outlet.is_idle() && outlet.is_ending());
+    may.add_permits(1);
+    turns().await;
+    assert!(outlet.is_idle() && !outlet.is_ending());
+    assert_eq!(outlet.check(), Ok(()));
+    outlet.give_up();
+    assert_eq!(outlet.dropped(), 0);
 }
 
 /// Each of many senders may begin a stream and send nothing.
@@ -157,6 +184,11 @@ impl Output for Leaky {
         self.0 += batch.messages().count() as u64;
         Ok(())
     }
+
+    async fn end(&mut self) -> io::Result<()> {
+        self.0 += 1;
+        Err(io::Error::other("it was open at both ends"))
+    }
 }
 
 #[tokio::test]
@@ -171,4 +203,9 @@ async fn messages_that_an_output_loses_are_counted_and_each_reason_is_told_once(
     outlet.begin();
     turns().await;
     assert!(outlet.lost().is_empty() && outlet.troubles().is_empty());
+    // The end counts as well, and its error is that of the output.
+    outlet.end();
+    let error = failure(&outlet).await;
+    assert_eq!(error, Error::Media("cannot write leaky: it was open at both ends".to_owned()));
+    assert_eq!((outlet.lost(), outlet.is_idle()), (BTreeMap::from([("a leak".to_owned(), 1)]), true));
 }

@@ -23,9 +23,9 @@ impl Session {
             }
         }
         let flushed = match outcome {
-            Ok(()) => self.flush().await,
+            Ok(()) => self.end_outputs().await,
             // The error is the result. An unread output must not delay it.
-            Err(_) => tokio::time::timeout(CLOSE_TIMEOUT, self.flush()).await.unwrap_or(Ok(())),
+            Err(_) => tokio::time::timeout(CLOSE_TIMEOUT, self.end_outputs()).await.unwrap_or(Ok(())),
         };
         self.output.give_up();
         let summary = self.summary.take().map(|summary| summary.with_outputs(self.output.now()));
@@ -54,8 +54,9 @@ impl Session {
         let _: Result<CloseReason, _> = tokio::time::timeout(time, stream.association.closed()).await;
     }
 
-    /// Waits until everything is written, an output takes nothing, or the application requests the end.
-    async fn flush(&mut self) -> Result<(), Error> {
+    /// Ends the outputs, and waits until everything is written, an output takes nothing, or the application requests the
+    /// end.
+    async fn end_outputs(&mut self) -> Result<(), Error> {
         let Session { output, stop, over, .. } = self;
         let patience = async {
             stopped(stop).await;
@@ -63,7 +64,7 @@ impl Session {
             tokio::time::sleep(left.max(MIN_FLUSH)).await;
         };
         tokio::select! {
-            flushed = output.flush(CLOSE_TIMEOUT) => flushed,
+            flushed = output.end(CLOSE_TIMEOUT) => flushed,
             () = patience => if output.is_clean() { Ok(()) } else { Err(output.unread()) },
         }
     }

@@ -1,0 +1,208 @@
+//! Addresses, routes and devices of the two ends.
+
+use std::fmt::Write as _;
+use std::io::{ErrorKind, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use strandcast_lab::simulation::End;
+use tun_rs::{DeviceBuilder, SyncDevice};
+
+use crate::error::{CliError, why};
+
+/// An address of the far end that every path leads to.
+pub(super) const FAR_HOST: &str = "10.77.0.1";
+/// IPv6 address of the far end that every path leads to.
+pub(super) const FAR_HOST_6: &str = "fd77::1";
+/// Most paths: the third byte of an address is the number of a path.
+const MAX_PATHS: usize = 254;
+/// Longest name of a device in Linux.
+const MAX_NAME: usize = 15;
+
+/// A path as the ends see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PathDevice {
+    /// Name of the device at both ends.
+    pub(super) name: String,
+    /// Number in addresses, from 1.
+    number: usize,
+}
+
+impl PathDevice {
+    /// One for each path, in order; the name of a path is that of its device if Linux takes it.
+    ///
+    /// # Errors
+    /// There are more paths than addresses.
+    pub(super) fn of(paths: &[String]) -> Result<Vec<PathDevice>, CliError> {
+        if paths.len() > MAX_PATHS {
+            let line = format!("the flow has {} paths; emulate takes at most {MAX_PATHS}", paths.len());
+            return Err(CliError::Usage(line));
+        }
+        let fits = |name: &str| {
+            let taken = ["lo", "all", "default"].contains(&name);
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.';
+            !taken
+                && name.len() <= MAX_NAME
+                && name.starts_with(|c: char| c.is_ascii_alphabetic())
+                && name.chars().all(plain)
+        };
+        let device = |(number, name): (usize, &String)| {
+            let name = if fits(name) { name.clone() } else { format!("path{number}") };
+            PathDevice { name, number }
+        };
+        Ok((1..).zip(paths).map(device).collect())
+    }
+
+    /// IPv4 address at an end.
+    pub(super) fn address(&self, end: End) -> String {
+        format!("10.77.{}.{}", self.number, last(end))
+    }
+
+    /// IPv6 address at an end.
+    fn address_6(&self, end: End) -> String {
+        format!("fd77:0:0:{:x}::{}", self.number, last(end))
+    }
+
+    /// Opens the device in the network of this thread.
+    ///
+    /// # Errors
+    /// The system refuses it.
+    pub(super) fn open(&self, mtu: u16) -> Result<SyncDevice, CliError> {
+        let device = DeviceBuilder::new().name(&self.name).mtu(mtu).enable(false).build_sync();
+        device.map_err(|error| {
+            let mend = match error.kind() {
+                ErrorKind::NotFound => "; load the kernel's module: modprobe tun",
+                ErrorKind::PermissionDenied => {
+                    "; this user may not open /dev/net/tun: run it as root, or chmod 666 /dev/net/tun"
+                }
+                _ => "",
+            };
+            CliError::Network(format!("cannot make the TUN device {}: {}{mend}", self.name, why(&error)))
+        })
+    }
+}
+
+fn last(end: End) -> u8 {
+    match end {
+        End::Near => 2,
+        End::Far => 1,
+    }
+}
+
+/// Gives the devices of an end their addresses and routes, in the network of this thread.
+///
+/// # Errors
+/// `ip` is missing or refuses.
+pub(super) fn configure(end: End, devices: &[PathDevice]) -> Result<(), CliError> {
+    for file in ["all/rp_filter", "default/rp_filter"] {
+        // Where the file system is read-only, the values stay those of the machine.
+        let _ = std::fs::write(format!("/proc/sys/net/ipv4/conf/{file}"), "0");
+    }
+    ip("-4", &batch(end, devices, Family::V4))?;
+    // The kernel may have no IPv6.
+    if Path::new("/proc/sys/net/ipv6").exists() { ip("-6", &batch(end, devices, Family::V6)) } else { Ok(()) }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Family {
+    V4,
+    V6,
+}
+
+/// Commands of `ip` for one family of addresses, one per line.
+///
+/// The near end reaches everything over each device, the first path first. Packets from a device's address leave by
+/// it, so that programs that bind to an address use its path.
+fn batch(end: End, devices: &[PathDevice], family: Family) -> String {
+    let (host, bits, len, rest) = match family {
+        Family::V4 => (FAR_HOST, 32, 24, ""),
+        Family::V6 => (FAR_HOST_6, 128, 64, " nodad"),
+    };
+    let mut all = String::from("link set lo up\n");
+    if end == End::Far {
+        let _ = writeln!(all, "address add {host}/{bits} dev lo");
+    }
+    for device in devices {
+        let name = &device.name;
+        let address = |end| match family {
+            Family::V4 => device.address(end),
+            Family::V6 => device.address_6(end),
+        };
+        // Without an address of its own in IPv6 a device sends nothing by itself.
+        let _ = writeln!(all, "link set dev {name} addrgenmode none");
+        let _ = writeln!(all, "link set dev {name} up");
+        let _ = writeln!(all, "address add {}/{len} dev {name}{rest}", address(end));
+        if end == End::Near {
+            let (own, peer, metric) = (address(end), address(other(end)), 100 * device.number);
+            let _ = writeln!(all, "route add default via {peer} dev {name} metric {metric}");
+            let _ = writeln!(all, "route add default via {peer} dev {name} table {metric}");
+            let _ = writeln!(all, "rule add from {own}/{bits} table {metric}");
+        }
+    }
+    all
+}
+
+fn other(end: End) -> End {
+    match end {
+        End::Near => End::Far,
+        End::Far => End::Near,
+    }
+}
+
+/// Runs commands of `ip`.
+fn ip(family: &str, commands: &str) -> Result<(), CliError> {
+    let failed = |what: &str| CliError::Network(format!("ip: {what}"));
+    let started = Command::new("ip")
+        .args([family, "-batch", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut started = started.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => failed("no such program; install iproute2"),
+        _ => failed(&why(&error)),
+    })?;
+    if let Some(mut input) = started.stdin.take() {
+        // A program that does not read says why at its end.
+        let _ = input.write_all(commands.as_bytes());
+    }
+    let done = started.wait_with_output().map_err(|error| failed(&why(&error)))?;
+    if done.status.success() {
+        return Ok(());
+    }
+    let lines = String::from_utf8_lossy(&done.stderr);
+    Err(failed(lines.lines().next().unwrap_or("it failed")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn devices(names: &[&str]) -> Vec<PathDevice> {
+        PathDevice::of(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn names_that_linux_does_not_take_become_numbers() {
+        let names = ["wifi", "a-name-of-sixteen", "lo", "a/b", "5g", "x.1"];
+        let made: Vec<String> = devices(&names).into_iter().map(|device| device.name).collect();
+        assert_eq!(made, ["wifi", "path2", "path3", "path4", "path5", "x.1"]);
+        assert!(PathDevice::of(&vec!["p".to_owned(); 255]).is_err());
+    }
+
+    #[test]
+    fn the_near_end_has_a_route_per_path_and_the_far_end_an_address_for_all() {
+        let near = batch(End::Near, &devices(&["wifi", "lte"]), Family::V4)
+            + &batch(End::Near, &devices(&["wifi", "lte"]), Family::V6);
+        for line in [
+            "route add default via 10.77.2.1 dev lte metric 200",
+            "rule add from 10.77.2.2/32 table 200",
+            "rule add from fd77:0:0:2::2/128 table 200",
+        ] {
+            assert!(near.lines().any(|each| each == line), "{near}");
+        }
+        let far = batch(End::Far, &devices(&["wifi", "lte"]), Family::V4);
+        assert!(far.contains("address add 10.77.0.1/32 dev lo\n"), "{far}");
+        assert!(!far.contains("default") && !far.contains("fd77"), "{far}");
+    }
+}

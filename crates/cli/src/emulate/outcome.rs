@@ -1,0 +1,92 @@
+//! Counters of the links, at the end.
+
+use serde_json::{Value, json};
+use strandcast_netem::link::{Count, LinkStats};
+
+use super::pump::{LATE_MS, Punctuality, State};
+
+/// Share of late packets beyond which the run means little.
+const TOO_LATE: f64 = 0.01;
+/// Late packets that a run of a few packets may have.
+const FEW: u64 = 10;
+
+/// A table of all links, and a line on the machine if it was late.
+pub(super) fn text(state: &State) -> Vec<String> {
+    let mut lines = vec![format!(
+        "{:<20} {:>10} {:>10} {:>10} {:>10} {:>10}",
+        "link", "packets", "delivered", "lost", "queue full", "down"
+    )];
+    for (link, direction, stats) in state.emulation.links() {
+        let LinkStats { offered, delivered, dropped_loss, dropped_queue, dropped_down, .. } = stats;
+        lines.push(format!(
+            "{:<20} {:>10} {:>10} {:>10} {:>10} {:>10}",
+            format!("{link} {direction}"),
+            offered.packets,
+            delivered.packets,
+            dropped_loss.packets,
+            dropped_queue.packets,
+            dropped_down.packets,
+        ));
+    }
+    lines.extend(tardiness(&state.punctuality));
+    lines
+}
+
+/// A line if this machine delivered too many packets too late.
+fn tardiness(punctuality: &Punctuality) -> Option<String> {
+    let Punctuality { packets, late, worst, refused } = punctuality;
+    if *refused > 0 {
+        return Some(format!(
+            "{refused} of {packets} packets were refused by a device: the program at that end has none up"
+        ));
+    }
+    let share = late[0] as f64 / (*packets).max(1) as f64;
+    (late[0] >= FEW && share > TOO_LATE).then(|| {
+        format!(
+            "this machine delivered {:.1} % of {packets} packets more than 1 ms late (worst {:.1} ms): it is too busy for \
+             these links, repeat the run with less other work",
+            share * 100.0,
+            worst.as_secs_f64() * 1e3
+        )
+    })
+}
+
+/// The same counters for programs.
+pub(super) fn json(state: &State) -> Value {
+    let both = |count: Count| json!({ "packets": count.packets, "bytes": count.bytes });
+    let links: Vec<Value> = state
+        .emulation
+        .links()
+        .map(|(link, direction, stats)| {
+            json!({
+                "link": link, "direction": direction, "offered": both(stats.offered), "delivered": both(stats.delivered),
+                "dropped_queue": both(stats.dropped_queue), "dropped_loss": both(stats.dropped_loss),
+                "dropped_down": both(stats.dropped_down), "max_queue": stats.max_queue,
+            })
+        })
+        .collect();
+    let Punctuality { packets, late, worst, refused } = state.punctuality;
+    let late: Vec<Value> =
+        LATE_MS.iter().zip(late).map(|(ms, packets)| json!({ "ms": ms, "packets": packets })).collect();
+    json!({
+        "links": links,
+        "emulator": { "packets": packets, "later_than": late, "worst_ms": worst.as_secs_f64() * 1e3, "refused": refused },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_machine_in_time_is_not_mentioned() {
+        let worst = Duration::from_millis(7);
+        let good = Punctuality { packets: 1000, late: [10, 1, 0], worst, refused: 0 };
+        assert_eq!(tardiness(&good), None);
+        let bad = Punctuality { late: [11, 1, 0], ..good };
+        assert!(tardiness(&bad).unwrap().starts_with("this machine delivered 1.1 % of 1000 packets"));
+        assert!(tardiness(&Punctuality { refused: 3, ..good }).unwrap().starts_with("3 of 1000 packets"));
+    }
+}

@@ -1,0 +1,3 @@
+//! Outputs as other programs take them.
+
+mod rtp;
