@@ -4,7 +4,7 @@
 // delivered ONE_WAY_US + U(0, JITTER_US) after it has left the transmitter; with ORDERED = 0 packets overtake each other,
 // else none comes before one that was sent earlier. RATE_BPS = 0: no limit; else a packet that would wait longer than
 // QUEUE_US is dropped. At SIGTERM the counters of both directions are printed to standard error, as one line of JSON
-// with the names of the emulator (crates/cli/examples/tun.rs).
+// with the names of the emulator (crates/bench/src/bin/tun.rs).
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -69,7 +69,7 @@ def simulated(scheme: str | type[sc.Policy]) -> float:
     """Packets of the compared flow that a second of one core simulates."""
     scenario = sc.Scenario.load(ROOT / "experiments/xu2015/fig4.toml")
     begin = time.process_time()
-    result = sc.run(scenario, scheme, runs=3, seed=1, threads=1, progress=False)
+    result = sc.run(scenario, scheme, runs=3, seed=1, jobs=1, progress=False)
     used = time.process_time() - begin
     return float(result.metric("sent_packets")["value"].sum()) / used
 

@@ -46,7 +46,7 @@ RUN = (
 import strandcast as sc
 sc.run, sc.Scenario  # loaded when they are asked for
 loaded = clocks()
-numbers = {"runs": int(runs), "seed": 1, "threads": int(threads)}
+numbers = {"runs": int(runs), "seed": 1, "jobs": int(threads)}
 result = sc.run(sc.Scenario.load(scenario), scheme, **numbers, progress=False)
 tables = result.runs, result.summary, result.series, result.frames
 tell(begin, loaded, clocks())
