@@ -405,7 +405,7 @@ fn datagrams_after_the_end_of_a_player_are_counted() {
     assert!(0 < unsent && unsent < played && told["identical"] == false, "{told}");
 }
 
-/// The summary and the exit code report a stream that went to nobody. Another output has everything.
+/// The summary and the exit code report a stream that no peer took. Another output has everything.
 #[test]
 fn an_srt_output_that_never_had_a_peer_is_no_success() {
     let (port, place, out) = (port(), crate::common::port(), file("no-peer.ts"));

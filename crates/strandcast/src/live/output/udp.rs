@@ -139,7 +139,7 @@ fn is_refused(error: &io::Error) -> bool {
     error.kind() == ErrorKind::ConnectionRefused
 }
 
-/// A source of RTP, whose numbers nobody can guess.
+/// A source of RTP, whose first numbers are random.
 fn rtp(now: Instant) -> io::Result<Rtp> {
     let (mut random, mut numbers) = (strandcast_net::entropy::seeds()?.stream("rtp"), [0; 10]);
     random.fill(&mut numbers);
