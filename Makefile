@@ -142,6 +142,7 @@ links:
 
 validate:
 	cargo build --release --locked -p strandcast-cli
+	tools/validate/run constants
 	tools/validate/run ns2
 	tools/validate/run ours target/release/strandcast
 	tools/validate/run compare

@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 
+import constants
 import linux
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -120,7 +121,32 @@ def without_root_the_runs_are_skipped() -> None:
     assert said.stdout == "needs root on Linux\n", said.stderr
 
 
+def constants_that_differ_are_named() -> None:
+    """A default of ns-2 that is another than ours is a line, and no line is about one that is ours."""
+    our_sctp = constants.sctp()
+    our_tcp = constants.tcp()
+    theirs = {}
+    for agent in constants.AGENTS:
+        if agent.startswith("Agent/SCTP"):
+            theirs |= {(agent, name): str(our_sctp[key]) for name, key in constants.AGENT_SCTP.items()}
+        else:
+            theirs |= {(agent, name): str(our_tcp[key]) for name, key in constants.AGENT_TCP.items()}
+            theirs[agent, "window_"] = str(our_tcp["receive_window"] / our_tcp["segment"])
+    theirs |= {("Agent/SCTP", name): value for name, (value, *_) in constants.SCTP_RULES.items()}
+    theirs |= {("Agent/SCTP/CMT", name): value for name, (value, *_) in constants.CMT_RULES.items()}
+    assert constants.differences(theirs) == []
+    for agent, name, value in (
+        ("Agent/SCTP", "rtxToAlt_", "0"),
+        ("Agent/SCTP/CMT", "initialRto_", "1.0"),
+        ("Agent/TCP/Reno", "window_", "64"),
+        ("Agent/SCTP/CMT", "eCmtRtxPolicy_", "0"),
+    ):
+        (line,) = constants.differences(theirs | {(agent, name): value})
+        assert f"{agent} {name} is {value}" in line, line
+
+
 TESTS = [
+    constants_that_differ_are_named,
     sockets_are_read,
     the_control_connection_is_left_out,
     subflows_are_checked,

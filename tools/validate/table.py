@@ -4,7 +4,9 @@ import hashlib
 import json
 import math
 import pathlib
+import statistics
 import tomllib
+from collections.abc import Sequence
 
 FOLDER = pathlib.Path(__file__).parent
 PATH_KEYS = ("rate_mbps", "delay_ms", "queue", "loss", "burst")
@@ -63,6 +65,13 @@ def complete(name: str, given: dict, general: dict, defaults: dict) -> dict:
     return network
 
 
+def one(name: str, given: dict) -> dict:
+    """A network that is not in networks.toml, complete."""
+    defaults = tomllib.loads((FOLDER / "networks.toml").read_text())["defaults"]
+    general = {key: value for key, value in defaults.items() if not isinstance(value, dict)}
+    return complete(name, given, general, defaults)
+
+
 def explained() -> set[str]:
     """Networks whose gap docs/measurements/validation.md explains."""
     return set(tomllib.loads((FOLDER / "networks.toml").read_text()).get("explained", {}))
@@ -80,6 +89,14 @@ def summary(values: list[float]) -> dict:
     deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / (n - 1)) if n > 1 else 0.0
     ci95 = STUDENT_T[min(n - 1, len(STUDENT_T) - 1)] * deviation / math.sqrt(n) if n > 1 else None
     return {"mean": round(mean), "ci95": None if ci95 is None else round(ci95), "n": n}
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and half the width of the 95 % interval, as they are; 0 of a single value."""
+    n = len(values)
+    if n < 2:
+        return values[0], 0.0
+    return sum(values) / n, STUDENT_T[min(n - 1, len(STUDENT_T) - 1)] * statistics.stdev(values) / math.sqrt(n)
 
 
 def show(goodput: dict) -> str:
