@@ -58,7 +58,14 @@ def goodput_bps(name: str, network: dict, seed: int, trace: pathlib.Path | None 
         script.write_text(tcl(name, network, seed, folder, trace))
         command = ["nice", "-n", "15", "ns", script]
         try:
-            run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+            run = subprocess.run(
+                command,
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=network.get("timeout", TIMEOUT_S),
+            )
         except subprocess.TimeoutExpired:
             return None
         if run.returncode != 0 or "rror" in run.stderr:
@@ -192,6 +199,10 @@ def sctp(network: dict, starts: random.Random, folder: str, trace: pathlib.Path 
     for path, keys in network["paths"].items():
         lines += link(f"here{path}", f"there{path}", keys)
         lines.append(f"$ns trace-queue $there{path} $here{path} [open {{{folder}/{path}.tr}} w]")
+        if "forward" in network:
+            lines.append(
+                f"$ns trace-queue $here{path} $there{path} [open {{{network['forward']}/{path}.forward.tr}} w]"
+            )
     for agent, host in (("sender", "here"), ("receiver", "there")):
         lines += [
             f"set {agent} [new Agent/SCTP{'/CMT' if many else ''}]",

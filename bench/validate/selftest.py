@@ -3,7 +3,7 @@
 from bench.common import UnsoundError
 from bench.common import refused as fails
 from bench.links import contestants
-from bench.validate import linux, mptcp, sides
+from bench.validate import constants, linux, mptcp, sides
 
 # Lines of `ss -tinOH`: two subflows of the data, one of iperf3's control connection.
 CONTROL = (
@@ -98,7 +98,32 @@ def cells_are_named() -> None:
     assert fails(lambda: sides.some(mptcp.cells(), ["mptcp-bbr/none"]), "no cell mptcp-bbr/none")
 
 
+def constants_that_differ_are_named() -> None:
+    """A default of ns-2 that is another than ours is a line, and no line is about one that is ours."""
+    our_sctp = constants.sctp()
+    our_tcp = constants.tcp()
+    theirs = {}
+    for agent in constants.AGENTS:
+        if agent.startswith("Agent/SCTP"):
+            theirs |= {(agent, name): str(our_sctp[key]) for name, key in constants.AGENT_SCTP.items()}
+        else:
+            theirs |= {(agent, name): str(our_tcp[key]) for name, key in constants.AGENT_TCP.items()}
+            theirs[agent, "window_"] = str(our_tcp["receive_window"] / our_tcp["segment"])
+    theirs |= {("Agent/SCTP", name): value for name, (value, *_) in constants.SCTP_RULES.items()}
+    theirs |= {("Agent/SCTP/CMT", name): value for name, (value, *_) in constants.CMT_RULES.items()}
+    assert constants.differences(theirs) == []
+    for agent, name, value in (
+        ("Agent/SCTP", "rtxToAlt_", "0"),
+        ("Agent/SCTP/CMT", "initialRto_", "1.0"),
+        ("Agent/TCP/Reno", "window_", "64"),
+        ("Agent/SCTP/CMT", "eCmtRtxPolicy_", "0"),
+    ):
+        (line,) = constants.differences(theirs | {(agent, name): value})
+        assert f"{agent} {name} is {value}" in line, line
+
+
 TESTS = [
+    constants_that_differ_are_named,
     sockets_are_read,
     the_control_connection_is_left_out,
     subflows_are_checked,

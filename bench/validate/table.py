@@ -3,6 +3,7 @@
 import json
 import pathlib
 import tomllib
+from collections.abc import Sequence
 
 from bench import common
 from bench.stats import half_width
@@ -30,6 +31,13 @@ def complete(name: str, given: dict, general: dict, defaults: dict) -> dict:
     return network
 
 
+def one(name: str, given: dict) -> dict:
+    """A network that is not in networks.toml, complete."""
+    defaults = tomllib.loads((FOLDER / "networks.toml").read_text())["defaults"]
+    general = {key: value for key, value in defaults.items() if not isinstance(value, dict)}
+    return complete(name, given, general, defaults)
+
+
 def explained() -> set[str]:
     """Networks whose gap docs/measurements/validation.md explains."""
     return set(tomllib.loads((FOLDER / "networks.toml").read_text()).get("explained", {}))
@@ -55,6 +63,11 @@ def tree(runs: list) -> dict:
         return summary(values) if name == "goodput_bps" else round(sum(values) / len(values), 2)
 
     return of("", runs)
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and half the width of the 95 % interval, as they are; 0 of a single value."""
+    return sum(values) / len(values), half_width(values) if len(values) > 1 else 0.0
 
 
 def show(goodput: dict) -> str:

@@ -28,7 +28,10 @@ from .views import VIEWS
 
 SCTP, REV, PLUS = "sctp", "sctp-rev", "sctp-rev-plus"
 ALL = (SCTP, REV, PLUS)
-SPECS = {name: name for name in ALL}
+# The SCTP agent of ns-2.35: a window is halved down to 4 MTU, and every retransmission takes the other path
+# (`rtxToAlt_`, `python3 -m bench ns2-constants`). The paper: "default values in NS 2.35".
+AGENT = "half-floor=4,fast-rtx=alternate"
+SPECS = {SCTP: f"{SCTP},{AGENT}", REV: f"{REV},half-floor=4", PLUS: f"{PLUS},half-floor=4"}
 PARTS = variants(
     SPECS,
     REV,
@@ -40,7 +43,7 @@ THRESHOLDS = variants(SPECS, PLUS, (f"thresh={at}" for at in ("0", "0.01", "0.03
 SPECS |= THRESHOLDS
 # Base lines that treat a lost retransmission differently: they wait for T3, at least a second, or less, or not at all.
 AGAIN, SOON = "sctp rtx-again=on", "sctp rto-min=300"
-SPECS |= {AGAIN: "sctp,loss=sfr,rtx=same,rtx-again=on", SOON: "sctp,rto-min=300"}
+SPECS |= {AGAIN: "sctp,half-floor=4,loss=sfr,rtx=alternate,rtx-again=on", SOON: f"sctp,{AGENT},rto-min=300"}
 FLOW = "data"
 
 
@@ -272,6 +275,12 @@ ABSTRACT = (
 )
 CHANGES = (
     Change(8, "4 of 30 runs are from path 2 on here, where path 1 lost the first packets of the handshake", ALL),
+    Change(
+        13,
+        "fast retransmissions of `sctp` take the path that lost the data here, and a window is halved down to 2 MTU, "
+        "where the SCTP agent of ns-2.35 has the other path and 4 MTU",
+        (SCTP,),
+    ),
 )
 PAPER = Paper(
     "SCTP-Rev and SCTP-Rev+",

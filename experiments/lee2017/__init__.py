@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pathlib
 
-from strandcast.figures.spec import Abstract, Alternative, Judgement, Paper, Source
+from strandcast.figures.spec import Abstract, Alternative, Change, Judgement, Paper, Source
 
 from .alone import FIGURE_2, FIGURE_2P, FIGURE_2S, FIGURE_3
 from .balanced import CUBIC, FIGURE_19, FIGURE_22, SUM
@@ -51,6 +51,14 @@ ABSTRACT = (
         (Judgement("22", f"{ONE}: {SUM} ≈ {CUBIC}", "δ = 1"),),
     ),
 )
+CHANGES = (
+    Change(
+        13,
+        "growth that became linear stays so until the next loss here (`linear-ends=loss`), also once round-trip times "
+        "are back at their least",
+        (MPMTP,),
+    ),
+)
 PAPER = Paper(
     "MPMTP",
     SOURCE,
@@ -75,4 +83,5 @@ PAPER = Paper(
     open=OPEN,
     study=STUDY,
     abstract=ABSTRACT,
+    changes=CHANGES,
 )

@@ -12,9 +12,13 @@ MPMTP, ONE = "mpmtp", "mpmtp delta=one"
 BOTH = (MPMTP, ONE)
 """The fairness parameter as eq. 30 computes it, and without it."""
 SPECS = {name: name for name in (UNCOUPLED, COUPLED, LIA, MPSQRT, MPIAD, MPCUBIC)}
-SPECS |= {MPMTP: "mpmtp,delta=computed", ONE: "mpmtp,delta=one"}
+# §3.1: linear growth "if RTT_cur > RTT_min".
+SPECS |= {MPMTP: "mpmtp,linear-ends=rtt", ONE: "mpmtp,delta=one,linear-ends=rtt"}
 PARTS = {
-    **variants(SPECS, MPMTP, ("linear=off", "balance=off", "b=0.2")),
+    **variants(SPECS, MPMTP, ("linear=off", "delta=common", "balance=off", "b=0.2")),
+    # The other sentence of §3.1: growth "linearly increases until a packet loss occurs".
+    f"{MPMTP} linear-ends=loss": "mpmtp,linear-ends=loss",
+    **variants(SPECS, MPMTP, (f"delta=constant,delta-value={value}" for value in ("0.05", "0.07", "0.1"))),
     **variants(SPECS, ONE, ("linear=off", "balance=off", "b=0.2")),
 }
 LITERAL = {**variants(SPECS, MPSQRT, ("literal=on",)), **variants(SPECS, MPIAD, ("literal=on",))}

@@ -21,7 +21,7 @@ FINDINGS = (
         "Equation 30, corrected, makes all subflows together one CUBIC flow: δ is 0.01 to 0.03 on two free paths of "
         "10 Mbit/s (seed 1), which is slower than MPCUBIC after the background ends. With `delta=one` MPMTP is faster "
         "than MPCUBIC by far more than a third, as Figs 17 and 18 draw it, and takes several times a CUBIC flow's "
-        "window in Fig. 22. No one value gives both figures.",
+        "window in Fig. 22. No one value gives both figures while growth stays linear until the next loss.",
         explains=(
             "^time to 90 %: mpmtp -",
             "^losses at 10 Mbit/s: .* > mpmtp delta=one",

@@ -86,8 +86,10 @@ impl Spec {
     /// An explicit key that equals the preset's default is kept if `defaults` would change it.
     pub fn shortest_over<'a>(&self, defaults: impl IntoIterator<Item = &'a str>) -> String {
         let theirs = defaults.into_iter().flat_map(|text| text.split(','));
-        let theirs: Vec<&str> =
-            theirs.map(|pair| pair.split('=').next().unwrap_or_default().trim()).collect();
+        let theirs: Vec<&str> = theirs
+            .filter_map(|word| scoped(word).for_preset(self.preset.name))
+            .map(|pair| pair.split('=').next().unwrap_or_default().trim())
+            .collect();
         let (mut text, shortest) = (self.preset.name.to_owned(), self.to_string());
         let set: Vec<&str> =
             shortest.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, _)| key).collect();
@@ -137,8 +139,32 @@ pub fn parse_spec(spec: &str) -> Result<Spec, SpecError> {
     parse_spec_with(spec, "")
 }
 
-/// Parses a spec after those `defaults` (`key=value` between commas) that the scheme has and that `spec` does not set.
-/// They are a profile's constants, some of which only some schemes have.
+/// A default of a profile.
+struct Scoped<'a> {
+    /// The preset that it is for; all without one.
+    preset: Option<&'a str>,
+    /// Its key and value.
+    pair: &'a str,
+}
+
+impl<'a> Scoped<'a> {
+    /// The key and the value if they are for this preset.
+    fn for_preset(&self, name: &str) -> Option<&'a str> {
+        self.preset.is_none_or(|preset| preset == name).then_some(self.pair)
+    }
+}
+
+/// Reads `key=value`, or `PRESET:key=value`.
+fn scoped(word: &str) -> Scoped<'_> {
+    match word.split_once(':') {
+        Some((preset, pair)) if !preset.contains('=') => Scoped { preset: Some(preset.trim()), pair },
+        _ => Scoped { preset: None, pair: word },
+    }
+}
+
+/// Parses a spec after the `defaults` (`key=value` between commas) that the scheme has a key for and `spec` does not
+/// set: a profile's constants, some of which only some schemes have. `PRESET:key=value` is a default of this preset
+/// alone, and precedes one of all.
 ///
 /// # Errors
 /// As [`parse_spec`].
@@ -153,7 +179,13 @@ pub fn parse_spec_with(spec: &str, defaults: &str) -> Result<Spec, SpecError> {
         roles.iter().any(|role| role.name == key) || listed.iter().any(|known| known.name == key)
     };
     // A key that no part of this preset has is another scheme's.
-    let words = defaults.split(',').filter(known).collect::<Vec<_>>().join(",");
+    let all: Vec<Scoped<'_>> = defaults.split(',').map(scoped).collect();
+    let (theirs, own_words): (Vec<&Scoped<'_>>, Vec<_>) = all.iter().partition(|one| one.preset.is_none());
+    let own_words: Vec<&str> = own_words.iter().filter_map(|one| one.for_preset(preset.name)).collect();
+    let key = |word: &str| word.split_once('=').map_or(word, |(key, _)| key).trim().to_owned();
+    let free = |word: &&str| own_words.iter().all(|own| key(own) != key(word));
+    let words = theirs.iter().map(|one| one.pair).filter(free).chain(own_words.iter().copied());
+    let words = words.filter(known).collect::<Vec<_>>().join(",");
     let mut defaults = pairs(Some(words.as_str()).filter(|w| !w.is_empty()), EXAMPLE)?;
     defaults.retain(|(key, _)| own.iter().all(|(set, _)| set != key));
     let chooses = |(key, _): &&(&str, &str)| roles.iter().any(|role| role.name == *key);
@@ -240,6 +272,12 @@ mod tests {
             ("cmt", "half-floor=2,initial-cwnd=2", "cmt,half-floor=2,initial-cwnd=2"),
             ("cmt,half-floor=3", "half-floor=2,initial-cwnd=2", "cmt,initial-cwnd=2,half-floor=3"),
             ("cmt,rtx=same", "nonsense=1,pf=off", "cmt,pf=off,rtx=same"),
+            ("cmt", "half-floor=2,sctp:half-floor=3,sctp:fast-rtx=alternate", "cmt,half-floor=2"),
+            ("sctp", "half-floor=2,sctp:half-floor=3", "sctp,half-floor=3"),
+            ("sctp", "sctp:half-floor=3,half-floor=2", "sctp,half-floor=3"),
+            ("sctp,half-floor=5", "half-floor=2, sctp:half-floor=3", "sctp,half-floor=5"),
+            ("sctp", "sctp:fast-rtx=alternate", "sctp,fast-rtx=alternate"),
+            ("sctp,loss=sfr", "sctp:rtx=alternate", "sctp,loss=sfr,rtx=alternate"),
         ] {
             let with = parse_spec_with(spec, defaults).expect(spec).to_string();
             assert_eq!(with, parse_spec(full).expect(full).to_string(), "{spec} after {defaults}");
@@ -307,7 +345,7 @@ mod tests {
             line.starts_with("scheme cmt has no key 'rxt', did you mean rtx?; its keys are scheduler, "),
             "{line}"
         );
-        let values = "it can be cwnd, same, asap, ssthresh, lossrate, lowest-rtt, scheduler";
+        let values = "it can be cwnd, same, asap, ssthresh, lossrate, lowest-rtt, alternate, scheduler";
         assert_eq!(
             error("cmt,rtx=loss-rate"),
             format!("rtx can't be 'loss-rate', did you mean lossrate?; {values}")

@@ -41,7 +41,7 @@ pub use friendliness::{
 pub use fully_coupled::FullyCoupled;
 pub use lia::Lia;
 pub use mpcubic::{MpCubic, MpCubicConfig};
-pub use mpmtp::{Fairness, Mpmtp, MpmtpConfig};
+pub use mpmtp::{Fairness, LinearEnds, Mpmtp, MpmtpConfig};
 pub use olia::{Olia, OliaConfig, Ranking};
 pub use queue_aware::QueueAware;
 pub use receiver_rate::ReceiverPaced;

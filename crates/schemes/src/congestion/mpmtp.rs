@@ -37,6 +37,7 @@
 //! That δ couples as the increase of COUPLED does: its growth per loss interval is in proportion to the window, so that
 //! one loss rate p, that with X = (C(4 − b)/(4b·RTT·p³))^¼, fits all paths. Equal paths keep their shares. If loss
 //! rates differ, the path that loses more keeps only what [`MpmtpConfig::delta_least`] grants it.
+//! With `delta=common` w and ᾱ are the means over the paths: all have the same δ, and equal paths tend to equal windows.
 //!
 //! # `ASSUMED`, each with a key
 //!
@@ -46,7 +47,8 @@
 //! - A rise of round-trip times: two round trips in a row, of at least four samples each, whose least round-trip time
 //!   is 10 % and
 //!   5 ms above the least of the last 5 to 10 s; only round trips in which the window could grow. Linear growth lasts until
-//!   the next loss.
+//!   the next loss ("linearly increases until a packet loss occurs"); with `linear-ends=rtt` while RTT_cur > RTT_min, the
+//!   other sentence of §3.1: the convex α grows again once round-trip times are back.
 //! - RTT_max: the smoothed round-trip time at losses, averaged with weight 1/2; unknown, or no longer than where the
 //!   rise was
 //!   noticed, the larger of 2·base and 1.5·RTT_min. RTT_cur is the least round-trip time of the last round trip.
@@ -73,7 +75,7 @@ use super::Coupled;
 use super::flow::FlowConfig;
 use super::mean_windows::MeanWindows;
 use super::window::AvoidancePart;
-pub use config::{Fairness, MpmtpConfig};
+pub use config::{Fairness, LinearEnds, MpmtpConfig};
 use subflow::{Subflow, hyperbola};
 
 impl AvoidancePart for MpmtpConfig {
@@ -138,8 +140,11 @@ impl Mpmtp {
     fn couple(&mut self, view: &View<'_>, path: PathId) {
         let own = Coupled::of(view, path).filter(|_| Coupled::all(view).nth(1).is_some());
         let balance = own.filter(|_| self.config.balance).map_or(1.0, |own| self.balance(view, own.path));
-        let delta = own.filter(|_| self.config.delta == Fairness::Computed);
-        let delta = delta.map(|own| self.delta(view, &own));
+        let delta = own.and_then(|own| match self.config.delta {
+            Fairness::Computed | Fairness::Common => Some(self.delta(view, &own)),
+            Fairness::Constant => Some(self.config.delta_value),
+            Fairness::One => None,
+        });
         let gain = self.config.delta_gain;
         let subflow = self.of(path);
         subflow.balance = balance;
@@ -176,13 +181,23 @@ impl Mpmtp {
     fn delta(&self, view: &View<'_>, own: &Coupled) -> f64 {
         let MpmtpConfig { b, c, delta_least, delta_most, .. } = self.config;
         let segments = |one: &Coupled| self.means.window(one) / view[one.path].mtu.max(1) as f64;
-        let (mut rate, mut rtt) = (0.0, f64::INFINITY);
+        let mean_alpha =
+            |path: PathId, w: f64| self.get(path).map_or(1.0, |subflow| subflow.mean_alpha(w, &self.config));
+        let (mut rate, mut rtt, mut windows, mut alphas, mut count) = (0.0, f64::INFINITY, 0.0, 0.0, 0.0);
         for one in Coupled::all(view) {
-            rate += segments(&one) / one.rtt;
+            let w = segments(&one);
+            rate += w / one.rtt;
             rtt = f64::min(rtt, one.rtt);
+            windows += w;
+            alphas += mean_alpha(one.path, w);
+            count += 1.0;
         }
-        let w = segments(own);
-        let alpha = self.get(own.path).map_or(1.0, |subflow| subflow.mean_alpha(w, &self.config));
+        let (w, alpha) = if self.config.delta == Fairness::Common {
+            (windows / count, alphas / count)
+        } else {
+            let w = segments(own);
+            (w, mean_alpha(own.path, w))
+        };
         let cubic = libm::cbrt(c * (4.0 - b) / (4.0 * b * rtt));
         let delta = b * w * w / alpha * cubic / (rate * libm::cbrt(rate));
         // A rate of nothing has no share.

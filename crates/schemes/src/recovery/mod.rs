@@ -12,6 +12,6 @@ mod tests;
 pub use chosen_path::OnChosenPath;
 pub use raf::{RafConfig, RetransmissionAware};
 pub use retransmit::{HISTORY, Rtx};
-pub use rfc::RfcLossConfig;
+pub use rfc::{FastRtx, RfcLossConfig};
 pub use sfr::{SfrConfig, SplitFastRetransmit};
 pub use silence::{GivesUpSilent, SilenceConfig};

@@ -31,9 +31,18 @@ words! {
         /// The lowest smoothed round-trip time, paths without one last: least delay, as Guo, Liu and Lian (2010)
         /// resend.
         LowestRtt = "lowest-rtt",
+        /// The next usable path after the one it was lost on, in turn (RFC 4960 §6.4.1); that path itself without others.
+        Alternate = "alternate",
         /// The scheduler decides, as of new data; not one of the paper's.
         Scheduler = "scheduler",
     }
+}
+
+/// Returns the next usable path after `path`, in turn; `path` itself if there is no other.
+fn alternate(view: &View<'_>, path: PathId) -> Option<PathId> {
+    let usable = view.usable();
+    let others = || usable.iter().filter(|other| *other != path);
+    others().find(|other| *other > path).or_else(|| others().next()).or_else(|| usable.iter().next())
 }
 
 /// A policy with its memory. Ties are broken at random.
@@ -104,6 +113,7 @@ impl Chooser {
         match self.rule {
             // The core lets the first fast retransmission leave where it was lost although the window is full.
             Rtx::Same if usable.contains(last) => Some(last),
+            Rtx::Alternate => alternate(view, last),
             Rtx::Asap => {
                 let room = |p: &PathView| f64::from(u8::from(p.has_room()));
                 let full = !view.usable_paths().any(|p| p.has_room());

@@ -212,6 +212,51 @@ fn with_block(rank: u16, in_flight: u32) -> Picture {
     picture
 }
 
+/// The masked loss of a symbol is not sent again while its block gets complete without it, and is once it does not.
+#[test]
+fn masked_losses_wait_for_coded_packets() {
+    let config = SfrConfig { mask_losses: true, ..SfrConfig::default() };
+    let verdict =
+        |config, picture: &Picture, cause| sfr(config).retransmit(&picture.view(), &symbol(), cause);
+    assert_eq!(verdict(config, &with_block(7, 10), LossCause::Wireless), Retransmit::Hold);
+    let sent = |verdict| matches!(verdict, Retransmit::On(_));
+    assert!(sent(verdict(config, &with_block(7, 9), LossCause::Wireless)), "coded packets were lost as well");
+    assert!(sent(verdict(config, &with_block(7, 10), LossCause::PathFailure)), "a timeout");
+    assert!(sent(verdict(SfrConfig::default(), &with_block(7, 10), LossCause::Congestion)), "by default");
+}
+
+/// RFC 4960 §6.4.1, ns-2's `rtxToAlt_`: fast retransmissions take the next active path as well, in turn.
+#[test]
+fn alternate_is_the_next_active_path() {
+    let mut picture = Picture::new(3);
+    let to = |config: SfrConfig, picture: &Picture, path| {
+        sfr(config).retransmit(&picture.view(), &chunk(5, &[path]), LossCause::Congestion)
+    };
+    let config = SfrConfig { rtx: Rtx::Alternate, ..SfrConfig::default() };
+    let on = |path| Retransmit::On(strandcast_proto::policy::PathId(path));
+    assert_eq!((to(config, &picture, 0), to(config, &picture, 2)), (on(1), on(0)));
+    picture.paths[1].state = PathState::Inactive;
+    assert_eq!(to(config, &picture, 0), on(2));
+    picture.paths[2].state = PathState::Inactive;
+    assert_eq!(to(config, &picture, 0), on(0), "no other is active");
+}
+
+#[test]
+fn fast_retransmissions_of_one_path_at_a_time_stay_or_take_the_alternate() {
+    use crate::part::{LossPart as _, Others, Paths};
+    let others = Others { paths: Paths::Primary, rounds: false };
+    let picture = Picture::new(2);
+    let to = |fast_rtx, cause| {
+        let mut loss = RfcLossConfig { fast_rtx }.build(&others, &Seeds::new(3, 0));
+        loss.retransmit(&picture.view(), &chunk(5, &[0]), cause)
+    };
+    let on = |path| Retransmit::On(strandcast_proto::policy::PathId(path));
+    assert_eq!(to(FastRtx::Same, LossCause::Congestion), on(0));
+    assert_eq!(to(FastRtx::Same, LossCause::PathFailure), on(1));
+    assert_eq!(to(FastRtx::Alternate, LossCause::Congestion), on(1));
+    assert_eq!(to(FastRtx::Alternate, LossCause::PathFailure), on(1));
+}
+
 /// Xu et al. (2015): what coding makes up for is not a loss to the windows. By default every loss is.
 #[test]
 fn losses_are_masked_while_the_block_gets_complete() {

@@ -208,7 +208,7 @@ constants! {
         reports: bool = SWITCH,
     }
     scheme {
-        /// parameters added to every scheme before its own, as in `initial-cwnd=2`
+        /// parameters added to every scheme before its own, as in `initial-cwnd=2`, or to one, as in `sctp:half-floor=4`
         scheme_defaults: String = TEXT,
     }
 }

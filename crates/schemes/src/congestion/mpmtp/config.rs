@@ -8,8 +8,22 @@ words! {
     pub enum Fairness {
         /// Equation 30.
         Computed = "computed",
+        /// One δ for all paths: equation 30 with the mean of their mean windows and of their ᾱ.
+        Common = "common",
+        /// The value of `delta-value`.
+        Constant = "constant",
         /// None: δ is 1.
         One = "one",
+    }
+}
+
+words! {
+    /// End of the linear profile.
+    pub enum LinearEnds {
+        /// The round-trip time is back at the value at which the rise was noticed, or a loss.
+        Rtt = "rtt",
+        /// A loss.
+        Loss = "loss",
     }
 }
 
@@ -21,8 +35,10 @@ keys! {
         b: f64 [0.01, 0.9] = 0.3,
         /// C of the CUBIC flow that all paths together are like
         c as "cubic-c": f64 [0.001, 100.0, "segments/s³"] = 0.4,
-        /// δ: as equation 30 says, or 1
+        /// δ: as equation 30 says for each path or for all in common, a constant, or 1
         delta: Fairness = Fairness::Computed,
+        /// δ of `delta=constant`
+        delta_value: f64 [0.0, 100.0] = 0.1,
         /// least δ
         delta_least: f64 [0.0, 1.0] = 0.01,
         /// largest δ
@@ -39,6 +55,8 @@ keys! {
         balance_most: f64 [1.0, 100.0] = 2.0,
         /// growth becomes linear when round-trip times rise (L)
         linear: bool = true,
+        /// growth is no longer linear once round-trip times are back, or after a loss only
+        linear_ends: LinearEnds = LinearEnds::Loss,
         /// rise of the round-trip time over its base that counts, share of the base
         rise: f64 [0.0, 10.0] = 0.1,
         /// least rise of the round-trip time over its base that counts

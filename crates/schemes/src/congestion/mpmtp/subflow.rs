@@ -3,7 +3,7 @@
 
 use strandcast_proto::time::{Duration, Instant};
 
-use super::config::MpmtpConfig;
+use super::config::{LinearEnds, MpmtpConfig};
 use super::loss_intervals::LossIntervals;
 use super::saturation::Saturation;
 
@@ -81,11 +81,19 @@ impl Subflow {
     /// A round trip ended, with a window of `w`.
     pub fn on_round(&mut self, now: Instant, w: f64, config: &MpmtpConfig) {
         let above = self.w_max.is_none_or(|w_max| w >= w_max);
-        if self.grew && above && self.saturation.rise().is_none() {
+        if self.grew && above && !self.is_linear(config) {
             self.convex = (self.convex + 1.0).min(w).max(MIN_ALPHA);
         }
         self.saturation.on_round(now, self.grew, config);
         self.grew = false;
+    }
+
+    /// Returns whether the profile is linear, so that α of the convex profile stays as it is.
+    fn is_linear(&self, config: &MpmtpConfig) -> bool {
+        match config.linear_ends {
+            LinearEnds::Rtt => self.saturation.position().is_some_and(|position| position > 0.0),
+            LinearEnds::Loss => self.saturation.rise().is_some(),
+        }
     }
 
     /// Records growth in slow start, without a call of [`Subflow::grow`]. Returns whether slow start is to end.

@@ -7,7 +7,7 @@ use strandcast_proto::time::{Duration, Instant};
 use super::loss_intervals::LossIntervals;
 use super::saturation::Saturation;
 use super::subflow::{Subflow, hyperbola};
-use super::{Coupled, Mpmtp, MpmtpConfig};
+use super::{Coupled, Fairness, LinearEnds, Mpmtp, MpmtpConfig};
 
 #[track_caller]
 fn near(value: f64, expected: f64, tolerance: f64) {
@@ -90,6 +90,28 @@ fn delta_of_two_windows_by_hand() {
     for alpha in [1.0, 5.0, 50.0] {
         near(delta(alpha) * alpha / 50.0, 0.003_465_6, 1e-7);
     }
+}
+
+/// `delta=common`: windows of 20 and 80, ᾱ of 5 and 15. w = 50, ᾱ = 10: 0.3·50²/10 = 75; 2.3104; X^(4/3) = 10⁴.
+#[test]
+fn a_common_delta_is_of_the_means() {
+    let config = MpmtpConfig { delta: Fairness::Common, delta_least: 0.0, ..MpmtpConfig::default() };
+    let (mut mpmtp, picture) = paths(&[(20, 0.0), (80, 0.0)], config);
+    for (path, alpha) in [(0, 5.0), (1, 15.0)] {
+        mpmtp.of(PathId(path)).finish_mean(alpha);
+    }
+    let view = picture.view();
+    for one in Coupled::all(&view) {
+        near(mpmtp.delta(&view, &one), 0.017_328, 1e-6);
+    }
+}
+
+#[test]
+fn a_constant_delta_is_the_one_that_is_given() {
+    let config = MpmtpConfig { delta: Fairness::Constant, delta_value: 0.07, ..MpmtpConfig::default() };
+    let (mut mpmtp, picture) = paths(&[(50, 0.0), (50, 0.0)], config);
+    mpmtp.couple(&picture.view(), PathId(0));
+    assert_eq!(mpmtp.of(PathId(0)).delta, Some(0.07));
 }
 
 /// The windows that δ leads to are those of one CUBIC flow: with p = δᾱ/(b·w²) of each path CUBIC's mean window
@@ -278,6 +300,35 @@ fn l_reads_the_way_from_the_rise_to_the_limit() {
     rise(&mut rounds);
     rounds.round(&[156; 4]);
     near(rounds.saturation.position().expect("linear"), 0.5, 1e-6);
+}
+
+/// §3.1: "If RTT_cur > RTT_min, the proposed scheme switches to a linear profile": α of the convex profile grows again
+/// once the round-trip time is back, and with `linear-ends=loss` only after a loss.
+#[test]
+fn the_linear_profile_ends_when_round_trip_times_are_back() {
+    let grown = |linear_ends| {
+        let config = MpmtpConfig { linear_ends, ..MpmtpConfig::default() };
+        let (mut subflow, mut now) = (Subflow::default(), Instant::from_millis(1000));
+        let mut alphas = Vec::new();
+        for ms in [100, 100, 112, 112, 160, 160, 100, 100, 100] {
+            (0..4).for_each(|_| subflow.saturation.on_sample(f64::from(ms) * 1e-3));
+            now += Duration::from_millis(100);
+            subflow.grow(50.0, 1.0, Duration::from_millis(100), &config);
+            subflow.on_round(now, 50.0, &config);
+            subflow.grow(50.0, 0.0, Duration::ZERO, &config);
+            subflow.grow(50.0, 1.0, Duration::from_millis(1), &config);
+            alphas.push(subflow.alpha);
+        }
+        alphas
+    };
+    let (rtt, loss) = (grown(LinearEnds::Rtt), grown(LinearEnds::Loss));
+    assert_eq!(rtt[..3], loss[..3], "no rise yet");
+    assert!(rtt[8] >= rtt[7] + 1.0 && rtt[7] >= rtt[6], "{rtt:?}");
+    assert_eq!(loss[8], loss[7], "{loss:?}");
+    assert!(rtt[8] > loss[8], "{rtt:?}, {loss:?}");
+    for alphas in [&rtt, &loss] {
+        assert!(alphas[5] < alphas[3], "linear while round-trip times are high: {alphas:?}");
+    }
 }
 
 /// ᾱ: √(α_max·1) of the window before two losses are known, then the mean over time between the last two.
