@@ -1114,6 +1114,7 @@ class KeyStore:
 def send(
     source: str | bytes | Feeder,
     to: str,
+    stream: str | None,
     plain: bool,
     key: str | None,
     chosen: tuple[str, Mapping[str, tuple[str, object]]],

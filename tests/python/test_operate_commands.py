@@ -67,6 +67,7 @@ TESTED = {
         "The receiver as a service", "Statistics: size and rotation", "Alarms", "Backup",
         "Moving the receiver to another host", "Cost of 1 GB of video",
     },
+    "serve.md": {"Three vans"},
 }  # fmt: skip
 """Headings whose commands a test below runs."""
 
@@ -394,6 +395,24 @@ def test_units(root: pathlib.Path, site: Site, tmp_path: pathlib.Path) -> None:
             (site.home(role) / folder).mkdir()
         command = command.replace("%%", "%").replace("/run/strandcast/", "")
         wait_for(line, site.start("exec " + command, role))
+
+
+@pytest.mark.thorough
+def test_a_server_of_three_vans(root: pathlib.Path, site: Site) -> None:
+    page = (root / "docs/operate/serve.md").read_text(encoding="utf-8")
+    (config,) = re.findall(r"^```toml\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    (site.home("studio") / "serve.toml").write_text(config, encoding="utf-8")
+    check, pair, add, allow, serve, send = blocks(root, "serve.md", "Three vans")
+    assert "no sender is called van1 here yet" in site.run(check)
+    site.run(pair)
+    shutil.copy(site.home("studio") / "pairing.txt", site.home("field"))
+    (*_, key) = re.findall(r"sck1-[\w-]+", site.run(add))
+    site.run(allow.replace("KEY", key))
+    wait_for("listening on UDP [::]:9899 for van1, van2, van3", site.start(serve))
+    wait_for("encrypted with", site.start(send))
+    site.start(f"{ENCODER} -f mpegts 'udp://127.0.0.1:5000?pkt_size=1316'", "field")
+    site.plays(5001)
+    assert [file.name[:5] for file in (site.home("studio") / "recordings").iterdir()] == ["van1-"]
 
 
 @pytest.mark.thorough

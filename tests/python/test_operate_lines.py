@@ -1,4 +1,4 @@
-"""docs/operate/troubleshooting.md has every line that `send` and `receive` print, and every state."""
+"""docs/operate/troubleshooting.md has every line that `send`, `receive` and `serve` print, and every state."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ NOT_PRINTED = {
     # Texts of events that the command shows otherwise.
     "{} bytes so far",
     "{} left out",
+    # A key of a map.
+    "srt port {}",
     # A receiver ignores these words of a sender.
     "no answer in time",
     "no answer to the end of the stream",
@@ -36,7 +38,7 @@ NOT_PRINTED = {
     "{name} returned more bytes than there was room for",
     "this machine has too many addresses",
 }
-"""Texts that nobody who runs `send` or `receive` reads."""
+"""Texts that nobody who runs `send`, `receive` or `serve` reads."""
 
 FOR_READERS_OF_CODE = re.compile(r'\breason = "[^"]*"|(?:\.expect|\bunreachable!)\(\s*"[^"]*"\)')
 ROW = re.compile(r"^\| (?P<lines>`[^|]+`) \|", re.MULTILINE)

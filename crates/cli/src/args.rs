@@ -6,6 +6,7 @@ mod key;
 mod manual;
 mod parse;
 mod schemes;
+mod serve;
 mod tariff;
 mod values;
 
@@ -14,6 +15,7 @@ pub(crate) use emulate::EmulateArgs;
 pub(crate) use key::{DecryptArgs, KeyArgs, KeyPairArgs, KeyVerb, SealArgs};
 pub(crate) use manual::ManualArgs;
 pub(crate) use schemes::SchemesArgs;
+pub(crate) use serve::ServeArgs;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -24,6 +26,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
 use strandcast::Memory;
 use strandcast::live::{LinkTariff, Retry};
+use strandcast::pairing::Name;
 use strandcast_lab::batch::{LAST_SEED, Until};
 use strandcast_net::interface::PathSpec;
 
@@ -40,7 +43,7 @@ use crate::perf::{MAX_MESSAGE, MIN_MESSAGE};
 static TABLE_AND_CODES: LazyLock<String> = LazyLock::new(|| format!("{TABLE_HELP}\n\n{EXIT_CODES}"));
 
 /// Default scheme of commands that carry live media.
-const LIVE_SCHEME: &str = "strand";
+pub(crate) const LIVE_SCHEME: &str = "strand";
 /// Default scheme of `perf`, which measures bulk.
 const BULK_SCHEME: &str = "bond";
 
@@ -58,6 +61,8 @@ pub(crate) enum Command {
     Send(SendArgs),
     /// Receive a stream and play it out at send time + `latency`
     Receive(ReceiveArgs),
+    /// Receive many streams over one port: who may send which, and where each is played
+    Serve(ServeArgs),
     /// Send a clip over three emulated links, none of which could carry it alone
     Demo(DemoArgs),
     /// Make a page with plots of a stream from the statistics (--stats) of its ends
@@ -98,7 +103,9 @@ pub(crate) enum Command {
 impl Command {
     /// Returns whether the command runs as long as a stream or a measurement does: an unread output must not block it.
     pub(crate) fn runs_long(&self) -> bool {
-        matches!(self, Command::Send(_) | Command::Receive(_) | Command::Demo(_) | Command::Perf(_))
+        let streams =
+            matches!(self, Command::Send(_) | Command::Receive(_) | Command::Demo(_) | Command::Perf(_));
+        streams || matches!(self, Command::Serve(args) if !args.check)
     }
 }
 
@@ -138,6 +145,9 @@ pub(crate) struct SendArgs {
     /// port 9899
     #[arg(value_name = "@NAME")]
     pub(crate) to: Target,
+    /// Name of the stream at a receiver of many (`strandcast serve`), if this sender's key may send several there
+    #[arg(long, value_name = "NAME")]
+    pub(crate) stream: Option<Name>,
     #[command(flatten)]
     pub(crate) transport: TransportArgs,
     #[command(flatten)]

@@ -32,6 +32,7 @@ mod report;
 mod schemes;
 mod secrets;
 mod send;
+mod serve;
 mod service;
 mod show;
 mod signals;
@@ -88,6 +89,7 @@ fn dispatch(command: args::Command, catalog: SharedCatalog) -> Result<(), CliErr
     match command {
         args::Command::Send(args) => block_on(send::run(args, &catalog)),
         args::Command::Receive(args) => block_on(receive::run(args, &catalog)),
+        args::Command::Serve(args) => block_on(serve::run(args, &catalog)),
         args::Command::Demo(args) => block_on(demo::run(args, &catalog)),
         args::Command::Report(args) => report::run(&args),
         args::Command::Perf(args) => block_on(perf::run(args, &catalog)),

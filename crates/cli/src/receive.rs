@@ -12,13 +12,12 @@ use crate::args::ReceiveArgs;
 use crate::capture::Capture;
 use crate::error::CliError;
 use crate::key::{Invitation, gate, gate_line, invitation, spare_store};
-use crate::media_output::MediaOutput;
 use crate::media_url::MediaUrl;
 use crate::places::{Places, places};
 use crate::service::Service;
 use crate::show::Monitor;
 use crate::signals::stopped;
-use crate::{print, transport};
+use crate::{media_output, print, transport};
 
 /// Display of a receiver's events.
 struct Shown {
@@ -93,7 +92,7 @@ async fn open(args: ReceiveArgs, scheme: Scheme) -> Result<(Receiver, Shown), Cl
     let mut listening = Listening::start(config)?;
     let mut opened = Vec::new();
     for output in &outputs {
-        opened.push(MediaOutput::open(output, args.overwrite).await?);
+        opened.push(media_output::open(output, args.overwrite).await?);
     }
     let invitation = listening.gate().map(|gate| invitation(gate, &args.transport.seal));
     let receiver = listening.play_all(opened);

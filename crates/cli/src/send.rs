@@ -122,6 +122,7 @@ async fn open(args: SendArgs, scheme: Scheme) -> Result<(Sender, Shown), CliErro
     let mut config = SenderConfig::new(to, scheme);
     config.latency = std::time::Duration::from_millis(u64::from(args.latency));
     config.retry = args.retry;
+    config.stream = args.stream;
     (config.rate_bps, config.paces_pipes) = (args.rate, !args.no_pace);
     config.paths = args.paths.paths;
     config.tariffs = args.tariffs;

@@ -16,6 +16,12 @@ impl Memory {
         (bytes >= LEAST).then_some(Memory(bytes))
     }
 
+    /// Share of one of `streams`.
+    #[cfg(feature = "srt")]
+    pub(crate) fn shared_by(self, streams: u16) -> Memory {
+        Memory(self.0 / usize::from(streams.max(1)))
+    }
+
     /// Share of the associations in addition to a playout buffer. The rest is for received media, socket buffers and
     /// allocator overhead. With a seal, its sessions take a part of this share.
     #[cfg(feature = "live")]
@@ -41,6 +47,12 @@ impl Memory {
     #[cfg(feature = "live")]
     pub(crate) fn output(self) -> usize {
         self.0 / 32
+    }
+
+    /// Bytes of media that may wait for the outputs of a stream of a server.
+    #[cfg(feature = "srt")]
+    pub(crate) fn output_of_served(self) -> usize {
+        self.0 / 16
     }
 
     /// Maximum payload of a playout buffer. Its bookkeeping needs additional memory.
@@ -72,6 +84,13 @@ mod tests {
                 let receive = memory.beside_playout(sealed) + memory.playout() + memory.output() + sessions;
                 let transfers = memory.for_transfers(sealed) + sessions;
                 assert!(receive.max(transfers) <= memory.0 / 4 * 3, "{receive} {transfers}");
+            }
+            #[cfg(feature = "srt")]
+            for streams in [1, 16, 256] {
+                let share = memory.shared_by(streams);
+                let each = share.playout() + share.output_of_served();
+                let all = memory.beside_playout(true) + memory.sessions() + usize::from(streams) * each;
+                assert!(all <= memory.0 / 4 * 3, "{streams}: {all}");
             }
             assert!(memory.sessions() / SealConfig::SESSION_HEAP >= 16);
         }

@@ -188,6 +188,7 @@ class Sender(_Stream):
         source: media.Input,
         to: str,
         *,
+        stream: str | None = None,
         scheme: policies.Scheme = "strand",
         latency: float = 1.0,
         retry: float | None = None,
@@ -207,6 +208,7 @@ class Sender(_Stream):
                 function that returns bytes.
             to: The receiver: a pairing string, `@NAME` as `pairing.Store.add_receiver` keeps it, or with `plain`
                 `HOST[:PORT]`, a UDP port.
+            stream: Name of the stream at a server of many (`strandcast serve`), if this sender may send several there.
             scheme: Decides which path takes what: a scheme's text or a policy's class.
             latency: Time from sending to playing, seconds; later messages are dropped.
             retry: How long to try to connect, also after refusals, seconds; `FOREVER`: without an end. None: 30 s, no
@@ -233,7 +235,9 @@ class Sender(_Stream):
         key = None if key is None else os.fspath(key)
         transport = (sctp_port, mtu, buffer)
         chosen = _chosen(scheme)
-        native = _native.send(given, to, plain, key, chosen, latency, retry, _listed("paths", paths), links, transport)
+        native = _native.send(
+            given, to, stream, plain, key, chosen, latency, retry, _listed("paths", paths), links, transport
+        )  # fmt: skip
         super().__init__(native, failure)
 
     @classmethod

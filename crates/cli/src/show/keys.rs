@@ -107,6 +107,15 @@ pub(super) const EVERY: &[Key] = &[
     .optional(),
 ];
 
+/// Key of lines of a server's streams.
+pub(super) const SERVED: &[Key] = &[key(
+    "name",
+    (Text, "", Receiver),
+    "\"van1\"",
+    "name of the stream; only lines of `serve` have it, and not those of the server itself",
+)
+.optional()];
+
 /// Keys of lines with figures; lines of times without a stream have the first two.
 pub(super) const FIGURES: &[Key] = &[
     key("interval_s", (Number, "s", Both), "1.0", "time since the line before: rates are over this time"),
@@ -297,6 +306,18 @@ pub(super) const EVENTS: &[Key] = &[
     .optional(),
 ];
 
+/// As [`NAMES`], for events that only a server of many streams has.
+pub(super) const NAMES_SERVED: &[(&str, &str, &str)] = &[
+    ("not-allowed", "`peer`, `asks`, `may`", "`serve`: a sender may not send the stream that it asks for"),
+    ("stream-failed", "`why`", "`serve`: a stream ended by itself, and begins again"),
+    (
+        "reloaded",
+        "`added`, `changed`, `opened`, `removed`",
+        "`serve`: the configuration was read again; names of streams",
+    ),
+    ("not-reloaded", "`why`", "`serve`: another configuration is wrong, and nothing has changed"),
+];
+
 /// Names of events, their own keys, and what they report.
 pub(super) const NAMES: &[(&str, &str, &str)] = &[
     ("missed", "`events`", "events were dropped, since they were not read"),
@@ -339,7 +360,11 @@ pub(super) const NAMES: &[(&str, &str, &str)] = &[
     ("shift-returned", "`seconds`, `peer`", "it is not any longer"),
     ("clock-jump", "`seconds`, `peer`, `by_ms`", "the sender's clock was set"),
     ("sent", "`summary`", "the stream is over: what `send --json` prints"),
-    ("listening", "`addresses`, `output`", "the start of a receiver"),
+    (
+        "listening",
+        "`addresses`, `output`",
+        "the start of a receiver; `streams` in place of `output`: of a server",
+    ),
     ("socket", "`state`, `address`, `why`", "a listening address fails or returns"),
     ("receiving", "`peer`, `latency`", "a stream begins; seconds"),
     ("resumed", "`before`, `peer`, `after`", "the stream continues over another connection"),
@@ -354,7 +379,11 @@ pub(super) const NAMES: &[(&str, &str, &str)] = &[
     ("not-recorded", "`output`", "all names of its file are taken"),
     ("unread", "`output`", "an output is not read"),
     ("read-again", "`output`, `messages`", "it is; `messages` were dropped"),
-    ("output-trouble", "`output`, `why`", "datagrams of an output are not sent; once for each reason"),
+    (
+        "output-trouble",
+        "`output`, `why`",
+        "messages of an output are lost; once for each reason, and again after it was over",
+    ),
     ("output-failed", "`output`, `why`", "an output has failed, and others continue"),
     ("received", "`summary`", "the stream is over: what `receive --json` prints"),
     ("sender-lost", "`why`", "the stream was cut"),

@@ -14,6 +14,9 @@ pub(super) struct Line<'a, T> {
     time: String,
     /// Seconds since the start of the command.
     uptime_s: f64,
+    /// Name of the stream at a server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
     #[serde(flatten)]
     what: &'a T,
 }
@@ -23,7 +26,12 @@ impl<'a, T: Serialize> Line<'a, T> {
     pub(super) fn now(uptime_s: f64, what: &'a T) -> Line<'a, T> {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let time = rfc3339(u64::try_from(since.as_millis()).unwrap_or(u64::MAX));
-        Line { time, uptime_s, what }
+        Line { time, uptime_s, name: None, what }
+    }
+
+    /// The line of a server's stream with this name.
+    pub(super) fn named(self, name: Option<&'a str>) -> Line<'a, T> {
+        Line { name, ..self }
     }
 
     /// The line as text.
@@ -76,6 +84,11 @@ impl<'a> EventLine<'a> {
         };
         fields.remove("role");
         EventLine { role, stream, event: kebab(class), text, left_out, fields }
+    }
+
+    /// Line of an event of a server.
+    pub(super) fn of_server(event: &str, text: &'a str, fields: Map<String, Value>, left_out: u64) -> Self {
+        EventLine { role: Role::Receive, stream: None, event: event.to_owned(), text, left_out, fields }
     }
 }
 

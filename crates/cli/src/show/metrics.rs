@@ -32,8 +32,8 @@ struct Running {
     writer: Writer,
     /// Name of the file without its ending.
     instance: String,
-    /// The last line with figures.
-    last: Value,
+    /// The last line with figures of each stream.
+    last: Vec<Value>,
 }
 
 impl Metrics {
@@ -64,7 +64,7 @@ impl Metrics {
         let instance = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let place = path.to_owned();
         let writer = Writer::start("metrics", 0, move || Replaced { path: place, failed: false });
-        let (writer, last) = (writer.map_err(|e| cannot(&e))?, json!({ "role": role }));
+        let (writer, last) = (writer.map_err(|e| cannot(&e))?, vec![json!({ "role": role })]);
         Ok(Metrics(Some(Running { writer, instance, last })))
     }
 
@@ -73,14 +73,24 @@ impl Metrics {
         self.0.is_some()
     }
 
-    /// Writes the metrics of a line of figures, or of a time without figures.
-    pub(crate) fn write(&mut self, line: Value) {
+    /// Writes the metrics of lines of figures, or of times without figures: one line for each stream.
+    pub(crate) fn write(&mut self, lines: Vec<Value>) {
         let Some(running) = &mut self.0 else { return };
         // Text that was not written yet is replaced.
-        running.writer.table(vec![text(&line, &running.instance)]);
-        if line["media"].is_object() {
-            running.last = line;
-        }
+        running.writer.table(vec![text(&lines, &running.instance)]);
+        running.keep(lines);
+    }
+}
+
+impl Running {
+    /// Keeps the last figures of each of these streams.
+    fn keep(&mut self, lines: Vec<Value>) {
+        let mut before = std::mem::take(&mut self.last);
+        let kept = |line: Value| match before.iter_mut().find(|last| last["name"] == line["name"]) {
+            Some(last) if !line["media"].is_object() => last.take(),
+            _ => line,
+        };
+        self.last = lines.into_iter().map(kept).collect();
     }
 }
 
@@ -120,53 +130,86 @@ impl Sink for Replaced {
     fn failed(&mut self, _: &io::Error) {}
 }
 
-/// Labels of all samples. `instance` distinguishes programs of one machine.
-fn labels(line: &Value, instance: &str) -> String {
-    let role = line["role"].as_str().unwrap_or_default();
-    format!("instance_name=\"{}\",role=\"{role}\"", escaped(instance))
+/// A line, and the labels of all its samples.
+struct Labelled<'a> {
+    labels: String,
+    line: &'a Value,
 }
 
-fn up(out: &mut String, base: &str, is: u8) {
+impl Labelled<'_> {
+    /// `instance` distinguishes programs of one machine, and the name of a stream those of one server.
+    fn of<'a>(line: &'a Value, instance: &str) -> Labelled<'a> {
+        let role = line["role"].as_str().unwrap_or_default();
+        let name = line["name"].as_str().map(|name| format!(",name=\"{}\"", escaped(name)));
+        let name = name.unwrap_or_default();
+        Labelled { labels: format!("instance_name=\"{}\",role=\"{role}\"{name}", escaped(instance)), line }
+    }
+
+    fn all<'a>(lines: &'a [Value], instance: &str) -> Vec<Labelled<'a>> {
+        lines.iter().map(|line| Labelled::of(line, instance)).collect()
+    }
+
+    fn paths(&self) -> &[Value] {
+        self.line["paths"].as_array().map_or(&[][..], Vec::as_slice)
+    }
+}
+
+fn up(out: &mut String, lines: &[Labelled<'_>], is: u8) {
     head(out, "strandcast_up", "gauge", "The command runs.");
-    let _ = writeln!(out, "strandcast_up{{{base}}} {is}");
+    for Labelled { labels, .. } in lines {
+        let _ = writeln!(out, "strandcast_up{{{labels}}} {is}");
+    }
 }
 
 /// The metrics at the end of a command: its counts, without the states and rates that it no longer has.
-fn ended(last: &Value, instance: &str) -> String {
-    let (mut out, base) = (String::new(), labels(last, instance));
-    up(&mut out, &base, 0);
+fn ended(last: &[Value], instance: &str) -> String {
+    let (mut out, lines) = (String::new(), Labelled::all(last, instance));
+    up(&mut out, &lines, 0);
     let counts = EVERY.iter().chain(FIGURES).filter_map(|key| Some((key, key.metric?)));
     for (key, metric) in counts.filter(|(_, metric)| metric.is_counter()) {
-        one(&mut out, last, key, metric, &base);
+        one(&mut out, &lines, key, metric);
     }
     out
 }
 
-/// The metrics of a line.
-fn text(line: &Value, instance: &str) -> String {
-    let (mut out, base) = (String::new(), labels(line, instance));
-    up(&mut out, &base, 1);
+/// The metrics of lines.
+fn text(lines: &[Value], instance: &str) -> String {
+    let (mut out, lines) = (String::new(), Labelled::all(lines, instance));
+    up(&mut out, &lines, 1);
     head(&mut out, "strandcast_stream_state", "gauge", "State of the stream: 1 for the one that it has.");
-    states(&mut out, "strandcast_stream_state", &base, &STREAM_STATES, &line["state"]);
-    if let (Some(peer), Some(stream)) = (line["peer"].as_str(), line["stream"].as_str()) {
-        head(&mut out, "strandcast_stream_info", "gauge", "The stream: its peer, number and scheme.");
-        let (peer, scheme) = (escaped(peer), escaped(line["scheme"].as_str().unwrap_or_default()));
-        let labels = format!("{base},peer=\"{peer}\",stream=\"{stream}\",scheme=\"{scheme}\"");
-        let _ = writeln!(out, "strandcast_stream_info{{{labels}}} 1");
+    for Labelled { labels, line } in &lines {
+        states(&mut out, "strandcast_stream_state", labels, &STREAM_STATES, &line["state"]);
     }
+    infos(&mut out, &lines);
     for key in EVERY.iter().chain(FIGURES) {
         if let Some(metric) = key.metric {
-            one(&mut out, line, key, metric, &base);
+            one(&mut out, &lines, key, metric);
         }
     }
-    let paths = line["paths"].as_array().map_or(&[][..], Vec::as_slice);
-    if !paths.is_empty() {
+    if lines.iter().any(|line| !line.paths().is_empty()) {
         head(&mut out, "strandcast_path_state", "gauge", "State of a path: 1 for the one that it has.");
-        for path in paths {
-            states(&mut out, "strandcast_path_state", &labels_of(&base, path), &PATH_STATES, &path["state"]);
+    }
+    for line in &lines {
+        for path in line.paths() {
+            let labels = labels_of(&line.labels, path);
+            states(&mut out, "strandcast_path_state", &labels, &PATH_STATES, &path["state"]);
         }
     }
     out
+}
+
+/// Peers, numbers and schemes of streams, as labels.
+fn infos(out: &mut String, lines: &[Labelled<'_>]) {
+    let mut first = true;
+    for Labelled { labels, line } in lines {
+        let (Some(peer), Some(stream)) = (line["peer"].as_str(), line["stream"].as_str()) else { continue };
+        if std::mem::take(&mut first) {
+            head(out, "strandcast_stream_info", "gauge", "The stream: its peer, number and scheme.");
+        }
+        let (peer, scheme) = (escaped(peer), escaped(line["scheme"].as_str().unwrap_or_default()));
+        let labels = format!("{labels},peer=\"{peer}\",stream=\"{stream}\",scheme=\"{scheme}\"");
+        let _ = writeln!(out, "strandcast_stream_info{{{labels}}} 1");
+    }
 }
 
 fn states(out: &mut String, name: &str, labels: &str, all: &[&str], now: &Value) {
@@ -180,21 +223,26 @@ fn head(out: &mut String, name: &str, kind: &str, help: &str) {
     let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
 }
 
-/// The samples of a key: one, or one for each path or name.
-fn one(out: &mut String, line: &Value, key: &Key, metric: Metric, base: &str) {
-    let samples: Vec<(String, &Value)> = match key.name.strip_prefix("paths[].") {
+/// The samples of a key in a line: one, or one for each path or name.
+fn samples<'a>(Labelled { labels, line }: &Labelled<'a>, key: &Key) -> Vec<(String, &'a Value)> {
+    match key.name.strip_prefix("paths[].") {
         Some(rest) => {
             let paths = line["paths"].as_array().map_or(&[][..], Vec::as_slice);
-            paths.iter().map(|path| (labels_of(base, path), at(path, rest))).collect()
+            paths.iter().map(|path| (labels_of(labels, path), at(path, rest))).collect()
         }
         None if key.kind == Kind::Map => {
             let each = at(line, key.name).as_object().into_iter().flatten();
-            each.map(|(name, value)| (format!("{base},cause=\"{}\"", escaped(name)), value)).collect()
+            each.map(|(name, value)| (format!("{labels},cause=\"{}\"", escaped(name)), value)).collect()
         }
-        None => vec![(base.to_owned(), at(line, key.name))],
-    };
+        None => vec![(labels.clone(), at(line, key.name))],
+    }
+}
+
+/// The samples of a key.
+fn one(out: &mut String, lines: &[Labelled<'_>], key: &Key, metric: Metric) {
+    let samples = lines.iter().flat_map(|line| samples(line, key));
     let samples: Vec<(String, f64)> =
-        samples.into_iter().filter_map(|(labels, value)| Some((labels, value.as_f64()?))).collect();
+        samples.filter_map(|(labels, value)| Some((labels, value.as_f64()?))).collect();
     if samples.is_empty() {
         return;
     }
@@ -254,11 +302,8 @@ mod tests {
         })
     }
 
-    /// <https://prometheus.io/docs/instrumenting/exposition_formats/>: HELP and TYPE once, before the samples, which are
-    /// together and of distinct labels.
-    #[test]
-    fn each_metric_is_described_once_and_its_samples_are_together_and_distinct() {
-        let text = text(&line(), "van");
+    /// HELP and TYPE come once, before the samples, which are together and of distinct labels.
+    fn are_together_and_distinct(text: &str) {
         let (mut seen, mut samples, mut now) = (BTreeSet::new(), BTreeSet::new(), String::new());
         for row in text.lines() {
             if let Some(rest) = row.strip_prefix("# HELP ") {
@@ -274,6 +319,33 @@ mod tests {
                 assert!(value.parse::<f64>().is_ok(), "{row}");
             }
         }
+    }
+
+    #[test]
+    fn streams_of_a_server_have_their_names_as_labels() {
+        let named = |name: &str| {
+            let mut line = line();
+            line["name"] = name.into();
+            line
+        };
+        let waits =
+            serde_json::json!({ "role": "receive", "name": "van3", "state": "waiting", "uptime_s": 1.0 });
+        let text = text(&[named("van1"), named("van2"), waits], "serve");
+        are_together_and_distinct(&text);
+        for expected in [
+            "strandcast_messages_total{instance_name=\"serve\",role=\"send\",name=\"van2\"} 12",
+            "strandcast_stream_state{instance_name=\"serve\",role=\"receive\",name=\"van3\",state=\"waiting\"} 1",
+        ] {
+            assert!(text.lines().any(|row| row == expected), "{expected}\n{text}");
+        }
+    }
+
+    /// <https://prometheus.io/docs/instrumenting/exposition_formats/>: HELP and TYPE once, before the samples, which are
+    /// together and of distinct labels.
+    #[test]
+    fn each_metric_is_described_once_and_its_samples_are_together_and_distinct() {
+        let text = text(&[line()], "van");
+        are_together_and_distinct(&text);
         for expected in [
             "strandcast_stream_state{instance_name=\"van\",role=\"send\",state=\"outage\"} 1",
             "strandcast_stream_state{instance_name=\"van\",role=\"send\",state=\"streaming\"} 0",
@@ -319,7 +391,7 @@ mod tests {
         let refused = Metrics::open(Some(&path), Role::Send).unwrap_err();
         assert!(matches!(&refused, CliError::Usage(line) if line.contains("other content")), "{refused}");
         assert_eq!(std::fs::read(&path).unwrap(), b"the only copy");
-        std::fs::write(&path, text(&line(), "old")).unwrap();
+        std::fs::write(&path, text(&[line()], "old")).unwrap();
         let metrics = Metrics::open(Some(&path), Role::Send).unwrap();
         let Metrics(Some(running)) = &metrics else { panic!("a file") };
         let writer = running.writer.clone();

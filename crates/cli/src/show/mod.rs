@@ -2,6 +2,7 @@
 
 mod keys;
 mod line;
+mod many;
 mod metrics;
 mod monitor;
 mod options;
@@ -10,6 +11,7 @@ mod screen;
 mod stats;
 mod table;
 
+pub(crate) use many::Many;
 pub(crate) use metrics::Metrics;
 pub(crate) use monitor::Monitor;
 pub(crate) use schema::schema;

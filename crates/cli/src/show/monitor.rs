@@ -126,7 +126,7 @@ impl Monitor {
             let line = Line::now(self.begun.elapsed().as_secs_f64(), figures);
             self.stats.write(&line.text());
             if self.metrics.is_on() {
-                self.metrics.write(line.value());
+                self.metrics.write(vec![line.value()]);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use strandcast::live::Role;
 
+use super::many::Many;
 use super::metrics::Metrics;
 use super::monitor::Monitor;
 use super::stats::Stats;
@@ -17,6 +18,15 @@ impl StatsArgs {
     pub(crate) fn monitor(&self, role: Role) -> Result<Monitor, CliError> {
         let metrics = Metrics::open(self.metrics.as_deref(), role)?;
         Ok(Monitor::new(role, Stats::open(self.stats.as_ref())?, metrics))
+    }
+
+    /// Opens the statistics and the metrics of a server.
+    ///
+    /// # Errors
+    /// As [`Stats::open`] and [`Metrics::open`].
+    pub(crate) fn many(&self) -> Result<Many, CliError> {
+        let metrics = Metrics::open(self.metrics.as_deref(), Role::Receive)?;
+        Ok(Many::new(Stats::open(self.stats.as_ref())?, metrics))
     }
 
     /// Watches for signals: SIGHUP opens the file of statistics again, or ends the command if it has no such file or

@@ -2,21 +2,21 @@
 
 use serde_json::{Map, Value, json};
 
-use super::keys::{EVENTS, EVERY, FIGURES, Key, Kind, NAMES};
+use super::keys::{EVENTS, EVERY, FIGURES, Key, Kind, NAMES, NAMES_SERVED, SERVED};
 
 /// JSON Schema (draft 2020-12) of a line.
 pub(crate) fn schema() -> Value {
     let mut properties = Map::new();
-    for key in EVERY.iter().chain(FIGURES).chain(EVENTS) {
+    for key in EVERY.iter().chain(SERVED).chain(FIGURES).chain(EVENTS) {
         let parts: Vec<&str> = key.name.split('.').collect();
         place(&mut properties, &parts, key);
     }
-    let names: Vec<&str> = NAMES.iter().map(|(name, ..)| *name).collect();
+    let names: Vec<&str> = NAMES.iter().chain(NAMES_SERVED).map(|(name, ..)| *name).collect();
     properties["event"]["enum"] = json!(names);
     let required: Vec<&str> = EVERY.iter().map(|key| key.name).collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "A line of `strandcast send --stats` or `strandcast receive --stats`",
+        "title": "A line of --stats of `strandcast send`, `strandcast receive` or `strandcast serve`",
         "description": "Lines with `media` have figures, lines with `event` events, others report a time without a stream.",
         "type": "object",
         "properties": properties,
@@ -74,12 +74,12 @@ mod tests {
     /// The tables of the page, between marks.
     fn tables() -> [(&'static str, String); 3] {
         let mut rows = String::from("| key | unit | side | example | meaning |\n|---|---|---|---|---|\n");
-        for key in EVERY.iter().chain(FIGURES).chain(EVENTS) {
+        for key in EVERY.iter().chain(SERVED).chain(FIGURES).chain(EVENTS) {
             let Key { name, unit, side, example, meaning, .. } = key;
             rows += &format!("| `{name}` | {unit} | {} | `{example}` | {meaning} |\n", side.name());
         }
         let mut events = String::from("| event | keys | when |\n|---|---|---|\n");
-        for (name, keys, when) in NAMES {
+        for (name, keys, when) in NAMES.iter().chain(NAMES_SERVED) {
             events += &format!("| `{name}` | {keys} | {when} |\n");
         }
         let mut metrics = String::from("| metric | key |\n|---|---|\n");
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn each_example_is_of_its_kind() {
-        for key in EVERY.iter().chain(FIGURES).chain(EVENTS) {
+        for key in EVERY.iter().chain(SERVED).chain(FIGURES).chain(EVENTS) {
             let value: Value = serde_json::from_str(key.example).unwrap();
             let fits = match key.kind {
                 Kind::Count => value.is_u64(),

@@ -36,6 +36,7 @@ mod scenarios;
 mod sealed;
 mod sealed_forgeries;
 mod secrets;
+mod serve;
 mod service;
 mod simulate;
 mod simulate_input;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use strandcast::live::{LinkTariff, Retry, SenderConfig};
-use strandcast::pairing::{Destination, Pairing, looks_like_pairing};
+use strandcast::pairing::{Destination, Name, Pairing, looks_like_pairing};
 use strandcast::{HostPort, Path};
 
 use super::place::Source;
@@ -24,6 +24,7 @@ pub(crate) fn send(
     py: Python<'_>,
     source: &Bound<'_, PyAny>,
     to: &str,
+    stream: Option<&str>,
     plain: bool,
     key: Option<PathBuf>,
     chosen: Chosen,
@@ -36,6 +37,7 @@ pub(crate) fn send(
     let to = if plain { host(to)? } else { paired(py, to, key)? };
     let (scheme, failure) = scheme(py, chosen)?;
     let mut config = SenderConfig::new(to, scheme);
+    config.stream = stream.map(stream_of).transpose()?;
     config.latency = seconds("latency", latency)?;
     config.retry = retry.map(retry_time).transpose()?;
     config.paths = paths.iter().map(|path| path_of(path)).collect::<PyResult<_>>()?;
@@ -44,6 +46,10 @@ pub(crate) fn send(
     let source = Source::of(source)?;
     let sender = wait(py, None, source.send(config))?.map_err(|e| error::live(py, &e))?;
     Ok(Stream::new(Handle::Sender(sender), Arc::clone(&failure), Vec::new()))
+}
+
+fn stream_of(name: &str) -> PyResult<Name> {
+    name.parse().map_err(|e| error::value(&format!("stream={name:?}: {e}")))
 }
 
 fn host(to: &str) -> PyResult<Destination> {

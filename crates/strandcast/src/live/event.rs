@@ -221,7 +221,7 @@ pub enum Event {
         /// The output.
         output: String,
     },
-    /// Messages were lost at an output, which continues. Each reason is reported once.
+    /// Messages were lost at an output, which continues. Each reason is reported once, and again after it was over.
     OutputTrouble {
         /// The output.
         output: String,
@@ -363,7 +363,7 @@ impl Event {
             Event::Unread { output } => {
                 write!(f, "{output} is not read: what does not fit its queue is dropped")
             }
-            Event::OutputTrouble { output, why } => write!(f, "{output}: {why}; datagrams are lost there"),
+            Event::OutputTrouble { output, why } => write!(f, "{output}: {why}; messages are lost there"),
             Event::OutputFailed { why, .. } => write!(f, "{why}; the other outputs continue"),
             Event::ReadAgain { output, messages } => {
                 write!(f, "{output} is read again: {} dropped", were(*messages))
@@ -431,7 +431,7 @@ impl PathTrouble {
     }
 }
 
-fn listed(addresses: &[SocketAddr]) -> String {
+pub(in crate::live) fn listed(addresses: &[SocketAddr]) -> String {
     addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 

@@ -43,6 +43,7 @@
 //! ```
 
 mod admission;
+mod asking;
 mod described;
 mod event;
 mod feed;
@@ -56,6 +57,8 @@ mod receiver;
 mod retry;
 pub(crate) mod seen;
 mod sender;
+#[cfg(feature = "srt")]
+pub mod serve;
 #[cfg(feature = "srt")]
 mod srt;
 mod stats;

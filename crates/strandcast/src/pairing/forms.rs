@@ -15,6 +15,15 @@ pub fn key_text(key: &PublicKey) -> String {
     PUBLIC.encode(&key.0).to_string()
 }
 
+/// Checks that a text is a public key.
+///
+/// # Errors
+/// A line.
+#[cfg(feature = "srt")]
+pub(crate) fn is_key(text: &str) -> Result<(), String> {
+    parse_key(text).map(drop).map_err(|error| error.to_string())
+}
+
 /// Parses a public key.
 ///
 /// # Errors

@@ -11,6 +11,8 @@ use zeroize::Zeroizing;
 
 use super::client::speaks;
 use super::forms::fingerprint;
+#[cfg(feature = "srt")]
+use super::forms::{is_fingerprint, parse_key};
 use super::hosts::reachable;
 use super::keeper::{Change, Keeper};
 use super::keylog::KeyLog;
@@ -193,6 +195,14 @@ impl Gate {
     pub fn label(&self, key: &PublicKey) -> String {
         let name = self.senders.get(key).map_or_else(|| fingerprint(key), |sender| sender.label());
         self.ciphers.get(key).map_or(name.clone(), |cipher| format!("{name}, {cipher}"))
+    }
+
+    /// Returns whether `who` is the sender with this key: its name in the store, the short form of its key, or the key.
+    #[cfg(feature = "srt")]
+    pub(crate) fn is_sender(&self, who: &str, key: &PublicKey) -> bool {
+        is_fingerprint(who, key)
+            || parse_key(who).is_ok_and(|named| named == *key)
+            || self.senders.get(key).is_some_and(|sender| sender.name.as_deref() == Some(who))
     }
 
     /// Records the addresses on which the receiver listens. Pairing strings contain them by default, here and in

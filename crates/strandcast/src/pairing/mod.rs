@@ -38,6 +38,8 @@ mod text;
 #[doc(hidden)]
 pub use client::SealReports;
 pub use destination::Destination;
+#[cfg(feature = "srt")]
+pub(crate) use forms::is_key;
 pub use forms::{fingerprint, key_text, token_id_text};
 pub use gate::{Gate, GateEvent};
 pub use hosts::reachable_line;

@@ -5,3 +5,4 @@ mod doctor;
 mod examples;
 mod live;
 mod pairing;
+mod serve;

@@ -1,5 +1,7 @@
 //! Destinations of a receiver's media: files, standard output, UDP, SRT, or anything that implements [`Output`].
 
+#[cfg(feature = "srt")]
+mod any;
 mod file;
 mod outlet;
 mod outlets;
@@ -13,6 +15,8 @@ mod srt;
 mod tests;
 mod udp;
 
+#[cfg(feature = "srt")]
+pub use any::AnyOutput;
 pub use file::File;
 pub(in crate::live) use outlet::Recording;
 pub use outlets::OutputNow;

@@ -1,6 +1,8 @@
 //! The queue of an output. An output that is not read does not stop the stream.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+mod known;
+
+use std::collections::{BTreeMap, VecDeque};
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,6 +11,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use self::known::Known;
 use super::sink::{Batch, Output};
 use crate::error::Error;
 use crate::text::why;
@@ -211,7 +214,7 @@ impl Outlet {
         &self.name
     }
 
-    /// Returns reasons for which messages were lost, each once for the output.
+    /// Returns reasons for which messages were lost: each once, and again after it was over.
     pub(in crate::live) fn troubles(&self) -> Vec<String> {
         std::mem::take(&mut self.shared.lock().troubles)
     }
@@ -291,7 +294,7 @@ async fn run(ended: Ended, mut output: impl Output) {
     let shared = &ended.0;
     // No data of a refused stream are written.
     let (mut refused, mut spent) = (false, Batch::default());
-    let mut known = BTreeSet::new();
+    let mut known = Known::default();
     loop {
         let Some(segment) = next(shared, std::mem::take(&mut spent)).await else { break };
         let written = match segment.begins {
@@ -304,7 +307,10 @@ async fn run(ended: Ended, mut output: impl Output) {
             },
             None => write(&mut output, &segment.batch, refused).await,
         };
-        note(shared, output.troubles(), &mut known);
+        let troubles = output.troubles();
+        if !troubles.is_empty() || !segment.batch.is_empty() {
+            note(shared, troubles, &mut known);
+        }
         if let Err(error) = written {
             return shared.fail(format!("cannot write {}: {}", output.name(), why(&error)));
         }
@@ -318,16 +324,15 @@ async fn run(ended: Ended, mut output: impl Output) {
     }
 }
 
-/// Counts what the output lost, and notes reasons that are not `known`.
-fn note(shared: &Shared, troubles: Vec<(String, u64)>, known: &mut BTreeSet<String>) {
+/// Counts what the output lost, and notes the reasons to report.
+fn note(shared: &Shared, troubles: Vec<(String, u64)>, known: &mut Known) {
+    let fresh = known.note(&troubles, Instant::now());
     if troubles.is_empty() {
         return;
     }
     let mut state = shared.lock();
+    state.troubles.extend(fresh);
     for (why, lost) in troubles {
-        if known.len() < MOST_REASONS && known.insert(why.clone()) {
-            state.troubles.push(why.clone());
-        }
         if lost > 0 && (state.lost.len() < MOST_REASONS || state.lost.contains_key(&why)) {
             *state.lost.entry(why).or_default() += lost;
         }

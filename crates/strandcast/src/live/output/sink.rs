@@ -32,7 +32,7 @@ impl Batch {
         self.ends.len() as u64
     }
 
-    pub(super) fn push(&mut self, message: &[u8]) {
+    pub(in crate::live) fn push(&mut self, message: &[u8]) {
         self.bytes.extend_from_slice(message);
         self.ends.push(self.bytes.len());
     }

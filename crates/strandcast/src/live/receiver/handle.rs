@@ -3,18 +3,17 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use strandcast_proto::endpoint::EndpointConfig;
+use tokio::sync::mpsc::unbounded_channel;
 
 use super::config::ReceiverConfig;
+use super::door::{Door, Own, listener};
 use super::session::{Open, Session};
 use super::untaken::Untaken;
 use crate::error::Error;
-use crate::listen;
 use crate::live::event::Event;
 use crate::live::feed::Feed;
 use crate::live::output::{Outlets, Output};
 use crate::live::stats::{Role, Stats};
-use crate::live::tap::Taps;
 use crate::pairing::Gate;
 
 /// A receiver that listens and has no output yet.
@@ -31,15 +30,7 @@ impl Listening {
     /// # Errors
     /// [`Error::Network`]: an address is in use, or does not belong to this machine.
     pub fn start(mut config: ReceiverConfig) -> Result<Listening, Error> {
-        let memory = config.memory;
-        let endpoint = config.transport.endpoint(&config.scheme, true);
-        let associations = memory.beside_playout(config.gate.is_some());
-        let endpoint = EndpointConfig { memory: associations, decodes_unasked: false, ..endpoint };
-        let (listen, tap) = (config.listen.clone(), config.taps.as_ref().map(Taps::tap));
-        let listener = match &mut config.gate {
-            Some(gate) => listen::sealed(endpoint, listen, tap, (gate, memory.sessions()))?,
-            None => listen::plain(endpoint, listen, tap)?,
-        };
+        let listener = listener(&mut config)?;
         let addresses = listener.driver().local_addrs().to_vec();
         Ok(Listening { config, listener: Untaken::new(listener), addresses })
     }
@@ -62,7 +53,7 @@ impl Listening {
     /// Plays received streams to each of these outputs. One that stalls or fails holds up none of the others. Call it
     /// inside a tokio runtime.
     pub fn play_all(self, outputs: Vec<impl Output>) -> Receiver {
-        let Listening { config, listener, addresses } = self;
+        let Listening { mut config, listener, addresses } = self;
         let names: Vec<String> = outputs.iter().map(Output::name).collect();
         let listening = Event::Listening { addresses, output: names.join(", ") };
         let unprotected = config.gate.is_none().then_some(Event::Unprotected(Role::Receive));
@@ -70,14 +61,18 @@ impl Listening {
         Receiver(Feed::start(|reporter, stop| {
             reporter.report(listening);
             unprotected.into_iter().for_each(|event| reporter.report(event));
-            Session::run(Open { config, listener, outlets, reporter, stop })
+            async move {
+                let door = Door::Own(Own { listener: listener.take(), gate: config.gate.take() });
+                let ready = unbounded_channel();
+                Session::run(Open { config, door, ready, outlets, reporter, stop }).await
+            }
         }))
     }
 }
 
 /// Receives streams and plays one sender at a time. Dropping it ends it.
 #[derive(Debug)]
-pub struct Receiver(Feed);
+pub struct Receiver(pub(in crate::live) Feed);
 
 impl Receiver {
     /// Listens, and plays received streams to `output`. Call it inside a tokio runtime.

@@ -14,6 +14,7 @@ use strandcast_seal::{Lost, PublicKey};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::player::Player;
+use crate::live::asking;
 use crate::live::idle::Idle;
 use crate::live::links::{LinkReport, LinkState, PathTrouble, Tracker, decode};
 use crate::live::seen;
@@ -30,18 +31,25 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 const FRESH: Duration = Duration::from_millis(1500);
 /// Time to read messages that arrived before a SHUTDOWN.
 const UNREAD: Duration = Duration::from_millis(500);
+/// Silence after the first media after which a sender gives no name to its stream.
+const NAME: Duration = Duration::from_millis(500);
+/// Maximum number of messages that wait for the name.
+const MOST_UNNAMED: usize = 64;
 /// Polling interval for an association without a confirmed path.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A sender whose first message has arrived.
 #[derive(Debug)]
-pub(super) struct PendingSender {
-    pub(super) association: AssociationHandle,
-    pub(super) first: rx::Message,
+pub(in crate::live) struct PendingSender {
+    pub(in crate::live) association: AssociationHandle,
+    /// The first messages of the stream.
+    pub(super) first: Vec<rx::Message>,
     pub(super) media: Message,
-    pub(super) peer: String,
+    pub(in crate::live) peer: String,
+    /// Name of the stream that the sender asks for; empty or `None`: it asks for none.
+    pub(in crate::live) asks: Option<String>,
     /// Key that the sender has proven to have; `None` without a seal.
-    pub(super) key: Option<PublicKey>,
+    pub(in crate::live) key: Option<PublicKey>,
     /// Remote addresses of the association's confirmed paths.
     pub(super) addresses: Vec<IpAddr>,
     /// Time at which the addresses were first known.
@@ -52,38 +60,87 @@ pub(super) struct PendingSender {
 
 /// A sender that arrived.
 #[derive(Debug)]
-pub(super) enum Arrival {
+pub(in crate::live) enum Arrival {
     /// A sender whose first message has arrived.
     Sender(Box<PendingSender>),
     /// A sender of another version, which is refused: its name and its version.
     Newer(String, u8),
 }
 
+/// Use of the name that a sender gives to its stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::live) enum Naming {
+    /// The receiver has one stream.
+    Ignored,
+    /// The name chooses a stream: the sender's media wait for it.
+    Chooses,
+}
+
+/// Messages of an association until it is clear what it sends.
+#[derive(Default)]
+struct Opening {
+    first: Vec<rx::Message>,
+    media: Option<Message>,
+    asks: Option<String>,
+}
+
+impl Opening {
+    /// Takes a message. Returns the version of a message of another one.
+    fn take(&mut self, message: rx::Message) -> Option<u8> {
+        if message.stream.0 == OTHER {
+            self.asks = asking::decode(&message.payload).or(self.asks.take());
+        }
+        match Message::decode(message.payload.clone()) {
+            Ok(media) => {
+                self.media.get_or_insert(media);
+                self.first.push(message);
+                None
+            }
+            Err(Malformed::Version(version)) if message.stream.0 == MEDIA => Some(version),
+            Err(_) => None,
+        }
+    }
+
+    /// Returns whether it is clear what the association sends.
+    fn is_clear(&self, naming: Naming) -> bool {
+        let named = naming == Naming::Ignored || self.asks.is_some() || self.first.len() >= MOST_UNNAMED;
+        self.media.is_some() && named
+    }
+}
+
 /// Waits for a new association's first media message, which identifies the sender's run, and for a confirmed path.
-pub(super) async fn handshake(association: AssociationHandle, to: UnboundedSender<Arrival>) {
+pub(in crate::live) async fn handshake(
+    association: AssociationHandle,
+    to: UnboundedSender<Arrival>,
+    naming: Naming,
+) {
     let mut patience = HANDSHAKE_TIMEOUT;
-    let (first, media) = loop {
+    let mut opening = Opening::default();
+    while !opening.is_clear(naming) {
         match tokio::time::timeout(patience, association.recv()).await {
-            Ok(Some(first)) if first.stream.0 == OTHER && seen::asked(&first.payload).is_some() => {
-                patience = HANDSHAKE_TIMEOUT.max(seen::asked(&first.payload).unwrap_or_default());
+            Ok(Some(message)) if message.stream.0 == OTHER && seen::asked(&message.payload).is_some() => {
+                patience = HANDSHAKE_TIMEOUT.max(seen::asked(&message.payload).unwrap_or_default());
                 seen::answer(&association).await;
             }
-            Ok(Some(first)) => match Message::decode(first.payload.clone()) {
-                Ok(media) => break (first, media),
-                Err(Malformed::Version(version)) if first.stream.0 == MEDIA => {
+            Ok(Some(message)) => {
+                if let Some(version) = opening.take(message) {
                     return other_version(&association, version, &to).await;
                 }
-                Err(_) => {}
-            },
+                patience = if opening.media.is_some() { NAME } else { patience };
+            }
             Ok(None) => return,
+            // A sender of an earlier version gives no name.
+            Err(_) if opening.media.is_some() => break,
             Err(_) => return association.abort("no stream arrived"),
         }
-    };
+    }
+    let Opening { first, media: Some(media), asks } = opening else { return };
     match tokio::time::timeout(HANDSHAKE_TIMEOUT, confirmed(&association)).await {
         Ok(Some((peer, addresses))) => {
             let (came, key) = (association.now(), association.peer_key().await);
+            let sender =
+                PendingSender { association, first, media, peer, asks, key, addresses, came, done: false };
             // A dropped receiver means that the command is ending.
-            let sender = PendingSender { association, first, media, peer, key, addresses, came, done: false };
             let _ = to.send(Arrival::Sender(Box::new(sender)));
         }
         Ok(None) => {}
@@ -176,7 +233,7 @@ impl IncomingStream {
         let (session, now) = (media.header.session, association.now());
         association.want();
         let mut player = Player::new(latency, &media, bytes);
-        let end_came = player.push(first);
+        let end_came = first.into_iter().fold(false, |end, message| player.push(message) | end);
         IncomingStream {
             association,
             peer,
@@ -224,7 +281,9 @@ impl IncomingStream {
         self.links.clear();
         self.tracker.restart();
         self.reconnects += 1;
-        self.end_came |= self.player.push(sender.first);
+        for message in sender.first {
+            self.end_came |= self.player.push(message);
+        }
         (after, events)
     }
 

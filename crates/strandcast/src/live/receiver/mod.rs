@@ -1,14 +1,15 @@
 //! Receiving streams.
 
 mod config;
+pub(in crate::live) mod door;
 mod handle;
-mod incoming;
+pub(in crate::live) mod incoming;
 pub(in crate::live) mod listening;
 mod player;
-mod session;
+pub(in crate::live) mod session;
 mod summary;
 mod takeover;
-mod untaken;
+pub(in crate::live) mod untaken;
 mod wait;
 
 pub use config::ReceiverConfig;

@@ -6,18 +6,17 @@ use std::time::{Duration, Instant};
 
 use strandcast_media::pack::VERSION;
 use strandcast_media::playout;
-use strandcast_net::driver::{AssociationHandle, Listener};
+use strandcast_net::driver::AssociationHandle;
 use strandcast_proto::association::{CloseReason, Event};
 use strandcast_proto::rx::Message;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::config::ReceiverConfig;
-use super::incoming::{Arrival, IncomingStream, PendingSender, handshake};
-use super::listening::listen_changes;
+use super::door::Door;
+use super::incoming::{Arrival, IncomingStream, Naming, PendingSender, handshake};
 use super::summary::ReceiveSummary;
 use super::takeover::{Claim, Times, Verdict, decide};
-use super::untaken::Untaken;
 use super::wait::{closed, event, read, sleep};
 use crate::error::Error;
 use crate::live::admission::admit;
@@ -28,7 +27,6 @@ use crate::live::stats::{MediaNow, Role, StreamEvent, Subject, Watch};
 use crate::live::stop::{Stop, stopped};
 use crate::live::words::{BUSY, REFUSED, REPLACED};
 use crate::memory::Memory;
-use crate::pairing::Gate;
 
 /// Interval between two looks at the stream, its addresses and its gate.
 const TICK: Duration = Duration::from_millis(250);
@@ -43,16 +41,14 @@ const TURN: Duration = Duration::from_millis(50);
 /// Time to wait for a sender whose abort may be forged.
 const FORGED_ABORT_GRACE: Duration = Duration::from_secs(2);
 
-pub(super) struct Session {
-    listener: Listener,
-    /// Gate that admits senders; `None`: streams are not encrypted.
-    gate: Option<Gate>,
+pub(in crate::live) struct Session {
+    door: Door,
     output: Outlets,
     reporter: Reporter,
     watch: Watch,
     ticks: Interval,
     stop: Stop,
-    ready: (UnboundedSender<Arrival>, UnboundedReceiver<Arrival>),
+    ready: Arrivals,
     stream: Option<IncomingStream>,
     /// The sender that waits to replace the stream.
     next: Option<PendingSender>,
@@ -81,13 +77,17 @@ enum Step {
     Unwritable(Failure),
 }
 
+/// Both ends of the queue of senders whose first message has arrived.
+pub(in crate::live) type Arrivals = (UnboundedSender<Arrival>, UnboundedReceiver<Arrival>);
+
 /// Configuration and state with which a session begins.
-pub(super) struct Open {
-    pub(super) config: ReceiverConfig,
-    pub(super) listener: Untaken,
-    pub(super) outlets: Outlets,
-    pub(super) reporter: Reporter,
-    pub(super) stop: Stop,
+pub(in crate::live) struct Open {
+    pub(in crate::live) config: ReceiverConfig,
+    pub(in crate::live) door: Door,
+    pub(in crate::live) ready: Arrivals,
+    pub(in crate::live) outlets: Outlets,
+    pub(in crate::live) reporter: Reporter,
+    pub(in crate::live) stop: Stop,
 }
 
 impl Session {
@@ -95,19 +95,18 @@ impl Session {
     ///
     /// # Errors
     /// As [`Receiver::wait`](super::Receiver::wait).
-    pub(super) async fn run(open: Open) -> Result<(), Error> {
-        let Open { config, listener, outlets, reporter, stop } = open;
+    pub(in crate::live) async fn run(open: Open) -> Result<(), Error> {
+        let Open { config, door, ready, outlets, reporter, stop } = open;
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut session = Session {
-            listener: listener.take(),
-            gate: config.gate,
+            door,
             output: outlets,
             reporter,
             watch: Watch::new(Role::Receive),
             ticks,
             stop,
-            ready: unbounded_channel(),
+            ready,
             stream: None,
             next: None,
             memory: config.memory,
@@ -133,7 +132,7 @@ impl Session {
                 Step::Stop => return self.stop().await,
                 Step::Accepted(None) => return Err(Error::Network("the transport stopped".into())),
                 Step::Accepted(Some(association)) => {
-                    tokio::spawn(handshake(association, self.ready.0.clone()));
+                    tokio::spawn(handshake(association, self.ready.0.clone(), Naming::Ignored));
                 }
                 Step::Ready(Arrival::Newer(peer, version)) => {
                     self.report(News::OtherVersion { peer, version, reads: VERSION });
@@ -163,13 +162,13 @@ impl Session {
 
     /// Waits for the next event.
     async fn step(&mut self) -> Step {
-        let Session { listener, ticks, output, stop, ready, stream, next, messages, .. } = self;
+        let Session { door, ticks, output, stop, ready, stream, next, messages, .. } = self;
         let due = stream.as_ref().and_then(|g| Some((g, g.player.poll_timeout()?)));
         let due = due.map(|(g, at)| at - g.association.now());
         let reading = stream.as_ref().filter(|g| !g.left);
         tokio::select! {
             () = stopped(stop) => Step::Stop,
-            accepted = listener.accept() => Step::Accepted(accepted),
+            accepted = door.accept() => Step::Accepted(accepted),
             Some(sender) = ready.1.recv() => Step::Ready(sender),
             reason = closed(next.as_ref().filter(|n| !n.done)) => Step::NextClosed(reason),
             event = event(reading.filter(|g| g.closing.is_none())) => Step::Event(event),
@@ -182,15 +181,15 @@ impl Session {
 
     /// Applies changes of the list of senders.
     async fn poll_gate(&mut self) {
-        let Some(gate) = &mut self.gate else { return };
-        for event in gate.poll(self.listener.driver()).await {
+        let Some(own) = self.door.own() else { return };
+        for event in own.poll_gate().await {
             self.report(News::Gate(event));
         }
     }
 
     /// Name of a sender in events. With a seal the name shows the key.
-    fn named(&self, sender: &PendingSender) -> String {
-        let label = self.gate.as_ref().zip(sender.key).map(|(gate, key)| gate.label(&key));
+    fn named(&mut self, sender: &PendingSender) -> String {
+        let label = self.door.own().and_then(|own| own.label(sender.key));
         label.map_or_else(|| sender.peer.clone(), |label| format!("{label} ({})", sender.peer))
     }
 
@@ -339,9 +338,11 @@ impl Session {
 
     async fn tick(&mut self) -> Result<(), Error> {
         self.poll_gate().await;
-        for change in listen_changes(self.listener.driver()).await? {
-            self.report(News::Socket(change));
-        }
+        let changes = match self.door.own() {
+            Some(own) => own.changes().await?,
+            None => Vec::new(),
+        };
+        changes.into_iter().for_each(|change| self.report(News::Socket(change)));
         self.recordings()?;
         for output in self.output.stalled() {
             self.report(News::Unread { output });

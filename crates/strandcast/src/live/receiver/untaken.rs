@@ -4,15 +4,15 @@ use strandcast_net::driver::Listener;
 
 /// A listener whose port becomes free again if it is dropped before it is taken.
 #[derive(Debug)]
-pub(super) struct Untaken(Option<Listener>);
+pub(in crate::live) struct Untaken(Option<Listener>);
 
 impl Untaken {
-    pub(super) fn new(listener: Listener) -> Self {
+    pub(in crate::live) fn new(listener: Listener) -> Self {
         Untaken(Some(listener))
     }
 
     /// Takes the listener: its driver is the caller's to stop.
-    pub(super) fn take(mut self) -> Listener {
+    pub(in crate::live) fn take(mut self) -> Listener {
         self.0.take().expect("it is taken once")
     }
 }

@@ -7,7 +7,7 @@ use strandcast_net::interface::PathSpec;
 use crate::live::retry::Retry;
 use crate::live::tap::Taps;
 use crate::live::tariff::LinkTariff;
-use crate::pairing::Destination;
+use crate::pairing::{Destination, Name};
 use crate::scheme::Scheme;
 use crate::transport::TransportOptions;
 
@@ -20,6 +20,8 @@ const LATENCY: Duration = Duration::from_secs(1);
 pub struct SenderConfig {
     /// The receiver.
     pub to: Destination,
+    /// Name of the stream at a receiver that has several. It is needed if the sender's key may send more than one.
+    pub stream: Option<Name>,
     /// Scheme that chooses a path for each chunk.
     pub scheme: Scheme,
     /// Time from sending to playing. Later messages are dropped.
@@ -48,6 +50,7 @@ impl SenderConfig {
     pub fn new(to: Destination, scheme: Scheme) -> SenderConfig {
         SenderConfig {
             to,
+            stream: None,
             scheme,
             latency: LATENCY,
             retry: None,

@@ -13,11 +13,12 @@ use tokio::time::Instant;
 use super::reasons::Reasons;
 use super::tariffs::Tariffs;
 use crate::error::Error;
+use crate::live::asking;
 use crate::live::event::Event;
 use crate::live::retry::Retry;
 use crate::live::tap::Taps;
 use crate::live::words::{BUSY, REFUSED, REPLACED};
-use crate::pairing::{Destination, SealReports, fingerprint};
+use crate::pairing::{Destination, Name, SealReports, fingerprint};
 use crate::route::{self, Paths};
 use crate::scheme::Scheme;
 use crate::text::quoted;
@@ -38,6 +39,8 @@ pub(super) const PAUSE: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub(super) struct Plan {
     pub(super) to: Destination,
+    /// Name of the stream at the receiver.
+    pub(super) stream: Option<Name>,
     /// Reports of the seal, if there is one.
     pub(super) reports: SealReports,
     /// Reasons of failed attempts.
@@ -143,7 +146,13 @@ impl Plan {
         let association = self.open(host).await.map_err(Failed::Here)?;
         self.tariffs.tell(&association).await;
         match tokio::time::timeout(time, association.connected()).await {
-            Ok(Ok(_)) => Ok(association),
+            Ok(Ok(knows)) => {
+                // Only a receiver of this program reads it.
+                if knows {
+                    asking::ask(&association, self.stream.as_ref());
+                }
+                Ok(association)
+            }
             Ok(Err(reason)) => Err(Failed::There(reason)),
             Err(_) => {
                 association.abort("no answer in time");

@@ -29,7 +29,7 @@ impl Sender {
     /// [`Error::Network`]: the receiver's name has no address, or no path leads there, and the sender does not wait for
     /// one ([`SenderConfig::retry`]); [`Error::Usage`]: no path has the name of a tariff, or a path is given twice.
     pub async fn start<I: Input>(config: SenderConfig, input: I) -> Result<Sender, Error> {
-        let SenderConfig { to, scheme, latency, retry, paths, tariffs, transport, taps, .. } = config;
+        let SenderConfig { to, stream, scheme, latency, retry, paths, tariffs, transport, taps, .. } = config;
         let (rate_bps, paces_pipes) = (config.rate_bps, config.paces_pipes);
         let timing = Timing { latency, rate_bps, paces_pipes, begun: Instant::now() };
         let unpaced = input.is_live() && !input.waits();
@@ -49,8 +49,20 @@ impl Sender {
         let unprotected = to.seal.is_none().then_some(Event::Unprotected(Role::Send));
         let first: Vec<Event> = [sending].into_iter().chain(missing).chain(caps).chain(unprotected).collect();
         let (reports, reasons, tries) = (SealReports::default(), Reasons::default(), Arc::default());
-        let plan =
-            Plan { to, reports, reasons, tries, transport, paths, scheme, taps, tariffs, remotes, absent };
+        let plan = Plan {
+            to,
+            stream,
+            reports,
+            reasons,
+            tries,
+            transport,
+            paths,
+            scheme,
+            taps,
+            tariffs,
+            remotes,
+            absent,
+        };
         Ok(Sender(Feed::start(|reporter, stop| {
             first.into_iter().for_each(|event| reporter.report(event));
             run(plan, input, timing, retry, reporter, stop)

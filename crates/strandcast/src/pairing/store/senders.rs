@@ -208,6 +208,11 @@ impl Senders {
         self.senders.iter().find(|sender| sender.key == *key)
     }
 
+    /// Returns the sender with this name, short form of a key, or key.
+    pub fn find(&self, who: &str) -> Option<&Sender> {
+        self.key_of(who).ok().and_then(|key| self.get(&key))
+    }
+
     /// Returns all senders in the order in which they were added.
     pub fn senders(&self) -> &[Sender] {
         &self.senders

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use strandcast_net::driver::Driver;
 use strandcast_proto::association::CloseReason;
 use tokio::runtime::Handle;
 
@@ -13,12 +14,15 @@ use crate::live::words::REFUSED;
 /// Minimum time for writing after the application has requested the end.
 const MIN_FLUSH: Duration = Duration::from_millis(100);
 
+/// Reason for a sender that may connect again at once.
+const CHANGED: &str = "the stream has another configuration from now on";
+
 impl Session {
     /// Closes all associations after `outcome`, waits until the queued data are written, and reports the last summary.
     pub(super) async fn end(mut self, outcome: Result<(), Error>) -> Result<(), Error> {
         self.close(&outcome).await;
-        if let Some(gate) = &mut self.gate {
-            for event in gate.end().await {
+        if let Some(own) = self.door.own() {
+            for event in own.end().await {
                 self.reporter.report(News::Gate(event));
             }
         }
@@ -37,7 +41,10 @@ impl Session {
     async fn close(&mut self, outcome: &Result<(), Error>) {
         self.diagnose();
         if let Some(next) = self.next.take() {
-            next.association.abort(&format!("{REFUSED}the receiver ends"));
+            match self.door.has_successor() {
+                true => next.association.abort(CHANGED),
+                false => next.association.abort(&format!("{REFUSED}the receiver ends")),
+            }
             // Returns after the abort is sent.
             next.association.closed().await;
         }
@@ -45,6 +52,8 @@ impl Session {
         match outcome {
             // The sender closes once everything is acknowledged.
             Ok(()) if stream.ended.is_some() => {}
+            // Its sender connects again.
+            Ok(()) if self.door.has_successor() => stream.association.abort(CHANGED),
             Ok(()) => stream.association.shutdown(),
             Err(_) => stream.association.abort(&format!("{REFUSED}the receiver cannot write what it plays")),
         }
@@ -76,16 +85,18 @@ impl Drop for Session {
         let open: Vec<_> = open.chain(self.next.iter().map(|next| &next.association)).cloned().collect();
         // At the regular end of a session they are closed already.
         open.iter().for_each(|association| association.abort("the receiver has ended"));
-        let driver = self.listener.driver().clone();
+        // The driver of a server runs other streams.
+        let driver = self.door.own().map(|own| own.listener.driver().clone());
+        let its = driver.clone();
         let told = async move {
             for association in open {
                 let _: Result<CloseReason, _> = tokio::time::timeout(LAST, association.closed()).await;
             }
-            driver.stop();
+            its.iter().for_each(Driver::stop);
         };
         match Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn(told)),
-            Err(_) => self.listener.driver().stop(),
+            Err(_) => driver.iter().for_each(Driver::stop),
         }
     }
 }

@@ -1,0 +1,175 @@
+//! `strandcast serve`.
+
+use serde_json::{Map, Value, json};
+use strandcast::live::Event as Live;
+use strandcast::live::serve::{Config, Event, Place, Server};
+use strandcast::pairing::Senders;
+use strandcast_keys::catalog::SharedCatalog;
+
+use crate::args::{LIVE_SCHEME, SealArgs, ServeArgs};
+use crate::error::CliError;
+use crate::key::{Invitation, gate, gate_line, invitation, spare_store, store};
+use crate::service::Service;
+use crate::show::Many;
+use crate::signals::{stopped, watch_and_reopen};
+use crate::{print, transport};
+
+/// A running server and its display.
+struct Serving {
+    args: ServeArgs,
+    server: Server,
+    many: Many,
+    invitation: Option<Invitation>,
+}
+
+/// Receives many streams.
+///
+/// # Errors
+/// [`CliError`].
+pub(crate) async fn run(args: ServeArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
+    let config = read(&args)?;
+    let spec = config.scheme.clone().unwrap_or_else(|| LIVE_SCHEME.to_owned());
+    let scheme = transport::scheme(&spec, &**catalog)?;
+    if args.check {
+        return check(&args, &config);
+    }
+    let (mut stop, mut hang_up) = watch_and_reopen()?;
+    let many = args.stats.many()?;
+    let seal = seal(&config);
+    let mut gate = gate(&seal)?.ok_or_else(|| CliError::Store("there is no identity".into()))?;
+    let invitation = Some(invitation(&mut gate, &seal));
+    let names: Vec<String> = config.streams.keys().cloned().collect();
+    let server = Server::start(config, scheme, gate)?;
+    let mut serving = Serving { args, server, many, invitation };
+    serving.many.only(names.iter().map(String::as_str));
+    let (mut service, mut asked) = (Service::find(), false);
+    service.ready();
+    loop {
+        tokio::select! {
+            () = hang_up.asked() => serving.reload().await,
+            () = serving.many.tick() => serving.many.look(),
+            event = serving.server.event() => match event {
+                Some(event) => serving.event(&event),
+                None => break,
+            },
+            () = stopped(&mut stop), if !asked => {
+                asked = true;
+                service.stopping();
+                serving.server.stop();
+            }
+            () = service.live() => {}
+        }
+    }
+    Ok(serving.server.wait().await?)
+}
+
+/// Reads the configuration, and refuses outputs among the keys.
+fn read(args: &ServeArgs) -> Result<Config, CliError> {
+    let config = Config::read(&args.config)?;
+    let seal = seal(&config);
+    for place in config.streams.values().flat_map(|stream| &stream.outputs) {
+        if let Place::Device(path) | Place::Recordings(path) = place {
+            spare_store(&seal, path)?;
+        }
+    }
+    Ok(config)
+}
+
+fn seal(config: &Config) -> SealArgs {
+    SealArgs { key: config.key.clone(), plain: false, keylog: None }
+}
+
+/// Prints the streams of a configuration.
+fn check(args: &ServeArgs, config: &Config) -> Result<(), CliError> {
+    let store = store(config.key.as_deref())?;
+    let senders = if store.identity()?.is_some() { store.senders()? } else { Senders::default() };
+    let mut text = format!(
+        "{}: {}\n",
+        args.config.display(),
+        strandcast::text::count(config.streams.len() as u64, "stream")
+    );
+    for (name, stream) in &config.streams {
+        let outputs: Vec<String> = stream.outputs.iter().map(ToString::to_string).collect();
+        text += &format!("  {name}: from {} to {}\n", stream.senders.join(", "), outputs.join(", "));
+    }
+    for (stream, who) in config.unknown_senders(&senders) {
+        text += &format!(
+            "{stream}: no sender is called {who} here yet: pair it (strandcast key pair), then strandcast key allow \
+             KEY --as {who}\n"
+        );
+    }
+    print::text(&text)
+}
+
+impl Serving {
+    /// Reads the configuration again. With an error everything stays as it was.
+    async fn reload(&mut self) {
+        self.many.reopen();
+        let reloaded = match read(&self.args) {
+            Ok(config) => {
+                let names: Vec<String> = config.streams.keys().cloned().collect();
+                let changes = self.server.reload(config).await;
+                changes.map(|changes| (changes, names)).map_err(CliError::from)
+            }
+            Err(error) => Err(error),
+        };
+        match reloaded {
+            Ok((changes, names)) => {
+                self.many.only(names.iter().map(String::as_str));
+                let fields = json!({
+                    "added": changes.added, "changed": changes.changed, "opened": changes.opened,
+                    "removed": changes.removed,
+                });
+                self.many.server("reloaded", None, &changes.to_string(), object(fields));
+            }
+            Err(why) => {
+                let text = format!("not reloaded, and everything stays as it was: {why}");
+                self.many.server("not-reloaded", None, &text, object(json!({ "why": why.to_string() })));
+            }
+        }
+    }
+
+    fn event(&mut self, event: &Event) {
+        match event {
+            Event::Listening { addresses, streams } => {
+                let fields = json!({ "addresses": addresses, "streams": streams });
+                self.many.server("listening", None, &event.to_string(), object(fields));
+                self.invitation.take().iter().for_each(Invitation::print);
+            }
+            Event::Door(door @ Live::Gate(said)) => self.many.door(door, &gate_line(said)),
+            Event::Door(door) => self.many.door(door, &door.to_string()),
+            Event::Stream { name, event } => {
+                self.many.event(name, event, &event.to_string());
+                if let (Live::Received(summary), true) = (event, self.args.json) {
+                    // Output that cannot be printed is reported at the end of the command.
+                    let _ = print::json(&print::json_of(&Named { name, summary }));
+                }
+            }
+            Event::NotAllowed { peer, asks, may } => {
+                let fields = json!({ "peer": peer, "asks": asks, "may": may });
+                self.many.server("not-allowed", None, &event.to_string(), object(fields));
+            }
+            Event::Failed { name, why } => {
+                let fields = json!({ "why": why });
+                self.many.server("stream-failed", Some(name), &event.to_string(), object(fields));
+            }
+            Event::Missed(events) => self.many.omit(*events),
+            _ => {}
+        }
+    }
+}
+
+/// A summary with the name of its stream.
+#[derive(serde::Serialize)]
+struct Named<'a> {
+    name: &'a str,
+    #[serde(flatten)]
+    summary: &'a strandcast::live::ReceiveSummary,
+}
+
+fn object(fields: Value) -> Map<String, Value> {
+    match fields {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,58 @@
+//! Message of a sender that names the stream that it asks for. It is the first message of each association, also with an
+//! empty name, so that a receiver of many streams need not wait for one.
+
+use bytes::Bytes;
+use strandcast_net::driver::AssociationHandle;
+use strandcast_proto::association::SendOptions;
+
+use crate::pairing::Name;
+use crate::text::quoted;
+
+/// Stream of the message.
+const STREAM: u16 = 1;
+/// Beginning of the message: a version, and a word.
+const KIND: &[u8] = b"\x01stream\n";
+/// Longest message of which a receiver reads the name, in bytes.
+const MOST: usize = 128;
+
+/// Asks the receiver for the stream with this name, or for the one that it has.
+pub(in crate::live) fn ask(association: &AssociationHandle, name: Option<&Name>) {
+    let options = SendOptions { stream: STREAM, ..SendOptions::default() };
+    // An association without room for its first message has ended.
+    let _ = association.try_send(encode(name), options);
+}
+
+fn encode(name: Option<&Name>) -> Bytes {
+    [KIND, name.map_or("", Name::as_str).as_bytes()].concat().into()
+}
+
+/// The name of such a message; `None` for another message. It may be empty, and need not be the name of a stream.
+pub(in crate::live) fn decode(message: &[u8]) -> Option<String> {
+    let name = message.strip_prefix(KIND)?;
+    let name = &name[..name.len().min(MOST)];
+    Some(quoted(&String::from_utf8_lossy(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_read_as_it_was_said_and_no_other_message_is_one() {
+        let van: Name = "van-1".parse().expect("a name");
+        assert_eq!(decode(&encode(Some(&van))).as_deref(), Some("van-1"));
+        assert_eq!(decode(&encode(None)).as_deref(), Some(""));
+        for other in [&b""[..], b"\0", b"\x01admitted", b"\x01links\nvan", b"\x02stream\nvan", b"\x01stream"]
+        {
+            assert_eq!(decode(other), None, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_hostile_name_controls_no_terminal_and_has_a_bound() {
+        for hostile in [&b"\x1b[2J"[..], b"a\nb", b"\xff\xfe", b"../../etc/passwd", &[b'x'; 9000]] {
+            let name = decode(&[KIND, hostile].concat()).expect("it is of this kind");
+            assert!(!name.contains(char::is_control) && name.chars().count() <= 2 * MOST, "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The way by which senders come to a session: a listener of its own, or a server that listens for many sessions.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use strandcast_net::driver::{AssociationHandle, Listener};
+use strandcast_proto::endpoint::EndpointConfig;
+use strandcast_seal::PublicKey;
+
+use super::config::ReceiverConfig;
+use super::listening::{ListenChange, listen_changes};
+use crate::error::Error;
+use crate::listen;
+use crate::live::tap::Taps;
+use crate::pairing::{Gate, GateEvent};
+
+/// The way by which senders come.
+#[derive(Debug)]
+pub(in crate::live) enum Door {
+    /// A listener of the session's own.
+    Own(Own),
+    /// A server that has admitted them to the session's stream.
+    Served(Served),
+}
+
+/// A listener, and the gate that admits senders; `None`: streams are not encrypted.
+#[derive(Debug)]
+pub(in crate::live) struct Own {
+    pub(in crate::live) listener: Listener,
+    pub(in crate::live) gate: Option<Gate>,
+}
+
+/// The end of a session in a server.
+#[derive(Debug)]
+pub(in crate::live) struct Served {
+    /// If true, a session that ends has a successor, to which its sender may connect.
+    pub(in crate::live) again: Arc<AtomicBool>,
+}
+
+impl Own {
+    /// Changes of the list of senders that were applied.
+    pub(in crate::live) async fn poll_gate(&mut self) -> Vec<GateEvent> {
+        match &mut self.gate {
+            Some(gate) => gate.poll(self.listener.driver()).await,
+            None => Vec::new(),
+        }
+    }
+
+    /// Changes of the addresses on which the session listens.
+    ///
+    /// # Errors
+    /// [`Error::Network`]: it has not been able to listen for a while.
+    pub(in crate::live) async fn changes(&self) -> Result<Vec<ListenChange>, Error> {
+        listen_changes(self.listener.driver()).await
+    }
+
+    /// Name of the sender with this key; `None` without a seal.
+    pub(in crate::live) fn label(&self, key: Option<PublicKey>) -> Option<String> {
+        self.gate.as_ref().zip(key).map(|(gate, key)| gate.label(&key))
+    }
+
+    /// Waits until all changes of the list of senders are stored. Returns events to report.
+    pub(in crate::live) async fn end(&mut self) -> Vec<GateEvent> {
+        match &mut self.gate {
+            Some(gate) => gate.end().await,
+            None => Vec::new(),
+        }
+    }
+}
+
+impl Door {
+    /// Waits for the next association; `None`: the transport stopped. Cancel safe.
+    pub(super) async fn accept(&mut self) -> Option<AssociationHandle> {
+        match self {
+            Door::Own(own) => own.listener.accept().await,
+            Door::Served(_) => std::future::pending().await,
+        }
+    }
+
+    /// The session's own listener.
+    pub(super) fn own(&mut self) -> Option<&mut Own> {
+        match self {
+            Door::Own(own) => Some(own),
+            Door::Served(_) => None,
+        }
+    }
+
+    /// Returns whether the sender of a session that ends finds another one.
+    pub(super) fn has_successor(&self) -> bool {
+        matches!(self, Door::Served(served) if served.again.load(Ordering::Relaxed))
+    }
+}
+
+/// Starts to listen. Call it inside a tokio runtime.
+///
+/// # Errors
+/// [`Error::Network`]: an address is in use, or does not belong to this machine.
+pub(in crate::live) fn listener(config: &mut ReceiverConfig) -> Result<Listener, Error> {
+    let memory = config.memory;
+    let endpoint = config.transport.endpoint(&config.scheme, true);
+    let associations = memory.beside_playout(config.gate.is_some());
+    let endpoint = EndpointConfig { memory: associations, decodes_unasked: false, ..endpoint };
+    let (listen, tap) = (config.listen.clone(), config.taps.as_ref().map(Taps::tap));
+    match &mut config.gate {
+        Some(gate) => listen::sealed(endpoint, listen, tap, (gate, memory.sessions())),
+        None => listen::plain(endpoint, listen, tap),
+    }
+}

@@ -1,0 +1,149 @@
+//! Events of a server.
+
+use std::fmt;
+use std::net::SocketAddr;
+
+use crate::live::event::{self, listed};
+use crate::text::count;
+
+/// Event of a [`Server`](super::Server). Its text is one line; the text of a summary has several.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// The server listens.
+    Listening {
+        /// Addresses on which it listens.
+        addresses: Vec<SocketAddr>,
+        /// Names of its streams.
+        streams: Vec<String>,
+    },
+    /// An event of the listener or of the list of senders.
+    Door(event::Event),
+    /// An event of a stream.
+    Stream {
+        /// Name of the stream.
+        name: String,
+        /// The event.
+        event: event::Event,
+    },
+    /// A sender was refused: its key may not send what it asks for.
+    NotAllowed {
+        /// Name and address of the sender.
+        peer: String,
+        /// Name of the stream that it asks for; empty: none.
+        asks: String,
+        /// Streams that it may send.
+        may: Vec<String>,
+    },
+    /// A stream ended although nothing asked it to. It begins again.
+    Failed {
+        /// Name of the stream.
+        name: String,
+        /// The reason.
+        why: String,
+    },
+    /// Number of events of the server that were dropped because they were not read in time.
+    Missed(u64),
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Event::Listening { addresses, streams } => {
+                write!(f, "listening on UDP {} for {}", listed(addresses), streams.join(", "))
+            }
+            Event::Door(event) => write!(f, "{event}"),
+            Event::Stream { name, event } => write!(f, "{name}: {event}"),
+            Event::NotAllowed { peer, asks, may } => {
+                write!(f, "{peer} refused: {}", reason(asks, may))?;
+                match (asks.as_str(), &may[..]) {
+                    ("", []) => f.write_str("; its name or key has to be in senders of a stream"),
+                    (_, [_, ..]) => Ok(()),
+                    (asks, []) => write!(f, "; senders of {asks} does not have it"),
+                }
+            }
+            Event::Failed { name, why } => write!(f, "{name}: the stream failed: {why}; it begins again"),
+            Event::Missed(missed) => write!(f, "{} left out", count(*missed, "event")),
+        }
+    }
+}
+
+/// Reason of a refusal, for both ends.
+pub(super) fn reason(asks: &str, may: &[String]) -> String {
+    match (asks, may) {
+        ("", []) => "no stream here is for this sender".to_owned(),
+        ("", may) => format!("it may send {}: choose one with --stream", may.join(" or ")),
+        (asks, []) => format!("it may not send {asks}"),
+        (asks, may) => format!("it may not send {asks}, but {}", may.join(" or ")),
+    }
+}
+
+/// Difference between two configurations: names of streams.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Changes {
+    /// Streams that are new.
+    pub added: Vec<String>,
+    /// Streams that begin again with another configuration: their senders connect again.
+    pub changed: Vec<String>,
+    /// Streams that continue, and that more senders may send.
+    pub opened: Vec<String>,
+    /// Streams that ended.
+    pub removed: Vec<String>,
+}
+
+impl fmt::Display for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds = [
+            ("added", &self.added),
+            ("changed", &self.changed),
+            ("more senders for", &self.opened),
+            ("removed", &self.removed),
+        ];
+        let kinds = kinds.iter().filter(|(_, names)| !names.is_empty());
+        let words: Vec<String> = kinds.map(|(kind, names)| format!("{kind} {}", names.join(", "))).collect();
+        match words.is_empty() {
+            true => f.write_str("configuration read again: nothing has changed"),
+            false => write!(f, "configuration read again: {}", words.join("; ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_name_the_remedy() {
+        let line = |asks: &str, may: &[&str]| {
+            let may = may.iter().map(|name| (*name).to_owned()).collect();
+            Event::NotAllowed { peer: "van9 (192.0.2.9:5)".into(), asks: asks.into(), may }.to_string()
+        };
+        for (asks, may, words) in [
+            (
+                "",
+                &[][..],
+                "no stream here is for this sender; its name or key has to be in senders of a stream",
+            ),
+            ("", &["a", "b"], "it may send a or b: choose one with --stream"),
+            ("c", &[], "it may not send c; senders of c does not have it"),
+            ("c", &["a"], "it may not send c, but a"),
+        ] {
+            assert_eq!(line(asks, may), format!("van9 (192.0.2.9:5) refused: {words}"));
+        }
+    }
+
+    #[test]
+    fn a_reload_lists_what_changed() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let changes = Changes {
+            added: names(&["c"]),
+            changed: Vec::new(),
+            opened: names(&["d"]),
+            removed: names(&["a", "b"]),
+        };
+        let text = "configuration read again: added c; more senders for d; removed a, b";
+        assert_eq!(changes.to_string(), text);
+        assert_eq!(Changes::default().to_string(), "configuration read again: nothing has changed");
+    }
+}

@@ -1,0 +1,21 @@
+//! A server of many streams: senders over one port, each of which may send the streams that a configuration allows to its
+//! key.
+//!
+//! A [`Config`] is a file of TOML. A [`Server`] plays each stream to outputs of its own, which stay open while the stream
+//! has no sender. A stream that fails touches no other one. [`Server::reload`] applies the difference to another
+//! configuration, and leaves all other streams as they are.
+
+mod config;
+mod event;
+mod file;
+mod lasting;
+mod place;
+mod rights;
+mod router;
+mod server;
+mod stream;
+
+pub use config::{Config, StreamConfig};
+pub use event::{Changes, Event};
+pub use place::Place;
+pub use server::Server;

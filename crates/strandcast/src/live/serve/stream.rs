@@ -1,0 +1,133 @@
+//! A stream of a server while it runs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::sync::mpsc::{Sender, UnboundedSender, unbounded_channel};
+
+use super::config::StreamConfig;
+use super::event::Event;
+use super::lasting::Lasting;
+use crate::live::event;
+use crate::live::feed::Feed;
+use crate::live::output::Outlets;
+use crate::live::receiver::door::{Door, Served};
+use crate::live::receiver::incoming::Arrival;
+use crate::live::receiver::session::{Open, Session};
+use crate::live::receiver::{Receiver, ReceiverConfig};
+use crate::memory::Memory;
+use crate::scheme::Scheme;
+
+/// Time for which a stream waits for the end of its predecessor, beyond the latency: writing, and farewells.
+const PATIENCE: Duration = Duration::from_secs(7);
+
+/// A stream that runs. Dropping it ends it at once.
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) config: StreamConfig,
+    /// Number of the run.
+    pub(super) run: u64,
+    arrivals: UnboundedSender<Arrival>,
+    receiver: Arc<Receiver>,
+    again: Arc<AtomicBool>,
+}
+
+/// Parts that all streams share.
+#[derive(Clone, Debug)]
+pub(super) struct Common {
+    pub(super) scheme: Scheme,
+    /// Share of a stream.
+    pub(super) memory: Memory,
+    pub(super) events: Sender<Event>,
+    /// Takes the names and numbers of streams that have ended.
+    pub(super) ended: UnboundedSender<(String, u64)>,
+}
+
+impl Running {
+    /// Starts a stream after `first`, which may be the end of another one. Call it inside a tokio runtime.
+    pub(super) fn start(
+        common: &Common,
+        config: &StreamConfig,
+        run: u64,
+        first: impl Future<Output = ()> + Send + 'static,
+    ) -> Running {
+        let (arrivals, taken) = unbounded_channel();
+        let again = Arc::<AtomicBool>::default();
+        let mut receiver = ReceiverConfig::new(common.scheme.clone());
+        (receiver.latency, receiver.silence) = (config.latency, config.silence);
+        receiver.memory = common.memory;
+        let ready = (arrivals.clone(), taken);
+        let (places, memory) = (config.outputs.clone(), common.memory);
+        let served = Served { again: Arc::clone(&again) };
+        let receiver = Receiver(Feed::start(|reporter, stop| async move {
+            first.await;
+            let mut outputs = Vec::new();
+            for place in &places {
+                let (output, failed) = Lasting::open(place).await;
+                let output_name = place.to_string();
+                let trouble = failed.map(|why| event::Event::OutputTrouble { output: output_name, why });
+                trouble.into_iter().for_each(|event| reporter.report(event));
+                outputs.push(output);
+            }
+            let outlets = Outlets::start(outputs, memory.output_of_served());
+            Session::run(Open {
+                config: receiver,
+                door: Door::Served(served),
+                ready,
+                outlets,
+                reporter,
+                stop,
+            })
+            .await
+        }));
+        let receiver = Arc::new(receiver);
+        let name = config.name.as_str().to_owned();
+        tokio::spawn(forward(name, run, Arc::clone(&receiver), common.clone()));
+        Running { config: config.clone(), run, arrivals, receiver, again }
+    }
+
+    /// Hands over a sender.
+    pub(super) fn take(&self, arrival: Arrival) {
+        // A stream that has ended is started again; its sender connects again.
+        let _ = self.arrivals.send(arrival);
+    }
+
+    /// Requests the end. `again`: senders may connect again at once.
+    pub(super) fn stop(&self, again: bool) {
+        self.again.store(again, Ordering::Relaxed);
+        self.receiver.stop();
+    }
+
+    /// Waits for the end of a stream that was stopped, but not for ever.
+    pub(super) async fn end(self) {
+        let latency = self.config.latency.unwrap_or_default();
+        // Data that cannot be written by then are lost, as at the end of `receive`.
+        let _: Result<_, _> = tokio::time::timeout(latency + PATIENCE, self.receiver.wait()).await;
+    }
+
+    /// Reason why the stream has ended.
+    pub(super) async fn outcome(&self) -> String {
+        match self.receiver.wait().await {
+            Ok(()) => "it ended".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.receiver.abort();
+    }
+}
+
+/// Passes the events of a stream on until it ends. A stream never waits for the reader of its events.
+async fn forward(name: String, run: u64, receiver: Arc<Receiver>, common: Common) {
+    while let Some(event) = receiver.event().await {
+        if common.events.send(Event::Stream { name: name.clone(), event }).await.is_err() {
+            return;
+        }
+    }
+    // Without a router the server is ending.
+    let _ = common.ended.send((name, run));
+}
