@@ -46,6 +46,7 @@ BENCHES = {
     "reorder": Bench("firsttry.reorder", "links on which packets overtake each other", (*SOCKETS, "srt", "cc")),
     "first-try-simulated": Bench("firsttry.simulator", "the cells of `first-try` in the simulator"),
     "links": Bench("links.main", "real sockets over emulated links, with RIST, SRT, TCP and MPTCP", SOCKETS),
+    "fanout": Bench("fanout", "ten streams with three outputs each, two of which stall, leave or are slow", ("ffmpeg", "srt")),
     "soak": Bench("soak.main", "a stream for 20 minutes, with faults drawn from a seed", ("root", "netns", "ffmpeg", "cc")),
     "bulk": Bench("speed.bulk", "bulk over loopback, compared with usrsctp, quinn and UDP", ("cargo",)),
     "failover": Bench("speed.failover", "failover over sockets and emulated links", ("cargo",)),

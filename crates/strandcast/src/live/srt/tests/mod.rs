@@ -1,5 +1,6 @@
 //! Drivers over sockets of this machine.
 
+mod floods;
 mod interop;
 mod loopback;
 mod relay;

@@ -1,6 +1,8 @@
 //! A network between two programs: loss and delay in both directions.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use strandcast_proto::seeds::Seeds;
@@ -20,6 +22,7 @@ pub(super) struct Relay {
     /// Port that the caller calls.
     pub(super) port: u16,
     task: JoinHandle<()>,
+    counts: Arc<[AtomicU64; 2]>,
 }
 
 impl Drop for Relay {
@@ -35,11 +38,18 @@ impl Relay {
         let back = UdpSocket::bind("127.0.0.1:0").await.expect("a socket");
         back.connect(("127.0.0.1", to)).await.expect("a port");
         let port = front.local_addr().expect("an address").port();
-        Relay { port, task: tokio::spawn(run(front, back, seed)) }
+        let counts = Arc::<[AtomicU64; 2]>::default();
+        Relay { port, task: tokio::spawn(run(front, back, seed, Arc::clone(&counts))), counts }
+    }
+
+    /// Data packets that were lost here, and those that were sent again.
+    pub(super) fn counts(&self) -> (u64, u64) {
+        let [lost, again] = &*self.counts;
+        (lost.load(Ordering::Relaxed), again.load(Ordering::Relaxed))
     }
 }
 
-async fn run(front: UdpSocket, back: UdpSocket, seed: u64) {
+async fn run(front: UdpSocket, back: UdpSocket, seed: u64, counts: Arc<[AtomicU64; 2]>) {
     let mut random = Seeds::new(seed, 0).stream("relay");
     let (mut caller, mut buffers) = (None::<SocketAddr>, [[0; 2048]; 2]);
     let (delay, mut delayed) = mpsc::unbounded_channel::<(Instant, bool, Vec<u8>)>();
@@ -71,7 +81,12 @@ async fn run(front: UdpSocket, back: UdpSocket, seed: u64) {
             }
         };
         count = count.saturating_add(1);
-        if count <= SPARED || !random.chance(LOSS) {
+        let kept = count <= SPARED || !random.chance(LOSS);
+        // Data packets have the first bit 0; the sixth bit of the second word says that it is sent again.
+        let is_data = data[0] & 0x80 == 0;
+        counts[0].fetch_add(u64::from(is_data && !kept), Ordering::Relaxed);
+        counts[1].fetch_add(u64::from(is_data && data[4] & 4 != 0), Ordering::Relaxed);
+        if kept {
             delay.send((Instant::now() + DELAY, forth, data)).expect("the other end is here");
         }
     }
