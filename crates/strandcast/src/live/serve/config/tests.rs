@@ -109,7 +109,7 @@ fn each_mistake_has_one_line_with_its_place_and_its_remedy() {
         ("[streams.\"\"]\n".to_owned(), "serve.toml:1:", "1 to 32 characters"),
         (format!("{}[streams.van1]\n", with("", "")), "serve.toml:", "duplicate key"),
         (
-            format!("{}[streams.b]\nsenders = [\"b\"]\noutputs = [\"udp://127.0.0.1:5004\"]\n", with("", "")),
+            format!("{}[streams.w]\nsenders = [\"w\"]\noutputs = [\"udp://127.0.0.1:5004\"]\n", with("", "")),
             "serve.toml:8: outputs:",
             "is used also by",
         ),
