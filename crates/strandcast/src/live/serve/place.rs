@@ -17,7 +17,7 @@ const TIME: &str = "%Y%m%d-%H%M%S";
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Place {
-    /// Datagrams.
+    /// Datagrams, of RTP or without.
     Udp(UdpUrl),
     /// SRT, as caller or as listener.
     Srt(SrtUrl),
@@ -41,10 +41,12 @@ impl Place {
             Some((kind, _)) if text.contains(TIME) => {
                 Err(format!("{kind}:// has no {{time}}: the path of a recording may have it"))
             }
-            Some(("udp", _)) => text.parse().map(Place::Udp),
+            Some(("udp" | "rtp", _)) => text.parse().map(Place::Udp),
             Some(("srt", _)) => text.parse().map(Place::Srt),
-            Some((kind, _)) => Err(format!("{kind}:// is not supported: expected a path, udp:// or srt://")),
-            None if text.is_empty() => Err("an output needs a path, udp:// or srt://".to_owned()),
+            Some((kind, _)) => {
+                Err(format!("{kind}:// is not supported: expected a path, udp://, rtp:// or srt://"))
+            }
+            None if text.is_empty() => Err("an output needs a path, udp://, rtp:// or srt://".to_owned()),
             None if text == "-" => {
                 Err("standard output is not an output of a server: name a pipe".to_owned())
             }

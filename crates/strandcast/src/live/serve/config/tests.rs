@@ -77,7 +77,42 @@ fn each_mistake_has_one_line_with_its_place_and_its_remedy() {
         (stream("latency_ms = -1"), "serve.toml:3: latency_ms:", "-1"),
         (stream("silence_s = 0.1"), "serve.toml:3: silence_s:", "from 1 to 3600 seconds"),
         (stream("silence_s = nan"), "serve.toml:3: silence_s:", "from 1 to 3600 seconds"),
-        (stream("outputs = [\"rtmp://h/x\"]"), "serve.toml:3: outputs:", "expected a path, udp:// or srt://"),
+        (top("listen = [\"9899\"]"), "serve.toml:1: listen:", "write \"[::]:9899\""),
+        (top("listen = []"), "serve.toml:", "listen is empty"),
+        (top("port = 9899"), "serve.toml:1: port:", "there is no key port here"),
+        (top("memory_mib = 100"), "serve.toml:1: memory_mib:", "set memory_mib = 256"),
+        (top("max_streams = 40"), "serve.toml:1: max_streams:", "set memory_mib = 640"),
+        (top("max_streams = 0"), "serve.toml:1: max_streams:", "from 1 to 256"),
+        (many, "serve.toml:49:", "set max_streams = 17"),
+        ("[streams.\"../x\"]\n".to_owned(), "serve.toml:1:", "letters, digits"),
+        ("[streams.\"a\\nb\"]\n".to_owned(), "serve.toml:1:", "letters, digits"),
+        ("[streams.\"\"]\n".to_owned(), "serve.toml:1:", "1 to 32 characters"),
+        (format!("{}[streams.van1]\n", with("", "")), "serve.toml:", "duplicate key"),
+        (
+            format!("{}[streams.w]\nsenders = [\"w\"]\noutputs = [\"udp://127.0.0.1:5004\"]\n", with("", "")),
+            "serve.toml:8: outputs:",
+            "is used also by",
+        ),
+    ] {
+        fails(&text, place, words);
+    }
+}
+
+/// The text is refused with a line that begins with a place and has the words.
+fn fails(text: &str, place: &str, words: &str) {
+    let line = parse(text).expect_err(text).to_string();
+    assert!(line.starts_with(place) && line.contains(words) && !line.contains('\n'), "{text}\n{line}");
+}
+
+#[test]
+fn each_mistake_in_an_output_has_one_line_with_its_remedy() {
+    let stream = |inside: &str| with("", inside);
+    for (text, place, words) in [
+        (
+            stream("outputs = [\"rtmp://h/x\"]"),
+            "serve.toml:3: outputs:",
+            "expected a path, udp://, rtp:// or srt://",
+        ),
         (stream("outputs = [\"udp://h\"]"), "serve.toml:3: outputs:", "needs a port"),
         (stream("outputs = [\"srt://:1?mode=rendezvous\"]"), "serve.toml:3: outputs:", "mode"),
         (stream("outputs = [\"udp://h:1?{time}\"]"), "serve.toml:3: outputs:", "has no {time}"),
@@ -97,25 +132,8 @@ fn each_mistake_has_one_line_with_its_place_and_its_remedy() {
             "serve.toml:3: outputs:",
             "used twice",
         ),
-        (top("listen = [\"9899\"]"), "serve.toml:1: listen:", "write \"[::]:9899\""),
-        (top("listen = []"), "serve.toml:", "listen is empty"),
-        (top("port = 9899"), "serve.toml:1: port:", "there is no key port here"),
-        (top("memory_mib = 100"), "serve.toml:1: memory_mib:", "set memory_mib = 256"),
-        (top("max_streams = 40"), "serve.toml:1: max_streams:", "set memory_mib = 640"),
-        (top("max_streams = 0"), "serve.toml:1: max_streams:", "from 1 to 256"),
-        (many, "serve.toml:49:", "set max_streams = 17"),
-        ("[streams.\"../x\"]\n".to_owned(), "serve.toml:1:", "letters, digits"),
-        ("[streams.\"a\\nb\"]\n".to_owned(), "serve.toml:1:", "letters, digits"),
-        ("[streams.\"\"]\n".to_owned(), "serve.toml:1:", "1 to 32 characters"),
-        (format!("{}[streams.van1]\n", with("", "")), "serve.toml:", "duplicate key"),
-        (
-            format!("{}[streams.w]\nsenders = [\"w\"]\noutputs = [\"udp://127.0.0.1:5004\"]\n", with("", "")),
-            "serve.toml:8: outputs:",
-            "is used also by",
-        ),
     ] {
-        let line = parse(&text).expect_err(&text).to_string();
-        assert!(line.starts_with(place) && line.contains(words) && !line.contains('\n'), "{text}\n{line}");
+        fails(&text, place, words);
     }
 }
 
