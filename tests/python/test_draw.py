@@ -473,7 +473,9 @@ def test_the_documentation_counts_the_verdicts_of_its_tables(paper: Paper, root:
     total = collections.Counter[str]()
     for figure in paper.figures:
         section = text.partition(f"## {heading(figure)}\n")[2].partition("\n## ")[0]
-        rows = re.findall(rf"^\| (.*?) \|.* \| ({'|'.join(VERDICTS)})(?: \(level\))? \| [^|]+ \|$", section, re.MULTILINE)
+        rows = re.findall(
+            rf"^\| (.*?) \|.* \| ({'|'.join(VERDICTS)})(?: \(level\))? \| [^|]+ \|$", section, re.MULTILINE
+        )
         by_default = [
             said for claim, said in rows if not any(one.marked(claim) for one in itertools.chain(*paper.open))
         ]
