@@ -106,8 +106,8 @@ impl Server {
                 (BULK, Phase::Receiving(receiving)) => receiving.on_message(now, message.payload.len()),
                 (CONTROL, _) => match Control::parse(&message.payload) {
                     Some(control) => self.on_control(now, endpoint, control),
-                    // A sender without input says so once per second.
-                    None if *message.payload == [0] => self.dismiss(endpoint, NO_CLIENT),
+                    // A sender names its stream, or says that it has no input: 1 or 0 comes first.
+                    None if matches!(message.payload.first(), Some(0 | 1)) => self.dismiss(endpoint, NO_CLIENT),
                     None => self.dismiss(endpoint, "not a strandcast perf client"),
                 },
                 (BULK, Phase::ProgressObserver) => self.dismiss(endpoint, NO_CLIENT),
