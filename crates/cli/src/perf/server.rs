@@ -107,7 +107,9 @@ impl Server {
                 (CONTROL, _) => match Control::parse(&message.payload) {
                     Some(control) => self.on_control(now, endpoint, control),
                     // A sender names its stream, or says that it has no input: 1 or 0 comes first.
-                    None if matches!(message.payload.first(), Some(0 | 1)) => self.dismiss(endpoint, NO_CLIENT),
+                    None if matches!(message.payload.first(), Some(0 | 1)) => {
+                        self.dismiss(endpoint, NO_CLIENT)
+                    }
                     None => self.dismiss(endpoint, "not a strandcast perf client"),
                 },
                 (BULK, Phase::ProgressObserver) => self.dismiss(endpoint, NO_CLIENT),
