@@ -35,6 +35,12 @@ class MediaNow:
     """Sender: messages of frames that the scheme gave up before any of them was sent."""
     drops: Mapping[str, int] = dataclasses.field(default_factory=dict)
     """Sender: messages that were dropped, by cause."""
+    late_by: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    """Messages that were late or lost, by cause."""
+    held_s: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    """Sender: time for which new data waited, by reason, seconds."""
+    before: int = 0
+    """Receiver: messages sent before the first one that came."""
     lost: int
     """Receiver: messages that never arrived."""
     unread: int = 0
