@@ -2,12 +2,15 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Child, Command, ExitStatus};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use nix::sched::{CloneFlags, unshare};
+use rustix::process::{Pid, Signal, kill_process};
 use strandcast_lab::simulation::End;
 use tun_rs::SyncDevice;
 
@@ -123,11 +126,51 @@ pub(super) fn program(words: &[OsString]) -> Command {
     program
 }
 
-/// A line for the shell.
+/// The shell with a line, without standard input, which is the other program's, and out of reach of the terminal's Ctrl-C: the
+/// far end ends after the near one.
 pub(super) fn shell(line: &OsString) -> Command {
     let mut program = Command::new("sh");
-    program.arg("-c").arg(line);
+    program.arg("-c").arg(line).stdin(Stdio::null()).process_group(0);
     program
+}
+
+/// Time for programs to end after SIGTERM.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Interval between two looks at the programs.
+pub(super) const LOOK: Duration = Duration::from_millis(20);
+
+/// Ends all programs in the networks of both ends: SIGTERM, and SIGKILL after some time. Returns how many needed that.
+pub(super) fn clear(far: &Far) -> usize {
+    let networks = [Path::new("/proc/thread-self/ns/net"), Path::new(&far.namespace)].map(fs::read_link);
+    let networks: Vec<PathBuf> = networks.into_iter().flatten().collect();
+    signal_all(&networks, Signal::TERM);
+    let until = Instant::now() + PATIENCE;
+    while Instant::now() < until {
+        if programs(&networks).is_empty() {
+            return 0;
+        }
+        thread::sleep(LOOK);
+    }
+    signal_all(&networks, Signal::KILL)
+}
+
+fn signal_all(networks: &[PathBuf], signal: Signal) -> usize {
+    // A program that has just ended takes none.
+    programs(networks).into_iter().filter(|pid| kill_process(*pid, signal).is_ok()).count()
+}
+
+/// Processes in these networks, without this one and those that have ended.
+fn programs(networks: &[PathBuf]) -> Vec<Pid> {
+    let Ok(all) = fs::read_dir("/proc") else { return Vec::new() };
+    let own = std::process::id();
+    let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
+    let inside = |pid: &u32| {
+        // The link of a process that has ended and was not waited for cannot be read.
+        let network = fs::read_link(format!("/proc/{pid}/ns/net"));
+        *pid != own && network.is_ok_and(|network| networks.contains(&network))
+    };
+    let all = all.flatten().filter_map(number).filter(inside);
+    all.filter_map(|pid| Pid::from_raw(i32::try_from(pid).ok()?)).collect()
 }
 
 /// The exit code that a shell gives for a program.

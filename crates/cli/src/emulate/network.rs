@@ -39,7 +39,9 @@ impl PathDevice {
             return Err(CliError::Usage(line));
         }
         let fits = |name: &str| {
-            let taken = ["lo", "all", "default"].contains(&name);
+            let number = name.strip_prefix("path").unwrap_or_default();
+            let numbered = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+            let taken = numbered || ["lo", "all", "default"].contains(&name);
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.';
             !taken
                 && name.len() <= MAX_NAME
@@ -98,9 +100,11 @@ pub(super) fn configure(end: End, devices: &[PathDevice]) -> Result<(), CliError
         // Where the file system is read-only, the values stay those of the machine.
         let _ = std::fs::write(format!("/proc/sys/net/ipv4/conf/{file}"), "0");
     }
-    ip("-4", &batch(end, devices, Family::V4))?;
     // The kernel may have no IPv6.
-    if Path::new("/proc/sys/net/ipv6").exists() { ip("-6", &batch(end, devices, Family::V6)) } else { Ok(()) }
+    if Path::new("/proc/sys/net/ipv6").exists() {
+        ip("-6", &batch(end, devices, Family::V6))?;
+    }
+    ip("-4", &batch(end, devices, Family::V4))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,8 +132,10 @@ fn batch(end: End, devices: &[PathDevice], family: Family) -> String {
             Family::V4 => device.address(end),
             Family::V6 => device.address_6(end),
         };
-        // Without an address of its own in IPv6 a device sends nothing by itself.
-        let _ = writeln!(all, "link set dev {name} addrgenmode none");
+        if family == Family::V6 {
+            // Without an address of its own a device sends nothing by itself.
+            let _ = writeln!(all, "link set dev {name} addrgenmode none");
+        }
         let _ = writeln!(all, "link set dev {name} up");
         let _ = writeln!(all, "address add {}/{len} dev {name}{rest}", address(end));
         if end == End::Near {
@@ -184,7 +190,7 @@ mod tests {
 
     #[test]
     fn names_that_linux_does_not_take_become_numbers() {
-        let names = ["wifi", "a-name-of-sixteen", "lo", "a/b", "5g", "x.1"];
+        let names = ["wifi", "a-name-of-sixteen", "lo", "a/b", "path2", "x.1"];
         let made: Vec<String> = devices(&names).into_iter().map(|device| device.name).collect();
         assert_eq!(made, ["wifi", "path2", "path3", "path4", "path5", "x.1"]);
         assert!(PathDevice::of(&vec!["p".to_owned(); 255]).is_err());

@@ -1,6 +1,9 @@
 //! Counters of the links, at the end.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use strandcast::text::duration;
 use strandcast_netem::link::{Count, LinkStats};
 
 use super::pump::{LATE_MS, Punctuality, State};
@@ -9,6 +12,8 @@ use super::pump::{LATE_MS, Punctuality, State};
 const TOO_LATE: f64 = 0.01;
 /// Late packets that a run of a few packets may have.
 const FEW: u64 = 10;
+/// Delay of the simulation beyond which a line reports it.
+const BEHIND: Duration = Duration::from_millis(100);
 
 /// A table of all links, and a line on the machine if it was late.
 pub(super) fn text(state: &State) -> Vec<String> {
@@ -32,23 +37,32 @@ pub(super) fn text(state: &State) -> Vec<String> {
     lines
 }
 
-/// A line if this machine delivered too many packets too late.
-fn tardiness(punctuality: &Punctuality) -> Option<String> {
-    let Punctuality { packets, late, worst, refused } = punctuality;
+/// Lines about packets that this machine delivered late or not at all.
+fn tardiness(punctuality: &Punctuality) -> Vec<String> {
+    let Punctuality { packets, late, worst, refused, behind, overrun } = punctuality;
+    let mut lines = Vec::new();
     if *refused > 0 {
-        return Some(format!(
-            "{refused} of {packets} packets were refused by a device: the program at that end has none up"
+        lines.push(format!(
+            "{refused} of {packets} packets were refused by a device: it was down at that end"
+        ));
+    }
+    if *behind >= BEHIND || *overrun > 0 {
+        lines.push(format!(
+            "the simulation of this network was up to {} late, and {overrun} packets did not get into it: it is too large \
+             for this machine in real time",
+            duration(*behind)
         ));
     }
     let share = late[0] as f64 / (*packets).max(1) as f64;
-    (late[0] >= FEW && share > TOO_LATE).then(|| {
-        format!(
+    if late[0] >= FEW && share > TOO_LATE {
+        lines.push(format!(
             "this machine delivered {:.1} % of {packets} packets more than 1 ms late (worst {:.1} ms): it is too busy for \
              these links, repeat the run with less other work",
             share * 100.0,
             worst.as_secs_f64() * 1e3
-        )
-    })
+        ));
+    }
+    lines
 }
 
 /// The same counters for programs.
@@ -65,28 +79,29 @@ pub(super) fn json(state: &State) -> Value {
             })
         })
         .collect();
-    let Punctuality { packets, late, worst, refused } = state.punctuality;
+    let Punctuality { packets, late, worst, refused, behind, overrun } = state.punctuality;
     let late: Vec<Value> =
         LATE_MS.iter().zip(late).map(|(ms, packets)| json!({ "ms": ms, "packets": packets })).collect();
     json!({
         "links": links,
-        "emulator": { "packets": packets, "later_than": late, "worst_ms": worst.as_secs_f64() * 1e3, "refused": refused },
+        "emulator": { "packets": packets, "later_than": late, "worst_ms": worst.as_secs_f64() * 1e3, "refused": refused,
+            "behind_ms": behind.as_secs_f64() * 1e3, "overrun": overrun },
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
     fn a_machine_in_time_is_not_mentioned() {
-        let worst = Duration::from_millis(7);
-        let good = Punctuality { packets: 1000, late: [10, 1, 0], worst, refused: 0 };
-        assert_eq!(tardiness(&good), None);
-        let bad = Punctuality { late: [11, 1, 0], ..good };
-        assert!(tardiness(&bad).unwrap().starts_with("this machine delivered 1.1 % of 1000 packets"));
-        assert!(tardiness(&Punctuality { refused: 3, ..good }).unwrap().starts_with("3 of 1000 packets"));
+        let (worst, behind) = (Duration::from_millis(7), Duration::from_millis(9));
+        let good = Punctuality { packets: 1000, late: [10, 1, 0], worst, behind, ..Punctuality::default() };
+        assert_eq!(tardiness(&good), [""; 0]);
+        let bad = Punctuality { late: [11, 1, 0], refused: 3, behind: Duration::from_secs(2), ..good };
+        let lines = tardiness(&bad);
+        assert!(lines[0].starts_with("3 of 1000 packets"), "{lines:?}");
+        assert!(lines[1].contains("up to 2"), "{lines:?}");
+        assert!(lines[2].starts_with("this machine delivered 1.1 % of 1000 packets"), "{lines:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! The clock of an emulation: packets from devices into the network, and out of it when they are due.
 
+use std::io::ErrorKind;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,15 +16,25 @@ const MAX_PACKET: usize = 65_535;
 /// Delays in milliseconds beyond which a packet counts as late.
 pub(super) const LATE_MS: [u64; 3] = [1, 5, 20];
 
+/// Events of the network between two looks at the devices.
+const SLICE: usize = 1024;
+/// Most packets that wait for the network.
+const MAX_WAITING: usize = 4096;
+
 /// An emulation at work.
 pub(super) struct Pump {
     state: Mutex<State>,
-    /// Signals that a packet has come, or the end.
+    /// Packets that programs have written.
+    written: Mutex<Vec<Written>>,
+    /// Signals that a packet was written.
     changed: Condvar,
     /// Devices of both ends by path.
     devices: [Vec<SyncDevice>; 2],
     begun: Instant,
 }
+
+/// A packet that a program has written: its end, path and content.
+type Written = (End, u8, Bytes);
 
 /// The network and the counters.
 #[derive(Debug)]
@@ -41,8 +52,12 @@ pub(super) struct Punctuality {
     pub(super) late: [u64; 3],
     /// The greatest delay.
     pub(super) worst: Duration,
-    /// Packets that a device did not take.
+    /// Packets that a device did not take, without those that a link has damaged.
     pub(super) refused: u64,
+    /// The longest time by which the simulation of the network was late.
+    pub(super) behind: Duration,
+    /// Packets that programs wrote faster than the network took them.
+    pub(super) overrun: u64,
 }
 
 impl Pump {
@@ -52,7 +67,8 @@ impl Pump {
     /// The system starts no more threads.
     pub(super) fn start(emulation: Emulation, devices: [Vec<SyncDevice>; 2]) -> Result<Arc<Pump>, CliError> {
         let state = Mutex::new(State { emulation, punctuality: Punctuality::default() });
-        let pump = Arc::new(Pump { state, changed: Condvar::new(), devices, begun: Instant::now() });
+        let (written, changed) = (Mutex::default(), Condvar::new());
+        let pump = Arc::new(Pump { state, written, changed, devices, begun: Instant::now() });
         for end in End::BOTH {
             for path in 0..pump.devices[end as usize].len() {
                 let pump = Arc::clone(&pump);
@@ -64,66 +80,85 @@ impl Pump {
         Ok(pump)
     }
 
-    /// The network and the counters, up to now.
-    pub(super) fn now(&self) -> MutexGuard<'_, State> {
-        let mut state = self.locked();
-        state.emulation.advance(self.begun.elapsed());
-        state
-    }
-
-    /// Counters and network are consistent after every step.
-    fn locked(&self) -> MutexGuard<'_, State> {
+    /// The network and the counters, which are consistent after every step.
+    pub(super) fn locked(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads packets of a device into the network, until the device is gone.
+    fn written(&self) -> MutexGuard<'_, Vec<Written>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads packets of a device for the network, until the device is gone.
     fn read(&self, end: End, path: usize) {
         let mut buffer = vec![0; MAX_PACKET];
         let device = &self.devices[end as usize][path];
         while let Ok(len) = device.recv(&mut buffer) {
-            let packet = Bytes::copy_from_slice(&buffer[..len]);
-            let mut state = self.locked();
-            state.emulation.send(self.begun.elapsed(), end, path as u8, packet);
-            drop(state);
-            self.changed.notify_one();
+            let mut written = self.written();
+            if written.len() < MAX_WAITING {
+                written.push((end, path as u8, Bytes::copy_from_slice(&buffer[..len])));
+                drop(written);
+                self.changed.notify_one();
+            } else {
+                drop(written);
+                self.locked().punctuality.overrun += 1;
+            }
         }
     }
 
-    /// Delivers packets when they are due, forever.
+    /// Keeps the network at the present, forever: packets enter it when they are read, and leave it when they are due. A
+    /// network that takes more time than there is does not keep programs from writing.
     fn give(&self) {
-        let mut state = self.locked();
+        let mut taken = Vec::new();
         loop {
-            let now = self.begun.elapsed();
-            state.emulation.advance(now);
-            for end in End::BOTH {
-                while let Some((at, arrival)) = state.emulation.receive(end) {
-                    let device = &self.devices[end as usize][usize::from(arrival.path)];
-                    let taken = device.send(&arrival.packet).is_ok();
-                    state.punctuality.count(self.begun.elapsed().saturating_sub(at), taken);
-                }
-            }
-            state = match state.emulation.next_time() {
-                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Some(next) => {
-                    let wait = next.saturating_sub(self.begun.elapsed());
-                    if wait.is_zero() {
-                        continue;
+            let next = self.step(&mut taken);
+            let mut written = self.written();
+            if written.is_empty() {
+                let wait = next.map(|next| next.saturating_sub(self.begun.elapsed()));
+                written = match wait {
+                    Some(Duration::ZERO) => written,
+                    Some(wait) => {
+                        self.changed.wait_timeout(written, wait).unwrap_or_else(PoisonError::into_inner).0
                     }
-                    self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0
-                }
-            };
+                    None => self.changed.wait(written).unwrap_or_else(PoisonError::into_inner),
+                };
+            }
+            std::mem::swap(&mut *written, &mut taken);
         }
+    }
+
+    /// Lets the network happen for a while, with the packets that were written. Returns the time of the next step; `None`:
+    /// when a packet is written.
+    fn step(&self, taken: &mut Vec<Written>) -> Option<Duration> {
+        let mut state = self.locked();
+        let State { emulation, punctuality } = &mut *state;
+        let now = self.begun.elapsed();
+        let is_present = emulation.advance_within(now, SLICE);
+        punctuality.behind = punctuality.behind.max(now.saturating_sub(emulation.now()));
+        for (end, path, packet) in taken.drain(..) {
+            emulation.send(end, path, packet);
+        }
+        for end in End::BOTH {
+            while let Some((at, arrival)) = emulation.receive(end) {
+                let device = &self.devices[end as usize][usize::from(arrival.path)];
+                let sent = device.send(&arrival.packet);
+                // The kernel refuses a packet whose damage shows at once.
+                let refused = sent.is_err_and(|error| error.kind() != ErrorKind::InvalidInput);
+                punctuality.count(self.begun.elapsed().saturating_sub(at), refused);
+            }
+        }
+        if is_present { emulation.next_time() } else { Some(Duration::ZERO) }
     }
 }
 
 impl Punctuality {
-    fn count(&mut self, late: Duration, taken: bool) {
+    fn count(&mut self, late: Duration, refused: bool) {
         self.packets += 1;
         self.worst = self.worst.max(late);
         for (count, ms) in self.late.iter_mut().zip(LATE_MS) {
             *count += u64::from(late > Duration::from_millis(ms));
         }
-        self.refused += u64::from(!taken);
+        self.refused += u64::from(refused);
     }
 }
 

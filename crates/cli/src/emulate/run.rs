@@ -1,16 +1,18 @@
 //! The run of an emulation.
 
+use std::io::{IsTerminal as _, stdin};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use strandcast::text::count;
 use strandcast_keys::catalog::SharedCatalog;
 use strandcast_lab::scenario::Scenario;
 use strandcast_lab::simulation::{Emulation, End};
 
-use super::ends::{self, Far, program, shell};
+use super::ends::{self, Far, LOOK, program, shell};
 use super::network::{FAR_HOST, FAR_HOST_6, PathDevice};
 use super::outcome;
 use super::pump::Pump;
@@ -20,10 +22,8 @@ use crate::loaded::LoadedScenario;
 use crate::print;
 use crate::signals::{self, Stop};
 
-/// Time for the far end's program to end after SIGTERM.
+/// Time for a program to end after the terminal's Ctrl-C, before it gets SIGTERM as well.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Interval between two looks at the programs.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// Runs a program, and one at the far end, over a scenario's network.
 ///
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &EmulateArgs, catalog: &SharedCatalog) -> Result<(), Cli
     let near = ends::near(&devices, args.mtu)?;
     let (far, there) = Far::new(devices.clone(), args.mtu)?;
     let stop = signals::watch()?;
-    announce(&devices, emulation.paths(), &far);
+    announce(&devices, emulation.paths());
     let pump = Pump::start(emulation, [near, there])?;
     let ended = programs(args, &far, &stop)?;
     report(&pump, args.json);
@@ -72,16 +72,13 @@ fn flow(scenario: &Scenario, asked: Option<&str>) -> Result<String, CliError> {
     }
 }
 
-fn announce(devices: &[PathDevice], paths: &[String], far: &Far) {
+fn announce(devices: &[PathDevice], paths: &[String]) {
     for (device, path) in devices.iter().zip(paths) {
         let (near, there) = (device.address(End::Near), device.address(End::Far));
         let name = if device.name == *path { String::new() } else { format!(" (path {path})") };
         print::line(&format!("{}{name}: {near} to {there}", device.name));
     }
-    print::line(&format!(
-        "the far end has {FAR_HOST} and {FAR_HOST_6} over every path; more programs there: nsenter --net={}",
-        far.namespace
-    ));
+    print::line(&format!("the far end has {FAR_HOST} and {FAR_HOST_6} over every path"));
 }
 
 /// Runs both programs until the near one ends.
@@ -97,17 +94,23 @@ fn programs(args: &EmulateArgs, far: &Far, stop: &Stop) -> Result<ExitStatus, Cl
     let started = with_variables(program(&args.command)).spawn();
     let started = started.map_err(|error| CliError::Usage(format!("cannot start {name}: {}", why(&error))));
     let ended = started.and_then(|near| wait(near, &mut there, stop));
-    if let Some(child) = &mut there {
-        end(child);
+    let killed = ends::clear(far);
+    if killed > 0 {
+        print::line(&format!(
+            "killed what had not ended 5 s after SIGTERM: {}",
+            count(killed as u64, "program")
+        ));
     }
     ended
 }
 
-/// Waits for the near program, which gets SIGTERM when the user asks for the end.
+/// Waits for the near program. It gets SIGTERM when the user asks for the end; from a terminal only if its Ctrl-C was not
+/// enough.
 fn wait(mut near: Child, there: &mut Option<Child>, stop: &Stop) -> Result<ExitStatus, CliError> {
     let failed =
         |error: std::io::Error| CliError::Network(format!("cannot wait for a program: {}", why(&error)));
-    let mut asked = false;
+    let patience = if stdin().is_terminal() { PATIENCE } else { Duration::ZERO };
+    let (mut asked, mut signalled) = (None, false);
     loop {
         if let Some(status) = near.try_wait().map_err(failed)? {
             return Ok(status);
@@ -120,37 +123,26 @@ fn wait(mut near: Child, there: &mut Option<Child>, stop: &Stop) -> Result<ExitS
             }
             *there = None;
         }
-        if *stop.borrow() && !asked {
-            asked = true;
-            signal(&near, Signal::TERM);
+        if *stop.borrow() && !signalled {
+            let since = *asked.get_or_insert_with(Instant::now);
+            signalled = since.elapsed() >= patience;
+            if signalled {
+                terminate(&near);
+            }
         }
         thread::sleep(LOOK);
     }
 }
 
-/// Ends a program: SIGTERM, and SIGKILL if that is not enough.
-fn end(child: &mut Child) {
-    signal(child, Signal::TERM);
-    let until = Instant::now() + PATIENCE;
-    while Instant::now() < until {
-        if child.try_wait().is_ok_and(|status| status.is_some()) {
-            return;
-        }
-        thread::sleep(LOOK);
-    }
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
-fn signal(child: &Child, signal: Signal) {
+fn terminate(child: &Child) {
     if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
         // A program that has just ended takes none.
-        let _ = kill_process(pid, signal);
+        let _ = kill_process(pid, Signal::TERM);
     }
 }
 
 fn report(pump: &Arc<Pump>, json: bool) {
-    let state = pump.now();
+    let state = pump.locked();
     if json {
         print::json_line(&outcome::json(&state).to_string());
     } else {

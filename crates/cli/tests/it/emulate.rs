@@ -77,11 +77,12 @@ mod thorough {
     fn the_exit_code_is_the_programs_and_both_families_work() {
         let udp = "import socket,sys\n\
                    for family,host in ((socket.AF_INET,'10.77.0.1'),(socket.AF_INET6,'fd77::1'),(socket.AF_INET,'10.77.2.1')):\n\
-                   \x20s=socket.socket(family,socket.SOCK_DGRAM); s.settimeout(20)\n\
-                   \x20while True:\n\
-                   \x20\x20s.sendto(b'x',(host,7000)); s.settimeout(0.5)\n\
+                   \x20s=socket.socket(family,socket.SOCK_DGRAM); s.settimeout(0.5)\n\
+                   \x20for _ in range(60):\n\
+                   \x20\x20s.sendto(b'x',(host,7000))\n\
                    \x20\x20try: s.recv(9); break\n\
                    \x20\x20except OSError: pass\n\
+                   \x20else: sys.exit(host)\n\
                    sys.exit(7)";
         let echo = "exec python3 -c \"import socket\n\
                     s=socket.socket(socket.AF_INET6,socket.SOCK_DGRAM); s.bind(('::',7000))\n\
@@ -92,5 +93,36 @@ mod thorough {
         assert_eq!(ended.code, Some(7), "{}", ended.err);
         assert!(ended.err.contains("x: 10.77.1.2 to 10.77.1.1"), "{}", ended.err);
         assert!(!ended.err.contains("strandcast: "), "{}", ended.err);
+    }
+
+    #[test]
+    fn programs_at_both_ends_end_with_the_command() {
+        let near = "(sleep 987 & echo $!); $STRANDCAST_FAR sh -c 'sleep 987 & echo $!'";
+        let Some(ended) = emulate(&["--far", "sleep 987; true"], near) else { return };
+        ended.succeeds();
+        let out = String::from_utf8(ended.out).unwrap();
+        let left: Vec<&str> = out.split_whitespace().collect();
+        assert_eq!(left.len(), 2, "{out}");
+        for pid in left {
+            // One that has ended may not have been waited for yet.
+            let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            assert!(!state.contains("(sleep) S"), "{state}");
+        }
+    }
+
+    #[test]
+    fn standard_input_is_the_commands() {
+        let file = scenario("emulate-input.toml", TWO_PATHS);
+        let line = format!(
+            "printf 'one\\n' | {} emulate {} --far 'cat | sed s/^/far-/' -- sh -c 'sleep 0.5; sed s/^/near-/'",
+            env!("CARGO_BIN_EXE_strandcast"),
+            file.display()
+        );
+        if emulate(&[], "true").is_none() {
+            return;
+        }
+        let ended = spawn(Command::new("sh").arg("-c").arg(line)).end();
+        ended.succeeds();
+        assert_eq!(String::from_utf8_lossy(&ended.out), "near-one\n");
     }
 }

@@ -58,7 +58,7 @@ impl Simulation {
         Simulation::build(scenario, catalog, seed, scheme, None)
     }
 
-    /// As [`new`](Self::new); one instance of the flow named `tapped`, if any, has no transport: its packets come from
+    /// As [`new`](Self::new); the first instance of the flow named `tapped`, if any, has no transport: its packets come from
     /// outside.
     pub(super) fn build(
         scenario: &Scenario,
@@ -90,8 +90,9 @@ impl Simulation {
         };
         let builder = FlowBuilder { scenario, catalog, seeds: &seeds, plan: &plan, origin, tapped: false };
         for (name, flow) in &scenario.flows {
-            let builder = FlowBuilder { tapped: tapped == Some(name.as_str()), ..builder };
-            for instance in 0..if builder.tapped { flow.count.min(1) } else { flow.count } {
+            for instance in 0..flow.count {
+                let builder =
+                    FlowBuilder { tapped: instance == 0 && tapped == Some(name.as_str()), ..builder };
                 simulation.add_flow(&builder, &mut pairs, name, flow, instance, scheme)?;
             }
         }

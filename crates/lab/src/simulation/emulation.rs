@@ -18,12 +18,13 @@ use crate::scenario::Scenario;
 /// A scenario whose network carries IP packets from outside, in place of one flow. All else is simulated: links, radios,
 /// outages, background load and the other flows.
 ///
-/// Use: [`send`](Self::send) the packets that programs write, and at each [`next_time`](Self::next_time) call
-/// [`advance`](Self::advance), then [`receive`](Self::receive) at both ends until `None`. Times are since the flows' time 0
-/// and must not go back. A late call delivers late, and changes no link.
+/// Use: [`advance`](Self::advance) to the present, [`send`](Self::send) the packets that programs have written, and
+/// [`receive`](Self::receive) at both ends until `None`; again at each [`next_time`](Self::next_time). Times are since the
+/// flows' time 0 and must not go back. A late call delivers late, and changes no link.
 ///
-/// Model: the links, random draws and phases of hosts are those of a simulation with the same seed. An outage gives no
-/// notice to programs, and paths exist from the start to the end, whatever `notify`, `join` and `leave` say.
+/// Model: the links and random draws are those of a simulation with the same seed; hosts of programs have no simulated
+/// delay. An outage gives no notice to programs, and paths exist from the start to the end, whatever `notify`, `join` and
+/// `leave` say.
 #[derive(Debug)]
 pub struct Emulation {
     simulation: Simulation,
@@ -81,11 +82,15 @@ impl Emulation {
         &self.paths
     }
 
-    /// Sends an IP packet from an end over the path with a number.
-    pub fn send(&mut self, at: Duration, end: End, path: u8, packet: Bytes) {
-        self.advance(at);
+    /// Sends an IP packet from an end over the path with a number, at [`now`](Self::now).
+    pub fn send(&mut self, end: End, path: u8, packet: Bytes) {
         let id = self.ends[end as usize];
         self.simulation.network.with_agent(id, |_, tap: &mut Tap| tap.send(path, packet));
+    }
+
+    /// Time up to which everything has happened.
+    pub fn now(&self) -> Duration {
+        self.simulation.network.now().saturating_since(self.simulation.origin)
     }
 
     /// Time of the next event, which [`advance`](Self::advance) should not be called much later than.
@@ -97,15 +102,27 @@ impl Emulation {
 
     /// Lets everything happen up to and including `to`.
     pub fn advance(&mut self, to: Duration) {
+        while !self.advance_within(to, usize::MAX) {}
+    }
+
+    /// Lets at most about `events` events happen up to and including `to`. Returns whether none is left.
+    pub fn advance_within(&mut self, to: Duration, events: usize) -> bool {
         let to = self.simulation.origin + to;
         let network = &mut self.simulation.network;
-        while let Some((at, event)) = self.outages.pop_front_if(|(at, _)| *at <= to) {
-            network.run_until(at);
-            if let ScheduledEvent::Outage { wire, down, notify } = event {
-                network.set_down(wire, down, notify);
+        loop {
+            let due = self.outages.pop_front_if(|(at, _)| *at <= to);
+            if !network.run_within(due.map_or(to, |(at, _)| at), events) {
+                due.into_iter().for_each(|due| self.outages.push_front(due));
+                return false;
+            }
+            match due {
+                Some((_, ScheduledEvent::Outage { wire, down, notify })) => {
+                    network.set_down(wire, down, notify);
+                }
+                Some(_) => {}
+                None => return true,
             }
         }
-        network.run_until(to);
     }
 
     /// Returns the oldest packet that has arrived at an end, with the time of its arrival.

@@ -168,7 +168,8 @@ impl FlowBuilder<'_> {
             }
             let first = [out.first().and_then(link_of), back.first().and_then(link_of)];
             let mut route = |ends, steps: Vec<Step>, way: &str| {
-                let overhead = self.overhead(&steps);
+                // Programs have delays of their own.
+                let overhead = if self.tapped { None } else { self.overhead(&steps) };
                 let label = format!("flow {label} path {name} {way}");
                 network.add_route(ends, index as u8, steps, overhead.map(|most| (most, label.as_str())))
             };

@@ -52,6 +52,11 @@ fn packet(first: u8) -> Bytes {
     bytes.into()
 }
 
+fn send(network: &mut Emulation, at: Duration, end: End, path: u8, packet: Bytes) {
+    network.advance(at);
+    network.send(end, path, packet);
+}
+
 /// Lets everything happen up to `end`, at the times of the events; returns path, time and first byte of what arrived.
 fn arrivals(emulation: &mut Emulation, end: End, until: Duration) -> Vec<(u8, Duration, u8)> {
     let mut all = Vec::new();
@@ -69,12 +74,12 @@ fn arrivals(emulation: &mut Emulation, end: End, until: Duration) -> Vec<(u8, Du
 fn packets_arrive_after_serialisation_and_delay_of_their_path() {
     let mut network = emulation(&[], 1);
     assert_eq!(network.paths(), ["slow", "wide"]);
-    network.send(ms(100), End::Near, 0, packet(1));
-    network.send(ms(100), End::Near, 0, packet(2));
-    network.send(ms(100), End::Near, 1, packet(3));
+    send(&mut network, ms(100), End::Near, 0, packet(1));
+    send(&mut network, ms(100), End::Near, 0, packet(2));
+    send(&mut network, ms(100), End::Near, 1, packet(3));
     let got = arrivals(&mut network, End::Far, ms(1000));
     assert_eq!(got, [(0, ms(120), 1), (0, ms(130), 2), (1, ms(155), 3)]);
-    network.send(ms(2000), End::Far, 1, packet(4));
+    send(&mut network, ms(2000), End::Far, 1, packet(4));
     assert_eq!(arrivals(&mut network, End::Near, ms(3000)), [(1, ms(2010), 4)]);
     assert_eq!(network.receive(End::Far), None);
 }
@@ -83,7 +88,7 @@ fn packets_arrive_after_serialisation_and_delay_of_their_path() {
 fn a_full_queue_drops_and_is_counted() {
     let mut network = emulation(&[], 1);
     for number in 0..8 {
-        network.send(ms(0), End::Near, 0, packet(number));
+        send(&mut network, ms(0), End::Near, 0, packet(number));
     }
     // One in the transmitter and four that wait.
     let got: Vec<u8> = arrivals(&mut network, End::Far, ms(1000)).iter().map(|arrival| arrival.2).collect();
@@ -97,7 +102,7 @@ fn outages_swallow_packets_for_their_time() {
     let mut network = emulation(&["links.slow.down={from=\"1 s\",to=\"2 s\"}"], 1);
     let mut got = Vec::new();
     for at in [990, 1500, 1995, 2005] {
-        network.send(ms(at), End::Near, 0, packet(1));
+        send(&mut network, ms(at), End::Near, 0, packet(1));
         got.extend(arrivals(&mut network, End::Far, ms(at + 4)));
     }
     got.extend(arrivals(&mut network, End::Far, ms(3000)));
@@ -112,7 +117,7 @@ fn a_seed_gives_the_same_losses_whenever_the_network_is_asked() {
         let mut network = emulation(&sets, seed);
         let mut got = Vec::new();
         for number in 0..200 {
-            network.send(ms(20 * u64::from(number)), End::Near, 0, packet(number));
+            send(&mut network, ms(20 * u64::from(number)), End::Near, 0, packet(number));
             if often {
                 got.extend(arrivals(&mut network, End::Far, ms(20 * u64::from(number) + 19)));
             }
@@ -135,7 +140,7 @@ fn other_flows_are_simulated_and_take_their_share() {
         let mut total = Duration::ZERO;
         for n in 0..100_u64 {
             let at = ms(1000 + n * 37);
-            network.send(at, End::Near, 0, packet(1));
+            send(&mut network, at, End::Near, 0, packet(1));
             total += arrivals(&mut network, End::Far, at + ms(36))
                 .iter()
                 .map(|arrival| arrival.1 - at)
