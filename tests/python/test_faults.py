@@ -22,7 +22,7 @@ from namespaces import STUDIO, Network
 
 pytestmark = pytest.mark.thorough
 
-SOON = float(os.environ.get("FAULT_SECONDS", "20"))
+SOON = float(os.environ.get("FAULT_SECONDS", "45"))
 AT_ONCE = 4
 
 SOURCE = """

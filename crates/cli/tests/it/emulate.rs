@@ -45,6 +45,10 @@ mod thorough {
             println!("not run: netns is not in STRANDCAST_PARTS");
             return None;
         }
+        if std::fs::File::options().read(true).write(true).open("/dev/net/tun").is_err() {
+            println!("not run: /dev/net/tun cannot be opened");
+            return None;
+        }
         let name = format!("emulate-{}.toml", options.len());
         let file = scenario(&name, TWO_PATHS);
         let mut command = Command::new(env!("CARGO_BIN_EXE_strandcast"));
