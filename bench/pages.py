@@ -1,8 +1,8 @@
 """Tables of Markdown, the pages of docs/measurements that have them, and the heads that tell how they were made.
 
-A page has a place for each table: `<!-- bench NAME: MARK -->`, the table, `<!-- end -->`. What wrote the tables is a row
-of bench/rows/pages.csv: the command, the date, the commit, the machine, and the versions of the rows. A page shows these
-rows of its own between `<!-- bench: head -->` and `<!-- end -->`.
+A page has a place for each table: `<!-- bench NAME: MARK -->`, the table, `<!-- end -->`. A row of bench/rows/pages.csv
+says how the tables were made: the command, the date, the commit, the machine, and the versions of the stored rows. A page
+shows its rows of that file between `<!-- bench: head -->` and `<!-- end -->`.
 """
 
 import csv

@@ -1,8 +1,8 @@
 """The store of all benches: rows of CSV files in bench/rows, one for each run that counts.
 
-A row has keys (texts), and measures (numbers, or JSON). One of the keys is the version of what made it: a digest of the
-program, or of a scheme's golden runs; it is empty for programs of others, whose rows do not depend on ours. A row that
-is there is not made again, so that an interrupted bench continues where it stopped, on another machine as well.
+A row has keys (texts) and measures (numbers, or JSON). One key is the version of the program that made the row: a digest
+of the program, or of a scheme's golden runs. It is empty for programs of others. A stored row is not made again, so that
+an interrupted bench continues where it stopped, on another machine as well.
 """
 
 import contextlib

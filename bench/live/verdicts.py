@@ -14,7 +14,7 @@ HALF = 0.5
 MOST_REDUNDANCY = 0.05
 # Share by which no cell may surely be worse than the opponent.
 NEVER_WORSE = 0.001
-# On time, of what the oracle says can be.
+# Least share of the messages that could be on time by the oracle.
 ON_TIME = 0.95
 
 

@@ -23,7 +23,7 @@ NEEDS_PROGRAM = False
 BENCH = "policies_memory"
 NETWORKS = ("lossy", "clean")
 SHADOWS = 4
-# Most, as a multiple of what `sctp` takes on the same network.
+# Most instructions, as a multiple of those of `sctp` on the same network.
 MOST = 2.0
 PRESETS = (
     *("sctp", "cmt", "lia", "redundant", "cmt-la", "cmt-qa"),

@@ -1,7 +1,7 @@
 """Windows of single-path associations in the simulator: goodput and queueing delay alone, shares with TCP.
 
-Alone: 20 Mbit/s, `sctp` with profile `live`, 30 s of which the first 5 do not count. With one TCP (profile `linux`,
-RACK): 60 s of which the first 10 do not count. docs/measurements/schemes.md
+Alone: 20 Mbit/s, `sctp` with profile `live`, 30 s; the first 5 s do not count. With one TCP (profile `linux`, RACK):
+60 s; the first 10 s do not count. docs/measurements/schemes.md
 """
 
 import argparse

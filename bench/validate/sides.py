@@ -98,7 +98,7 @@ def some(cells: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
     """The cells of some names.
 
     Raises:
-        RunError: There is none of a name.
+        RunError: No cell has one of the names.
     """
     if unknown := set(names) - set(cells):
         raise RunError(f"no cell {', '.join(sorted(unknown))}; see --list")

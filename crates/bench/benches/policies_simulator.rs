@@ -22,7 +22,7 @@ use strandcast_testing::recording::shadows::Shadowed;
 /// Schedulers with `lia`'s windows. Only `linux` also belongs to a preset: `mptcp`.
 const SCHEDULERS: [&str; 4] =
     ["lia,scheduler=ecf", "lia,scheduler=blest", "lia,scheduler=daps", "lia,scheduler=linux"];
-/// Most, as a multiple of what `sctp` takes in the same run.
+/// Most instructions, as a multiple of those of `sctp` in the same run.
 const BAR: f64 = 2.0;
 const SHADOWS: usize = 16;
 /// Rounds, each with and without shadows; the least of each counts.

@@ -57,7 +57,7 @@ fn send(network: &mut Emulation, at: Duration, end: End, path: u8, packet: Bytes
     network.send(end, path, packet);
 }
 
-/// Lets everything happen up to `end`, at the times of the events; returns path, time and first byte of what arrived.
+/// Lets everything happen up to `end`, at the times of the events; returns path, time and first byte of each packet that arrived.
 fn arrivals(emulation: &mut Emulation, end: End, until: Duration) -> Vec<(u8, Duration, u8)> {
     let mut all = Vec::new();
     loop {
