@@ -87,7 +87,7 @@ def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str]
     if asked.list:
         rows = [[c.experiment, c.name, f"{c.runs} runs of {c.seconds} s", " ".join(c.contestants)] for c in made]
         return {"cells": table(["experiment", "cell", "runs", "contestants"], rows)}
-    store = Rows(ROWS / "links.csv", KEYS, ("result",))
+    store, lacking = Rows(ROWS / "links.csv", KEYS, ("result",)), []
     if asked.report is None:
         emulator = netns.emulator(build=not asked.no_build)
         netns.sweep()
@@ -101,13 +101,16 @@ def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str]
             return {"result": attempt(task, job, asked.program, emulator)}
 
         store.make(wanted, run, asked.jobs, said=lambda _, kept: short(kept["result"]), tries=TRIES)
+        lacking = [task for key, task in wanted.items() if key not in store.all]
+        for task in lacking:
+            print(f"{task}: no run that counts in {TRIES} tries: the means are of the others")
     found = experiments.Findings(store.of(asked.versions), asked.schemes)
     texts = {name: results(found, made, name) for name in dict.fromkeys(c.experiment for c in made)}
     verdicts = list(found.verdicts(made))
     words = {True: "met", False: "**missed**", None: "not measured"}
     rows = [[what, "-" if figure is None else f"{figure:.3f}", bar, words[met]] for what, figure, bar, met in verdicts]
     texts["verdicts"] = table(["bar", "found", "asked", ""], rows)
-    return texts, all(met is not False for *_, met in verdicts)
+    return texts, not lacking and all(met is not False for *_, met in verdicts)
 
 
 def attempt(task: Task, job: int, command, emulator) -> dict:
