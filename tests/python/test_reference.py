@@ -1,0 +1,115 @@
+"""Parts of pages that are made from the sources and from the command itself.
+
+`UPDATE_DOCS=1` writes them: the metrics of docs/results.md, and docs/options.md with the options of every subcommand.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+NAMES = "crates/lab/src/result/names.rs"
+METRIC = re.compile(r'\b(?P<together>sum|mean|max)\(\s*"(?P<name>\w+)",\s*(?P<meaning>"(?:\\.|[^"\\])*")', re.DOTALL)
+PART = re.compile(
+    r"(?P<mark><!-- (?P<kind>metrics|options): (?P<of>[^>]+?) -->\n\n).*?(?P<end>\n<!-- end -->)", re.DOTALL
+)
+OPTION = re.compile(r"^ {2,6}(?P<name>[-<\[A-Z]\S*(?: \S+)*)(?: {2,}(?P<text>\S.*))? *$")
+LEFT_OUT = ("-h, --help", "-V, --version")
+
+
+def cell(text: str) -> str:
+    return re.sub(r"(?<!\\)\|", r"\\|", text)
+
+
+def metrics(source: str, section: str) -> str:
+    """Rows of the metrics between the comment that names a section and the next such comment."""
+    begin = source.index(f"    // {section}.\n")
+    _, _, text = source[begin:].partition("\n")
+    text, _, _ = text.partition("\n    // ")
+    rows = [
+        f"| `{one['name']}` | {one['together']} | {cell(literal(one['meaning']))} |" for one in METRIC.finditer(text)
+    ]
+    assert rows, section
+    return "\n".join(["| name | together | meaning |", "|---|---|---|", *rows, ""])
+
+
+def literal(string: str) -> str:
+    """Text of a string of Rust, whose escapes are those of Python but for a line that continues."""
+    value = ast.literal_eval(re.sub(r"\\\n\s*", "", string))
+    assert isinstance(value, str)
+    return value
+
+
+def options(subcommand: str, text: str) -> str:
+    """Section of a subcommand: its usage, and a table of its arguments and options, from its `-h`."""
+    rows: list[tuple[str, str]] = []
+    first, *lines = text.partition("\n\nExit codes:")[0].splitlines()
+    if usage := re.match("usage: (.*)", first):
+        # A subcommand of the Python package.
+        first = next(line for line in lines if line).rstrip(".")
+    else:
+        usage = next(found for line in lines if (found := re.match("Usage: (.*)", line)))
+    for line in lines:
+        if line.startswith(" " * 10) and rows:
+            name, words = rows[-1]
+            rows[-1] = (name, f"{words} {line.strip()}".strip())
+        elif one := OPTION.match(line):
+            rows.append((one["name"], one["text"] or ""))
+    kept = [f"| {code(name)} | {plain(words)} |" for name, words in rows if not name.startswith(LEFT_OUT)]
+    table = ["| argument or option | meaning |", "|---|---|", *kept, ""] if kept else []
+    return "\n".join([f"## {subcommand}", "", f"{first}.", "", "```text", usage[1], "```", "", *table])
+
+
+def code(name: str) -> str:
+    """Name of an option as code in a table."""
+    return f"`{cell(name)}`"
+
+
+def plain(words: str) -> str:
+    """Text in which a page shows angle brackets, stars and underscores as they are."""
+    return re.sub(r"(?<![`\w])([<>*_|])", r"\\\1", words)
+
+
+def printed(subcommand: str) -> str:
+    """Short help of a subcommand, in lines that are not wrapped."""
+    command = [sys.executable, "-m", "strandcast", *subcommand.split(), "-h"]
+    wide = {**os.environ, "COLUMNS": "1000"}
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=wide).stdout
+
+
+def renewed(root: pathlib.Path, page: str) -> tuple[str, str]:
+    """The page as it is, and with the parts made anew."""
+    text = (root / page).read_text(encoding="utf-8")
+    source = (root / NAMES).read_text(encoding="utf-8")
+
+    def part(found: re.Match[str]) -> str:
+        if found["kind"] == "metrics":
+            made = metrics(source, found["of"])
+        else:
+            made = "\n".join(options(one, printed(one)) for one in found["of"].split(", "))
+        return found["mark"] + made + found["end"]
+
+    return text, PART.sub(part, text)
+
+
+@pytest.mark.parametrize("page", ["docs/results.md", "docs/options.md"])
+def test_parts_made_from_the_sources_are_up_to_date(root: pathlib.Path, page: str) -> None:
+    is_, should = renewed(root, page)
+    if os.environ.get("UPDATE_DOCS"):
+        (root / page).write_text(should, encoding="utf-8")
+        return
+    assert is_ == should, f"{page}; UPDATE_DOCS=1 mends it"
+
+
+def test_each_metric_is_in_one_section(root: pathlib.Path) -> None:
+    source = (root / NAMES).read_text(encoding="utf-8")
+    listed = METRIC.findall(source[source.index("pub const DEFINITIONS") :])
+    page = (root / "docs/results.md").read_text(encoding="utf-8")
+    for _, name, _ in listed:
+        assert len(re.findall(rf"^\| `{name}` \| (?:sum|mean|max) \|", page, re.MULTILINE)) == 1, name
