@@ -1,11 +1,13 @@
 """Parts of pages that are made from the sources and from the command itself.
 
-`UPDATE_DOCS=1` writes them: the metrics of docs/results.md, and docs/options.md with the options of every subcommand.
+`UPDATE_DOCS=1` writes them: the metrics of docs/results.md, docs/options.md with the options of every subcommand, keys
+of JSON in docs/cli.md, and the keys on the pages of schemes.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import os
 import pathlib
 import re
@@ -17,9 +19,17 @@ import pytest
 NAMES = "crates/lab/src/result/names.rs"
 METRIC = re.compile(r'\b(?P<together>sum|mean|max)\(\s*"(?P<name>\w+)",\s*(?P<meaning>"(?:\\.|[^"\\])*")', re.DOTALL)
 PART = re.compile(
-    r"(?P<mark><!-- (?P<kind>metrics|options): (?P<of>[^>]+?) -->\n\n).*?(?P<end>\n<!-- end -->)", re.DOTALL
+    r"(?P<mark><!-- (?P<kind>metrics|options|keys|fields): (?P<of>[^>]+?) -->\n\n).*?(?P<end>\n<!-- end -->)", re.DOTALL
 )
 OPTION = re.compile(r"^ {2,6}(?P<name>[-<\[A-Z]\S*(?: \S+)*)(?: {2,}(?P<text>\S.*))? *$")
+PAGES = ("docs/cli.md", "docs/results.md", "docs/options.md", "docs/repair.md")
+FIELD = re.compile(
+    r"(?P<doc>(?:^ +/// [^\n]*\n)+)(?P<attributes>(?:^ +#\[[^\n]*\n)*)"
+    r"^ +(?:pub(?:\([^)]*\))? )?(?P<name>\w+): (?P<type>[^\n]+),$",
+    re.MULTILINE,
+)
+LINK = re.compile(r"\[(?P<code>`[^`]+`)\](?:\([^)]*\))?")
+OF_PART = re.compile(r" \((?:cc|loss|scheduler|feedback)=[^)]*\)$")
 LEFT_OUT = ("-h, --help", "-V, --version")
 
 
@@ -66,6 +76,33 @@ def options(subcommand: str, text: str) -> str:
     return "\n".join([f"## {subcommand}", "", f"{first}.", "", "```text", usage[1], "```", "", *table])
 
 
+def keys(spec: str, names: str, described: str) -> str:
+    """Table of some keys of a spec, from `strandcast schemes --json`."""
+    (scheme,) = json.loads(described)["schemes"]
+    known = {key["name"]: key for key in scheme["parameters"]}
+    assert known.keys() >= set(names.split(", ")), spec
+    rows = []
+    for name in names.split(", "):
+        key = known[name]
+        rows.append(f"| `{name}` | {key['default']} | {key['values']} | {cell(OF_PART.sub('', key['summary']))} |")
+    return "\n".join(["| key | default | values | meaning |", "|---|---|---|---|", *rows, ""])
+
+
+def fields(source: str, name: str) -> list[str]:
+    """Rows of the fields of a struct that is printed as JSON, from their documentation."""
+    begin = source.index(f"struct {name} {{\n")
+    rows: list[str] = []
+    for field in FIELD.finditer(source[begin : source.index("\n}", begin) + 1]):
+        if "flatten" in field["attributes"]:
+            rows += fields(source, field["type"])
+        elif "#[serde(skip)]" not in field["attributes"]:
+            words = " ".join(re.findall(r"/// (.*)", field["doc"])).replace("`None`", "null")
+            text = cell(LINK.sub(r"\g<code>", words))
+            rows.append(f"| `{field['name']}` | {text} |")
+    assert rows, name
+    return rows
+
+
 def code(name: str) -> str:
     """Name of an option as code in a table."""
     return f"`{cell(name)}`"
@@ -76,9 +113,9 @@ def plain(words: str) -> str:
     return re.sub(r"(?<![`\w])([<>*_|])", r"\\\1", words)
 
 
-def printed(subcommand: str) -> str:
-    """Short help of a subcommand, in lines that are not wrapped."""
-    command = [sys.executable, "-m", "strandcast", *subcommand.split(), "-h"]
+def printed(*arguments: str) -> str:
+    """Output of the command, in lines that are not wrapped."""
+    command = [sys.executable, "-m", "strandcast", *arguments]
     wide = {**os.environ, "COLUMNS": "1000"}
     return subprocess.run(command, check=True, capture_output=True, text=True, env=wide).stdout
 
@@ -91,20 +128,40 @@ def renewed(root: pathlib.Path, page: str) -> tuple[str, str]:
     def part(found: re.Match[str]) -> str:
         if found["kind"] == "metrics":
             made = metrics(source, found["of"])
+        elif found["kind"] == "fields":
+            name, _, file = found["of"].partition(" of ")
+            rows = fields((root / file).read_text(encoding="utf-8"), name)
+            made = "\n".join(["| key | meaning |", "|---|---|", *rows, ""])
+        elif found["kind"] == "keys":
+            spec, _, names = found["of"].partition(": ")
+            made = keys(spec, names, printed("schemes", "--json", spec))
         else:
-            made = "\n".join(options(one, printed(one)) for one in found["of"].split(", "))
+            made = "\n".join(options(one, printed(*one.split(), "-h")) for one in found["of"].split(", "))
         return found["mark"] + made + found["end"]
 
     return text, PART.sub(part, text)
 
 
-@pytest.mark.parametrize("page", ["docs/results.md", "docs/options.md"])
+@pytest.mark.parametrize("page", PAGES)
 def test_parts_made_from_the_sources_are_up_to_date(root: pathlib.Path, page: str) -> None:
+    compare(root, page)
+
+
+def compare(root: pathlib.Path, page: str) -> None:
+    """Compares the made parts of a page with the sources, or writes them."""
     is_, should = renewed(root, page)
     if os.environ.get("UPDATE_DOCS"):
         (root / page).write_text(should, encoding="utf-8")
         return
+    assert PART.search(is_), page
     assert is_ == should, f"{page}; UPDATE_DOCS=1 mends it"
+
+
+def test_keys_on_pages_of_schemes_are_up_to_date(root: pathlib.Path) -> None:
+    pages = [page for page in sorted((root / "docs/schemes").glob("*.md")) if "<!-- keys: " in page.read_text("utf-8")]
+    assert pages
+    for page in pages:
+        compare(root, str(page.relative_to(root)))
 
 
 def test_each_metric_is_in_one_section(root: pathlib.Path) -> None:
