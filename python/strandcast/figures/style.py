@@ -156,7 +156,7 @@ def new_figure(height: float, width: float = WIDTH) -> Figure:
 
 
 def head(figure: Figure, title: str, caption: str = "", legend: list[Artist] | None = None) -> None:
-    """Puts the title, a caption and a legend on top, off the data; axes get the rest, so call it last.
+    """Puts the title, a caption and a legend above the axes, which get the remaining space; call it last.
 
     Args:
         figure: Made by `new_figure`.

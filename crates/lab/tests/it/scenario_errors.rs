@@ -236,7 +236,7 @@ fn numbers_that_change() {
             "{ uniform = [1, 2], every = 0 }",
             "0 is zero; it is a time as \"50 ms\", or a number of seconds, above zero",
         ),
-        ("{ steps = [[0, 1], [5, 2], [5, 3]] }", "steps don't ascend: 5s comes behind 5s; put them in order"),
+        ("{ steps = [[0, 1], [5, 2], [5, 3]] }", "steps must ascend: 5s follows 5s; put them in order"),
         ("{ steps = [[1, 1]] }", "the first step begins later than 0 s; put [0, value] in front"),
         ("{ steps = [] }", "there are no steps; give [[0, value]]"),
         (
@@ -354,7 +354,7 @@ fn flows() {
         ),
         (
             "app = { kind = \"video\", rate = 1, spacing = \"1 ms\" }",
-            "app.spacing: there are no bursts that have `spacing`; give `burst`, or leave it out",
+            "app.spacing: `spacing` needs `burst`; set `burst`, or leave this key out",
         ),
         (
             "app = { kind = \"video\", rate = 1, burst = \"1 us\" }",

@@ -62,6 +62,6 @@ pub enum AssociationError {
     #[error("too many paths")]
     TooManyPaths,
     /// The last path cannot leave.
-    #[error("the last path can not leave")]
+    #[error("the last path cannot leave")]
     LastPath,
 }

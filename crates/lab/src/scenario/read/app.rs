@@ -115,7 +115,7 @@ fn at_a_rate(table: &Table<'_>, rate: f64) -> Read<Frames> {
     let burst = table.maybe(&VIDEO.burst)?;
     let in_bursts: [&Key; 2] = [&VIDEO.spacing.key, &VIDEO.key_frames.key];
     if let Some(key) = in_bursts.iter().find(|key| burst.is_none() && table.gives(key.name)) {
-        let message = format!("there are no bursts that have `{}`; give `burst`, or leave it out", key.name);
+        let message = format!("`{}` needs `burst`; set `burst`, or leave this key out", key.name);
         return Err(table.error_at(key, message));
     }
     let pause = pauses(table)?;
