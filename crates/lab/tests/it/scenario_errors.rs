@@ -468,7 +468,7 @@ fn times_losses_outages_and_load() {
         ),
         (
             "loss.markov = { rate = 0.01, burst = 2, loss_bad = 0.5 }",
-            "loss.markov.loss_bad: `rate` and `burst` say all; leave `loss_bad` out",
+            "loss.markov.loss_bad: `rate` and `burst` determine the model; leave `loss_bad` out",
         ),
         (
             "loss.markov = { by = \"time\", rate = 0.01 }",
