@@ -19,7 +19,8 @@ import pytest
 NAMES = "crates/lab/src/result/names.rs"
 METRIC = re.compile(r'\b(?P<together>sum|mean|max)\(\s*"(?P<name>\w+)",\s*(?P<meaning>"(?:\\.|[^"\\])*")', re.DOTALL)
 PART = re.compile(
-    r"(?P<mark><!-- (?P<kind>metrics|options|keys|fields): (?P<of>[^>]+?) -->\n\n).*?(?P<end>\n<!-- end -->)", re.DOTALL
+    r"(?P<mark><!-- (?P<kind>metrics|options|keys|fields|variants): (?P<of>[^>]+?) -->\n\n).*?(?P<end>\n<!-- end -->)",
+    re.DOTALL,
 )
 OPTION = re.compile(r"^ {2,6}(?P<name>[-<\[A-Z]\S*(?: \S+)*)(?: {2,}(?P<text>\S.*))? *$")
 PAGES = ("docs/cli.md", "docs/results.md", "docs/options.md", "docs/repair.md")
@@ -28,7 +29,10 @@ FIELD = re.compile(
     r"^ +(?:pub(?:\([^)]*\))? )?(?P<name>\w+): (?P<type>[^\n]+),$",
     re.MULTILINE,
 )
-LINK = re.compile(r"\[(?P<code>`[^`]+`)\](?:\([^)]*\))?")
+VARIANT = re.compile(
+    r"(?P<doc>(?:^ +/// [^\n]*\n)+)(?:^ +#\[[^\n]*\n)*^ +(?P<name>\w+)(?P<holds>\([^)]*\))?,$", re.MULTILINE
+)
+LINK = re.compile(r" \(\[`crate::[^)]*\)|\[(?P<code>`[^`]+`)\](?:\([^)]*\))?")
 OF_PART = re.compile(r" \((?:cc|loss|scheduler|feedback)=[^)]*\)$")
 LEFT_OUT = ("-h, --help", "-V, --version")
 
@@ -97,8 +101,23 @@ def fields(source: str, name: str) -> list[str]:
             rows += fields(source, field["type"])
         elif "#[serde(skip)]" not in field["attributes"]:
             words = " ".join(re.findall(r"/// (.*)", field["doc"])).replace("`None`", "null")
-            text = cell(LINK.sub(r"\g<code>", words))
+            text = cell(LINK.sub(lambda link: link["code"] or "", words))
             rows.append(f"| `{field['name']}` | {text} |")
+    assert rows, name
+    return rows
+
+
+def variants(source: str, name: str) -> list[str]:
+    """Rows of the variants of an enum that is printed by its names, from their documentation."""
+    begin = source.index(f"enum {name} {{\n")
+    rows = []
+    for variant in VARIANT.finditer(source[begin : source.index("\n}", begin) + 1]):
+        # A variant that holds another enum has the names of that enum.
+        if variant["holds"] is None:
+            words = " ".join(re.findall(r"/// (.*)", variant["doc"]))
+            text = cell(LINK.sub(lambda link: link["code"] or "", words))
+            kebab = re.sub(r"(?<!^)(?=[A-Z])", "-", variant["name"]).lower()
+            rows.append(f"| `{kebab}` | {text} |")
     assert rows, name
     return rows
 
@@ -126,7 +145,13 @@ def renewed(root: pathlib.Path, page: str) -> tuple[str, str]:
     source = (root / NAMES).read_text(encoding="utf-8")
 
     def part(found: re.Match[str]) -> str:
-        if found["kind"] == "metrics":
+        if found["kind"] == "variants":
+            rows = []
+            for enum in found["of"].split(", "):
+                name, _, file = enum.partition(" of ")
+                rows += variants((root / file).read_text(encoding="utf-8"), name)
+            made = "\n".join(["| cause | meaning |", "|---|---|", *rows, ""])
+        elif found["kind"] == "metrics":
             made = metrics(source, found["of"])
         elif found["kind"] == "fields":
             name, _, file = found["of"].partition(" of ")
