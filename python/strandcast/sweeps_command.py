@@ -194,5 +194,5 @@ def _specs(text: str) -> list[str]:
         elif specs:
             specs[-1] += f",{word}"
         else:
-            raise argparse.ArgumentTypeError(f"'{word}' follows no scheme, as in cmt,rtx=same")
+            raise argparse.ArgumentTypeError(f"'{word}' needs a scheme before it, as in cmt,rtx=same")
     return specs

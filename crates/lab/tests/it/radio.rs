@@ -351,7 +351,7 @@ fn mistakes_are_told_in_a_line() {
         ),
         (
             &["radio.air.stations=[\"n0\",\"n0\"]"],
-            "radio.air.stations: station `n0` is there twice; leave one out",
+            "radio.air.stations: station `n0` is listed twice; leave one out",
         ),
         (&["radio.air.place.columns=1"], "radio.air: a radio has at least two stations"),
         (&["flows.udp.to=n5"], "flows.udp.to: there is no node `n5`; did you mean `n0`?"),

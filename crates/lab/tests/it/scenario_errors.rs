@@ -306,19 +306,19 @@ fn nodes_links_and_loops() {
     );
     assert_eq!(
         said("[\"up\", \"down\"]\npaths", "[\"down\", \"up\"]\npaths"),
-        "net.toml:24: flows.video.paths.one.via: link `down` does not begin or end at `a`, where the way has come to; it joins `r` and `b`"
+        "net.toml:24: flows.video.paths.one.via: link `down` does not begin or end at `a`, which the path has reached; it joins `r` and `b`"
     );
     assert_eq!(
         said("[\"up\", \"down\"]\npaths", "[\"up\"]\npaths"),
-        "net.toml:24: flows.video.paths.one.via: the way ends at `r`, not at `b`; add the links between them"
+        "net.toml:24: flows.video.paths.one.via: the path ends at `r`, not at `b`; add the links between them"
     );
     assert_eq!(
         said("[\"up\", \"down\"]\npaths", "[]\npaths"),
-        "net.toml:24: flows.video.paths.one.via: there is no link in it; a way has at least one"
+        "net.toml:24: flows.video.paths.one.via: it is empty; a path has at least one link"
     );
     assert_eq!(
         said("paths.two.via = [\"side\"]", "paths.one.back = [\"up\"]"),
-        "net.toml:25: flows.video.paths.one.back: link `up` does not begin or end at `b`, where the way has come to; it joins `a` and `r`"
+        "net.toml:25: flows.video.paths.one.back: link `up` does not begin or end at `b`, which the path has reached; it joins `a` and `r`"
     );
     assert_eq!(
         with("[nodes.x]\n[flows.far]\nfrom = \"a\"\nto = \"x\"\n"),
@@ -362,7 +362,7 @@ fn flows() {
         ),
         (
             "app = { kind = \"video\", trace = \"x\", burst = \"40 ms\" }",
-            "app.burst: a trace says when frames come; leave `burst` out, or give `rate`",
+            "app.burst: a trace has the times of frames; leave `burst` out, or give `rate`",
         ),
         (
             "app = { kind = \"video\", rate = 1, pause = { from = 2, to = 1 } }",
@@ -390,7 +390,7 @@ fn flows() {
 fn flows_of_other_transports() {
     assert_eq!(
         said("transport = \"tcp\"", "transport = \"udp\""),
-        "net.toml:26: flows.rival.app: udp takes whatever it is given, so `bulk` has no rate; choose cbr, poisson, onoff or video"
+        "net.toml:26: flows.rival.app: udp has no limit of its own, so `bulk` has no rate; choose cbr, poisson, onoff or video"
     );
     assert_eq!(
         said(

@@ -141,7 +141,7 @@ fn stations(
             return wrong(format!("node `{name}` has no place; give [nodes.{name}] `x` and `y`"));
         }
         if !seen.insert(name) {
-            return wrong(format!("station `{name}` is there twice; leave one out"));
+            return wrong(format!("station `{name}` is listed twice; leave one out"));
         }
     }
     if stations.len() < 2 {
