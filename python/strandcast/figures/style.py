@@ -1,4 +1,4 @@
-"""The house style of all pictures: sizes, colours, markers, and files that come out the same each time.
+"""The house style of all pictures: sizes, colours, markers, and files that are equal each time.
 
 Nothing here touches matplotlib's global state but inside `use()`.
 """
