@@ -100,7 +100,7 @@ class Selection:
     def made(self, paper: Paper, figure: Figure) -> Manifest | None:
         """The manifest that a picture of the figure would have; None if runs are missing.
 
-        Without a given number of runs, the picture has the number of runs that all cells of the figure have, if it is full.
+        Without a given number of runs, the picture has as many runs as all cells of the figure, if they are full.
         """
         most = self.runs or paper.runs
         firsts = [min(seeds) for _, seeds in self.missing(paper, self.cells(paper, figure))]

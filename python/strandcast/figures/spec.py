@@ -244,7 +244,7 @@ class Figure:
 
     @functools.cached_property
     def levels(self) -> dict[Key, Printed]:
-        """The levels that the paper prints: its numbers, those of claims about levels, and the rates that its PSNRs lack."""
+        """Levels that the paper prints: its numbers, those of claims about levels, and rates missing by its PSNRs."""
         said = {
             claim.contrasts[number][0].key: claim.number
             for claim in self.claims
