@@ -28,7 +28,10 @@ pub(crate) fn run(args: &CtlArgs) -> Result<(), CliError> {
             let done = client.json("POST", &path(changes)?)?;
             match done["done"].is_null() {
                 true => print::json(&format!("{done:#}\n")),
-                false => Ok(print::line("done")),
+                false => {
+                    print::line("done");
+                    Ok(())
+                }
             }
         }
     }

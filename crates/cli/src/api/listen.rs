@@ -1,11 +1,13 @@
 //! Sockets of an API.
 
 use std::fs::{self, Permissions};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+
+use rustix::process::geteuid;
 
 use crate::error::{CliError, why};
 
@@ -49,16 +51,14 @@ impl Socket {
 fn private(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = parent.join(format!(".strandcast-{}", std::process::id()));
-    match fs::DirBuilder::new().mode(0o700).create(&folder) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            fs::set_permissions(&folder, Permissions::from_mode(0o700))?
-        }
-        made => made?,
-    }
     let inside = folder.join("s");
-    let made = (|| {
-        // One that an earlier process with this number has left.
+    // An earlier process with this number may have left it. One of another user stays, and is an error.
+    if fs::symlink_metadata(&folder).is_ok_and(|seen| seen.is_dir() && seen.uid() == geteuid().as_raw()) {
         let _ = fs::remove_file(&inside);
+        fs::remove_dir(&folder)?;
+    }
+    fs::DirBuilder::new().mode(0o700).create(&folder)?;
+    let made = (|| {
         let listener = UnixListener::bind(&inside)?;
         listener.set_nonblocking(true)?;
         fs::set_permissions(&inside, Permissions::from_mode(0o600))?;
@@ -101,6 +101,9 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("strandcast-api-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("the folder of tests");
         let path = folder.join("a.sock");
+        let left = folder.join(format!(".strandcast-{}", std::process::id()));
+        fs::create_dir_all(&left).expect("it can be made");
+        fs::write(left.join("s"), "").expect("it can be written");
         let (socket, listener) = Socket::listen(&path).expect("a free path");
         assert_eq!(fs::metadata(&path).expect("it is there").mode() & 0o777, 0o600);
         let error = Socket::listen(&path).expect_err("it is in use").to_string();

@@ -1,6 +1,7 @@
 //! The thread of an API, and its connections.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{io, thread};
@@ -72,7 +73,11 @@ impl Listening {
             // Port 0 is any free one.
             let address = listener.local_addr().map_err(refused)?;
             all.places.push(format!("http://{address}"));
-            let hosts = LOCAL.map(str::to_owned).to_vec();
+            let own = match address.ip() {
+                IpAddr::V4(ip) => ip.to_string(),
+                IpAddr::V6(ip) => format!("[{ip}]"),
+            };
+            let hosts = LOCAL.iter().map(|name| (*name).to_owned()).chain([own]).collect();
             all.listeners.push(Bound::Tcp(listener, Place::Address { hosts, scheme: "http" }));
         }
         Ok(all)
