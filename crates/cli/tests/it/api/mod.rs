@@ -24,6 +24,16 @@ pub struct Served {
     pub server: Running,
     pub socket: At,
     pub port: At,
+    _left: Left,
+}
+
+/// The socket of a server that a test ends without its farewell. Dropping this removes it.
+struct Left(PathBuf);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
 }
 
 /// A short path for a socket: those of tests are longer than the system's limit.
@@ -57,7 +67,7 @@ impl Served {
         let port = said.split("http://127.0.0.1:").nth(1).expect("it names its port");
         let port: String = port.chars().take_while(char::is_ascii_digit).collect();
         let port = At::Port(port.parse().expect("a port"));
-        let served = Served { studio, server, socket: At::Socket(path), port };
+        let served = Served { studio, server, socket: At::Socket(path.clone()), port, _left: Left(path) };
         served.server.until("a snapshot", || served.socket.get("/readyz").status == 200);
         served
     }
