@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::api::ApiConfig;
 use super::file::{File, Stream, Text};
 use super::place::Place;
 use crate::UDP_PORT;
@@ -47,6 +48,8 @@ pub struct Config {
     pub memory: Memory,
     /// Number of streams among which the memory is divided.
     pub max_streams: u16,
+    /// Configuration of an API, if there is one.
+    pub api: Option<ApiConfig>,
     /// Streams by name.
     pub streams: BTreeMap<String, StreamConfig>,
 }
@@ -110,6 +113,7 @@ impl Config {
             scheme: file.scheme.as_ref().map(|scheme| scheme.get_ref().clone()),
             memory: memory(text, &file, max_streams)?,
             max_streams,
+            api: api(text, &file, folder)?,
             streams: streams(text, &file, folder)?,
         };
         Ok(config)
@@ -126,6 +130,7 @@ impl Config {
             ("scheme", self.scheme == other.scheme),
             ("memory_mib", self.memory == other.memory),
             ("max_streams", self.max_streams == other.max_streams),
+            ("api", self.api == other.api),
         ];
         match fixed.iter().find(|(_, same)| !same) {
             Some((key, _)) => Err(Error::Usage(format!(
@@ -144,6 +149,11 @@ impl Config {
         }
         unknown
     }
+}
+
+fn api(text: Text<'_>, file: &File, folder: &Path) -> Result<Option<ApiConfig>, Error> {
+    let api = file.api.as_ref().map(|api| api.get_ref().read(text, api.span().start, folder));
+    api.transpose()
 }
 
 fn listen(text: Text<'_>, file: &File) -> Result<Vec<SocketAddr>, Error> {
