@@ -129,11 +129,14 @@ impl Clip {
             map.pcr_pid.is_some_and(|pid| roles.get(&pid) == Some(&Role::Audio)) || map.video().is_none();
         let first_pcr = clock.at(first);
         let lead = taken.stamps.lead(first_pcr);
-        let length = taken.stamps.length(taken.items.last().map_or(0, |item| item.at));
+        let length = taken.stamps.length(clock.last().since(first_pcr));
         if length < SHORTEST {
             return Err(ClipError::TooShort);
         }
-        let items = with_clock(taken.items, length);
+        let mut items = taken.items;
+        // The clock after the last PCR is a guess: the rest leaves before the next round.
+        items.iter_mut().for_each(|item| item.at = item.at.min(length - 1));
+        let items = with_clock(items, length);
         let (video, audio) = (map.video().cloned(), map.audio().cloned());
         let file = (bytes.len() as u64, crc32c::crc32c(bytes));
         Ok(Clip {

@@ -35,6 +35,11 @@ impl Clock {
         }
     }
 
+    /// The last PCR.
+    pub(super) fn last(&self) -> Pcr {
+        self.points[self.points.len() - 1].1
+    }
+
     /// Value of the clock at a packet: between two PCRs it advances with each packet by the same amount, as §2.4.2.2
     /// has it for bytes. Before the first and after the last PCR it advances as between the nearest two.
     pub(super) fn at(&self, number: usize) -> Pcr {

@@ -56,7 +56,7 @@ impl Stamps {
         u64::try_from(leads.min().unwrap_or_default()).unwrap_or_default() * PER_STAMP
     }
 
-    /// Time from one beginning to the next, in ticks of the PCR, if the last packet leaves at `last`: the longer one of
+    /// Time from one beginning to the next, in ticks of the PCR, if the last PCR comes at `last`: the longer one of
     /// both parts.
     pub(super) fn length(&self, last: u64) -> u64 {
         let stamps = self.video.length().max(self.audio.length()).max(last / PER_STAMP + 1);

@@ -18,9 +18,9 @@ mod udp;
 #[cfg(feature = "srt")]
 pub use any::AnyOutput;
 pub use file::File;
-pub(in crate::live) use outlet::Recording;
+pub(in crate::live) use outlet::{Message, Recording};
 pub use outlets::OutputNow;
-pub(in crate::live) use outlets::{Failure, Outlets};
+pub(in crate::live) use outlets::{Failure, Outlets, To};
 pub use recordings::Recordings;
 pub use sink::{Batch, Output};
 #[cfg(feature = "srt")]
