@@ -7,6 +7,7 @@ mod emulate;
 mod key;
 mod manual;
 mod parse;
+mod receive;
 mod schemes;
 mod serve;
 mod tariff;
@@ -18,6 +19,7 @@ pub(crate) use doctor::DoctorArgs;
 pub(crate) use emulate::EmulateArgs;
 pub(crate) use key::{DecryptArgs, KeyArgs, KeyPairArgs, KeyVerb, SealArgs};
 pub(crate) use manual::ManualArgs;
+pub(crate) use receive::ReceiveArgs;
 pub(crate) use schemes::SchemesArgs;
 pub(crate) use serve::ServeArgs;
 
@@ -35,7 +37,7 @@ use strandcast_lab::batch::{LAST_SEED, Until};
 use strandcast_net::interface::PathSpec;
 
 use self::tariff::tariff;
-use self::values::{bit_rate, latency, retry, seconds, some_seconds, step, whole};
+use self::values::{bit_rate, latency, retry, some_seconds, step, whole};
 use crate::error::EXIT_CODES;
 use crate::help::TABLE_HELP;
 use crate::key::Target;
@@ -183,37 +185,6 @@ pub(crate) struct SendArgs {
     /// connected) or when it refuses (default: not at all); a --path that is not there yet is then waited for
     #[arg(long, value_name = "SECONDS", value_parser = retry)]
     pub(crate) retry: Option<Retry>,
-}
-
-#[derive(Debug, clap::Args)]
-#[command(
-    after_help = EXIT_CODES,
-    after_long_help = TABLE_AND_CODES.as_str(),
-    override_usage = "strandcast receive [OPTIONS] [LISTEN] <OUTPUT>..."
-)]
-pub(crate) struct ReceiveArgs {
-    /// Up to eight outputs: FILE, - (standard output), udp://HOST:PORT[?if=eth0&ttl=8], rtp:// likewise or
-    /// srt://[HOST]:PORT. A name with %Y %m %d %H %M %S (UTC) makes a file for each stream. Before them [HOST][:PORT] to listen on; default: all addresses, UDP port 9899
-    #[arg(value_name = "OUTPUT", required = true, num_args = 1..)]
-    pub(crate) places: Vec<OsString>,
-    /// Overwrite a file that has content
-    #[arg(long)]
-    pub(crate) overwrite: bool,
-    #[command(flatten)]
-    pub(crate) transport: TransportArgs,
-    #[command(flatten)]
-    pub(crate) stats: StatsArgs,
-    /// Playout latency in milliseconds after sending; default: the sender's
-    #[arg(long, value_name = "MS", value_parser = latency)]
-    pub(crate) latency: Option<u32>,
-    /// Exit after the first sender's stream
-    #[arg(long)]
-    pub(crate) once: bool,
-    /// Give up a sender after this many seconds of silence; another one may replace it sooner (docs/cli.md)
-    #[arg(long, value_name = "SECONDS", default_value = "65", value_parser = seconds)]
-    pub(crate) silence: Duration,
-    #[command(flatten)]
-    pub(crate) limit: MemoryArgs,
 }
 
 #[derive(Clone, Debug, clap::Args)]

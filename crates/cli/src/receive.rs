@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use strandcast::Scheme;
-use strandcast::live::{Event, Listening, Receiver, ReceiverConfig, Role};
+use strandcast::live::{Event, Listening, Receiver, ReceiverConfig, Role, Slate};
 use strandcast::transport::listen_addresses;
 use strandcast_keys::catalog::SharedCatalog;
 
@@ -86,6 +86,7 @@ async fn open(args: ReceiveArgs, scheme: Scheme) -> Result<(Receiver, Shown), Cl
     config.latency = args.latency.map(|ms| Duration::from_millis(u64::from(ms)));
     config.silence = args.silence;
     config.once = args.once;
+    config.slate = args.slate.as_deref().map(Slate::named).transpose()?;
     config.memory = args.limit.memory;
     config.transport = transport::options(&args.transport);
     config.taps = capture.taps();

@@ -107,7 +107,11 @@ fn check(args: &ServeArgs, config: &Config) -> Result<(), CliError> {
     );
     for (name, stream) in &config.streams {
         let outputs: Vec<String> = stream.outputs.iter().map(ToString::to_string).collect();
-        text += &format!("  {name}: from {} to {}\n", stream.senders.join(", "), outputs.join(", "));
+        text += &format!("  {name}: from {} to {}", stream.senders.join(", "), outputs.join(", "));
+        if let Some(slate) = &stream.slate {
+            text += &format!("; after {} ms without media the slate, {slate}", slate.after.as_millis());
+        }
+        text += "\n";
     }
     for (stream, who) in config.unknown_senders(&senders) {
         text += &format!(

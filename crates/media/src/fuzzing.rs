@@ -11,7 +11,8 @@ use crate::ingest::Ingest;
 use crate::pace::PaceConfig;
 use crate::pack::{Body, End, Header, Message, PackConfig, Unpacker};
 use crate::playout::{Output, Playout, PlayoutConfig};
-use crate::ts::{Marks, PACKET_LEN};
+use crate::slate::{self, Clip, Slate, Splicer};
+use crate::ts::{Marks, PACKET_LEN, SYNC_BYTE};
 
 /// Bytes that a playout of a script may hold.
 const HELD: usize = 64 << 10;
@@ -198,6 +199,65 @@ pub fn ingest(data: &[u8]) {
     }
 }
 
+/// Packets that a splicer may return at once, in addition to those that it was given: those that it held, tables, and half
+/// a second of a slate.
+const SPLICED: usize = 1200;
+
+/// A packet of a script: one of tables that are right, or one with any header, adaptation field and beginning.
+fn spliced(script: &mut Script<'_>, tables: &[[u8; PACKET_LEN]]) -> [u8; PACKET_LEN] {
+    let kind = script.u8();
+    if kind < 64 {
+        let mut packet = tables[usize::from(kind) % tables.len()];
+        packet[3] = packet[3] & 0xf0 | script.u8() & 0x0f;
+        return packet;
+    }
+    let mut packet = [0xff; PACKET_LEN];
+    packet[0] = SYNC_BYTE;
+    // Most packets use the PIDs of the tables.
+    packet[1..3].copy_from_slice(&(u16::from(kind & 3) | 0x100 | u16::from(kind & 4) << 12).to_be_bytes());
+    let beginning = 3 + usize::from(script.u8() % 32);
+    packet[3..beginning].iter_mut().for_each(|byte| *byte = script.u8());
+    if kind & 8 > 0 {
+        packet[1] = script.u8();
+    }
+    packet
+}
+
+/// Plays packets of a sender that comes and goes, with any headers, clocks, tables and pictures, with a slate: what is
+/// returned is whole packets, and their number is bounded by the packets given and the time. Then reads the input as a
+/// clip.
+pub fn slate(data: &[u8]) {
+    let mut script = Script(data);
+    let mut now = MediaTime::from_millis(1000);
+    let tables = slate::tables_of_scripts();
+    let mut splicer = Splicer::new(Slate::Null, Duration::from_millis(300), now);
+    while !script.0.is_empty() {
+        let mut message = Vec::new();
+        match script.u8() {
+            n @ 0..=220 => {
+                (0..1 + n % 7).for_each(|_| message.extend(spliced(&mut script, &tables)));
+                splicer.push(now, &message);
+            }
+            n @ 221..=250 => now = now + Duration::from_millis(u64::from(n - 220).pow(3)),
+            _ => splicer.end(now),
+        }
+        let mut taken = 0;
+        while let Some(message) = splicer.poll(now) {
+            assert!(message.len().is_multiple_of(PACKET_LEN) && !message.is_empty());
+            assert!(message.chunks(PACKET_LEN).all(|packet| packet[0] == SYNC_BYTE));
+            taken += message.len() / PACKET_LEN;
+        }
+        assert!(taken <= message.len() / PACKET_LEN + SPLICED, "{taken} packets at once");
+        assert!(splicer.poll_timeout() > now, "it was asked until there was nothing");
+    }
+    let Ok(clip) = Clip::read(data) else { return };
+    let mut splicer = Splicer::new(Slate::Clip(clip.into()), Duration::from_millis(300), now);
+    for _ in 0..100 {
+        while splicer.poll(now).is_some() {}
+        now = splicer.poll_timeout();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use strandcast_testing::corpus::replay;
@@ -210,6 +270,11 @@ mod tests {
     #[test]
     fn playout() {
         replay("playout", super::playout);
+    }
+
+    #[test]
+    fn slate() {
+        replay("slate", super::slate);
     }
 
     #[test]

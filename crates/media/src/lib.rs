@@ -18,6 +18,7 @@ pub mod pace;
 pub mod pack;
 pub mod playout;
 pub mod quality;
+pub mod slate;
 #[cfg(test)]
 mod testing;
 mod time;

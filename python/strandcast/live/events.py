@@ -466,6 +466,22 @@ class Unread(Event):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Slate(Event):
+    """No sender plays: outputs with a slate get it from now on."""
+
+    slate: str
+    """The slate."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SlateOver(Event):
+    """Outputs with a slate get the sender again, from a key frame on."""
+
+    after: float
+    """Time for which they had the slate, seconds."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class OutputTrouble(Event):
     """Messages were lost at an output, which continues; once for each reason."""
 

@@ -4,6 +4,7 @@
 mod continuity;
 mod framer;
 mod h264;
+mod key;
 mod kinds;
 mod marks;
 mod packet;
@@ -15,9 +16,11 @@ mod tests;
 pub use continuity::{Continuity, ContinuityChecker, ContinuityCounts};
 pub use framer::{Framer, FramerCounts, SEARCH_LIMIT, TsError};
 pub use h264::{FrameType, frame_type, is_reference};
+pub use key::is_key;
 pub use marks::{Marker, Marks};
 pub use packet::{Adaptation, NULL_PID, PACKET_LEN, Packet, Pcr, SYNC_BYTE};
 pub use pes::PesHeader;
-#[cfg(test)]
-pub(crate) use psi::crc32_mpeg2;
+pub(crate) use psi::{
+    CRC_LEN, PAT_PID, Sections, TABLE_PAT, TABLE_PMT, body, crc32_mpeg2, is_video, parse_pat, remainder,
+};
 pub use psi::{Program, ProgramTable, Video};

@@ -3,13 +3,13 @@
 use super::packet::{NULL_PID, Packet};
 
 /// PID of the program association table.
-const PAT_PID: u16 = 0;
-const TABLE_PAT: u8 = 0;
-const TABLE_PMT: u8 = 2;
+pub(crate) const PAT_PID: u16 = 0;
+pub(crate) const TABLE_PAT: u8 = 0;
+pub(crate) const TABLE_PMT: u8 = 2;
 /// Longest section of these tables, in bytes.
 const MAX_SECTION: usize = 1024;
 /// Bytes of a section's checksum.
-const CRC_LEN: usize = 4;
+pub(crate) const CRC_LEN: usize = 4;
 /// `stream_type` of H.264 video.
 const H264: u8 = 0x1b;
 
@@ -82,14 +82,15 @@ impl ProgramTable {
 
 /// Collects sections out of the packets of one PID.
 #[derive(Debug, Default)]
-struct Sections {
+pub(crate) struct Sections {
     buffer: Vec<u8>,
     /// A section began and has not ended.
     open: bool,
 }
 
 impl Sections {
-    fn push(&mut self, packet: &Packet, mut each: impl FnMut(&[u8])) {
+    /// Passes each section to `each` that ends in this packet.
+    pub(crate) fn push(&mut self, packet: &Packet, mut each: impl FnMut(&[u8])) {
         let payload = packet.payload();
         if !packet.unit_start() {
             self.feed(payload, &mut each);
@@ -134,7 +135,7 @@ impl Sections {
 
 /// Returns `table_id_extension` and the body between the 8 bytes of the long section header and the checksum,
 /// if the section belongs to this table, is in force and undamaged.
-fn body(section: &[u8], table: u8) -> Option<(u16, &[u8])> {
+pub(crate) fn body(section: &[u8], table: u8) -> Option<(u16, &[u8])> {
     let header = section.first_chunk::<8>()?;
     let current = header[5] & 1 != 0;
     if header[0] != table || !current || crc32_mpeg2(section) != 0 {
@@ -145,7 +146,7 @@ fn body(section: &[u8], table: u8) -> Option<(u16, &[u8])> {
 }
 
 /// Number and map PID of the first program.
-fn parse_pat(section: &[u8]) -> Option<(u16, u16)> {
+pub(crate) fn parse_pat(section: &[u8]) -> Option<(u16, u16)> {
     let (_, body) = body(section, TABLE_PAT)?;
     // Program 0 is the network's PID.
     body.as_chunks::<4>()
@@ -177,13 +178,18 @@ fn parse_pmt(section: &[u8], number: u16) -> Option<Program> {
 }
 
 /// Returns whether a `stream_type` is video: MPEG-1, MPEG-2, MPEG-4 part 2, H.264, H.265, H.266.
-fn is_video(stream_type: u8) -> bool {
+pub(crate) fn is_video(stream_type: u8) -> bool {
     matches!(stream_type, 0x01 | 0x02 | 0x10 | H264 | 0x24 | 0x33)
 }
 
 /// The checksum of Annex A; 0 over a section that ends with its own checksum.
 pub(crate) fn crc32_mpeg2(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(u32::MAX, |crc, &byte| {
+    remainder(u32::MAX, bytes)
+}
+
+/// The remainder of the checksum's division after `bytes`, from a register of `crc`.
+pub(crate) fn remainder(crc: u32, bytes: &[u8]) -> u32 {
+    bytes.iter().fold(crc, |crc, &byte| {
         (0..8).fold(crc ^ u32::from(byte) << 24, |crc, _| {
             if crc & 0x8000_0000 != 0 { crc << 1 ^ 0x04c1_1db7 } else { crc << 1 }
         })

@@ -91,6 +91,8 @@ fn receiver(event: &Event) -> (&'static str, Value) {
         Event::Recording { output } => ("Recording", json!({ "output": output })),
         Event::NotRecorded { output } => ("NotRecorded", json!({ "output": output })),
         Event::Unread { output } => ("Unread", json!({ "output": output })),
+        Event::Slate { slate } => ("Slate", json!({ "slate": slate })),
+        Event::SlateOver { after } => ("SlateOver", json!({ "after": after.as_secs_f64() })),
         Event::OutputTrouble { output, why } => ("OutputTrouble", json!({ "output": output, "why": why })),
         Event::OutputFailed { output, why } => ("OutputFailed", json!({ "output": output, "why": why })),
         Event::ReadAgain { output, messages } => {

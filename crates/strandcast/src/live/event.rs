@@ -221,6 +221,16 @@ pub enum Event {
         /// The output.
         output: String,
     },
+    /// Outputs with a slate get it from now on.
+    Slate {
+        /// Name of the slate.
+        slate: String,
+    },
+    /// Outputs with a slate get the sender again, from a key frame on.
+    SlateOver {
+        /// Time for which they had the slate.
+        after: Duration,
+    },
     /// Messages were lost at an output, which continues. Each reason is reported once, and again after it was over.
     OutputTrouble {
         /// The output.
@@ -362,6 +372,11 @@ impl Event {
             ),
             Event::Unread { output } => {
                 write!(f, "{output} is not read: what does not fit its queue is dropped")
+            }
+            Event::Slate { slate } => write!(f, "no sender plays: outputs get the slate, {slate}"),
+            Event::SlateOver { after } => {
+                let after = duration(*after);
+                write!(f, "outputs get the sender from its key frame on, after {after} of the slate")
             }
             Event::OutputTrouble { output, why } => write!(f, "{output}: {why}; messages are lost there"),
             Event::OutputFailed { why, .. } => write!(f, "{why}; the other outputs continue"),

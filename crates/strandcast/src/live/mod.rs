@@ -59,6 +59,7 @@ pub(crate) mod seen;
 mod sender;
 #[cfg(feature = "srt")]
 pub mod serve;
+mod slate;
 #[cfg(feature = "srt")]
 mod srt;
 mod stats;
@@ -74,6 +75,7 @@ pub use links::PathTrouble;
 pub use receiver::{ListenChange, Listening, ReceiveSummary, Receiver, ReceiverConfig};
 pub use retry::Retry;
 pub use sender::{SendSummary, Sender, SenderConfig};
+pub use slate::Slate;
 #[cfg(feature = "srt")]
 pub use srt::{SrtMode, SrtUrl};
 pub use stats::{

@@ -6,3 +6,4 @@ mod examples;
 mod live;
 mod pairing;
 mod serve;
+mod slate;

@@ -32,6 +32,15 @@ impl Output for AnyOutput {
         }
     }
 
+    fn takes_slate(&self) -> bool {
+        match self {
+            AnyOutput::File(output) => output.takes_slate(),
+            AnyOutput::Recordings(output) => output.takes_slate(),
+            AnyOutput::Udp(output) => output.takes_slate(),
+            AnyOutput::Srt(output) => output.takes_slate(),
+        }
+    }
+
     fn troubles(&mut self) -> Vec<(String, u64)> {
         match self {
             AnyOutput::File(output) => output.troubles(),

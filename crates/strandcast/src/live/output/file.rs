@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl, fstat};
+use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
 use rustix::io::Errno;
 use tokio::io::AsyncWriteExt as _;
 use tokio::task::JoinHandle;
@@ -30,6 +30,8 @@ pub struct File {
     name: String,
     /// The file's content is cut when the first byte is written.
     truncate: bool,
+    /// The output is a file on a disk, and no program reads along.
+    records: bool,
 }
 
 #[derive(Debug)]
@@ -80,7 +82,7 @@ impl File {
             Opened::File(file) => file,
             Opened::Pipe(_) => {
                 let to = State::Opening(Opening(tokio::spawn(open_pipe(path.to_owned())), false));
-                return Ok(File { to, name, truncate: false });
+                return Ok(File { to, name, truncate: false, records: false });
             }
         };
         let cannot = |e: io::Error| Error::Media(format!("cannot write {name}: {}", why(&e)));
@@ -91,7 +93,7 @@ impl File {
             )));
         }
         let to = State::Open(pieces(file));
-        Ok(File { to, name, truncate: seen.is_file() })
+        Ok(File { to, name, truncate: seen.is_file(), records: seen.is_file() })
     }
 
     /// Opens standard output.
@@ -105,8 +107,9 @@ impl File {
         if is_substitute(&out) {
             return Err(cannot("it is closed".to_owned()));
         }
+        let records = fstat(&out).is_ok_and(|seen| FileType::from_raw_mode(seen.st_mode).is_file());
         let to = State::Open(pieces(out.into()));
-        Ok(File { to, name, truncate: false })
+        Ok(File { to, name, truncate: false, records })
     }
 }
 
@@ -128,6 +131,10 @@ pub(super) fn pieces(file: std::fs::File) -> tokio::fs::File {
 impl Output for File {
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn takes_slate(&self) -> bool {
+        !self.records
     }
 
     async fn write(&mut self, batch: &Batch) -> io::Result<()> {

@@ -22,9 +22,9 @@ pub use any::AnyOutput;
 pub use file::File;
 #[cfg(feature = "srt")]
 pub(in crate::live) use outlet::Outlet;
-pub(in crate::live) use outlet::Recording;
+pub(in crate::live) use outlet::{Message, Recording};
 pub use outlets::OutputNow;
-pub(in crate::live) use outlets::{Failure, Outlets, Switch};
+pub(in crate::live) use outlets::{Failure, Outlets, Switch, To};
 pub use recordings::Recordings;
 pub use sink::{Batch, Output};
 #[cfg(feature = "srt")]

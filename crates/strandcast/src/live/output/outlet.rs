@@ -84,6 +84,23 @@ struct Segment {
     /// Number of the stream that begins with these messages.
     begins: Option<u64>,
     batch: Batch,
+    /// The messages are those of a slate, which are not counted.
+    slate: bool,
+}
+
+impl Segment {
+    /// Number of messages of a sender.
+    fn counted(&self) -> u64 {
+        if self.slate { 0 } else { self.batch.count() }
+    }
+}
+
+/// A message for an output.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::live) struct Message<'a> {
+    pub(in crate::live) bytes: &'a [u8],
+    /// The message is a sender's: if it is lost, it is counted. A slate's is not.
+    pub(in crate::live) of_sender: bool,
 }
 
 /// Outcome of the beginning of a stream.
@@ -131,7 +148,7 @@ impl Outlet {
         match state.queue.back_mut() {
             // The previous stream has no data that wait to be written.
             Some(last) if last.begins.is_some() && last.batch.is_empty() => last.begins = begins,
-            _ => state.queue.push_back(Segment { begins, batch: Batch::default() }),
+            _ => state.queue.push_back(Segment { begins, ..Segment::default() }),
         }
         drop(state);
         self.shared.work.notify_one();
@@ -155,21 +172,33 @@ impl Outlet {
     ///
     /// # Errors
     /// [`Error::Media`]: the disk is full, or the pipe has no reader.
-    pub(in crate::live) fn write(&mut self, message: &[u8], rushed: usize) -> Result<Option<String>, Error> {
+    pub(in crate::live) fn write(
+        &mut self,
+        message: Message<'_>,
+        rushed: usize,
+    ) -> Result<Option<String>, Error> {
         self.check()?;
+        let Message { bytes: message, of_sender } = message;
         let mut state = self.shared.lock();
         if state.queued + state.writing.0 + message.len() > self.most + rushed {
+            if !of_sender {
+                return Ok(None);
+            }
             self.dropped.0 += 1;
             self.dropped.1 += 1;
             return Ok((!std::mem::replace(&mut self.told, true)).then(|| self.name.clone()));
         }
         state.queued += message.len();
-        let is_full = |last: &Segment| last.batch.bytes().len() + message.len() > SEGMENT;
+        let is_full = |last: &Segment| {
+            let other = !last.batch.is_empty() && last.slate == of_sender;
+            other || last.batch.bytes().len() + message.len() > SEGMENT
+        };
         if state.queue.back().is_none_or(is_full) {
             let batch = std::mem::take(&mut state.spare);
-            state.queue.push_back(Segment { begins: None, batch });
+            state.queue.push_back(Segment { begins: None, batch, slate: !of_sender });
         }
         let last = state.queue.back_mut().expect("it was put there");
+        last.slate = !of_sender;
         last.batch.push(message);
         drop(state);
         self.shared.work.notify_one();
@@ -238,7 +267,7 @@ impl Outlet {
         }
         let begins = state.queue.iter().rposition(|segment| segment.begins == Some(self.streams));
         let mut waiting: u64 =
-            state.queue.iter().skip(begins.unwrap_or_default()).map(|segment| segment.batch.count()).sum();
+            state.queue.iter().skip(begins.unwrap_or_default()).map(Segment::counted).sum();
         if state.stream == self.streams {
             waiting += state.writing.1;
         }
@@ -308,7 +337,10 @@ async fn run(ended: Ended, mut output: impl Output) {
             },
             None => write(&mut output, &segment.batch, refused).await,
         };
-        let troubles = output.troubles();
+        let mut troubles = output.troubles();
+        if segment.slate {
+            troubles.iter_mut().for_each(|(_, lost)| *lost = 0);
+        }
         if !troubles.is_empty() || !segment.batch.is_empty() {
             note(shared, troubles, &mut known);
         }
@@ -355,7 +387,7 @@ async fn next(shared: &Shared, mut spent: Batch) -> Option<Segment> {
             (state.busy, state.writing) = (false, (0, 0));
             if let Some(segment) = state.queue.pop_front() {
                 let bytes = segment.batch.bytes().len();
-                (state.busy, state.writing) = (true, (bytes, segment.batch.count()));
+                (state.busy, state.writing) = (true, (bytes, segment.counted()));
                 state.stream = segment.begins.unwrap_or(state.stream);
                 state.queued -= bytes;
                 return Some(segment);

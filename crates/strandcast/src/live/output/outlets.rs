@@ -7,7 +7,7 @@ use serde::Serialize;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::outlet::{Outlet, Recording};
+use super::outlet::{Message, Outlet, Recording};
 use super::sink::Output;
 use crate::error::Error;
 
@@ -41,10 +41,20 @@ pub(in crate::live) enum Failure {
     All(Error),
 }
 
+/// Outputs that get a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::live) enum To {
+    All,
+    /// Those that get a slate while no sender plays.
+    WithSlate,
+    WithoutSlate,
+}
+
 /// An outlet and its state.
 #[derive(Debug)]
 struct Place {
     outlet: Outlet,
+    takes_slate: bool,
     /// Reason why the output has ended, once it was reported.
     failed: Option<Error>,
     /// The output refuses the current stream.
@@ -72,6 +82,8 @@ pub(in crate::live) struct Outlets {
     share: usize,
     #[cfg(feature = "srt")]
     viewers: super::Viewers,
+    /// Viewers may join.
+    watched: bool,
 }
 
 impl Outlets {
@@ -80,9 +92,10 @@ impl Outlets {
     pub(in crate::live) fn start(outputs: Vec<impl Output>, most: usize) -> Outlets {
         let ended = Arc::<Notify>::default();
         let share = most / outputs.len().max(1);
-        let place = |output| {
+        let place = |output: _| {
+            let takes_slate = Output::takes_slate(&output);
             let outlet = Outlet::start(output, share, Arc::clone(&ended));
-            Place { outlet, failed: None, refuses: false, stopped: false }
+            Place { outlet, takes_slate, failed: None, refuses: false, stopped: false }
         };
         Outlets {
             places: outputs.into_iter().map(place).collect(),
@@ -90,13 +103,14 @@ impl Outlets {
             share,
             #[cfg(feature = "srt")]
             viewers: super::Viewers::default(),
+            watched: false,
         }
     }
 
     /// Gives what is played to these viewers as well.
     #[cfg(feature = "srt")]
     pub(in crate::live) fn with(self, viewers: super::Viewers) -> Outlets {
-        Outlets { viewers, ..self }
+        Outlets { viewers, watched: true, ..self }
     }
 
     fn open(&mut self) -> impl Iterator<Item = &mut Place> {
@@ -123,7 +137,8 @@ impl Outlets {
             return;
         };
         let outlet = start(self.share, Arc::clone(&self.ended));
-        *place = Place { outlet, failed: None, refuses: false, stopped: false };
+        *place =
+            Place { outlet, takes_slate: place.takes_slate, failed: None, refuses: false, stopped: false };
         if on_air {
             place.outlet.begin();
         }
@@ -143,14 +158,23 @@ impl Outlets {
         (all, refused)
     }
 
-    /// Queues a message's transport packets at each output. `rushed` adds room in bytes for all of them. Returns the names
+    /// Returns whether an output, or a viewer that may join, gets a slate.
+    pub(in crate::live) fn any_takes_slate(&self) -> bool {
+        self.watched || self.places.iter().any(|place| place.takes_slate)
+    }
+
+    /// Queues a message's transport packets at outputs. `rushed` adds room in bytes for all of them. Returns the names
     /// of outputs for which this is the first message in a while that does not fit.
-    pub(in crate::live) fn write(&mut self, message: &[u8], rushed: usize) -> Vec<String> {
+    pub(in crate::live) fn write(&mut self, message: Message<'_>, rushed: usize, to: To) -> Vec<String> {
         #[cfg(feature = "srt")]
-        self.viewers.write(message);
+        if to != To::WithoutSlate {
+            self.viewers.write(message.bytes);
+        }
         let rushed = rushed / self.places.len().max(1);
+        let gets = |place: &&mut Place| to == To::All || place.takes_slate == (to == To::WithSlate);
         // One that has failed is reported by `failed`.
-        self.open().filter_map(|place| place.outlet.write(message, rushed).ok().flatten()).collect()
+        let written = self.open().filter(gets).map(|place| place.outlet.write(message, rushed));
+        written.filter_map(|written| written.ok().flatten()).collect()
     }
 
     /// Returns outputs that have begun to take nothing.
@@ -323,7 +347,7 @@ mod tests {
         outlets.begin();
         let mut told = Vec::new();
         for message in [b"ab", b"cd", b"ef"] {
-            told.extend(outlets.write(message, 0));
+            told.extend(outlets.write(Message { bytes: message, of_sender: true }, 0, To::All));
             turns().await;
         }
         assert_eq!(*has.lock().unwrap(), b"abcdef");
@@ -342,7 +366,7 @@ mod tests {
     async fn the_last_output_that_fails_ends_them_and_each_is_reported_once() {
         let (first, second) = (disk("first", 99, 0).0, disk("second", 99, 0).0);
         let mut outlets = Outlets::start(vec![first, second], 99);
-        assert!(outlets.write(b"a", 0).is_empty());
+        assert!(outlets.write(Message { bytes: b"a", of_sender: true }, 0, To::All).is_empty());
         let one = outlets.failed().await;
         assert!(matches!(one, Failure::One { .. }), "{one:?}");
         let all = outlets.failed().await;
@@ -359,14 +383,14 @@ mod tests {
         let mut outlets = Outlets::start(vec![full, good], 10);
         outlets.begin();
         for message in [b"ab", b"cd", b"ef", b"gh"] {
-            outlets.write(message, 0);
+            outlets.write(Message { bytes: message, of_sender: true }, 0, To::All);
             turns().await;
         }
         may.add_permits(1);
         assert!(matches!(outlets.failed().await, Failure::One { .. }));
         assert_eq!((outlets.now()[0].unread, outlets.missed()), (1, 1));
         outlets.begin();
-        outlets.write(b"ij", 0);
+        outlets.write(Message { bytes: b"ij", of_sender: true }, 0, To::All);
         let now = outlets.now();
         assert_eq!((now[0].unread, outlets.missed()), (0, 0));
         assert!(now[0].failed.is_some(), "it has nothing of this stream");
@@ -381,7 +405,7 @@ mod tests {
         let mut told = Vec::new();
         for quarter in 0..20 {
             if quarter == 4 {
-                assert!(outlets.write(b"ab", 0).is_empty());
+                assert!(outlets.write(Message { bytes: b"ab", of_sender: true }, 0, To::All).is_empty());
             }
             turns().await;
             told.extend(outlets.stalled().into_iter().map(|name| (quarter, name)));
@@ -402,7 +426,9 @@ mod tests {
         let mut outlets = Outlets::start(vec![stuck, slow], 1 << 20);
         outlets.begin();
         let message = [0; 20_000];
-        (0..10).for_each(|_| assert!(outlets.write(&message, 0).is_empty()));
+        (0..10).for_each(|_| {
+            assert!(outlets.write(Message { bytes: &message, of_sender: true }, 0, To::All).is_empty())
+        });
         // A reader that takes a piece every 4 s is waited for, ten times.
         let reads = tokio::spawn(async move {
             for _ in 0..10 {
@@ -447,7 +473,7 @@ mod tests {
         ] {
             let mut outlets = Outlets::start(vec![Distant("one"), Distant(name)], 99);
             outlets.begin();
-            assert!(outlets.write(b"ab", 0).is_empty());
+            assert!(outlets.write(Message { bytes: b"ab", of_sender: true }, 0, To::All).is_empty());
             let begun = Instant::now();
             assert_eq!(outlets.end(Duration::from_secs(5)).await, ends);
             assert_eq!(begun.elapsed().as_secs(), 60);
@@ -464,7 +490,7 @@ mod tests {
             let mut outlets = Outlets::start(stalled, 80_000);
             outlets.begin();
             for _ in 0..200 {
-                outlets.write(&[0; 1000], 40_000);
+                outlets.write(Message { bytes: &[0; 1000], of_sender: true }, 40_000, To::All);
             }
             let held = 200 * number as u64 - outlets.missed();
             assert!((110..=120).contains(&held), "{held} kB of {number} outputs");

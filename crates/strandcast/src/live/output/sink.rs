@@ -63,6 +63,12 @@ pub trait Output: Send + 'static {
     /// Name of the output in events.
     fn name(&self) -> String;
 
+    /// Returns whether the output gets the receiver's [`Slate`](crate::live::Slate) while no sender plays, as a player
+    /// needs it. A recording has the sender's stream alone.
+    fn takes_slate(&self) -> bool {
+        false
+    }
+
     /// Begins a stream. With [`io::ErrorKind::AlreadyExists`] the receiver refuses this stream and plays others; any
     /// other error ends the receiver.
     fn begin(&mut self) -> impl Future<Output = io::Result<()>> + Send {

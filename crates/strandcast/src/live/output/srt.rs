@@ -38,6 +38,10 @@ impl Output for Srt {
         self.name.clone()
     }
 
+    fn takes_slate(&self) -> bool {
+        true
+    }
+
     fn troubles(&mut self) -> Vec<(String, u64)> {
         self.driver.missed()
     }

@@ -112,6 +112,10 @@ impl Output for Udp {
         self.name.clone()
     }
 
+    fn takes_slate(&self) -> bool {
+        true
+    }
+
     fn troubles(&mut self) -> Vec<(String, u64)> {
         // The answer to the last datagram: no later one may follow that would return it.
         if let Ok(Some(error)) = self.socket.take_error()

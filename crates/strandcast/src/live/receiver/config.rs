@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::UDP_PORT;
+use crate::live::slate::Slate;
 use crate::live::tap::Taps;
 use crate::memory::Memory;
 use crate::pairing::Gate;
@@ -33,6 +34,8 @@ pub struct ReceiverConfig {
     pub memory: Memory,
     /// Parameters of the transport that both ends set.
     pub transport: TransportOptions,
+    /// Slate of the outputs; `None`: they get nothing while no sender plays.
+    pub slate: Option<Slate>,
     /// Observers of every packet.
     pub taps: Option<Taps>,
 }
@@ -49,6 +52,7 @@ impl ReceiverConfig {
             once: false,
             memory: Memory::default(),
             transport: TransportOptions::default(),
+            slate: None,
             taps: None,
         }
     }

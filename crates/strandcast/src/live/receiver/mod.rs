@@ -7,6 +7,7 @@ pub(in crate::live) mod incoming;
 pub(in crate::live) mod listening;
 mod player;
 pub(in crate::live) mod session;
+mod splice;
 mod summary;
 mod takeover;
 pub(in crate::live) mod untaken;

@@ -2,11 +2,11 @@
 
 mod close;
 mod outputs;
+mod playing;
 
 use std::time::{Duration, Instant};
 
 use strandcast_media::pack::VERSION;
-use strandcast_media::playout;
 use strandcast_net::driver::AssociationHandle;
 use strandcast_proto::association::{CloseReason, Event};
 use strandcast_proto::rx::Message;
@@ -16,6 +16,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use super::config::ReceiverConfig;
 use super::door::Door;
 use super::incoming::{Arrival, IncomingStream, Naming, PendingSender, handshake};
+use super::splice::Splice;
 use super::summary::ReceiveSummary;
 use super::takeover::{Claim, Times, Verdict, decide};
 use super::wait::{closed, event, read, sleep};
@@ -24,7 +25,7 @@ use crate::live::admission::admit;
 use crate::live::event::Event as News;
 use crate::live::feed::Reporter;
 use crate::live::output::{Failure, Outlets, Switch};
-use crate::live::stats::{MediaNow, Role, StreamEvent, Subject, Watch};
+use crate::live::stats::{MediaNow, Role, Subject, Watch};
 use crate::live::stop::{Stop, stopped};
 use crate::live::words::{BUSY, REFUSED, REPLACED};
 use crate::memory::Memory;
@@ -45,6 +46,8 @@ const FORGED_ABORT_GRACE: Duration = Duration::from_secs(2);
 pub(in crate::live) struct Session {
     door: Door,
     output: Outlets,
+    /// Source of the outputs with a slate, if the stream has one.
+    slate: Option<Splice>,
     reporter: Reporter,
     watch: Watch,
     ticks: Interval,
@@ -104,9 +107,11 @@ impl Session {
         let Open { config, door, ready, outlets, reporter, stop, switches } = open;
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let slate = config.slate.as_ref().filter(|_| outlets.any_takes_slate()).map(Splice::new);
         let mut session = Session {
             door,
             output: outlets,
+            slate,
             reporter,
             watch: Watch::new(Role::Receive),
             ticks,
@@ -169,7 +174,7 @@ impl Session {
 
     /// Waits for the next event.
     async fn step(&mut self) -> Step {
-        let Session { door, ticks, output, stop, ready, stream, next, messages, switches, .. } = self;
+        let Session { door, ticks, output, slate, stop, ready, stream, next, messages, switches, .. } = self;
         let due = stream.as_ref().and_then(|g| Some((g, g.player.poll_timeout()?)));
         let due = due.map(|(g, at)| at - g.association.now());
         let reading = stream.as_ref().filter(|g| !g.left);
@@ -182,6 +187,7 @@ impl Session {
             event = event(reading.filter(|g| g.closing.is_none())) => Step::Event(event),
             () = read(reading, messages) => Step::Messages,
             () = sleep(due) => Step::Timer,
+            () = sleep(slate.as_ref().map(Splice::due)) => Step::Timer,
             _ = ticks.tick() => Step::Tick,
             error = output.failed() => Step::Unwritable(error),
         }
@@ -274,6 +280,7 @@ impl Session {
             stream.player.drain();
             self.report(replaced);
             self.play();
+            self.end_splice();
             let summary = self.summarize();
             self.report_summary(summary);
         }
@@ -308,40 +315,6 @@ impl Session {
         if let Some(stream) = &mut self.stream {
             stream.push(&mut self.messages).await;
         }
-    }
-
-    /// Queues due output.
-    fn play(&mut self) {
-        self.play_some(usize::MAX);
-    }
-
-    /// Queues due output until that has `most` bytes. Returns whether more is due.
-    fn play_some(&mut self, most: usize) -> bool {
-        let Some(stream) = &mut self.stream else { return false };
-        let now = stream.association.now();
-        // The data that were in the buffer may wait for the output instead.
-        let rushed = if stream.player.is_drained() { self.memory.playout() } else { 0 };
-        let mut bytes = 0;
-        while bytes < most {
-            let Some(output) = stream.player.poll(now) else { return false };
-            match output {
-                playout::Output::Data(released) => {
-                    bytes += released.payload.len();
-                    for output in self.output.write(&released.payload, rushed) {
-                        self.reporter.report(News::Unread { output });
-                    }
-                }
-                playout::Output::Ended(ended) => stream.ended = Some(ended),
-                playout::Output::Restarted(session) => stream.session = session,
-                playout::Output::Clock(change) => {
-                    let seconds = (now - stream.begun).as_secs_f64();
-                    if let Some(what) = StreamEvent::of(change) {
-                        self.reporter.report(News::Stream { seconds, peer: stream.peer.clone(), what });
-                    }
-                }
-            }
-        }
-        true
     }
 
     async fn tick(&mut self) -> Result<(), Error> {
@@ -428,6 +401,7 @@ impl Session {
             self.report(News::SenderLost { why });
         }
         self.stream = None;
+        self.end_splice();
         if let Some(next) = self.next.take() {
             self.admit(next)?;
         }

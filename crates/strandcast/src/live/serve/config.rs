@@ -10,6 +10,7 @@ use super::file::{File, Stream, Text};
 use super::place::Place;
 use crate::UDP_PORT;
 use crate::error::{Error, why};
+use crate::live::slate::Slate;
 use crate::memory::Memory;
 use crate::pairing::{Name, Senders, is_key};
 use crate::transport::anywhere;
@@ -31,6 +32,10 @@ const LATENCY_MS: std::ops::RangeInclusive<u32> = 20..=60_000;
 const SILENCE_S: f64 = 65.0;
 const LEAST_SILENCE_S: f64 = 1.0;
 const MOST_SILENCE_S: f64 = 3600.0;
+/// Limits of the time without media after which a slate plays, in milliseconds.
+const SLATE_AFTER_MS: std::ops::RangeInclusive<u32> = 200..=60_000;
+/// Largest sum of all clips of a server, in bytes.
+const CLIPS: u64 = 64 << 20;
 /// Longest file of a configuration, in bytes.
 const LONGEST: u64 = 1 << 20;
 
@@ -66,6 +71,8 @@ pub struct StreamConfig {
     pub latency: Option<Duration>,
     /// Silence after which the sender is given up.
     pub silence: Duration,
+    /// Slate of the outputs, but for recordings; `None`: they get nothing while no sender plays.
+    pub slate: Option<Slate>,
     /// Outputs of the stream.
     pub outputs: Vec<Place>,
 }
@@ -211,7 +218,7 @@ fn streams(text: Text<'_>, file: &File, folder: &Path) -> Result<BTreeMap<String
     let none = Stream::default();
     let defaults = file.defaults.as_ref().unwrap_or(&none);
     let mut streams = BTreeMap::new();
-    let mut claims: BTreeMap<String, String> = BTreeMap::new();
+    let mut taken = Taken::default();
     for (key, own) in &file.streams {
         let name: Name =
             match key.get_ref().strip_prefix('@').map_or(key.get_ref().parse(), |_| Err("a name has no @")) {
@@ -219,10 +226,19 @@ fn streams(text: Text<'_>, file: &File, folder: &Path) -> Result<BTreeMap<String
                 Err(why) => return Err(text.wrong(key.span().start, &format!("{:?}: {why}", key.get_ref()))),
             };
         let reader = Reader { text, name: &name, at: key.span().start, own: own.get_ref(), defaults };
-        let config = reader.read(folder, &mut claims)?;
+        let config = reader.read(folder, &mut taken)?;
         streams.insert(name.as_str().to_owned(), config);
     }
     Ok(streams)
+}
+
+/// Resources of the streams that were read before.
+#[derive(Default)]
+struct Taken {
+    /// Streams by the places of their outputs.
+    claims: BTreeMap<String, String>,
+    /// Clips by their paths: streams with the same clip have it once in memory.
+    clips: BTreeMap<PathBuf, Slate>,
 }
 
 /// A stream that is read.
@@ -236,13 +252,14 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn read(&self, folder: &Path, claims: &mut BTreeMap<String, String>) -> Result<StreamConfig, Error> {
+    fn read(&self, folder: &Path, taken: &mut Taken) -> Result<StreamConfig, Error> {
         Ok(StreamConfig {
             name: self.name.clone(),
             senders: self.senders()?,
             latency: self.latency()?,
             silence: self.silence()?,
-            outputs: self.outputs(folder, claims)?,
+            slate: self.slate(folder, &mut taken.clips)?,
+            outputs: self.outputs(folder, &mut taken.claims)?,
         })
     }
 
@@ -299,6 +316,54 @@ impl Reader<'_> {
             return Err(self.text.wrong(given.span().start, &why));
         }
         Ok(Duration::from_secs_f64(seconds))
+    }
+
+    fn slate(&self, folder: &Path, clips: &mut BTreeMap<PathBuf, Slate>) -> Result<Option<Slate>, Error> {
+        let after = self.slate_after()?;
+        let Some(given) = self.own.slate.as_ref().or(self.defaults.slate.as_ref()) else {
+            return match &self.own.slate_after_ms {
+                Some(given) => {
+                    let why = "the stream has no slate: add slate = \"null\", or the path of a clip";
+                    Err(self.text.wrong(given.span().start, why))
+                }
+                None => Ok(None),
+            };
+        };
+        let wrong = |why: &str| self.text.wrong(given.span().start, why);
+        let name = given.get_ref().replace("{stream}", self.name.as_str());
+        if name.is_empty() {
+            return Err(wrong("a slate is \"null\", or the path of a clip"));
+        }
+        let mut slate = match name.as_str() {
+            "null" => Slate::null(),
+            name => {
+                let path = folder.join(name);
+                let known = clips.get(&path).cloned();
+                let slate = known.map_or_else(|| Slate::read(&path), Ok);
+                let slate = slate.map_err(|error| wrong(&error.to_string()))?;
+                clips.insert(path, slate.clone());
+                slate
+            }
+        };
+        let all: u64 = clips.values().map(Slate::bytes).sum();
+        if all > CLIPS {
+            return Err(wrong(&format!("the clips of all streams have {all} bytes: {CLIPS} at most")));
+        }
+        slate.after = after;
+        Ok(Some(slate))
+    }
+
+    fn slate_after(&self) -> Result<Duration, Error> {
+        let Some(given) = self.own.slate_after_ms.as_ref().or(self.defaults.slate_after_ms.as_ref()) else {
+            return Ok(Slate::AFTER);
+        };
+        let ms = *given.get_ref();
+        if !SLATE_AFTER_MS.contains(&ms) {
+            let (least, most) = (SLATE_AFTER_MS.start(), SLATE_AFTER_MS.end());
+            let why = format!("{ms} is not a time from {least} to {most} milliseconds");
+            return Err(self.text.wrong(given.span().start, &why));
+        }
+        Ok(Duration::from_millis(ms.into()))
     }
 
     fn outputs(&self, folder: &Path, claims: &mut BTreeMap<String, String>) -> Result<Vec<Place>, Error> {

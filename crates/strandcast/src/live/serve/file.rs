@@ -30,6 +30,8 @@ pub(super) struct Stream {
     pub(super) senders: Option<Spanned<Vec<Spanned<String>>>>,
     pub(super) latency_ms: Option<Spanned<u32>>,
     pub(super) silence_s: Option<Spanned<f64>>,
+    pub(super) slate: Option<Spanned<String>>,
+    pub(super) slate_after_ms: Option<Spanned<u32>>,
     pub(super) outputs: Option<Spanned<Vec<Spanned<String>>>>,
 }
 

@@ -133,6 +133,10 @@ impl Output for Lasting {
         self.name.clone()
     }
 
+    fn takes_slate(&self) -> bool {
+        self.place.is_lasting()
+    }
+
     fn troubles(&mut self) -> Vec<(String, u64)> {
         std::mem::take(&mut self.troubles)
     }

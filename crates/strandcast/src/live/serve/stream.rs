@@ -64,7 +64,7 @@ impl Running {
         let again = Arc::<AtomicBool>::default();
         let mut receiver = ReceiverConfig::new(common.scheme.clone());
         (receiver.latency, receiver.silence) = (config.latency, config.silence);
-        receiver.memory = common.memory;
+        (receiver.memory, receiver.slate) = (common.memory, config.slate.clone());
         let ready = (arrivals.clone(), taken);
         let (places, memory) = (config.outputs.clone(), common.memory);
         let served = Served { again: Arc::clone(&again) };

@@ -36,6 +36,11 @@ fn slow() -> (Outlet, Arc<Semaphore>, Receiver<String>) {
     (Outlet::start(Slow { may: Arc::clone(&may), told }, 10, Arc::default()), may, tells)
 }
 
+/// A message of a sender.
+fn media(bytes: &[u8]) -> Message<'_> {
+    Message { bytes, of_sender: true }
+}
+
 async fn turns() {
     for _ in 0..10 {
         tokio::task::yield_now().await;
@@ -46,14 +51,14 @@ async fn turns() {
 async fn what_does_not_fit_is_dropped_and_counted_once_it_moves_again() {
     let (mut outlet, may, tells) = slow();
     outlet.begin();
-    assert_eq!(outlet.write(b"one", 0), Ok(None));
+    assert_eq!(outlet.write(media(b"one"), 0), Ok(None));
     turns().await;
     assert_eq!(tells.try_recv().as_deref(), Ok("one"));
     // The three bytes that are being written count as queued.
-    assert_eq!(outlet.write(b"fives", 0), Ok(None));
-    assert_eq!(outlet.write(b"six", 0), Ok(Some("slow".to_owned())));
-    assert_eq!(outlet.write(b"seven", 0), Ok(None), "told once");
-    assert_eq!(outlet.write(b"eight", 5), Ok(None), "rushed");
+    assert_eq!(outlet.write(media(b"fives"), 0), Ok(None));
+    assert_eq!(outlet.write(media(b"six"), 0), Ok(Some("slow".to_owned())));
+    assert_eq!(outlet.write(media(b"seven"), 0), Ok(None), "told once");
+    assert_eq!(outlet.write(media(b"eight"), 5), Ok(None), "rushed");
     assert!(outlet.recovered().is_none() && !outlet.is_clean());
     may.add_permits(2);
     turns().await;
@@ -67,7 +72,7 @@ async fn what_does_not_fit_is_dropped_and_counted_once_it_moves_again() {
 async fn it_ends_once_everything_is_written() {
     let (mut outlet, may, tells) = slow();
     outlet.begin();
-    assert_eq!((outlet.write(b"one", 0), outlet.write(b"two", 0)), (Ok(None), Ok(None)));
+    assert_eq!((outlet.write(media(b"one"), 0), outlet.write(media(b"two"), 0)), (Ok(None), Ok(None)));
     outlet.end();
     turns().await;
     assert_eq!(tells.try_recv().as_deref(), Ok("onetwo"));
@@ -89,7 +94,7 @@ async fn it_ends_once_everything_is_written() {
 async fn streams_without_media_take_no_memory() {
     let (mut outlet, _may, _tells) = slow();
     outlet.begin();
-    assert_eq!(outlet.write(b"a", 0), Ok(None));
+    assert_eq!(outlet.write(media(b"a"), 0), Ok(None));
     (0..10_000).for_each(|_| outlet.begin());
     assert_eq!(outlet.shared.lock().queue.len(), 2);
 }
@@ -98,14 +103,14 @@ async fn streams_without_media_take_no_memory() {
 async fn what_nobody_waits_for_counts_as_dropped_for_its_stream() {
     let (mut outlet, may, _tells) = slow();
     outlet.begin();
-    assert_eq!(outlet.write(b"one", 0), Ok(None));
+    assert_eq!(outlet.write(media(b"one"), 0), Ok(None));
     turns().await;
-    assert_eq!((outlet.write(b"two", 0), outlet.write(b"six", 0)), (Ok(None), Ok(None)));
+    assert_eq!((outlet.write(media(b"two"), 0), outlet.write(media(b"six"), 0)), (Ok(None), Ok(None)));
     outlet.give_up();
     assert_eq!(outlet.dropped(), 3);
     // Those of the first stream are no messages of the second one.
     outlet.begin();
-    assert_eq!(outlet.write(b"3", 0), Ok(None));
+    assert_eq!(outlet.write(media(b"3"), 0), Ok(None));
     outlet.give_up();
     assert_eq!(outlet.dropped(), 1);
     outlet.begin();
@@ -124,7 +129,7 @@ async fn much_data_is_written_in_pieces() {
     let mut outlet = Outlet::start(Slow { may: Arc::clone(&may), told }, 1 << 20, Arc::default());
     outlet.begin();
     let message = "a".repeat(1316);
-    (0..100).for_each(|_| assert_eq!(outlet.write(message.as_bytes(), 0), Ok(None)));
+    (0..100).for_each(|_| assert_eq!(outlet.write(media(message.as_bytes()), 0), Ok(None)));
     let mut written = Vec::new();
     for _ in 0..100_u32.div_ceil((SEGMENT / 1316) as u32) {
         written.push(outlet.written());
@@ -151,10 +156,10 @@ async fn failure(outlet: &Outlet) -> Error {
 async fn an_error_ends_it() {
     let (mut outlet, may, _tells) = slow();
     may.add_permits(1);
-    assert_eq!(outlet.write(b"bad", 0), Ok(None));
+    assert_eq!(outlet.write(media(b"bad"), 0), Ok(None));
     let error = failure(&outlet).await;
     assert_eq!(error, Error::Media("cannot write slow: full".to_owned()));
-    assert_eq!(outlet.write(b"a", 0), Err(error));
+    assert_eq!(outlet.write(media(b"a"), 0), Err(error));
     assert!(outlet.is_idle());
 }
 
@@ -163,7 +168,7 @@ async fn an_output_that_panics_keeps_no_caller_waiting() {
     let (mut outlet, _may, tells) = slow();
     // It no longer reports what it writes.
     drop(tells);
-    assert_eq!(outlet.write(b"a", 0), Ok(None));
+    assert_eq!(outlet.write(media(b"a"), 0), Ok(None));
     assert!(matches!(failure(&outlet).await, Error::Media(_)));
     assert!(outlet.is_idle());
 }
@@ -195,7 +200,7 @@ impl Output for Leaky {
 async fn messages_that_an_output_loses_are_counted_and_each_reason_is_told_once() {
     let mut outlet = Outlet::start(Leaky(0), 10, Arc::default());
     for _ in 0..3 {
-        assert_eq!(outlet.write(b"a", 0), Ok(None));
+        assert_eq!(outlet.write(media(b"a"), 0), Ok(None));
         turns().await;
     }
     assert_eq!(outlet.troubles(), ["a leak", "a smell"]);
@@ -208,4 +213,20 @@ async fn messages_that_an_output_loses_are_counted_and_each_reason_is_told_once(
     let error = failure(&outlet).await;
     assert_eq!(error, Error::Media("cannot write leaky: it was open at both ends".to_owned()));
     assert_eq!((outlet.lost(), outlet.is_idle()), (BTreeMap::from([("a leak".to_owned(), 1)]), true));
+}
+
+#[tokio::test]
+async fn messages_of_a_slate_are_not_counted() {
+    let (mut outlet, may, tells) = slow();
+    let slate = |bytes| Message { bytes, of_sender: false };
+    assert_eq!(outlet.write(slate(b"12345678"), 0), Ok(None));
+    assert_eq!(outlet.write(slate(b"more"), 0), Ok(None), "it does not fit");
+    assert_eq!((outlet.write(media(b"ab"), 0), outlet.dropped()), (Ok(None), 0));
+    turns().await;
+    outlet.give_up();
+    assert_eq!(outlet.dropped(), 1, "the sender's waits, and the slate's is being written");
+    may.add_permits(2);
+    turns().await;
+    let written: Vec<String> = tells.try_iter().collect();
+    assert_eq!(written, ["12345678", "ab"], "each in a batch of its own");
 }

@@ -39,6 +39,7 @@ impl Session {
         }
         let Some(stream) = self.stream.take_if(|_| refused) else { return Ok(()) };
         stream.association.abort(&format!("{REFUSED}it has no name for another recording"));
+        self.end_splice();
         match self.next.take() {
             _ if self.once => Err(Error::Media("the stream is not recorded: all names are taken".into())),
             Some(next) => self.admit(next),

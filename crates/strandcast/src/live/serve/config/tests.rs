@@ -77,6 +77,23 @@ fn each_mistake_has_one_line_with_its_place_and_its_remedy() {
         (stream("latency_ms = -1"), "serve.toml:3: latency_ms:", "-1"),
         (stream("silence_s = 0.1"), "serve.toml:3: silence_s:", "from 1 to 3600 seconds"),
         (stream("silence_s = nan"), "serve.toml:3: silence_s:", "from 1 to 3600 seconds"),
+        (stream("slate = \"\""), "serve.toml:3: slate:", "a slate is \"null\", or the path of a clip"),
+        (
+            stream("slate = \"/no/clip.ts\""),
+            "serve.toml:3: slate:",
+            "/no/clip.ts cannot be a slate: no such file",
+        ),
+        (
+            stream("slate = \"/dev/null\""),
+            "serve.toml:3: slate:",
+            "/dev/null cannot be a slate: it is not a file",
+        ),
+        (stream("slate_after_ms = 500"), "serve.toml:3: slate_after_ms:", "add slate = \"null\""),
+        (
+            stream("slate = \"null\"\nslate_after_ms = 100"),
+            "serve.toml:4: slate_after_ms:",
+            "from 200 to 60000 milliseconds",
+        ),
         (top("listen = [\"9899\"]"), "serve.toml:1: listen:", "write \"[::]:9899\""),
         (top("listen = []"), "serve.toml:", "listen is empty"),
         (top("port = 9899"), "serve.toml:1: port:", "there is no key port here"),
@@ -190,4 +207,22 @@ fn an_api_has_a_place_that_other_machines_cannot_reach() {
         assert_eq!(api(lines), Err(Error::Usage(line.to_owned())), "{lines}");
     }
     assert!(api("sockets = \"a\"").is_err_and(|error| error.to_string().contains("did you mean socket?")));
+}
+
+#[test]
+fn streams_with_one_clip_have_it_once() {
+    let clip = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../media/clip.ts");
+    let defaults = format!("[defaults]\nslate = \"{}\"\nslate_after_ms = 700\n", clip.display());
+    let own = "[streams.b]\nsenders = [\"b\"]\nslate = \"null\"\noutputs = [\"udp://127.0.0.1:5005\"]\n";
+    let third =
+        own.replace("streams.b", "streams.c").replace("5005", "5006").replace("slate = \"null\"\n", "");
+    let config = parse(&format!("{}{own}{third}", with(&defaults, ""))).expect("it is complete");
+    let slate = |name: &str| config.streams[name].slate.clone().expect("it has one");
+    assert_eq!(slate("van1"), slate("c"));
+    let mut null = Slate::null();
+    null.after = Duration::from_millis(700);
+    assert_eq!(slate("b"), null);
+    assert_eq!(slate("van1").after, Duration::from_millis(700));
+    let after = parse(&with(&defaults.replace("700", "800"), "")).expect("it is complete");
+    assert!(!config.streams["van1"].only_admits_more(&after.streams["van1"]), "another slate is a change");
 }

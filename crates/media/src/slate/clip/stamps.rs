@@ -1,0 +1,72 @@
+//! Time stamps of a clip.
+
+use super::Role;
+use crate::slate::edit::{PER_STAMP, STAMP_WRAP};
+use crate::ts::Pcr;
+
+/// Time stamps of one part of a clip.
+#[derive(Debug, Default)]
+struct Part {
+    /// First time of decoding.
+    first: Option<u64>,
+    /// First time of presentation; the others are relative to it.
+    origin: u64,
+    earliest: i64,
+    latest: i64,
+    count: i64,
+}
+
+impl Part {
+    fn note(&mut self, pts: u64, dts: u64) {
+        if self.first.is_none() {
+            (self.first, self.origin) = (Some(dts), pts);
+        }
+        let relative = difference(pts, self.origin);
+        (self.earliest, self.latest) = (self.earliest.min(relative), self.latest.max(relative));
+        self.count += 1;
+    }
+
+    /// Time from the first unit to the end of the last one.
+    fn length(&self) -> u64 {
+        let span = self.latest - self.earliest;
+        u64::try_from(span + span / (self.count - 1).max(1)).unwrap_or_default()
+    }
+}
+
+/// Time stamps of a clip's video and audio.
+#[derive(Debug, Default)]
+pub(super) struct Stamps {
+    video: Part,
+    audio: Part,
+}
+
+impl Stamps {
+    /// Records the time stamps of a unit.
+    pub(super) fn note(&mut self, role: Role, pts: Option<u64>, dts: Option<u64>) {
+        let part = if role == Role::Video { &mut self.video } else { &mut self.audio };
+        if let Some(pts) = pts {
+            part.note(pts, dts.unwrap_or(pts));
+        }
+    }
+
+    /// Ticks of the PCR from the clock at the beginning to the first time of decoding.
+    pub(super) fn lead(&self, begin: Pcr) -> u64 {
+        let firsts = [self.video.first, self.audio.first].into_iter().flatten();
+        let leads = firsts.map(|first| difference(first, begin.ticks() / PER_STAMP));
+        u64::try_from(leads.min().unwrap_or_default()).unwrap_or_default() * PER_STAMP
+    }
+
+    /// Time from one beginning to the next, in ticks of the PCR, if the last PCR comes at `last`: the longer one of
+    /// both parts.
+    pub(super) fn length(&self, last: u64) -> u64 {
+        let stamps = self.video.length().max(self.audio.length()).max(last / PER_STAMP + 1);
+        stamps * PER_STAMP
+    }
+}
+
+/// The shorter way from `earlier` to `later`.
+fn difference(later: u64, earlier: u64) -> i64 {
+    let ahead = later.wrapping_sub(earlier) % STAMP_WRAP;
+    let ahead = i64::try_from(ahead).unwrap_or_default();
+    if ahead < 1 << 32 { ahead } else { ahead - (1 << 33) }
+}

@@ -1,0 +1,105 @@
+//! Key frames: pictures that refer to no other one, and at which decoding may start.
+
+/// `stream_type`s of the program map (ISO/IEC 13818-1, Table 2-34).
+const MPEG1: u8 = 0x01;
+const MPEG2: u8 = 0x02;
+const MPEG4_PART2: u8 = 0x10;
+const H264: u8 = 0x1b;
+const H265: u8 = 0x24;
+const H266: u8 = 0x33;
+
+/// Returns whether decoding may start at the picture that begins `data`, which is video of this `stream_type`; `None`
+/// until `data` includes the picture's first header, and for a kind of video that is not known.
+///
+/// That is an IDR picture of H.264; an IRAP picture of H.265 or H.266; an intra picture of MPEG-1 or MPEG-2 after a
+/// sequence header; an intra picture of MPEG-4 part 2.
+pub fn is_key(stream_type: u8, data: &[u8]) -> Option<bool> {
+    let (mut rest, mut sequence) = (data, false);
+    while let Some(at) = rest.windows(3).position(|w| w == [0, 0, 1]) {
+        rest = &rest[at + 3..];
+        let (&code, body) = rest.split_first()?;
+        let found = match stream_type {
+            H264 => h264(code),
+            H265 => h265(code),
+            H266 => h266(*body.first()?),
+            MPEG1 | MPEG2 => {
+                sequence |= code == 0xb3;
+                // picture_header: temporal_reference (10 bits), picture_coding_type (3 bits).
+                if code == 0 { Some(sequence && body.get(1)? >> 3 & 7 == 1) } else { None }
+            }
+            // vop_coding_type: two bits after vop_start_code.
+            MPEG4_PART2 if code == 0xb6 => Some(body.first()? >> 6 == 0),
+            _ => None,
+        };
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
+/// `nal_unit_type` (Rec. ITU-T H.264, Table 7-1): 5 is a slice of an IDR picture, 1 to 4 are other slices.
+fn h264(header: u8) -> Option<bool> {
+    match header & 0x1f {
+        5 => Some(true),
+        1..=4 => Some(false),
+        _ => None,
+    }
+}
+
+/// `nal_unit_type` (Rec. ITU-T H.265, Table 7-1): 16 to 23 are IRAP pictures, below 16 are other pictures.
+fn h265(header: u8) -> Option<bool> {
+    match header >> 1 & 0x3f {
+        16..=23 => Some(true),
+        0..=15 => Some(false),
+        _ => None,
+    }
+}
+
+/// `nal_unit_type` in the second byte (Rec. ITU-T H.266, Table 5): 7 to 9 are IRAP pictures, 0 to 3 and 10 are others.
+fn h266(header: u8) -> Option<bool> {
+    match header >> 3 {
+        7..=9 => Some(true),
+        0..=3 | 10 => Some(false),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idr_pictures_of_h264_are_keys_and_intra_slices_are_not() {
+        let delimiter = [0, 0, 0, 1, 9, 0x10];
+        let unit =
+            |nal: u8| [&delimiter[..], &[0, 0, 1, 0x67, 1, 2, 0, 0, 1, 0x68, 3, 0, 0, 1, nal, 0x88]].concat();
+        assert_eq!(is_key(H264, &unit(0x65)), Some(true));
+        assert_eq!(is_key(H264, &unit(0x41)), Some(false));
+        assert_eq!(is_key(H264, &unit(0x06)), None, "no slice has begun");
+        assert_eq!(is_key(H264, &delimiter), None);
+    }
+
+    #[test]
+    fn irap_pictures_are_keys() {
+        // CRA_NUT is 21 and TRAIL_R is 1 in H.265; VPS is 32.
+        assert_eq!(is_key(H265, &[0, 0, 1, 32 << 1, 1, 9, 0, 0, 1, 21 << 1, 1]), Some(true));
+        assert_eq!(is_key(H265, &[0, 0, 1, 1 << 1, 1, 9]), Some(false));
+        // IDR_N_LP is 8, GDR_NUT 10, TRAIL_NUT 0, SPS_NUT 15 in H.266.
+        assert_eq!(is_key(H266, &[0, 0, 1, 0, 15 << 3, 9, 0, 0, 1, 0, 8 << 3]), Some(true));
+        assert_eq!(is_key(H266, &[0, 0, 1, 0, 10 << 3]), Some(false));
+        assert_eq!(is_key(H266, &[0, 0, 1, 0]), None);
+    }
+
+    #[test]
+    fn intra_pictures_of_mpeg_2_need_a_sequence_header() {
+        let picture = |kind: u8| [0, 0, 1, 0, 0x02, 0x80 | kind << 3];
+        let sequence = [0, 0, 1, 0xb3, 0x2d, 0x02, 0x40, 0x33];
+        assert_eq!(is_key(MPEG2, &[&sequence[..], &picture(1)].concat()), Some(true));
+        assert_eq!(is_key(MPEG2, &[&sequence[..], &picture(2)].concat()), Some(false));
+        assert_eq!(is_key(MPEG2, &picture(1)), Some(false));
+        assert_eq!(is_key(MPEG4_PART2, &[0, 0, 1, 0xb6, 0x10]), Some(true));
+        assert_eq!(is_key(MPEG4_PART2, &[0, 0, 1, 0xb6, 0x50]), Some(false));
+        assert_eq!(is_key(0x06, &[0, 0, 1, 0x65]), None);
+    }
+}
