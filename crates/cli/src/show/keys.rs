@@ -383,6 +383,8 @@ pub(super) const NAMES: &[(&str, &str, &str)] = &[
     ("not-recorded", "`output`", "all names of its file are taken"),
     ("unread", "`output`", "an output is not read"),
     ("read-again", "`output`, `messages`", "it is; `messages` were dropped"),
+    ("slate", "`slate`", "no sender plays: outputs with a slate get it"),
+    ("slate-over", "`after`", "outputs get the sender again; the slate played for `after` seconds"),
     (
         "output-trouble",
         "`output`, `why`",

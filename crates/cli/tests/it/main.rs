@@ -41,6 +41,7 @@ mod serve;
 mod service;
 mod simulate;
 mod simulate_input;
+mod slate;
 mod statistics;
 mod streams;
 mod takeover;

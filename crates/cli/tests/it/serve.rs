@@ -76,6 +76,19 @@ fn a_configuration_is_checked_before_anything_starts() {
     let out = String::from_utf8_lossy(&out);
     assert!(out.contains("a: no sender is called van7 here yet: pair it"), "{out}");
 
+    let clip = crate::common::clip();
+    let slated =
+        text.replace("[streams.b]\n", &format!("[streams.b]\nslate = {clip:?}\nslate_after_ms = 700\n"));
+    std::fs::write(studio.config(), &slated).expect("it can be written");
+    let out = studio.studio.run(&format!("serve {config} --check")).out;
+    let out = String::from_utf8_lossy(&out);
+    assert!(out.contains("; after 700 ms without media the slate, ") && out.contains("clip.ts ("), "{out}");
+    std::fs::write(studio.config(), slated.replace("clip.ts", "clip.png")).expect("it can be written");
+    studio
+        .studio
+        .run(&format!("serve {config} --check"))
+        .fails(2, &["slate: ", "clip.png cannot be a slate: no such file"]);
+
     for (from, to, words) in [
         ("senders", "sender", "serve.toml:3: sender: there is no key sender here, did you mean senders?"),
         ("van7", "a b", "serve.toml:3: senders:"),
