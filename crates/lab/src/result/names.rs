@@ -102,6 +102,10 @@ pub const DEFINITIONS: &[Definition] = &[
     sum("spurious_packets", "retransmissions of data that had arrived, as detected by the transport"),
     sum("timeouts", "expiries of the retransmission timer"),
     sum(
+        "tail_probes",
+        "packets sent again because the acknowledgement of the last ones was late (RFC 8985 §7.2)",
+    ),
+    sum(
         "potentially_failed",
         "times a path became potentially failed (RFC 7829), if verdicts need unanswered probes",
     ),
