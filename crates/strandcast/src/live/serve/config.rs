@@ -151,7 +151,7 @@ fn listen(text: Text<'_>, file: &File) -> Result<Vec<SocketAddr>, Error> {
     let address = |place: &toml::Spanned<String>| {
         let shown = place.get_ref();
         let why = format!(
-            "{shown} is no address and port: write \"[::]:9899\", or \"192.0.2.1:9899\" for one address"
+            "{shown} is not an address with a port: write \"[::]:9899\", or \"192.0.2.1:9899\" for one address"
         );
         shown.parse().map_err(|_| text.wrong(place.span().start, &why))
     };

@@ -233,7 +233,7 @@ impl Drop for Router {
     }
 }
 
-/// Sends an event. Those that find no room are counted.
+/// Sends an event. Events for which the queue has no room are counted.
 pub(super) fn send(events: &Sender<Event>, missed: &mut u64, event: Event) {
     if *missed > 0 && events.try_send(Event::Missed(*missed)).is_ok() {
         *missed = 0;
