@@ -57,11 +57,11 @@ def udp() -> list[str]:
     return [f'app = {{ kind = "cbr", rate = "{UDP_MBPS} Mbit/s", size = {DATAGRAM} }}']
 
 
-def run(binary: pathlib.Path, case: cases.Case, seed: int) -> dict:
-    """Goodput of each flow after the warm-up, and the routers' counts after it."""
+def run(binary: pathlib.Path, case: cases.Case, seed: int, text: str | None = None) -> dict:
+    """Goodput of each flow after the warm-up, and the routers' counts after it; `text` is another scenario than ns-2's."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "case.toml"
-        path.write_text(scenario(case))
+        path.write_text(text or scenario(case))
         command = ["nice", "-n", "19", binary, "simulate", path, "--runs", "1", "--seed", str(seed), "--json"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:

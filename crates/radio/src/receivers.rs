@@ -146,7 +146,7 @@ impl Receivers {
             // The strongest of several simultaneous frames counts as the first, as from the nearest station.
             return self.meet_stronger(at, power, id, frame);
         }
-        if station.power >= self.rules.capture * power {
+        if station.power >= self.rules.capture(self.frames.get(station.frame).rate) * power {
             let eifs = if self.rules.eifs == Eifs::Nav { self.rules.eifs_time } else { 0 };
             station.set_nav(frame.end + eifs, NEVER);
             if frame.to == at {
@@ -176,7 +176,7 @@ impl Receivers {
     fn meet_stronger(&mut self, at: u32, power: f32, id: u32, frame: &Frame) {
         let station = &mut self.stations[at as usize];
         let (met, was, end) = (station.frame, station.hearing, station.frame_end);
-        let captures = power >= self.rules.capture * station.power;
+        let captures = power >= self.rules.capture(frame.rate) * station.power;
         let strong = power >= self.thresholds.reception;
         if captures || frame.end > end {
             station.frame = id;
@@ -215,7 +215,6 @@ impl Receivers {
         let station = &mut self.stations[at as usize];
         let before = station.sum;
         station.sum += f64::from(power);
-        let ratio = f64::from(self.rules.capture);
         if station.sum >= f64::from(self.thresholds.sense) {
             station.frame_begins(now);
             station.freeze(now, self.rules.slot);
@@ -232,8 +231,9 @@ impl Receivers {
         let station = &mut self.stations[at as usize];
         if station.frame != NO_FRAME {
             let interference = station.sum - f64::from(station.power);
-            let survives = f64::from(station.power) >= ratio * interference;
             let (met, was) = (station.frame, station.hearing);
+            let ratio = self.rules.capture(self.frames.get(met).rate);
+            let survives = f64::from(station.power) >= f64::from(ratio) * interference;
             if !survives {
                 station.hearing = Hearing::Collided;
             }
@@ -254,7 +254,10 @@ impl Receivers {
             }
             return;
         }
-        let clear = f64::from(power) >= ratio * before;
+        if f64::from(power) < f64::from(self.rules.preamble_capture) * before {
+            return self.lose(at, id);
+        }
+        let clear = f64::from(power) >= f64::from(self.rules.capture(frame.rate)) * before;
         station.frame = id;
         station.frame_start = now;
         station.frame_end = frame.end;

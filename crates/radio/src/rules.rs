@@ -42,8 +42,11 @@ pub(crate) struct Rules {
     pub data_rate: Rate,
     pub basic_rate: Rate,
     pub summed: bool,
-    /// Minimum ratio of powers for capture.
-    pub capture: f32,
+    /// Minimum ratio of powers for capture, and that of frames at the basic rate.
+    capture: f32,
+    basic_capture: f32,
+    /// Minimum ratio of powers with which the start of a frame is noticed.
+    pub preamble_capture: f32,
     preamble: u64,
     rx_start: u64,
     whole_microseconds: bool,
@@ -80,7 +83,9 @@ impl Rules {
             data_rate: dcf.data_rate,
             basic_rate: dcf.basic_rate,
             summed: medium.interference == Interference::Summed,
-            capture: libm::pow(10.0, medium.capture / 10.0) as f32,
+            capture: ratio(medium.capture),
+            basic_capture: ratio(medium.basic_capture),
+            preamble_capture: ratio(medium.preamble_capture),
             preamble: us(dcf.preamble),
             rx_start: us(dcf.rx_start_delay),
             whole_microseconds: dcf.whole_microseconds,
@@ -94,6 +99,11 @@ impl Rules {
             rules.nav_reset = 2 * sifs + rules.cts + rules.rx_start + 2 * slot;
         }
         rules
+    }
+
+    /// Minimum ratio of powers with which a frame of `rate` survives others.
+    pub fn capture(&self, rate: Rate) -> f32 {
+        if rate == self.basic_rate { self.basic_capture } else { self.capture }
     }
 
     /// Time on the air of a frame of `bytes`, preamble included.
@@ -122,4 +132,9 @@ impl Rules {
             Timeout::Start => self.sifs + self.slot + self.rx_start,
         }
     }
+}
+
+/// A ratio of powers from dB.
+fn ratio(db: f64) -> f32 {
+    libm::pow(10.0, db / 10.0) as f32
 }

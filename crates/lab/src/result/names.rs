@@ -123,6 +123,11 @@ pub const DEFINITIONS: &[Definition] = &[
     sum("spurious_packets", "the transport's count of retransmissions of data that had arrived"),
     sum("timeouts", "expiries of the retransmission timer (T3-rtx, RTO)"),
     sum(
+        "tail_probes",
+        "packets sent again because the acknowledgement of the last ones was late (RFC 8985 §7.2), where the \
+         scheme sends them",
+    ),
+    sum(
         "sources_sent",
         "flows that code only (`fec=…`, coded blocks), as the next eleven: source symbols sent; \
          retransmissions are not counted",

@@ -258,6 +258,38 @@ fn a_frame_being_received_survives_a_later_one_that_is_ten_decibels_weaker() {
     assert_eq!(overlap(105.0, 200.0, 2).0, [0u64; 0], "the later one is stronger: both are lost");
 }
 
+/// A frame of 1000 bytes to station 1 in profile `ns3`, from a station `near` m away, while a broadcast of one `other` m
+/// away is on the air, which begins 0.3 ms later or, with `late`, earlier.
+fn overlapped_in_ns3(to: Destination, near: f64, other: f64, late: bool) -> Net {
+    let mut config = RadioConfig::of(Profile::Ns3);
+    config.medium.sense_range = 270.0;
+    config.dcf.rts_threshold = 10_000;
+    let mut net = Net::new(&config, &[(-near, 0.0), (0.0, 0.0), (other, 0.0)], 1).record();
+    let sends = [(0, to), (2, Destination::All)];
+    for (station, to) in if late { [sends[1], sends[0]] } else { sends } {
+        net.send(station, to, 1000);
+        net.run(0.000_3);
+    }
+    net.run(0.02);
+    net
+}
+
+#[test]
+fn in_ns3_a_frame_survives_what_its_rate_survives_and_begins_above_4_db() {
+    // Beyond 86 m power falls with d^4.
+    let broadcast = |near, other, late| {
+        let net = overlapped_in_ns3(Destination::All, near, other, late);
+        count(&net, |e| matches!(e, RadioEvent::Received(r) if r.at.0 == 1 && r.from.0 == 0))
+    };
+    assert_eq!(broadcast(200.0, 160.0, false), 1, "at 1 Mbit/s, 3.9 dB below the later frame");
+    assert_eq!(broadcast(200.0, 120.0, false), 0, "8.9 dB below it");
+    let data = |other| of(&overlapped_in_ns3(to(1), 140.0, other, false), 0, FrameKind::Data)[0].outcome;
+    assert_eq!(data(213.0), FrameOutcome::Received, "at 11 Mbit/s, 7.3 dB above it");
+    assert_eq!(data(182.0), FrameOutcome::Collided, "4.6 dB above it");
+    assert_eq!(broadcast(200.0, 260.0, true), 1, "4.6 dB above the energy of a frame that can't be decoded");
+    assert_eq!(broadcast(240.0, 260.0, true), 0, "1.4 dB above it");
+}
+
 #[test]
 fn interference_adds_up_where_it_is_summed() {
     // Each of the two stations at 200 m is 11.2 dB weaker than the one at 105 m, both together 8.2 dB. The

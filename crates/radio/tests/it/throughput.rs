@@ -55,7 +55,7 @@ fn bianchi_config(rts: bool) -> RadioConfig {
         retries: Retries::Packet,
         ..DcfConfig::default()
     };
-    let medium = MediumConfig { capture: 100.0, ..MediumConfig::default() };
+    let medium = MediumConfig { capture: 100.0, basic_capture: 100.0, ..MediumConfig::default() };
     RadioConfig { medium, dcf, ..RadioConfig::default() }
 }
 

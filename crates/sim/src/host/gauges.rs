@@ -47,6 +47,9 @@ pub fn counters(
         report(path, "retransmitted_fast", stats.lost_fast as f64);
         report(path, "retransmitted_timeout", stats.lost_timeout as f64);
         report(path, "timeouts", stats.timeouts as f64);
+        if association.config().tail_probes {
+            report(path, "tail_probes", stats.tail_probes as f64);
+        }
         let relieved = association.config().head_of_line.is_some();
         if relieved {
             report(path, "opportunistic_resends", stats.opportunistic as f64);

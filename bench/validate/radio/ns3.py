@@ -1,0 +1,135 @@
+"""Our radio and AODV compared with ns-3.37's on five of the random networks: TCP flows, profile `ns3` in both.
+
+The exit code is 1 if the interval of the mean ratio is not within the bounds. docs/measurements/validation.md
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import tempfile
+
+from bench import common
+from bench.pages import table as markdown
+from bench.validate import sides, table
+from bench.validate.radio import cases, stats
+from bench.validate.radio.compare import goodput
+from bench.validate.radio.ours import WINDOW, run
+from bench.validate.radio.tcl import SEGMENT
+
+LIBRARIES = ("aodv", "applications", "internet", "traffic-control", "wifi", "mobility", "network", "core")
+VERSION = "ns-3.37"
+NETWORKS = 5
+NEAR = (0.8, 1.2)
+PROFILE = (
+    "[radio.air]",
+    'profile = "ns3"',
+    'routing = "aodv,profile=rfc"',
+)
+FLOW = (
+    'cc = "reno"',
+    'profile = "ns3"',
+    f'tcp = {{ recovery = "newreno", segment = {SEGMENT}, receive_window = {WINDOW * SEGMENT} }}',
+    f'app = {{ kind = "bulk", size = {SEGMENT} }}',
+)
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """The options of this bench."""
+    sides.options(parser)
+
+
+def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
+    """The table, and whether the ratio is within the bounds."""
+    chosen = sides.some({one.name: one for one in networks()}, asked.cells)
+    both = sides.Sides(asked, "ns3-radio")
+    tasks = {(one.name, str(seed), digest(one)): (one, seed) for one in chosen.values() for seed in one.seeds}
+    with tempfile.TemporaryDirectory() as folder:
+        program = None if asked.report is not None else build(pathlib.Path(folder))
+        both.make(
+            tasks,
+            VERSION,
+            lambda task, _: ns3(program, *task),
+            tasks,
+            lambda task, _: run(asked.program, *task, scenario(task[0])),
+        )
+    found = {one: [both.runs(one.name, digest(one), ours=ours) for ours in (False, True)] for one in chosen.values()}
+    text, off = compared({one.topology: pair for one, pair in found.items() if all(pair)})
+    return {"ns3-radio": both.by() + text}, sides.judged(off)
+
+
+def networks() -> list[cases.Case]:
+    """The random networks, with AODV."""
+    return [cases.Case(f"random-{number:02}", "tcp", "aodv") for number in range(1, NETWORKS + 1)]
+
+
+def digest(case: cases.Case) -> str:
+    """Changes when the network, or what ns-3 is asked, does."""
+    return common.digest(cases.digest(case) + source().read_text(), length=16)
+
+
+def source() -> pathlib.Path:
+    """The program for ns-3."""
+    return table.FOLDER / "ns3/adhoc.cc"
+
+
+def build(folder: pathlib.Path) -> pathlib.Path:
+    """The program, against the libraries that Debian ships."""
+    program = folder / "adhoc"
+    libraries = [f"-lns3-{name}" for name in LIBRARIES]
+    subprocess.run(["g++", "-std=c++17", "-O2", "-o", program, source(), *libraries], check=True)
+    return program
+
+
+def ns3(program: pathlib.Path, case: cases.Case, seed: int) -> dict:
+    """Goodput of each flow in one run of ns-3."""
+    lines = [f"node {x} {y}" for x, y in cases.places(case.topology)]
+    lines += [f"flow {one.source} {one.destination} {one.start_s}" for one in cases.flows(case.topology)]
+    command = ["nice", "-n", "4", program, f"--seed={seed}"]
+    command += [f"--time={cases.SECONDS}", f"--warmup={cases.WARMUP_S}", f"--segment={SEGMENT}", f"--window={WINDOW}"]
+    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def scenario(case: cases.Case) -> str:
+    """The scenario of ours."""
+    lines = [
+        f'title = "{case.name}"',
+        "[run]",
+        f'time = "{cases.SECONDS} s"',
+        f'warmup = "{cases.WARMUP_S} s"',
+        "[host]",
+        "overhead = false",
+        *PROFILE,
+        f'place = {{ kind = "file", file = "{cases.file(case.topology)}" }}',
+    ]
+    for number, flow in enumerate(cases.flows(case.topology)):
+        lines += [
+            f"[flows.f{number}]",
+            'transport = "tcp"',
+            f'from = "n{flow.source}"',
+            f'to = "n{flow.destination}"',
+            f'start = "{flow.start_s} s"',
+            *FLOW,
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def compared(found: dict[str, list[list[dict]]]) -> tuple[str, list[str]]:
+    """The table, and what is off."""
+    rows, means = [], []
+    for topology, (theirs, ours) in found.items():
+        means.append((stats.mean(goodput(ours)), stats.mean(goodput(theirs))))
+        flows = [[stats.mean(one) for one in zip(*(r["goodput_bps"] for r in side), strict=True)] for side in (theirs, ours)]
+        rows.append([
+            topology,
+            *(f"{one / 1e6:.3f}" for one in reversed(means[-1])),
+            str(stats.of_means(goodput(ours), goodput(theirs))),
+            f"{stats.rank_correlation(*flows):.2f}",
+        ])
+    if len(means) < 2:
+        return markdown(("network", "ns-3, Mbit/s", "ours, Mbit/s", "ours / ns-3", "rank of flows"), rows), ["too few networks"]
+    ratio = stats.over_pairs(*zip(*means, strict=True))
+    rows.append(["all", "", "", str(ratio), ""])
+    off = [] if NEAR[0] <= ratio.mean <= NEAR[1] else [f"goodput {ratio} of ns-3's"]
+    return markdown(("network", "ns-3, Mbit/s", "ours, Mbit/s", "ours / ns-3", "rank of flows"), rows), off
