@@ -79,7 +79,8 @@ impl WireCounts {
             media_bytes: media,
             overhead: share(self.sent + self.received, media),
             redundant_bytes: self.redundant,
-            redundancy: share(self.redundant, self.media_sent).filter(|_| self.media_sent >= self.media_received),
+            redundancy: share(self.redundant, self.media_sent)
+                .filter(|_| self.media_sent >= self.media_received),
             redundancy_refused: self.refused,
         }
     }
