@@ -122,7 +122,7 @@ fn payload(n: u32) -> Vec<u8> {
 fn due(now_ms: u64, began_ms: u64) -> Option<Vec<u8>> {
     let n = (now_ms - began_ms) / EVERY_MS;
     let n = u32::try_from(n).unwrap();
-    ((now_ms - began_ms) % EVERY_MS == 0 && n < PACKETS).then(|| payload(n))
+    ((now_ms - began_ms).is_multiple_of(EVERY_MS) && n < PACKETS).then(|| payload(n))
 }
 
 fn check(variant: Variant, received: &[Vec<u8>], network: &Network) {
@@ -206,10 +206,9 @@ fn they_receive(variant: Variant) {
             Some(event) => panic!("{variant:?}: {event:?} at {now_ms} ms"),
             None => {}
         }
-        if let Some((id, began_ms)) = began {
-            if let Some(payload) = due(now_ms, began_ms) {
-                caller.send(now, id, &payload).unwrap();
-            }
+        let payload = began.and_then(|(id, began_ms)| Some((id, due(now_ms, began_ms)?)));
+        if let Some((id, payload)) = payload {
+            caller.send(now, id, &payload).unwrap();
         }
         while caller.poll_output(now, &mut out).is_some() {
             network.carry(now_ms, true, out.clone());

@@ -62,13 +62,15 @@ impl Cipher {
         }
         for (nth, piece) in payload.chunks_mut(TOGETHER * BLOCK).enumerate() {
             let mut blocks = [Block::<Aes128>::from(counter); TOGETHER];
-            let wanted = piece.len().div_ceil(BLOCK);
             for (block, at) in blocks.iter_mut().zip(nth * TOGETHER..) {
                 block[14..].copy_from_slice(&(at as u16).to_be_bytes());
             }
-            self.encrypt_blocks(&mut blocks[..wanted]);
-            for (byte, key) in piece.iter_mut().zip(blocks.iter().flatten()) {
-                *byte ^= key;
+            self.encrypt_blocks(&mut blocks);
+            // Block by block, so that a block is one instruction.
+            for (part, keys) in piece.chunks_mut(BLOCK).zip(&blocks) {
+                for (byte, key) in part.iter_mut().zip(keys) {
+                    *byte ^= key;
+                }
             }
         }
     }
