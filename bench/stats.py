@@ -66,7 +66,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Interval:
-    """A value, and where it lies with 95 %."""
+    """A value and its 95 % interval."""
 
     value: float
     low: float

@@ -27,7 +27,7 @@ SHARE = {
 UNITS = sorted(path.name for path in (ROOT / "packaging/systemd").glob("*.service"))
 PAGES = sorted(path.name for path in (ROOT / "docs/operate").iterdir())
 SCRIPTS = sorted(path.name for path in (ROOT / "packaging/encoders").iterdir() if path.is_file())
-DOCUMENTS = ["LICENSE-APACHE", "LICENSE-MIT", "cli.md", *(f"operate/{name}" for name in PAGES)]
+DOCUMENTS = ["LICENSE-APACHE", "LICENSE-MIT", "cli.md", "options.md", *(f"operate/{name}" for name in PAGES)]
 DOCUMENTS += [*(f"encoders/{name}" for name in SCRIPTS), "wireshark/strandcast.lua"]
 
 

@@ -1,4 +1,4 @@
-"""Cells of an input, a network and a use, and the choice of those that are run over sockets."""
+"""Cells, each an input, a network and a use, and the choice of the cells that are run over sockets."""
 
 import itertools
 import random

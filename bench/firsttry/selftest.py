@@ -19,7 +19,7 @@ DIGEST = "0123456789ab"
 
 
 def covered() -> bool:
-    """Every pair of values of any two factors is in a cell that is run; all cells once; the same each time."""
+    """Each pair of values of two factors is in a cell that is run; cells do not repeat, and calls give equal cells."""
     found = cells.pairs()
     for a, b in itertools.combinations(cells.FACTORS, 2):
         there = {(getattr(one, a), getattr(one, b)) for one in found}

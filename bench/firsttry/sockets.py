@@ -148,7 +148,7 @@ def report(source: subprocess.Popen, timeout_s: float) -> dict:
     """Report of a source at its end.
 
     Raises:
-        RunError: It failed, or does not end.
+        RunError: The source failed, or does not end.
     """
     try:
         lines = source.communicate(timeout=timeout_s)[1].splitlines()

@@ -1,7 +1,7 @@
 """Network namespaces of a cell, and the wires between them.
 
-As in bench/links (names, addresses, devices), but for the links: those there keep the order of packets, and
-sch_netem is not in every kernel. `wire.c` delays packets by a time and a draw, in order or not.
+Names, addresses and devices are as in bench/links. The links differ, because those of bench/links keep the order of
+packets, and not every kernel has sch_netem. `wire.c` delays packets by a time and a draw, in order or not.
 """
 
 import json

@@ -136,7 +136,7 @@ SHARED_MBPS = 50
 
 
 def times(rtts: tuple[int, ...], buffer: float) -> tuple[float, float]:
-    """Length and warm-up: thousands of round trips, and several cycles of a halved window where queues are long."""
+    """Length and warm-up: thousands of round trips, and with long queues several cycles of a halved window."""
     if max(rtts) <= 10:
         return 60, 10
     return (200, 60) if buffer > 1 else (120, 20)

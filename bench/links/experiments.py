@@ -135,7 +135,7 @@ def cells(schemes, runs=None, seconds=None):
 
 
 def mean(values):
-    """The mean, or None of nothing."""
+    """The mean of the values; None without any value."""
     values = [v for v in values if v is not None]
     return statistics.fmean(values) if values else None
 

@@ -65,7 +65,7 @@ def old_messages_are_not_sent():
 
 
 def back_after_an_outage():
-    """From the links' return to the first packet; a stream that continued is back at once, one that ended never."""
+    """Time from the return of the links to the first packet: 0 for a stream that continued, None for one that ended."""
     heard = {"last_came_s": 30.0, "gaps_s": [[3.0, 3.4], [10.02, 18.4]]}
     assert abs(experiments.back(heard, 10, 18) - 0.4) < 1e-9
     assert experiments.back({"last_came_s": 30.0, "gaps_s": [[10.5, 17.9]]}, 10, 18) == 0

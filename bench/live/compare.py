@@ -94,12 +94,12 @@ def row(name: str, pairs: Pairs) -> list[str]:
 
 
 def where(pairs: Pairs, which: Callable[[Cell], bool]) -> Pairs:
-    """Those of some cells."""
+    """Pairs of some cells."""
     return {key: pair for key, pair in pairs.items() if which(key[0])}
 
 
 def told(pairs: Pairs, names: tuple[str, str]) -> Mapping[str, str]:
-    """A row per network, and the cells in which ours is worse; `names` are ours and theirs."""
+    """A row per network, and the cells in which our scheme is worse; `names` are our scheme and the opponent."""
     cells = {cell for cell, _ in pairs}
     rows = [
         row(name, where(pairs, lambda cell, name=name: cell.network == name))

@@ -211,7 +211,7 @@ def flap(draw: random.Random, time_s: float) -> Network:
 
 
 def shared(draw: random.Random, time_s: float) -> Network:
-    """Two access links meet in one bottleneck that a TCP has as well; a third path is elsewhere."""
+    """Two access links share one bottleneck with a TCP flow; a third path does not use it."""
     rate = draw.uniform(6, 10)
     access = [steady(f"in{n}", 20, delay, time_s) for n, delay in ((1, 10), (2, 25))]
     bottleneck = steady("bottleneck", rate, 10, time_s)

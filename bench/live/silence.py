@@ -77,9 +77,8 @@ class Case:
 def left(rows: list[dict[str, str]], hole_s: float) -> dict[str, float | None] | None:
     """Times that a trace shows; None: the path was not in use as the hole began.
 
-    last_ms     from the hole's start to the last new data on the path; 0: none
-    resent_ms   from then until the last of what was lost there was sent by another path; inf: some never was; None:
-                nothing was lost
+    last_ms     from the start of the hole to the last new data on the path; 0: no new data
+    resent_ms   from then until all data lost there were sent by another path; inf: some were not sent; None: no loss
     """
     sent: dict[str, float] = {}
     again: dict[str, float] = {}

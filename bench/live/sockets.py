@@ -1,9 +1,9 @@
 """The networks of `live` over real sockets, with RIST, SRT and MPTCP: docs/measurements/live.md.
 
 Links are emulated in real time between namespaces, by the simulator's own link and from the same traces (bench/links);
-one meter outside of all contestants numbers packets of a transport stream and notes when each comes out. Runs go side by
-side, each in namespaces of its own; one in which the emulator was late, or a contestant did not use all links that it
-claims, does not count and is made again. Results of others do not depend on our program.
+one meter, which is not part of any contestant, numbers packets of a transport stream and notes when each arrives. Runs
+go side by side, each in namespaces of its own; one in which the emulator was late, or a contestant did not use all
+links that it claims, does not count and is made again. Results of others do not depend on our program.
 """
 
 import argparse

@@ -87,7 +87,7 @@ class Network:
         self.dress_camera(link)
 
     def unplug(self, link: int) -> None:
-        """Takes the camera's interface of a link away."""
+        """Removes the camera's interface of a link."""
         ip(CAMERA, f"link del {self.names[link]}")
 
     def shape(self, device: str) -> None:

@@ -1,7 +1,7 @@
 """Costs of policies in Python, compared with Rust: in the simulator and over loopback.
 
-Figures are medians over rounds that take turns; ratios are taken within a round. Processor time is what a busy machine
-does not move; what a second of the sender's core carries is about what an idle machine shows as rate.
+Figures are medians over rounds that take turns; ratios are taken within a round. Processor time does not depend on
+the load of the machine. The data that a second of the sender's core carries are about the rate of an idle machine.
 docs/measurements/performance.md
 """
 # ruff: noqa: ARG002 - a policy need not look at all that it is shown.

@@ -1,6 +1,6 @@
 """One run of the kernel's TCP or MPTCP over emulated links: iperf3 (through mptcpize), its goodput, and what the kernel says.
 
-A run counts only if it was what it says: the congestion control on every subflow, exactly one subflow per link, no
+A run counts only if these conditions held: the congestion control on every subflow, exactly one subflow per link, no
 fallback to TCP, no packet above the MTU, an emulator that was not late.
 """
 

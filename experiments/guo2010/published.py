@@ -87,7 +87,7 @@ def less_in_the_grid() -> Claim:
 
 
 def levels_of_figure_9() -> Iterator[Claim]:
-    """Those that Fig. 1 doesn't have."""
+    """Claims about levels that Fig. 1 does not have."""
     yield from (level(LEVELS[name][MPR], THROUGHPUT, MPR, [name], at(name)) for name in names(ALL))
     yield from (level(LEVELS[TEN.name][one], THROUGHPUT, one, [TEN.name], at(TEN.name)) for one in (NMPR_S, NMPR_M))
 

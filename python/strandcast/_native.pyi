@@ -550,7 +550,7 @@ class Chunk:
 
     @property
     def losses(self) -> int:
-        """Number of times that it was declared lost."""
+        """Number of times that the chunk was declared lost."""
 
     @property
     def symbol(self) -> Symbol | None:

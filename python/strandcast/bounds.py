@@ -106,8 +106,8 @@ def greatest_rate_bps(
 ) -> float:
     """The greatest constant rate that can be on time, bit/s at IP level; 0 if no bit can be.
 
-    Where some of the stream is late at any rate (all links are dark for longer than the latency), that is not counted:
-    of a greater rate more than `excused` of the stream would be late besides. If nothing has to be late and nothing is
+    Data that are late at any rate, because all links are down for longer than the latency, do not count. At a greater
+    rate a further share of more than `excused` would be late. If nothing has to be late and nothing is
     excused, it is Hall's bound: the least C(s, t) / (t - s) over all s < t, where C is what may leave from s on and
     arrives by t + latency.
     """
@@ -157,7 +157,7 @@ def _of_rate(path: ForwardPath, time_s: float, bin_s: float, packet_bits: float)
 
 
 def _binned(bins: Numbers, leave: Numbers, arrive: Numbers, bits: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Those of one bin together: as late as the last one may leave, as early as the first one arrives."""
+    """Slots, one for each bin: its data leave as late as those of its last slot, and arrive as early as its first."""
     starts = np.flatnonzero(np.diff(bins, prepend=-1))
     sums = np.add.reduceat(bits, starts)
     # Slots that carry nothing do not arrive early.

@@ -104,7 +104,7 @@ class Digest:
             self._function(value, where)
 
     def _again(self, value: object) -> bool:
-        """Returns whether this class or function is in the digest already, as one that refers to itself is."""
+        """Returns whether this class or function is already in the digest, for example because it refers to itself."""
         there = id(value) in self._seen
         self._say("definition", str(self._seen.setdefault(id(value), len(self._seen))))
         return there

@@ -23,7 +23,7 @@ def stamp() -> tuple[int, str]:
 
 @dataclasses.dataclass(frozen=True)
 class Base:
-    """A scenario without its settings: what many points have in common, traces above all."""
+    """A scenario without its settings: the part that many points share, which includes the traces."""
 
     text: str
     file: str

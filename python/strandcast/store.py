@@ -306,9 +306,9 @@ class Store:
         Runs of scenarios without `run.series` have none, and of flows with a `count` none are kept.
 
         Args:
-            cell: Whose.
-            seeds: Only of these runs; None: of all that are there.
-            where: Only these rows.
+            cell: Cell of the runs.
+            seeds: Seeds of the runs; None: all stored runs.
+            where: Condition for rows; None: all rows.
 
         Raises:
             StoreError: A file can't be read.

@@ -184,7 +184,7 @@ def _axis(text: str) -> tuple[str, list[Value]]:
 
 
 def _specs(text: str) -> list[str]:
-    """The schemes of a list: what has a `=` belongs to the one before it."""
+    """The schemes of a list: a word with `=` belongs to the scheme before it."""
     specs: list[str] = []
     for word in map(str.strip, text.split(",")):
         if not word:
@@ -194,5 +194,5 @@ def _specs(text: str) -> list[str]:
         elif specs:
             specs[-1] += f",{word}"
         else:
-            raise argparse.ArgumentTypeError(f"'{word}' follows no scheme, as in cmt,rtx=same")
+            raise argparse.ArgumentTypeError(f"'{word}' needs a scheme before it, as in cmt,rtx=same")
     return specs

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.thorough
 
 
 class Net(Network):
-    """Those with the command that is tried."""
+    """A network in which `doctor` runs."""
 
     def doctor(self, *options: str) -> dict[str, object]:
         done = self.run("field", "doctor", "@studio", "--json", *(options or ("--quick",)))

@@ -513,7 +513,7 @@ def test_an_error_of_our_own_is_no_policys(
     [
         ([], "--scheme"),
         (["--grid", LOSS, "--scheme", "cmt"], "has no values"),
-        (["--grid", f"{LOSS}=0", "--scheme", "rtx=same"], "follows no scheme"),
+        (["--grid", f"{LOSS}=0", "--scheme", "rtx=same"], "needs a scheme before it"),
         (["--grid", f"{LOSS}=0", "--scheme", "cmt,,sctp"], "a name is missing"),
         (["--grid", f"{LOSS}=0", "--grid", f"{LOSS}=1", "--scheme", "cmt"], "given twice"),
         (["--grid", f"{LOSS}=0", "--scheme", "cmt", "--jobs", "2"], "--jobs is for this machine"),

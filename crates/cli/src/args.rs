@@ -1,5 +1,7 @@
 //! The command line.
 
+mod analysis;
+mod ctl;
 mod doctor;
 mod emulate;
 mod key;
@@ -10,6 +12,8 @@ mod serve;
 mod tariff;
 mod values;
 
+pub(crate) use analysis::{CheckArgs, ExplainArgs};
+pub(crate) use ctl::{CtlArgs, CtlVerb};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use emulate::EmulateArgs;
 pub(crate) use key::{DecryptArgs, KeyArgs, KeyPairArgs, KeyVerb, SealArgs};
@@ -23,7 +27,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
-use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 use strandcast::Memory;
 use strandcast::live::{LinkTariff, Retry};
 use strandcast::pairing::Name;
@@ -63,6 +67,8 @@ pub(crate) enum Command {
     Receive(ReceiveArgs),
     /// Receive many streams over one port: who may send which, and where each is played
     Serve(ServeArgs),
+    /// Look at a running `serve`, and control it
+    Ctl(CtlArgs),
     /// Send a clip over three emulated links, none of which could carry it alone
     Demo(DemoArgs),
     /// Make a page with plots of a stream from the statistics (--stats) of its ends
@@ -405,48 +411,6 @@ pub(crate) struct SimulateArgs {
     /// Do not show progress
     #[arg(long)]
     pub(crate) quiet: bool,
-}
-
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXIT_CODES)]
-pub(crate) struct CheckArgs {
-    /// The scenario
-    pub(crate) file: PathBuf,
-    /// Set a key of the scenario; repeatable
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Scheme in place of that of flows with `compare = true`, as `simulate --scheme` takes it
-    #[arg(long, value_name = "SPEC")]
-    pub(crate) scheme: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXIT_CODES)]
-#[command(group = ArgGroup::new("what").required(true).args(["frame", "message"]))]
-pub(crate) struct ExplainArgs {
-    /// A folder written by simulate, or the result.json in it
-    pub(crate) result: PathBuf,
-    /// The flow; for one of several identical flows: tcp#2
-    #[arg(long, value_name = "NAME")]
-    pub(crate) flow: String,
-    /// The frame of its video, counted from 0 in sending order
-    #[arg(long, value_name = "N", value_parser = whole::<u32>(0, u32::MAX.into(), "a frame"))]
-    pub(crate) frame: Option<u32>,
-    /// The message, counted from 0
-    #[arg(long, value_name = "N", value_parser = whole::<u64>(0, u64::MAX, "a message"))]
-    pub(crate) message: Option<u64>,
-    /// Seed of the run; default: the first run
-    #[arg(long, value_name = "S", value_parser = whole::<u64>(0, LAST_SEED, "a seed"))]
-    pub(crate) seed: Option<u64>,
-    /// Scheme of the run; default: the first run
-    #[arg(long, value_name = "SPEC")]
-    pub(crate) scheme: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// The arguments of a subcommand that the Python package implements.

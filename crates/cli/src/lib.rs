@@ -6,10 +6,12 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod advice;
+mod api;
 mod args;
 mod capture;
 mod check;
 mod console;
+mod ctl;
 mod decrypt;
 mod demo;
 mod doctor;
@@ -90,6 +92,7 @@ fn dispatch(command: args::Command, catalog: SharedCatalog) -> Result<(), CliErr
         args::Command::Send(args) => block_on(send::run(args, &catalog)),
         args::Command::Receive(args) => block_on(receive::run(args, &catalog)),
         args::Command::Serve(args) => block_on(serve::run(args, &catalog)),
+        args::Command::Ctl(args) => ctl::run(&args),
         args::Command::Demo(args) => block_on(demo::run(args, &catalog)),
         args::Command::Report(args) => report::run(&args),
         args::Command::Perf(args) => block_on(perf::run(args, &catalog)),

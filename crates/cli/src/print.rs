@@ -105,8 +105,8 @@ pub(crate) fn troubles(what: &'static str, piece: &'static str, file: &str) -> T
     })
 }
 
-/// JSON with all terminal control characters escaped. They only occur in strings, except line ends between values; the
-/// JSON writer has escaped line ends in strings.
+/// JSON with all terminal control characters escaped. Control characters only occur in strings, except line ends
+/// between values; the JSON writer has escaped line ends in strings.
 fn json_text(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in redact(json).chars() {

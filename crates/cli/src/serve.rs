@@ -1,11 +1,18 @@
 //! `strandcast serve`.
 
+mod offer;
+mod requests;
+
+use std::path::PathBuf;
+
 use serde_json::{Map, Value, json};
 use strandcast::live::Event as Live;
 use strandcast::live::serve::{Config, Event, Place, Server};
 use strandcast::pairing::Senders;
 use strandcast_keys::catalog::SharedCatalog;
 
+use self::offer::Offer;
+use crate::api::Outcome;
 use crate::args::{LIVE_SCHEME, SealArgs, ServeArgs};
 use crate::error::CliError;
 use crate::key::{Invitation, gate, gate_line, invitation, spare_store, store};
@@ -20,6 +27,9 @@ struct Serving {
     server: Server,
     many: Many,
     invitation: Option<Invitation>,
+    offer: Option<Offer>,
+    /// File of the server's identity; `None`: the user's.
+    key: Option<PathBuf>,
 }
 
 /// Receives many streams.
@@ -34,20 +44,25 @@ pub(crate) async fn run(args: ServeArgs, catalog: &SharedCatalog) -> Result<(), 
         return check(&args, &config);
     }
     let (mut stop, mut hang_up) = watch_and_reopen()?;
-    let many = args.stats.many()?;
+    let mut many = args.stats.many()?;
+    let offer = config.api.as_ref().map(|api| Offer::start(api, &args.config)).transpose()?;
+    offer.iter().for_each(|offer| offer.watch(&mut many));
     let seal = seal(&config);
     let mut gate = gate(&seal)?.ok_or_else(|| CliError::Store("there is no identity".into()))?;
     let invitation = Some(invitation(&mut gate, &seal));
     let names: Vec<String> = config.streams.keys().cloned().collect();
+    let key = config.key.clone();
     let server = Server::start(config, scheme, gate)?;
-    let mut serving = Serving { args, server, many, invitation };
+    let mut serving = Serving { args, server, many, invitation, offer, key };
     serving.many.only(names.iter().map(String::as_str));
     let (mut service, mut asked) = (Service::find(), false);
     service.ready();
     loop {
         tokio::select! {
-            () = hang_up.asked() => serving.reload().await,
-            () = serving.many.tick() => serving.many.look(),
+            // The outcome is a line.
+            () = hang_up.asked() => drop(serving.reload().await),
+            asked = Offer::asked(serving.offer.as_mut()) => serving.carry_out(asked).await,
+            () = serving.many.tick() => serving.look().await,
             event = serving.server.event() => match event {
                 Some(event) => serving.event(&event),
                 None => break,
@@ -55,6 +70,7 @@ pub(crate) async fn run(args: ServeArgs, catalog: &SharedCatalog) -> Result<(), 
             () = stopped(&mut stop), if !asked => {
                 asked = true;
                 service.stopping();
+                serving.offer.iter().for_each(Offer::stopping);
                 serving.server.stop();
             }
             () = service.live() => {}
@@ -66,6 +82,7 @@ pub(crate) async fn run(args: ServeArgs, catalog: &SharedCatalog) -> Result<(), 
 /// Reads the configuration, and refuses outputs among the keys.
 fn read(args: &ServeArgs) -> Result<Config, CliError> {
     let config = Config::read(&args.config)?;
+    config.api.as_ref().map(crate::api::check).transpose()?;
     let seal = seal(&config);
     for place in config.streams.values().flat_map(|stream| &stream.outputs) {
         if let Place::Device(path) | Place::Recordings(path) = place {
@@ -102,10 +119,19 @@ fn check(args: &ServeArgs, config: &Config) -> Result<(), CliError> {
 }
 
 impl Serving {
-    /// Reads the configuration again. With an error everything stays as it was.
-    async fn reload(&mut self) {
+    /// Writes statistics, and shows the streams in the API.
+    async fn look(&mut self) {
+        self.many.look();
+        if let Some(offer) = &mut self.offer {
+            offer.look(&self.many, &self.server).await;
+        }
+    }
+
+    /// Reads the configuration again. With an error everything stays as it was. Returns what has changed, or why nothing has.
+    async fn reload(&mut self) -> Outcome {
         self.many.reopen();
-        let reloaded = match read(&self.args) {
+        let tokens = self.offer.as_ref().map_or(Ok(()), Offer::reload);
+        let reloaded = match tokens.and_then(|()| read(&self.args)) {
             Ok(config) => {
                 let names: Vec<String> = config.streams.keys().cloned().collect();
                 let changes = self.server.reload(config).await;
@@ -120,13 +146,28 @@ impl Serving {
                     "added": changes.added, "changed": changes.changed, "opened": changes.opened,
                     "removed": changes.removed,
                 });
-                self.many.server("reloaded", None, &changes.to_string(), object(fields));
+                self.many.server("reloaded", None, &changes.to_string(), object(fields.clone()));
+                Ok(fields)
             }
             Err(why) => {
                 let text = format!("not reloaded, and everything stays as it was: {why}");
                 self.many.server("not-reloaded", None, &text, object(json!({ "why": why.to_string() })));
+                Err(text)
             }
         }
+    }
+
+    /// Shows that a stream or an output was stopped or started.
+    fn switched(&mut self, what: &str, name: &str, output: Option<&str>, event: &Event) {
+        let fields = json!({ "output": output });
+        self.many.server(what, Some(name), &event.to_string(), object(fields));
+    }
+
+    /// Prints where the API is.
+    fn announce(&mut self) {
+        let Some(offer) = &self.offer else { return };
+        let (places, text) = (offer.places(), format!("API on {}", offer.places().join(" and ")));
+        self.many.server("api", None, &text, object(json!({ "places": places })));
     }
 
     fn event(&mut self, event: &Event) {
@@ -134,6 +175,7 @@ impl Serving {
             Event::Listening { addresses, streams } => {
                 let fields = json!({ "addresses": addresses, "streams": streams });
                 self.many.server("listening", None, &event.to_string(), object(fields));
+                self.announce();
                 self.invitation.take().iter().for_each(Invitation::print);
             }
             Event::Door(door @ Live::Gate(said)) => self.many.door(door, &gate_line(said)),
@@ -153,6 +195,12 @@ impl Serving {
                 let fields = json!({ "why": why });
                 self.many.server("stream-failed", Some(name), &event.to_string(), object(fields));
             }
+            Event::NotStarted { peer, name } => {
+                let fields = json!({ "peer": peer });
+                self.many.server("not-started", Some(name), &event.to_string(), object(fields));
+            }
+            Event::Stopped { name, output } => self.switched("stopped", name, output.as_deref(), event),
+            Event::Started { name, output } => self.switched("started", name, output.as_deref(), event),
             Event::Missed(events) => self.many.omit(*events),
             _ => {}
         }

@@ -1,5 +1,5 @@
-//! A service manager: systemd learns that the command is ready, alive and ending (`sd_notify`), and the journal gets
-//! the weight of each line.
+//! A service manager: systemd learns that the command is ready, alive and ending (`sd_notify`), and each line in the
+//! journal has a priority.
 
 use std::io::stderr;
 use std::os::linux::net::SocketAddrExt as _;

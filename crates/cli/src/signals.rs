@@ -31,7 +31,8 @@ pub(crate) fn watch() -> Result<Stop, CliError> {
     watch_these(if ignores_hang_up() { HangUp::Ignored } else { HangUp::Ends })
 }
 
-/// As [`watch`], but SIGHUP ends the command only if its terminal was closed. The second value receives any other one.
+/// As [`watch`], but SIGHUP ends the command only if its terminal was closed. The second value receives every other
+/// SIGHUP.
 ///
 /// # Errors
 /// As [`watch`]. Call it inside a tokio runtime.

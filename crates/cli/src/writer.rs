@@ -21,7 +21,7 @@ pub(crate) trait Sink: Send + 'static {
     fn failed(&mut self, error: &io::Error);
 }
 
-/// The handle of a sink. The last one that is dropped ends the thread once everything is written.
+/// The handle of a sink. When the last clone is dropped, the thread ends once everything is written.
 #[derive(Clone, Debug)]
 pub(crate) struct Writer(Arc<Handle>);
 

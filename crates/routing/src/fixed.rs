@@ -49,7 +49,7 @@ impl Routes {
         Routes { nodes, entries }
     }
 
-    /// Next hop from `node` to `destination`, and hops.
+    /// Next hop from `node` to `destination`, and the number of hops.
     pub fn get(&self, node: Address, destination: Address) -> Option<(Address, u8)> {
         let (node, destination) = (index(node), index(destination));
         if node >= self.nodes || destination >= self.nodes {

@@ -88,7 +88,7 @@ impl Catalog for Presets {
                     wrong(format!("{spec} switches it off: leave out advice=off"))
                 }
                 Some(_) => Ok(format!("{spec},advice=on")),
-                None => wrong(format!("{name} advises no encoder: --scheme strand")),
+                None => wrong(format!("{name} has no advice for encoders: --scheme strand")),
             },
             Extra::Tariffs => Ok(spec.to_owned()),
         }

@@ -47,7 +47,7 @@ def draw_bars(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
 
 
 def draw_points(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
-    """A dot with its whisker a scheme, side by side, by points or by measures; the axis begins where they differ."""
+    """Draws a dot with a whisker for each scheme, by points or by measures; the axis begins where they differ."""
     looks = style.looks(panel.figure.schemes)
     for scheme, x, ours, theirs in marks(panel):
         look = looks[scheme]

@@ -69,7 +69,7 @@ def no_levels(_term: Term) -> None:
 
 
 def judge(claim: Claim, seeds: Seeds, levels: Levels = no_levels) -> Judged | None:
-    """Holds a claim against the runs, and its sides against the paper's levels; None if no seed has all it needs."""
+    """Judges a claim by the runs, and its sides by the paper's levels; None if no seed has all runs needed."""
     each = [contrast_values(contrast, seeds) for contrast in claim.contrasts]
     common = sorted(set[int].intersection(*(set(values) for values in each)))
     if not common:

@@ -100,7 +100,7 @@ class Selection:
     def made(self, paper: Paper, figure: Figure) -> Manifest | None:
         """The manifest that a picture of the figure would have; None if runs are missing.
 
-        Without a given number of runs, it has as many as all of the figure's cells have, if these are full.
+        Without a given number of runs, the picture has as many runs as all cells of the figure, if they are full.
         """
         most = self.runs or paper.runs
         firsts = [min(seeds) for _, seeds in self.missing(paper, self.cells(paper, figure))]

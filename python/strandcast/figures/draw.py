@@ -215,7 +215,7 @@ def draw_lines(axes: Axes, panel: Panel, gap: float, key: dict[str, Artist]) -> 
 
 
 def spaced(xs: Sequence[float], gap: float) -> list[float]:
-    """Those of ascending numbers that are so far apart, as a part of the way from the first to the last; these stay."""
+    """Returns ascending numbers without those closer than this part of the range; the first and the last stay."""
     kept = list(xs[:1])
     for x in xs[1:-1]:
         if min(x - kept[-1], xs[-1] - x) >= gap * (xs[-1] - xs[0]):

@@ -104,7 +104,7 @@ def names(choice: Sequence[Alternative | None]) -> frozenset[str]:
 
 
 def best_known(cases_: Sequence[Case], taken: frozenset[str]) -> Case:
-    """The claim judged by as much of a choice as there is; the first of those, which is of a published figure."""
+    """Returns the claim with most of these alternatives taken; among equals the first, of a published figure."""
     return max((case for case in cases_ if case.taken <= taken), key=lambda case: len(case.taken))
 
 

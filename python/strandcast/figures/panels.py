@@ -137,8 +137,8 @@ def _broken(row: list[Panel], columns: int) -> list[list[Panel]]:
 def over_time(view: View, found: Found) -> list[list[Panel]]:
     """Panels of curves over time; only those where there is something to draw.
 
-    Curves are compared in a panel per scheme, a row per point, and schemes in a panel per point, a row per curve; where
-    a row would have but one panel, all stand in one.
+    A view that compares curves has a panel per scheme and a row per point. A view that compares schemes has a panel per
+    point and a row per curve. If each row has one panel, all panels form one row.
     """
     figure = found.figure
     points = [point for point in figure.points if view.fits(point.at)]

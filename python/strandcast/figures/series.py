@@ -113,7 +113,7 @@ def _grown(reading: Reading, time_s: pl.Series, values: pl.Series) -> dict[float
 
 
 def steps(time_s: pl.Series, counted: pl.Series, before: float = 0.0, step_s: float = 1.0) -> dict[float, float]:
-    """By how much what is counted grew in each step, by the step's begin: what comes at its end is within."""
+    """Growth of a count in each step, by the beginning of the step; a value at the end of a step belongs to it."""
     step_us = round(step_s * 1e6)
     grown: dict[float, float] = {}
     for time, value in zip(time_s, counted, strict=True):

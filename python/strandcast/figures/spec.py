@@ -244,7 +244,7 @@ class Figure:
 
     @functools.cached_property
     def levels(self) -> dict[Key, Printed]:
-        """The levels that the paper prints: its numbers, those of claims about levels, and what its PSNRs lack."""
+        """Levels that the paper prints: its numbers, those of claims about levels, and rates missing by its PSNRs."""
         said = {
             claim.contrasts[number][0].key: claim.number
             for claim in self.claims
@@ -332,9 +332,9 @@ class Alternative:
     """Something that a paper leaves open, read otherwise than by default.
 
     Attributes:
-        name: What it is called.
-        marks: Words in a claim's text that tell that it is judged so, and what stands in their place in the same claim
-            by default.
+        name: Name of the alternative.
+        marks: Words in the text of a claim that is judged by this alternative, and the words in their place in the
+            claim by default.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The house style of all pictures: sizes, colours, markers, and files that come out the same each time.
+"""The house style of all pictures: sizes, colours, markers, and files that are equal each time.
 
 Nothing here touches matplotlib's global state but inside `use()`.
 """
@@ -156,7 +156,7 @@ def new_figure(height: float, width: float = WIDTH) -> Figure:
 
 
 def head(figure: Figure, title: str, caption: str = "", legend: list[Artist] | None = None) -> None:
-    """Puts the title, a caption and a legend on top, off the data; axes get the rest, so call it last.
+    """Puts the title, a caption and a legend above the axes, which get the remaining space; call it last.
 
     Args:
         figure: Made by `new_figure`.

@@ -481,7 +481,7 @@ def write(docs: pathlib.Path, papers: Sequence[Paper], results: Mapping[str, Res
     Args:
         docs: Where the pages are.
         papers: All papers.
-        results: Results of runs, by papers' and figures' names. Others are those of the papers' pages.
+        results: Results of runs, by names of papers and figures. Other figures keep the results on the papers' pages.
 
     Raises:
         OSError: A page can't be read or written.

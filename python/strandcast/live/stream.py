@@ -180,7 +180,7 @@ class _Stream:
 class Sender(_Stream):
     """Sends an MPEG transport stream over several networks at once, and connects again for as long as it may.
 
-    It begins when it is made. `for event in sender` yields what happens, and raises what ends it.
+    The stream begins when the object is made. `for event in sender` yields events, and raises the error that ends it.
     """
 
     def __init__(

@@ -77,7 +77,7 @@ impl Far {
             .name("far".to_owned())
             .spawn(run)
             .map_err(|error| CliError::Network(format!("cannot start a thread: {}", why(&error))))?;
-        let ended = || CliError::Network("the far end ended before it began".into());
+        let ended = || CliError::Network("the far end exited before it was ready".into());
         let (namespace, open) = come.recv().map_err(|_| ended())??;
         Ok((Far { namespace, programs }, open))
     }

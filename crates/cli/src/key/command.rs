@@ -114,7 +114,7 @@ pub(super) fn announced_identity(store: &Store) -> Result<SecretKey, CliError> {
 /// Returns the result of `make`, which makes the identity if there never was one; a line reports that.
 ///
 /// # Errors
-/// Those of `make`.
+/// The errors of `make`.
 pub(super) fn announced<T>(store: &Store, make: impl FnOnce() -> Result<T, CliError>) -> Result<T, CliError> {
     let new = !store.path().exists();
     let made = make();

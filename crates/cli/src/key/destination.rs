@@ -71,7 +71,7 @@ fn unpaired(host: &HostPort, receivers: &Receivers) -> String {
         Some((name, _)) if name == host.host => {
             format!("{host} is not an address of a receiver: did you mean @{name}?")
         }
-        Some((name, _)) => format!("{host} is paired as @{name}: name it so"),
+        Some((name, _)) => format!("{host} is paired as @{name}: use that name"),
         None => format!(
             "{host} is not paired: run strandcast key pair there, strandcast key add NAME here, and send to @NAME; \
              --plain sends without encryption"

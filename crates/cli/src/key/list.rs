@@ -69,13 +69,6 @@ fn json(own: Option<&PublicKey>, receivers: &Receivers, senders: &Senders, now: 
         let hosts: Vec<String> = receiver.hosts().iter().map(ToString::to_string).collect();
         with(key_json(&receiver.key), json!({ "name": name, "hosts": hosts }))
     };
-    let sender = |sender: &Sender| {
-        let (name, since, revoked) = (&sender.name, sender.since, sender.revoked);
-        let state = json!({
-            "name": name, "since": since, "revoked": revoked, "revoked_since": sender.revoked_since,
-        });
-        with(key_json(&sender.key), state)
-    };
     let pairing = |token: &TokenEntry| {
         let (id, once) = (token_id_text(token.secret.id()), token.once);
         json!({ "id": id, "made": token.made, "once": once, "expires": token.expires })
@@ -83,9 +76,21 @@ fn json(own: Option<&PublicKey>, receivers: &Receivers, senders: &Senders, now: 
     json!({
         "identity": own.map(key_json),
         "receivers": receivers.iter().map(receiver).collect::<Vec<_>>(),
-        "senders": senders.senders().iter().map(sender).collect::<Vec<_>>(),
+        "senders": senders_json(senders),
         "pairings": open(senders, now).map(pairing).collect::<Vec<_>>(),
     })
+}
+
+/// All senders, without the pairing strings that admitted them.
+pub(crate) fn senders_json(senders: &Senders) -> Value {
+    let sender = |sender: &Sender| {
+        let (name, since, revoked) = (&sender.name, sender.since, sender.revoked);
+        let state = json!({
+            "name": name, "since": since, "revoked": revoked, "revoked_since": sender.revoked_since,
+        });
+        with(key_json(&sender.key), state)
+    };
+    senders.senders().iter().map(sender).collect()
 }
 
 /// A key in both of its forms.

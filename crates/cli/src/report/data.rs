@@ -11,7 +11,7 @@ pub(crate) struct Summary {
     pub(crate) network: String,
     /// The scheme as given.
     pub(crate) scheme: String,
-    /// The profile of the transport's constants, named as in scenarios.
+    /// The profile of the transport's constants: `live`, as in scenarios.
     pub(crate) profile: &'static str,
     /// Playout latency.
     pub(crate) latency_ms: u32,

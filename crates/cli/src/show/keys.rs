@@ -308,7 +308,11 @@ pub(super) const EVENTS: &[Key] = &[
 
 /// As [`NAMES`], for events that only a server of many streams has.
 pub(super) const NAMES_SERVED: &[(&str, &str, &str)] = &[
+    ("api", "`places`", "`serve`: the API can be used"),
     ("not-allowed", "`peer`, `asks`, `may`", "`serve`: a sender may not send the stream that it asks for"),
+    ("not-started", "`peer`", "`serve`: a sender was refused: its stream is stopped"),
+    ("stopped", "`output`", "`serve`: a request has stopped the stream, or an output of it"),
+    ("started", "`output`", "`serve`: a request has started it again"),
     ("stream-failed", "`why`", "`serve`: a stream ended by itself, and begins again"),
     (
         "reloaded",

@@ -29,7 +29,12 @@ pub(crate) struct Many {
     streams: BTreeMap<String, One>,
     /// Lines of the server itself.
     sparing: Sparing,
+    /// Receives each event as a line of JSON; `None`: no program looks at lines.
+    watcher: Option<Watcher>,
 }
+
+/// Receiver of events.
+type Watcher = Box<dyn Fn(&str)>;
 
 /// A stream. No stream takes the lines of another one.
 struct One {
@@ -57,7 +62,24 @@ impl Many {
         let mut ticks = interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let begun = Instant::now();
-        Many { stats, metrics, begun, ticks, streams: BTreeMap::new(), sparing: Sparing::new(begun) }
+        let (streams, sparing) = (BTreeMap::new(), Sparing::new(begun));
+        Many { stats, metrics, begun, ticks, streams, sparing, watcher: None }
+    }
+
+    /// Passes each event on as a line of JSON, and keeps the last line of each stream for [`Many::lines`], also without
+    /// statistics.
+    pub(crate) fn watch(&mut self, watcher: impl Fn(&str) + 'static) {
+        self.watcher = Some(Box::new(watcher));
+    }
+
+    /// The last line of each stream; none before the first [`Many::look`].
+    pub(crate) fn lines(&self) -> Vec<Value> {
+        self.streams.values().map(|one| one.line.clone()).filter(|line| !line.is_null()).collect()
+    }
+
+    /// Returns whether lines of figures are needed.
+    fn needs_lines(&self) -> bool {
+        self.watcher.is_some() || self.stats.is_on() || self.metrics.is_on()
     }
 
     /// Shows the streams with these names from now on, and no others.
@@ -90,10 +112,8 @@ impl Many {
                 None => return,
             },
         };
-        if self.stats.is_on() {
-            let line = EventLine::of(event, text, Role::Receive, one.number.as_deref(), left_out);
-            self.stats.write(&Line::now(uptime, &line).named(Some(name)).text());
-        }
+        let line = EventLine::of(event, text, Role::Receive, one.number.as_deref(), left_out);
+        put(&mut self.stats, self.watcher.as_ref(), Line::now(uptime, &line).named(Some(name)));
         if matches!(event, Event::Received(_)) {
             (one.last, one.number) = (None, None);
         }
@@ -103,21 +123,18 @@ impl Many {
     pub(crate) fn door(&mut self, event: &Event, text: &str) {
         let Some(left_out) = self.sparing.admits(Instant::now()) else { return };
         print::line(&counted(text, left_out));
-        if self.stats.is_on() {
-            let line = EventLine::of(event, text, Role::Receive, None, left_out);
-            self.stats.write(&Line::now(self.begun.elapsed().as_secs_f64(), &line).text());
-        }
+        let line = EventLine::of(event, text, Role::Receive, None, left_out);
+        let line = Line::now(self.begun.elapsed().as_secs_f64(), &line);
+        put(&mut self.stats, self.watcher.as_ref(), line);
     }
 
     /// Shows an event that only servers have.
     pub(crate) fn server(&mut self, event: &str, name: Option<&str>, text: &str, fields: Map<String, Value>) {
         let Some(left_out) = self.sparing.admits(Instant::now()) else { return };
         print::line(&counted(text, left_out));
-        if self.stats.is_on() {
-            let line = EventLine::of_server(event, text, fields, left_out);
-            let line = Line::now(self.begun.elapsed().as_secs_f64(), &line).named(name).text();
-            self.stats.write(&line);
-        }
+        let line = EventLine::of_server(event, text, fields, left_out);
+        let line = Line::now(self.begun.elapsed().as_secs_f64(), &line).named(name);
+        put(&mut self.stats, self.watcher.as_ref(), line);
     }
 
     /// Counts events that were dropped before they came here.
@@ -126,6 +143,7 @@ impl Many {
     }
 
     fn figures(&mut self, name: &str, now: &Arc<live::Stats>) {
+        let needs_lines = self.needs_lines();
         let Some(one) = self.streams.get_mut(name) else { return };
         if one.number != now.stream {
             one.number.clone_from(&now.stream);
@@ -138,7 +156,7 @@ impl Many {
         let figures = one.last.as_ref().map_or_else(|| (**now).clone(), |last| now.since(last));
         one.last = Some(Arc::clone(now));
         one.written = Instant::now();
-        if self.stats.is_on() || self.metrics.is_on() {
+        if needs_lines {
             let line = Line::now(self.begun.elapsed().as_secs_f64(), &figures).named(Some(name));
             self.stats.write(&line.text());
             one.line = line.value();
@@ -152,7 +170,7 @@ impl Many {
 
     /// Writes a line for each stream without figures, and the metrics of all streams.
     pub(crate) fn look(&mut self) {
-        if !self.stats.is_on() && !self.metrics.is_on() {
+        if !self.needs_lines() {
             return;
         }
         let uptime = self.begun.elapsed().as_secs_f64();
@@ -187,4 +205,14 @@ impl Many {
             Err(error) => print::line(&error.to_string()),
         }
     }
+}
+
+/// Writes the line of an event to the statistics, and passes it on.
+fn put(stats: &mut Stats, watcher: Option<&Watcher>, line: Line<'_, EventLine<'_>>) {
+    if !stats.is_on() && watcher.is_none() {
+        return;
+    }
+    let text = line.text();
+    stats.write(&text);
+    watcher.into_iter().for_each(|watcher| watcher(&text));
 }

@@ -77,7 +77,7 @@ impl Metrics {
     pub(crate) fn write(&mut self, lines: Vec<Value>) {
         let Some(running) = &mut self.0 else { return };
         // Text that was not written yet is replaced.
-        running.writer.table(vec![text(&lines, &running.instance)]);
+        running.writer.table(vec![exposition(&lines, &running.instance)]);
         running.keep(lines);
     }
 }
@@ -172,8 +172,8 @@ fn ended(last: &[Value], instance: &str) -> String {
     out
 }
 
-/// The metrics of lines.
-fn text(lines: &[Value], instance: &str) -> String {
+/// The metrics of lines, one for each stream, in the text format of Prometheus.
+pub(crate) fn exposition(lines: &[Value], instance: &str) -> String {
     let (mut out, lines) = (String::new(), Labelled::all(lines, instance));
     up(&mut out, &lines, 1);
     head(&mut out, "strandcast_stream_state", "gauge", "State of the stream: 1 for the one that it has.");
@@ -330,7 +330,7 @@ mod tests {
         };
         let waits =
             serde_json::json!({ "role": "receive", "name": "van3", "state": "waiting", "uptime_s": 1.0 });
-        let text = text(&[named("van1"), named("van2"), waits], "serve");
+        let text = exposition(&[named("van1"), named("van2"), waits], "serve");
         are_together_and_distinct(&text);
         for expected in [
             "strandcast_messages_total{instance_name=\"serve\",role=\"send\",name=\"van2\"} 12",
@@ -344,7 +344,7 @@ mod tests {
     /// together and of distinct labels.
     #[test]
     fn each_metric_is_described_once_and_its_samples_are_together_and_distinct() {
-        let text = text(&[line()], "van");
+        let text = exposition(&[line()], "van");
         are_together_and_distinct(&text);
         for expected in [
             "strandcast_stream_state{instance_name=\"van\",role=\"send\",state=\"outage\"} 1",
@@ -391,7 +391,7 @@ mod tests {
         let refused = Metrics::open(Some(&path), Role::Send).unwrap_err();
         assert!(matches!(&refused, CliError::Usage(line) if line.contains("other content")), "{refused}");
         assert_eq!(std::fs::read(&path).unwrap(), b"the only copy");
-        std::fs::write(&path, text(&[line()], "old")).unwrap();
+        std::fs::write(&path, exposition(&[line()], "old")).unwrap();
         let metrics = Metrics::open(Some(&path), Role::Send).unwrap();
         let Metrics(Some(running)) = &metrics else { panic!("a file") };
         let writer = running.writer.clone();

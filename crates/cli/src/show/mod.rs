@@ -1,5 +1,6 @@
 //! The display and statistics of a running stream.
 
+mod gone;
 mod keys;
 mod line;
 mod many;
@@ -11,8 +12,9 @@ mod screen;
 mod stats;
 mod table;
 
+pub(crate) use gone::Gone;
 pub(crate) use many::Many;
-pub(crate) use metrics::Metrics;
+pub(crate) use metrics::{Metrics, exposition};
 pub(crate) use monitor::Monitor;
 pub(crate) use schema::schema;
 pub(crate) use stats::Stats;

@@ -242,7 +242,11 @@ fn what_could_not_work_is_refused_with_the_reason() {
         ),
         ("192.0.2.1 --path if=lo", 4, "lo reaches this machine only, and 192.0.2.1 is another one"),
         ("192.0.2.1 --path bind=127.0.0.1", 4, "lo reaches this machine only, and 192.0.2.1 is another one"),
-        ("127.0.0.1 --advice a.json --scheme cmt-qa", 2, "cmt-qa advises no encoder: --scheme strand"),
+        (
+            "127.0.0.1 --advice a.json --scheme cmt-qa",
+            2,
+            "cmt-qa has no advice for encoders: --scheme strand",
+        ),
         ("127.0.0.1 --tariff if=lo,left=200kB --scheme bond", 2, "bond does not look at what links cost"),
     ] {
         run(&format!("send {clip} {options}")).fails(code, &[words]);

@@ -238,7 +238,7 @@ struct Insiders {
     to: SocketAddr,
     begun: Instant,
     next: u32,
-    /// Those of this second and of the one before, each with a key of its own.
+    /// Endpoints of this second and of the second before it, each with a key of its own.
     ends: BTreeMap<u32, SealedEndpoint>,
 }
 

@@ -14,7 +14,7 @@ fn what_the_scheme_would_ignore_is_refused_with_a_remedy() {
         .fails(2, &["--tariff", "bond does not look", "--scheme strand"]);
     let advised = |scheme: &str| run(&format!("{send} --scheme {scheme} --advice {}", advice.display()));
     advised("strand,advice=off").fails(2, &["--advice", "leave out advice=off"]);
-    advised("cmt-cl").fails(2, &["--advice", "cmt-cl advises no encoder", "--scheme strand"]);
+    advised("cmt-cl").fails(2, &["--advice", "cmt-cl has no advice for encoders", "--scheme strand"]);
     assert!(!advice.exists(), "nothing was opened");
     for keys in ["redundancy=10 %", "fec-when=always", "fec-window=64"] {
         let keys = keys.replace(' ', "");

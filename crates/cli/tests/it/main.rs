@@ -2,6 +2,7 @@
 
 mod addresses;
 mod admission;
+mod api;
 mod attacks;
 mod bad_input;
 mod blocked;

@@ -149,7 +149,7 @@ fn each_stream_has_a_file_named_by_the_time() {
         let stem = name.file_stem().unwrap().to_str().unwrap();
         assert!(stem.starts_with("20") && stem.as_bytes()[8] == b'-', "{stem}");
     }
-    run(&format!("receive 127.0.0.1:{port} {}/%Y-%q.ts", folder.display())).fails(2, &["%q is no field"]);
+    run(&format!("receive 127.0.0.1:{port} {}/%Y-%q.ts", folder.display())).fails(2, &["%q is not a field"]);
     run(&format!("receive 127.0.0.1:{port} {}/none/%Y.ts", folder.display())).fails(3, &["no such folder"]);
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -254,7 +254,7 @@ fn an_enrolment_that_cannot_be_written_is_reported_and_the_stream_goes_on() {
     // The file of the next content cannot be made.
     std::fs::create_dir(pair.studio.store().join("identity.senders.new")).unwrap();
     let sender = pair.van.start(&send(&input, "@studio --latency 200"));
-    receiver.says("is not enrolled for good");
+    receiver.says("could not be stored");
     sender.end().succeeds();
     receiver.end().succeeds();
     assert_eq!(std::fs::read(&pair.out).unwrap(), bytes);

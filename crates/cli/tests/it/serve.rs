@@ -6,14 +6,14 @@ use crate::common::home::Home;
 use crate::common::{Running, file, port, run, seconds};
 
 /// A receiver of many streams, and a sender that is named `van1` there.
-struct Studio {
-    studio: Home,
-    van: Home,
+pub(crate) struct Studio {
+    pub(crate) studio: Home,
+    pub(crate) van: Home,
     port: u16,
 }
 
 impl Studio {
-    fn new(name: &str) -> Studio {
+    pub(crate) fn new(name: &str) -> Studio {
         let (studio, van) = (Home::new(&format!("{name}-studio")), Home::new(&format!("{name}-van")));
         let port = port();
         let text = studio.pairing(&format!("127.0.0.1:{port}"), "");
@@ -25,7 +25,12 @@ impl Studio {
 
     /// Writes the configuration of these streams, which `van1` may send.
     fn write(&self, streams: &[&str]) {
-        let mut text = format!("listen = [\"127.0.0.1:{}\"]\n", self.port);
+        self.write_with(streams, "");
+    }
+
+    /// As [`Studio::write`], with more lines before the streams.
+    pub(crate) fn write_with(&self, streams: &[&str], more: &str) {
+        let mut text = format!("listen = [\"127.0.0.1:{}\"]\n{more}", self.port);
         for name in streams {
             text +=
                 &format!("[streams.{name}]\nsenders = [\"van1\"]\noutputs = [\"{{stream}}-{{time}}.ts\"]\n");
@@ -33,18 +38,18 @@ impl Studio {
         std::fs::write(self.config(), text).expect("the home can be written");
     }
 
-    fn config(&self) -> std::path::PathBuf {
+    pub(crate) fn config(&self) -> std::path::PathBuf {
         self.studio.path().join("serve.toml")
     }
 
-    fn serve(&self, options: &str) -> Running {
+    pub(crate) fn serve(&self, options: &str) -> Running {
         let running = self.studio.start(&format!("serve {} {options}", self.config().display()));
         running.says("listening on UDP 127.0.0.1:");
         running
     }
 
     /// Bytes of the recordings of a stream.
-    fn recorded(&self, stream: &str) -> Vec<Vec<u8>> {
+    pub(crate) fn recorded(&self, stream: &str) -> Vec<Vec<u8>> {
         let files = std::fs::read_dir(self.studio.path()).expect("the home").filter_map(Result::ok);
         let mut names: Vec<_> = files.map(|file| file.path()).collect();
         names.retain(|path| {

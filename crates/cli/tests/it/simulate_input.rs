@@ -87,7 +87,7 @@ fn schemes_of_the_command_line() {
     let path = scenario("specs.toml", TWO_PATHS);
     let simulate = |schemes: &str| run(&format!("simulate {} --scheme {schemes}", path.display()));
     simulate("cmt,sctpp").fails(2, &["--scheme sctpp", "did you mean sctp"]);
-    simulate("rtx=same,cmt").fails(2, &["--scheme", "rtx=same", "follows no scheme"]);
+    simulate("rtx=same,cmt").fails(2, &["--scheme", "rtx=same", "needs a scheme before it"]);
     simulate("cmt,cmt").fails(2, &["--scheme", "cmt is given twice"]);
 }
 

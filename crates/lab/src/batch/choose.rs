@@ -19,7 +19,7 @@ pub fn split(list: &str, catalog: &dyn Catalog) -> Result<Vec<String>, String> {
                 spec.push_str(word);
             }
             None if word.contains('=') => {
-                return Err(wrong(format!("'{word}' follows no scheme, as in cmt,rtx=same")));
+                return Err(wrong(format!("'{word}' needs a scheme before it, as in cmt,rtx=same")));
             }
             Some(spec) if is_key_of(word, spec, catalog) => {
                 let name = spec.split(',').next().unwrap_or(spec);
@@ -122,7 +122,7 @@ mod tests {
             ("", "missing"),
             ("cmt,,lia", "missing"),
             ("cmt-cl-fd,alpha", "'alpha' of cmt-cl-fd has no value"),
-            ("rtx=same,cmt", "follows no scheme"),
+            ("rtx=same,cmt", "needs a scheme before it"),
             ("cmt,lia,cmt", "cmt is given twice"),
             ("cmt,rtx=same,cmt,rtx=same", "cmt,rtx=same is given twice"),
         ] {

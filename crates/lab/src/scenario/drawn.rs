@@ -125,7 +125,7 @@ impl Item<'_> {
         }
         let offset = self.offset(branch)?;
         if offset == Some(Offset::Random) && !repeat {
-            return Err(self.error("only a trace that begins again can begin anywhere; say `loop = true`"));
+            return Err(self.error("only a trace that repeats can begin at a random time; say `loop = true`"));
         }
         Ok(match (files.pop(), offset) {
             (Some(file), None) if !several => Number::Trace { file, repeat },

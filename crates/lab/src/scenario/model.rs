@@ -279,7 +279,7 @@ pub struct Again {
 }
 
 words! {
-    /// Distribution of the times of outages that come again.
+    /// Distribution of the times of outages that recur.
     #[derive(Serialize)]
     pub enum OutageLaw {
         /// All are equal.

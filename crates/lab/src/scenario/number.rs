@@ -195,7 +195,7 @@ impl Item<'_> {
                 }
                 Some((before, _)) if *before >= time => {
                     let message =
-                        format!("steps don't ascend: {time:?} comes behind {before:?}; put them in order");
+                        format!("steps must ascend: {time:?} follows {before:?}; put them in order");
                     return Err(step.error(message));
                 }
                 _ => steps.push((time, value)),

@@ -33,7 +33,7 @@ pub enum Hop {
 #[non_exhaustive]
 pub enum RouteError {
     /// No links at all.
-    #[error("there is no link in it; a way has at least one")]
+    #[error("it is empty; a path has at least one link")]
     Empty,
     /// A name that no link has.
     #[error("there is no link `{link}`{hint}")]
@@ -44,7 +44,7 @@ pub enum RouteError {
         hint: String,
     },
     /// A link that does not touch the node where the ones before it end.
-    #[error("link `{link}` does not begin or end at `{node}`, where the way has come to; it joins {ends}")]
+    #[error("link `{link}` does not begin or end at `{node}`, which the path has reached; it joins {ends}")]
     Apart {
         /// The link.
         link: String,
@@ -71,14 +71,14 @@ pub enum RouteError {
     },
     /// No step of the route states where it leaves the radio.
     #[error(
-        "nothing says at which node the way leaves radio `{radio}`; let a link follow that begins at one of its stations"
+        "the node at which the path leaves radio `{radio}` is not given; let a link follow that begins at one of its stations"
     )]
     Open {
         /// The radio.
         radio: String,
     },
     /// The way ends elsewhere.
-    #[error("the way ends at `{node}`, not at `{wanted}`; add the links between them")]
+    #[error("the path ends at `{node}`, not at `{wanted}`; add the links between them")]
     Elsewhere {
         /// Node at which the path ends.
         node: String,

@@ -36,8 +36,7 @@ pub(super) fn outages(
         let downs = link.forward.down.values().chain(link.reverse.down.values());
         let every = downs.filter_map(|down| down.again.as_ref()).map(|again| again.every).min();
         if every.is_some_and(|every| scenario.run.time.as_nanos() > MOST * every.as_nanos().max(1)) {
-            let message =
-                format!("outages come again more than {MOST} times in a run; let `every` be longer");
+            let message = format!("outages recur more than {MOST} times in a run; let `every` be longer");
             return Err(BuildError::new(&format!("links.{name}.down"), &message));
         }
     }

@@ -187,7 +187,7 @@ impl<'a> Pairs<'a> {
         let taken = self.drawn.iter().filter(|pair| pair.iter().all(|end| common.contains(end))).count();
         if common.len() * common.len().saturating_sub(1) <= taken {
             let message =
-                format!("there are no two more stations of {} that no flow has; lower `count`", common.len());
+                format!("no two of {} stations are left without a flow; lower `count`", common.len());
             return Err(BuildError::new(&format!("flows.{name}.ends"), &message));
         }
         let mut random = self.seeds.child(&format!("flow {label}")).stream("ends");

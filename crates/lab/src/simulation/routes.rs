@@ -12,7 +12,8 @@ use crate::result::RouteKind;
 
 /// Time after which a packet that has not arrived is no longer tracked.
 const LOST: Duration = Duration::from_secs(1);
-/// Time between two routes of a flow that are remembered: a flow whose packets take turns would have one per packet.
+/// Least time between two recorded routes of a flow. Without it a flow whose packets alternate between paths would
+/// record a route per packet.
 const APART: Duration = Duration::from_secs(1);
 
 /// Follows one packet after the other of each flow, path and kind.

@@ -53,7 +53,8 @@ fn in_order(pauses: &Named<Pause>) -> Vec<traffic::Pause> {
     all
 }
 
-/// The video that an application sends between `start` and `end`, if it is one; `level` as in its source.
+/// The video that an application sends between `start` and `end`; `None` if the application sends no video. `level`
+/// makes the level of a number, as for the source.
 pub(super) fn video(
     app: &App,
     level: impl FnOnce(&Number) -> Box<dyn Level>,

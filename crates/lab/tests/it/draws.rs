@@ -158,7 +158,7 @@ fn what_cannot_be_drawn_is_refused() {
         ),
         (
             "links.x.rate={trace=\"half.csv\",offset=\"random\"}",
-            "only a trace that begins again can begin anywhere; say `loop = true`",
+            "only a trace that repeats can begin at a random time; say `loop = true`",
         ),
         (
             "links.x.rate={trace=\"good.up\",offset=\"anywhere\"}",
@@ -173,7 +173,7 @@ fn what_cannot_be_drawn_is_refused() {
             "links.x.down={from=0,to=\"5 s\",every=\"5 s\"}",
             "the next one begins after 5s, and one lasts 5s; let it begin later",
         ),
-        ("links.x.down={from=0,to=1,cause=\"sky\"}", "`cause` is of outages that come again; give `every`"),
+        ("links.x.down={from=0,to=1,cause=\"sky\"}", "`cause` belongs to outages that recur; give `every`"),
     ] {
         let wrong = read(&[set]).expect_err(set);
         assert!(wrong.ends_with(error), "{wrong}");

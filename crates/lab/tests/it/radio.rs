@@ -351,7 +351,7 @@ fn mistakes_are_told_in_a_line() {
         ),
         (
             &["radio.air.stations=[\"n0\",\"n0\"]"],
-            "radio.air.stations: station `n0` is there twice; leave one out",
+            "radio.air.stations: station `n0` is listed twice; leave one out",
         ),
         (&["radio.air.place.columns=1"], "radio.air: a radio has at least two stations"),
         (&["flows.udp.to=n5"], "flows.udp.to: there is no node `n5`; did you mean `n0`?"),
@@ -380,11 +380,11 @@ fn mistakes_are_told_in_a_line() {
 fn mistakes_of_several_tables_are_told_in_a_line() {
     let twice = said(CHAIN, &["nodes.n1.x=0", "nodes.n1.y=0"]);
     assert!(
-        twice.contains("it makes node `n1`, which has a place already; choose another `prefix`"),
+        twice.contains("it would make node `n1`, which already has a place; choose another `prefix`"),
         "{twice}"
     );
     let both = said(CHAIN, &["radio.b.place.columns=2", "radio.b.place.spacing=5"]);
-    assert!(both.contains("radio.b.place: it makes node `n0`, which has a place already"), "{both}");
+    assert!(both.contains("radio.b.place: it would make node `n0`, which already has a place"), "{both}");
     let named = said(TWO, &["radio.wire={}"]);
     assert!(named.contains("radio `wire` has the same name as a link; rename one of them"), "{named}");
     let moving = said(TWO, &["radio.one.mobility.speed_max=3"]);

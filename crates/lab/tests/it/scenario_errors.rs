@@ -236,7 +236,7 @@ fn numbers_that_change() {
             "{ uniform = [1, 2], every = 0 }",
             "0 is zero; it is a time as \"50 ms\", or a number of seconds, above zero",
         ),
-        ("{ steps = [[0, 1], [5, 2], [5, 3]] }", "steps don't ascend: 5s comes behind 5s; put them in order"),
+        ("{ steps = [[0, 1], [5, 2], [5, 3]] }", "steps must ascend: 5s follows 5s; put them in order"),
         ("{ steps = [[1, 1]] }", "the first step begins later than 0 s; put [0, value] in front"),
         ("{ steps = [] }", "there are no steps; give [[0, value]]"),
         (
@@ -306,19 +306,19 @@ fn nodes_links_and_loops() {
     );
     assert_eq!(
         said("[\"up\", \"down\"]\npaths", "[\"down\", \"up\"]\npaths"),
-        "net.toml:24: flows.video.paths.one.via: link `down` does not begin or end at `a`, where the way has come to; it joins `r` and `b`"
+        "net.toml:24: flows.video.paths.one.via: link `down` does not begin or end at `a`, which the path has reached; it joins `r` and `b`"
     );
     assert_eq!(
         said("[\"up\", \"down\"]\npaths", "[\"up\"]\npaths"),
-        "net.toml:24: flows.video.paths.one.via: the way ends at `r`, not at `b`; add the links between them"
+        "net.toml:24: flows.video.paths.one.via: the path ends at `r`, not at `b`; add the links between them"
     );
     assert_eq!(
         said("[\"up\", \"down\"]\npaths", "[]\npaths"),
-        "net.toml:24: flows.video.paths.one.via: there is no link in it; a way has at least one"
+        "net.toml:24: flows.video.paths.one.via: it is empty; a path has at least one link"
     );
     assert_eq!(
         said("paths.two.via = [\"side\"]", "paths.one.back = [\"up\"]"),
-        "net.toml:25: flows.video.paths.one.back: link `up` does not begin or end at `b`, where the way has come to; it joins `a` and `r`"
+        "net.toml:25: flows.video.paths.one.back: link `up` does not begin or end at `b`, which the path has reached; it joins `a` and `r`"
     );
     assert_eq!(
         with("[nodes.x]\n[flows.far]\nfrom = \"a\"\nto = \"x\"\n"),
@@ -354,7 +354,7 @@ fn flows() {
         ),
         (
             "app = { kind = \"video\", rate = 1, spacing = \"1 ms\" }",
-            "app.spacing: there are no bursts that have `spacing`; give `burst`, or leave it out",
+            "app.spacing: `spacing` needs `burst`; set `burst`, or leave this key out",
         ),
         (
             "app = { kind = \"video\", rate = 1, burst = \"1 us\" }",
@@ -362,7 +362,7 @@ fn flows() {
         ),
         (
             "app = { kind = \"video\", trace = \"x\", burst = \"40 ms\" }",
-            "app.burst: a trace says when frames come; leave `burst` out, or give `rate`",
+            "app.burst: a trace has the times of frames; leave `burst` out, or give `rate`",
         ),
         (
             "app = { kind = \"video\", rate = 1, pause = { from = 2, to = 1 } }",
@@ -390,7 +390,7 @@ fn flows() {
 fn flows_of_other_transports() {
     assert_eq!(
         said("transport = \"tcp\"", "transport = \"udp\""),
-        "net.toml:26: flows.rival.app: udp takes whatever it is given, so `bulk` has no rate; choose cbr, poisson, onoff or video"
+        "net.toml:26: flows.rival.app: udp has no limit of its own, so `bulk` has no rate; choose cbr, poisson, onoff or video"
     );
     assert_eq!(
         said(
@@ -468,7 +468,7 @@ fn times_losses_outages_and_load() {
         ),
         (
             "loss.markov = { rate = 0.01, burst = 2, loss_bad = 0.5 }",
-            "loss.markov.loss_bad: `rate` and `burst` say all; leave `loss_bad` out",
+            "loss.markov.loss_bad: `rate` and `burst` determine the model; leave `loss_bad` out",
         ),
         (
             "loss.markov = { by = \"time\", rate = 0.01 }",

@@ -17,8 +17,8 @@ pub struct PlayoutStats {
     /// Messages that had not arrived by their turn and have not arrived since. A message that still arrives
     /// moves to `late`.
     pub lost: u64,
-    /// Messages that were sent before the first one that arrived, by a sender that this receiver has joined later. They are
-    /// neither late nor lost.
+    /// Messages that were sent before the first one that arrived, because this receiver joined a running stream. Such
+    /// messages are neither late nor lost.
     pub before: u64,
     /// Duplicates, or messages too late to be recognised as missing ones.
     pub duplicates: u64,

@@ -45,7 +45,8 @@ pub(super) struct UplinkState {
     pub uplink: Uplink,
     /// Number of the wish.
     pub wish: usize,
-    /// Index of its interface, the last one if it is gone; `None` if the uplink is tied to an address only.
+    /// Index of the interface, or the last index if the interface is gone; `None` if the uplink is tied to an address
+    /// only.
     pub index: Option<u32>,
     /// False while its interface is gone.
     pub present: bool,

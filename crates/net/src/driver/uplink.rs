@@ -34,7 +34,7 @@ impl Uplink {
         Uplink { name, spec, remotes: remotes.to_vec() }
     }
 
-    /// Those of `interfaces` that it takes: the named one, or of those that fit a pattern the ones that have a route.
+    /// Returns the interfaces that this uplink takes: the named one, or the ones that fit its pattern and have a route.
     pub fn takes<'a>(&self, interfaces: &'a [Interface], routes: &mut Routes) -> Vec<&'a Interface> {
         let fit = interfaces.iter().filter(|i| self.spec.follows_interfaces() && self.spec.names(i));
         fit.filter(|i| !self.spec.is_pattern() || !self.on(i).candidates(interfaces, routes).is_empty())

@@ -296,10 +296,10 @@ pub enum LinkConfigError {
     #[error("a policer's rate and burst must be above 0")]
     Policer,
     /// An interval, a quantum or a number of queues is 0.
-    #[error("no such queue: {0:?} has a 0 where none can be")]
+    #[error("invalid queue: {0:?} has a 0 that is not allowed")]
     Discipline(Discipline),
     /// A probability of the model is outside `[0, 1]`, a time too short, or a ratio below 0 dB.
-    #[error("no such loss: {0:?} has a probability outside 0..=1, a time under 1 µs or a ratio under 0 dB")]
+    #[error("invalid loss: {0:?} has a probability outside 0..=1, a time under 1 µs or a ratio under 0 dB")]
     Loss(LossModel),
     /// The probability of reordering, duplication or corruption is outside `[0, 1]`.
     #[error("probability {0} is outside 0..=1")]

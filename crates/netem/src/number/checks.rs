@@ -24,7 +24,7 @@ pub enum NumberError {
     #[error("a deviation, shape or correlation is outside of its range")]
     Law,
     /// A trace that does not repeat has no random begin.
-    #[error("only a trace that begins again can begin anywhere")]
+    #[error("only a trace that repeats can begin at a random time")]
     Endless,
     /// Steps or a trace have no value.
     #[error("no value is given")]
@@ -33,7 +33,7 @@ pub enum NumberError {
     #[error("{0:?} does not exceed the time before it")]
     NotAscending(Duration),
     /// The trace repeats before its last time, or after a time of zero.
-    #[error("it can't begin again after {0:?}: that is before its last time, or no time at all")]
+    #[error("it can't repeat after {0:?}: that is 0 or before its last time")]
     Repeat(Duration),
 }
 

@@ -53,7 +53,7 @@ pub enum AssociationError {
     #[error("no such path")]
     UnknownPath,
     /// The peer does not support REPORT, or the handshake is not complete: paths cannot be changed.
-    #[error("the peer can not follow changes of paths")]
+    #[error("the peer cannot follow changes of paths")]
     NoPathChanges,
     /// The 4-tuple is a path already.
     #[error("this 4-tuple is a path already")]
@@ -62,6 +62,6 @@ pub enum AssociationError {
     #[error("too many paths")]
     TooManyPaths,
     /// The last path cannot leave.
-    #[error("the last path can not leave")]
+    #[error("the last path cannot leave")]
     LastPath,
 }

@@ -140,7 +140,7 @@ impl Cookie {
         p.addresses.iter().for_each(|a| put_ip(out, *a));
     }
 
-    /// Returns `None` if the bytes are not a cookie. The MAC already proves that they are.
+    /// Returns `None` if the bytes are not a cookie. After the check of the MAC this does not happen.
     fn read(mut b: &[u8]) -> Option<Self> {
         let b = &mut b;
         let flags = b.try_get_u8().ok()?;

@@ -222,9 +222,10 @@ pub struct AckInfo {
     /// (RFC 9260 §6.2): zero if that packet triggered it, SACK.Delay at most. Always zero unless
     /// [`TransportConfig::ack_delays`](crate::config::TransportConfig::ack_delays) is on.
     pub held: Duration,
-    /// Recent lateness of overtaken packets of this path. If it is not zero, newly acknowledged chunks are progress
-    /// although the earliest outstanding TSN may not move, and round-trip times vary by this amount without a queue.
-    /// Always zero unless [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on.
+    /// Recent lateness of overtaken packets of this path. If the lateness is not zero, newly acknowledged chunks
+    /// count as progress even if the earliest outstanding TSN does not move, and round-trip times vary by the
+    /// lateness without a queue. Always zero unless
+    /// [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on.
     pub lateness: Duration,
 }
 

@@ -111,7 +111,8 @@ impl ArrivedReports {
         ReceivedReport::News(&self.report)
     }
 
-    /// Returns the update of `path` from `by` after the earlier report; `None` if time or a counter went back.
+    /// Returns the change of `path` since the earlier report, as `by` reports it; `None` if time or a counter went
+    /// back.
     fn grown(
         &self,
         path: PathId,

@@ -30,7 +30,7 @@ pub enum Cause {
     },
     /// 4: no room for the association.
     OutOfResource,
-    /// 5: this address parameter can not be used.
+    /// 5: this address parameter cannot be used.
     UnresolvableAddress(Bytes),
     /// 6: this chunk is unknown.
     UnrecognizedChunkType(Bytes),

@@ -28,7 +28,7 @@ pub use writer::{AuthSlot, PacketWriter};
 #[non_exhaustive]
 pub enum ParseError {
     /// The datagram is shorter than the common header or not a multiple of 4 bytes (RFC 9260 §3).
-    #[error("{0} bytes can not be an SCTP packet")]
+    #[error("{0} bytes cannot be an SCTP packet")]
     PacketLength(usize),
     /// The CRC32c does not match (RFC 9260 §6.8).
     #[error("checksum is {found:#010x}, not {expected:#010x}")]

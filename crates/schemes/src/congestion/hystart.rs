@@ -47,7 +47,7 @@ impl HyStart {
         }
     }
 
-    /// Takes an ACK of slow start; the share of the window's growth that it allows.
+    /// Handles an ACK in slow start. Returns the share of the window's growth that HyStart++ allows.
     pub fn pace(&mut self, ack: &AckInfo) -> f64 {
         self.count(ack);
         self.judge();

@@ -86,7 +86,8 @@ pub struct TcpConfig {
     pub floor_segments: u32,
     /// True if only windows that were full grow.
     pub when_full: bool,
-    /// After an RTO without sending the window falls to the initial one, where the sender does not see to it.
+    /// True if the window falls to the initial one after an RTO without sending; false if the sender itself handles
+    /// idle time.
     pub restart_after_idle: bool,
     /// Acknowledgements that are progress. Cumulative sequence numbers may be of the path alone.
     pub advance: Advance,

@@ -67,7 +67,7 @@ words! {
         /// The path's own.
         #[default]
         Path = "path",
-        /// The least of all active paths.
+        /// Least value over all active paths.
         Global = "global",
     }
 }

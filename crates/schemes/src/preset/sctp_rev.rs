@@ -21,7 +21,7 @@
 //!
 //! Constants: α = 1/8 (eq. 1), Ξ = Φ = 1/2 (eq. 4). The paper gives no table of others.
 //!
-//! Equations that can not be meant as printed (1, 4, 9), and open choices of the paper, are listed in the modules that
+//! Equations that cannot be meant as printed (1, 4, 9), and open choices of the paper, are listed in the modules that
 //! read them:
 //! `estimate::receiver_rate`, `feedback::rounds`, `congestion::receiver_rate`, `schedule::receiver_choice`,
 //! `estimate::retransmission_queue`. `ASSUMED` of the whole: loss detection is RFC 9260's over all paths, so that a

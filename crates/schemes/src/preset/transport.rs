@@ -10,11 +10,11 @@ words! {
     pub enum Fec {
         /// None.
         Off = "off",
-        /// Those of a random linear code over a sliding window (RFC 8681).
+        /// Symbols of a random linear code over a sliding window (RFC 8681).
         Rlc = "rlc",
-        /// Those of RaptorQ over blocks (RFC 6330).
+        /// Symbols of RaptorQ over blocks (RFC 6330).
         RaptorQ = "raptorq",
-        /// Those of a Reed–Solomon code over blocks.
+        /// Symbols of a Reed–Solomon code over blocks.
         ReedSolomon = "rs",
     }
 }

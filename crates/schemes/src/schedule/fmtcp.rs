@@ -63,7 +63,7 @@ words! {
         /// All, until nothing of the block is in flight.
         #[default]
         Received = "received",
-        /// Those that were independent of the others.
+        /// Symbols that were independent of the others.
         Independent = "independent",
     }
 }

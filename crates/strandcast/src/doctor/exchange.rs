@@ -120,7 +120,7 @@ impl Line {
         Ok(found)
     }
 
-    /// Looks which links carry something, out and back.
+    /// Finds out which links carry packets to the receiver, and which carry its answers.
     async fn look(&self, association: &AssociationHandle, found: &mut Exchange) {
         join(association).await;
         let seen = question(association, Duration::ZERO).await;

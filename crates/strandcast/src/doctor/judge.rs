@@ -135,7 +135,7 @@ fn udp(link: &Link, some_work: bool, all: &mut Vec<Finding>) {
     let (code, what, cause, mend) = match (probed, link.out) {
         (Probed::Forbidden, _) => (
             "udp-blocked-out",
-            format!("this machine does not let UDP to {remote} out over {name}"),
+            format!("this machine blocks outgoing UDP to {remote} over {name}"),
             "a packet filter of this machine",
             format!("nft list ruleset; allow UDP to port {port}"),
         ),
@@ -161,7 +161,7 @@ fn udp(link: &Link, some_work: bool, all: &mut Vec<Finding>) {
             "udp-blocked",
             format!("nothing comes back over {name}, although other links work"),
             "UDP is blocked there, out or back",
-            format!("allow UDP to port {port}, and answers, in this network"),
+            format!("allow UDP to port {port}, and the answers, in this network"),
         ),
         // The receiver's finding says it once.
         (_, None) => return,

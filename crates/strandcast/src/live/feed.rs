@@ -7,6 +7,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 use super::event::Event;
+use super::output::OutputNow;
 use super::stats::Stats;
 use super::stop::Stop;
 use crate::error::Error;
@@ -26,6 +27,7 @@ struct State {
     /// Number of events that newer ones replaced.
     missed: u64,
     stats: Option<Arc<Stats>>,
+    outputs: Vec<OutputNow>,
     over: bool,
 }
 
@@ -48,6 +50,11 @@ impl Reporter {
         }
         state.events.push_back(event);
         self.0.came.notify_one();
+    }
+
+    /// Replaces the state of the outputs.
+    pub(in crate::live) fn outputs(&self, outputs: Vec<OutputNow>) {
+        self.0.lock().outputs = outputs;
     }
 
     /// Queues a snapshot. It replaces an unread one.
@@ -113,6 +120,11 @@ impl Feed {
 
     pub(in crate::live) fn stats(&self) -> Option<Arc<Stats>> {
         self.shared.lock().stats.clone()
+    }
+
+    /// Returns the last state of the outputs.
+    pub(in crate::live) fn outputs(&self) -> Vec<OutputNow> {
+        self.shared.lock().outputs.clone()
     }
 
     pub(in crate::live) fn stop(&self) {

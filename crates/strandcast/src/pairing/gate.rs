@@ -156,7 +156,7 @@ impl Gate {
             match self.store.senders() {
                 Ok(senders) => self.senders = senders,
                 Err(error) => {
-                    let line = format!("{error}; until then all who may send now still may");
+                    let line = format!("{error}; until then the admitted senders may still send");
                     events.push(GateEvent::Store(line));
                 }
             }

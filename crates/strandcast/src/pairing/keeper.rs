@@ -89,9 +89,9 @@ async fn write(store: Store, mut taken: UnboundedReceiver<Change>, told: impl Fn
         // A thread that panicked has written nothing.
         if let Err(error) = written.await.unwrap_or(Err(Error::Aborted)) {
             let what = match &enrolled[..] {
-                [] => "expired pairing strings are not closed for good".to_owned(),
-                [key] => format!("{} is not enrolled for good", fingerprint(key)),
-                all => format!("{} new senders are not enrolled for good", all.len()),
+                [] => "the end of expired pairing strings could not be stored".to_owned(),
+                [key] => format!("the sender {} could not be stored", fingerprint(key)),
+                all => format!("{} new senders could not be stored", all.len()),
             };
             told(format!("{what}: {error}"));
         }

@@ -52,7 +52,7 @@ pub struct Arguments {
 }
 
 fn number<T: FromStr>(option: &str, text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("{option}: {text} is not a number that fits"))
+    text.parse().map_err(|_| format!("{option}: {text} is not a valid number"))
 }
 
 impl Arguments {

@@ -31,7 +31,7 @@ pub fn ideal_bps(network: &Scenario, flow: &str) -> f64 {
     sets.fold(0.0, f64::max)
 }
 
-/// The least round trip of a path in seconds, and what it carries at most.
+/// Least round-trip time of a path in seconds, and its maximum rate.
 fn of(network: &Scenario, via: &[String]) -> (f64, f64) {
     let links = via.iter().map(|link| &network.links[link]);
     links.fold((0.0, f64::INFINITY), |(round_trip_s, bps), link| {

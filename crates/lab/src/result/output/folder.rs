@@ -30,7 +30,7 @@ impl Output {
         Ok(Output { folder, format })
     }
 
-    /// Begins the time series of a run; from several threads at once, for runs of different scheme or seed.
+    /// Begins the time series of a run. Several threads may call it at once for runs that differ in scheme or seed.
     ///
     /// # Errors
     /// The file cannot be made.

@@ -19,7 +19,7 @@ words! {
     pub enum LossTakes {
         /// All packets.
         All = "all",
-        /// Those of flows.
+        /// Packets of flows.
         Flows = "flows",
     }
 }

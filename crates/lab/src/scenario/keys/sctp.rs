@@ -63,7 +63,7 @@ impl SctpProfile {
 
 /// Declares the constants: their struct in a scenario, the keys of its table, and the configuration of the transport.
 ///
-/// Those in the first braces are fields of [`TransportConfig`] by the same name. Above what `=>` says, a time without a
+/// Constants in the first braces are fields of [`TransportConfig`] by the same name. Above what `=>` says, a time without a
 /// unit gets a warning.
 macro_rules! constants {
     (

@@ -23,7 +23,7 @@ pub(super) fn app(flow: &Table<'_>, transport: &Transport) -> Read<(App, bool)> 
     let udp = matches!(transport, Transport::Udp { .. });
     if udp && matches!(kind, AppKind::Bulk | AppKind::Finite) {
         let message = format!(
-            "udp takes whatever it is given, so `{}` has no rate; choose cbr, poisson, onoff or video",
+            "udp has no limit of its own, so `{}` has no rate; choose cbr, poisson, onoff or video",
             kind.word()
         );
         return Err(flow.error_at(&ENDS.app.key, message));
@@ -81,7 +81,7 @@ fn video(table: &Table<'_>, size: u32, transport: &Transport) -> Read<Video> {
                 [&VIDEO.burst.key, &VIDEO.spacing.key, &VIDEO.key_frames.key, &VIDEO.pause.key];
             if let Some(key) = of_rate.iter().find(|key| table.gives(key.name)) {
                 let message =
-                    format!("a trace says when frames come; leave `{}` out, or give `rate`", key.name);
+                    format!("a trace has the times of frames; leave `{}` out, or give `rate`", key.name);
                 return Err(table.error_at(key, message));
             }
             let file = item.file()?;
@@ -115,7 +115,7 @@ fn at_a_rate(table: &Table<'_>, rate: f64) -> Read<Frames> {
     let burst = table.maybe(&VIDEO.burst)?;
     let in_bursts: [&Key; 2] = [&VIDEO.spacing.key, &VIDEO.key_frames.key];
     if let Some(key) = in_bursts.iter().find(|key| burst.is_none() && table.gives(key.name)) {
-        let message = format!("there are no bursts that have `{}`; give `burst`, or leave it out", key.name);
+        let message = format!("`{}` needs `burst`; set `burst`, or leave this key out", key.name);
         return Err(table.error_at(key, message));
     }
     let pause = pauses(table)?;

@@ -123,7 +123,10 @@ fn primary_path(item: &Item<'_>, paths: &Named<Path>) -> Read<String> {
     let name = item.text()?;
     match paths.get(&name) {
         Some(path) if path.join.is_none() => Ok(name),
-        Some(_) => Err(item.error(format!("path `{name}` joins later; the primary is there from the start"))),
+        Some(_) => {
+            Err(item
+                .error(format!("path `{name}` joins later; the primary path must be there from the start")))
+        }
         None => {
             Err(item
                 .error(format!("there is no path `{name}`{}", hint(&name, paths.keys().map(String::as_str)))))

@@ -139,7 +139,7 @@ fn probabilities_of_bursts(table: &Table<'_>) -> Read<(f64, f64)> {
     let others =
         [&MARKOV.p_good_to_bad.key, &MARKOV.p_bad_to_good.key, &MARKOV.loss_good.key, &MARKOV.loss_bad.key];
     if let Some(key) = others.iter().find(|key| table.gives(key.name)) {
-        let message = format!("`rate` and `burst` say all; leave `{}` out", key.name);
+        let message = format!("`rate` and `burst` determine the model; leave `{}` out", key.name);
         return Err(table.error_at(key, message));
     }
     let (rate, burst) = (table.need(&MARKOV.rate)?, table.need(&MARKOV.burst)?);

@@ -50,7 +50,7 @@ fn again(table: &Table<'_>, lasts: Option<Duration>) -> Read<Option<Again>> {
         return match others.into_iter().find(|key| table.gives(key.name)) {
             Some(key) => {
                 Err(table
-                    .error_at(key, format!("`{}` is of outages that come again; give `every`", key.name)))
+                    .error_at(key, format!("`{}` belongs to outages that recur; give `every`", key.name)))
             }
             None => Ok(None),
         };

@@ -36,8 +36,9 @@ pub(super) fn radios(root: &Table<'_>, nodes: &mut Named<Node>) -> Read<Named<Ra
         let (place, own) = made(table)?;
         for name in &own {
             if !placed.insert(name.clone()) {
-                let message =
-                    format!("it makes node `{name}`, which has a place already; choose another `prefix`");
+                let message = format!(
+                    "it would make node `{name}`, which already has a place; choose another `prefix`"
+                );
                 return Err(table.error_at(&RADIO.place.key, message));
             }
             nodes.insert(name.clone(), Node { place: None });
@@ -140,7 +141,7 @@ fn stations(
             return wrong(format!("node `{name}` has no place; give [nodes.{name}] `x` and `y`"));
         }
         if !seen.insert(name) {
-            return wrong(format!("station `{name}` is there twice; leave one out"));
+            return wrong(format!("station `{name}` is listed twice; leave one out"));
         }
     }
     if stations.len() < 2 {

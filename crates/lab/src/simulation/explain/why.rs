@@ -18,17 +18,17 @@ pub enum CauseKind {
     Held(HeldBy),
     /// The send buffer was full of data that were sent and not acknowledged.
     SendBuffer,
-    /// A part of it was sent and did not arrive, until it was sent again.
+    /// A part of the message was sent and did not arrive. The wait ends when that part was sent again.
     Retransmission,
-    /// A part of it was sent and did not arrive, until repair symbols that cover it did.
+    /// A part of the message was sent and did not arrive. The wait ends when repair symbols that cover it were sent.
     Repair,
-    /// Symbols of its coded block were sent, until enough of them had arrived.
+    /// Symbols of the message's coded block were sent. The wait ends when enough of them have arrived.
     Block,
     /// The queues of links.
     Queue,
     /// Time at the host, serialisation and propagation of the packet.
     Transit,
-    /// The message had arrived, and an earlier one had not.
+    /// The message had arrived, and an earlier message had not.
     HeadOfLine,
 }
 

@@ -45,8 +45,8 @@ const TRIAL_PACE: f64 = 0.85;
 const TRIAL_ROUNDS: u64 = 2;
 /// Losses that fall to this part in a trial were the rate's.
 const TRIAL_CONVICTS: f64 = 0.5;
-/// Number of losses after which a test ends. If the path's share of losses does not change, half of this number occurs
-/// by chance once in fifty tests.
+/// Number of losses after which a test ends. If the path's share of losses does not change, a test counts only half
+/// of this number by chance in one of fifty cases.
 const TRIAL_LOSSES: f64 = 16.0;
 /// Durations of a verdict: on the path, on the rate.
 const KNOWN: Duration = Duration::from_secs(30);

@@ -41,7 +41,7 @@ pub struct Saturation {
     least: f64,
     samples: u32,
     base: Minimum,
-    /// The least of the last finished round: RTT_cur.
+    /// Least round-trip time of the last finished round: RTT_cur.
     current: f64,
     smoothed: Option<f64>,
     /// Rounds in a row above the base.

@@ -1,4 +1,4 @@
-//! The largest of the recent values.
+//! Largest recent value.
 
 use strandcast_proto::time::{Duration, Instant};
 

@@ -61,7 +61,7 @@ struct Drawn {
 /// Recent queueing delays, and those at losses.
 #[derive(Debug)]
 pub(super) struct Ranks {
-    /// The one at `next` is the oldest once all places are taken.
+    /// Drawn delays. The delay at `next` is the oldest once all places are taken.
     late: SmallVec<[Drawn; KEPT]>,
     next: usize,
     /// The current draw, and the time at which it began.

@@ -154,8 +154,8 @@ impl Receiver {
         }
     }
 
-    /// Eq. 10: the active path with the highest rate except `current`. A path that was left for its silence does not
-    /// count: the sender still has to find out, and is not sent back.
+    /// Eq. 10: the active path with the highest rate except `current`. A path that was left because it was silent
+    /// does not count, because the sender may not have detected the silence yet.
     fn best(&self, view: &View<'_>, current: PathId) -> Option<(PathId, Standing)> {
         let fresh = |p: &PathRate| {
             if p.is_lost() {
@@ -179,7 +179,7 @@ impl Receiver {
         self.command(view, ap.0, Some(new_rate(cp.1, ap.1)));
     }
 
-    /// Orders the sender to a path; each time with a new serial, so that the order counts for more than all before.
+    /// Orders the sender to a path. Each order has a new serial, so that it replaces all earlier orders.
     fn command(&mut self, view: &View<'_>, path: PathId, rate: Option<f64>) {
         let rtt = self.get(path).and_then(|p| p.trip().rtt()).unwrap_or(0.0);
         let timeout = ORDER_TIMEOUT.0.as_secs_f64().max(ORDER_TIMEOUT.1 * rtt);

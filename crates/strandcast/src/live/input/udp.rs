@@ -60,7 +60,7 @@ impl Udp {
         }
         let local = group.unwrap_or(host);
         if let Some(source) = url.source.filter(|source| source.is_ipv4() != local.is_ipv4()) {
-            return Err(refuse(format!("{source} and {} are of two families", local.ip())));
+            return Err(refuse(format!("{source} and {} are not both IPv4 or both IPv6", local.ip())));
         }
         // Only a group is joined on an interface. Any other host is an address to bind, which need not be one of an
         // interface: 127.0.0.2, or a broadcast address. The system refuses addresses of other machines.

@@ -14,15 +14,23 @@ mod srt;
 #[cfg(test)]
 mod tests;
 mod udp;
+#[cfg(feature = "srt")]
+mod viewers;
 
 #[cfg(feature = "srt")]
 pub use any::AnyOutput;
 pub use file::File;
+#[cfg(feature = "srt")]
+pub(in crate::live) use outlet::Outlet;
 pub(in crate::live) use outlet::Recording;
 pub use outlets::OutputNow;
-pub(in crate::live) use outlets::{Failure, Outlets};
+pub(in crate::live) use outlets::{Failure, Outlets, Switch};
 pub use recordings::Recordings;
 pub use sink::{Batch, Output};
 #[cfg(feature = "srt")]
 pub use srt::Srt;
 pub use udp::Udp;
+#[cfg(feature = "srt")]
+pub(in crate::live) use viewers::Viewers;
+#[cfg(feature = "srt")]
+pub use viewers::{Viewed, Viewer};

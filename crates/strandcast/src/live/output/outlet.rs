@@ -176,7 +176,8 @@ impl Outlet {
         Ok(None)
     }
 
-    /// Returns the output's name if data wait and it has taken none for a while, once until it is read again.
+    /// Returns the output's name if data wait and the output has taken none for a while. Returns the name only once
+    /// until the output takes data again.
     pub(in crate::live) fn stalls(&mut self) -> Option<String> {
         let state = self.shared.lock();
         let (written, waits) = (state.written, state.busy && !state.over);

@@ -27,6 +27,9 @@ pub struct OutputNow {
     /// Reason why the output has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+    /// True if it was stopped by request.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stopped: bool,
 }
 
 /// The end of outputs.
@@ -46,6 +49,18 @@ struct Place {
     failed: Option<Error>,
     /// The output refuses the current stream.
     refuses: bool,
+    /// The output was stopped by request.
+    stopped: bool,
+}
+
+/// Starts an outlet with this queue in bytes, whose end this notifies.
+pub(in crate::live) type Start = Box<dyn FnOnce(usize, Arc<Notify>) -> Outlet + Send>;
+
+/// A request to stop the output with this number, or to start it again.
+#[cfg_attr(not(feature = "srt"), allow(dead_code, reason = "only a server stops outputs"))]
+pub(in crate::live) struct Switch {
+    pub(in crate::live) number: usize,
+    pub(in crate::live) start: Option<Start>,
 }
 
 /// All outputs. One that is slow or fails holds up none of the others.
@@ -53,6 +68,10 @@ struct Place {
 pub(in crate::live) struct Outlets {
     places: Vec<Place>,
     ended: Arc<Notify>,
+    /// Queue of each output, in bytes.
+    share: usize,
+    #[cfg(feature = "srt")]
+    viewers: super::Viewers,
 }
 
 impl Outlets {
@@ -60,26 +79,53 @@ impl Outlets {
     /// inside a tokio runtime.
     pub(in crate::live) fn start(outputs: Vec<impl Output>, most: usize) -> Outlets {
         let ended = Arc::<Notify>::default();
-        let most = most / outputs.len().max(1);
+        let share = most / outputs.len().max(1);
         let place = |output| {
-            let outlet = Outlet::start(output, most, Arc::clone(&ended));
-            Place { outlet, failed: None, refuses: false }
+            let outlet = Outlet::start(output, share, Arc::clone(&ended));
+            Place { outlet, failed: None, refuses: false, stopped: false }
         };
-        Outlets { places: outputs.into_iter().map(place).collect(), ended }
+        Outlets {
+            places: outputs.into_iter().map(place).collect(),
+            ended,
+            share,
+            #[cfg(feature = "srt")]
+            viewers: super::Viewers::default(),
+        }
+    }
+
+    /// Gives what is played to these viewers as well.
+    #[cfg(feature = "srt")]
+    pub(in crate::live) fn with(self, viewers: super::Viewers) -> Outlets {
+        Outlets { viewers, ..self }
     }
 
     fn open(&mut self) -> impl Iterator<Item = &mut Place> {
-        self.places.iter_mut().filter(|place| place.failed.is_none())
+        self.places.iter_mut().filter(|place| place.failed.is_none() && !place.stopped)
     }
 
     /// Begins a stream. [`Outlets::opened`] returns the outcome.
     pub(in crate::live) fn begin(&mut self) {
         for place in &mut self.places {
             place.refuses = false;
-            match &place.failed {
-                None => place.outlet.begin(),
-                Some(_) => place.outlet.restart(),
+            match place.failed.is_none() && !place.stopped {
+                true => place.outlet.begin(),
+                false => place.outlet.restart(),
             }
+        }
+    }
+
+    /// Stops an output once what waits is written, or starts it again. `on_air`: a stream is played.
+    pub(in crate::live) fn switch(&mut self, switch: Switch, on_air: bool) {
+        let Some(place) = self.places.get_mut(switch.number) else { return };
+        let Some(start) = switch.start else {
+            place.outlet.end();
+            place.stopped = true;
+            return;
+        };
+        let outlet = start(self.share, Arc::clone(&self.ended));
+        *place = Place { outlet, failed: None, refuses: false, stopped: false };
+        if on_air {
+            place.outlet.begin();
         }
     }
 
@@ -100,6 +146,8 @@ impl Outlets {
     /// Queues a message's transport packets at each output. `rushed` adds room in bytes for all of them. Returns the names
     /// of outputs for which this is the first message in a while that does not fit.
     pub(in crate::live) fn write(&mut self, message: &[u8], rushed: usize) -> Vec<String> {
+        #[cfg(feature = "srt")]
+        self.viewers.write(message);
         let rushed = rushed / self.places.len().max(1);
         // One that has failed is reported by `failed`.
         self.open().filter_map(|place| place.outlet.write(message, rushed).ok().flatten()).collect()
@@ -131,6 +179,7 @@ impl Outlets {
             unread: place.outlet.dropped(),
             unsent: place.outlet.lost(),
             failed: place.outlet.check().err().map(|error| error.to_string()),
+            stopped: place.stopped,
         };
         self.places.iter().map(of).collect()
     }

@@ -36,7 +36,7 @@ impl Pattern {
         }
         if let Some(other) = fields.iter().find(|&&field| !FIELDS.contains(field) && field != '%') {
             let why =
-                format!("{text}: %{other} is no field: a name may have %Y, %m, %d, %H, %M and %S, in UTC");
+                format!("{text}: %{other} is not a field: a name may have %Y, %m, %d, %H, %M and %S, in UTC");
             return Err(Error::Usage(why));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -12,7 +12,7 @@ use super::untaken::Untaken;
 use crate::error::Error;
 use crate::live::event::Event;
 use crate::live::feed::Feed;
-use crate::live::output::{Outlets, Output};
+use crate::live::output::{Outlets, Output, OutputNow};
 use crate::live::stats::{Role, Stats};
 use crate::pairing::Gate;
 
@@ -63,8 +63,9 @@ impl Listening {
             unprotected.into_iter().for_each(|event| reporter.report(event));
             async move {
                 let door = Door::Own(Own { listener: listener.take(), gate: config.gate.take() });
-                let ready = unbounded_channel();
-                Session::run(Open { config, door, ready, outlets, reporter, stop }).await
+                // Its outputs are neither stopped nor started.
+                let (ready, (_, switches)) = (unbounded_channel(), unbounded_channel());
+                Session::run(Open { config, door, ready, outlets, reporter, stop, switches }).await
             }
         }))
     }
@@ -92,6 +93,11 @@ impl Receiver {
     /// Returns the last figures; `None` before the first ones.
     pub fn stats(&self) -> Option<Arc<Stats>> {
         self.0.stats()
+    }
+
+    /// Returns the state of the outputs, as of the last quarter of a second.
+    pub fn outputs(&self) -> Vec<OutputNow> {
+        self.0.outputs()
     }
 
     /// Ends the stream: all data that have arrived are played at once.

@@ -1,6 +1,7 @@
 //! The session of a receiver: senders arrive and leave, and one at a time is played.
 
 mod close;
+mod outputs;
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,7 @@ use crate::error::Error;
 use crate::live::admission::admit;
 use crate::live::event::Event as News;
 use crate::live::feed::Reporter;
-use crate::live::output::{Failure, Outlets, Recording};
+use crate::live::output::{Failure, Outlets, Switch};
 use crate::live::stats::{MediaNow, Role, StreamEvent, Subject, Watch};
 use crate::live::stop::{Stop, stopped};
 use crate::live::words::{BUSY, REFUSED, REPLACED};
@@ -61,6 +62,7 @@ pub(in crate::live) struct Session {
     /// Summary of the last stream, until everything is written.
     summary: Option<ReceiveSummary>,
     messages: Vec<Message>,
+    switches: UnboundedReceiver<Switch>,
 }
 
 /// The next event.
@@ -73,6 +75,7 @@ enum Step {
     Messages,
     Timer,
     Tick,
+    Switch(Switch),
     /// An output can no longer be written.
     Unwritable(Failure),
 }
@@ -88,6 +91,8 @@ pub(in crate::live) struct Open {
     pub(in crate::live) outlets: Outlets,
     pub(in crate::live) reporter: Reporter,
     pub(in crate::live) stop: Stop,
+    /// Requests to stop and to start outputs.
+    pub(in crate::live) switches: UnboundedReceiver<Switch>,
 }
 
 impl Session {
@@ -96,7 +101,7 @@ impl Session {
     /// # Errors
     /// As [`Receiver::wait`](super::Receiver::wait).
     pub(in crate::live) async fn run(open: Open) -> Result<(), Error> {
-        let Open { config, door, ready, outlets, reporter, stop } = open;
+        let Open { config, door, ready, outlets, reporter, stop, switches } = open;
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut session = Session {
@@ -116,6 +121,7 @@ impl Session {
             over: None,
             summary: None,
             messages: Vec::new(),
+            switches,
         };
         let outcome = session.receive().await;
         session.end(outcome).await
@@ -147,6 +153,7 @@ impl Session {
                 Step::Messages => self.read().await,
                 Step::Timer => {}
                 Step::Tick => self.tick().await?,
+                Step::Switch(switch) => self.output.switch(switch, self.stream.is_some()),
                 Step::Unwritable(Failure::All(error)) => return Err(error),
                 Step::Unwritable(Failure::One { output, why }) => {
                     self.report(News::OutputFailed { output, why });
@@ -162,7 +169,7 @@ impl Session {
 
     /// Waits for the next event.
     async fn step(&mut self) -> Step {
-        let Session { door, ticks, output, stop, ready, stream, next, messages, .. } = self;
+        let Session { door, ticks, output, stop, ready, stream, next, messages, switches, .. } = self;
         let due = stream.as_ref().and_then(|g| Some((g, g.player.poll_timeout()?)));
         let due = due.map(|(g, at)| at - g.association.now());
         let reading = stream.as_ref().filter(|g| !g.left);
@@ -170,6 +177,7 @@ impl Session {
             () = stopped(stop) => Step::Stop,
             accepted = door.accept() => Step::Accepted(accepted),
             Some(sender) = ready.1.recv() => Step::Ready(sender),
+            Some(switch) = switches.recv() => Step::Switch(switch),
             reason = closed(next.as_ref().filter(|n| !n.done)) => Step::NextClosed(reason),
             event = event(reading.filter(|g| g.closing.is_none())) => Step::Event(event),
             () = read(reading, messages) => Step::Messages,
@@ -343,39 +351,9 @@ impl Session {
             None => Vec::new(),
         };
         changes.into_iter().for_each(|change| self.report(News::Socket(change)));
-        self.recordings()?;
-        for output in self.output.stalled() {
-            self.report(News::Unread { output });
-        }
-        for (output, messages) in self.output.recovered() {
-            self.report(News::ReadAgain { output, messages });
-        }
-        for (output, why) in self.output.troubles() {
-            self.report(News::OutputTrouble { output, why });
-        }
+        self.look_at_outputs()?;
         self.observe().await;
         Ok(())
-    }
-
-    /// Handles the outcome of recordings. A stream without a file is refused.
-    ///
-    /// # Errors
-    /// [`Error::Media`]: the only stream has no file.
-    fn recordings(&mut self) -> Result<(), Error> {
-        let (recordings, refused) = self.output.opened();
-        for recording in recordings {
-            self.report(match recording {
-                Recording::Opened(output) => News::Recording { output },
-                Recording::Refused(_, output) => News::NotRecorded { output },
-            });
-        }
-        let Some(stream) = self.stream.take_if(|_| refused) else { return Ok(()) };
-        stream.association.abort(&format!("{REFUSED}it has no name for another recording"));
-        match self.next.take() {
-            _ if self.once => Err(Error::Media("the stream is not recorded: all names are taken".into())),
-            Some(next) => self.admit(next),
-            None => Ok(()),
-        }
     }
 
     /// Updates the state of the stream from its association.

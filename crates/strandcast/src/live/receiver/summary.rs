@@ -40,9 +40,9 @@ pub struct ReceiveSummary {
     pub unread: u64,
     /// Number of messages that an output could not write.
     pub unsent: u64,
-    /// Each output.
+    /// Each output: its name, its messages that were unread, those that were unsent by reason, and why it failed.
     pub outputs: Vec<OutputNow>,
-    /// True if everything sent was played unchanged; `None` if the end of the stream did not arrive.
+    /// True if every byte was played as it was sent; `None` if the end of the stream did not arrive.
     pub identical: Option<bool>,
     /// True if the end of the stream arrived.
     pub complete: bool,

@@ -28,9 +28,10 @@ pub struct SendSummary {
     /// Number of messages of the input, including those that were never submitted.
     #[serde(skip)]
     pub all: u64,
-    /// Number of messages that expired before delivery, by the sender's acknowledgements.
+    /// Number of messages that expired before delivery, by the sender's acknowledgements. They include messages that were
+    /// lost and not sent again, which the receiver may have recovered.
     pub expired: u64,
-    /// Number of messages of frames that the scheme gave up before any of them was sent.
+    /// Number of messages of frames that the scheme gave up before any of them was sent. None of them is in `expired`.
     pub messages_dropped: u64,
     /// Messages that were dropped, by cause ([`DropCause`](crate::live::DropCause)).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::api::ApiConfig;
 use super::file::{File, Stream, Text};
 use super::place::Place;
 use crate::UDP_PORT;
@@ -47,6 +48,8 @@ pub struct Config {
     pub memory: Memory,
     /// Number of streams among which the memory is divided.
     pub max_streams: u16,
+    /// Configuration of an API, if there is one.
+    pub api: Option<ApiConfig>,
     /// Streams by name.
     pub streams: BTreeMap<String, StreamConfig>,
 }
@@ -110,6 +113,7 @@ impl Config {
             scheme: file.scheme.as_ref().map(|scheme| scheme.get_ref().clone()),
             memory: memory(text, &file, max_streams)?,
             max_streams,
+            api: api(text, &file, folder)?,
             streams: streams(text, &file, folder)?,
         };
         Ok(config)
@@ -126,6 +130,7 @@ impl Config {
             ("scheme", self.scheme == other.scheme),
             ("memory_mib", self.memory == other.memory),
             ("max_streams", self.max_streams == other.max_streams),
+            ("api", self.api == other.api),
         ];
         match fixed.iter().find(|(_, same)| !same) {
             Some((key, _)) => Err(Error::Usage(format!(
@@ -146,12 +151,17 @@ impl Config {
     }
 }
 
+fn api(text: Text<'_>, file: &File, folder: &Path) -> Result<Option<ApiConfig>, Error> {
+    let api = file.api.as_ref().map(|api| api.get_ref().read(text, api.span().start, folder));
+    api.transpose()
+}
+
 fn listen(text: Text<'_>, file: &File) -> Result<Vec<SocketAddr>, Error> {
     let Some(listen) = &file.listen else { return Ok(vec![anywhere(UDP_PORT)]) };
     let address = |place: &toml::Spanned<String>| {
         let shown = place.get_ref();
         let why = format!(
-            "{shown} is no address and port: write \"[::]:9899\", or \"192.0.2.1:9899\" for one address"
+            "{shown} is not an address with a port: write \"[::]:9899\", or \"192.0.2.1:9899\" for one address"
         );
         shown.parse().map_err(|_| text.wrong(place.span().start, &why))
     };

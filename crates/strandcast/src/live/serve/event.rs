@@ -42,6 +42,27 @@ pub enum Event {
         /// The reason.
         why: String,
     },
+    /// A sender was refused: its stream was stopped by request.
+    NotStarted {
+        /// Name and address of the sender.
+        peer: String,
+        /// Name of the stream.
+        name: String,
+    },
+    /// A stream was stopped by request, or one of its outputs.
+    Stopped {
+        /// Name of the stream.
+        name: String,
+        /// The output; `None`: the whole stream.
+        output: Option<String>,
+    },
+    /// A stream that was stopped begins again, or one of its outputs.
+    Started {
+        /// Name of the stream.
+        name: String,
+        /// The output; `None`: the whole stream.
+        output: Option<String>,
+    },
     /// Number of events of the server that were dropped because they were not read in time.
     Missed(u64),
 }
@@ -63,6 +84,11 @@ impl fmt::Display for Event {
                 }
             }
             Event::Failed { name, why } => write!(f, "{name}: the stream failed: {why}; it begins again"),
+            Event::NotStarted { peer, name } => write!(f, "{name}: {peer} refused: the stream is stopped"),
+            Event::Stopped { name, output: None } => write!(f, "{name}: stopped by request"),
+            Event::Stopped { name, output: Some(output) } => write!(f, "{name}: {output} stopped by request"),
+            Event::Started { name, output: None } => write!(f, "{name}: started by request"),
+            Event::Started { name, output: Some(output) } => write!(f, "{name}: {output} started by request"),
             Event::Missed(missed) => write!(f, "{} left out", count(*missed, "event")),
         }
     }

@@ -17,6 +17,7 @@ pub(super) struct File {
     pub(super) scheme: Option<Spanned<String>>,
     pub(super) memory_mib: Option<Spanned<u32>>,
     pub(super) max_streams: Option<Spanned<u16>>,
+    pub(super) api: Option<Spanned<Api>>,
     pub(super) defaults: Option<Stream>,
     #[serde(default)]
     pub(super) streams: BTreeMap<Spanned<String>, Spanned<Stream>>,
@@ -30,6 +31,16 @@ pub(super) struct Stream {
     pub(super) latency_ms: Option<Spanned<u32>>,
     pub(super) silence_s: Option<Spanned<f64>>,
     pub(super) outputs: Option<Spanned<Vec<Spanned<String>>>>,
+}
+
+/// The table of an API.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Api {
+    pub(super) socket: Option<Spanned<String>>,
+    pub(super) listen: Option<Spanned<String>>,
+    pub(super) view_tokens: Option<Spanned<String>>,
+    pub(super) control_tokens: Option<Spanned<String>>,
 }
 
 /// A text with lines, for errors.

@@ -5,6 +5,8 @@
 //! has no sender. A stream that fails touches no other one. [`Server::reload`] applies the difference to another
 //! configuration, and leaves all other streams as they are.
 
+mod api;
+mod command;
 mod config;
 mod event;
 mod file;
@@ -13,8 +15,11 @@ mod place;
 mod rights;
 mod router;
 mod server;
+mod stopped;
 mod stream;
 
+pub use api::ApiConfig;
+pub use command::StreamNow;
 pub use config::{Config, StreamConfig};
 pub use event::{Changes, Event};
 pub use place::Place;

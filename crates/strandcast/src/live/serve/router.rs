@@ -7,9 +7,10 @@ use strandcast_media::pack::VERSION;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Sender, UnboundedReceiver};
-use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
+use super::command::Command;
 use super::config::{Config, StreamConfig};
 use super::event::{Changes, Event, reason};
 use super::rights::{Verdict, decide};
@@ -30,18 +31,17 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Time for the farewells of a server that is dropped.
 const FAREWELL: Duration = Duration::from_millis(500);
 
-/// Another configuration, and the place for the outcome.
-pub(super) type Reload = (Config, oneshot::Sender<Result<Changes, Error>>);
-
 pub(super) struct Router {
     pub(super) door: Own,
     pub(super) config: Config,
     pub(super) common: Common,
     pub(super) ready: Arrivals,
-    pub(super) reloads: UnboundedReceiver<Reload>,
+    pub(super) commands: UnboundedReceiver<Command>,
     /// Streams that have ended.
     pub(super) ended: UnboundedReceiver<(String, u64)>,
     pub(super) streams: BTreeMap<String, Running>,
+    /// Streams that were stopped by request, and their ends.
+    pub(super) stopped: BTreeMap<String, JoinHandle<()>>,
     /// Number of the last run of a stream.
     pub(super) runs: u64,
     /// Number of events that found no room.
@@ -74,10 +74,7 @@ impl Router {
                     None => return Err(Error::Network("the transport stopped".into())),
                 },
                 Some(arrival) = self.ready.1.recv() => self.arrived(arrival).await,
-                Some((config, told)) = self.reloads.recv() => {
-                    // The caller may have gone.
-                    let _ = told.send(self.reload(config));
-                }
+                Some(command) = self.commands.recv() => self.obey(command),
                 Some((name, run)) = self.ended.recv() => self.stream_ended(&name, run).await,
                 _ = ticks.tick() => {
                     self.poll_gate().await;
@@ -89,8 +86,20 @@ impl Router {
         }
     }
 
+    /// Does what the program requests. It may have gone before the answer.
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Reload(config, told) => drop(told.send(self.reload(*config))),
+            Command::Stream(name, on, told) => drop(told.send(self.switch_stream(&name, on))),
+            Command::Output(name, number, on, told) => {
+                drop(told.send(self.switch_output(&name, number, on)));
+            }
+            Command::Look(told) => drop(told.send(self.look())),
+        }
+    }
+
     /// Reports an event, if there is room for it.
-    fn report(&mut self, event: Event) {
+    pub(super) fn report(&mut self, event: Event) {
         send(&self.common.events, &mut self.missed, event);
     }
 
@@ -121,6 +130,9 @@ impl Router {
             None => Verdict::Refused(Vec::new()),
         };
         let stream = match verdict {
+            Verdict::Sends(name) if self.stopped.contains_key(&name) => {
+                return self.refuse_stopped(*sender, name);
+            }
             Verdict::Sends(name) => self.streams.get(&name),
             Verdict::Refused(may) => return self.refuse(*sender, asks, may),
         };
@@ -136,8 +148,13 @@ impl Router {
         self.report(Event::NotAllowed { peer: sender.peer, asks, may });
     }
 
+    fn refuse_stopped(&mut self, sender: PendingSender, name: String) {
+        sender.association.abort(&format!("{REFUSED}the stream is stopped"));
+        self.report(Event::NotStarted { peer: sender.peer, name });
+    }
+
     /// Starts a stream after `first`.
-    fn start(&mut self, config: &StreamConfig, first: impl Future<Output = ()> + Send + 'static) {
+    pub(super) fn start(&mut self, config: &StreamConfig, first: impl Future<Output = ()> + Send + 'static) {
         self.runs += 1;
         let running = Running::start(&self.common, config, self.runs, first);
         self.streams.insert(config.name.as_str().to_owned(), running);
@@ -164,6 +181,7 @@ impl Router {
         self.config.refuse_fixed(&config)?;
         let changes = self.difference(&config);
         self.config = config;
+        self.stopped.retain(|name, _| self.config.streams.contains_key(name));
         for name in &changes.opened {
             if let (Some(running), Some(stream)) = (self.streams.get_mut(name), self.config.streams.get(name))
             {
@@ -197,6 +215,7 @@ impl Router {
                 Some(running) if running.config == *stream => {}
                 Some(running) if running.config.only_admits_more(stream) => changes.opened.push(name.clone()),
                 Some(_) => changes.changed.push(name.clone()),
+                None if self.stopped.contains_key(name) => {}
                 None => changes.added.push(name.clone()),
             }
         }
@@ -211,6 +230,10 @@ impl Router {
         streams.values().for_each(|running| running.stop(false));
         for running in streams.into_values() {
             running.end().await;
+        }
+        for (_, ending) in std::mem::take(&mut self.stopped) {
+            // It limits its own time.
+            let _ = ending.await;
         }
         for event in self.door.end().await {
             self.report(Event::Door(event::Event::Gate(event)));
@@ -233,7 +256,7 @@ impl Drop for Router {
     }
 }
 
-/// Sends an event. Those that find no room are counted.
+/// Sends an event. Events for which the queue has no room are counted.
 pub(super) fn send(events: &Sender<Event>, missed: &mut u64, event: Event) {
     if *missed > 0 && events.try_send(Event::Missed(*missed)).is_ok() {
         *missed = 0;

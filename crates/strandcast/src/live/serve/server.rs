@@ -6,9 +6,10 @@ use std::net::SocketAddr;
 use tokio::sync::mpsc::{Receiver, UnboundedSender, channel, unbounded_channel};
 use tokio::sync::oneshot;
 
+use super::command::{Answer, Command, StreamNow};
 use super::config::Config;
 use super::event::{Changes, Event};
-use super::router::{Reload, Router};
+use super::router::Router;
 use super::stream::Common;
 use crate::error::Error;
 use crate::live::feed::Feed;
@@ -26,7 +27,7 @@ const MOST: usize = 1024;
 pub struct Server {
     feed: Feed,
     events: Receiver<Event>,
-    reloads: UnboundedSender<Reload>,
+    commands: UnboundedSender<Command>,
     addresses: Vec<SocketAddr>,
 }
 
@@ -44,7 +45,7 @@ impl Server {
         let addresses = listener.driver().local_addrs().to_vec();
         let listener = Untaken::new(listener);
         let (events, read) = channel(MOST);
-        let (reloads, asked) = unbounded_channel();
+        let (commands, asked) = unbounded_channel();
         let (ended, ends) = unbounded_channel();
         let streams = config.streams.keys().cloned().collect();
         // The queue is empty.
@@ -57,15 +58,16 @@ impl Server {
                 config,
                 common,
                 ready: unbounded_channel(),
-                reloads: asked,
+                commands: asked,
                 ended: ends,
                 streams: BTreeMap::new(),
+                stopped: BTreeMap::new(),
                 runs: 0,
                 missed: 0,
             };
             router.run(stop).await
         });
-        Ok(Server { feed, events: read, reloads, addresses })
+        Ok(Server { feed, events: read, commands, addresses })
     }
 
     /// Addresses on which the server listens.
@@ -84,9 +86,55 @@ impl Server {
     /// # Errors
     /// [`Error::Usage`]: a running server cannot change this; [`Error::Aborted`]: it has ended.
     pub async fn reload(&self, config: Config) -> Result<Changes, Error> {
+        self.request(|told| Command::Reload(Box::new(config), told)).await
+    }
+
+    async fn request<T>(&self, command: impl FnOnce(Answer<T>) -> Command) -> Result<T, Error> {
         let (told, outcome) = oneshot::channel();
-        self.reloads.send((config, told)).map_err(|_| Error::Aborted)?;
+        self.commands.send(command(told)).map_err(|_| Error::Aborted)?;
         outcome.await.unwrap_or(Err(Error::Aborted))
+    }
+
+    /// Stops a stream: all data that have arrived are played at once, its outputs are closed, and senders are refused until
+    /// [`Server::start_stream`]. A stream that is stopped stays so over a reload.
+    ///
+    /// # Errors
+    /// [`Error::Usage`]: there is no such stream; [`Error::Aborted`]: the server has ended.
+    pub async fn stop_stream(&self, name: &str) -> Result<(), Error> {
+        self.request(|told| Command::Stream(name.to_owned(), false, told)).await
+    }
+
+    /// Starts a stream that was stopped. One that runs is left as it is.
+    ///
+    /// # Errors
+    /// As [`Server::stop_stream`].
+    pub async fn start_stream(&self, name: &str) -> Result<(), Error> {
+        self.request(|told| Command::Stream(name.to_owned(), true, told)).await
+    }
+
+    /// Stops an output of a stream, once what waits for it is written, until [`Server::start_output`]. Outputs are numbered
+    /// from 0, as in the configuration. A stream that starts again starts all its outputs.
+    ///
+    /// # Errors
+    /// [`Error::Usage`]: there is no such output, or its stream is stopped; [`Error::Aborted`]: the server has ended.
+    pub async fn stop_output(&self, name: &str, number: usize) -> Result<(), Error> {
+        self.request(|told| Command::Output(name.to_owned(), number, false, told)).await
+    }
+
+    /// Opens an output again that was stopped. One that is not stopped is left as it is.
+    ///
+    /// # Errors
+    /// As [`Server::stop_output`].
+    pub async fn start_output(&self, name: &str, number: usize) -> Result<(), Error> {
+        self.request(|told| Command::Output(name.to_owned(), number, true, told)).await
+    }
+
+    /// Returns all streams, in the order of their names; none after the server has ended.
+    pub async fn streams(&self) -> Vec<StreamNow> {
+        let (told, streams) = oneshot::channel();
+        // Without a router there is no answer.
+        let _ = self.commands.send(Command::Look(told));
+        streams.await.unwrap_or_default()
     }
 
     /// Ends all streams: all data that have arrived are played at once.

@@ -1,5 +1,6 @@
 //! A stream of a server while it runs.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use super::event::Event;
 use super::lasting::Lasting;
 use crate::live::event;
 use crate::live::feed::Feed;
-use crate::live::output::Outlets;
+use crate::live::output::{Outlet, Outlets, OutputNow, Switch, Viewers};
 use crate::live::receiver::door::{Door, Served};
 use crate::live::receiver::incoming::Arrival;
 use crate::live::receiver::session::{Open, Session};
@@ -31,6 +32,10 @@ pub(super) struct Running {
     arrivals: UnboundedSender<Arrival>,
     receiver: Arc<Receiver>,
     again: Arc<AtomicBool>,
+    switches: UnboundedSender<Switch>,
+    /// Numbers of the outputs that were stopped by request.
+    pub(super) off: BTreeSet<usize>,
+    pub(super) viewers: Viewers,
 }
 
 /// Parts that all streams share.
@@ -53,6 +58,9 @@ impl Running {
         first: impl Future<Output = ()> + Send + 'static,
     ) -> Running {
         let (arrivals, taken) = unbounded_channel();
+        let (switches, asked) = unbounded_channel();
+        let viewers = Viewers::default();
+        let seen = viewers.clone();
         let again = Arc::<AtomicBool>::default();
         let mut receiver = ReceiverConfig::new(common.scheme.clone());
         (receiver.latency, receiver.silence) = (config.latency, config.silence);
@@ -70,7 +78,7 @@ impl Running {
                 trouble.into_iter().for_each(|event| reporter.report(event));
                 outputs.push(output);
             }
-            let outlets = Outlets::start(outputs, memory.output_of_served());
+            let outlets = Outlets::start(outputs, memory.output_of_served()).with(seen);
             Session::run(Open {
                 config: receiver,
                 door: Door::Served(served),
@@ -78,19 +86,49 @@ impl Running {
                 outlets,
                 reporter,
                 stop,
+                switches: asked,
             })
             .await
         }));
         let receiver = Arc::new(receiver);
         let name = config.name.as_str().to_owned();
         tokio::spawn(forward(name, run, Arc::clone(&receiver), common.clone()));
-        Running { config: config.clone(), run, arrivals, receiver, again }
+        Running {
+            config: config.clone(),
+            run,
+            arrivals,
+            receiver,
+            again,
+            switches,
+            off: BTreeSet::new(),
+            viewers,
+        }
     }
 
     /// Hands over a sender.
     pub(super) fn take(&self, arrival: Arrival) {
         // A stream that has ended is started again; its sender connects again.
         let _ = self.arrivals.send(arrival);
+    }
+
+    /// State of the outputs.
+    pub(super) fn outputs(&self) -> Vec<OutputNow> {
+        self.receiver.outputs()
+    }
+
+    /// Stops the output with this number, or starts it again. Call it inside a tokio runtime.
+    pub(super) fn switch(&self, number: usize, on: bool) {
+        let Some(place) = self.config.outputs.get(number).filter(|_| on).cloned() else {
+            // A session that has ended has no outputs.
+            let _ = self.switches.send(Switch { number, start: None });
+            return;
+        };
+        let switches = self.switches.clone();
+        tokio::spawn(async move {
+            let (output, _) = Lasting::open(&place).await;
+            let start = Box::new(|share, ended| Outlet::start(output, share, ended));
+            let _ = switches.send(Switch { number, start: Some(start) });
+        });
     }
 
     /// Requests the end. `again`: senders may connect again at once.
@@ -118,6 +156,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.receiver.abort();
+        self.viewers.close();
     }
 }
 

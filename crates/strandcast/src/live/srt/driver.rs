@@ -47,9 +47,9 @@ pub(in crate::live) enum Media {
 struct Missed {
     /// True once there was a peer.
     connected: AtomicBool,
-    /// Those that were sent while no peer was connected.
+    /// Messages that were sent while no peer was connected.
     alone: AtomicU64,
-    /// Those that a connected peer did not get.
+    /// Messages that a connected peer did not get.
     late: AtomicU64,
 }
 

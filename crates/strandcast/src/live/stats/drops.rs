@@ -35,7 +35,7 @@ const BURST_TIME: Duration = Duration::from_secs(1);
 pub enum DropCause {
     /// There is no connection to the receiver.
     NotConnected,
-    /// There is one, and no link of it answers.
+    /// There is a connection, and none of its links answers.
     NoPath,
     /// Large packets do not arrive on any link, and small ones do.
     PacketSize,

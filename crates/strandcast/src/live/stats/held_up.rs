@@ -14,12 +14,12 @@ const LEAST: Duration = Duration::from_millis(500);
 pub(in crate::live) struct Held {
     /// Messages that were late for any reason.
     pub(in crate::live) late: u64,
-    /// Those that were due without an association, and those that this process had no time for.
+    /// Messages that were due without an association, and messages for which this process had no time.
     pub(in crate::live) unconnected: u64,
     pub(in crate::live) overdue: u64,
-    /// Those for which the send buffer had no room.
+    /// Messages for which the send buffer had no room.
     pub(in crate::live) refused: u64,
-    /// Those of which a part was sent.
+    /// Messages of which a part was sent.
     pub(in crate::live) begun: u64,
     /// No link answers.
     pub(in crate::live) silent: bool,

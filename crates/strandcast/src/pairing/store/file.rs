@@ -33,7 +33,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<String>>, Error> {
 /// As [`read`]. `fits` refuses a file by its first bytes, before any other check.
 ///
 /// # Errors
-/// Those of `fits`, and of [`read`].
+/// The errors of `fits`, and of [`read`].
 pub(super) fn read_if(
     path: &Path,
     fits: impl FnOnce(&[u8]) -> Result<(), Error>,

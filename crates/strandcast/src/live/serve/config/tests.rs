@@ -164,3 +164,30 @@ fn a_running_server_refuses_what_it_cannot_change() {
     let latency = parse(&with("", "latency_ms = 300")).expect("it is complete");
     assert!(before.refuse_fixed(&latency).is_ok());
 }
+
+#[test]
+fn an_api_has_a_place_that_other_machines_cannot_reach() {
+    let api = |lines: &str| parse(&with(&format!("[api]\n{lines}"), ""));
+    let both =
+        api("socket = \"a.sock\"\nlisten = \"[::1]:80\"\ncontrol_tokens = \"/c\"").expect("it is right");
+    let both = both.api.expect("it is there");
+    assert_eq!(both.socket, Some(std::env::temp_dir().join("a.sock")));
+    assert_eq!(both.listen, Some("[::1]:80".parse().expect("an address")));
+    assert_eq!((both.view_tokens, both.control_tokens), (None, Some("/c".into())));
+    assert_eq!(parse(&with("", "")).expect("it is complete").api, None);
+    for (lines, line) in [
+        ("", "serve.toml:1: [api] has no place: add socket = \"PATH\" or listen = \"127.0.0.1:PORT\" to it"),
+        (
+            "listen = \"8890\"",
+            "serve.toml:2: listen: 8890 is no address and port: write \"127.0.0.1:8890\", or with another port",
+        ),
+        (
+            "listen = \"192.0.2.1:80\"",
+            "serve.toml:2: listen: 192.0.2.1:80 can be reached from other machines, and HTTP is not encrypted: write \
+             \"127.0.0.1:80\" instead",
+        ),
+    ] {
+        assert_eq!(api(lines), Err(Error::Usage(line.to_owned())), "{lines}");
+    }
+    assert!(api("sockets = \"a\"").is_err_and(|error| error.to_string().contains("did you mean socket?")));
+}

@@ -1,0 +1,156 @@
+//! State that the command shares with the API.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+use strandcast::live::output::Viewer;
+use strandcast::live::serve::StreamNow;
+use tokio::sync::broadcast;
+
+use crate::show::exposition;
+
+/// Age of a snapshot from which on the command counts as hung.
+const HUNG: Duration = Duration::from_secs(10);
+
+/// Events that wait for the slowest client.
+const EVENTS: usize = 256;
+
+/// All streams at one time.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    /// Streams by name, and as JSON.
+    streams: BTreeMap<String, (StreamNow, Value)>,
+    /// Lines of statistics for the metrics, and the label of the program.
+    lines: (Vec<Value>, String),
+    metrics: OnceLock<String>,
+    taken: Instant,
+}
+
+impl Snapshot {
+    /// A snapshot of these streams. `lines` has the last line of statistics of each, and `metrics` the same with links that
+    /// have gone; `instance` is the label of the program.
+    pub(crate) fn of(
+        streams: Vec<StreamNow>,
+        lines: &[Value],
+        metrics: Vec<Value>,
+        instance: &str,
+    ) -> Snapshot {
+        let named = |stream: StreamNow| {
+            let name = stream.config.name.as_str().to_owned();
+            let line = lines.iter().find(|line| line["name"] == name);
+            let described = described(&stream, line);
+            (name, (stream, described))
+        };
+        Snapshot {
+            streams: streams.into_iter().map(named).collect(),
+            lines: (metrics, instance.to_owned()),
+            metrics: OnceLock::new(),
+            taken: Instant::now(),
+        }
+    }
+
+    /// All streams, as JSON.
+    pub(super) fn streams(&self) -> Value {
+        json!({ "streams": self.streams.values().map(|(_, described)| described).collect::<Vec<_>>() })
+    }
+
+    /// The stream with this name, as JSON.
+    pub(super) fn stream(&self, name: &str) -> Option<&Value> {
+        self.streams.get(name).map(|(_, described)| described)
+    }
+
+    /// A viewer of the stream with this name, if it runs; `None`: there is no such stream.
+    pub(super) fn view(&self, name: &str) -> Option<Option<Viewer>> {
+        self.streams.get(name).map(|(stream, _)| stream.view())
+    }
+
+    /// The metrics of all streams, in the text format of Prometheus. They are written once for each snapshot.
+    pub(super) fn metrics(&self) -> &str {
+        let (lines, instance) = &self.lines;
+        self.metrics.get_or_init(|| exposition(lines, instance))
+    }
+}
+
+/// A stream: its last line of statistics, and the keys that only the API has.
+fn described(stream: &StreamNow, line: Option<&Value>) -> Value {
+    let mut all = line.and_then(Value::as_object).cloned().unwrap_or_default();
+    let config = &stream.config;
+    let more = json!({
+        "name": config.name.as_str(),
+        "senders": config.senders,
+        "latency_ms": config.latency.map(|latency| latency.as_millis()),
+        "outputs": stream.outputs,
+    });
+    if let Value::Object(more) = more {
+        all.extend::<Map<String, Value>>(more);
+    }
+    if stream.stopped {
+        all.insert("state".to_owned(), json!("stopped"));
+    }
+    Value::Object(all)
+}
+
+/// The last snapshot, and the state of the command.
+#[derive(Debug)]
+pub(crate) struct Board {
+    last: Mutex<Option<Arc<Snapshot>>>,
+    stopping: AtomicBool,
+    events: broadcast::Sender<Arc<str>>,
+}
+
+impl Default for Board {
+    fn default() -> Board {
+        Board {
+            last: Mutex::default(),
+            stopping: AtomicBool::default(),
+            events: broadcast::Sender::new(EVENTS),
+        }
+    }
+}
+
+impl Board {
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<Snapshot>>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Replaces the snapshot.
+    pub(crate) fn set(&self, snapshot: Snapshot) {
+        *self.lock() = Some(Arc::new(snapshot));
+    }
+
+    /// Gives an event to all clients, as a line of JSON.
+    pub(crate) fn event(&self, line: &str) {
+        if self.events.receiver_count() > 0 {
+            // The last client may leave meanwhile.
+            let _ = self.events.send(line.into());
+        }
+    }
+
+    /// The events from now on.
+    pub(super) fn events(&self) -> broadcast::Receiver<Arc<str>> {
+        self.events.subscribe()
+    }
+
+    /// Records that the command ends.
+    pub(crate) fn stopping(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// The last snapshot; `None` before the first one.
+    pub(super) fn snapshot(&self) -> Option<Arc<Snapshot>> {
+        self.lock().clone()
+    }
+
+    /// Returns whether the command still takes snapshots.
+    pub(super) fn is_alive(&self) -> bool {
+        self.lock().as_ref().is_some_and(|last| last.taken.elapsed() < HUNG)
+    }
+
+    /// Returns whether senders are welcome.
+    pub(super) fn is_ready(&self) -> bool {
+        self.is_alive() && !self.stopping.load(Ordering::Relaxed)
+    }
+}

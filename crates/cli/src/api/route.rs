@@ -1,0 +1,205 @@
+//! The table of routes. The router and the description of the API are made from it.
+
+use Action::{
+    Allow, Description, Events, Health, Media, Metrics, Ready, Reload, Revoke, Senders, StartOutput,
+    StartStream, StopOutput, StopStream, Stream, Streams,
+};
+use Right::{Anyone, Control, View};
+use Verb::{Get, Post};
+
+use super::body::{EVENTS, JSON, MEDIA, METRICS, TEXT};
+
+/// Right of a request. Each includes those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Right {
+    Anyone,
+    View,
+    Control,
+}
+
+/// Method of a route. `HEAD` is the one of `GET` without a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    Get,
+    Post,
+}
+
+impl Verb {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Get => "GET",
+            Post => "POST",
+        }
+    }
+
+    /// Returns whether a request has this method.
+    fn is(self, method: &str) -> bool {
+        method == self.name() || self == Get && method == "HEAD"
+    }
+}
+
+/// Effect of a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    Streams,
+    Stream,
+    StopStream,
+    StartStream,
+    StopOutput,
+    StartOutput,
+    Senders,
+    Allow,
+    Revoke,
+    Reload,
+    Events,
+    Media,
+    Metrics,
+    Health,
+    Ready,
+    Description,
+}
+
+/// A route.
+#[derive(Debug)]
+pub(super) struct Route {
+    pub(super) verb: Verb,
+    /// Path. `{name}` stands for a part of it.
+    pub(super) path: &'static str,
+    pub(super) right: Right,
+    pub(super) action: Action,
+    /// Type of the response.
+    pub(super) kind: &'static str,
+    pub(super) summary: &'static str,
+}
+
+const fn route(
+    (verb, path): (Verb, &'static str),
+    right: Right,
+    action: Action,
+    kind: &'static str,
+    summary: &'static str,
+) -> Route {
+    Route { verb, path, right, action, kind, summary }
+}
+
+/// All routes.
+#[rustfmt::skip]
+pub(super) const ROUTES: &[Route] = &[
+    route((Get, "/v1/streams"), View, Streams, JSON, "all streams"),
+    route((Get, "/v1/streams/{name}"), View, Stream, JSON, "a stream"),
+    route((Post, "/v1/streams/{name}/stop"), Control, StopStream, JSON, "stops a stream: senders are refused"),
+    route((Post, "/v1/streams/{name}/start"), Control, StartStream, JSON, "starts a stream that was stopped"),
+    route((Post, "/v1/streams/{name}/outputs/{number}/stop"), Control, StopOutput, JSON, "stops an output"),
+    route((Post, "/v1/streams/{name}/outputs/{number}/start"), Control, StartOutput, JSON,
+        "starts an output that was stopped"),
+    route((Get, "/v1/senders"), Control, Senders, JSON, "senders of the store, as in `key list --json`"),
+    route((Post, "/v1/senders/{who}/allow"), Control, Allow, JSON,
+        "allows a sender, as `key allow`; `?as=NAME` names it"),
+    route((Post, "/v1/senders/{who}/revoke"), Control, Revoke, JSON, "revokes a sender, as `key revoke`"),
+    route((Post, "/v1/reload"), Control, Reload, JSON, "reads the configuration again, as SIGHUP"),
+    route((Get, "/v1/events"), View, Events, EVENTS, "events from now on"),
+    route((Get, "/streams/{name}.ts"), View, Media, MEDIA, "media of the stream, from the next key frame on"),
+    route((Get, "/metrics"), View, Metrics, METRICS, "metrics of all streams for Prometheus"),
+    route((Get, "/healthz"), Anyone, Health, TEXT, "200 while the server works, else 503"),
+    route((Get, "/readyz"), Anyone, Ready, TEXT, "200 while the server takes senders, 503 once it ends"),
+    route((Get, "/openapi.json"), View, Description, JSON, "description of the API (OpenAPI 3.1)"),
+];
+
+/// The route of a request.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found<'a> {
+    /// Number of the route in the table, and the parts of the path that its names stand for.
+    Route(usize, Vec<&'a str>),
+    /// Methods that the path has instead.
+    Others(Vec<&'static str>),
+    Nothing,
+}
+
+/// Finds the route of a request.
+pub(super) fn find<'a>(method: &str, path: &'a str) -> Found<'a> {
+    let mut others = Vec::new();
+    for (number, route) in ROUTES.iter().enumerate() {
+        let Some(parts) = parts(route.path, path) else { continue };
+        if route.verb.is(method) {
+            return Found::Route(number, parts);
+        }
+        others.push(route.verb.name());
+    }
+    if others.is_empty() { Found::Nothing } else { Found::Others(others) }
+}
+
+/// Returns the parts of `path` that the names of `pattern` stand for, if it has that form.
+fn parts<'a>(pattern: &str, path: &'a str) -> Option<Vec<&'a str>> {
+    let (mut wanted, mut given) = (pattern.split('/'), path.split('/'));
+    let mut parts = Vec::new();
+    loop {
+        match (wanted.next(), given.next()) {
+            (None, None) => return Some(parts),
+            (Some(wanted), Some(given)) => match wanted.split_once('}') {
+                Some((_, end)) => parts.push(given.strip_suffix(end).filter(|part| !part.is_empty())?),
+                None if wanted == given => {}
+                None => return None,
+            },
+            _ => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_has_one_route_and_names_stand_for_one_part() {
+        assert_eq!(parts("/v1/streams/{name}", "/v1/streams/van1"), Some(vec!["van1"]));
+        assert_eq!(parts("/streams/{name}.ts", "/streams/van.1.ts"), Some(vec!["van.1"]));
+        for path in ["/v1/streams/", "/v1/streams/a/b", "/v1/streams", "//v1/streams/a", "/v1/streams/a/"] {
+            assert_eq!(parts("/v1/streams/{name}", path), None, "{path}");
+        }
+        assert_eq!(parts("/streams/{name}.ts", "/streams/.ts"), None);
+        assert_eq!(find("PUT", "/v1/streams"), Found::Others(vec!["GET"]));
+        assert!(matches!(find("HEAD", "/v1/streams"), Found::Route(..)));
+        assert!(matches!(find("HEAD", "/v1/reload"), Found::Others(_)));
+        assert_eq!(find("GET", "/v2/streams"), Found::Nothing);
+    }
+
+    #[test]
+    fn whatever_changes_something_is_a_post_and_needs_control() {
+        for route in ROUTES {
+            assert_eq!(route.verb == Post, route.right == Control && route.action != Senders, "{route:?}");
+            let path = route.path.replace("{name}", "a").replace("{who}", "a").replace("{number}", "0");
+            let Found::Route(number, _) = find(route.verb.name(), &path) else { panic!("{route:?}") };
+            assert_eq!(ROUTES[number].action, route.action, "another route has its path");
+        }
+    }
+
+    /// `UPDATE_DOCS=1` writes the table instead of comparing it.
+    #[test]
+    fn the_page_lists_every_route() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operate/api.md");
+        let page = std::fs::read_to_string(path).expect("the page is there");
+        let mut table = "| request | right | response | effect |\n|---|---|---|---|\n".to_owned();
+        for route in ROUTES {
+            let right = match route.right {
+                Anyone => "none",
+                View => "look",
+                Control => "control",
+            };
+            let kind = route.kind.split(';').next().unwrap_or_default();
+            table += &format!(
+                "| `{} {}` | {right} | `{kind}` | {} |\n",
+                route.verb.name(),
+                route.path,
+                route.summary
+            );
+        }
+        let (begin, end) = ("<!-- routes -->\n\n", "\n<!-- end of routes -->");
+        let (before, rest) = page.split_once(begin).expect("its marks");
+        let (inside, after) = rest.split_once(end).expect("its marks");
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path, format!("{before}{begin}{table}{end}{after}")).expect("it can be written");
+        } else {
+            assert_eq!(inside, table, "UPDATE_DOCS=1 writes it");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The thread of an API, and its connections.
+
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use std::{io, thread};
+
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use strandcast::live::serve::ApiConfig;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::{Semaphore, mpsc, watch};
+
+use super::board::Board;
+use super::guard::{LOCAL, Place};
+use super::handle::{ENDLESS, Shared, answer, no_room};
+use super::listen::{Socket, tcp};
+use super::patient::Patient;
+use super::request::Asked;
+use super::tokens::Tokens;
+use crate::error::{CliError, why};
+
+/// Maximum number of connections of each listener: a flood on one leaves the other as it is.
+const CONNECTIONS: usize = 128;
+/// Time in which a client sends the head of a request, and after which an idle connection is closed.
+const HEAD: Duration = Duration::from_secs(5);
+/// Maximum number of headers of a request.
+const HEADERS: usize = 64;
+/// Maximum size of the head of a request in bytes, and of what is written at once.
+const BUFFER: usize = 16 << 10;
+/// Time for which a client may read nothing of a response.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Maximum number of changes that wait.
+const REQUESTS: usize = 16;
+/// Pause after an error of a listener: too many open files.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A running API. Dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct Api {
+    places: Vec<String>,
+    config: ApiConfig,
+    shared: Arc<Shared>,
+    _socket: Option<Socket>,
+    /// Its end ends the thread.
+    _running: watch::Sender<()>,
+}
+
+/// Listeners, the places by which users call them, and the socket to remove at the end.
+#[derive(Default)]
+struct Listening {
+    listeners: Vec<Bound>,
+    places: Vec<String>,
+    socket: Option<Socket>,
+}
+
+impl Listening {
+    fn start(config: &ApiConfig) -> Result<Listening, CliError> {
+        let mut all = Listening::default();
+        if let Some(path) = &config.socket {
+            let (socket, listener) = Socket::listen(path)?;
+            all.socket = Some(socket);
+            all.places.push(path.display().to_string());
+            all.listeners.push(Bound::Unix(listener));
+        }
+        if let Some(address) = config.listen {
+            let listener = tcp(address)?;
+            // Port 0 is any free one.
+            let address = listener.local_addr().map_err(refused)?;
+            all.places.push(format!("http://{address}"));
+            let own = match address.ip() {
+                IpAddr::V4(ip) => ip.to_string(),
+                IpAddr::V6(ip) => format!("[{ip}]"),
+            };
+            let hosts = LOCAL.iter().map(|name| (*name).to_owned()).chain([own]).collect();
+            all.listeners.push(Bound::Tcp(listener, Place::Address { hosts, scheme: "http" }));
+        }
+        Ok(all)
+    }
+}
+
+fn refused(error: io::Error) -> CliError {
+    CliError::Network(format!("cannot start the API: {}", why(&error)))
+}
+
+/// A socket that listens, outside the runtime.
+enum Bound {
+    Unix(std::os::unix::net::UnixListener),
+    Tcp(std::net::TcpListener, Place),
+}
+
+impl Bound {
+    /// Call it inside a tokio runtime.
+    fn open(self) -> io::Result<Listener> {
+        Ok(match self {
+            Bound::Unix(listener) => Listener::Unix(UnixListener::from_std(listener)?),
+            Bound::Tcp(listener, place) => Listener::Tcp(TcpListener::from_std(listener)?, place),
+        })
+    }
+}
+
+/// A listener, and the way by which its requests come.
+enum Listener {
+    Unix(UnixListener),
+    Tcp(TcpListener, Place),
+}
+
+impl Api {
+    /// Listens, and responds from a thread of its own. Returns the changes that requests ask for.
+    ///
+    /// # Errors
+    /// [`CliError::Usage`]: a file of tokens is wrong; [`CliError::Network`]: a place is in use.
+    pub(crate) fn start(
+        config: &ApiConfig,
+        board: Arc<Board>,
+    ) -> Result<(Api, mpsc::Receiver<Asked>), CliError> {
+        let tokens = Mutex::new(Arc::new(Tokens::read(config)?));
+        let (requests, asked) = mpsc::channel(REQUESTS);
+        let endless = Arc::new(Semaphore::new(ENDLESS));
+        let shared = Arc::new(Shared { board, tokens, requests, endless });
+        let Listening { listeners, places, socket } = Listening::start(config)?;
+        let (running, ended) = watch::channel(());
+        let (opened, outcome) = std::sync::mpsc::channel();
+        let responds = Arc::clone(&shared);
+        let work = move || respond(listeners, &responds, ended, &opened);
+        thread::Builder::new().name("api".to_owned()).spawn(work).map_err(refused)?;
+        // The thread reports before it waits for anything.
+        outcome.recv().unwrap_or(Err(io::ErrorKind::BrokenPipe.into())).map_err(refused)?;
+        Ok((Api { places, config: config.clone(), shared, _socket: socket, _running: running }, asked))
+    }
+
+    /// Places at which the API can be used.
+    pub(crate) fn places(&self) -> &[String] {
+        &self.places
+    }
+
+    /// Reads the files of tokens again. With an error the tokens stay as they were.
+    ///
+    /// # Errors
+    /// [`CliError::Usage`]: a file of tokens is wrong.
+    pub(crate) fn reload(&self) -> Result<(), CliError> {
+        let tokens = Arc::new(Tokens::read(&self.config)?);
+        *self.shared.tokens.lock().unwrap_or_else(PoisonError::into_inner) = tokens;
+        Ok(())
+    }
+}
+
+/// Responds to requests until the API ends. Reports first whether it can.
+fn respond(
+    listeners: Vec<Bound>,
+    shared: &Arc<Shared>,
+    mut ended: watch::Receiver<()>,
+    opened: &std::sync::mpsc::Sender<io::Result<()>>,
+) {
+    let report = |outcome| {
+        // The starter waits for it.
+        let _ = opened.send(outcome);
+    };
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return report(Err(error)),
+    };
+    runtime.block_on(async move {
+        for listener in listeners {
+            match listener.open() {
+                Ok(listener) => drop(tokio::spawn(listener.accept(Arc::clone(shared)))),
+                Err(error) => return report(Err(error)),
+            }
+        }
+        report(Ok(()));
+        // Nothing is sent: only the end comes.
+        let _ = ended.changed().await;
+    });
+}
+
+/// A connection of any kind.
+trait Connection: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Connection for T {}
+
+impl Listener {
+    /// Waits for the next connection.
+    async fn next(&self) -> io::Result<Box<dyn Connection>> {
+        Ok(match self {
+            Listener::Unix(listener) => Box::new(listener.accept().await?.0),
+            Listener::Tcp(listener, _) => Box::new(listener.accept().await?.0),
+        })
+    }
+
+    /// Serves connections until the runtime ends.
+    async fn accept(self, shared: Arc<Shared>) {
+        let slots = Arc::new(Semaphore::new(CONNECTIONS));
+        let place = match &self {
+            Listener::Unix(_) => Place::Socket,
+            Listener::Tcp(_, place) => place.clone(),
+        };
+        loop {
+            let Ok(mut stream) = self.next().await else {
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            };
+            let Ok(slot) = Arc::clone(&slots).try_acquire_owned() else {
+                // A new connection has room for it.
+                let _ = tokio::time::timeout(PAUSE, stream.write_all(&no_room())).await;
+                continue;
+            };
+            let (shared, place) = (Arc::clone(&shared), place.clone());
+            tokio::spawn(async move {
+                connection(stream, &shared, &place).await;
+                drop(slot);
+            });
+        }
+    }
+}
+
+/// Serves a connection until it ends.
+async fn connection(stream: Box<dyn Connection>, shared: &Shared, place: &Place) {
+    let responds = service_fn(|request: Request<Incoming>| async move {
+        Ok::<_, Infallible>(answer(shared, place, &request.map(drop)).await)
+    });
+    let mut server = http1::Builder::new();
+    server.timer(TokioTimer::new()).header_read_timeout(HEAD).max_headers(HEADERS).max_buf_size(BUFFER);
+    let io = TokioIo::new(Patient::new(stream, PATIENCE));
+    // A client that leaves or sends no HTTP needs no answer.
+    let _ = server.serve_connection(io, responds).await;
+}

@@ -1,0 +1,71 @@
+//! Options of `ctl`.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use strandcast::pairing::Name;
+
+use crate::error::EXIT_CODES;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct CtlArgs {
+    /// The API: path of its socket, or http://HOST:PORT (see [api] of the configuration)
+    #[arg(value_name = "ADDR")]
+    pub(crate) address: String,
+    /// File whose first line is the token
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) token: Option<PathBuf>,
+    #[command(subcommand)]
+    pub(crate) verb: CtlVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CtlVerb {
+    /// List the streams
+    Streams {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a stream, its links and outputs as JSON
+    Stream {
+        /// Name of the stream
+        name: Name,
+    },
+    /// Stop a stream, or one of its outputs
+    Stop {
+        /// Name of the stream
+        name: Name,
+        /// Number of the output, from 0
+        output: Option<u8>,
+    },
+    /// Start a stream that was stopped, or one of its outputs
+    Start {
+        /// Name of the stream
+        name: Name,
+        /// Number of the output, from 0
+        output: Option<u8>,
+    },
+    /// Print the senders of the server as JSON
+    Senders,
+    /// Allow a sender: its name, the short form of its key, or a key
+    Allow {
+        /// The sender
+        who: String,
+        /// Name for the sender
+        #[arg(long = "as", value_name = "NAME")]
+        name: Option<Name>,
+    },
+    /// Revoke a sender: its name, the short form of its key, or a key
+    Revoke {
+        /// The sender
+        who: String,
+    },
+    /// Read the configuration again, as SIGHUP does
+    Reload,
+    /// Print events as they happen, a line of JSON for each
+    Events,
+    /// Print the metrics
+    Metrics,
+}

@@ -1,0 +1,212 @@
+//! Requests of HTTP/1.0: a response ends with its connection.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::Value;
+use zeroize::Zeroizing;
+
+use crate::error::{CliError, why};
+
+/// Time for a response to begin, and for each part of it.
+const PATIENCE: Duration = Duration::from_secs(40);
+/// Longest line of a response, and longest response that is kept as a whole, in bytes.
+const LONGEST: u64 = 64 << 20;
+
+/// A client of an API.
+pub(super) struct Client {
+    place: Place,
+    token: Option<Zeroizing<String>>,
+}
+
+/// Place of an API.
+#[derive(Debug, PartialEq, Eq)]
+enum Place {
+    Socket(PathBuf),
+    /// `HOST:PORT`.
+    Address(String),
+}
+
+/// A response that has begun.
+pub(super) struct Response(BufReader<Box<dyn Read>>);
+
+impl Client {
+    /// A client of the API at this address.
+    ///
+    /// # Errors
+    /// [`CliError::Usage`]: the address is wrong; [`CliError::Store`]: the token cannot be read.
+    pub(super) fn of(address: &str, token: Option<&Path>) -> Result<Client, CliError> {
+        Ok(Client { place: place(address)?, token: token.map(read_token).transpose()? })
+    }
+
+    /// Sends a request, and returns the response if it is a success.
+    ///
+    /// # Errors
+    /// [`CliError::Network`]: nothing listens; [`CliError::Peer`]: the server refuses, or breaks off;
+    /// [`CliError::Usage`]: there is no such stream, or it cannot change like this.
+    pub(super) fn ask(&self, method: &str, path: &str) -> Result<Response, CliError> {
+        let (mut stream, host) = self.connect()?;
+        let token = self.token.as_ref().map(|token| format!("authorization: Bearer {}\r\n", token.as_str()));
+        let token = Zeroizing::new(token.unwrap_or_default());
+        let request = format!("{method} {path} HTTP/1.0\r\nhost: {host}\r\n{}\r\n", token.as_str());
+        let request = Zeroizing::new(request);
+        stream.write_all(request.as_bytes()).map_err(broke_off)?;
+        let mut response = BufReader::new(stream as Box<dyn Read>);
+        let status = head(&mut response)?;
+        let response = Response(response);
+        match status {
+            200 => Ok(response),
+            _ => Err(refused(status, &response.text()?)),
+        }
+    }
+
+    /// The value of a response.
+    ///
+    /// # Errors
+    /// As [`Client::ask`].
+    pub(super) fn json(&self, method: &str, path: &str) -> Result<Value, CliError> {
+        let text = self.ask(method, path)?.text()?;
+        serde_json::from_str(&text).map_err(|_| CliError::Peer("the response is not JSON".into()))
+    }
+
+    fn connect(&self) -> Result<(Box<dyn Stream>, &str), CliError> {
+        let cannot = |place: &dyn std::fmt::Display, error: io::Error| {
+            CliError::Network(format!(
+                "no API at {place}: {}; [api] of the configuration has its place",
+                why(&error)
+            ))
+        };
+        let (stream, host): (Box<dyn Stream>, _) = match &self.place {
+            Place::Socket(path) => {
+                let stream = UnixStream::connect(path).map_err(|error| cannot(&path.display(), error))?;
+                stream.set_read_timeout(Some(PATIENCE)).map_err(broke_off)?;
+                (Box::new(stream), "localhost")
+            }
+            Place::Address(address) => {
+                let stream = TcpStream::connect(address).map_err(|error| cannot(address, error))?;
+                stream.set_read_timeout(Some(PATIENCE)).map_err(broke_off)?;
+                (Box::new(stream), address.as_str())
+            }
+        };
+        Ok((stream, host))
+    }
+}
+
+trait Stream: Read + Write {}
+
+impl<T: Read + Write> Stream for T {}
+
+impl Response {
+    /// The rest of the response.
+    ///
+    /// # Errors
+    /// [`CliError::Peer`]: it breaks off, or is not text.
+    pub(super) fn text(self) -> Result<String, CliError> {
+        let mut text = String::new();
+        self.0.take(LONGEST).read_to_string(&mut text).map_err(broke_off)?;
+        Ok(text)
+    }
+
+    /// The lines of the response as they come.
+    pub(super) fn lines(self) -> impl Iterator<Item = Result<String, CliError>> {
+        self.0.lines().map(|line| line.map_err(broke_off))
+    }
+}
+
+/// Reads the head of a response, and returns its status.
+fn head(response: &mut impl BufRead) -> Result<u16, CliError> {
+    let mut status = None;
+    // No server sends more of a head.
+    let mut head = response.take(64 << 10);
+    loop {
+        let mut line = String::new();
+        if head.read_line(&mut line).map_err(broke_off)? == 0 {
+            return Err(CliError::Peer("the response breaks off".into()));
+        }
+        match (status, line.trim_end()) {
+            (Some(status), "") => return Ok(status),
+            (Some(_), _) => {}
+            (None, first) => {
+                let number = first.strip_prefix("HTTP/1.").and_then(|rest| rest.get(2..5)?.parse().ok());
+                status = Some(number.ok_or_else(|| CliError::Peer("the response is not HTTP".into()))?);
+            }
+        }
+    }
+}
+
+/// The error of a refusal.
+fn refused(status: u16, text: &str) -> CliError {
+    let error: Value = serde_json::from_str(text).unwrap_or_default();
+    let line = match error["error"].as_str() {
+        Some(line) => strandcast_keys::text::printable(line).into_owned(),
+        None => format!("the response has status {status}"),
+    };
+    match status {
+        404 | 409 => CliError::Usage(line),
+        401 | 403 => CliError::Peer(format!("{line}; name a file with it: --token FILE")),
+        _ => CliError::Peer(line),
+    }
+}
+
+fn broke_off(error: io::Error) -> CliError {
+    CliError::Peer(format!("the API broke off: {}", why(&error)))
+}
+
+/// The place that an address names.
+fn place(address: &str) -> Result<Place, CliError> {
+    let wrong = |why: &str| CliError::Usage(format!("{address}: {why}"));
+    match address.split_once("://") {
+        None => Ok(Place::Socket(address.into())),
+        Some(("http", rest)) => {
+            let host = rest.strip_suffix('/').unwrap_or(rest);
+            let port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+            match port && !host.contains(['/', '@', '?', '#']) {
+                true => Ok(Place::Address(host.to_owned())),
+                false => Err(wrong("write http://HOST:PORT")),
+            }
+        }
+        Some(_) => Err(wrong("write the path of a socket, or http://HOST:PORT")),
+    }
+}
+
+/// The first token of a file.
+fn read_token(path: &Path) -> Result<Zeroizing<String>, CliError> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).map(Zeroizing::new);
+    let text = text.map_err(|error| CliError::Store(format!("cannot read {name}: {}", why(&error))))?;
+    let token = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
+    match token.filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic())) {
+        Some(token) => Ok(Zeroizing::new(token.to_owned())),
+        None => Err(CliError::Store(format!("{name} has no token in its first line"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_a_path_or_a_url() {
+        assert_eq!(place("serve.sock").expect("a path"), Place::Socket("serve.sock".into()));
+        for url in ["http://127.0.0.1:8890", "http://127.0.0.1:8890/"] {
+            assert_eq!(place(url).expect("a URL"), Place::Address("127.0.0.1:8890".into()));
+        }
+        for wrong in ["http://127.0.0.1", "http://a:b@c:80", "http://a:80/v1", "ftp://a:80", "http://"] {
+            assert!(place(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_head_has_a_status() {
+        let status = |text: &str| head(&mut text.as_bytes());
+        assert_eq!(status("HTTP/1.0 409 Conflict\r\nx: y\r\n\r\nbody").expect("a head"), 409);
+        for wrong in
+            ["", "HTTP/1.0 200 OK\r\n", "HTTP/2 200\r\n\r\n", "220 mail\r\n\r\n", "HTTP/1.\u{e9}\u{e9}0\r\n"]
+        {
+            assert!(status(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

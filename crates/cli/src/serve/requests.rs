@@ -1,0 +1,81 @@
+//! Requests of the API that change the server.
+
+use serde_json::{Value, json};
+use strandcast::Error;
+use strandcast::pairing::{Name, wall_clock};
+
+use super::Serving;
+use crate::api::{Asked, Change, Outcome};
+use crate::error::CliError;
+use crate::key::{senders_json, store};
+
+impl Serving {
+    /// Carries out a change, shows its effect, and reports the outcome.
+    pub(super) async fn carry_out(&mut self, asked: Asked) {
+        let outcome = self.change(asked.change).await;
+        self.look().await;
+        // The client may have gone.
+        let _ = asked.told.send(outcome);
+    }
+
+    async fn change(&mut self, change: Change) -> Outcome {
+        let line = |error: Error| error.to_string();
+        match change {
+            Change::Stream { name, on: false } => {
+                self.server.stop_stream(&name).await.map(done).map_err(line)
+            }
+            Change::Stream { name, on: true } => {
+                self.server.start_stream(&name).await.map(done).map_err(line)
+            }
+            Change::Output { name, number, on: false } => {
+                self.server.stop_output(&name, number).await.map(done).map_err(line)
+            }
+            Change::Output { name, number, on: true } => {
+                self.server.start_output(&name, number).await.map(done).map_err(line)
+            }
+            Change::Reload => self.reload().await,
+            Change::Senders => self.senders().map_err(|error| error.to_string()),
+            Change::Allow { who, name } => {
+                self.allow(&who, name.as_deref()).map(done).map_err(|error| error.to_string())
+            }
+            Change::Revoke { who } => self.revoke(&who).map(done).map_err(|error| error.to_string()),
+        }
+    }
+
+    /// Senders of the store.
+    fn senders(&self) -> Result<Value, CliError> {
+        let store = store(self.key.as_deref())?;
+        Ok(json!({ "senders": senders_json(&store.senders()?) }))
+    }
+
+    /// Allows a sender, as `key allow` does. The server applies it within a second.
+    fn allow(&self, who: &str, name: Option<&str>) -> Result<(), CliError> {
+        let named = |text: &str| {
+            let wrong = |why: &str| CliError::Usage(format!("{text:?} is not a name of a sender: {why}"));
+            text.parse::<Name>().map_err(wrong)
+        };
+        let name = name.map(named).transpose()?;
+        store(self.key.as_deref())?.change_senders(|senders| {
+            senders.allow(who, name.as_ref().map(Name::as_str), wall_clock())?;
+            Ok::<_, Error>(())
+        })?;
+        Ok(())
+    }
+
+    /// Revokes a sender, as `key revoke` does. The server applies it within a second.
+    fn revoke(&self, who: &str) -> Result<(), CliError> {
+        store(self.key.as_deref())?.change_senders(|senders| {
+            // A key that the store does not have needs no entry.
+            let known = senders.find(who).is_some();
+            match known {
+                true => senders.revoke(who, wall_clock()).map(drop).map_err(Error::from),
+                false => Err(Error::Usage(format!("there is no sender {who}"))),
+            }
+        })?;
+        Ok(())
+    }
+}
+
+fn done((): ()) -> Value {
+    json!({ "done": true })
+}

@@ -1,0 +1,48 @@
+//! The outputs of a session.
+
+use super::{News, Session};
+use crate::error::Error;
+use crate::live::output::Recording;
+use crate::live::words::REFUSED;
+
+impl Session {
+    /// Reports what has happened to the outputs.
+    ///
+    /// # Errors
+    /// As [`Session::recordings`].
+    pub(super) fn look_at_outputs(&mut self) -> Result<(), Error> {
+        self.recordings()?;
+        for output in self.output.stalled() {
+            self.report(News::Unread { output });
+        }
+        for (output, messages) in self.output.recovered() {
+            self.report(News::ReadAgain { output, messages });
+        }
+        for (output, why) in self.output.troubles() {
+            self.report(News::OutputTrouble { output, why });
+        }
+        self.reporter.outputs(self.output.now());
+        Ok(())
+    }
+
+    /// Handles the outcome of recordings. A stream without a file is refused.
+    ///
+    /// # Errors
+    /// [`Error::Media`]: the only stream has no file.
+    pub(super) fn recordings(&mut self) -> Result<(), Error> {
+        let (recordings, refused) = self.output.opened();
+        for recording in recordings {
+            self.report(match recording {
+                Recording::Opened(output) => News::Recording { output },
+                Recording::Refused(_, output) => News::NotRecorded { output },
+            });
+        }
+        let Some(stream) = self.stream.take_if(|_| refused) else { return Ok(()) };
+        stream.association.abort(&format!("{REFUSED}it has no name for another recording"));
+        match self.next.take() {
+            _ if self.once => Err(Error::Media("the stream is not recorded: all names are taken".into())),
+            Some(next) => self.admit(next),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Requests of a program to its server.
+
+use tokio::sync::oneshot;
+
+use super::config::{Config, StreamConfig};
+use super::event::Changes;
+use crate::error::Error;
+use crate::live::output::{OutputNow, Viewer, Viewers};
+
+/// The place for the outcome of a request.
+pub(super) type Answer<T> = oneshot::Sender<Result<T, Error>>;
+
+/// A request.
+#[derive(Debug)]
+pub(super) enum Command {
+    /// Applies the difference to another configuration.
+    Reload(Box<Config>, Answer<Changes>),
+    /// Stops the stream with this name, or starts it again.
+    Stream(String, bool, Answer<()>),
+    /// Stops the output with this number of the stream with this name, or starts it again.
+    Output(String, usize, bool, Answer<()>),
+    /// Returns all streams.
+    Look(oneshot::Sender<Vec<StreamNow>>),
+}
+
+/// A stream of a server at one time.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct StreamNow {
+    /// Configuration of the stream.
+    pub config: StreamConfig,
+    /// True if it was stopped by request.
+    pub stopped: bool,
+    /// State of its outputs, in the order of the configuration; empty until they are opened.
+    pub outputs: Vec<OutputNow>,
+    /// Viewers of the stream, if it runs.
+    pub(super) viewers: Option<Viewers>,
+}
+
+impl StreamNow {
+    /// Begins to view what the stream plays; `None`: it is stopped, or has ended. A viewer that reads too slowly loses
+    /// messages of its own and no other ones.
+    pub fn view(&self) -> Option<Viewer> {
+        self.viewers.as_ref()?.join()
+    }
+}
