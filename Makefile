@@ -38,6 +38,7 @@ rust-thorough:
 	$(PARTS) $(TESTS) --lib --bins --tests thorough
 	tools/selftest thorough
 	tools/check-packages
+	cargo test --quiet --locked --manifest-path tests/interop/sapflow/Cargo.toml --target-dir $(or $(CARGO_TARGET_DIR),target)/sapflow
 	cargo test --quiet --locked -p strandcast-proto --no-default-features --doc
 	@if grep -qx usrsctp target/parts; then \
 		tests/interop/selftest \

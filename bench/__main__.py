@@ -49,6 +49,7 @@ BENCHES = {
     "fanout": Bench("fanout", "ten streams with three outputs each, two of which stall, leave or are slow", ("ffmpeg", "srt")),
     "soak": Bench("soak.main", "a stream for 20 minutes, with faults drawn from a seed", ("root", "netns", "ffmpeg", "cc")),
     "bulk": Bench("speed.bulk", "bulk over loopback, compared with usrsctp, quinn and UDP", ("cargo",)),
+    "srt": Bench("speed.srt", "processor time of SRT, compared with srt-live-transmit", ("cargo", "srt")),
     "failover": Bench("speed.failover", "failover over sockets and emulated links", ("cargo",)),
     "instructions": Bench("speed.instructions", "instructions per packet that schemes cost", ("cargo", "valgrind")),
     "profile": Bench("speed.profile", "processor time of bulk by function", ("cargo", "perf")),

@@ -158,6 +158,9 @@ pub struct Config {
 }
 
 impl Config {
+    /// Largest number of packets that are encrypted with one key.
+    pub const MOST_PACKETS: u32 = 1 << 30;
+
     /// The configuration with the draft's values: 120 ms of latency, 1 Gbit/s, 8192 packets, no encryption.
     pub fn new(direction: Direction) -> Config {
         Config {

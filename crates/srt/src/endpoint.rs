@@ -90,7 +90,9 @@ impl Endpoint {
                     }
                 }
             }
-            Role::Listener(_) if packet.to == 0 => self.request(now, from, packet, contents),
+            Role::Listener(listener) if listener.is_addressed(packet.to) => {
+                self.request(now, from, packet, contents)
+            }
             // Repeated answers of a handshake that is over.
             _ => self.stats.strays += 1,
         }

@@ -8,9 +8,6 @@ use crate::crypto::SendKeys;
 use crate::stats::Stats;
 use crate::wire::KeyFlag;
 
-/// Most packets with one key, even if the peer does not confirm the next one.
-const MOST: u32 = 1 << 30;
-
 /// An announcement that the peer has to confirm.
 struct Announced {
     contents: Vec<u8>,
@@ -30,7 +27,7 @@ pub(super) struct Announcer {
 
 impl Announcer {
     pub fn new(keys: SendKeys, config: &Config) -> Announcer {
-        let refresh = config.refresh_packets.clamp(2, MOST);
+        let refresh = config.refresh_packets.clamp(2, Config::MOST_PACKETS);
         let announce = config.announce_packets.clamp(1, refresh / 2);
         Announcer { keys, packets: 0, refresh, announce, announced: None }
     }
@@ -49,7 +46,7 @@ impl Announcer {
             self.announced = Some(Announced { contents, sent: None, confirmed: false });
         }
         let confirmed = self.announced.as_ref().is_some_and(|a| a.confirmed);
-        if self.packets >= self.refresh && (confirmed || self.packets >= MOST) {
+        if self.packets >= self.refresh && (confirmed || self.packets >= Config::MOST_PACKETS) {
             self.keys.advance();
             (self.packets, self.announced) = (0, None);
             stats.refreshes += 1;

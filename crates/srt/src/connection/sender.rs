@@ -62,6 +62,9 @@ pub(super) struct Sender {
     credit: usize,
     message: u32,
     keys: Option<Announcer>,
+    /// True once the peer has acknowledged a packet. Keys are not announced before: libsrt 1.5.1 as a caller opens an
+    /// announcement of two keys only after it has decrypted a packet, and reports a wrong passphrase otherwise.
+    acknowledged: bool,
     /// Packets that the peer has room for beyond the acknowledged ones.
     window: u64,
     capacity: usize,
@@ -94,6 +97,7 @@ impl Sender {
             credit: AGAIN_AT_FIRST,
             message: 0,
             keys: keys.map(|keys| Announcer::new(keys, config)),
+            acknowledged: false,
             window: 0,
             capacity: config.capacity(),
             keep: (latency * 5 / 4).max(KEPT_AT_LEAST) + KEPT_LONGER,
@@ -158,7 +162,7 @@ impl Sender {
         }
         if next > self.base {
             self.forget_until(next);
-            (self.progress, self.probes) = (now, 0);
+            (self.progress, self.probes, self.acknowledged) = (now, 0, true);
         }
         if let Some(room) = ack.room {
             self.window = u64::from(room);
@@ -234,7 +238,8 @@ impl Sender {
             writer.ack_ack(number);
             return true;
         }
-        if let Some(contents) = self.keys.as_mut().and_then(|k| k.poll(now, self.rtt.overdue())) {
+        let keys = self.keys.as_mut().filter(|_| self.acknowledged);
+        if let Some(contents) = keys.and_then(|keys| keys.poll(now, self.rtt.overdue())) {
             writer.key_material(false, contents);
             return true;
         }
@@ -308,7 +313,8 @@ impl Sender {
         let packet = (self.may_send_again() || self.may_send_new()).then(|| self.pacer.next());
         let late = self.packets.front().map(|p| p.at + self.keep + Duration::from_nanos(1));
         let probe = (self.unsent > self.base).then(|| self.probe_at());
-        let keys = self.keys.as_ref().and_then(|k| k.next_timeout(self.rtt.overdue()));
+        let keys = self.keys.as_ref().filter(|_| self.acknowledged);
+        let keys = keys.and_then(|keys| keys.next_timeout(self.rtt.overdue()));
         [packet, late, probe, keys].into_iter().flatten().min()
     }
 }

@@ -3,10 +3,12 @@
 use aes::cipher::{Block, BlockCipherDecrypt as _, BlockCipherEncrypt as _, KeyInit as _};
 use aes::{Aes128, Aes192, Aes256};
 
+use crate::config::MAX_PAYLOAD;
 use crate::wire::SALT;
 
-/// Blocks of a key stream that are made together.
-const TOGETHER: usize = 8;
+/// Blocks of a key stream that are made together: those of the largest payload, because each call costs as much as some
+/// blocks.
+const TOGETHER: usize = MAX_PAYLOAD.div_ceil(BLOCK);
 const BLOCK: usize = 16;
 
 /// AES with one key.
@@ -62,13 +64,16 @@ impl Cipher {
         }
         for (nth, piece) in payload.chunks_mut(TOGETHER * BLOCK).enumerate() {
             let mut blocks = [Block::<Aes128>::from(counter); TOGETHER];
-            let wanted = piece.len().div_ceil(BLOCK);
+            let blocks = &mut blocks[..piece.len().div_ceil(BLOCK)];
             for (block, at) in blocks.iter_mut().zip(nth * TOGETHER..) {
                 block[14..].copy_from_slice(&(at as u16).to_be_bytes());
             }
-            self.encrypt_blocks(&mut blocks[..wanted]);
-            for (byte, key) in piece.iter_mut().zip(blocks.iter().flatten()) {
-                *byte ^= key;
+            self.encrypt_blocks(blocks);
+            // Block by block, so that a block is one instruction.
+            for (part, keys) in piece.chunks_mut(BLOCK).zip(blocks.iter()) {
+                for (byte, key) in part.iter_mut().zip(keys) {
+                    *byte ^= key;
+                }
             }
         }
     }

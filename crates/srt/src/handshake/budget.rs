@@ -2,6 +2,7 @@
 
 use core::hash::Hasher as _;
 use core::net::IpAddr;
+use std::collections::VecDeque;
 use std::hash::DefaultHasher;
 
 use strandcast_proto::seeds::Random;
@@ -10,12 +11,21 @@ use strandcast_proto::time::{Duration, Instant};
 /// Time that one derivation takes from the budget, and the largest burst.
 const COST: Duration = Duration::from_millis(10);
 const BURST: Duration = Duration::from_millis(500);
-/// Part of the burst that is kept for sources without recent failures.
+/// Part of the burst that is kept for sources without recent failures, and part of it that is kept for those that have
+/// known the passphrase.
 const FOR_OTHERS: Duration = Duration::from_millis(300);
-/// Sources whose failures are remembered. Several may share an entry.
-const SOURCES: usize = 1024;
+const FOR_KNOWN: Duration = Duration::from_millis(100);
+/// Entries for sources that failed, of which several may share one, and for the last ones that knew the passphrase.
+const FAILED: usize = 1024;
+const KNOWN: usize = 256;
 /// Time for which a failure is remembered.
 const MEMORY: Duration = Duration::from_secs(10);
+
+/// A source that has known the passphrase, and its last failure.
+struct Known {
+    source: u64,
+    failed: Option<Instant>,
+}
 
 /// Admits up to 100 derivations per second, in bursts of 50.
 pub(super) struct Budget {
@@ -24,18 +34,27 @@ pub(super) struct Budget {
     key: u64,
     /// Time of the last failure, by the hash of the source.
     failed: Vec<Option<Instant>>,
+    /// The oldest success comes first.
+    known: VecDeque<Known>,
 }
 
 impl Budget {
     pub fn new(random: &mut Random) -> Budget {
-        Budget { full_at: Instant::ZERO, key: random.u64(), failed: Vec::new() }
+        let key = random.u64();
+        Budget { full_at: Instant::ZERO, key, failed: Vec::new(), known: VecDeque::new() }
     }
 
     /// Returns true if a handshake of this source may be computed, and counts it.
     pub fn admit(&mut self, now: Instant, source: IpAddr) -> bool {
-        let failed = self.failed.get(self.place(source)).copied().flatten();
-        let recent = failed.is_some_and(|at| now < at + MEMORY);
-        let reserve = if recent { FOR_OTHERS } else { Duration::ZERO };
+        let source = self.hash(source);
+        let recent = |failed: Option<Instant>| failed.is_some_and(|at| now < at + MEMORY);
+        let known = self.known.iter().find(|known| known.source == source);
+        let reserve = match known {
+            Some(known) if !recent(known.failed) => Duration::ZERO,
+            Some(_) => FOR_KNOWN,
+            None if recent(self.failed.get(place(source)).copied().flatten()) => FOR_OTHERS,
+            None => FOR_KNOWN,
+        };
         let used = self.full_at.saturating_since(now);
         let admitted = used + COST + reserve <= BURST;
         if admitted {
@@ -46,23 +65,42 @@ impl Budget {
 
     /// Records that a source did not know the passphrase.
     pub fn fail(&mut self, now: Instant, source: IpAddr) {
-        if self.failed.is_empty() {
-            self.failed = vec![None; SOURCES];
+        let source = self.hash(source);
+        match self.known.iter_mut().find(|known| known.source == source) {
+            Some(known) => known.failed = Some(now),
+            None => {
+                self.failed.resize(FAILED, None);
+                self.failed[place(source)] = Some(now);
+            }
         }
-        let place = self.place(source);
-        self.failed[place] = Some(now);
     }
 
-    /// Place of a source: an IPv4 address or an IPv6 prefix of 64 bits.
-    fn place(&self, source: IpAddr) -> usize {
+    /// Records that a source knew the passphrase.
+    pub fn succeed(&mut self, source: IpAddr) {
+        let source = self.hash(source);
+        let at = self.known.iter().position(|known| known.source == source);
+        let known = at.and_then(|at| self.known.remove(at)).unwrap_or(Known { source, failed: None });
+        if self.known.len() == KNOWN {
+            self.known.pop_front();
+        }
+        self.known.push_back(known);
+    }
+
+    /// Hash of a source: an IPv4 address or an IPv6 prefix of 64 bits.
+    fn hash(&self, source: IpAddr) -> u64 {
         let mut hasher = DefaultHasher::new();
         hasher.write_u64(self.key);
         match source.to_canonical() {
             IpAddr::V4(a) => hasher.write(&a.octets()),
             IpAddr::V6(a) => hasher.write(&a.octets()[..8]),
         }
-        (hasher.finish() % SOURCES as u64) as usize
+        hasher.finish()
     }
+}
+
+/// Entry of a source that failed.
+fn place(hash: u64) -> usize {
+    (hash % FAILED as u64) as usize
 }
 
 #[cfg(test)]
@@ -71,14 +109,20 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_flood_gets_its_rate_and_leaves_room_for_others() {
-        let mut budget = Budget::new(&mut Seeds::new(1, 0).stream("budget"));
-        let (rogue, friend) = ("192.0.2.1".parse().unwrap(), "192.0.2.2".parse().unwrap());
+    fn budget() -> Budget {
+        Budget::new(&mut Seeds::new(1, 0).stream("budget"))
+    }
+
+    /// Twenty callers per millisecond, of a source each or of one, for ten seconds. Returns the derivations, and those
+    /// that `friend`, which calls once per second, was refused.
+    fn flood(mut budget: Budget, sources: u64, friend: &str) -> (u32, u32) {
+        let friend = friend.parse().unwrap();
         let (mut computed, mut refused) = (0, 0);
         for ms in 0..10_000 {
             let now = Instant::from_millis(ms);
-            for _ in 0..20 {
+            for n in 0..20 {
+                let number = (20 * ms + n) % sources;
+                let rogue = IpAddr::from([198, (number >> 16) as u8, (number >> 8) as u8, number as u8]);
                 if budget.admit(now, rogue) {
                     budget.fail(now, rogue);
                     computed += 1;
@@ -88,7 +132,26 @@ mod tests {
                 refused += 1;
             }
         }
+        (computed, refused)
+    }
+
+    #[test]
+    fn a_flood_gets_its_rate_and_leaves_room_for_others() {
+        let (computed, refused) = flood(budget(), 1, "192.0.2.2");
         assert!((900..=1050).contains(&computed), "{computed}");
         assert_eq!(refused, 0);
+    }
+
+    /// Each rogue caller has an address of its own, or all have one from which somebody knew the passphrase as well.
+    #[test]
+    fn a_source_that_knew_the_passphrase_is_admitted_during_a_flood() {
+        for sources in [1 << 24, 1] {
+            let mut budget = budget();
+            budget.succeed("192.0.2.2".parse().unwrap());
+            budget.succeed("198.0.0.0".parse().unwrap());
+            let (computed, refused) = flood(budget, sources, "192.0.2.2");
+            assert!((900..=1050).contains(&computed), "{computed}");
+            assert_eq!(refused, 0, "{sources} sources");
+        }
     }
 }

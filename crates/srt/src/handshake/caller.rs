@@ -27,7 +27,12 @@ pub(crate) enum Answer {
 
 enum Step {
     Induction,
-    Conclusion { contents: Vec<u8>, keys: Option<SendKeys> },
+    Conclusion {
+        contents: Vec<u8>,
+        keys: Option<SendKeys>,
+        /// Socket of the request that leaves next, and of the one after it.
+        to: [u32; 2],
+    },
 }
 
 /// A handshake that a caller began.
@@ -95,7 +100,12 @@ impl Caller {
             return false;
         }
         self.repeat_at = now + REPEAT;
-        Writer { out, timestamp: timestamp(now, self.began), to: 0 }.handshake();
+        let mut writer = Writer { out, timestamp: timestamp(now, self.began), to: 0 };
+        if let Step::Conclusion { to, .. } = &mut self.step {
+            writer.to = to[0];
+            to.reverse();
+        }
+        writer.handshake();
         match &self.step {
             Step::Induction => self.request(config).write(out, &[]),
             Step::Conclusion { contents, .. } => out.extend_from_slice(contents),
@@ -153,7 +163,10 @@ impl Caller {
         };
         let mut contents = Vec::new();
         request.write(&mut contents, &extensions);
-        self.step = Step::Conclusion { contents, keys };
+        // The draft has the id of the answer as the destination. Listeners of libsrt take 0 alone, and repeat the caller's
+        // id in the answer.
+        let to = [0, if response.id == self.id { 0 } else { response.id }];
+        self.step = Step::Conclusion { contents, keys, to };
         self.repeat_at = now;
     }
 

@@ -72,6 +72,12 @@ impl Listener {
         Listener { id, cookies, budget, salts: VecDeque::new(), random, seeds, accepted: 0 }
     }
 
+    /// Returns true if a request for this socket is for the listener. Programs of libsrt address all requests to 0, and
+    /// the draft a conclusion to the id of the answer before it.
+    pub fn is_addressed(&self, to: u32) -> bool {
+        to == 0 || to == self.id
+    }
+
     /// Answers an induction request.
     pub fn induct(&self, now: Instant, config: &Config, from: SocketAddr, request: &Handshake) -> Vec<u8> {
         let response = Handshake {
@@ -214,7 +220,10 @@ impl Listener {
             Direction::Receive => ReceiveKeys::open(kek, &material).map(Keys::Receive),
         };
         match opened {
-            Ok(_) => self.remember(material.salt),
+            Ok(_) => {
+                self.remember(material.salt);
+                self.budget.succeed(from.ip());
+            }
             Err(_) => self.budget.fail(now, from.ip()),
         }
         opened.map_err(|error| {

@@ -53,6 +53,21 @@ fn the_conclusion_repeats_the_cookie_and_carries_extensions() {
     assert_eq!(word(&packet, 23), 3 << 16 | 18, "16 + 16 + 8 + 32 bytes of key material");
 }
 
+/// The draft: the destination of a conclusion is the id of the answer to the induction. Listeners of libsrt take 0 alone,
+/// and repeat the caller's id in this answer.
+#[test]
+fn the_conclusion_goes_to_0_and_then_in_turn_to_the_id_of_the_answer() {
+    for (answered, expected) in [(Some(9), [0, 9, 0, 9]), (None, [0; 4])] {
+        let mut caller = caller(Config::new(Direction::Send));
+        let id = word(&outputs(&mut caller, at(0))[0], 10);
+        let response = Hs { id: answered.unwrap_or(id), ..induction(5, 0, 0x4a17) };
+        answer(&mut caller, 20, response, id, &[]);
+        let to: Vec<_> =
+            (20..=770).flat_map(|ms| outputs(&mut caller, at(ms))).map(|packet| word(&packet, 3)).collect();
+        assert_eq!(to, expected);
+    }
+}
+
 /// The draft: the sender of the content forces its own size, the receiver takes what is advertised.
 #[test]
 fn the_sender_chooses_the_key_size() {

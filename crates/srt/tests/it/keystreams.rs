@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use strandcast_srt::{Config, Direction, KeySize};
 
 use crate::common::*;
+use crate::vectors;
 
 const BLOCK: usize = 16;
 /// Seven transport packets.
@@ -55,3 +56,27 @@ fn no_block_of_a_key_stream_is_used_twice() {
         assert_eq!(blocks.len(), 3 * 1000 * (PAYLOAD / BLOCK));
     }
 }
+
+/// libsrt 1.5.1 as a caller opens an announcement only after it has decrypted a packet.
+#[test]
+fn keys_are_not_announced_before_the_peer_has_acknowledged_a_packet() {
+    let config = Config { refresh_packets: 40, announce_packets: 20, ..encrypted(Direction::Send) };
+    let mut peer = Scripted::connect(config, &[(3, vectors::material(16))]);
+    for n in 0..50 {
+        peer.listener.send(at(1), peer.id, &payload(n)).expect("room");
+    }
+    let announcements =
+        |out: &[(u64, Vec<u8>)]| out.iter().filter(|(_, data)| word(data, 0) == KM_REQUEST).count();
+    let before = peer.until(1, 300);
+    assert!(before.iter().filter(|(_, data)| data[0] & 0x80 == 0).count() >= 50);
+    assert_eq!(announcements(&before), 0);
+    // The caller's first number is 100: one packet is acknowledged.
+    let ack = [101, 1000, 100, 8000, 1, 1, 1].map(u32::to_be_bytes).concat();
+    peer.handle(300, &control(0x0002_0000, 1, 0, peer.to, &ack));
+    assert_eq!(announcements(&peer.until(300, 300)), 1);
+    // Without an answer it comes again.
+    assert!(announcements(&peer.until(301, 1000)) >= 1);
+}
+
+/// Control type 0x7fff with the subtype of a key material request.
+const KM_REQUEST: u32 = 0xffff_0003;

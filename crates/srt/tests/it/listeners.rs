@@ -53,6 +53,24 @@ fn a_conclusion_connects() {
     assert_eq!((stream_id.as_deref(), latency.as_millis()), (Some("live/stream1"), 300));
 }
 
+/// The draft: the destination is the id of the answer to the induction. Callers of libsrt say 0.
+#[test]
+fn a_conclusion_is_addressed_to_0_or_to_the_listener() {
+    let mut listener = listener(Config::new(Direction::Receive));
+    listener.handle_datagram(at(0), address(CALLER), &Hs::induction(CALLER_ID).packet(0, 0, &[]));
+    let response = outputs(&mut listener, at(0)).pop().expect("an answer");
+    let (id, cookie) = (word(&response, 10), word(&response, 11));
+    for (to, connections) in [(id ^ 1, 0), (CALLER_ID, 0), (id, 1)] {
+        let packet = Hs::conclusion(CALLER_ID, cookie).packet(to, 0, &request());
+        listener.handle_datagram(at(1), address(CALLER), &packet);
+        assert_eq!(listener.connections(), connections, "to {to}");
+    }
+    assert_eq!(outputs(&mut listener, at(2)).len(), 1, "the answer");
+    let hs = Hs { cookie, ..Hs::conclusion(CALLER_ID, 0) };
+    listener.handle_datagram(at(3), address(CALLER), &hs.packet(0, 0, &request()));
+    assert_eq!(outputs(&mut listener, at(3)).len(), 1, "the answer again");
+}
+
 #[test]
 fn a_repeated_conclusion_gets_the_same_answer() {
     let mut listener = listener(Config::new(Direction::Receive));

@@ -8,7 +8,7 @@ use strandcast_net::resolve::HostPort;
 use strandcast_srt::{Bandwidth, Config, Direction, KeySize, Passphrase};
 
 const PREFIX: &str = "srt://";
-const KEYS: &str = "mode, latency, passphrase, pbkeylen, streamid, maxbw, lossmaxttl, transtype";
+const KEYS: &str = "mode, latency, passphrase, pbkeylen, kmrefreshrate, kmpreannounce, streamid, maxbw, lossmaxttl, transtype";
 /// Players of one listening output.
 const PLAYERS: usize = 8;
 
@@ -34,6 +34,8 @@ pub struct SrtUrl {
     latency: Option<Duration>,
     passphrase: Option<Passphrase>,
     key_size: Option<KeySize>,
+    refresh: Option<u32>,
+    announce: Option<u32>,
     stream_id: Option<String>,
     bandwidth: Option<u64>,
     reorder_tolerance: u32,
@@ -46,6 +48,10 @@ impl SrtUrl {
         config.latency = self.latency.unwrap_or(config.latency);
         config.passphrase.clone_from(&self.passphrase);
         config.key_size = self.key_size;
+        config.refresh_packets = self.refresh.unwrap_or(config.refresh_packets);
+        // A short life of keys has a proportionally early announcement.
+        let early = config.announce_packets.min(config.refresh_packets / 4).max(1);
+        config.announce_packets = self.announce.unwrap_or(early);
         config.stream_id.clone_from(&self.stream_id);
         config.bandwidth = self.bandwidth.map_or(config.bandwidth, Bandwidth::Fixed);
         config.reorder_tolerance = self.reorder_tolerance;
@@ -70,6 +76,8 @@ impl SrtUrl {
                     return Err(format!("pbkeylen={bytes}: expected 16, 24 or 32"));
                 }
             }
+            "kmrefreshrate" => self.refresh = Some(number(key, value)?).filter(|packets| *packets > 0),
+            "kmpreannounce" => self.announce = Some(number(key, value)?).filter(|packets| *packets > 0),
             "streamid" => self.stream_id = Some(value.to_owned()),
             "maxbw" => self.bandwidth = Some(number(key, value)?).filter(|bytes| *bytes > 0),
             "lossmaxttl" => self.reorder_tolerance = number(key, value)?,
@@ -147,6 +155,8 @@ impl FromStr for SrtUrl {
             latency: None,
             passphrase: None,
             key_size: None,
+            refresh: None,
+            announce: None,
             stream_id: None,
             bandwidth: None,
             reorder_tolerance: 0,
@@ -154,7 +164,16 @@ impl FromStr for SrtUrl {
         for (key, value) in &pairs {
             url.set(key, value).map_err(|e| refuse(&e))?;
         }
-        url.config(Direction::Receive).check().map_err(|e| refuse(&e))?;
+        let config = url.config(Direction::Receive);
+        config.check().map_err(|e| refuse(&e))?;
+        let (refresh, announce) = (config.refresh_packets, config.announce_packets);
+        if !(2..=Config::MOST_PACKETS).contains(&refresh) {
+            return Err(refuse(&format!("kmrefreshrate={refresh}: expected 2 to {}", Config::MOST_PACKETS)));
+        }
+        if announce > refresh / 2 {
+            let most = refresh / 2;
+            return Err(refuse(&format!("kmpreannounce={announce}: at most {most}, half of kmrefreshrate")));
+        }
         Ok(url)
     }
 }
@@ -194,13 +213,17 @@ mod tests {
     #[test]
     fn keys_are_those_of_libsrt() {
         let text = "srt://h:1?latency=800&passphrase=correct%20horse&pbkeylen=32&streamid=%23!::r%3Dlive,m%3Dpublish\
-            &maxbw=1000000&lossmaxttl=40&transtype=live";
+            &maxbw=1000000&lossmaxttl=40&transtype=live&kmrefreshrate=3000&kmpreannounce=1000";
         let config = url(text).config(Direction::Send);
         assert_eq!(config.latency, Duration::from_millis(800));
         assert_eq!(config.passphrase, Some(Passphrase::new("correct horse").unwrap()));
         assert_eq!(config.key_size, Some(KeySize::Aes256));
         assert_eq!(config.stream_id.as_deref(), Some("#!::r=live,m=publish"));
         assert_eq!((config.bandwidth, config.reorder_tolerance), (Bandwidth::Fixed(1_000_000), 40));
+        assert_eq!((config.refresh_packets, config.announce_packets), (3000, 1000));
+        let early = url("srt://h:1?kmrefreshrate=100").config(Direction::Send);
+        assert_eq!((early.refresh_packets, early.announce_packets), (100, 25));
+        assert_eq!(url("srt://h:1?kmrefreshrate=0").config(Direction::Send).refresh_packets, 1 << 24);
         assert_eq!(url("srt://h:1?pbkeylen=0").config(Direction::Send).key_size, None);
     }
 
@@ -214,6 +237,8 @@ mod tests {
             ("srt://h:1?latency=70000", "65535"),
             ("srt://h:1?pbkeylen=17", "16, 24 or 32"),
             ("srt://h:1?passphrase=short", "10 to 79"),
+            ("srt://h:1?kmrefreshrate=1", "kmrefreshrate=1: expected 2 to 1073741824"),
+            ("srt://h:1?kmrefreshrate=100&kmpreannounce=51", "at most 50"),
             ("srt://h:1?transtype=file", "live"),
             ("srt://h:1?tsbpd=0", "unknown key tsbpd"),
             ("srt://h:1?latency", "KEY=VALUE"),

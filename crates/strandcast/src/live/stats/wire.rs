@@ -24,7 +24,8 @@ pub struct WireNow {
     /// Bytes that were sent without need: copies and retransmissions of chunks that also arrived otherwise, and repair
     /// symbols.
     pub redundant_bytes: u64,
-    /// Redundant bytes divided by bytes of media sent; `None`: no media were sent.
+    /// Redundant bytes divided by bytes of media sent; `None`: no media were sent, or more were received. An end that
+    /// plays media sends short messages, which are not the stream.
     pub redundancy: Option<f64>,
     /// Number of copies and repair symbols that the cap refused.
     pub redundancy_refused: u64,
@@ -78,7 +79,8 @@ impl WireCounts {
             media_bytes: media,
             overhead: share(self.sent + self.received, media),
             redundant_bytes: self.redundant,
-            redundancy: share(self.redundant, self.media_sent),
+            redundancy: share(self.redundant, self.media_sent)
+                .filter(|_| self.media_sent >= self.media_received),
             redundancy_refused: self.refused,
         }
     }
@@ -116,6 +118,10 @@ mod tests {
         let received = AssociationStats { bytes_received: 1000, wire_received: 1100, ..Default::default() };
         let line = WireNow::of(&received).line().expect("there are media");
         assert_eq!(line, "1.100 bytes on the wire for each byte of media");
+        // Short messages of the receiver, each of which it sent twice.
+        let answers = AssociationStats { media_sent: 20, redundancy_sent: 20, ..received };
+        let line = WireNow::of(&answers).line().expect("there are media");
+        assert_eq!(line, "1.078 bytes on the wire for each byte of media");
         assert_eq!(WireNow::default().line(), None);
     }
 

@@ -18,6 +18,16 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Bytes of a payload.
 const PAYLOAD: usize = 1316;
 
+/// Returns true if a part of the tests runs here, and says so otherwise.
+fn part(name: &str) -> bool {
+    let parts = std::env::var("STRANDCAST_PARTS").unwrap_or_default();
+    let runs = parts.split_whitespace().any(|named| named == name);
+    if !runs {
+        println!("not run: {name} is not in STRANDCAST_PARTS");
+    }
+    runs
+}
+
 /// A UDP port that was free a moment ago.
 fn free_port() -> u16 {
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a socket");

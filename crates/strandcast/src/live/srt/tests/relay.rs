@@ -1,4 +1,4 @@
-//! A network between two programs: loss and delay in both directions.
+//! A network between two programs: loss and delay in both directions, or neither.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,7 +22,35 @@ pub(super) struct Relay {
     /// Port that the caller calls.
     pub(super) port: u16,
     task: JoinHandle<()>,
-    counts: Arc<[AtomicU64; 2]>,
+    counts: Arc<Counts>,
+}
+
+/// Counts of data packets.
+#[derive(Debug, Default)]
+struct Counts {
+    lost: AtomicU64,
+    again: AtomicU64,
+    /// First transmissions whose key is not that of the one before.
+    key_changes: AtomicU64,
+}
+
+impl Counts {
+    /// Counts a packet. `key` is the key of the first transmission before it.
+    fn add(&self, data: &[u8], kept: bool, key: &mut Option<u8>) {
+        // Data packets have the first bit 0. The second word has the key in its fourth and fifth bit, and its sixth bit
+        // says that the packet is sent again.
+        if data.len() < 16 || data[0] & 0x80 != 0 {
+            return;
+        }
+        let again = data[4] & 4 != 0;
+        let bump = |count: &AtomicU64, by: bool| count.fetch_add(u64::from(by), Ordering::Relaxed);
+        bump(&self.lost, !kept);
+        bump(&self.again, again);
+        if !again {
+            let own = data[4] >> 3 & 3;
+            bump(&self.key_changes, key.replace(own).is_some_and(|before| before != own));
+        }
+    }
 }
 
 impl Drop for Relay {
@@ -32,26 +60,31 @@ impl Drop for Relay {
 }
 
 impl Relay {
-    /// Starts a relay to a port of this machine.
-    pub(super) async fn start(to: u16, seed: u64) -> Relay {
+    /// Starts a relay to a port of this machine. Without a seed nothing is lost or delayed.
+    pub(super) async fn start(to: u16, seed: Option<u64>) -> Relay {
         let front = UdpSocket::bind("127.0.0.1:0").await.expect("a socket");
         let back = UdpSocket::bind("127.0.0.1:0").await.expect("a socket");
         back.connect(("127.0.0.1", to)).await.expect("a port");
         let port = front.local_addr().expect("an address").port();
-        let counts = Arc::<[AtomicU64; 2]>::default();
+        let counts = Arc::<Counts>::default();
         Relay { port, task: tokio::spawn(run(front, back, seed, Arc::clone(&counts))), counts }
     }
 
     /// Data packets that were lost here, and those that were sent again.
     pub(super) fn counts(&self) -> (u64, u64) {
-        let [lost, again] = &*self.counts;
-        (lost.load(Ordering::Relaxed), again.load(Ordering::Relaxed))
+        (self.counts.lost.load(Ordering::Relaxed), self.counts.again.load(Ordering::Relaxed))
+    }
+
+    /// Number of times that the key of the data packets changed.
+    pub(super) fn key_changes(&self) -> u64 {
+        self.counts.key_changes.load(Ordering::Relaxed)
     }
 }
 
-async fn run(front: UdpSocket, back: UdpSocket, seed: u64, counts: Arc<[AtomicU64; 2]>) {
-    let mut random = Seeds::new(seed, 0).stream("relay");
-    let (mut caller, mut buffers) = (None::<SocketAddr>, [[0; 2048]; 2]);
+async fn run(front: UdpSocket, back: UdpSocket, seed: Option<u64>, counts: Arc<Counts>) {
+    let mut random = Seeds::new(seed.unwrap_or_default(), 0).stream("relay");
+    let (loss, wait) = seed.map_or((0.0, Duration::ZERO), |_| (LOSS, DELAY));
+    let (mut caller, mut buffers, mut key) = (None::<SocketAddr>, [[0; 2048]; 2], None);
     let (delay, mut delayed) = mpsc::unbounded_channel::<(Instant, bool, Vec<u8>)>();
     let (mut next, mut count) = (None, 0_u32);
     loop {
@@ -81,13 +114,10 @@ async fn run(front: UdpSocket, back: UdpSocket, seed: u64, counts: Arc<[AtomicU6
             }
         };
         count = count.saturating_add(1);
-        let kept = count <= SPARED || !random.chance(LOSS);
-        // Data packets have the first bit 0; the sixth bit of the second word says that it is sent again.
-        let is_data = data[0] & 0x80 == 0;
-        counts[0].fetch_add(u64::from(is_data && !kept), Ordering::Relaxed);
-        counts[1].fetch_add(u64::from(is_data && data[4] & 4 != 0), Ordering::Relaxed);
+        let kept = count <= SPARED || !random.chance(loss);
+        counts.add(&data, kept, &mut key);
         if kept {
-            delay.send((Instant::now() + DELAY, forth, data)).expect("the other end is here");
+            delay.send((Instant::now() + wait, forth, data)).expect("the other end is here");
         }
     }
 }
