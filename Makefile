@@ -38,6 +38,7 @@ rust-thorough:
 	$(PARTS) $(TESTS) --lib --bins --tests thorough
 	tools/selftest thorough
 	tools/check-packages
+	tools/check-features
 	cargo test --quiet --locked -p strandcast-proto --no-default-features --doc
 	@if grep -qx usrsctp target/parts; then \
 		tests/interop/selftest \
@@ -72,6 +73,7 @@ lint: ## formatting, clippy, ruff, mypy, the walls of crates, licences
 	tools/check-sources
 	tools/check-cycles
 	tools/check-properties
+	tools/check-features --count
 	$(VENV)/bin/ruff check --quiet
 	$(VENV)/bin/ruff format --quiet --check
 	$(VENV)/bin/mypy --no-error-summary

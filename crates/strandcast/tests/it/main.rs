@@ -5,4 +5,5 @@ mod doctor;
 mod examples;
 mod live;
 mod pairing;
+mod readme;
 mod serve;

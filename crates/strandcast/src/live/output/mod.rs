@@ -1,6 +1,5 @@
 //! Destinations of a receiver's media: files, standard output, UDP, SRT, or anything that implements [`Output`].
 
-#[cfg(feature = "srt")]
 mod any;
 mod file;
 mod outlet;
@@ -15,7 +14,6 @@ mod srt;
 mod tests;
 mod udp;
 
-#[cfg(feature = "srt")]
 pub use any::AnyOutput;
 pub use file::File;
 pub(in crate::live) use outlet::Recording;
