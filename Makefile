@@ -39,6 +39,7 @@ rust-thorough:
 	tools/selftest thorough
 	tools/check-packages
 	cargo test --quiet --locked --manifest-path tests/interop/sapflow/Cargo.toml --target-dir $(or $(CARGO_TARGET_DIR),target)/sapflow
+	tools/check-features
 	cargo test --quiet --locked -p strandcast-proto --no-default-features --doc
 	@if grep -qx usrsctp target/parts; then \
 		tests/interop/selftest \
@@ -73,6 +74,7 @@ lint: ## formatting, clippy, ruff, mypy, the walls of crates, licences
 	tools/check-sources
 	tools/check-cycles
 	tools/check-properties
+	tools/check-features --count
 	$(VENV)/bin/ruff check --quiet
 	$(VENV)/bin/ruff format --quiet --check
 	$(VENV)/bin/mypy --no-error-summary

@@ -1125,7 +1125,7 @@ def send(
     of_transport: tuple[int, int, int],
 ) -> Stream: ...
 def receive(
-    output: str | Drain,
+    outputs: Sequence[str | Drain],
     overwrite: bool,
     listen: Sequence[str],
     plain: bool,

@@ -11,12 +11,14 @@ import json
 import math
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
+import typing
 from collections.abc import Iterator
 from typing import Any
 
@@ -154,10 +156,57 @@ def test_what_does_not_wait_is_no_input_and_no_output(clip: bytes) -> None:
         ended(source)
 
 
-def test_udp_comes_in_and_goes_out(clip: bytes) -> None:
+def test_several_outputs_play_all_though_one_fails(clip: bytes, tmp_path: pathlib.Path) -> None:
+    played: list[bytes] = []
+
+    def breaks(_: bytes) -> None:
+        raise BrokenError("no screen")
+
+    outputs: list[Any] = [tmp_path / "out.ts", played.append, breaks]
+    with receiver(outputs) as target, sender(clip, target) as source:
+        with pytest.raises(BrokenError, match="no screen"):
+            ended(source, target)
+        seen: list[events.Event] = []
+        while (event := target.event(timeout=20)) is not None:
+            seen.append(event)
+    assert (tmp_path / "out.ts").read_bytes() == clip
+    assert b"".join(played) == clip
+    (failed,) = [event for event in seen if isinstance(event, events.OutputFailed)]
+    assert "no screen" in failed.why
+    (summary,) = [event.summary for event in seen if isinstance(event, events.Received)]
+    assert [one.failed is None for one in summary.outputs] == [True, True, False]
+    with pytest.raises(ValueError, match="several"):
+        receiver([])
+    with pytest.raises(TypeError, match="not an output"):
+        receiver([tmp_path / "other.ts", 5])
+
+
+def test_srt_comes_in_and_goes_out(clip: bytes) -> None:
+    """A stream over SRT into a sender, and from its receiver over SRT into the output of another one."""
+    first, second = free_port(), free_port()
+    played: list[bytes] = []
+    with contextlib.ExitStack() as stack:
+        last = stack.enter_context(receiver(played.append))
+        goes = stack.enter_context(receiver(f"srt://127.0.0.1:{second}", once=False))
+        comes = stack.enter_context(receiver(f"srt://127.0.0.1:{first}", once=False))
+        stack.enter_context(sender(f"srt://127.0.0.1:{second}?mode=listener", last, latency=1.0))
+        stack.enter_context(sender(f"srt://127.0.0.1:{first}?mode=listener", goes, latency=1.0))
+        stack.enter_context(sender(paced(clip * 4), comes))
+        deadline = time.monotonic() + 60
+        while sum(map(len, played)) < len(clip):
+            assert time.monotonic() < deadline, "a stream comes out"
+            time.sleep(0.05)
+    assert b"".join(played)[: 20 * PACKET] in clip * 4
+
+
+def free_port() -> int:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        return int(free.getsockname()[1])
+
+
+def test_udp_comes_in_and_goes_out(clip: bytes) -> None:
+    port = free_port()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
         out.bind(("127.0.0.1", 0))
         out.settimeout(20)
@@ -432,6 +481,53 @@ print(type(receiver.event()).__name__)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "Listening\n", "")
+
+
+RUST = "crates/strandcast/src/live"
+
+
+def rust(root: pathlib.Path) -> str:
+    """The sources of live streams."""
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted((root / RUST).rglob("*.rs")))
+
+
+def test_each_figure_of_the_library_has_its_name_and_its_kind(root: pathlib.Path) -> None:
+    source = rust(root)
+    kinds = [kind for kind in vars(stats).values() if dataclasses.is_dataclass(kind)]
+    assert len(kinds) > 10
+    for kind in kinds:
+        assert isinstance(kind, type)
+        body = re.search(rf"pub struct {kind.__name__} \{{\n(.*?)^}}", source, re.DOTALL | re.MULTILINE)
+        assert body is not None, kind.__name__
+        shown = re.sub(r"#\[serde\(skip\)\]\s*pub \w+:", "", body[1])
+        named = dict(re.findall(r"^    pub (\w+): (.*),$", shown, re.MULTILINE))
+        fields = {field.name: field for field in dataclasses.fields(kind)}
+        assert named.keys() == fields.keys(), kind.__name__
+        hints = typing.get_type_hints(kind)
+        for name, rust_type in named.items():
+            # A figure that may be unknown, or is left out of the JSON.
+            assert rust_type.startswith("Option<") == (type(None) in typing.get_args(hints[name])), name
+            omitted = re.search(rf"skip_serializing_if[^\]]*\]\s*pub {name}:", body[1])
+            defaults = fields[name].default, fields[name].default_factory
+            assert not omitted or set(defaults) != {dataclasses.MISSING}, f"{kind.__name__}.{name} may be left out"
+
+
+@pytest.mark.parametrize(
+    ("of", "literal"),
+    [("DropCause", events.Cause), ("StreamState", stats.State), ("Role", stats.Role)],
+)
+def test_each_word_of_the_library_is_in_the_type(root: pathlib.Path, of: str, literal: Any) -> None:
+    body = re.search(rf"pub enum {of} \{{\n(.*?)^}}", rust(root), re.DOTALL | re.MULTILINE)
+    assert body is not None
+    names = re.findall(r"^    ([A-Z]\w+),$", body[1], re.MULTILINE)
+    assert {re.sub(r"(?<=.)([A-Z])", r"-\1", name).lower() for name in names} == set(typing.get_args(literal))
+
+
+def test_each_change_of_a_path_is_in_the_type(root: pathlib.Path) -> None:
+    source = (root / RUST / "described.rs").read_text(encoding="utf-8")
+    function = source[source.index("fn path_changed") : source.index("fn socket")]
+    words = set(re.findall(r'\("([a-z-]+)", (?:None|Some)|"state": "([a-z-]+)"', function))
+    assert {one or other for one, other in words} == set(typing.get_args(events.Change))
 
 
 def test_each_event_of_the_library_has_a_class(root: pathlib.Path) -> None:

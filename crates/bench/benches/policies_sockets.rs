@@ -134,7 +134,7 @@ async fn receive(spec: &Spec, shadows: usize, told: mpsc::Sender<SocketAddr>) ->
 }
 
 async fn send(spec: &Spec, shadows: usize, options: SendOptions, to: SocketAddr) {
-    let path = PathSpec { address: Some(to.ip()), ..PathSpec::default() };
+    let path = PathSpec::address(to.ip());
     let seeds = Seeds::new(1, 0);
     let scheme = Shadowed::boxed(|| spec.build(&seeds), shadows);
     let uplinks = vec![Uplink::new(path, &[to]); PATHS];

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 
-use strandcast::live::input::{File, Pipe, Srt, Stdin, Udp};
+use strandcast::live::input::{AnyInput, File, Pipe, Srt, Stdin, Udp};
 use strandcast::live::{Event, Role, Sender, SenderConfig};
 use strandcast::{Error, Scheme};
 use strandcast_keys::catalog::{Catalog, Extra, SharedCatalog};
@@ -86,37 +86,34 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
     }
 }
 
-/// An input of the command line.
-enum Source {
-    File(File),
-    Stdin(Stdin),
-    Pipe(Pipe),
-    Udp(Udp),
-    Srt(Srt),
+/// Opens the input.
+async fn input(args: &SendArgs) -> Result<AnyInput, CliError> {
+    if args.input == MediaUrl::Pipe && std::io::stdin().is_terminal() {
+        let line = "standard input is a terminal: pipe a transport stream into it, as in \
+                    ffmpeg -re -i FILE -c copy -f mpegts - | strandcast send - @NAME";
+        return Err(CliError::Usage(line.to_owned()));
+    }
+    let input = match &args.input {
+        MediaUrl::Pipe => AnyInput::Stdin(Stdin::open()),
+        MediaUrl::Udp(url) => AnyInput::Udp(Udp::listen(url).await?),
+        MediaUrl::Srt(url) => AnyInput::Srt(Srt::open(url).await?),
+        MediaUrl::File(path) if Pipe::is_at(path) => AnyInput::Pipe(Pipe::open(path).await?),
+        MediaUrl::File(path) => {
+            let file = File::open_at(path, args.rate).await?;
+            AnyInput::File(if args.repeat { file.repeated() } else { file })
+        }
+    };
+    if args.repeat && !matches!(input, AnyInput::File(_)) {
+        return Err(CliError::Usage(format!("--loop: {} is not a file that could begin again", args.input)));
+    }
+    Ok(input)
 }
 
 /// Opens everything but the connection.
 async fn open(args: SendArgs, scheme: Scheme) -> Result<(Sender, Shown), CliError> {
     let monitor = args.stats.monitor(Role::Send)?;
     let advice = AdviceOutput::open(args.advice.as_deref())?;
-    if args.input == MediaUrl::Pipe && std::io::stdin().is_terminal() {
-        let line = "standard input is a terminal: pipe a transport stream into it, as in \
-                    ffmpeg -re -i FILE -c copy -f mpegts - | strandcast send - @NAME";
-        return Err(CliError::Usage(line.to_owned()));
-    }
-    let source = match &args.input {
-        MediaUrl::Pipe => Source::Stdin(Stdin::open()),
-        MediaUrl::Udp(url) => Source::Udp(Udp::listen(url).await?),
-        MediaUrl::Srt(url) => Source::Srt(Srt::open(url).await?),
-        MediaUrl::File(path) if Pipe::is_at(path) => Source::Pipe(Pipe::open(path).await?),
-        MediaUrl::File(path) => {
-            let file = File::open_at(path, args.rate).await?;
-            Source::File(if args.repeat { file.repeated() } else { file })
-        }
-    };
-    if args.repeat && !matches!(source, Source::File(_)) {
-        return Err(CliError::Usage(format!("--loop: {} is not a file that could begin again", args.input)));
-    }
+    let source = input(&args).await?;
     let to = destination(&args.to, &args.transport.seal)?;
     let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
     let mut config = SenderConfig::new(to, scheme);
@@ -128,15 +125,8 @@ async fn open(args: SendArgs, scheme: Scheme) -> Result<(Sender, Shown), CliErro
     config.tariffs = args.tariffs;
     config.transport = transport::options(&args.transport);
     config.taps = capture.taps();
-    let sender = match source {
-        Source::File(file) => Sender::start(config, file).await,
-        Source::Stdin(stdin) => Sender::start(config, stdin).await,
-        Source::Pipe(pipe) => Sender::start(config, pipe).await,
-        Source::Udp(udp) => Sender::start(config, udp).await,
-        Source::Srt(srt) => Sender::start(config, srt).await,
-    };
     // Its mistakes begin with the name of an option.
-    let sender = sender.map_err(|error| match error {
+    let sender = Sender::start(config, source).await.map_err(|error| match error {
         Error::Usage(line) => CliError::Usage(format!("--{line}")),
         other => other.into(),
     });

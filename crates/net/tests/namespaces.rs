@@ -68,7 +68,7 @@ async fn client() {
     let host: SocketAddr = SERVER.parse().unwrap();
     let all = interfaces().unwrap();
     let taken = Uplink::new(PathSpec::any(), &[host]).takes(&all, &mut Routes::default());
-    let spec = |i: &&Interface| PathSpec { interface: Some(i.name.clone()), ..PathSpec::default() };
+    let spec = |i: &&Interface| PathSpec::interface(&i.name);
     let specs: Vec<PathSpec> = taken.iter().map(spec).collect();
     let named: Vec<String> = specs.iter().map(PathSpec::to_string).collect();
     assert_eq!(named, ["if=up1", "if=up2"]);

@@ -11,6 +11,7 @@ use crate::wire::TAG;
 
 /// Encryption and authentication of datagrams.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Cipher {
     /// AES-128-GCM: the fastest where the processor has instructions for AES.
     Aes128Gcm,

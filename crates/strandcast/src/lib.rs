@@ -8,7 +8,7 @@
 //! | `seal` | encrypted connections: [`pairing`], [`Client::connect_to`], [`Server::sealed`] |
 //! | `coding` | erasure codes: coded streams are sent and decoded |
 //! | `live` | live streams that connect again, with events and figures: [`live::Sender`], [`live::Receiver`] |
-//! | `srt` | SRT as input and output of live streams: `live::input::Srt`, `live::output::Srt` |
+//! | `srt` | SRT as input and output of live streams: `live::input::Srt`, `live::output::Srt`, `srt://` of `AnyInput` and `AnyOutput` |
 //! | `lab` | scenario files, simulations and their results: `strandcast::lab`, for which a [`Scheme`] is a catalog |
 //!
 //! `coding`, `live` and `schemes` are on by default. A [`Scheme`] decides which path takes what; both ends of a connection choose their
@@ -68,8 +68,10 @@
 //!
 //! Errors are one line, with what is wrong and how to mend it.
 //!
-//! Configurations of the core get new fields in later versions: set single ones, and take the others from a default, as in
-//! `TransportConfig { mtu: 1300, ..TransportConfig::live() }`.
+//! Later versions add fields and variants. Types that the library returns are `#[non_exhaustive]`: patterns end with `..`, and a `match`
+//! has an arm for the rest. Configurations have defaults. Set single fields of [`TransportConfig`] and [`SendOptions`], and take
+//! the others from a default, as in `TransportConfig { mtu: 1300, ..TransportConfig::live() }`; all other configurations begin
+//! with `new` or `default`, and have fields or functions that change them.
 //!
 //! The command `strandcast` (crate `strandcast-cli`) is the first user of this library.
 #![forbid(unsafe_code)]

@@ -17,7 +17,7 @@ impl Memory {
     }
 
     /// Share of one of `streams`.
-    #[cfg(feature = "srt")]
+    #[cfg(feature = "live")]
     pub(crate) fn shared_by(self, streams: u16) -> Memory {
         Memory(self.0 / usize::from(streams.max(1)))
     }
@@ -50,7 +50,7 @@ impl Memory {
     }
 
     /// Bytes of media that may wait for the outputs of a stream of a server.
-    #[cfg(feature = "srt")]
+    #[cfg(feature = "live")]
     pub(crate) fn output_of_served(self) -> usize {
         self.0 / 16
     }
@@ -85,7 +85,6 @@ mod tests {
                 let transfers = memory.for_transfers(sealed) + sessions;
                 assert!(receive.max(transfers) <= memory.0 / 4 * 3, "{receive} {transfers}");
             }
-            #[cfg(feature = "srt")]
             for streams in [1, 16, 256] {
                 let share = memory.shared_by(streams);
                 let each = share.playout() + share.output_of_served();

@@ -155,7 +155,7 @@ fn default_path(here: &[Interface], routes: &mut Routes, remotes: &[SocketAddr])
         if !is_here(here, remote.ip()) {
             outside.push(*remote);
         } else if Uplink::new(PathSpec::any(), &outside).takes(here, routes).is_empty() {
-            let spec = PathSpec { address: Some(remote.ip()), ..PathSpec::default() };
+            let spec = PathSpec::address(remote.ip());
             return Uplink { name: "loopback".into(), ..Uplink::new(spec, &[*remote]) };
         }
     }

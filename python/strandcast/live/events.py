@@ -13,6 +13,16 @@ from typing import Literal
 from strandcast.live.stats import ReceiveSummary, Role, SendSummary, loaded
 from strandcast.live.stats import Stats as Figures
 
+Cause = Literal[
+    "not-connected", "no-path", "packet-size", "receiver", "allowance", "suspended", "burst", "capacity"
+]  # fmt: skip
+"""Cause for which a sender drops messages: `packet-size` is that large packets do not arrive, and small ones do."""
+
+Change = Literal[
+    "silent", "failed", "over", "mute", "joined", "returned", "gone", "left-out", "narrow", "renamed"
+]  # fmt: skip
+"""Change of a path: `gone` is without interface, address or route, `left-out` cannot be used."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
@@ -243,8 +253,8 @@ class Path(Event):
 
     path: str
     """Name of the path."""
-    state: Literal["silent", "failed", "over", "mute", "joined", "returned", "gone", "left-out", "narrow", "renamed"]
-    """Change of the path: `gone` is without interface, address or route, `left-out` cannot be used."""
+    state: Change
+    """The change."""
     why: str | None
     """Reason of `mute`, `gone` and `left-out`."""
     before: str | None
@@ -259,7 +269,7 @@ class Path(Event):
 class Dropped(Event):
     """Messages are dropped. Again every 10 s while they are."""
 
-    cause: Literal["not-connected", "no-path", "receiver", "allowance", "suspended", "burst", "capacity"]
+    cause: Cause
     """Cause of most of them."""
     messages: int
     """Number of messages since the stream began."""

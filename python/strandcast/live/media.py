@@ -31,15 +31,21 @@ class Writable(Protocol):
 Input = str | os.PathLike[str] | bytes | Readable | Iterable[bytes] | Callable[[], bytes | None]
 """Sources of media.
 
-A file's path; `udp://[GROUP@]HOST:PORT`; bytes; an object with `read`; an iterable of bytes; or a function that returns
-some bytes each time, and none at the end. The media are an MPEG transport stream, in pieces of any size.
+The path of a file, a named pipe or a device; `udp://[GROUP@]HOST:PORT`, `rtp://` or `srt://` as the command takes
+them; bytes; an object with `read`; an iterable of bytes; or a function that returns some bytes each time, and none at
+the end. The media are an MPEG transport stream, in pieces of any size.
 """
 
 Output = str | os.PathLike[str] | Writable | Callable[[bytes], object]
-"""Where media go: a file's path, `udp://[GROUP@]HOST:PORT`, an object with `write`, or a function that takes bytes.
+"""Where media go.
 
-A path with `%Y`, `%m`, `%d`, `%H`, `%M` and `%S` names a file for each stream, by its time in UTC.
+The path of a file, a named pipe or a device; `udp://[GROUP@]HOST:PORT`, `rtp://` or `srt://` as the command takes
+them; an object with `write`; or a function that takes bytes. A path with `%Y`, `%m`, `%d`, `%H`, `%M` and `%S` names a
+file for each stream, by its time in UTC.
 """
+
+Outputs = Output | list[Output] | tuple[Output, ...]
+"""One output or several. Each plays the whole stream, and one that stalls or fails holds up none of the others."""
 
 
 class Failure:
@@ -66,12 +72,20 @@ def opened(source: Input, *, live: bool | None, failure: Failure) -> str | bytes
     return feeder
 
 
-def taken(target: Output, *, failure: Failure) -> str | _native.Drain:
-    """An output in the form that the native module takes; a thread writes to objects until the stream ends.
+def taken(targets: Outputs, *, failure: Failure) -> list[str | _native.Drain]:
+    """Outputs in the form that the native module takes; a thread writes to each object until the stream ends.
 
     Raises:
-        TypeError: It is not an output.
+        TypeError: One is not an output.
+        ValueError: The list is empty.
     """
+    several = list(targets) if isinstance(targets, list | tuple) else [targets]
+    if not several:
+        raise ValueError("output=[]: give an output, or several")
+    return [_taken(target, failure=failure) for target in several]
+
+
+def _taken(target: Output, *, failure: Failure) -> str | _native.Drain:
     if isinstance(target, str | os.PathLike):
         return os.fspath(target)
     write = getattr(target, "write", None)

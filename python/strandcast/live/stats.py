@@ -16,6 +16,9 @@ from typing import Any, Literal, TypeVar
 Role = Literal["send", "receive", "both"]
 """The side of a stream."""
 
+State = Literal["streaming", "no-input", "outage", "connecting", "waiting"]
+"""The state of a stream: `connecting` is a sender without a connection, `waiting` a receiver without a sender."""
+
 _T = TypeVar("_T")
 
 
@@ -44,7 +47,7 @@ class MediaNow:
     lost: int
     """Receiver: messages that never arrived."""
     unread: int = 0
-    """Receiver: messages that an output did not take."""
+    """Receiver: messages that an output did not take: it was not read, or could not be written."""
     shifts: int
     """Receiver: how often playout was shifted to later."""
     shift_ms: float
@@ -259,8 +262,8 @@ class Stats:
     """The side."""
     stream: str | None = None
     """Number of the stream, the same at both ends; None: not known."""
-    state: str = "streaming"
-    """`streaming`, `no-input` or `outage`."""
+    state: State = "streaming"
+    """State of the stream."""
     peer: str
     """The peer."""
     scheme: str
@@ -307,6 +310,12 @@ class SendSummary:
     """Messages that expired before delivery, as far as the sender has received reports."""
     messages_dropped: int
     """Messages of frames that the scheme gave up before any of them was sent."""
+    drops: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    """Messages that were dropped, by cause: the causes of `events.Dropped`."""
+    late_by: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    """Messages that expired or were dropped, by what held each up longest."""
+    held_s: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    """Time for which new data waited, by reason, seconds."""
     reconnects: int
     """Associations after the first."""
     outages: int
@@ -320,7 +329,7 @@ class SendSummary:
     buffers: BuffersNow
     """Buffers of the transport, of the last association."""
     wire: WireNow
-    """Bytes of the media on the wire, in the last association."""
+    """Bytes of the media on the wire, over all associations."""
     paths: tuple[PathNow, ...]
     """The paths at their last, with what they carried in all."""
     diagnostics: tuple[str, ...]
@@ -365,6 +374,10 @@ class ReceiveSummary:
     """Messages that arrived late."""
     lost: int
     """Messages that never arrived."""
+    late_by: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    """Messages that were late or lost, by cause."""
+    before: int = 0
+    """Messages sent before the first one that came."""
     malformed: int
     """Malformed messages."""
     unread: int
@@ -396,7 +409,7 @@ class ReceiveSummary:
     buffers: BuffersNow
     """Buffers of the transport, of the last association."""
     wire: WireNow
-    """Bytes of the media on the wire, in the last association."""
+    """Bytes of the media on the wire, over all associations."""
     coding: CodingNow | None = None
     """Symbols; None: none arrived."""
     outages: int

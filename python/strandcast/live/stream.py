@@ -204,8 +204,8 @@ class Sender(_Stream):
         """Starts to send.
 
         Args:
-            source: A file's path, `udp://[GROUP@]HOST:PORT`, bytes, an object with `read`, an iterable of bytes, or a
-                function that returns bytes.
+            source: A path, `udp://[GROUP@]HOST:PORT`, `rtp://`, `srt://`, bytes, an object with `read`, an iterable of
+                bytes, or a function that returns bytes.
             to: The receiver: a pairing string, `@NAME` as `pairing.Store.add_receiver` keeps it, or with `plain`
                 `HOST[:PORT]`, a UDP port.
             stream: Name of the stream at a server of many (`strandcast serve`), if this sender may send several there.
@@ -254,7 +254,7 @@ class Receiver(_Stream):
 
     def __init__(
         self,
-        output: media.Output,
+        output: media.Outputs,
         *,
         listen: Sequence[str] = (),
         scheme: policies.Scheme = "strand",
@@ -272,7 +272,8 @@ class Receiver(_Stream):
         """Listens.
 
         Args:
-            output: A file's path, `udp://[GROUP@]HOST:PORT`, an object with `write`, or a function that takes bytes.
+            output: A path, `udp://[GROUP@]HOST:PORT`, `rtp://`, `srt://`, an object with `write`, a function that takes
+                bytes, or a list of these.
             listen: Where to listen, as `"192.0.2.1:9899"` or `"studio.example"`, on UDP; none: port 9899 of all
                 addresses. Port 0 is a free one.
             scheme: Decides how data that the receiver itself sends leave; senders bring their own.

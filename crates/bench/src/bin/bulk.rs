@@ -124,7 +124,7 @@ async fn receive(handle: bool, scheme: &str, told: std::sync::mpsc::Sender<Socke
 }
 
 async fn send(handle: bool, scheme: &str, mtu: u16, to: SocketAddr, seconds: f64) {
-    let spec = PathSpec { address: Some(to.ip()), mtu: Some(mtu), ..PathSpec::default() };
+    let spec = PathSpec::address(to.ip()).with_mtu(mtu);
     let built = parse_spec(scheme).expect("a scheme").build(&Seeds::new(1, 0));
     let uplinks = vec![Uplink::new(spec, &[to])];
     let client =

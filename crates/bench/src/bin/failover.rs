@@ -151,7 +151,7 @@ impl<A: Source> Setup<A> {
             Relay::start(config, &seeds).expect("a free port")
         };
         let relays: Vec<Relay> = networks.into_iter().map(relay).collect();
-        let path = PathSpec { address: Some(LOOPBACK), ..PathSpec::default() };
+        let path = PathSpec::address(LOOPBACK);
         let uplinks = relays.iter().map(|r| Uplink::new(path.clone(), &[r.local_addr()])).collect();
         let scheme = spec.build(&seeds);
         let client = Client { endpoint: endpoint(spec), uplinks, port: 5000, scheme, seal: None, tap: None };

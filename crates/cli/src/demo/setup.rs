@@ -66,7 +66,7 @@ impl DemoSetup {
         let endpoint = options.endpoint(&plan, false);
         let rto_min = endpoint.transport.rto_min_strandcast.unwrap_or(endpoint.transport.rto_min);
         let uplinks = networks.iter().zip(&relays).map(|(network, relay)| {
-            let spec = PathSpec { address: Some(LOOPBACK.ip()), ..PathSpec::default() };
+            let spec = PathSpec::address(LOOPBACK.ip());
             Uplink { name: network.name.clone(), spec, remotes: vec![relay.local_addr()] }
         });
         let (uplinks, scheme) = (uplinks.collect(), policies(&plan)?);

@@ -102,7 +102,7 @@ fn players_stay_and_have_one_stream_while_senders_come_and_go() {
     let ends = Arc::default();
     let recorder = record(udp, &watched, &ends);
     let mut receiver = start(&format!(
-        "receive 127.0.0.1:{at} udp://127.0.0.1:{udp} srt://127.0.0.1:{srt}?mode=listener&latency=4000 --plain \
+        "receive 127.0.0.1:{at} udp://127.0.0.1:{udp} srt://127.0.0.1:{srt}?mode=listener&latency=4000 \
          --silence 2 --slate {}",
         slate.display()
     ));
@@ -110,7 +110,7 @@ fn players_stay_and_have_one_stream_while_senders_come_and_go() {
     let mut player = player(srt, &called);
     let length = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
     receiver.until("the slate at both players", || length(&watched) > 50_000 && length(&called) > 50_000);
-    let sender = start(&format!("send {} 127.0.0.1:{at} --plain --latency 1000", van.display()));
+    let sender = start(&format!("send {} 127.0.0.1:{at} --latency 1000", van.display()));
     receiver.says("outputs get the sender from its key frame on");
     std::thread::sleep(Duration::from_secs(3));
     // It is gone in the middle of a picture, without a word.
@@ -119,7 +119,7 @@ fn players_stay_and_have_one_stream_while_senders_come_and_go() {
     receiver.until("the slate again", || receiver.said().matches("no sender plays").count() == 2);
     receiver.says("silent for 2 s");
     std::thread::sleep(Duration::from_secs(5));
-    run(&format!("send {} 127.0.0.1:{at} --plain --latency 1000", van.display())).succeeds();
+    run(&format!("send {} 127.0.0.1:{at} --latency 1000", van.display())).succeeds();
     receiver.until("the slate once more", || receiver.said().matches("no sender plays").count() == 3);
     std::thread::sleep(Duration::from_secs(2));
     assert!(player.try_wait().expect("it can be asked").is_none(), "the player is still there");
@@ -147,7 +147,7 @@ fn a_file_that_cannot_be_a_slate_ends_the_command_before_it_listens() {
         (path.display().to_string(), "slate.png cannot be a slate: not an MPEG transport stream"),
     ] {
         let out = file("out.ts");
-        run(&format!("receive 127.0.0.1:{at} {} --plain --slate {slate}", out.display())).fails(2, &[words]);
+        run(&format!("receive 127.0.0.1:{at} {} --slate {slate}", out.display())).fails(2, &[words]);
     }
-    run(&format!("receive 127.0.0.1:{at} - --once --plain --slate null")).fails(2, &["--slate", "--once"]);
+    run(&format!("receive 127.0.0.1:{at} - --once --slate null")).fails(2, &["--slate", "--once"]);
 }

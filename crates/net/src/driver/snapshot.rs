@@ -16,6 +16,7 @@ use crate::monitor::{MonitorStats, Reading};
 
 /// An association at one moment. Counters start with the association.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Snapshot {
     /// Time on the driver's clock.
     pub at: Instant,
@@ -49,6 +50,7 @@ pub struct Snapshot {
 
 /// A link of a client, or an interface that is not one.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LinkSnapshot {
     /// The link; `None` for an interface that never could be used.
     pub id: Option<LinkId>,
@@ -64,6 +66,7 @@ pub struct LinkSnapshot {
 
 /// A path at one moment.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PathSnapshot {
     /// Display name: the uplink's name, or the peer's address.
     pub name: String,

@@ -29,7 +29,7 @@ fn listen() -> Listener {
 }
 
 fn uplink(to: SocketAddr) -> Uplink {
-    let spec = PathSpec { address: Some(LOOPBACK.ip()), ..PathSpec::default() };
+    let spec = PathSpec::address(LOOPBACK.ip());
     Uplink::new(spec, &[to])
 }
 
@@ -331,7 +331,7 @@ fn listen_everywhere() -> (Listener, u16) {
 
 /// An uplink over the loopback, for either family.
 fn over_loopback(remotes: &[SocketAddr]) -> Uplink {
-    Uplink::new(PathSpec { interface: Some("lo".into()), ..PathSpec::default() }, remotes)
+    Uplink::new(PathSpec::interface("lo"), remotes)
 }
 
 fn client_of(uplinks: Vec<Uplink>) -> AssociationHandle {

@@ -14,6 +14,7 @@ const MIN_MTU: u16 = 576;
 /// The interface and address of a path, written `if=wlan0`, `bind=192.0.2.7`, `bind=fe80::7%wlan0` or both, with an optional `mtu=1400`,
 /// separated by commas. A parsed specification has at least one of `if` and `bind`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 #[doc(alias = "Path")]
 pub struct PathSpec {
     /// Name of the interface, or a pattern of names: `wwan*` (`*`: any characters, `?`: any one).
@@ -102,9 +103,25 @@ impl PathError {
 }
 
 impl PathSpec {
+    /// Path over the interface with this name, or over those that a pattern names.
+    pub fn interface(name: impl Into<String>) -> PathSpec {
+        PathSpec { interface: Some(name.into()), ..PathSpec::default() }
+    }
+
+    /// Path from this local address.
+    pub fn address(address: IpAddr) -> PathSpec {
+        PathSpec { address: Some(address), ..PathSpec::default() }
+    }
+
+    /// Sets the IP-level MTU in bytes.
+    #[must_use]
+    pub fn with_mtu(self, mtu: u16) -> PathSpec {
+        PathSpec { mtu: Some(mtu), ..self }
+    }
+
     /// Every interface but loopback.
     pub fn any() -> PathSpec {
-        PathSpec { interface: Some("*".into()), ..PathSpec::default() }
+        PathSpec::interface("*")
     }
 
     /// Returns whether the path names interfaces by a pattern.

@@ -9,6 +9,7 @@ use crate::netlink::Refusal;
 
 /// Queries of interfaces, by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MonitorStats {
     /// Answers with counters.
     pub readings: u64,
@@ -22,6 +23,7 @@ pub struct MonitorStats {
 
 /// A link's counters at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Reading {
     /// The sample for the transport.
     pub sample: LinkSample,

@@ -79,8 +79,7 @@ impl Options {
         let port = self.number("remote-udp", 9899) as u16;
         let remotes: Vec<SocketAddr> =
             self.addresses("connect").into_iter().map(|a| SocketAddr::new(a, port)).collect();
-        let uplink =
-            |address| Uplink::new(PathSpec { address: Some(address), ..PathSpec::default() }, &remotes);
+        let uplink = |address| Uplink::new(PathSpec::address(address), &remotes);
         let client = Client {
             endpoint: self.endpoint(),
             uplinks: self.addresses("bind").into_iter().map(uplink).collect(),

@@ -155,7 +155,7 @@ fn start(spec: &Spec, sealed: bool, options: SendOptions) -> Transfer {
     let (server, _) = server.run(counter).expect("loopback");
     let to = server.local_addrs()[0];
     let seal = sealed.then(|| ClientSeal { identity: ours, peer, hooks: hooks() });
-    let path = PathSpec { address: Some(to.ip()), ..PathSpec::default() };
+    let path = PathSpec::address(to.ip());
     let uplinks = vec![Uplink::new(path, &[to]); 2];
     let scheme = spec.build(&Seeds::new(1, 0));
     let client = Client { endpoint: endpoint(spec), uplinks, port: 5000, scheme, seal, tap: None };

@@ -53,7 +53,7 @@ fn bad(name: &str, ms: u64, loss: f64, server: SocketAddr) -> Relay {
 
 async fn connect(spec: &Spec, relays: &[Relay], server: SocketAddr) -> AssociationHandle {
     let to = relays.iter().map(Relay::local_addr).chain([server]);
-    let path = PathSpec { address: Some(any_port().ip()), ..PathSpec::default() };
+    let path = PathSpec::address(any_port().ip());
     let uplinks = to.map(|to| Uplink::new(path.clone(), &[to])).collect();
     let scheme = spec.build(&Seeds::new(1, 0));
     let client = Client { endpoint: endpoint(spec), uplinks, port: 5000, scheme, seal: None, tap: None };

@@ -32,6 +32,7 @@ pub enum Event {
 
 /// A change of a path.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum PathChange {
     /// The path was opened by either side. It is not confirmed yet.
     Opened,

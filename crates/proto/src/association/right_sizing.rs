@@ -14,6 +14,7 @@
 
 /// State of a buffer of an association.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct Buffer {
     /// Bytes that the buffer may hold now.
     pub size: usize,
@@ -25,6 +26,7 @@ pub struct Buffer {
 
 /// Both buffers of an association.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct Buffers {
     /// Limit of each buffer; `None`: the buffers do not grow.
     pub limit: Option<usize>,

@@ -7,6 +7,7 @@ use crate::time::{Duration, Instant};
 
 /// Counters since the association began. Paths have their own ([`crate::path::PathStats`]).
 #[derive(Clone, PartialEq, Debug, Default)]
+#[non_exhaustive]
 pub struct AssociationStats {
     /// Number of messages that the application submitted.
     pub messages_sent: u64,

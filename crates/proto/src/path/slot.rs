@@ -17,6 +17,7 @@ use crate::wire::packet::HEADER_LEN;
 
 /// Counters of a path since the association began.
 #[derive(Clone, PartialEq, Debug, Default)]
+#[non_exhaustive]
 pub struct PathStats {
     /// Number of SCTP packets sent.
     pub packets_sent: u64,

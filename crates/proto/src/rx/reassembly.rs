@@ -51,6 +51,7 @@ pub struct Fragment {
 
 /// A whole message for the application.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Message {
     /// Stream of the message.
     pub stream: StreamId,

@@ -1,10 +1,12 @@
 //! Inputs and outputs as Python names them: a path, a URL, bytes, or an object that a thread of Python serves.
 
+use std::io;
+
 use pyo3::prelude::*;
 use strandcast::Error;
-use strandcast::live::input::{self, Input};
-use strandcast::live::output::{self, Output, Recordings};
-use strandcast::live::{Listening, Receiver, Sender, SenderConfig, UdpUrl};
+use strandcast::live::input::{AnyInput, Input};
+use strandcast::live::output::{AnyOutput, Batch, Output};
+use strandcast::live::{Listening, Receiver, Sender, SenderConfig};
 
 use super::drain::{Drain, DrainedOutput};
 use super::feeder::{FedInput, Feeder, Held};
@@ -35,44 +37,82 @@ impl Source {
         match self {
             Source::Fed(fed) => start(config, fed).await,
             Source::Held(all) => start(config, Held { all, read: 0 }).await,
-            Source::Place(place) => match UdpUrl::of(&place)? {
-                Some(url) => start(config, input::Udp::listen(&url).await?).await,
-                None => start(config, input::File::open(place).await?).await,
-            },
+            Source::Place(place) => start(config, AnyInput::open(place).await?).await,
         }
     }
 }
 
 /// An output that is not open yet.
 pub(super) enum Sink {
-    /// A name, and whether a file with content is overwritten.
-    Place(String, bool),
+    Place(String),
     Drained(DrainedOutput),
 }
 
 impl Sink {
-    pub(super) fn of(given: &Bound<'_, PyAny>, overwrite: bool) -> PyResult<Sink> {
+    pub(super) fn of(given: &Bound<'_, PyAny>) -> PyResult<Sink> {
         match given.cast::<Drain>() {
             Ok(drain) => Ok(Sink::Drained(drain.get().output()?)),
-            Err(_) => Ok(Sink::Place(given.extract()?, overwrite)),
+            Err(_) => Ok(Sink::Place(given.extract()?)),
         }
     }
 
-    /// Opens it, and starts to play to it.
-    pub(super) async fn play(self, listening: Listening) -> Result<Receiver, Error> {
-        fn start(listening: Listening, output: impl Output) -> Receiver {
-            listening.play(output)
-        }
-        let (place, overwrite) = match self {
-            Sink::Drained(drained) => return Ok(start(listening, drained)),
-            Sink::Place(place, overwrite) => (place, overwrite),
-        };
-        if let Some(url) = UdpUrl::of(&place)? {
-            return Ok(start(listening, output::Udp::open(&url).await?));
-        }
-        Ok(match Recordings::of(place.as_ref())? {
-            Some(recordings) => start(listening, recordings),
-            None => start(listening, output::File::open(place.as_ref(), overwrite)?),
+    async fn open(self, overwrite: bool) -> Result<OpenSink, Error> {
+        Ok(match self {
+            Sink::Drained(drained) => OpenSink::Drained(drained),
+            Sink::Place(place) => OpenSink::Place(AnyOutput::open(place, overwrite).await?),
         })
+    }
+}
+
+/// Opens outputs, and starts to play to each of them. With `overwrite`, a file with content is overwritten.
+pub(super) async fn play(sinks: Vec<Sink>, overwrite: bool, listening: Listening) -> Result<Receiver, Error> {
+    let mut outputs = Vec::new();
+    for sink in sinks {
+        outputs.push(sink.open(overwrite).await?);
+    }
+    Ok(listening.play_all(outputs))
+}
+
+/// An output that is open.
+#[derive(Debug)]
+enum OpenSink {
+    Place(AnyOutput),
+    Drained(DrainedOutput),
+}
+
+impl Output for OpenSink {
+    fn name(&self) -> String {
+        match self {
+            OpenSink::Place(output) => output.name(),
+            OpenSink::Drained(output) => output.name(),
+        }
+    }
+
+    fn troubles(&mut self) -> Vec<(String, u64)> {
+        match self {
+            OpenSink::Place(output) => output.troubles(),
+            OpenSink::Drained(output) => output.troubles(),
+        }
+    }
+
+    async fn begin(&mut self) -> io::Result<()> {
+        match self {
+            OpenSink::Place(output) => output.begin().await,
+            OpenSink::Drained(output) => output.begin().await,
+        }
+    }
+
+    async fn write(&mut self, batch: &Batch) -> io::Result<()> {
+        match self {
+            OpenSink::Place(output) => output.write(batch).await,
+            OpenSink::Drained(output) => output.write(batch).await,
+        }
+    }
+
+    async fn end(&mut self) -> io::Result<()> {
+        match self {
+            OpenSink::Place(output) => output.end().await,
+            OpenSink::Drained(output) => output.end().await,
+        }
     }
 }

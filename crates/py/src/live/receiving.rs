@@ -9,7 +9,7 @@ use strandcast::pairing::Gate;
 use strandcast::transport::listen_addresses;
 use strandcast::{Error, HostPort, Memory};
 
-use super::place::Sink;
+use super::place::{Sink, play};
 use super::runtime::{seconds, wait};
 use super::settings::{Chosen, Transport, scheme, store, transport};
 use super::stream::{Handle, Stream};
@@ -20,7 +20,7 @@ use crate::error;
 #[expect(clippy::too_many_arguments, reason = "they are the keywords of one call")]
 pub(crate) fn receive(
     py: Python<'_>,
-    output: &Bound<'_, PyAny>,
+    outputs: Vec<Bound<'_, PyAny>>,
     overwrite: bool,
     listen: Vec<String>,
     plain: bool,
@@ -45,14 +45,14 @@ pub(crate) fn receive(
     let too_little = || error::value(&format!("memory={memory} is too little: 32 MiB is the least"));
     config.memory = Memory::new(memory).ok_or_else(too_little)?;
     config.transport = transport(of_transport);
-    let sink = Sink::of(output, overwrite)?;
+    let sinks = outputs.iter().map(Sink::of).collect::<PyResult<Vec<Sink>>>()?;
     let started = wait(py, None, async {
         if !listen.is_empty() {
             config.listen = addresses(&listen).await?;
         }
         let listening = Listening::start(config)?;
         let addresses = listening.addresses().to_vec();
-        Ok((sink.play(listening).await?, addresses))
+        Ok((play(sinks, overwrite, listening).await?, addresses))
     })?;
     let (receiver, addresses) = started.map_err(|e: Error| error::live(py, &e))?;
     let addresses = addresses.iter().map(ToString::to_string).collect();

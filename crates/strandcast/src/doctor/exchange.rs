@@ -149,7 +149,7 @@ impl Line {
         let mut running = Vec::new();
         for name in live.take(MOST_SILENT) {
             let own = uplinks.iter().find(|uplink| uplink.name == name).cloned();
-            let spec = PathSpec { interface: Some(name.clone()), ..PathSpec::default() };
+            let spec = PathSpec::interface(&name);
             let (line, uplink) = (self.clone(), own.unwrap_or_else(|| Uplink::new(spec, &remotes)));
             running.push((name, tokio::spawn(async move { line.keep(uplink, silence).await })));
         }

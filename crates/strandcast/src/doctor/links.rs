@@ -79,7 +79,7 @@ fn missing(spec: &PathSpec, here: &[Interface], routes: &mut Routes, remotes: &[
 }
 
 fn look(interface: &Interface, here: &[Interface], routes: &mut Routes, remotes: &[SocketAddr]) -> Way {
-    let spec = PathSpec { interface: Some(interface.name.clone()), ..PathSpec::default() };
+    let spec = PathSpec::interface(&interface.name);
     let mut link = Link {
         name: interface.name.clone(),
         addresses: interface.addresses.iter().map(|a| a.ip).collect(),

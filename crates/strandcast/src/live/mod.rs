@@ -53,11 +53,11 @@ mod links;
 pub mod output;
 #[doc(hidden)]
 pub mod parts;
+mod place;
 mod receiver;
 mod retry;
 pub(crate) mod seen;
 mod sender;
-#[cfg(feature = "srt")]
 pub mod serve;
 mod slate;
 #[cfg(feature = "srt")]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 /// Time for which a sender tries to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Retry {
     /// A limited time.
     For(Duration),

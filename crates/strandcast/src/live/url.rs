@@ -6,8 +6,6 @@ use std::str::FromStr;
 
 use strandcast_net::resolve::HostPort;
 
-use crate::error::Error;
-
 /// A UDP input or output: `udp://[GROUP@]HOST:PORT[?if=NAME&ttl=N&source=ADDRESS]`, or `rtp://` in place of `udp://`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -32,19 +30,6 @@ pub struct UdpUrl {
 const UDP: &str = "udp://";
 const RTP: &str = "rtp://";
 
-impl UdpUrl {
-    /// The URL of a text; `None`: it has no `://`, as the name of a file.
-    ///
-    /// # Errors
-    /// [`Error::Usage`]: a URL of another kind, or one without a port.
-    pub fn of(text: &str) -> Result<Option<UdpUrl>, Error> {
-        match text.split_once("://") {
-            Some(_) => text.parse().map(Some).map_err(Error::Usage),
-            None => Ok(None),
-        }
-    }
-}
-
 impl FromStr for UdpUrl {
     type Err = String;
 
@@ -53,7 +38,7 @@ impl FromStr for UdpUrl {
         let (rtp, prefix) = if text.starts_with(RTP) { (true, RTP) } else { (false, UDP) };
         let Some(rest) = text.strip_prefix(prefix) else {
             let kind = text.split_once("://").map_or(text, |(kind, _)| kind);
-            return Err(format!("{kind}:// is not supported: expected a file, udp:// or rtp://"));
+            return Err(format!("{kind}:// is not supported: expected udp:// or rtp://"));
         };
         let (group, host) = match rest.split_once('@') {
             Some(("", host)) => (None, host),
@@ -116,12 +101,12 @@ mod tests {
 
     #[test]
     fn urls_in_all_notations() {
-        let of = |text: &str| UdpUrl::of(text).unwrap().map(|url| (url.group, url.host, url.port));
-        assert_eq!(of("a/b.ts"), None);
-        assert_eq!(of("udp://127.0.0.1:5004"), Some((None, "127.0.0.1".into(), 5004)));
-        assert_eq!(of("udp://:5004"), Some((None, "0.0.0.0".into(), 5004)));
-        assert_eq!(of("udp://@239.1.1.1:5004"), Some((None, "239.1.1.1".into(), 5004)));
-        assert_eq!(of("udp://[::1]:5004"), Some((None, "::1".into(), 5004)));
+        let of = |text: &str| text.parse::<UdpUrl>().map(|url| (url.group, url.host, url.port));
+        assert!(of("a/b.ts").is_err());
+        assert_eq!(of("udp://127.0.0.1:5004"), Ok((None, "127.0.0.1".into(), 5004)));
+        assert_eq!(of("udp://:5004"), Ok((None, "0.0.0.0".into(), 5004)));
+        assert_eq!(of("udp://@239.1.1.1:5004"), Ok((None, "239.1.1.1".into(), 5004)));
+        assert_eq!(of("udp://[::1]:5004"), Ok((None, "::1".into(), 5004)));
         for text in [
             "udp://239.1.1.1@192.0.2.1:5004",
             "udp://[::1]:5004",
@@ -147,7 +132,7 @@ mod tests {
             ("udp://h:1?source=eth0", "not an address"),
             ("udp://h:1?overrun_nonfatal=1", "if=NAME, ttl=N and source=ADDRESS"),
         ] {
-            let error = UdpUrl::of(text).unwrap_err().to_string();
+            let error = text.parse::<UdpUrl>().unwrap_err();
             assert!(error.contains(word) && !error.contains('\n'), "{text}: {error}");
         }
     }

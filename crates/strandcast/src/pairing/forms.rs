@@ -19,7 +19,7 @@ pub fn key_text(key: &PublicKey) -> String {
 ///
 /// # Errors
 /// A line.
-#[cfg(feature = "srt")]
+#[cfg(feature = "live")]
 pub(crate) fn is_key(text: &str) -> Result<(), String> {
     parse_key(text).map(drop).map_err(|error| error.to_string())
 }

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::client::speaks;
 use super::forms::fingerprint;
-#[cfg(feature = "srt")]
+#[cfg(feature = "live")]
 use super::forms::{is_fingerprint, parse_key};
 use super::hosts::reachable;
 use super::keeper::{Change, Keeper};
@@ -198,7 +198,7 @@ impl Gate {
     }
 
     /// Returns whether `who` is the sender with this key: its name in the store, the short form of its key, or the key.
-    #[cfg(feature = "srt")]
+    #[cfg(feature = "live")]
     pub(crate) fn is_sender(&self, who: &str, key: &PublicKey) -> bool {
         is_fingerprint(who, key)
             || parse_key(who).is_ok_and(|named| named == *key)

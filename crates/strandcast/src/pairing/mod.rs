@@ -38,7 +38,7 @@ mod text;
 #[doc(hidden)]
 pub use client::SealReports;
 pub use destination::Destination;
-#[cfg(feature = "srt")]
+#[cfg(feature = "live")]
 pub(crate) use forms::is_key;
 pub use forms::{fingerprint, key_text, token_id_text};
 pub use gate::{Gate, GateEvent};

@@ -24,6 +24,7 @@ const MAX_NAME: usize = 253;
 
 /// A pairing. Its text is a secret: its token admits a sender.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Pairing {
     /// If true, the token admits only the first sender.
     pub once: bool,

@@ -4,8 +4,8 @@ use std::io;
 use std::time::Duration;
 
 use strandcast::Error;
-use strandcast::live::input::Input;
-use strandcast::live::output::{Batch, Output};
+use strandcast::live::input::{AnyInput, Input};
+use strandcast::live::output::{AnyOutput, Batch, Output};
 use strandcast::live::{Event, Receiver, Retry, Sender, SenderConfig, Stats};
 use strandcast::pairing::{Destination, Gate, Pairing, Store};
 
@@ -58,6 +58,29 @@ async fn every_byte_of_a_file_arrives() {
     let last = last.expect("there were figures");
     assert_eq!(sender.stats().map(|stats| stats.seconds), Some(last.seconds));
     names_of_json(&last);
+}
+
+#[tokio::test]
+async fn inputs_and_outputs_are_opened_by_their_names() {
+    let (folder, media) = (Folder::new(), clip(2));
+    let (from, to) = (folder.join("in.ts"), folder.join("out.ts"));
+    std::fs::write(&from, &media).expect("a temporary file");
+    let output = AnyOutput::open(&to, false).await.expect("it is a new file");
+    let (receiver, address) = receiver(None, |config| config.once = true, output);
+    let input = AnyInput::open(&from).await.expect("it is there");
+    assert!(!input.is_live(), "a file is paced by its clock");
+    let sender = plain(address, input, None).await;
+    assert_eq!(ends(&sender).await, Ok(()));
+    assert_eq!(received(&receiver).await.identical, Some(true));
+    assert_eq!(receiver.wait().await, Ok(()));
+    assert!(std::fs::read(&to).expect("it was written") == media);
+
+    let full = AnyOutput::open(&to, false).await.expect_err("the file has content").to_string();
+    assert!(full.contains("has content"), "{full}");
+    for wrong in ["rtmp://127.0.0.1/live", "udp://127.0.0.1"] {
+        assert!(matches!(AnyInput::open(wrong).await, Err(Error::Usage(_))), "{wrong}");
+        assert!(matches!(AnyOutput::open(wrong, true).await, Err(Error::Usage(_))), "{wrong}");
+    }
 }
 
 /// The names of `--stats`.

@@ -5,5 +5,6 @@ mod doctor;
 mod examples;
 mod live;
 mod pairing;
+mod readme;
 mod serve;
 mod slate;

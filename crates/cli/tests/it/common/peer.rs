@@ -51,7 +51,7 @@ impl PeerRuntime {
     pub fn connect_with(&self, host: u8, port: u16, seal: Option<ClientSeal>) -> Peer {
         let from = IpAddr::V4(Ipv4Addr::new(127, 0, 0, host));
         let to = SocketAddr::from(([127, 0, 0, 1], port));
-        let spec = PathSpec { address: Some(from), ..PathSpec::default() };
+        let spec = PathSpec::address(from);
         let client = Client {
             endpoint: EndpointConfig { port: SCTP_PORT, ..EndpointConfig::default() },
             uplinks: vec![Uplink::new(spec, &[to])],

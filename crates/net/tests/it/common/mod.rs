@@ -81,7 +81,7 @@ pub fn connect(
     seal: Option<ClientSeal>,
     tap: Option<PacketTap>,
 ) -> AssociationHandle {
-    let spec = PathSpec { address: Some("127.0.0.1".parse().expect("an address")), ..PathSpec::default() };
+    let spec = PathSpec::address("127.0.0.1".parse().expect("an address"));
     let uplinks = vec![Uplink::new(spec, &[to]); paths];
     let endpoint = EndpointConfig { accept: None, ..endpoint() };
     let client = Client { endpoint, uplinks, port: 5000, scheme: plain::simple(), seal, tap };

@@ -50,7 +50,7 @@ impl Real {
     }
 
     fn uplink(&self, client: usize, n: usize) -> Uplink {
-        let spec = PathSpec { address: Some(LOOPBACK.ip()), ..PathSpec::default() };
+        let spec = PathSpec::address(LOOPBACK.ip());
         Uplink::new(spec, &[self.relays[client][n].local_addr()])
     }
 

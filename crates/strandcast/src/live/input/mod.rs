@@ -1,5 +1,6 @@
 //! Sources of a sender's media: files, standard input, UDP, SRT, or anything that implements [`Input`].
 
+mod any;
 mod file;
 mod pipe;
 mod rtp;
@@ -9,6 +10,7 @@ mod srt;
 mod stdin;
 mod udp;
 
+pub use any::AnyInput;
 pub use file::File;
 pub use pipe::Pipe;
 pub use source::Input;

@@ -1,12 +1,16 @@
 //! An output of any kind of this library.
 
 use std::io;
+use std::path::Path;
 
 use super::file::File;
 use super::recordings::Recordings;
 use super::sink::{Batch, Output};
+#[cfg(feature = "srt")]
 use super::srt::Srt;
 use super::udp::Udp;
+use crate::error::Error;
+use crate::live::place::MediaPlace;
 
 /// An output of any kind of this library, for a list of outputs of different kinds.
 #[derive(Debug)]
@@ -19,7 +23,29 @@ pub enum AnyOutput {
     /// Datagrams.
     Udp(Udp),
     /// SRT, as caller or as listener.
+    #[cfg(feature = "srt")]
     Srt(Srt),
+}
+
+impl AnyOutput {
+    /// Opens the output that a text names: a path, `udp://[GROUP@]HOST:PORT`, the same with `rtp://`, or with the feature
+    /// `srt` `srt://[HOST]:PORT`. A path with `%Y`, `%m`, `%d`, `%H`, `%M` and `%S` names a file for each stream, by its
+    /// time in UTC. Without `overwrite`, a file with content is refused. Call it inside a tokio runtime.
+    ///
+    /// # Errors
+    /// [`Error::Usage`]: a URL of another kind, or a file with content; [`Error::Media`], [`Error::Network`]: as the
+    /// output of that kind.
+    pub async fn open(place: impl AsRef<Path>, overwrite: bool) -> Result<AnyOutput, Error> {
+        Ok(match MediaPlace::of(place.as_ref())? {
+            MediaPlace::Udp(url) => AnyOutput::Udp(Udp::open(&url).await?),
+            #[cfg(feature = "srt")]
+            MediaPlace::Srt(url) => AnyOutput::Srt(Srt::open(&url).await?),
+            MediaPlace::Path(path) => match Recordings::of(&path)? {
+                Some(recordings) => AnyOutput::Recordings(recordings),
+                None => AnyOutput::File(File::open(&path, overwrite)?),
+            },
+        })
+    }
 }
 
 impl Output for AnyOutput {
@@ -28,6 +54,7 @@ impl Output for AnyOutput {
             AnyOutput::File(output) => output.name(),
             AnyOutput::Recordings(output) => output.name(),
             AnyOutput::Udp(output) => output.name(),
+            #[cfg(feature = "srt")]
             AnyOutput::Srt(output) => output.name(),
         }
     }
@@ -37,6 +64,7 @@ impl Output for AnyOutput {
             AnyOutput::File(output) => output.takes_slate(),
             AnyOutput::Recordings(output) => output.takes_slate(),
             AnyOutput::Udp(output) => output.takes_slate(),
+            #[cfg(feature = "srt")]
             AnyOutput::Srt(output) => output.takes_slate(),
         }
     }
@@ -46,6 +74,7 @@ impl Output for AnyOutput {
             AnyOutput::File(output) => output.troubles(),
             AnyOutput::Recordings(output) => output.troubles(),
             AnyOutput::Udp(output) => output.troubles(),
+            #[cfg(feature = "srt")]
             AnyOutput::Srt(output) => output.troubles(),
         }
     }
@@ -55,6 +84,7 @@ impl Output for AnyOutput {
             AnyOutput::File(output) => output.begin().await,
             AnyOutput::Recordings(output) => output.begin().await,
             AnyOutput::Udp(output) => output.begin().await,
+            #[cfg(feature = "srt")]
             AnyOutput::Srt(output) => output.begin().await,
         }
     }
@@ -64,6 +94,7 @@ impl Output for AnyOutput {
             AnyOutput::File(output) => output.write(batch).await,
             AnyOutput::Recordings(output) => output.write(batch).await,
             AnyOutput::Udp(output) => output.write(batch).await,
+            #[cfg(feature = "srt")]
             AnyOutput::Srt(output) => output.write(batch).await,
         }
     }
@@ -73,6 +104,7 @@ impl Output for AnyOutput {
             AnyOutput::File(output) => output.end().await,
             AnyOutput::Recordings(output) => output.end().await,
             AnyOutput::Udp(output) => output.end().await,
+            #[cfg(feature = "srt")]
             AnyOutput::Srt(output) => output.end().await,
         }
     }

@@ -1,6 +1,5 @@
 //! Destinations of a receiver's media: files, standard output, UDP, SRT, or anything that implements [`Output`].
 
-#[cfg(feature = "srt")]
 mod any;
 mod file;
 mod outlet;
@@ -14,15 +13,11 @@ mod srt;
 #[cfg(test)]
 mod tests;
 mod udp;
-#[cfg(feature = "srt")]
 mod viewers;
 
-#[cfg(feature = "srt")]
 pub use any::AnyOutput;
 pub use file::File;
-#[cfg(feature = "srt")]
-pub(in crate::live) use outlet::Outlet;
-pub(in crate::live) use outlet::{Message, Recording};
+pub(in crate::live) use outlet::{Message, Outlet, Recording};
 pub use outlets::OutputNow;
 pub(in crate::live) use outlets::{Failure, Outlets, Switch, To};
 pub use recordings::Recordings;
@@ -30,7 +25,5 @@ pub use sink::{Batch, Output};
 #[cfg(feature = "srt")]
 pub use srt::Srt;
 pub use udp::Udp;
-#[cfg(feature = "srt")]
 pub(in crate::live) use viewers::Viewers;
-#[cfg(feature = "srt")]
 pub use viewers::{Viewed, Viewer};

@@ -67,7 +67,6 @@ struct Place {
 pub(in crate::live) type Start = Box<dyn FnOnce(usize, Arc<Notify>) -> Outlet + Send>;
 
 /// A request to stop the output with this number, or to start it again.
-#[cfg_attr(not(feature = "srt"), allow(dead_code, reason = "only a server stops outputs"))]
 pub(in crate::live) struct Switch {
     pub(in crate::live) number: usize,
     pub(in crate::live) start: Option<Start>,
@@ -80,7 +79,6 @@ pub(in crate::live) struct Outlets {
     ended: Arc<Notify>,
     /// Queue of each output, in bytes.
     share: usize,
-    #[cfg(feature = "srt")]
     viewers: super::Viewers,
     /// Viewers may join.
     watched: bool,
@@ -101,14 +99,12 @@ impl Outlets {
             places: outputs.into_iter().map(place).collect(),
             ended,
             share,
-            #[cfg(feature = "srt")]
             viewers: super::Viewers::default(),
             watched: false,
         }
     }
 
     /// Gives what is played to these viewers as well.
-    #[cfg(feature = "srt")]
     pub(in crate::live) fn with(self, viewers: super::Viewers) -> Outlets {
         Outlets { viewers, watched: true, ..self }
     }
@@ -166,7 +162,6 @@ impl Outlets {
     /// Queues a message's transport packets at outputs. `rushed` adds room in bytes for all of them. Returns the names
     /// of outputs for which this is the first message in a while that does not fit.
     pub(in crate::live) fn write(&mut self, message: Message<'_>, rushed: usize, to: To) -> Vec<String> {
-        #[cfg(feature = "srt")]
         if to != To::WithoutSlate {
             self.viewers.write(message.bytes);
         }

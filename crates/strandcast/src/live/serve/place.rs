@@ -5,7 +5,11 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::live::output::{AnyOutput, File, Recordings, Srt, Udp};
+#[cfg(feature = "srt")]
+use crate::live::output::Srt;
+use crate::live::output::{AnyOutput, File, Recordings, Udp};
+use crate::live::place::PLACES;
+#[cfg(feature = "srt")]
 use crate::live::srt::{SrtMode, SrtUrl};
 use crate::live::url::UdpUrl;
 use crate::pairing::Name;
@@ -20,6 +24,7 @@ pub enum Place {
     /// Datagrams, of RTP or without.
     Udp(UdpUrl),
     /// SRT, as caller or as listener.
+    #[cfg(feature = "srt")]
     Srt(SrtUrl),
     /// A device or a named pipe.
     Device(PathBuf),
@@ -42,11 +47,10 @@ impl Place {
                 Err(format!("{kind}:// has no {{time}}: the path of a recording may have it"))
             }
             Some(("udp" | "rtp", _)) => text.parse().map(Place::Udp),
+            #[cfg(feature = "srt")]
             Some(("srt", _)) => text.parse().map(Place::Srt),
-            Some((kind, _)) => {
-                Err(format!("{kind}:// is not supported: expected a path, udp://, rtp:// or srt://"))
-            }
-            None if text.is_empty() => Err("an output needs a path, udp://, rtp:// or srt://".to_owned()),
+            Some((kind, _)) => Err(format!("{kind}:// is not supported: expected {PLACES}")),
+            None if text.is_empty() => Err(format!("an output needs {PLACES}")),
             None if text == "-" => {
                 Err("standard output is not an output of a server: name a pipe".to_owned())
             }
@@ -76,8 +80,10 @@ impl Place {
     /// Name of the resource that only one output of a machine can have.
     pub(super) fn claim(&self) -> String {
         match self {
+            #[cfg(feature = "srt")]
             Place::Srt(url) if url.mode == SrtMode::Listener => format!("srt port {}", url.port),
             Place::Udp(url) => url.to_string(),
+            #[cfg(feature = "srt")]
             Place::Srt(url) => url.to_string(),
             Place::Device(path) | Place::Recordings(path) => path.display().to_string(),
         }
@@ -90,6 +96,7 @@ impl Place {
     pub(super) async fn open(&self) -> Result<AnyOutput, Error> {
         Ok(match self {
             Place::Udp(url) => AnyOutput::Udp(Udp::open(url).await?),
+            #[cfg(feature = "srt")]
             Place::Srt(url) => AnyOutput::Srt(Srt::open(url).await?),
             Place::Device(path) => AnyOutput::File(File::open(path, false)?),
             Place::Recordings(path) => {
@@ -112,6 +119,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Place::Udp(url) => url.fmt(f),
+            #[cfg(feature = "srt")]
             Place::Srt(url) => url.fmt(f),
             Place::Device(path) | Place::Recordings(path) => path.display().fmt(f),
         }

@@ -14,6 +14,7 @@ const PLAYERS: usize = 8;
 
 /// Side that opens a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SrtMode {
     /// This end calls.
     Caller,

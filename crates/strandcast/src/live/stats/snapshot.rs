@@ -157,7 +157,7 @@ pub struct LinkMonitorNow {
 impl LinkMonitorNow {
     /// Returns the counts; `None` before the first query.
     pub(super) fn of(stats: &MonitorStats) -> Option<LinkMonitorNow> {
-        let MonitorStats { readings, unassociated: alone, refused, last } = *stats;
+        let MonitorStats { readings, unassociated: alone, refused, last, .. } = *stats;
         let asked = readings + alone + refused > 0;
         asked.then(|| LinkMonitorNow { readings, alone, refused, why: last.map(|why| why.to_string()) })
     }
@@ -165,6 +165,7 @@ impl LinkMonitorNow {
 
 /// Last advice of the scheme to an encoder, in payload bits per second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct AdviceNow {
     /// Rate that arrives in time.
     pub rate_bps: u64,

@@ -106,20 +106,18 @@ mod tests {
 
     #[test]
     fn a_sender_reads_both_shares_a_receiver_one() {
-        let sent = AssociationStats {
-            media_sent: 1000,
-            redundancy_sent: 25,
-            wire_sent: 1100,
-            wire_received: 34,
-            ..AssociationStats::default()
-        };
+        let mut sent = AssociationStats::default();
+        (sent.media_sent, sent.redundancy_sent) = (1000, 25);
+        (sent.wire_sent, sent.wire_received) = (1100, 34);
         let line = WireNow::of(&sent).line().expect("there are media");
         assert_eq!(line, "1.134 bytes on the wire for each byte of media, 2.5 % redundant");
-        let received = AssociationStats { bytes_received: 1000, wire_received: 1100, ..Default::default() };
+        let mut received = AssociationStats::default();
+        (received.bytes_received, received.wire_received) = (1000, 1100);
         let line = WireNow::of(&received).line().expect("there are media");
         assert_eq!(line, "1.100 bytes on the wire for each byte of media");
         // Short messages of the receiver, each of which it sent twice.
-        let answers = AssociationStats { media_sent: 20, redundancy_sent: 20, ..received };
+        let mut answers = received;
+        (answers.media_sent, answers.redundancy_sent) = (20, 20);
         let line = WireNow::of(&answers).line().expect("there are media");
         assert_eq!(line, "1.078 bytes on the wire for each byte of media");
         assert_eq!(WireNow::default().line(), None);
@@ -128,8 +126,9 @@ mod tests {
     #[test]
     fn shares_of_two_associations_are_those_of_their_sums() {
         let of = |wire_sent, media_sent, redundancy_sent| {
-            let stats =
-                AssociationStats { wire_sent, media_sent, redundancy_sent, ..AssociationStats::default() };
+            let mut stats = AssociationStats::default();
+            (stats.wire_sent, stats.media_sent, stats.redundancy_sent) =
+                (wire_sent, media_sent, redundancy_sent);
             WireCounts::of(&stats)
         };
         let both = of(1300, 1000, 100).plus(of(3100, 3000, 0)).now();

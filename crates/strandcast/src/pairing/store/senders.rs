@@ -38,6 +38,7 @@ pub struct Senders {
 /// Token of a pairing string, and the senders that it admits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct TokenEntry {
     /// Secret of the token.
     #[serde(with = "token_form")]
@@ -95,6 +96,7 @@ impl Sender {
 
 /// Reason why a sender cannot be allowed or revoked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum WhoError {
     /// The text is not a key, and no sender has this name or short form.
     #[error("there is no sender {0}: strandcast key list shows all, and any key (sck1-...) can be given")]
