@@ -85,7 +85,7 @@ def ns3(program: pathlib.Path, case: cases.Case, seed: int) -> dict:
     """Goodput of each flow in one run of ns-3."""
     lines = [f"node {x} {y}" for x, y in cases.places(case.topology)]
     lines += [f"flow {one.source} {one.destination} {one.start_s}" for one in cases.flows(case.topology)]
-    command = ["nice", "-n", "4", program, f"--seed={seed}"]
+    command = ["nice", "-n", "15", program, f"--seed={seed}"]
     command += [f"--time={cases.SECONDS}", f"--warmup={cases.WARMUP_S}", f"--segment={SEGMENT}", f"--window={WINDOW}"]
     done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
@@ -120,15 +120,21 @@ def compared(found: dict[str, list[list[dict]]]) -> tuple[str, list[str]]:
     rows, means = [], []
     for topology, (theirs, ours) in found.items():
         means.append((stats.mean(goodput(ours)), stats.mean(goodput(theirs))))
-        flows = [[stats.mean(one) for one in zip(*(r["goodput_bps"] for r in side), strict=True)] for side in (theirs, ours)]
-        rows.append([
-            topology,
-            *(f"{one / 1e6:.3f}" for one in reversed(means[-1])),
-            str(stats.of_means(goodput(ours), goodput(theirs))),
-            f"{stats.rank_correlation(*flows):.2f}",
-        ])
+        flows = [
+            [stats.mean(one) for one in zip(*(r["goodput_bps"] for r in side), strict=True)] for side in (theirs, ours)
+        ]
+        rows.append(
+            [
+                topology,
+                *(f"{one / 1e6:.3f}" for one in reversed(means[-1])),
+                str(stats.of_means(goodput(ours), goodput(theirs))),
+                f"{stats.rank_correlation(*flows):.2f}",
+            ]
+        )
     if len(means) < 2:
-        return markdown(("network", "ns-3, Mbit/s", "ours, Mbit/s", "ours / ns-3", "rank of flows"), rows), ["too few networks"]
+        return markdown(("network", "ns-3, Mbit/s", "ours, Mbit/s", "ours / ns-3", "rank of flows"), rows), [
+            "too few networks"
+        ]
     ratio = stats.over_pairs(*zip(*means, strict=True))
     rows.append(["all", "", "", str(ratio), ""])
     off = [] if NEAR[0] <= ratio.mean <= NEAR[1] else [f"goodput {ratio} of ns-3's"]
