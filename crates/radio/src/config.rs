@@ -123,7 +123,7 @@ keys! {
         interference: Interference = Interference::Pairwise,
         /// a frame being received survives others that are weaker by this (summed: their sum)
         capture: f64 [-20.0, 100.0, "dB"] = 10.0,
-        /// the same for frames at `basic_rate`: RTS, CTS, ACK and broadcasts
+        /// ratio at which frames at `basic_rate` survive: RTS, CTS, ACK and broadcasts
         basic_capture: f64 [-20.0, 100.0, "dB"] = 10.0,
         /// summed: a frame weaker than the sum of others by this as it begins is not noticed
         preamble_capture: f64 [-20.0, 100.0, "dB"] = -20.0,

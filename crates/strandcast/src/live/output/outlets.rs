@@ -45,7 +45,7 @@ pub(in crate::live) enum Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::live) enum To {
     All,
-    /// Those that get a slate while no sender plays.
+    /// Outputs that get a slate while no sender plays.
     WithSlate,
     WithoutSlate,
 }
