@@ -3,7 +3,7 @@
 mod offer;
 mod requests;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 use strandcast::live::Event as Live;
@@ -37,7 +37,7 @@ struct Serving {
 /// # Errors
 /// [`CliError`].
 pub(crate) async fn run(args: ServeArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
-    let config = read(&args)?;
+    let config = read(&args.config)?;
     let spec = config.scheme.clone().unwrap_or_else(|| LIVE_SCHEME.to_owned());
     let scheme = transport::scheme(&spec, &**catalog)?;
     if args.check {
@@ -80,8 +80,8 @@ pub(crate) async fn run(args: ServeArgs, catalog: &SharedCatalog) -> Result<(), 
 }
 
 /// Reads the configuration, and refuses outputs among the keys.
-fn read(args: &ServeArgs) -> Result<Config, CliError> {
-    let config = Config::read(&args.config)?;
+fn read(path: &Path) -> Result<Config, CliError> {
+    let config = Config::read(path)?;
     config.api.as_ref().map(crate::api::check).transpose()?;
     let seal = seal(&config);
     for place in config.streams.values().flat_map(|stream| &stream.outputs) {
@@ -134,12 +134,14 @@ impl Serving {
     /// Reads the configuration again. With an error everything stays as it was. Returns what has changed, or why nothing has.
     async fn reload(&mut self) -> Outcome {
         self.many.reopen();
-        let tokens = self.offer.as_ref().map_or(Ok(()), Offer::reload);
-        let reloaded = match tokens.and_then(|()| read(&self.args)) {
+        let path = self.args.config.clone();
+        let reloaded = match requests::aside(move || read(&path)).await {
             Ok(config) => {
                 let names: Vec<String> = config.streams.keys().cloned().collect();
-                let changes = self.server.reload(config).await;
-                changes.map(|changes| (changes, names)).map_err(CliError::from)
+                let changes = self.server.reload(config).await.map_err(CliError::from);
+                // `read` has checked the tokens.
+                let tokens = || self.offer.as_ref().map_or(Ok(()), Offer::reload);
+                changes.and_then(|changes| tokens().map(|()| (changes, names)))
             }
             Err(error) => Err(error),
         };

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use strandcast::live::output::Viewer;
 use strandcast::live::serve::StreamNow;
@@ -25,7 +26,8 @@ pub(crate) struct Snapshot {
     streams: BTreeMap<String, (StreamNow, Value)>,
     /// Lines of statistics for the metrics, and the label of the program.
     lines: (Vec<Value>, String),
-    metrics: OnceLock<String>,
+    metrics: OnceLock<Bytes>,
+    json: OnceLock<Bytes>,
     taken: Instant,
 }
 
@@ -48,13 +50,15 @@ impl Snapshot {
             streams: streams.into_iter().map(named).collect(),
             lines: (metrics, instance.to_owned()),
             metrics: OnceLock::new(),
+            json: OnceLock::new(),
             taken: Instant::now(),
         }
     }
 
-    /// All streams, as JSON.
-    pub(super) fn streams(&self) -> Value {
-        json!({ "streams": self.streams.values().map(|(_, described)| described).collect::<Vec<_>>() })
+    /// All streams, as JSON. It is written once for each snapshot: clients share it.
+    pub(super) fn streams(&self) -> Bytes {
+        let all = || json!({ "streams": self.streams.values().map(|(_, described)| described).collect::<Vec<_>>() });
+        self.json.get_or_init(|| format!("{}\n", all()).into()).clone()
     }
 
     /// The stream with this name, as JSON.
@@ -68,9 +72,9 @@ impl Snapshot {
     }
 
     /// The metrics of all streams, in the text format of Prometheus. They are written once for each snapshot.
-    pub(super) fn metrics(&self) -> &str {
+    pub(super) fn metrics(&self) -> Bytes {
         let (lines, instance) = &self.lines;
-        self.metrics.get_or_init(|| exposition(lines, instance))
+        self.metrics.get_or_init(|| exposition(lines, instance).into()).clone()
     }
 }
 

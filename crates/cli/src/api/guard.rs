@@ -37,8 +37,11 @@ pub(super) fn check<B>(place: &Place, request: &Request<B>) -> Result<(), Refusa
     let elsewhere = (StatusCode::FORBIDDEN, "the request comes from a page of another site".to_owned());
     match only(headers, "sec-fetch-site")? {
         None | Some("same-origin" | "none") => {}
-        // Somebody follows a link.
-        Some(_) if reads && only(headers, "sec-fetch-mode")? == Some("navigate") => {}
+        // Somebody follows a link; a frame of another page does not count.
+        Some(_)
+            if reads
+                && only(headers, "sec-fetch-mode")? == Some("navigate")
+                && only(headers, "sec-fetch-dest")? == Some("document") => {}
         Some(_) => return Err(elsewhere),
     }
     match only(headers, ORIGIN.as_str())? {
@@ -119,8 +122,12 @@ mod tests {
         ] {
             assert_eq!(status(method, &[host, header]), refused, "{method} {header:?}");
         }
-        let follows = [host, ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")];
+        let navigates = |to| {
+            [host, ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", to)]
+        };
+        let follows = navigates("document");
         assert_eq!(status("GET", &follows), None);
+        assert_eq!(status("GET", &navigates("iframe")), Some(403), "a frame of another site");
         assert_eq!(status("POST", &follows), Some(403), "a form of another site navigates as well");
     }
 }

@@ -17,7 +17,7 @@ use super::route::{Action, Found, ROUTES, Right, find};
 use super::stream;
 use super::tokens::Tokens;
 
-/// Maximum number of clients whose responses have no end.
+/// Maximum number of clients of a place whose responses have no end.
 pub(super) const ENDLESS: usize = 32;
 /// Time for a change: a stream that is changed ends first.
 const CARRIED_OUT: Duration = Duration::from_secs(30);
@@ -28,11 +28,18 @@ pub(super) struct Shared {
     pub(super) board: Arc<Board>,
     pub(super) tokens: Mutex<Arc<Tokens>>,
     pub(super) requests: mpsc::Sender<Asked>,
-    /// Places for clients whose responses have no end.
-    pub(super) endless: Arc<Semaphore>,
+    /// Places for clients whose responses have no end: of the socket, and of the address.
+    pub(super) endless: [Arc<Semaphore>; 2],
 }
 
 impl Shared {
+    /// A place for a client whose response has no end.
+    fn endless(&self, place: &Place) -> Option<OwnedSemaphorePermit> {
+        let [socket, address] = &self.endless;
+        let of = if matches!(place, Place::Socket) { socket } else { address };
+        Arc::clone(of).try_acquire_owned().ok()
+    }
+
     fn tokens(&self) -> Arc<Tokens> {
         Arc::clone(&self.tokens.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -58,7 +65,7 @@ pub(super) async fn answer<B>(shared: &Shared, place: &Place, request: &Request<
     }
     match changes(shared, route.action, &parts, request.uri().query()) {
         Ok(Some(change)) => carry_out(shared, change).await,
-        Ok(None) => show(shared, route.action, parts.first().copied().unwrap_or_default()),
+        Ok(None) => show(shared, place, route.action, parts.first().copied().unwrap_or_default()),
         Err(refused) => *refused,
     }
 }
@@ -155,22 +162,26 @@ async fn carry_out(shared: &Shared, change: Change) -> Response<Body> {
 }
 
 /// Shows what a route is for. `name` is the first part of the path.
-fn show(shared: &Shared, action: Action, name: &str) -> Response<Body> {
+fn show(shared: &Shared, place: &Place, action: Action, name: &str) -> Response<Body> {
     let board = &shared.board;
     match action {
-        Action::Streams => seen(board, |now| value(StatusCode::OK, &now.streams())),
+        Action::Streams => {
+            seen(board, |now| response(StatusCode::OK, JSON, Body::Whole(Some(now.streams()))))
+        }
         Action::Stream => seen(board, |now| match now.stream(name) {
             Some(stream) => value(StatusCode::OK, stream),
             None => no_stream(name),
         }),
-        Action::Metrics => seen(board, |now| text(StatusCode::OK, METRICS, now.metrics())),
-        Action::Events => match Arc::clone(&shared.endless).try_acquire_owned() {
-            Ok(slot) => response(StatusCode::OK, EVENTS, stream::events(board.events(), slot)),
-            Err(_) => full(),
+        Action::Metrics => {
+            seen(board, |now| response(StatusCode::OK, METRICS, Body::Whole(Some(now.metrics()))))
+        }
+        Action::Events => match shared.endless(place) {
+            Some(slot) => response(StatusCode::OK, EVENTS, stream::events(board.events(), slot)),
+            None => full(),
         },
-        Action::Media => match Arc::clone(&shared.endless).try_acquire_owned() {
-            Ok(slot) => seen(board, |now| viewed(now, name, slot)),
-            Err(_) => full(),
+        Action::Media => match shared.endless(place) {
+            Some(slot) => seen(board, |now| viewed(now, name, slot)),
+            None => full(),
         },
         Action::Health => healthy(board.is_alive(), "the server does not answer"),
         Action::Ready => healthy(board.is_ready(), "the server begins or ends"),

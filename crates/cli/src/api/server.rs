@@ -121,7 +121,7 @@ impl Api {
     ) -> Result<(Api, mpsc::Receiver<Asked>), CliError> {
         let tokens = Mutex::new(Arc::new(Tokens::read(config)?));
         let (requests, asked) = mpsc::channel(REQUESTS);
-        let endless = Arc::new(Semaphore::new(ENDLESS));
+        let endless = [(); 2].map(|()| Arc::new(Semaphore::new(ENDLESS)));
         let shared = Arc::new(Shared { board, tokens, requests, endless });
         let Listening { listeners, places, socket } = Listening::start(config)?;
         let (running, ended) = watch::channel(());

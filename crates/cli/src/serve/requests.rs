@@ -1,5 +1,7 @@
 //! Requests of the API that change the server.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 use strandcast::Error;
 use strandcast::pairing::{Name, wall_clock};
@@ -34,46 +36,62 @@ impl Serving {
                 self.server.start_output(&name, number).await.map(done).map_err(line)
             }
             Change::Reload => self.reload().await,
-            Change::Senders => self.senders().map_err(|error| error.to_string()),
+            Change::Senders => self.keys(|key| senders(key)).await,
             Change::Allow { who, name } => {
-                self.allow(&who, name.as_deref()).map(done).map_err(|error| error.to_string())
+                self.keys(move |key| allow(key, &who, name.as_deref()).map(done)).await
             }
-            Change::Revoke { who } => self.revoke(&who).map(done).map_err(|error| error.to_string()),
+            Change::Revoke { who } => self.keys(move |key| revoke(key, &who).map(done)).await,
         }
     }
 
-    /// Senders of the store.
-    fn senders(&self) -> Result<Value, CliError> {
-        let store = store(self.key.as_deref())?;
-        Ok(json!({ "senders": senders_json(&store.senders()?) }))
+    /// Works on the key files.
+    async fn keys(
+        &self,
+        work: impl FnOnce(Option<&Path>) -> Result<Value, CliError> + Send + 'static,
+    ) -> Outcome {
+        let key = self.key.clone();
+        aside(move || work(key.as_deref())).await.map_err(|error| error.to_string())
     }
+}
 
-    /// Allows a sender, as `key allow` does. The server applies it within a second.
-    fn allow(&self, who: &str, name: Option<&str>) -> Result<(), CliError> {
-        let named = |text: &str| {
-            let wrong = |why: &str| CliError::Usage(format!("{text:?} is not a name of a sender: {why}"));
-            text.parse::<Name>().map_err(wrong)
-        };
-        let name = name.map(named).transpose()?;
-        store(self.key.as_deref())?.change_senders(|senders| {
-            senders.allow(who, name.as_ref().map(Name::as_str), wall_clock())?;
-            Ok::<_, Error>(())
-        })?;
-        Ok(())
+/// Does work that waits for disks on another thread: this one carries the media.
+pub(super) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
     }
+}
 
-    /// Revokes a sender, as `key revoke` does. The server applies it within a second.
-    fn revoke(&self, who: &str) -> Result<(), CliError> {
-        store(self.key.as_deref())?.change_senders(|senders| {
-            // A key that the store does not have needs no entry.
-            let known = senders.find(who).is_some();
-            match known {
-                true => senders.revoke(who, wall_clock()).map(drop).map_err(Error::from),
-                false => Err(Error::Usage(format!("there is no sender {who}"))),
-            }
-        })?;
-        Ok(())
-    }
+/// Senders of the store.
+fn senders(key: Option<&Path>) -> Result<Value, CliError> {
+    Ok(json!({ "senders": senders_json(&store(key)?.senders()?) }))
+}
+
+/// Allows a sender, as `key allow` does. The server applies it within a second.
+fn allow(key: Option<&Path>, who: &str, name: Option<&str>) -> Result<(), CliError> {
+    let named = |text: &str| {
+        let wrong = |why: &str| CliError::Usage(format!("{text:?} is not a name of a sender: {why}"));
+        text.parse::<Name>().map_err(wrong)
+    };
+    let name = name.map(named).transpose()?;
+    store(key)?.change_senders(|senders| {
+        senders.allow(who, name.as_ref().map(Name::as_str), wall_clock())?;
+        Ok::<_, Error>(())
+    })?;
+    Ok(())
+}
+
+/// Revokes a sender, as `key revoke` does. The server applies it within a second.
+fn revoke(key: Option<&Path>, who: &str) -> Result<(), CliError> {
+    store(key)?.change_senders(|senders| {
+        // A key that the store does not have needs no entry.
+        let known = senders.find(who).is_some();
+        match known {
+            true => senders.revoke(who, wall_clock()).map(drop).map_err(Error::from),
+            false => Err(Error::Usage(format!("there is no sender {who}"))),
+        }
+    })?;
+    Ok(())
 }
 
 fn done((): ()) -> Value {

@@ -16,6 +16,8 @@ pub const MAX_CLIP: usize = 16 << 20;
 
 /// Shortest clip, in ticks of the PCR: 0.2 s.
 const SHORTEST: u64 = Pcr::HZ / 5;
+/// Longest time by which time stamps are ahead of the PCR at the end, in ticks: 1 min.
+const MOST_AHEAD: u64 = 60 * Pcr::HZ;
 /// Bytes of a picture that are searched for its first header.
 const HEAD: usize = 16 << 10;
 
@@ -52,6 +54,9 @@ pub enum ClipError {
     /// The clock jumps.
     #[error("its PCR jumps at packet {0}: ffmpeg -i FILE -c copy -f mpegts OUT writes a steady one")]
     PcrJumps(usize),
+    /// The time stamps are not those of the clock.
+    #[error("its time stamps are far from its PCR: ffmpeg -i FILE -c copy -f mpegts OUT writes both anew")]
+    StampsJump,
     /// The first picture needs others.
     #[error(
         "its video does not begin with a key frame: ffmpeg -i FILE -c:v libx264 -c:a copy -f mpegts OUT begins with one"
@@ -129,7 +134,11 @@ impl Clip {
             map.pcr_pid.is_some_and(|pid| roles.get(&pid) == Some(&Role::Audio)) || map.video().is_none();
         let first_pcr = clock.at(first);
         let lead = taken.stamps.lead(first_pcr);
-        let length = taken.stamps.length(clock.last().since(first_pcr));
+        let played = clock.last().since(first_pcr);
+        let length = taken.stamps.length(played);
+        if played > Pcr::WRAP / 2 || length > played + MOST_AHEAD {
+            return Err(ClipError::StampsJump);
+        }
         if length < SHORTEST {
             return Err(ClipError::TooShort);
         }

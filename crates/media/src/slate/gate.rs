@@ -13,6 +13,8 @@ const MOST: usize = 512;
 const HEAD: usize = 16 << 10;
 /// Time after which the sender is played without a key frame: not every stream marks its own.
 const GIVE_UP: Duration = Duration::from_secs(10);
+/// Time after which the sender is played although no picture has begun.
+const NO_ENTRY: Duration = Duration::from_secs(20);
 /// Longest time between two PCRs that are compared, in ticks.
 const LONGEST: u64 = Pcr::HZ;
 
@@ -60,7 +62,8 @@ impl Gate {
             self.key = waited || std::mem::take(&mut self.announced) || !entry.is_video();
         } else if self.held.is_empty() {
             self.skip(packet, map);
-            return None;
+            // Nothing of its video comes: the rest is played.
+            return (now - since >= NO_ENTRY).then(|| Opening { packets: vec![*packet], clock: None });
         }
         self.held.push(*packet);
         if !self.key {

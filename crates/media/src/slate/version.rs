@@ -7,6 +7,8 @@ use crate::ts::{CRC_LEN, PACKET_LEN, Packet, remainder};
 const VERSION: usize = 5;
 /// Length of the shortest section with a version: the long header and the checksum.
 const SHORTEST: usize = 12;
+/// Length of the longest section of a PAT or PMT (ISO/IEC 13818-1, 2.4.4.3 and 2.4.4.8).
+const LONGEST: usize = 1024;
 
 /// Adds a number to the version of each section of a table, in the packets that carry it.
 ///
@@ -62,7 +64,7 @@ impl VersionShift {
             VERSION => {
                 let own = u16::from_be_bytes([self.head[3], self.head[4]]);
                 let is_it = self.head[0] == table && extension.is_none_or(|extension| extension == own);
-                if is_it && self.len >= SHORTEST {
+                if is_it && (SHORTEST..=LONGEST).contains(&self.len) {
                     let version = (*byte >> 1).wrapping_add(add) & 0x1f;
                     let new = *byte & 0xc1 | version << 1;
                     let mut rest = vec![0; self.len - CRC_LEN - VERSION];

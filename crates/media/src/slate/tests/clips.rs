@@ -64,6 +64,19 @@ fn a_clock_that_jumps_is_named_with_its_packet() {
 }
 
 #[test]
+fn a_time_stamp_far_from_the_clock_is_named() {
+    let mut encoder = Encoder::new();
+    let mut packets: Vec<_> = (0..25).flat_map(|_| encoder.next()).collect();
+    let file = |packets: &[crate::ts::Packet]| -> Vec<u8> {
+        packets.iter().flat_map(|packet| *packet.as_bytes()).collect()
+    };
+    assert!(Clip::read(&file(&packets)).is_ok());
+    encoder.clock += 13 * 3600 * 27_000_000;
+    packets.extend(encoder.next().into_iter().filter(|packet| packet.pid() == 0x102));
+    assert_eq!(refused(&file(&packets)), ClipError::StampsJump);
+}
+
+#[test]
 fn scrambled_packets_and_split_headers_are_named() {
     let file = Encoder::new().file(25);
     let mut scrambled = file.clone();

@@ -91,6 +91,24 @@ fn a_stream_without_key_frames_is_played_after_ten_seconds() {
 }
 
 #[test]
+fn a_sender_whose_video_has_no_pictures_is_played_after_twenty_seconds() {
+    let mut world = World::new(clip(), 500);
+    let mut encoder = Encoder { pcr_pid: 0x103, ..Encoder::new() };
+    let mut play = |world: &mut World, frames: u64| {
+        for _ in 0..frames {
+            let silent = encoder.next().into_iter().filter(|packet| packet.pid() != 0x101);
+            let bytes: Vec<u8> = silent.flat_map(|packet| *packet.as_bytes()).collect();
+            world.splicer.push(world.now, &bytes);
+            world.wait(40);
+        }
+    };
+    play(&mut world, 490);
+    assert!(world.splicer.plays_slate());
+    play(&mut world, 15);
+    assert!(!world.splicer.plays_slate());
+}
+
+#[test]
 fn a_sender_that_ends_is_followed_by_the_slate_at_once() {
     let mut world = World::new(clip(), 60_000);
     let mut encoder = Encoder::new();

@@ -301,6 +301,17 @@ impl Outlet {
     }
 }
 
+impl Outlet {
+    /// Writes what waits, for this long at most, and closes the output. Call it inside a tokio runtime.
+    pub(in crate::live) fn leave(mut self, patience: Duration) {
+        self.end();
+        tokio::spawn(async move {
+            // At the end of this the task is over, or is stopped with the outlet.
+            let _: Result<_, _> = tokio::time::timeout(patience, &mut self.task).await;
+        });
+    }
+}
+
 impl Drop for Outlet {
     fn drop(&mut self) {
         self.task.abort();

@@ -14,6 +14,9 @@ use crate::error::Error;
 /// Interval between two checks whether everything is written.
 const POLL: Duration = Duration::from_millis(5);
 
+/// Time that an output which was stopped has for what waits, once it is started again.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Messages of a stream that an output did not take.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -104,9 +107,9 @@ impl Outlets {
         }
     }
 
-    /// Gives what is played to these viewers as well.
-    pub(in crate::live) fn with(self, viewers: super::Viewers) -> Outlets {
-        Outlets { viewers, watched: true, ..self }
+    /// Gives what is played to these viewers as well. `watched`: some may join.
+    pub(in crate::live) fn with(self, viewers: super::Viewers, watched: bool) -> Outlets {
+        Outlets { viewers, watched, ..self }
     }
 
     fn open(&mut self) -> impl Iterator<Item = &mut Place> {
@@ -133,8 +136,9 @@ impl Outlets {
             return;
         };
         let outlet = start(self.share, Arc::clone(&self.ended));
-        *place =
-            Place { outlet, takes_slate: place.takes_slate, failed: None, refuses: false, stopped: false };
+        let takes_slate = place.takes_slate;
+        let fresh = Place { outlet, takes_slate, failed: None, refuses: false, stopped: false };
+        std::mem::replace(place, fresh).outlet.leave(PATIENCE);
         if on_air {
             place.outlet.begin();
         }

@@ -226,6 +226,9 @@ impl Router {
 
     /// Ends all streams.
     async fn end(&mut self) {
+        // Nobody waits for an answer meanwhile.
+        self.commands.close();
+        while self.commands.try_recv().is_ok() {}
         let streams = std::mem::take(&mut self.streams);
         streams.values().for_each(|running| running.stop(false));
         for running in streams.into_values() {

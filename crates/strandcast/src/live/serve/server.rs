@@ -52,7 +52,7 @@ impl Server {
         let _ = events.try_send(Event::Listening { addresses: addresses.clone(), streams });
         let memory = config.memory.shared_by(config.max_streams);
         let feed = Feed::start(|_reporter, stop| async move {
-            let common = Common { scheme, memory, events, ended };
+            let common = Common { scheme, memory, events, ended, watched: config.api.is_some() };
             let router = Router {
                 door: Own { listener: listener.take(), gate: receiver.gate.take() },
                 config,

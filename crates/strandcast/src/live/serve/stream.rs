@@ -1,11 +1,12 @@
 //! A stream of a server while it runs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{Sender, UnboundedSender, unbounded_channel};
+use tokio::task::AbortHandle;
 
 use super::config::StreamConfig;
 use super::event::Event;
@@ -35,6 +36,8 @@ pub(super) struct Running {
     switches: UnboundedSender<Switch>,
     /// Numbers of the outputs that were stopped by request.
     pub(super) off: BTreeSet<usize>,
+    /// Outputs that are being opened again, by number.
+    opening: BTreeMap<usize, AbortHandle>,
     pub(super) viewers: Viewers,
 }
 
@@ -45,6 +48,8 @@ pub(super) struct Common {
     /// Share of a stream.
     pub(super) memory: Memory,
     pub(super) events: Sender<Event>,
+    /// Programs may read what is played.
+    pub(super) watched: bool,
     /// Takes the names and numbers of streams that have ended.
     pub(super) ended: UnboundedSender<(String, u64)>,
 }
@@ -66,7 +71,7 @@ impl Running {
         (receiver.latency, receiver.silence) = (config.latency, config.silence);
         (receiver.memory, receiver.slate) = (common.memory, config.slate.clone());
         let ready = (arrivals.clone(), taken);
-        let (places, memory) = (config.outputs.clone(), common.memory);
+        let (places, memory, watched) = (config.outputs.clone(), common.memory, common.watched);
         let served = Served { again: Arc::clone(&again) };
         let receiver = Receiver(Feed::start(|reporter, stop| async move {
             first.await;
@@ -78,7 +83,7 @@ impl Running {
                 trouble.into_iter().for_each(|event| reporter.report(event));
                 outputs.push(output);
             }
-            let outlets = Outlets::start(outputs, memory.output_of_served()).with(seen);
+            let outlets = Outlets::start(outputs, memory.output_of_served()).with(seen, watched);
             Session::run(Open {
                 config: receiver,
                 door: Door::Served(served),
@@ -101,6 +106,7 @@ impl Running {
             again,
             switches,
             off: BTreeSet::new(),
+            opening: BTreeMap::new(),
             viewers,
         }
     }
@@ -117,18 +123,23 @@ impl Running {
     }
 
     /// Stops the output with this number, or starts it again. Call it inside a tokio runtime.
-    pub(super) fn switch(&self, number: usize, on: bool) {
+    pub(super) fn switch(&mut self, number: usize, on: bool) {
+        // A request that is being carried out may not overtake this one.
+        if let Some(opening) = self.opening.remove(&number) {
+            opening.abort();
+        }
         let Some(place) = self.config.outputs.get(number).filter(|_| on).cloned() else {
             // A session that has ended has no outputs.
             let _ = self.switches.send(Switch { number, start: None });
             return;
         };
         let switches = self.switches.clone();
-        tokio::spawn(async move {
+        let opening = tokio::spawn(async move {
             let (output, _) = Lasting::open(&place).await;
             let start = Box::new(|share, ended| Outlet::start(output, share, ended));
             let _ = switches.send(Switch { number, start: Some(start) });
         });
+        self.opening.insert(number, opening.abort_handle());
     }
 
     /// Requests the end. `again`: senders may connect again at once.
