@@ -34,7 +34,8 @@ NOT_PRINTED = {
     # The sender that reads it has left.
     "replaced by a new association",
     # Bugs of a program that embeds the library.
-    "{kind}:// is not supported: expected a file, udp:// or rtp://",
+    "{kind}:// is not supported: expected udp:// or rtp://",
+    "a path, udp:// or rtp://; srt:// needs the feature srt of the library",
     "{name} returned more bytes than there was room for",
     "this machine has too many addresses",
 }

@@ -354,6 +354,8 @@ class OutputNow:
     """Messages that it could not write, by reason."""
     failed: str | None = None
     """Why it has ended; None: it has not."""
+    stopped: bool = False
+    """True if it was stopped by request."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -356,7 +356,7 @@ pub(crate) struct Chunk {
     group: Option<u64>,
     /// Transmissions, oldest first; a copy is a second transmission at the same time.
     transmissions: Vec<Transmission>,
-    /// Number of times that it was declared lost.
+    /// Number of times that the chunk was declared lost.
     losses: u8,
     /// Symbol that it carries, if the association codes its data.
     symbol: Option<Symbol>,

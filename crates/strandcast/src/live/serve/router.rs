@@ -226,7 +226,7 @@ impl Router {
 
     /// Ends all streams.
     async fn end(&mut self) {
-        // Nobody waits for an answer meanwhile.
+        // No caller waits for an answer meanwhile.
         self.commands.close();
         while self.commands.try_recv().is_ok() {}
         let streams = std::mem::take(&mut self.streams);
