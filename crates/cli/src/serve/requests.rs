@@ -36,7 +36,7 @@ impl Serving {
                 self.server.start_output(&name, number).await.map(done).map_err(line)
             }
             Change::Reload => self.reload().await,
-            Change::Senders => self.keys(|key| senders(key)).await,
+            Change::Senders => self.keys(senders).await,
             Change::Allow { who, name } => {
                 self.keys(move |key| allow(key, &who, name.as_deref()).map(done)).await
             }
