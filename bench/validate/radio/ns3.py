@@ -1,6 +1,6 @@
 """Our radio and AODV compared with ns-3.37's on five of the random networks: TCP flows, profile `ns3` in both.
 
-The exit code is 1 if the interval of the mean ratio is not within the bounds. docs/measurements/validation.md
+The exit code is 1 if the mean ratio is not within the bounds. docs/measurements/validation.md
 """
 
 import argparse
@@ -14,7 +14,7 @@ from bench.pages import table as markdown
 from bench.validate import sides, table
 from bench.validate.radio import cases, stats
 from bench.validate.radio.compare import goodput
-from bench.validate.radio.ours import WINDOW, run
+from bench.validate.radio.ours import WINDOW, run, scenario
 from bench.validate.radio.tcl import SEGMENT
 
 LIBRARIES = ("aodv", "applications", "internet", "traffic-control", "wifi", "mobility", "network", "core")
@@ -23,8 +23,7 @@ NETWORKS = 5
 # A run of ns-3 takes a minute.
 SEEDS = range(1, 3)
 NEAR = (0.8, 1.2)
-PROFILE = (
-    "[radio.air]",
+AIR = (
     'profile = "ns3"',
     'routing = "aodv,profile=rfc"',
 )
@@ -53,7 +52,7 @@ def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
             VERSION,
             lambda task, _: ns3(program, *task),
             tasks,
-            lambda task, _: run(asked.program, *task, scenario(task[0])),
+            lambda task, _: run(asked.program, *task, scenario(task[0], AIR, FLOW)),
         )
     found = {one: [both.runs(one.name, digest(one), ours=ours) for ours in (False, True)] for one in chosen.values()}
     text, off = compared({one.topology: pair for one, pair in found.items() if all(pair)})
@@ -93,37 +92,14 @@ def ns3(program: pathlib.Path, case: cases.Case, seed: int) -> dict:
     return json.loads(done.stdout)
 
 
-def scenario(case: cases.Case) -> str:
-    """The scenario of ours."""
-    lines = [
-        f'title = "{case.name}"',
-        "[run]",
-        f'time = "{cases.SECONDS} s"',
-        f'warmup = "{cases.WARMUP_S} s"',
-        "[host]",
-        "overhead = false",
-        *PROFILE,
-        f'place = {{ kind = "file", file = "{cases.file(case.topology)}" }}',
-    ]
-    for number, flow in enumerate(cases.flows(case.topology)):
-        lines += [
-            f"[flows.f{number}]",
-            'transport = "tcp"',
-            f'from = "n{flow.source}"',
-            f'to = "n{flow.destination}"',
-            f'start = "{flow.start_s} s"',
-            *FLOW,
-        ]
-    return "\n".join(lines) + "\n"
-
-
 def compared(found: dict[str, list[list[dict]]]) -> tuple[str, list[str]]:
     """The table, and what is off."""
     rows, means = [], []
     for topology, (theirs, ours) in found.items():
         means.append((stats.mean(goodput(ours)), stats.mean(goodput(theirs))))
         flows = [
-            [stats.mean(one) for one in zip(*(r["goodput_bps"] for r in side), strict=True)] for side in (theirs, ours)
+            [stats.mean(one) for one in zip(*(run["goodput_bps"] for run in side), strict=True)]
+            for side in (theirs, ours)
         ]
         rows.append(
             [
@@ -133,11 +109,9 @@ def compared(found: dict[str, list[list[dict]]]) -> tuple[str, list[str]]:
                 f"{stats.rank_correlation(*flows):.2f}",
             ]
         )
-    if len(means) < 2:
-        return markdown(("network", "ns-3, Mbit/s", "ours, Mbit/s", "ours / ns-3", "rank of flows"), rows), [
-            "too few networks"
-        ]
-    ratio = stats.over_pairs(*zip(*means, strict=True))
-    rows.append(["all", "", "", str(ratio), ""])
-    off = [] if NEAR[0] <= ratio.mean <= NEAR[1] else [f"goodput {ratio} of ns-3's"]
+    off = ["too few networks"]
+    if len(means) > 1:
+        ratio = stats.over_pairs(*zip(*means, strict=True))
+        rows.append(["all", "", "", str(ratio), ""])
+        off = [] if NEAR[0] <= ratio.mean <= NEAR[1] else [f"goodput {ratio} of ns-3's"]
     return markdown(("network", "ns-3, Mbit/s", "ours, Mbit/s", "ours / ns-3", "rank of flows"), rows), off

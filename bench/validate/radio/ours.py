@@ -4,6 +4,7 @@ import json
 import pathlib
 import subprocess
 import tempfile
+from collections.abc import Sequence
 
 from bench.validate.radio import cases
 from bench.validate.radio.tcl import DATAGRAM, SEGMENT, UDP_MBPS
@@ -15,9 +16,10 @@ WINDOW = 20
 KINDS = {"request": "requests", "reply": "replies", "error": "errors", "hello": "hellos"}
 
 
-def scenario(case: cases.Case) -> str:
-    """The scenario file."""
+def scenario(case: cases.Case, air: Sequence[str] | None = None, flow_keys: Sequence[str] = ()) -> str:
+    """The scenario file; `air` and `flow_keys` replace the keys of the radio and of each flow, which are ns-2's."""
     places = cases.file(case.topology)
+    air = air or ['profile = "ns2"', f'routing = "{ROUTING[case.routing]}"']
     lines = [
         f'title = "{case.name}"',
         "[run]",
@@ -26,8 +28,7 @@ def scenario(case: cases.Case) -> str:
         "[host]",
         "overhead = false",
         "[radio.air]",
-        'profile = "ns2"',
-        f'routing = "{ROUTING[case.routing]}"',
+        *air,
         f'place = {{ kind = "file", file = "{places}" }}',
     ]
     for number, flow in enumerate(cases.flows(case.topology)):
@@ -37,7 +38,7 @@ def scenario(case: cases.Case) -> str:
             f'from = "n{flow.source}"',
             f'to = "n{flow.destination}"',
             f'start = "{flow.start_s} s"',
-            *(udp() if case.traffic == "udp" else tcp()),
+            *(flow_keys or (udp() if case.traffic == "udp" else tcp())),
         ]
     return "\n".join(lines) + "\n"
 

@@ -71,7 +71,7 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Look at a running `serve`, and control it
     Ctl(CtlArgs),
-    /// Send a clip over three emulated links, none of which could carry it alone
+    /// Send a clip over three emulated links; no single link could carry it
     Demo(DemoArgs),
     /// Make a page with plots of a stream from the statistics (--stats) of its ends
     Report(ReportArgs),

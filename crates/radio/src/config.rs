@@ -125,7 +125,7 @@ keys! {
         capture: f64 [-20.0, 100.0, "dB"] = 10.0,
         /// ratio at which frames at `basic_rate` survive: RTS, CTS, ACK and broadcasts
         basic_capture: f64 [-20.0, 100.0, "dB"] = 10.0,
-        /// summed: a frame weaker than the sum of others by this as it begins is not noticed
+        /// summed: ratio to the sum of all others above which the start of a frame is noticed
         preamble_capture: f64 [-20.0, 100.0, "dB"] = -20.0,
     }
 }

@@ -31,7 +31,7 @@ const CONNECTIONS: usize = 128;
 const HEAD: Duration = Duration::from_secs(5);
 /// Maximum number of headers of a request.
 const HEADERS: usize = 64;
-/// Maximum size of the head of a request in bytes, and of what is written at once.
+/// Maximum size in bytes of a request's head, and of one write.
 const BUFFER: usize = 16 << 10;
 /// Time for which a client may read nothing of a response.
 const PATIENCE: Duration = Duration::from_secs(30);

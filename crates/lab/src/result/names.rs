@@ -293,8 +293,8 @@ pub const DEFINITIONS: &[Definition] = &[
     mean(
         "decodable_ratio",
         "pictures that can be decoded / pictures, both of counted units. With frames: `frames_decodable` / \
-         `frames_sent`. Without frames pictures are nominal: 25 per second, in groups of 25, each of which \
-         needs those before it and all its messages in time",
+         `frames_sent`. A video without frames counts as 25 pictures per second, in groups of 25. Such a picture \
+         needs all its messages in time, and all earlier pictures of its group",
     ),
     mean(
         "freezes_per_min",

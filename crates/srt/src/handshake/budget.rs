@@ -15,8 +15,9 @@ const BURST: Duration = Duration::from_millis(500);
 /// known the passphrase.
 const FOR_OTHERS: Duration = Duration::from_millis(300);
 const FOR_KNOWN: Duration = Duration::from_millis(100);
-/// Entries for sources that failed, of which several may share one, and for the last ones that knew the passphrase.
+/// Number of entries for sources that failed. Several sources may share an entry.
 const FAILED: usize = 1024;
+/// Number of sources that are remembered because they knew the passphrase: the last ones.
 const KNOWN: usize = 256;
 /// Time for which a failure is remembered.
 const MEMORY: Duration = Duration::from_secs(10);

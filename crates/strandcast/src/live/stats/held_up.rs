@@ -19,7 +19,7 @@ pub(in crate::live) struct Held {
     pub(in crate::live) overdue: u64,
     /// Messages for which the send buffer had no room.
     pub(in crate::live) refused: u64,
-    /// Messages of which a part was sent.
+    /// Messages that were sent in part.
     pub(in crate::live) begun: u64,
     /// No link answers.
     pub(in crate::live) silent: bool,
