@@ -101,7 +101,7 @@ def run(sender: str, receiver: str, keys: str, port: int, mbps: float, seconds: 
             finally:
                 sends.kill()
                 receives.kill()
-    counter.join()
+        counter.join()
     # What a program holds back at the end is less than a hundredth.
     if not 0.99 * size <= counter.bytes <= size:
         raise UnsoundError(f"{sender} to {receiver}: {counter.bytes} of {size} bytes arrived")

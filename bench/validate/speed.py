@@ -8,10 +8,8 @@ import argparse
 import json
 import pathlib
 import statistics
-import subprocess
-import tempfile
 
-from bench.common import simulate, whole
+from bench.common import OUT, built, simulate, whole
 from bench.pages import table as markdown
 from bench.validate import ours, table
 
@@ -42,18 +40,15 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
     """Builds the ns-3 program, measures."""
-    with tempfile.TemporaryDirectory() as folder:
-        program = build(pathlib.Path(folder))
-        return {"speed": speed(asked.program, program, asked.rounds), "goodput": goodput(asked.program, program)}
+    program = build()
+    return {"speed": speed(asked.program, program, asked.rounds), "goodput": goodput(asked.program, program)}
 
 
-def build(folder: pathlib.Path) -> pathlib.Path:
+def build() -> pathlib.Path:
     """The dumbbell, against the libraries that Debian ships."""
-    program = folder / "dumbbell"
-    libraries = [f"-lns3-{name}" for name in LIBRARIES]
     source = table.FOLDER / "ns3/dumbbell.cc"
-    subprocess.run(["g++", "-std=c++17", "-O2", "-o", program, source, *libraries], check=True)
-    return program
+    words = ["g++", "-std=c++17", "-O2", str(source), *(f"-lns3-{name}" for name in LIBRARIES), "-o"]
+    return built(OUT / "dumbbell", "libns3-dev g++", words, source.read_bytes())
 
 
 def ns3(program: pathlib.Path, network: dict, seed: int, *more: str) -> dict:

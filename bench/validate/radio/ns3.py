@@ -7,7 +7,6 @@ import argparse
 import json
 import pathlib
 import subprocess
-import tempfile
 
 from bench import common
 from bench.pages import table as markdown
@@ -45,15 +44,14 @@ def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
     chosen = sides.some({one.name: one for one in networks()}, asked.cells)
     both = sides.Sides(asked, "ns3-radio")
     tasks = {(one.name, str(seed), digest(one)): (one, seed) for one in chosen.values() for seed in SEEDS}
-    with tempfile.TemporaryDirectory() as folder:
-        program = None if asked.report is not None else build(pathlib.Path(folder))
-        both.make(
-            tasks,
-            VERSION,
-            lambda task, _: ns3(program, *task),
-            tasks,
-            lambda task, _: run(asked.program, *task, scenario(task[0], AIR, FLOW)),
-        )
+    program = None if asked.report is not None else build()
+    both.make(
+        tasks,
+        VERSION,
+        lambda task, _: ns3(program, *task),
+        tasks,
+        lambda task, _: run(asked.program, *task, scenario(task[0], AIR, FLOW)),
+    )
     found = {one: [both.runs(one.name, digest(one), ours=ours) for ours in (False, True)] for one in chosen.values()}
     text, off = compared({one.topology: pair for one, pair in found.items() if all(pair)})
     return {"ns3-radio": both.by() + text}, sides.judged(off)
@@ -66,7 +64,8 @@ def networks() -> list[cases.Case]:
 
 def digest(case: cases.Case) -> str:
     """Changes when the network, or what ns-3 is asked, does."""
-    return common.digest(cases.digest(case) + source().read_text(), length=16)
+    asked = (str(SEGMENT), str(WINDOW), *AIR, *FLOW)
+    return common.digest(cases.digest(case), source().read_text(), *asked, length=16)
 
 
 def source() -> pathlib.Path:
@@ -74,12 +73,10 @@ def source() -> pathlib.Path:
     return table.FOLDER / "ns3/adhoc.cc"
 
 
-def build(folder: pathlib.Path) -> pathlib.Path:
+def build() -> pathlib.Path:
     """The program, against the libraries that Debian ships."""
-    program = folder / "adhoc"
-    libraries = [f"-lns3-{name}" for name in LIBRARIES]
-    subprocess.run(["g++", "-std=c++17", "-O2", "-o", program, source(), *libraries], check=True)
-    return program
+    words = ["g++", "-std=c++17", "-O2", str(source()), *(f"-lns3-{name}" for name in LIBRARIES), "-o"]
+    return common.built(common.OUT / "adhoc", "libns3-dev g++", words, source().read_bytes())
 
 
 def ns3(program: pathlib.Path, case: cases.Case, seed: int) -> dict:

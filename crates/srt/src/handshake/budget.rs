@@ -50,10 +50,13 @@ impl Budget {
         let source = self.hash(source);
         let recent = |failed: Option<Instant>| failed.is_some_and(|at| now < at + MEMORY);
         let known = self.known.iter().find(|known| known.source == source);
+        let failed = match known {
+            Some(known) => known.failed,
+            None => self.failed.get(place(source)).copied().flatten(),
+        };
         let reserve = match known {
-            Some(known) if !recent(known.failed) => Duration::ZERO,
-            Some(_) => FOR_KNOWN,
-            None if recent(self.failed.get(place(source)).copied().flatten()) => FOR_OTHERS,
+            _ if recent(failed) => FOR_OTHERS,
+            Some(_) => Duration::ZERO,
             None => FOR_KNOWN,
         };
         let used = self.full_at.saturating_since(now);
@@ -143,16 +146,17 @@ mod tests {
         assert_eq!(refused, 0);
     }
 
-    /// Each rogue caller has an address of its own, or all have one from which somebody knew the passphrase as well.
+    /// Each rogue caller has an address of its own, or all have one from which a caller knew the passphrase as well: a
+    /// source that never called before is also admitted.
     #[test]
     fn a_source_that_knew_the_passphrase_is_admitted_during_a_flood() {
-        for sources in [1 << 24, 1] {
+        for (sources, friend) in [(1 << 24, "192.0.2.2"), (1, "192.0.2.2"), (1, "192.0.2.3")] {
             let mut budget = budget();
             budget.succeed("192.0.2.2".parse().unwrap());
             budget.succeed("198.0.0.0".parse().unwrap());
-            let (computed, refused) = flood(budget, sources, "192.0.2.2");
+            let (computed, refused) = flood(budget, sources, friend);
             assert!((900..=1050).contains(&computed), "{computed}");
-            assert_eq!(refused, 0, "{sources} sources");
+            assert_eq!(refused, 0, "{sources} sources, {friend}");
         }
     }
 }

@@ -167,7 +167,7 @@ mod thorough {
         let (port, count) = (free_port(), 4000);
         let keys = "latency=1000&passphrase=correct-horse";
         let listen = url(&format!("srt://127.0.0.1:{port}?mode=listener&{keys}"));
-        let config_of_listener = Config { max_connections: 4, ..config(&listen, Direction::Receive) };
+        let config_of_listener = Config { max_connections: 3, ..config(&listen, Direction::Receive) };
         let (_listener, mut received) = receiver(&listen, config_of_listener).await;
         let call = url(&format!("srt://127.0.0.1:{port}?{keys}"));
         let (_first, sent) = sender(&call, config(&call, Direction::Send)).await;
@@ -238,14 +238,14 @@ mod thorough {
         let quiet = std::process::Stdio::null;
         let mut child = command.stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn().expect("prlimit");
         sleep(Duration::from_secs(1)).await;
-        let before = peak_kb(child.id());
+        let before = peak_kb(child.id()).expect("the listener of libsrt runs");
         let to = SocketAddr::from(([127, 0, 0, 1], port));
         spawn_blocking(move || rogue_callers(to)).await.expect("no panic");
         let after = peak_kb(child.id());
         let _ = child.kill();
         let _ = child.wait();
-        println!("libsrt held {before:?} kB before, {after:?} kB after {CALLERS} callers");
+        println!("libsrt held {before} kB before, {after:?} kB after {CALLERS} callers");
         // A listener that has ended has no memory.
-        assert!(before.zip(after).is_none_or(|(before, after)| after > 2 * before));
+        assert!(after.is_none_or(|after| after > 2 * before));
     }
 }
