@@ -106,6 +106,12 @@ impl Heartbeats {
         }
     }
 
+    /// Returns whether an answer to a heartbeat of the core is awaited, or one is requested.
+    pub fn judges(&self) -> bool {
+        self.requests.iter().any(|w| !w.probe)
+            || self.pending.iter().any(|p| !p.probe && p.deadline.is_some())
+    }
+
     /// Returns whether an answer is awaited.
     pub fn awaiting(&self) -> bool {
         self.deadline().is_some()

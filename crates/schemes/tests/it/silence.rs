@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::config::TransportConfig;
+use strandcast_proto::policy::PathState;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_schemes::parse_spec;
@@ -128,4 +129,43 @@ fn a_silent_path_is_left_soon() {
     }
     let [bond, strand] = ["bond", "strand"].map(|scheme| measure(scheme, Hole::Reverse)[0]);
     assert!(strand[0] < 500.0 && bond[0] > 1000.0, "{bond:?}, {strand:?}");
+}
+
+/// Time until a dark path is potentially failed, and what it is without an end: 5 s. No data is in flight on the path
+/// when it becomes dark, and the scheme sends none there afterwards.
+fn suspected_after(packets_per_s: u64, seed: u64) -> Duration {
+    let spec = parse_spec("strand").expect("a spec of this test");
+    let mut transport = TransportConfig { mtu_discovery: None, ..TransportConfig::live() };
+    spec.tune(&mut transport);
+    let accepted = spec.clone();
+    let accept = Arc::new(move |seeds: &Seeds| accepted.build(seeds));
+    let mut w = TestPair::with(&[2, 2, 2], [transport.clone(), transport], accept, seed);
+    w.connect_with(spec.build(&Seeds::new(seed, 1)));
+    w.run(ms(1000));
+    let apart = Duration::from_micros(1_000_000 / packets_per_s);
+    let begin = w.now;
+    let mut dark = None;
+    while w.now < begin + ms(9000) {
+        let options = SendOptions { unordered: true, lifetime: Some(ms(1000)), ..SendOptions::default() };
+        w.send(CLIENT, vec![0; 1100], options);
+        w.run(apart);
+        let in_flight = w.association(CLIENT).paths()[0].in_flight;
+        if dark.is_none() && w.now > begin + ms(3000) && in_flight == 0 {
+            w.wires[0].up = [false; 2];
+            dark = Some(w.now);
+        }
+        if w.states(CLIENT)[0] == PathState::PotentiallyFailed {
+            return w.now - dark.expect("the path was dark before");
+        }
+    }
+    ms(5000)
+}
+
+/// A path that the scheme leaves is reported to be potentially failed, even if nothing was in flight there.
+#[test]
+fn a_silent_path_without_data_is_potentially_failed_soon() {
+    for seed in 0..60 {
+        let after = suspected_after([20, 60, 150][seed as usize % 3], seed);
+        assert!(after <= ms(3000), "seed {seed}: {after:?}");
+    }
 }

@@ -88,6 +88,7 @@ impl PathManager<'_> {
                 &Signal::Heartbeat(&HeartbeatInfo { path, rtt: None, probe, sent, late: false }),
             );
             if probe {
+                self.judge_idle(path);
                 continue;
             }
             if self.cx.config.failed_after.is_none() || !self.cx.paths[path.index()].confirmed {
@@ -102,6 +103,18 @@ impl PathManager<'_> {
             if self.cx.state == State::Closed {
                 return;
             }
+        }
+    }
+
+    /// Handles a probe of the scheme without an answer, if paths fail by time. The scheme may keep data away from the
+    /// path, and then no timer of data counts errors: a heartbeat of the core does.
+    fn judge_idle(&mut self, path: PathId) {
+        let view = self.cx.paths.view(path.index());
+        let idle =
+            view.state == PathState::Active && view.in_flight == 0 && self.cx.config.failed_after.is_some();
+        let heartbeats = &mut self.cx.paths[path.index()].heartbeats;
+        if idle && !heartbeats.judges() {
+            heartbeats.want();
         }
     }
 
