@@ -57,6 +57,7 @@ BENCHES = {
     "sweep": Bench("speed.sweep", "a sweep on two cores, compared with two processes", ("package",)),
     "policies": Bench("speed.policies", "policies in Python, compared with Rust", ("package",)),
     "ns2": Bench("validate.wired", "our transports compared with ns-2.35's"),
+    "ns2-pace": Bench("validate.pace", "processor time of our TCP and SCTP compared with ns-2.35's"),
     "ns2-radio": Bench("validate.radio.main", "our radio and routing compared with ns-2.35's"),
     "ns3-radio": Bench("validate.radio.ns3", "our radio and AODV compared with ns-3.37's", ("ns3",)),
     "ns2-constants": Bench("validate.constants", "constants of profile ns2 compared with the defaults of ns-2's agents"),

@@ -19,6 +19,21 @@ pub trait Payload: Clone {
     }
 }
 
+/// What the packet in the box does.
+impl<P: Payload> Payload for Box<P> {
+    fn corrupt(&mut self, random: &mut Random) {
+        (**self).corrupt(random);
+    }
+
+    fn flow(&self) -> u64 {
+        (**self).flow()
+    }
+
+    fn is_spared(&self) -> bool {
+        (**self).is_spared()
+    }
+}
+
 /// Flips one bit; an empty packet stays as it is.
 impl Payload for Vec<u8> {
     fn corrupt(&mut self, random: &mut Random) {

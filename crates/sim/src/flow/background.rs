@@ -72,9 +72,9 @@ impl BackgroundSender {
 }
 
 impl Agent for BackgroundSender {
-    fn handle_packet(&mut self, now: Instant, packet: Packet, _: &mut AgentOutput) {
-        if let Body::Tcp(segment) = packet.body {
-            self.sender.handle_segment(now, &segment);
+    fn handle_packet(&mut self, now: Instant, packet: &mut Packet, _: &mut AgentOutput) {
+        if let Body::Tcp(segment) = &packet.body {
+            self.sender.handle_segment(now, segment);
         }
     }
 
@@ -112,11 +112,11 @@ impl BackgroundSink {
 }
 
 impl Agent for BackgroundSink {
-    fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut AgentOutput) {
+    fn handle_packet(&mut self, now: Instant, packet: &mut Packet, out: &mut AgentOutput) {
         let meta = packet.meta;
-        let (sequence, new) = match packet.body {
+        let (sequence, new) = match &packet.body {
             Body::Tcp(segment) => {
-                let arrival = self.receiver.handle_segment(now, &segment);
+                let arrival = self.receiver.handle_segment(now, segment);
                 (Some(segment.seq as u32), arrival.is_some_and(|arrival| arrival.new))
             }
             Body::Udp(_) => (None, true),

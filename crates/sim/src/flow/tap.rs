@@ -54,8 +54,8 @@ impl Tap {
 }
 
 impl Agent for Tap {
-    fn handle_packet(&mut self, now: Instant, packet: Packet, _: &mut AgentOutput) {
-        let Body::Ip(bytes) = packet.body else { return };
+    fn handle_packet(&mut self, now: Instant, packet: &mut Packet, _: &mut AgentOutput) {
+        let Body::Ip(bytes) = packet.take_body() else { return };
         self.arrived.push_back(Arrival { path: packet.meta.path, at: now, packet: bytes });
     }
 

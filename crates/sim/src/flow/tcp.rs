@@ -86,9 +86,9 @@ impl TcpSender {
 }
 
 impl Agent for TcpSender {
-    fn handle_packet(&mut self, now: Instant, packet: Packet, _: &mut AgentOutput) {
-        if let Body::Tcp(segment) = packet.body {
-            self.sender.handle_segment(now, &segment);
+    fn handle_packet(&mut self, now: Instant, packet: &mut Packet, _: &mut AgentOutput) {
+        if let Body::Tcp(segment) = &packet.body {
+            self.sender.handle_segment(now, segment);
         }
     }
 
@@ -193,14 +193,14 @@ impl TcpReceiver {
 }
 
 impl Agent for TcpReceiver {
-    fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut AgentOutput) {
-        let Packet { meta, body: Body::Tcp(segment) } = packet else { return };
+    fn handle_packet(&mut self, now: Instant, packet: &mut Packet, out: &mut AgentOutput) {
+        let Packet { meta, body: Body::Tcp(segment) } = &*packet else { return };
         let subflow = usize::from(segment.subflow);
         if self.paths.len() <= subflow {
             self.paths.resize(subflow + 1, meta.path);
         }
         self.paths[subflow] = meta.path;
-        let Some(arrival) = self.receiver.handle_segment(now, &segment) else { return };
+        let Some(arrival) = self.receiver.handle_segment(now, segment) else { return };
         out.events.push(TraceEvent::Arrived {
             path: meta.path,
             sent: meta.sent,

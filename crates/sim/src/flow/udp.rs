@@ -23,7 +23,7 @@ impl UdpSender {
 }
 
 impl Agent for UdpSender {
-    fn handle_packet(&mut self, _: Instant, _: Packet, _: &mut AgentOutput) {}
+    fn handle_packet(&mut self, _: Instant, _: &mut Packet, _: &mut AgentOutput) {}
 
     fn run(&mut self, now: Instant, out: &mut AgentOutput) {
         while let Some(emission) = self.feed.peek(now) {
@@ -54,7 +54,7 @@ pub struct UdpSink {
 }
 
 impl Agent for UdpSink {
-    fn handle_packet(&mut self, _: Instant, packet: Packet, out: &mut AgentOutput) {
+    fn handle_packet(&mut self, _: Instant, packet: &mut Packet, out: &mut AgentOutput) {
         let Body::Udp(Datagram { message, submitted }) = packet.body else { return };
         let meta = packet.meta;
         out.events.push(TraceEvent::Arrived {

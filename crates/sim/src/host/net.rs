@@ -243,7 +243,7 @@ impl Net {
     }
 
     /// A direction of a path.
-    pub fn link(&self, path: NetPath, direction: Direction) -> &Link<Packet> {
+    pub fn link(&self, path: NetPath, direction: Direction) -> &Link<Box<Packet>> {
         &self.network.wire(self.wire(path, direction)).link
     }
 

@@ -309,9 +309,9 @@ fn clear(tuple: FourTuple) -> FourTuple {
 }
 
 impl Agent for SctpHost {
-    fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut AgentOutput) {
-        let Packet { meta, body } = packet;
-        let (wire, data) = match body {
+    fn handle_packet(&mut self, now: Instant, packet: &mut Packet, out: &mut AgentOutput) {
+        let meta = packet.meta;
+        let (wire, data) = match packet.take_body() {
             Body::Sctp(packet) => (packet.clone(), packet),
             Body::Sealed { datagram, packet } => (datagram, packet),
             Body::Tcp(_) | Body::Udp(_) | Body::Ip(_) | Body::Damaged => return,

@@ -15,7 +15,7 @@ use super::packet::{Body, Framing, Packet};
 /// The network calls `handle_…` and then `run`, which sends all output of this instant.
 pub trait Agent: Any + Debug + Send {
     /// Handles a packet.
-    fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut AgentOutput);
+    fn handle_packet(&mut self, now: Instant, packet: &mut Packet, out: &mut AgentOutput);
 
     /// Acts on everything due at `now` and emits all output.
     fn run(&mut self, now: Instant, out: &mut AgentOutput);

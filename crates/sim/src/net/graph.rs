@@ -18,7 +18,7 @@ use super::packet::{Packet, PacketMeta};
 #[derive(Debug)]
 pub struct DirectedLink {
     /// The link itself.
-    pub link: Link<Packet>,
+    pub link: Link<Box<Packet>>,
     /// True if the link counts frames and reports them to the agents whose routes begin with it.
     pub wireless: bool,
     /// True if the link's random loss spares background load.
@@ -43,7 +43,7 @@ impl DirectedLink {
         &mut self,
         now: Instant,
         id: DirectedLinkId,
-        packet: Packet,
+        packet: Box<Packet>,
         mut around: Around<'_, W>,
     ) {
         self.serve(now, id, &mut around);

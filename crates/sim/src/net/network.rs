@@ -40,6 +40,8 @@ pub struct Network<W = ()> {
     unroutable: u64,
     out: AgentOutput,
     delivered: Vec<Packet>,
+    /// Packets that have arrived, whose memory carries the next ones.
+    spent: Vec<Box<Packet>>,
     observer: W,
 }
 
@@ -68,6 +70,7 @@ impl<W: Observer> Network<W> {
             unroutable: 0,
             out: AgentOutput::default(),
             delivered: Vec::new(),
+            spent: Vec::new(),
             observer,
         }
     }
@@ -351,7 +354,7 @@ impl<W: Observer> Network<W> {
             damaged: false,
         };
         self.packets += 1;
-        let packet = Packet { meta, body };
+        let packet = boxed(&mut self.spent, Packet { meta, body });
         self.observer.sent(now, from, &packet);
         match &mut route.nic {
             Some(nic) => {
@@ -377,7 +380,7 @@ impl<W: Observer> Network<W> {
         }
     }
 
-    fn forward_from_host(&mut self, now: Instant, packet: Packet) {
+    fn forward_from_host(&mut self, now: Instant, packet: Box<Packet>) {
         match self.step_of(&packet) {
             Some(step) => self.take(now, step, packet),
             None => self.unroutable += 1,
@@ -390,11 +393,11 @@ impl<W: Observer> Network<W> {
         steps.get(usize::from(packet.meta.hop)).copied()
     }
 
-    fn take(&mut self, now: Instant, step: Step, packet: Packet) {
+    fn take(&mut self, now: Instant, step: Step, packet: Box<Packet>) {
         match step {
             Step::Link(wire) => self.enter(now, wire, packet),
             Step::Radio { radio, from, to } => {
-                self.on_air(radio, |air, cx| air.originate(from, to, packet, cx));
+                self.on_air(radio, |air, cx| air.originate(from, to, *packet, cx));
             }
         }
     }
@@ -415,7 +418,8 @@ impl<W: Observer> Network<W> {
             return;
         }
         let mut delivered = core::mem::take(&mut self.delivered);
-        for mut packet in delivered.drain(..) {
+        for packet in delivered.drain(..) {
+            let mut packet = boxed(&mut self.spent, packet);
             packet.meta.hop += 1;
             match self.step_of(&packet) {
                 Some(step) => self.take(now, step, packet),
@@ -429,7 +433,7 @@ impl<W: Observer> Network<W> {
         self.delivered = delivered;
     }
 
-    fn enter(&mut self, now: Instant, id: DirectedLinkId, mut packet: Packet) {
+    fn enter(&mut self, now: Instant, id: DirectedLinkId, mut packet: Box<Packet>) {
         let Network { wires, routes, engine, observer, .. } = self;
         let wire = &mut wires[id.index()];
         packet.meta.spared = wire.spares_background && packet.meta.flow >= self.background;
@@ -478,10 +482,12 @@ impl<W: Observer> Network<W> {
         }
     }
 
-    fn receive(&mut self, now: Instant, to: AgentId, packet: Packet) {
+    fn receive(&mut self, now: Instant, to: AgentId, mut packet: Box<Packet>) {
         self.observer.received(now, &packet.meta);
         let mut out = core::mem::take(&mut self.out);
-        self.agents[to.0 as usize].agent.handle_packet(now, packet, &mut out);
+        self.agents[to.0 as usize].agent.handle_packet(now, &mut packet, &mut out);
+        drop(packet.take_body());
+        self.spent.push(packet);
         self.emit(now, to, &mut out);
         self.out = out;
     }
@@ -495,5 +501,16 @@ impl<W: Observer> Network<W> {
             self.agents[frame.from.0 as usize].agent.handle_link(now, id, sample);
             self.wake(frame.from);
         }
+    }
+}
+
+/// A packet in the memory of one that has arrived: packets are large, and links and queues move them often.
+fn boxed(spent: &mut Vec<Box<Packet>>, packet: Packet) -> Box<Packet> {
+    match spent.pop() {
+        Some(mut place) => {
+            *place = packet;
+            place
+        }
+        None => Box::new(packet),
     }
 }

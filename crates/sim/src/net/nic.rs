@@ -16,7 +16,7 @@ pub(super) struct Nic {
     most: Duration,
     random: Random,
     last: Instant,
-    held: VecDeque<(Instant, Packet)>,
+    held: VecDeque<(Instant, Box<Packet>)>,
 }
 
 impl Nic {
@@ -25,7 +25,7 @@ impl Nic {
     }
 
     /// Adds a packet and returns its departure time, if no other packet waits.
-    pub fn hold(&mut self, now: Instant, packet: Packet) -> Option<Instant> {
+    pub fn hold(&mut self, now: Instant, packet: Box<Packet>) -> Option<Instant> {
         let wait = Duration::from_nanos(self.random.below(self.most.as_nanos() as u64 + 1));
         self.last = self.last.max(now + wait);
         self.held.push_back((self.last, packet));
@@ -33,7 +33,7 @@ impl Nic {
     }
 
     /// Returns the next packet that leaves by `now`.
-    pub fn release(&mut self, now: Instant) -> Option<Packet> {
+    pub fn release(&mut self, now: Instant) -> Option<Box<Packet>> {
         self.held.pop_front_if(|(at, _)| *at <= now).map(|(_, packet)| packet)
     }
 

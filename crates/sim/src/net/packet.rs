@@ -107,6 +107,11 @@ pub struct Datagram {
 }
 
 impl Packet {
+    /// Takes the contents; the packet is spent.
+    pub fn take_body(&mut self) -> Body {
+        core::mem::replace(&mut self.body, Body::Damaged)
+    }
+
     /// Value that distinguishes packets in fingerprints: the length and SCTP's checksum, the end of a sealed
     /// datagram's tag, TCP's number or the message's number.
     pub fn digest(&self) -> u64 {
