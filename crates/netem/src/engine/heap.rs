@@ -28,19 +28,20 @@ impl<E> Engine<E> {
 
     /// Schedules `event` at `at`, or now if `at` is in the past.
     pub fn schedule(&mut self, at: Instant, event: E) {
-        self.heap.push(Entry { at: at.max(self.now), sequence: self.sequence, event });
+        let at = u128::from(at.max(self.now).as_nanos());
+        self.heap.push(Entry { order: at << 64 | u128::from(self.sequence), event });
         self.sequence += 1;
     }
 
     /// Time of the next event.
     pub fn next_time(&self) -> Option<Instant> {
-        self.heap.peek().map(|entry| entry.at)
+        self.heap.peek().map(Entry::at)
     }
 
     /// Returns the next event and advances time to it.
     pub fn pop(&mut self) -> Option<E> {
         let entry = self.heap.pop()?;
-        self.now = entry.at;
+        self.now = entry.at();
         Some(entry.event)
     }
 
@@ -70,15 +71,21 @@ impl<E> Default for Engine<E> {
 
 #[derive(Clone, Debug)]
 struct Entry<E> {
-    at: Instant,
-    sequence: u64,
+    /// Time in nanoseconds, and below it the sequence: one number is compared sooner than two.
+    order: u128,
     event: E,
+}
+
+impl<E> Entry<E> {
+    fn at(&self) -> Instant {
+        Instant::from_nanos((self.order >> 64) as u64)
+    }
 }
 
 // Reversed, because `BinaryHeap` returns the greatest first.
 impl<E> Ord for Entry<E> {
     fn cmp(&self, other: &Self) -> Ordering {
-        (other.at, other.sequence).cmp(&(self.at, self.sequence))
+        other.order.cmp(&self.order)
     }
 }
 

@@ -419,15 +419,20 @@ impl<P: Payload> Link<P> {
         if copy.is_some() {
             self.stats.duplicated.add(len);
         }
-        for mut packet in core::iter::once(packet).chain(copy) {
-            if happens(&mut self.random.corrupt, self.config.corrupt) {
-                packet.corrupt(&mut self.random.corrupt);
-                self.stats.corrupted.add(len);
+        let Link { config, random, stats, .. } = self;
+        let mut fly = |mut packet: P| {
+            if happens(&mut random.corrupt, config.corrupt) {
+                packet.corrupt(&mut random.corrupt);
+                stats.corrupted.add(len);
             }
             if held_up.is_some() || overtakes {
-                self.stats.reordered.add(len);
+                stats.reordered.add(len);
             }
             insert(ring, Flight { arrival, packet, len });
+        };
+        fly(packet);
+        if let Some(copy) = copy {
+            fly(copy);
         }
     }
 }
