@@ -63,7 +63,14 @@ def compared(asked: argparse.Namespace, name: str, network: dict, folder: pathli
     ratios = sorted(them / us for them, us in both)
     rate = packets / mine
     ratio = statistics.median(ratios)
-    row = [name, f"{packets:,.0f}", f"{theirs:.2f}", f"{mine:.2f}", f"{ratio:.1f}", f"{ratios[0]:.1f}, {ratios[-1]:.1f}"]
+    row = [
+        name,
+        f"{packets:,.0f}",
+        f"{theirs:.2f}",
+        f"{mine:.2f}",
+        f"{ratio:.1f}",
+        f"{ratios[0]:.1f}, {ratios[-1]:.1f}",
+    ]
     met = ratio >= LEAST_RATIO if network["transport"] == "tcp" else rate >= LEAST_PACKETS
     return [*row, f"{rate:,.0f}"], met
 

@@ -19,7 +19,7 @@ pub trait Payload: Clone {
     }
 }
 
-/// What the packet in the box does.
+/// Each call goes to the packet in the box.
 impl<P: Payload> Payload for Box<P> {
     fn corrupt(&mut self, random: &mut Random) {
         (**self).corrupt(random);

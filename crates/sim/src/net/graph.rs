@@ -38,6 +38,17 @@ pub(super) struct Around<'a, W> {
 }
 
 impl DirectedLink {
+    pub(super) fn new(link: Link<Box<Packet>>) -> Self {
+        DirectedLink {
+            link,
+            wireless: false,
+            spares_background: false,
+            alarm: None,
+            departing: VecDeque::new(),
+            frames: Frames::default(),
+        }
+    }
+
     /// Takes a packet, and reports its outcome.
     pub(super) fn enter<W: Observer>(
         &mut self,

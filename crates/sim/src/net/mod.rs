@@ -9,6 +9,7 @@ mod network;
 mod nic;
 mod observer;
 mod packet;
+mod spent;
 #[cfg(test)]
 mod tests;
 

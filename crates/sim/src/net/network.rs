@@ -14,6 +14,7 @@ use super::air::{Air, Surroundings};
 use super::event::Event;
 use super::graph::Around;
 use super::nic::Nic;
+use super::spent::Spent;
 use super::{
     Agent, AgentId, AgentOutput, DirectedLink, DirectedLinkId, FlowId, Frame, Observer, Outgoing, Packet,
     PacketMeta, RadioId, Route, RouteId, Step,
@@ -40,8 +41,7 @@ pub struct Network<W = ()> {
     unroutable: u64,
     out: AgentOutput,
     delivered: Vec<Packet>,
-    /// Packets that have arrived, whose memory carries the next ones.
-    spent: Vec<Box<Packet>>,
+    spent: Spent,
     observer: W,
 }
 
@@ -70,7 +70,7 @@ impl<W: Observer> Network<W> {
             unroutable: 0,
             out: AgentOutput::default(),
             delivered: Vec::new(),
-            spent: Vec::new(),
+            spent: Spent::default(),
             observer,
         }
     }
@@ -80,15 +80,7 @@ impl<W: Observer> Network<W> {
     /// # Panics
     /// If [`LinkConfig::validate`] rejects `config`.
     pub fn add_wire(&mut self, config: LinkConfig, label: &str) -> DirectedLinkId {
-        let link = Link::new(config, &self.seeds, label);
-        self.wires.push(DirectedLink {
-            link,
-            wireless: false,
-            spares_background: false,
-            alarm: None,
-            departing: Default::default(),
-            frames: Default::default(),
-        });
+        self.wires.push(DirectedLink::new(Link::new(config, &self.seeds, label)));
         DirectedLinkId(self.wires.len() as u32 - 1)
     }
 
@@ -354,7 +346,7 @@ impl<W: Observer> Network<W> {
             damaged: false,
         };
         self.packets += 1;
-        let packet = boxed(&mut self.spent, Packet { meta, body });
+        let packet = self.spent.boxed(Packet { meta, body });
         self.observer.sent(now, from, &packet);
         match &mut route.nic {
             Some(nic) => {
@@ -419,7 +411,7 @@ impl<W: Observer> Network<W> {
         }
         let mut delivered = core::mem::take(&mut self.delivered);
         for packet in delivered.drain(..) {
-            let mut packet = boxed(&mut self.spent, packet);
+            let mut packet = self.spent.boxed(packet);
             packet.meta.hop += 1;
             match self.step_of(&packet) {
                 Some(step) => self.take(now, step, packet),
@@ -486,8 +478,7 @@ impl<W: Observer> Network<W> {
         self.observer.received(now, &packet.meta);
         let mut out = core::mem::take(&mut self.out);
         self.agents[to.0 as usize].agent.handle_packet(now, &mut packet, &mut out);
-        drop(packet.take_body());
-        self.spent.push(packet);
+        self.spent.keep(packet);
         self.emit(now, to, &mut out);
         self.out = out;
     }
@@ -501,16 +492,5 @@ impl<W: Observer> Network<W> {
             self.agents[frame.from.0 as usize].agent.handle_link(now, id, sample);
             self.wake(frame.from);
         }
-    }
-}
-
-/// A packet in the memory of one that has arrived: packets are large, and links and queues move them often.
-fn boxed(spent: &mut Vec<Box<Packet>>, packet: Packet) -> Box<Packet> {
-    match spent.pop() {
-        Some(mut place) => {
-            *place = packet;
-            place
-        }
-        None => Box::new(packet),
     }
 }
