@@ -4,7 +4,7 @@ Profile `linux`: SACK, timestamps, acknowledgements for every second segment and
 200 ms. With the second of profile `rfc` each timeout would silence a flow of a few segments for a hundred round trips of
 10 ms, and its share would tell of the timer, not of the window. `count=bytes` everywhere, as RFC 3465, RFC 6356 and
 Linux count: what an ACK stands for must not tell windows apart. Hosts add their overhead, so that drop-tail queues do
-not lock phases (docs/models/fairness.md).
+not lock phases (docs/models/tcp.md).
 """
 
 from dataclasses import dataclass, field
