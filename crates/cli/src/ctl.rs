@@ -1,6 +1,7 @@
 //! `strandcast ctl`: a client of the API.
 
 mod client;
+mod secure;
 
 use serde_json::Value;
 use strandcast::text::{bits_per_s, count};
@@ -16,7 +17,7 @@ use crate::print;
 /// # Errors
 /// [`CliError`].
 pub(crate) fn run(args: &CtlArgs) -> Result<(), CliError> {
-    let client = Client::of(&args.address, args.token.as_deref())?;
+    let client = Client::of(&args.address, args.ca.as_deref(), args.token.as_deref())?;
     match &args.verb {
         CtlVerb::Streams { json: false } => print::text(&table(&client.json("GET", "/v1/streams")?)),
         CtlVerb::Streams { json: true } => shown(&client, "/v1/streams"),

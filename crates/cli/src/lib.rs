@@ -26,6 +26,7 @@ mod manual;
 mod media_output;
 mod media_url;
 mod memory;
+mod pem;
 mod perf;
 mod places;
 mod print;

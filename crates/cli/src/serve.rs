@@ -139,9 +139,9 @@ impl Serving {
             Ok(config) => {
                 let names: Vec<String> = config.streams.keys().cloned().collect();
                 let changes = self.server.reload(config).await.map_err(CliError::from);
-                // `read` has checked the tokens.
-                let tokens = || self.offer.as_ref().map_or(Ok(()), Offer::reload);
-                changes.and_then(|changes| tokens().map(|()| (changes, names)))
+                // `read` has checked their files.
+                let files = || self.offer.as_ref().map_or(Ok(()), Offer::reload);
+                changes.and_then(|changes| files().map(|()| (changes, names)))
             }
             Err(error) => Err(error),
         };

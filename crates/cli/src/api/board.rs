@@ -55,9 +55,14 @@ impl Snapshot {
         }
     }
 
+    /// All streams, each as JSON.
+    pub(super) fn described(&self) -> impl Iterator<Item = &Value> {
+        self.streams.values().map(|(_, described)| described)
+    }
+
     /// All streams, as JSON. It is written once for each snapshot: clients share it.
     pub(super) fn streams(&self) -> Bytes {
-        let all = || json!({ "streams": self.streams.values().map(|(_, described)| described).collect::<Vec<_>>() });
+        let all = || json!({ "streams": self.described().collect::<Vec<_>>() });
         self.json.get_or_init(|| format!("{}\n", all()).into()).clone()
     }
 

@@ -1,15 +1,65 @@
 //! Checks of a request before its route: the name by which it came, and the site that caused it.
 
+use std::net::{IpAddr, Ipv6Addr};
+
 use hyper::header::{AUTHORIZATION, HOST, HeaderMap, HeaderValue, ORIGIN};
 use hyper::{Method, Request, StatusCode};
+use rustls::client::verify_server_name;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::server::ParsedCertificate;
 
 /// Way by which a request came.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
     /// The Unix socket. Who may open it may do everything.
     Socket,
-    /// An address, with the names by which it may be called.
-    Address { hosts: Vec<String>, scheme: &'static str },
+    /// An address.
+    Address { names: Names, scheme: &'static str },
+}
+
+/// Names by which an address may be called.
+#[derive(Clone, Debug)]
+pub(super) enum Names {
+    These(Vec<String>),
+    /// Names of this certificate, those of this machine, and any IP address: another site can lead a name of its own here,
+    /// and no address.
+    Certificate(CertificateDer<'static>),
+}
+
+impl Names {
+    fn has(&self, name: &str) -> bool {
+        let is = |known: &str| known.eq_ignore_ascii_case(name);
+        match self {
+            Names::These(names) => names.iter().any(|known| is(known)),
+            Names::Certificate(certificate) => {
+                LOCAL.into_iter().any(is) || is_address(name) || names(certificate, name)
+            }
+        }
+    }
+
+    fn remedy(&self) -> String {
+        match self {
+            Names::These(names) => format!("use {}", names.join(", ")),
+            Names::Certificate(_) => "use one of its certificate".to_owned(),
+        }
+    }
+}
+
+fn is_address(name: &str) -> bool {
+    let within = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    within.map_or_else(
+        || name.parse().is_ok_and(|ip: IpAddr| ip.is_ipv4()),
+        |ip| ip.parse::<Ipv6Addr>().is_ok(),
+    )
+}
+
+/// Returns whether a certificate has this name.
+fn names(certificate: &CertificateDer<'_>, name: &str) -> bool {
+    let (Ok(parsed), Ok(name)) = (ParsedCertificate::try_from(certificate), ServerName::try_from(name))
+    else {
+        return false;
+    };
+    verify_server_name(&parsed, &name).is_ok()
 }
 
 /// Status and reason of a refusal.
@@ -21,16 +71,13 @@ pub(super) const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 /// Checks the name in `Host`, and the site from which a browser sends the request. A page of another site may neither
 /// change anything nor rebind its name to this machine and read the answers.
 pub(super) fn check<B>(place: &Place, request: &Request<B>) -> Result<(), Refusal> {
-    let Place::Address { hosts, scheme } = place else { return Ok(()) };
+    let Place::Address { names, scheme } = place else { return Ok(()) };
     let headers = request.headers();
     let host = only(headers, HOST.as_str())?
         .ok_or((StatusCode::BAD_REQUEST, "the request has no header Host".to_owned()))?;
-    let named = |host: &str| {
-        let name = name_of(host);
-        name.is_some_and(|name| hosts.iter().any(|known| known.eq_ignore_ascii_case(name)))
-    };
+    let named = |host: &str| name_of(host).is_some_and(|name| names.has(name));
     if !named(host) || request.uri().authority().is_some_and(|authority| !named(authority.as_str())) {
-        let why = format!("this server has another name: use {}", hosts.join(", "));
+        let why = format!("this server has another name: {}", names.remedy());
         return Err((StatusCode::MISDIRECTED_REQUEST, why));
     }
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
@@ -82,7 +129,7 @@ mod tests {
     use super::*;
 
     fn status(method: &str, headers: &[(&str, &str)]) -> Option<u16> {
-        let place = Place::Address { hosts: LOCAL.map(str::to_owned).to_vec(), scheme: "http" };
+        let place = Place::Address { names: Names::These(LOCAL.map(str::to_owned).to_vec()), scheme: "http" };
         let mut request = Request::builder().method(method).uri("/v1/streams");
         for (name, value) in headers {
             request = request.header(*name, *value);

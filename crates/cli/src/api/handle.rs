@@ -14,7 +14,9 @@ use super::media;
 use super::openapi::description;
 use super::request::{Asked, Change};
 use super::route::{Action, Found, ROUTES, Right, find};
+use super::sls::statistics;
 use super::stream;
+use super::tls::Tls;
 use super::tokens::Tokens;
 
 /// Maximum number of clients of a place whose responses have no end.
@@ -27,6 +29,8 @@ const CARRIED_OUT: Duration = Duration::from_secs(30);
 pub(super) struct Shared {
     pub(super) board: Arc<Board>,
     pub(super) tokens: Mutex<Arc<Tokens>>,
+    /// Certificate and key of the address, if it has TLS.
+    pub(super) tls: Mutex<Option<Tls>>,
     pub(super) requests: mpsc::Sender<Asked>,
     /// Places for clients whose responses have no end: of the socket, and of the address.
     pub(super) endless: [Arc<Semaphore>; 2],
@@ -38,6 +42,11 @@ impl Shared {
         let [socket, address] = &self.endless;
         let of = if matches!(place, Place::Socket) { socket } else { address };
         Arc::clone(of).try_acquire_owned().ok()
+    }
+
+    /// Certificate and key for the next handshake.
+    pub(super) fn tls(&self) -> Option<Tls> {
+        self.tls.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn tokens(&self) -> Arc<Tokens> {
@@ -175,6 +184,7 @@ fn show(shared: &Shared, place: &Place, action: Action, name: &str) -> Response<
         Action::Metrics => {
             seen(board, |now| response(StatusCode::OK, METRICS, Body::Whole(Some(now.metrics()))))
         }
+        Action::Sls => seen(board, |now| value(StatusCode::OK, &statistics(now.described()))),
         Action::Events => match shared.endless(place) {
             Some(slot) => response(StatusCode::OK, EVENTS, stream::events(board.events(), slot)),
             None => full(),

@@ -1,4 +1,4 @@
-//! The API of a server: HTTP on a Unix socket and on an address of this machine.
+//! The API of a server: HTTP on a Unix socket and on an address, with TLS if other machines can reach that.
 //!
 //! It has a thread and a runtime of its own: requests take no time of the thread that carries media. The command gives it
 //! a [`Snapshot`] each second.
@@ -14,7 +14,9 @@ mod patient;
 mod request;
 mod route;
 mod server;
+mod sls;
 mod stream;
+mod tls;
 mod tokens;
 
 use strandcast::live::serve::ApiConfig;
@@ -25,10 +27,11 @@ pub(crate) use board::{Board, Snapshot};
 pub(crate) use request::{Asked, Change, Outcome};
 pub(crate) use server::Api;
 
-/// Checks the files of tokens of a configuration.
+/// Checks the files of a configuration: tokens, certificate and key.
 ///
 /// # Errors
 /// [`CliError::Usage`]: a line with the file and the remedy.
 pub(crate) fn check(config: &ApiConfig) -> Result<(), CliError> {
-    tokens::Tokens::read(config).map(drop)
+    tokens::Tokens::read(config)?;
+    tls::Tls::read(config).map(drop)
 }

@@ -1,7 +1,7 @@
 //! The table of routes. The router and the description of the API are made from it.
 
 use Action::{
-    Allow, Description, Events, Health, Media, Metrics, Ready, Reload, Revoke, Senders, StartOutput,
+    Allow, Description, Events, Health, Media, Metrics, Ready, Reload, Revoke, Senders, Sls, StartOutput,
     StartStream, StopOutput, StopStream, Stream, Streams,
 };
 use Right::{Anyone, Control, View};
@@ -54,6 +54,7 @@ pub(super) enum Action {
     Events,
     Media,
     Metrics,
+    Sls,
     Health,
     Ready,
     Description,
@@ -100,6 +101,7 @@ pub(super) const ROUTES: &[Route] = &[
     route((Get, "/v1/events"), View, Events, EVENTS, "events from now on"),
     route((Get, "/streams/{name}.ts"), View, Media, MEDIA, "media of the stream, from the next key frame on"),
     route((Get, "/metrics"), View, Metrics, METRICS, "metrics of all streams for Prometheus"),
+    route((Get, "/stats"), View, Sls, JSON, "streams with a sender, as SRT-live-server's statistics"),
     route((Get, "/healthz"), Anyone, Health, TEXT, "200 while the server works, else 503"),
     route((Get, "/readyz"), Anyone, Ready, TEXT, "200 while the server takes senders, 503 once it ends"),
     route((Get, "/openapi.json"), View, Description, JSON, "description of the API (OpenAPI 3.1)"),

@@ -1,7 +1,7 @@
 //! The thread of an API, and its connections.
 
 use std::convert::Infallible;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{io, thread};
@@ -13,15 +13,16 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use strandcast::live::serve::ApiConfig;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::{Semaphore, mpsc, watch};
 
 use super::board::Board;
-use super::guard::{LOCAL, Place};
+use super::guard::{LOCAL, Names, Place};
 use super::handle::{ENDLESS, Shared, answer, no_room};
 use super::listen::{Socket, tcp};
 use super::patient::Patient;
 use super::request::Asked;
+use super::tls::{Handshakes, Tls};
 use super::tokens::Tokens;
 use crate::error::{CliError, why};
 
@@ -60,7 +61,7 @@ struct Listening {
 }
 
 impl Listening {
-    fn start(config: &ApiConfig) -> Result<Listening, CliError> {
+    fn start(config: &ApiConfig, secure: bool) -> Result<Listening, CliError> {
         let mut all = Listening::default();
         if let Some(path) = &config.socket {
             let (socket, listener) = Socket::listen(path)?;
@@ -72,16 +73,25 @@ impl Listening {
             let listener = tcp(address)?;
             // Port 0 is any free one.
             let address = listener.local_addr().map_err(refused)?;
-            all.places.push(format!("http://{address}"));
-            let own = match address.ip() {
-                IpAddr::V4(ip) => ip.to_string(),
-                IpAddr::V6(ip) => format!("[{ip}]"),
-            };
-            let hosts = LOCAL.iter().map(|name| (*name).to_owned()).chain([own]).collect();
-            all.listeners.push(Bound::Tcp(listener, Place::Address { hosts, scheme: "http" }));
+            all.places.push(format!("{}://{address}", if secure { "https" } else { "http" }));
+            all.listeners.push(if secure {
+                Bound::Tls(listener)
+            } else {
+                Bound::Tcp(listener, plain(address))
+            });
         }
         Ok(all)
     }
+}
+
+/// The place of an address without TLS, which only this machine reaches.
+fn plain(address: SocketAddr) -> Place {
+    let own = match address.ip() {
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+    };
+    let names = LOCAL.iter().map(|name| (*name).to_owned()).chain([own]).collect();
+    Place::Address { names: Names::These(names), scheme: "http" }
 }
 
 fn refused(error: io::Error) -> CliError {
@@ -92,6 +102,7 @@ fn refused(error: io::Error) -> CliError {
 enum Bound {
     Unix(std::os::unix::net::UnixListener),
     Tcp(std::net::TcpListener, Place),
+    Tls(std::net::TcpListener),
 }
 
 impl Bound {
@@ -100,6 +111,7 @@ impl Bound {
         Ok(match self {
             Bound::Unix(listener) => Listener::Unix(UnixListener::from_std(listener)?),
             Bound::Tcp(listener, place) => Listener::Tcp(TcpListener::from_std(listener)?, place),
+            Bound::Tls(listener) => Listener::Tls(TcpListener::from_std(listener)?),
         })
     }
 }
@@ -108,22 +120,23 @@ impl Bound {
 enum Listener {
     Unix(UnixListener),
     Tcp(TcpListener, Place),
+    Tls(TcpListener),
 }
 
 impl Api {
     /// Listens, and responds from a thread of its own. Returns the changes that requests ask for.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: a file of tokens is wrong; [`CliError::Network`]: a place is in use.
+    /// [`CliError::Usage`]: a file of tokens, of a certificate or its key is wrong; [`CliError::Network`]: a place is in use.
     pub(crate) fn start(
         config: &ApiConfig,
         board: Arc<Board>,
     ) -> Result<(Api, mpsc::Receiver<Asked>), CliError> {
-        let tokens = Mutex::new(Arc::new(Tokens::read(config)?));
+        let (tokens, tls) = (Mutex::new(Arc::new(Tokens::read(config)?)), Tls::read(config)?);
         let (requests, asked) = mpsc::channel(REQUESTS);
         let endless = [(); 2].map(|()| Arc::new(Semaphore::new(ENDLESS)));
-        let shared = Arc::new(Shared { board, tokens, requests, endless });
-        let Listening { listeners, places, socket } = Listening::start(config)?;
+        let Listening { listeners, places, socket } = Listening::start(config, tls.is_some())?;
+        let shared = Arc::new(Shared { board, tokens, tls: Mutex::new(tls), requests, endless });
         let (running, ended) = watch::channel(());
         let (opened, outcome) = std::sync::mpsc::channel();
         let responds = Arc::clone(&shared);
@@ -139,13 +152,14 @@ impl Api {
         &self.places
     }
 
-    /// Reads the files of tokens again. With an error the tokens stay as they were.
+    /// Reads the files of tokens, certificate and key again. With an error all of them stay as they were.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: a file of tokens is wrong.
+    /// [`CliError::Usage`]: a file is wrong.
     pub(crate) fn reload(&self) -> Result<(), CliError> {
-        let tokens = Arc::new(Tokens::read(&self.config)?);
+        let (tokens, tls) = (Arc::new(Tokens::read(&self.config)?), Tls::read(&self.config)?);
         *self.shared.tokens.lock().unwrap_or_else(PoisonError::into_inner) = tokens;
+        *self.shared.tls.lock().unwrap_or_else(PoisonError::into_inner) = tls;
         Ok(())
     }
 }
@@ -184,37 +198,63 @@ trait Connection: AsyncRead + AsyncWrite + Unpin + Send {}
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Connection for T {}
 
 impl Listener {
-    /// Waits for the next connection.
-    async fn next(&self) -> io::Result<Box<dyn Connection>> {
-        Ok(match self {
-            Listener::Unix(listener) => Box::new(listener.accept().await?.0),
-            Listener::Tcp(listener, _) => Box::new(listener.accept().await?.0),
-        })
-    }
-
     /// Serves connections until the runtime ends.
     async fn accept(self, shared: Arc<Shared>) {
-        let slots = Arc::new(Semaphore::new(CONNECTIONS));
-        let place = match &self {
-            Listener::Unix(_) => Place::Socket,
-            Listener::Tcp(_, place) => place.clone(),
-        };
+        let room = Room { slots: Arc::new(Semaphore::new(CONNECTIONS)), shared };
+        let mut handshakes = Handshakes::default();
         loop {
-            let Ok(mut stream) = self.next().await else {
+            let accepted = match &self {
+                Listener::Unix(listener) => listener.accept().await.map(|(stream, _)| {
+                    room.admit(Box::new(stream), Place::Socket);
+                }),
+                Listener::Tcp(listener, place) => listener.accept().await.map(|(stream, _)| {
+                    room.admit(Box::new(stream), place.clone());
+                }),
+                Listener::Tls(listener) => listener.accept().await.map(|(stream, _)| {
+                    // Responses are written as a whole. Without it they are only later.
+                    let _ = stream.set_nodelay(true);
+                    handshakes.add(tokio::spawn(shake_hands(stream, room.clone())).abort_handle());
+                }),
+            };
+            if accepted.is_err() {
                 tokio::time::sleep(PAUSE).await;
-                continue;
-            };
-            let Ok(slot) = Arc::clone(&slots).try_acquire_owned() else {
-                // A new connection has room for it.
-                let _ = tokio::time::timeout(PAUSE, stream.write_all(&no_room())).await;
-                continue;
-            };
-            let (shared, place) = (Arc::clone(&shared), place.clone());
-            tokio::spawn(async move {
-                connection(stream, &shared, &place).await;
-                drop(slot);
-            });
+            }
         }
+    }
+}
+
+/// Admits a client once its handshake is complete.
+async fn shake_hands(stream: TcpStream, room: Room) {
+    // It is there if the listener has TLS.
+    let Some(tls) = room.shared.tls() else { return };
+    if let Some(stream) = tls.accept(stream).await {
+        room.admit(Box::new(stream), tls.place());
+    }
+}
+
+/// Room for the connections of a listener.
+#[derive(Clone)]
+struct Room {
+    slots: Arc<Semaphore>,
+    shared: Arc<Shared>,
+}
+
+impl Room {
+    /// Serves a connection, or refuses it if there is no room.
+    fn admit(&self, mut stream: Box<dyn Connection>, place: Place) {
+        let slot = Arc::clone(&self.slots).try_acquire_owned();
+        let shared = Arc::clone(&self.shared);
+        tokio::spawn(async move {
+            if let Ok(_slot) = slot {
+                return connection(stream, &shared, &place).await;
+            }
+            let refuse = async {
+                stream.write_all(&no_room()).await?;
+                stream.shutdown().await
+            };
+            // A new connection has room for it.
+            let _ = tokio::time::timeout(PAUSE, refuse).await;
+        });
     }
 }
 

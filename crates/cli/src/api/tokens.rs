@@ -37,7 +37,8 @@ impl Tokens {
         let of = |file: &Option<_>| file.as_deref().map_or(Ok(Vec::new()), read);
         let (view, control) = (of(&config.view_tokens)?, of(&config.control_tokens)?);
         // Every user of this machine may look, unless there are tokens for that.
-        let without = if view.is_empty() { Right::View } else { Right::Anyone };
+        let local = config.listen.is_none_or(|address| address.ip().is_loopback());
+        let without = if local && view.is_empty() { Right::View } else { Right::Anyone };
         Ok(Tokens { view, control, without })
     }
 

@@ -10,9 +10,12 @@ use crate::error::EXIT_CODES;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct CtlArgs {
-    /// The API: path of its socket, or http://HOST:PORT (see [api] of the configuration)
+    /// The API: path of its socket, http://HOST:PORT or https://HOST:PORT (see [api] of the configuration)
     #[arg(value_name = "ADDR")]
     pub(crate) address: String,
+    /// File with the certificate of an https:// address, or of its authority; default: the authorities of the system
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) ca: Option<PathBuf>,
     /// File whose first line is the token
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) token: Option<PathBuf>,

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
+use super::secure::shake_hands;
 use crate::error::{CliError, why};
 
 /// Time for a response to begin, and for each part of it.
@@ -19,6 +20,8 @@ const LONGEST: u64 = 64 << 20;
 /// A client of an API.
 pub(super) struct Client {
     place: Place,
+    /// File with the server's certificate or its authority.
+    authority: Option<PathBuf>,
     token: Option<Zeroizing<String>>,
 }
 
@@ -28,6 +31,8 @@ enum Place {
     Socket(PathBuf),
     /// `HOST:PORT`.
     Address(String),
+    /// `HOST:PORT`, with TLS.
+    Secure(String),
 }
 
 /// A response that has begun.
@@ -38,8 +43,16 @@ impl Client {
     ///
     /// # Errors
     /// [`CliError::Usage`]: the address is wrong; [`CliError::Store`]: the token cannot be read.
-    pub(super) fn of(address: &str, token: Option<&Path>) -> Result<Client, CliError> {
-        Ok(Client { place: place(address)?, token: token.map(read_token).transpose()? })
+    pub(super) fn of(
+        address: &str,
+        authority: Option<&Path>,
+        token: Option<&Path>,
+    ) -> Result<Client, CliError> {
+        let (place, token) = (place(address)?, token.map(read_token).transpose()?);
+        if authority.is_some() && !matches!(place, Place::Secure(_)) {
+            return Err(CliError::Usage(format!("--ca is for https://HOST:PORT, and {address} is not one")));
+        }
+        Ok(Client { place, authority: authority.map(Path::to_owned), token })
     }
 
     /// Sends a request, and returns the response if it is a success.
@@ -85,10 +98,16 @@ impl Client {
                 stream.set_read_timeout(Some(PATIENCE)).map_err(broke_off)?;
                 (Box::new(stream), "localhost")
             }
-            Place::Address(address) => {
+            Place::Address(address) | Place::Secure(address) => {
                 let stream = TcpStream::connect(address).map_err(|error| cannot(address, error))?;
                 stream.set_read_timeout(Some(PATIENCE)).map_err(broke_off)?;
-                (Box::new(stream), address.as_str())
+                match self.place {
+                    Place::Secure(_) => {
+                        let stream = shake_hands(stream, address, self.authority.as_deref())?;
+                        (Box::new(stream), address.as_str())
+                    }
+                    _ => (Box::new(stream), address.as_str()),
+                }
             }
         };
         Ok((stream, host))
@@ -160,15 +179,16 @@ fn place(address: &str) -> Result<Place, CliError> {
     let wrong = |why: &str| CliError::Usage(format!("{address}: {why}"));
     match address.split_once("://") {
         None => Ok(Place::Socket(address.into())),
-        Some(("http", rest)) => {
+        Some((scheme @ ("http" | "https"), rest)) => {
             let host = rest.strip_suffix('/').unwrap_or(rest);
             let port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
             match port && !host.contains(['/', '@', '?', '#']) {
+                true if scheme == "https" => Ok(Place::Secure(host.to_owned())),
                 true => Ok(Place::Address(host.to_owned())),
-                false => Err(wrong("write http://HOST:PORT")),
+                false => Err(wrong(&format!("write {scheme}://HOST:PORT"))),
             }
         }
-        Some(_) => Err(wrong("write the path of a socket, or http://HOST:PORT")),
+        Some(_) => Err(wrong("write the path of a socket, http://HOST:PORT or https://HOST:PORT")),
     }
 }
 
@@ -194,7 +214,15 @@ mod tests {
         for url in ["http://127.0.0.1:8890", "http://127.0.0.1:8890/"] {
             assert_eq!(place(url).expect("a URL"), Place::Address("127.0.0.1:8890".into()));
         }
-        for wrong in ["http://127.0.0.1", "http://a:b@c:80", "http://a:80/v1", "ftp://a:80", "http://"] {
+        assert_eq!(place("https://[::1]:8890/").expect("a URL"), Place::Secure("[::1]:8890".into()));
+        for wrong in [
+            "https://studio",
+            "http://127.0.0.1",
+            "http://a:b@c:80",
+            "http://a:80/v1",
+            "ftp://a:80",
+            "http://",
+        ] {
             assert!(place(wrong).is_err(), "{wrong}");
         }
     }

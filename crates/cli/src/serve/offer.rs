@@ -62,7 +62,7 @@ impl Offer {
         self.board.set(Snapshot::of(server.streams().await, &lines, metrics, &self.instance));
     }
 
-    /// Reads the files of tokens again.
+    /// Reads the files of tokens, certificate and key again.
     ///
     /// # Errors
     /// As [`Api::reload`].

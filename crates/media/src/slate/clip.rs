@@ -9,7 +9,7 @@ use self::schedule::{Clock, with_clock};
 use self::stamps::Stamps;
 use super::edit::{Bytes, clear_discontinuity, pcr_packet};
 use super::tables::{Map, Stream, Tables};
-use crate::ts::{ContinuityChecker, Framer, PACKET_LEN, Packet, Pcr, PesHeader, TsError, is_key};
+use crate::ts::{ContinuityChecker, Framer, KeySearch, PACKET_LEN, Packet, Pcr, PesHeader, TsError};
 
 /// Largest clip, in bytes: half a minute of 4 Mbit/s.
 pub const MAX_CLIP: usize = 16 << 20;
@@ -217,13 +217,12 @@ fn beginning(packets: &[Packet], map: &Map) -> Result<usize, ClipError> {
     if random || !stream.is_video() {
         return Ok(first);
     }
-    let mut unit = Vec::new();
+    let mut search = KeySearch::default();
     for (k, packet) in packets[first..].iter().enumerate().filter(|(_, packet)| packet.pid() == stream.pid) {
-        if k > 0 && packet.unit_start() || unit.len() > HEAD {
+        if k > 0 && packet.unit_start() || search.bytes() > HEAD {
             break;
         }
-        unit.extend_from_slice(packet.payload());
-        match is_key(stream.stream_type, &unit) {
+        match search.push(stream.stream_type, packet.payload()) {
             Some(true) => return Ok(first),
             Some(false) => break,
             None => {}

@@ -5,7 +5,7 @@ use core::time::Duration;
 use super::source::Source;
 use super::tables::{Map, Stream};
 use crate::MediaTime;
-use crate::ts::{Packet, Pcr, PesHeader, is_key};
+use crate::ts::{KeySearch, Packet, Pcr, PesHeader};
 
 /// Maximum number of packets that wait until it is clear whether a picture is a key frame, and until the next PCR.
 const MOST: usize = 512;
@@ -25,8 +25,8 @@ pub(super) struct Gate {
     since: Option<MediaTime>,
     /// Packets from the beginning of a picture on.
     held: Vec<Packet>,
-    /// Beginning of this picture.
-    unit: Vec<u8>,
+    /// Search in the beginning of this picture.
+    search: KeySearch,
     /// The picture is a key frame.
     key: bool,
     /// `random_access_indicator` announced that the next picture is one.
@@ -68,7 +68,7 @@ impl Gate {
         self.held.push(*packet);
         if !self.key {
             let found = if of_entry { self.look(packet, entry) } else { None };
-            let too_long = self.held.len() >= MOST || self.unit.len() > HEAD;
+            let too_long = self.held.len() >= MOST || self.search.bytes() > HEAD;
             self.key = found == Some(true);
             if found == Some(false) || found.is_none() && too_long {
                 self.drop_held(map);
@@ -80,19 +80,18 @@ impl Gate {
     /// Reads on in the picture that is held. Returns whether it is a key frame, once that is clear.
     fn look(&mut self, packet: &Packet, entry: &Stream) -> Option<bool> {
         let payload = packet.payload();
-        let from = if self.unit.is_empty() {
+        let from = if self.search.bytes() == 0 {
             PesHeader::parse(payload).map_or(0, |header| header.data_at)
         } else {
             0
         };
-        self.unit.extend_from_slice(payload.get(from..).unwrap_or(&[]));
-        is_key(entry.stream_type, &self.unit)
+        self.search.push(entry.stream_type, payload.get(from..).unwrap_or(&[]))
     }
 
     fn drop_held(&mut self, map: &Map) {
         let held = std::mem::take(&mut self.held);
         held.iter().for_each(|packet| self.skip(packet, map));
-        self.unit.clear();
+        self.search = KeySearch::default();
     }
 
     /// Counts a packet that is not played.

@@ -8,34 +8,96 @@ const H264: u8 = 0x1b;
 const H265: u8 = 0x24;
 const H266: u8 = 0x33;
 
-/// Returns whether decoding may start at the picture that begins `data`, which is video of this `stream_type`; `None`
-/// until `data` includes the picture's first header, and for a kind of video that is not known.
-///
-/// That is an IDR picture of H.264; an IRAP picture of H.265 or H.266; an intra picture of MPEG-1 or MPEG-2 after a
-/// sequence header; an intra picture of MPEG-4 part 2.
-pub fn is_key(stream_type: u8, data: &[u8]) -> Option<bool> {
-    let (mut rest, mut sequence) = (data, false);
-    while let Some(at) = rest.windows(3).position(|w| w == [0, 0, 1]) {
-        rest = &rest[at + 3..];
-        let (&code, body) = rest.split_first()?;
-        let found = match stream_type {
+/// Looks for a key frame in the data of a picture, which may come in pieces: each byte is searched once.
+#[derive(Debug, Default)]
+pub struct KeySearch {
+    /// Bytes that may begin a start code, or the header after one.
+    rest: Vec<u8>,
+    /// A sequence header has come (MPEG-1 and MPEG-2).
+    sequence: bool,
+    /// Number of bytes that have come.
+    bytes: usize,
+    /// Number of bytes that were compared with a start code.
+    #[cfg(test)]
+    pub(crate) compared: usize,
+}
+
+/// Meaning of what follows a start code.
+enum Found {
+    /// The picture, and whether it is a key frame.
+    Picture(bool),
+    Other,
+    /// More bytes are needed.
+    Unknown,
+}
+
+impl KeySearch {
+    /// Number of bytes that have come.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Reads on. Returns whether decoding may start at the picture, which is video of this `stream_type`; `None` until the
+    /// picture's first header has come, and for a kind of video that is not known.
+    ///
+    /// That is an IDR picture of H.264; an IRAP picture of H.265 or H.266; an intra picture of MPEG-1 or MPEG-2 after a
+    /// sequence header; an intra picture of MPEG-4 part 2.
+    pub fn push(&mut self, stream_type: u8, data: &[u8]) -> Option<bool> {
+        self.bytes += data.len();
+        let mut rest = std::mem::take(&mut self.rest);
+        rest.extend_from_slice(data);
+        let mut from = 0;
+        while let Some(at) = self.start_code(&rest[from..]) {
+            match self.judge(stream_type, &rest[from + at + 3..]) {
+                Found::Picture(key) => return Some(key),
+                Found::Other => from += at + 3,
+                Found::Unknown => {
+                    self.rest = rest.split_off(from + at);
+                    return None;
+                }
+            }
+        }
+        self.rest = rest.split_off(from.max(rest.len().saturating_sub(2)));
+        None
+    }
+
+    /// Place of the first start code.
+    fn start_code(&mut self, bytes: &[u8]) -> Option<usize> {
+        let found = bytes.windows(3).position(|w| w == [0, 0, 1]);
+        #[cfg(test)]
+        {
+            self.compared += found.map_or(bytes.len(), |at| at + 3);
+        }
+        found
+    }
+
+    fn judge(&mut self, stream_type: u8, after: &[u8]) -> Found {
+        let Some((&code, body)) = after.split_first() else { return Found::Unknown };
+        let key = match stream_type {
             H264 => h264(code),
             H265 => h265(code),
-            H266 => h266(*body.first()?),
+            H266 => match body.first() {
+                Some(second) => h266(*second),
+                None => return Found::Unknown,
+            },
             MPEG1 | MPEG2 => {
-                sequence |= code == 0xb3;
+                self.sequence |= code == 0xb3;
                 // picture_header: temporal_reference (10 bits), picture_coding_type (3 bits).
-                if code == 0 { Some(sequence && body.get(1)? >> 3 & 7 == 1) } else { None }
+                match (code, body.get(1)) {
+                    (0, Some(kind)) => Some(self.sequence && kind >> 3 & 7 == 1),
+                    (0, None) => return Found::Unknown,
+                    _ => None,
+                }
             }
             // vop_coding_type: two bits after vop_start_code.
-            MPEG4_PART2 if code == 0xb6 => Some(body.first()? >> 6 == 0),
+            MPEG4_PART2 if code == 0xb6 => match body.first() {
+                Some(kind) => Some(kind >> 6 == 0),
+                None => return Found::Unknown,
+            },
             _ => None,
         };
-        if found.is_some() {
-            return found;
-        }
+        key.map_or(Found::Other, Found::Picture)
     }
-    None
 }
 
 /// `nal_unit_type` (Rec. ITU-T H.264, Table 7-1): 5 is a slice of an IDR picture, 1 to 4 are other slices.
@@ -68,6 +130,28 @@ fn h266(header: u8) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The verdict on data, which is the same if they come byte by byte.
+    fn is_key(stream_type: u8, data: &[u8]) -> Option<bool> {
+        let whole = KeySearch::default().push(stream_type, data);
+        let mut search = KeySearch::default();
+        let pieces = data.iter().find_map(|byte| search.push(stream_type, &[*byte]));
+        assert_eq!(whole, pieces, "{data:?}");
+        whole
+    }
+
+    #[test]
+    fn each_byte_is_searched_once() {
+        // A picture whose first header does not come: SEI messages of H.264 alone.
+        let data: Vec<u8> =
+            (0..16_384).map(|k| if k % 1000 == 3 { 6 } else { u8::from(k % 1000 == 2) }).collect();
+        let mut search = KeySearch::default();
+        assert!(data.chunks(184).all(|piece| search.push(H264, piece).is_none()));
+        assert_eq!(search.bytes(), data.len());
+        // And once more what may begin a start code: two bytes of each packet and code at most.
+        let again = 2 * (data.len() / 184 + data.len() / 1000 + 2);
+        assert!((data.len()..=data.len() + again).contains(&search.compared), "{}", search.compared);
+    }
 
     #[test]
     fn idr_pictures_of_h264_are_keys_and_intra_slices_are_not() {

@@ -16,7 +16,7 @@ mod tests;
 pub use continuity::{Continuity, ContinuityChecker, ContinuityCounts};
 pub use framer::{Framer, FramerCounts, SEARCH_LIMIT, TsError};
 pub use h264::{FrameType, frame_type, is_reference};
-pub use key::is_key;
+pub use key::KeySearch;
 pub use marks::{Marker, Marks};
 pub use packet::{Adaptation, NULL_PID, PACKET_LEN, Packet, Pcr, SYNC_BYTE};
 pub use pes::PesHeader;

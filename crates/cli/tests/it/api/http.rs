@@ -6,6 +6,9 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use rustls::pki_types::CertificateDer;
+
+use super::certificate;
 use crate::common::LONG;
 
 /// Place of an API.
@@ -13,6 +16,8 @@ use crate::common::LONG;
 pub enum At {
     Socket(PathBuf),
     Port(u16),
+    /// With TLS, and this authority.
+    Secure(u16, CertificateDer<'static>),
 }
 
 /// A connection.
@@ -41,6 +46,11 @@ impl At {
                 stream.set_read_timeout(Some(LONG))?;
                 stream.set_write_timeout(Some(Duration::from_secs(1)))?;
                 Box::new(stream)
+            }
+            At::Secure(port, authority) => {
+                let stream = TcpStream::connect(("127.0.0.1", *port))?;
+                stream.set_read_timeout(Some(LONG))?;
+                Box::new(certificate::shake_hands(stream, authority)?)
             }
         })
     }

@@ -1,10 +1,12 @@
 //! The API of `serve`, by bytes over its socket and its port.
 
 mod attacks;
+mod certificate;
 mod control;
 mod ctl;
 mod http;
 mod media;
+mod tls;
 mod views;
 
 use std::path::PathBuf;
@@ -57,14 +59,23 @@ impl Served {
     }
 
     pub fn of(studio: Studio, name: &str, more: &str) -> Served {
+        Served::on("127.0.0.1", studio, name, more)
+    }
+
+    /// As [`Served::of`], on this IP address.
+    pub fn on(address: &str, studio: Studio, name: &str, more: &str) -> Served {
         let path = socket(name);
         let api =
-            format!("[api]\nsocket = {:?}\nlisten = \"127.0.0.1:0\"\n{more}", path.display().to_string());
+            format!("[api]\nsocket = {:?}\nlisten = \"{address}:0\"\n{more}", path.display().to_string());
         studio.write_with(&["a", "b"], &api);
         let server = studio.serve("");
         server.says("API on ");
         let said = server.said();
-        let port = said.split("http://127.0.0.1:").nth(1).expect("it names its port");
+        let port = said
+            .split("API on ")
+            .nth(1)
+            .and_then(|said| said.split(&format!("://{address}:")).nth(1))
+            .expect("it names its port");
         let port: String = port.chars().take_while(char::is_ascii_digit).collect();
         let port = At::Port(port.parse().expect("a port"));
         let served = Served { studio, server, socket: At::Socket(path.clone()), port, _left: Left(path) };

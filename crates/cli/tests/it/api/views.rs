@@ -28,6 +28,9 @@ fn streams_and_metrics_have_the_names_of_statistics() {
     assert_eq!(stream["outputs"].as_array().expect("a list").len(), 1, "{stream}");
     assert_eq!(stream["outputs"][0]["unread"], 0, "{stream}");
     assert_eq!(port.json("/v1/streams/b")["state"], "waiting");
+    let publishers = &port.json("/stats")["publishers"];
+    assert!(publishers["a"]["bitrate"].is_u64() && publishers["a"]["pktRcvLoss"] == 0, "{publishers}");
+    assert!(publishers["b"].is_null(), "it has no sender: {publishers}");
     let metrics = port.get("/metrics");
     assert!(metrics.head.contains("content-type: text/plain; version=0.0.4"), "{}", metrics.head);
     for sample in [

@@ -8,7 +8,7 @@ use crate::slate::edit::{carry, set_counter};
 use crate::slate::tables::{Map, Stream, association};
 use crate::slate::{Clip, Slate, Splicer};
 use crate::testing::Build;
-use crate::ts::{Continuity, ContinuityChecker, PACKET_LEN, Packet, Pcr, PesHeader, ProgramTable, is_key};
+use crate::ts::{Continuity, ContinuityChecker, KeySearch, PACKET_LEN, Packet, Pcr, PesHeader, ProgramTable};
 
 pub(super) const H264: u8 = 0x1b;
 const AAC: u8 = 0x0f;
@@ -228,7 +228,9 @@ impl Player {
         if video.is_some_and(|video| video.pid == packet.pid()) && packet.unit_start() {
             let header = PesHeader::parse(packet.payload()).expect("a picture begins");
             self.pictures.push(
-                is_key(H264, &packet.payload()[header.data_at..]).expect("the slice is in the first packet"),
+                KeySearch::default()
+                    .push(H264, &packet.payload()[header.data_at..])
+                    .expect("the slice is in the first packet"),
             );
         }
     }

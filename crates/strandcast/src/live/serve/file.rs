@@ -41,6 +41,8 @@ pub(super) struct Stream {
 pub(super) struct Api {
     pub(super) socket: Option<Spanned<String>>,
     pub(super) listen: Option<Spanned<String>>,
+    pub(super) certificate: Option<Spanned<String>>,
+    pub(super) certificate_key: Option<Spanned<String>>,
     pub(super) view_tokens: Option<Spanned<String>>,
     pub(super) control_tokens: Option<Spanned<String>>,
 }

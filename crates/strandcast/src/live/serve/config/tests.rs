@@ -183,7 +183,7 @@ fn a_running_server_refuses_what_it_cannot_change() {
 }
 
 #[test]
-fn an_api_has_a_place_that_other_machines_cannot_reach() {
+fn an_api_has_a_place_that_other_machines_reach_with_tls_and_a_token_alone() {
     let api = |lines: &str| parse(&with(&format!("[api]\n{lines}"), ""));
     let both =
         api("socket = \"a.sock\"\nlisten = \"[::1]:80\"\ncontrol_tokens = \"/c\"").expect("it is right");
@@ -200,12 +200,28 @@ fn an_api_has_a_place_that_other_machines_cannot_reach() {
         ),
         (
             "listen = \"192.0.2.1:80\"",
-            "serve.toml:2: listen: 192.0.2.1:80 can be reached from other machines, and HTTP is not encrypted: write \
-             \"127.0.0.1:80\" instead",
+            "serve.toml:2: listen: 192.0.2.1:80 can be reached from other machines, and HTTP is not encrypted: add \
+             certificate and certificate_key to [api], or write \"127.0.0.1:80\" instead",
+        ),
+        (
+            "listen = \"[::]:80\"\ncertificate = \"a\"\ncertificate_key = \"b\"",
+            "serve.toml:2: listen: [::]:80 can be reached from other machines: add view_tokens or control_tokens to \
+             [api], or write \"127.0.0.1:80\" instead",
+        ),
+        (
+            "listen = \"[::1]:80\"\ncertificate = \"a\"",
+            "serve.toml:3: certificate: add certificate_key = \"FILE\" to [api]",
+        ),
+        (
+            "socket = \"s\"\ncertificate = \"a\"\ncertificate_key = \"b\"",
+            "serve.toml:3: certificate: it is for listen, which [api] does not have",
         ),
     ] {
         assert_eq!(api(lines), Err(Error::Usage(line.to_owned())), "{lines}");
     }
+    let open = "listen = \"0.0.0.0:80\"\ncertificate = \"a\"\ncertificate_key = \"b\"\nview_tokens = \"c\"";
+    let open = api(open).expect("it has all").api.expect("it is there");
+    assert_eq!(open.certificate_key, Some(std::env::temp_dir().join("b")));
     assert!(api("sockets = \"a\"").is_err_and(|error| error.to_string().contains("did you mean socket?")));
 }
 

@@ -1,0 +1,137 @@
+"""A server of one stream with an API, and its sender, for benches."""
+
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+from bench.common import ROOT, RunError, built
+from bench.fanout import free
+
+STREAM = "van1"
+LOOK = "look-at-the-streams"
+
+
+def wait(what: str, holds: Callable[[], bool], seconds: float = 30.0) -> None:
+    """Waits until something holds.
+
+    Raises:
+        RunError: It does not, in time.
+    """
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise RunError(f"no {what} within {seconds:g} s")
+        time.sleep(0.05)
+
+
+def encoded(folder: Path, name: str, picture: str, seconds: int) -> Path:
+    """A picture and a tone, with a key frame each second."""
+    source = f"{picture}{':' if '=' in picture else '='}size=320x180:rate=25"
+    words = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-f", "lavfi", "-i", "sine", "-t", str(seconds)]
+    words += ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-g", "25", "-sc_threshold", "0"]
+    return built(folder / f"{name}.ts", "ffmpeg", [*words, "-b:v", "800k", "-c:a", "aac", "-f", "mpegts"])
+
+
+class Studio:
+    """A paired server and sender in a temporary folder. Use it as a context: its end ends all programs."""
+
+    def __init__(self, program: Path) -> None:
+        """Pairs them."""
+        self.program = program
+        self.folder = tempfile.TemporaryDirectory(prefix="strandcast-bench-")
+        self.path = Path(self.folder.name)
+        self.socket, self.udp, self.tcp = self.path / "api.sock", free(), free()
+        self.running: list[subprocess.Popen[bytes]] = []
+        self.server: subprocess.Popen[bytes] | None = None
+        self.run("studio", "key", "pair", "--host", f"127.0.0.1:{self.udp}", "--out", str(self.path / "pairing"))
+        self.run("van", "key", "add", "studio", text=(self.path / "pairing").read_text())
+        key = json.loads(self.run("van", "key", "show", "--json"))["key"]
+        self.run("studio", "key", "allow", key, "--as", STREAM)
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Ends everything."""
+        for one in self.running:
+            one.kill()
+            one.wait()
+        self.folder.cleanup()
+
+    def home(self, who: str) -> dict[str, str]:
+        """The environment of a user of its own."""
+        home = self.path / who
+        home.mkdir(exist_ok=True)
+        kept = {name: value for name, value in os.environ.items() if name not in ("XDG_CONFIG_HOME", "STRANDCAST_KEY")}
+        return kept | {"HOME": str(home)}
+
+    def run(self, who: str, *words: str, text: str = "") -> str:
+        """The output of a command of a user.
+
+        Raises:
+            RunError: It fails.
+        """
+        command = [str(self.program), *words]
+        done = subprocess.run(
+            command, env=self.home(who), input=text, capture_output=True, text=True, check=False, cwd=self.path
+        )
+        if done.returncode:
+            raise RunError(f"{' '.join(words)}: {' '.join(done.stderr.split())}")
+        return done.stdout
+
+    def start(self, who: str, *words: str | Path) -> subprocess.Popen[bytes]:
+        """Starts a command of a user; its lines are in a file of the folder."""
+        with (self.path / f"{who}-{len(self.running)}.log").open("wb") as log:
+            command = [str(self.program), *(str(word) for word in words)]
+            one = subprocess.Popen(command, env=self.home(who), cwd=self.path, stdout=log, stderr=log)
+        self.running.append(one)
+        return one
+
+    def serve(self, api: str, stream: str) -> None:
+        """Starts the server with these keys of its API and of its stream."""
+        config = self.path / "serve.toml"
+        config.write_text(
+            f'listen = ["127.0.0.1:{self.udp}"]\n[api]\nsocket = "{self.socket}"\n{api}\n'
+            f'[streams.{STREAM}]\nsenders = ["{STREAM}"]\n{stream}\n'
+        )
+        self.server = self.start("studio", "serve", config)
+        wait("API", lambda: self.server.poll() is None and self.socket.exists() and self.ask("/readyz")[0] == 200)
+
+    def send(self, source: Path, *options: str) -> subprocess.Popen[bytes]:
+        """Starts the sender."""
+        return self.start("van", "send", source, "@studio", *options)
+
+    def private(self, name: str, text: str) -> None:
+        """Writes a file that only its owner can read."""
+        path = self.path / name
+        path.touch(mode=0o600)
+        path.write_text(text)
+
+    def ask(self, path: str) -> tuple[int, bytes]:
+        """Status and body of a request over the socket."""
+        with socket.socket(socket.AF_UNIX) as one:
+            one.settimeout(20)
+            try:
+                one.connect(str(self.socket))
+            except OSError:
+                return 0, b""
+            one.sendall(f"GET {path} HTTP/1.0\r\nhost: localhost\r\n\r\n".encode())
+            answer = b""
+            while piece := one.recv(1 << 16):
+                answer += piece
+        head, _, body = answer.partition(b"\r\n\r\n")
+        return int(head.split()[1]), body
+
+    def stream(self) -> dict:
+        """The stream as the API shows it."""
+        return json.loads(self.ask(f"/v1/streams/{STREAM}")[1])
+
+
+CLIP = ROOT / "media/clip.ts"

@@ -1,0 +1,117 @@
+//! TLS of an API's address: its certificate and key, and handshakes that have not ended.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::ServerConfig;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{NoServerSessionStorage, ParsedCertificate};
+use rustls::version::TLS13;
+use strandcast::live::serve::ApiConfig;
+use tokio::net::TcpStream;
+use tokio::task::AbortHandle;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use super::guard::{Names, Place};
+use crate::error::CliError;
+use crate::pem::{bytes, certificates};
+
+/// Time for a handshake.
+const HANDSHAKE: Duration = Duration::from_secs(5);
+/// Maximum number of handshakes that have not ended. A new one ends the oldest: clients that begin handshakes and never
+/// end them keep no other client out.
+const HANDSHAKES: usize = 64;
+
+/// A certificate and its key.
+#[derive(Clone)]
+pub(super) struct Tls {
+    acceptor: TlsAcceptor,
+    own: CertificateDer<'static>,
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tls")
+    }
+}
+
+impl Tls {
+    /// Reads the files of a configuration; `None`: it names none.
+    ///
+    /// # Errors
+    /// [`CliError::Usage`]: a line with the file and the remedy.
+    pub(super) fn read(config: &ApiConfig) -> Result<Option<Tls>, CliError> {
+        let (Some(certificate), Some(key)) = (&config.certificate, &config.certificate_key) else {
+            return Ok(None);
+        };
+        read(certificate, key).map(Some).map_err(CliError::Usage)
+    }
+
+    /// Way by which requests come.
+    pub(super) fn place(&self) -> Place {
+        Place::Address { names: Names::Certificate(self.own.clone()), scheme: "https" }
+    }
+
+    /// Waits for a client's handshake. `None`: it fails, or takes too long.
+    pub(super) async fn accept(&self, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
+        tokio::time::timeout(HANDSHAKE, self.acceptor.accept(stream)).await.ok()?.ok()
+    }
+}
+
+fn read(certificate: &Path, key: &Path) -> Result<Tls, String> {
+    let chain = certificates(certificate)?;
+    let own = chain[0].clone();
+    let refused = |path: &Path, why: &str| Err(format!("{}: {why}", path.display()));
+    if ParsedCertificate::try_from(&own).is_err() {
+        return refused(certificate, "its first certificate is broken, or no X.509 version 3");
+    }
+    let (text, mode) = bytes(key)?;
+    if mode & 0o007 != 0 {
+        return refused(key, &format!("other users can read this key: chmod o= {}", key.display()));
+    }
+    let Ok(private) = PrivateKeyDer::from_pem_slice(&text) else {
+        return refused(
+            key,
+            "it has no private key in PEM without a passphrase (-----BEGIN PRIVATE KEY-----)",
+        );
+    };
+    let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
+    let builder = builder.with_protocol_versions(&[&TLS13]).map_err(|error| error.to_string())?;
+    let mut config = match builder.with_no_client_auth().with_single_cert(chain, private) {
+        Ok(config) => config,
+        Err(rustls::Error::InconsistentKeys(_)) => {
+            return refused(
+                key,
+                &format!("it is not the key of the certificate in {}", certificate.display()),
+            );
+        }
+        Err(error) => return refused(key, &format!("this key cannot be used: {error}")),
+    };
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    // A client that returns has another handshake: nothing is kept for it.
+    config.session_storage = Arc::new(NoServerSessionStorage {});
+    config.send_tls13_tickets = 0;
+    Ok(Tls { acceptor: TlsAcceptor::from(Arc::new(config)), own })
+}
+
+/// Handshakes that have not ended, the oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Handshakes(VecDeque<AbortHandle>);
+
+impl Handshakes {
+    /// Adds the task of a handshake, and ends the oldest one if there are too many.
+    pub(super) fn add(&mut self, task: AbortHandle) {
+        self.0.retain(|task| !task.is_finished());
+        if self.0.len() >= HANDSHAKES
+            && let Some(oldest) = self.0.pop_front()
+        {
+            oldest.abort();
+        }
+        self.0.push_back(task);
+    }
+}

@@ -1,0 +1,141 @@
+//! TLS of a client: a server's certificate is a copy of one that the user has, or leads to an authority.
+
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::version::TLS13;
+use rustls::{
+    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore,
+    SignatureScheme, StreamOwned,
+};
+
+use crate::error::{CliError, why};
+use crate::pem::certificates;
+
+/// Files with the authorities of a system: of Debian, Fedora, and others.
+const SYSTEM: [&str; 3] =
+    ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
+
+/// Certificates that a client accepts.
+#[derive(Debug)]
+struct Known {
+    /// A copy of the server's own certificate counts as it is: who has it needs neither its names nor its dates.
+    copies: Vec<CertificateDer<'static>>,
+    authorities: Option<Arc<WebPkiServerVerifier>>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl Known {
+    fn of(file: &Path) -> Result<Known, CliError> {
+        let copies = certificates(file).map_err(CliError::Store)?;
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(copies.iter().cloned());
+        let provider = Arc::new(ring::default_provider());
+        // A file without any authority has copies alone.
+        let authorities = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
+        Ok(Known { copies, authorities: authorities.build().ok(), provider })
+    }
+}
+
+impl ServerCertVerifier for Known {
+    fn verify_server_cert(
+        &self,
+        own: &CertificateDer<'_>,
+        others: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        match &self.authorities {
+            _ if self.copies.contains(own) => Ok(ServerCertVerified::assertion()),
+            Some(authorities) => authorities.verify_server_cert(own, others, name, ocsp, now),
+            None => Err(CertificateError::UnknownIssuer.into()),
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        // Only TLS 1.3 is offered.
+        Err(Error::General("TLS 1.2 was not offered".into()))
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        own: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, own, signed, &self.provider.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Shakes hands with the server at `address`, `HOST:PORT`, whose certificate `file` has or leads to; without it the
+/// authorities of the system count.
+///
+/// # Errors
+/// [`CliError::Store`]: the file cannot be read; [`CliError::Peer`]: the server is another one, or has no TLS.
+pub(super) fn shake_hands(
+    mut stream: TcpStream,
+    address: &str,
+    file: Option<&Path>,
+) -> Result<StreamOwned<ClientConnection, TcpStream>, CliError> {
+    let system = || SYSTEM.iter().map(PathBuf::from).find(|path| path.exists());
+    let file = file.map(Path::to_owned).or_else(system);
+    let none = || CliError::Store("this system has no file of authorities: name one with --ca FILE".into());
+    let known = Known::of(&file.ok_or_else(none)?)?;
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let wrong = |why: &dyn std::fmt::Display| CliError::Peer(format!("{address}: {why}"));
+    let name = ServerName::try_from(host.to_owned()).map_err(|error| wrong(&error))?;
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&known.provider));
+    let builder = builder.with_protocol_versions(&[&TLS13]).map_err(|error| wrong(&error))?;
+    let config = builder.dangerous().with_custom_certificate_verifier(Arc::new(known)).with_no_client_auth();
+    let mut client = ClientConnection::new(Arc::new(config), name).map_err(|error| wrong(&error))?;
+    // The request follows the end of the handshake at once.
+    stream.set_nodelay(true).map_err(|error| wrong(&why(&error)))?;
+    while client.is_handshaking() {
+        if let Err(error) = client.complete_io(&mut stream) {
+            let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+            return Err(match inner {
+                Some(Error::InvalidCertificate(why)) => wrong(&format!(
+                    "its certificate is refused ({}): --ca FILE names its authority, or a copy of it",
+                    refusal(why)
+                )),
+                Some(_) => wrong(&"no TLS 1.3 there: write http:// if it is plain HTTP"),
+                None => wrong(&format!("no handshake: {}", why(&error))),
+            });
+        }
+    }
+    Ok(StreamOwned::new(client, stream))
+}
+
+/// Reason why a certificate is refused.
+fn refusal(why: &CertificateError) -> String {
+    match why {
+        // Another authority may have the name of one that is known.
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            "its authority is not known here".into()
+        }
+        CertificateError::NotValidForNameContext { .. } | CertificateError::NotValidForName => {
+            "it has another name".into()
+        }
+        CertificateError::ExpiredContext { .. } | CertificateError::Expired => "it has expired".into(),
+        CertificateError::NotValidYetContext { .. } | CertificateError::NotValidYet => {
+            "it is not valid yet".into()
+        }
+        other => other.to_string(),
+    }
+}

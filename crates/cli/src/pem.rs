@@ -1,0 +1,50 @@
+//! Certificates in files.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use zeroize::Zeroizing;
+
+use crate::error::why;
+
+/// Longest file in bytes. The authorities of a system have a quarter of it.
+const LONGEST: u64 = 1 << 20;
+
+/// The bytes of a file, and its mode.
+///
+/// # Errors
+/// A line with the file and the reason.
+pub(crate) fn bytes(path: &Path) -> Result<(Zeroizing<Vec<u8>>, u32), String> {
+    let name = path.display();
+    let cannot = |error: std::io::Error| format!("cannot read {name}: {}", why(&error));
+    let file = File::open(path).map_err(cannot)?;
+    let seen = file.metadata().map_err(cannot)?;
+    if !seen.is_file() {
+        return Err(format!("{name}: it is not a file"));
+    }
+    let mut bytes = Zeroizing::new(Vec::new());
+    file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    match bytes.len() as u64 > LONGEST {
+        true => Err(format!("{name}: it has more than {LONGEST} bytes")),
+        false => Ok((bytes, seen.mode())),
+    }
+}
+
+/// The certificates of a file.
+///
+/// # Errors
+/// A line with the file, the reason and the remedy.
+pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes(path)?.0).collect();
+    match found {
+        Ok(found) if !found.is_empty() => Ok(found),
+        Ok(_) | Err(_) => Err(format!(
+            "{}: it has no certificate in PEM (-----BEGIN CERTIFICATE-----), or a broken one",
+            path.display()
+        )),
+    }
+}
