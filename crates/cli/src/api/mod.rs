@@ -10,10 +10,12 @@ mod handle;
 mod listen;
 mod media;
 mod openapi;
+mod page;
 mod patient;
 mod request;
 mod route;
 mod server;
+mod session;
 mod stream;
 mod tokens;
 

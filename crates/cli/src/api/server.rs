@@ -22,6 +22,7 @@ use super::handle::{ENDLESS, Shared, answer, no_room};
 use super::listen::{Socket, tcp};
 use super::patient::Patient;
 use super::request::Asked;
+use super::session::Sessions;
 use super::tokens::Tokens;
 use crate::error::{CliError, why};
 
@@ -122,7 +123,8 @@ impl Api {
         let tokens = Mutex::new(Arc::new(Tokens::read(config)?));
         let (requests, asked) = mpsc::channel(REQUESTS);
         let endless = [(); 2].map(|()| Arc::new(Semaphore::new(ENDLESS)));
-        let shared = Arc::new(Shared { board, tokens, requests, endless });
+        let sessions = Sessions::new().map_err(refused)?;
+        let shared = Arc::new(Shared { board, tokens, sessions, requests, endless });
         let Listening { listeners, places, socket } = Listening::start(config)?;
         let (running, ended) = watch::channel(());
         let (opened, outcome) = std::sync::mpsc::channel();

@@ -5,6 +5,7 @@ mod control;
 mod ctl;
 mod http;
 mod media;
+mod page;
 mod views;
 
 use std::path::PathBuf;
