@@ -10,6 +10,8 @@ import { Stream } from "./stream";
 
 /** Events that are kept. */
 const EVENTS = 200;
+/** Time after which refused events are asked for again. */
+const AGAIN_MS = 3_000;
 
 /** The stream that the address names; null: all streams. */
 function place(): string | null {
@@ -26,13 +28,25 @@ function useEvents(right: api.Right): api.Event[] {
   useEffect(() => {
     if (right === "none") return undefined;
     const add = (event: api.Event): void => setEvents((known) => [event, ...known].slice(0, EVENTS));
-    const source = new EventSource("/v1/events");
-    source.onmessage = ({ data }: MessageEvent<string>) => add(JSON.parse(data) as api.Event);
-    source.addEventListener("lost", ({ data }: MessageEvent<string>) => {
-      const { events: lost } = JSON.parse(data) as { events: number };
-      add({ time: new Date().toISOString(), event: "lost", text: `${lost} events came too fast for this page` });
-    });
-    return () => source.close();
+    let source: EventSource;
+    let timer = 0;
+    const open = (): void => {
+      source = new EventSource("/v1/events");
+      source.onmessage = ({ data }: MessageEvent<string>) => add(JSON.parse(data) as api.Event);
+      source.addEventListener("lost", ({ data }: MessageEvent<string>) => {
+        const { events: lost } = JSON.parse(data) as { events: number };
+        add({ time: new Date().toISOString(), event: "lost", text: `${lost} events came too fast for this page` });
+      });
+      // A browser connects again by itself, but not after a refusal.
+      source.onerror = () => {
+        if (source.readyState === EventSource.CLOSED) timer = setTimeout(open, AGAIN_MS);
+      };
+    };
+    open();
+    return () => {
+      clearTimeout(timer);
+      source.close();
+    };
   }, [right]);
   return events;
 }

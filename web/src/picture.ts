@@ -75,9 +75,12 @@ export class Picture {
     if (found.other.length && !found.hevc && !found.list.some((one) => one.startsWith("avc1"))) {
       throw new Ended(`This browser cannot show ${found.other.join(" and ")}.`, true);
     }
+    if (found.hevc && !takes('video/mp4; codecs="hvc1.1.6.L93.B0"')) {
+      throw new Ended("This browser cannot show H.265.", true);
+    }
     const type = `video/mp2t; codecs="${found.list.join(",")}"`;
     const silent = found.other.length ? `The sound is ${found.other.join(" and ")}, which is not played here.` : "";
-    if (!found.hevc && "MediaSource" in window && MediaSource.isTypeSupported(type)) {
+    if (!found.hevc && "MediaSource" in window && takes(type)) {
       await this.#own(reader, first, type, silent, attempt);
     } else {
       await reader.cancel();
@@ -146,6 +149,12 @@ export class Picture {
       player.destroy();
     }
   }
+}
+
+/** Returns whether the browser's MediaSource takes media of this type. */
+function takes(type: string): boolean {
+  const { ManagedMediaSource: managed } = window as { ManagedMediaSource?: typeof MediaSource };
+  return ("MediaSource" in window ? MediaSource : managed)?.isTypeSupported(type) ?? false;
 }
 
 /** Keeps a picture near the end of what has come, and ends it when it makes no progress. */

@@ -133,7 +133,7 @@ function Events({ events, name }: { events: api.Event[]; name: string }) {
       {!shown.length && <p class="muted">None since the page was opened.</p>}
       <ul class="lines" tabIndex={0} aria-label="List of events">
         {shown.map((event, number) => (
-          <li key={shown.length - number}><span class="muted">{clock(Date.parse(event.time))}</span> {event.text}</li>
+          <li key={shown.length - number} class="event"><span class="muted">{clock(Date.parse(event.time))}</span> {event.text}</li>
         ))}
       </ul>
     </section>
