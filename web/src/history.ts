@@ -64,9 +64,11 @@ export class History {
       if (seconds > 0.05) this.#down.push({ at, name: path.name, seconds });
     }
     this.#down = this.#down.filter((one) => one.at > at - TOGETHER_MS);
-    for (const [name, messages] of Object.entries(late)) {
-      const more = messages - (same ? (before.late[name] ?? 0) : 0);
+    const known = same ? before.late : {};
+    for (const name of new Set([...Object.keys(known), ...Object.keys(late)])) {
+      const more = (late[name] ?? 0) - (known[name] ?? 0);
       if (more > 0) this.#entry(name, more, at);
+      else if (more < 0) this.#moved(name, -more);
     }
   }
 
@@ -76,10 +78,21 @@ export class History {
     if (last && at - last.to < TOGETHER_MS) {
       last.to = at;
       last.messages += messages;
-      last.links ||= links;
+      last.links = links || last.links;
       return;
     }
     this.late = [{ from: at, to: at, messages, cause: name, links }, ...this.late].slice(0, LISTED);
+  }
+
+  /** Takes messages from a cause: the server has learned of another one. */
+  #moved(name: string, messages: number): void {
+    for (const late of this.late) {
+      if (late.cause !== name) continue;
+      const taken = Math.min(messages, late.messages);
+      late.messages -= taken;
+      messages -= taken;
+    }
+    this.late = this.late.filter((late) => late.messages > 0);
   }
 
   /** Links that were not usable of late: "lte was not usable for 0.4 s". */
@@ -101,5 +114,5 @@ export class History {
 export function explained(late: Late): [string, string] {
   const [why, remedy] = cause(late.cause);
   const links = late.links ? ` (${late.links})` : "";
-  return [`${count(late.messages, "message")} too late: ${why}${links}`, remedy];
+  return [`${count(late.messages, "message")} late or lost: ${why}${links}`, remedy];
 }
