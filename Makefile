@@ -1,6 +1,6 @@
 # `make help` lists the targets; CONTRIBUTING.md has what each needs and how long it takes.
 
-.PHONY: help demo test test-all rust rust-thorough python python-thorough pytest pytest-thorough scheme lint wheel dist dist-check bench hotplug figures deviations fuzz docs pages interop
+.PHONY: help demo test test-all rust rust-thorough python python-thorough pytest pytest-thorough scheme lint wheel web dist dist-check bench hotplug figures deviations fuzz docs pages interop
 SHELL := bash
 # Python with the tools that tools/requirements.txt pins; `tools/venv` makes it.
 VENV := $(CURDIR)/target/venv
@@ -83,6 +83,10 @@ lint: ## formatting, clippy, ruff, mypy, the walls of crates, licences
 	$(VENV)/bin/python tools/deny-python
 	cargo clippy --quiet --locked --workspace --all-targets --features strandcast-py/command -- -D warnings
 	tools/deny
+
+# Builds of the command after it have the page in them. Without `npm` they say so, and all but the page works.
+web: ## the page of `serve`: target/web (npm)
+	tools/web
 
 wheel: ## the Python package with the command in it: target/wheels
 	tools/venv

@@ -1,11 +1,25 @@
-//! Records the commit that the command is built from, where the sources are a clone.
+//! Records the commit that the command is built from, where the sources are a clone, and takes the page in.
 
+use std::path::Path;
 use std::process::Command;
+use std::{env, fs, io};
 
 /// Folder of this crate in the repository, as git prints it.
 const HERE: &str = "crates/cli/";
 
+/// Folder of the page's bundle, which `make web` writes.
+const WEB: &str = "../../target/web";
+const BUNDLE: [&str; 4] = ["index.html.gz", "page.js.gz", "page.css.gz", "mpegts.js.gz"];
+
 fn main() {
+    println!("cargo::rustc-check-cfg=cfg(page)");
+    // Cargo repeats this for ever if a path that it watches is missing.
+    if fs::create_dir_all(WEB).is_ok() {
+        println!("cargo::rerun-if-changed={WEB}");
+    }
+    if take_page().is_ok() {
+        println!("cargo::rustc-cfg=page");
+    }
     // Results depend on the crates alone; a change of one builds this one anew anyway.
     println!("cargo::rerun-if-changed=..");
     if git(&["rev-parse", "--show-prefix"]).as_deref() != Some(HERE) {
@@ -21,6 +35,18 @@ fn main() {
         let mark = if changed.is_empty() { "" } else { "+" };
         println!("cargo::rustc-env=STRANDCAST_COMMIT={commit}{mark}");
     }
+}
+
+/// Copies the page's bundle to where the sources include it.
+///
+/// # Errors
+/// It was not built.
+fn take_page() -> io::Result<()> {
+    let out = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
+    for file in BUNDLE {
+        fs::copy(Path::new(WEB).join(file), Path::new(&out).join(file))?;
+    }
+    Ok(())
 }
 
 /// Standard output of a git command; `None` if it fails.

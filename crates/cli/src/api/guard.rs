@@ -102,6 +102,11 @@ pub(super) fn authorization(headers: &HeaderMap) -> Option<&[u8]> {
     headers.get(AUTHORIZATION).map(HeaderValue::as_bytes)
 }
 
+/// Returns whether the script of a page sends the request.
+pub(super) fn is_script(headers: &HeaderMap) -> bool {
+    headers.get("sec-fetch-mode").is_some_and(|mode| mode != "navigate")
+}
+
 /// The value of a header that a request may have once.
 fn only<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Refusal> {
     let mut values = headers.get_all(name).iter();

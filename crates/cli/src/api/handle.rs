@@ -9,11 +9,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::board::{Board, Snapshot};
 use super::body::{Body, EVENTS, JSON, MEDIA, METRICS, TEXT, refusal, response, text, value};
-use super::guard::{Place, authorization, check};
+use super::guard::{Place, authorization, check, is_script};
 use super::media;
 use super::openapi::description;
+use super::page;
 use super::request::{Asked, Change};
 use super::route::{Action, Found, ROUTES, Right, find};
+use super::session::{Sessions, Told};
 use super::sls::statistics;
 use super::stream;
 use super::tls::Tls;
@@ -31,6 +33,7 @@ pub(super) struct Shared {
     pub(super) tokens: Mutex<Arc<Tokens>>,
     /// Certificate and key of the address, if it has TLS.
     pub(super) tls: Mutex<Option<Tls>>,
+    pub(super) sessions: Sessions,
     pub(super) requests: mpsc::Sender<Asked>,
     /// Places for clients whose responses have no end: of the socket, and of the address.
     pub(super) endless: [Arc<Semaphore>; 2],
@@ -66,11 +69,14 @@ pub(super) async fn answer<B>(shared: &Shared, place: &Place, request: &Request<
             return refusal(StatusCode::NOT_FOUND, "there is no such path: GET /openapi.json lists all");
         }
     };
-    if let Some(refused) = without_right(shared, place, request.headers(), route.right) {
+    if let Some(refused) = without_right(shared, place, request, route.right) {
         return refused;
     }
     if has_body(request.headers()) {
         return refusal(StatusCode::PAYLOAD_TOO_LARGE, "no request has a body here");
+    }
+    if let Some(told) = Told::of(route.action) {
+        return shared.sessions.answer(&shared.tokens(), place, request, told);
     }
     match changes(shared, route.action, &parts, request.uri().query()) {
         Ok(Some(change)) => carry_out(shared, change).await,
@@ -88,17 +94,17 @@ fn not_this_method(others: &[&'static str]) -> Response<Body> {
 }
 
 /// The refusal of a request without the right to a route.
-fn without_right(
+fn without_right<B>(
     shared: &Shared,
     place: &Place,
-    headers: &HeaderMap,
+    request: &Request<B>,
     needs: Right,
 ) -> Option<Response<Body>> {
     if needs == Right::Anyone || matches!(place, Place::Socket) {
         return None;
     }
-    let header = authorization(headers);
-    match (shared.tokens().right(header), header) {
+    let header = authorization(request.headers());
+    match (shared.sessions.right(&shared.tokens(), request), header) {
         (Some(right), _) if right >= needs => None,
         (Some(_), Some(_)) => Some(refusal(StatusCode::FORBIDDEN, "this needs a token for control")),
         (None, _) | (_, None) => {
@@ -108,8 +114,12 @@ fn without_right(
                 (None, _) => "this needs a token: Authorization: Bearer TOKEN",
             };
             let mut refused = refusal(StatusCode::UNAUTHORIZED, why);
-            let asks = HeaderValue::from_static("Bearer realm=\"strandcast\", Basic realm=\"strandcast\"");
-            refused.headers_mut().insert(WWW_AUTHENTICATE, asks);
+            // A browser opens a dialog for `Basic`. The page has a form for tokens.
+            let asks = match is_script(request.headers()) {
+                true => "Bearer realm=\"strandcast\"",
+                false => "Bearer realm=\"strandcast\", Basic realm=\"strandcast\"",
+            };
+            refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(asks));
             Some(refused)
         }
     }
@@ -196,7 +206,8 @@ fn show(shared: &Shared, place: &Place, action: Action, name: &str) -> Response<
         Action::Health => healthy(board.is_alive(), "the server does not answer"),
         Action::Ready => healthy(board.is_ready(), "the server begins or ends"),
         Action::Description => value(StatusCode::OK, &description()),
-        // `changes` has them.
+        Action::Page(file) => page::response(place, file),
+        // `changes` and `Told` have them.
         Action::StopStream
         | Action::StartStream
         | Action::StopOutput
@@ -204,7 +215,10 @@ fn show(shared: &Shared, place: &Place, action: Action, name: &str) -> Response<
         | Action::Senders
         | Action::Allow
         | Action::Revoke
-        | Action::Reload => refusal(StatusCode::NOT_FOUND, "there is nothing to see"),
+        | Action::Reload
+        | Action::Session
+        | Action::StartSession
+        | Action::EndSession => refusal(StatusCode::NOT_FOUND, "there is nothing to see"),
     }
 }
 

@@ -1,13 +1,14 @@
 //! The table of routes. The router and the description of the API are made from it.
 
 use Action::{
-    Allow, Description, Events, Health, Media, Metrics, Ready, Reload, Revoke, Senders, Sls, StartOutput,
-    StartStream, StopOutput, StopStream, Stream, Streams,
+    Allow, Description, EndSession, Events, Health, Media, Metrics, Page, Ready, Reload, Revoke, Senders,
+    Session, Sls, StartOutput, StartSession, StartStream, StopOutput, StopStream, Stream, Streams,
 };
 use Right::{Anyone, Control, View};
 use Verb::{Get, Post};
 
 use super::body::{EVENTS, JSON, MEDIA, METRICS, TEXT};
+use super::page::File;
 
 /// Right of a request. Each includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,6 +59,10 @@ pub(super) enum Action {
     Health,
     Ready,
     Description,
+    Page(File),
+    Session,
+    StartSession,
+    EndSession,
 }
 
 /// A route.
@@ -105,6 +110,13 @@ pub(super) const ROUTES: &[Route] = &[
     route((Get, "/healthz"), Anyone, Health, TEXT, "200 while the server works, else 503"),
     route((Get, "/readyz"), Anyone, Ready, TEXT, "200 while the server takes senders, 503 once it ends"),
     route((Get, "/openapi.json"), View, Description, JSON, "description of the API (OpenAPI 3.1)"),
+    route((Get, "/"), Anyone, Page(File::Html), File::Html.kind(), "the page"),
+    route((Get, "/page.js"), Anyone, Page(File::Script), File::Script.kind(), "its script"),
+    route((Get, "/page.css"), Anyone, Page(File::Style), File::Style.kind(), "its style"),
+    route((Get, "/mpegts.js"), Anyone, Page(File::Player), File::Player.kind(), "its player, for some browsers"),
+    route((Get, "/v1/session"), Anyone, Session, JSON, "right of this browser: `none`, `look` or `control`"),
+    route((Post, "/v1/session"), Anyone, StartSession, JSON, "gives a cookie for the token of `Authorization`"),
+    route((Post, "/v1/session/end"), Anyone, EndSession, JSON, "takes the cookie back"),
 ];
 
 /// The route of a request.
@@ -168,7 +180,14 @@ mod tests {
     #[test]
     fn whatever_changes_something_is_a_post_and_needs_control() {
         for route in ROUTES {
-            assert_eq!(route.verb == Post, route.right == Control && route.action != Senders, "{route:?}");
+            // A session only changes what a browser sends.
+            if !matches!(route.action, StartSession | EndSession) {
+                assert_eq!(
+                    route.verb == Post,
+                    route.right == Control && route.action != Senders,
+                    "{route:?}"
+                );
+            }
             let path = route.path.replace("{name}", "a").replace("{who}", "a").replace("{number}", "0");
             let Found::Route(number, _) = find(route.verb.name(), &path) else { panic!("{route:?}") };
             assert_eq!(ROUTES[number].action, route.action, "another route has its path");

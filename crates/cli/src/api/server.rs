@@ -22,6 +22,7 @@ use super::handle::{ENDLESS, Shared, answer, no_room};
 use super::listen::{Socket, tcp};
 use super::patient::Patient;
 use super::request::Asked;
+use super::session::Sessions;
 use super::tls::{Handshakes, Tls};
 use super::tokens::Tokens;
 use crate::error::{CliError, why};
@@ -135,8 +136,9 @@ impl Api {
         let (tokens, tls) = (Mutex::new(Arc::new(Tokens::read(config)?)), Tls::read(config)?);
         let (requests, asked) = mpsc::channel(REQUESTS);
         let endless = [(); 2].map(|()| Arc::new(Semaphore::new(ENDLESS)));
+        let sessions = Sessions::new().map_err(refused)?;
         let Listening { listeners, places, socket } = Listening::start(config, tls.is_some())?;
-        let shared = Arc::new(Shared { board, tokens, tls: Mutex::new(tls), requests, endless });
+        let shared = Arc::new(Shared { board, tokens, tls: Mutex::new(tls), sessions, requests, endless });
         let (running, ended) = watch::channel(());
         let (opened, outcome) = std::sync::mpsc::channel();
         let responds = Arc::clone(&shared);

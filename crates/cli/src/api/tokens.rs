@@ -45,11 +45,15 @@ impl Tokens {
     /// Right of a request with this header `Authorization`; `None`: its token is unknown.
     pub(super) fn right(&self, header: Option<&[u8]>) -> Option<Right> {
         let Some(header) = header else { return Some(self.without) };
-        let hash: [u8; 32] = Sha256::digest(&*token(header)?).into();
+        let hash = hash_of(header)?;
+        self.found(|known| known.as_slice().ct_eq(&hash))
+    }
+
+    /// Right of the token whose hash `same` finds.
+    pub(super) fn found(&self, same: impl Fn(&[u8; 32]) -> Choice) -> Option<Right> {
         let has = |tokens: &[[u8; 32]]| {
             // Each one is compared, and each as a whole.
-            let same = |any: Choice, known: &[u8; 32]| any | known.as_slice().ct_eq(&hash);
-            bool::from(tokens.iter().fold(Choice::from(0), same))
+            bool::from(tokens.iter().fold(Choice::from(0), |any, known| any | same(known)))
         };
         match (has(&self.control), has(&self.view)) {
             (true, _) => Some(Right::Control),
@@ -57,6 +61,16 @@ impl Tokens {
             (false, false) => None,
         }
     }
+
+    /// Returns whether there are tokens for control.
+    pub(super) fn can_control(&self) -> bool {
+        !self.control.is_empty()
+    }
+}
+
+/// Hash of the token of a header `Authorization`.
+pub(super) fn hash_of(header: &[u8]) -> Option<[u8; 32]> {
+    Some(Sha256::digest(&*token(header)?).into())
 }
 
 /// The token of a header: a bearer's, or the password of `Basic`, which players of URLs have.

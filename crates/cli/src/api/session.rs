@@ -1,0 +1,167 @@
+//! Sessions of browsers: a cookie in place of a token.
+//!
+//! The cookie of a token is a hash of it and of a number that this process has drawn: a browser keeps no token, a cookie
+//! ends with the process or with its token, and the server has no list of sessions.
+
+use std::io;
+
+use hyper::header::{COOKIE, HeaderMap, HeaderValue, ORIGIN, SET_COOKIE};
+use hyper::{Method, Request, Response, StatusCode};
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+use subtle::{Choice, ConstantTimeEq as _};
+
+use super::body::{Body, refusal, value};
+use super::guard::{Place, authorization};
+use super::route::{Action, Right};
+use super::tokens::{Tokens, hash_of};
+
+const UNKNOWN: &str = "this token is not known here: use a line of a file of tokens of the server";
+
+/// Request that concerns the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    Show,
+    Start,
+    End,
+}
+
+impl Told {
+    /// The request of a route, if it is one.
+    pub(super) fn of(action: Action) -> Option<Told> {
+        match action {
+            Action::Session => Some(Told::Show),
+            Action::StartSession => Some(Told::Start),
+            Action::EndSession => Some(Told::End),
+            _ => None,
+        }
+    }
+}
+
+/// Cookies of a process.
+#[derive(Debug)]
+pub(super) struct Sessions {
+    secret: [u8; 32],
+    /// Name of the cookie. Browsers give a cookie to all ports of a machine, so that each server has a name of its own.
+    name: String,
+}
+
+impl Sessions {
+    /// Cookies with a new secret.
+    ///
+    /// # Errors
+    /// The system gives no random number.
+    pub(super) fn new() -> io::Result<Sessions> {
+        let mut secret = [0; 32];
+        getrandom::fill(&mut secret)?;
+        Ok(Sessions::with(secret))
+    }
+
+    fn with(secret: [u8; 32]) -> Sessions {
+        let name = hex(&digest(&secret, b"name", &[])[..4]);
+        Sessions { secret, name: format!("strandcast-{name}") }
+    }
+
+    /// Value of the cookie for the token with this hash.
+    fn value(&self, token: &[u8; 32]) -> String {
+        hex(&digest(&self.secret, b"value", token))
+    }
+
+    /// Right of a request; `None`: its token is unknown. A token counts before a cookie, and an unknown cookie as none.
+    pub(super) fn right<B>(&self, tokens: &Tokens, request: &Request<B>) -> Option<Right> {
+        let header = authorization(request.headers());
+        let right = tokens.right(header);
+        match header {
+            Some(_) => right,
+            None => right.max(self.of_cookie(tokens, request)),
+        }
+    }
+
+    /// Right of the cookie of a request.
+    fn of_cookie<B>(&self, tokens: &Tokens, request: &Request<B>) -> Option<Right> {
+        // Browsers name the page that changes something, and the guard has compared it.
+        let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+        if !reads && !request.headers().contains_key(ORIGIN) {
+            return None;
+        }
+        let cookie = self.cookie(request.headers())?;
+        tokens.found(|known| -> Choice { self.value(known).as_bytes().ct_eq(cookie) })
+    }
+
+    /// The cookie of this server among those of a request.
+    fn cookie<'a>(&self, headers: &'a HeaderMap) -> Option<&'a [u8]> {
+        let all = headers.get_all(COOKIE).iter().flat_map(|line| line.as_bytes().split(|byte| *byte == b';'));
+        all.map(<[u8]>::trim_ascii).find_map(|one| one.strip_prefix(self.name.as_bytes())?.strip_prefix(b"="))
+    }
+
+    /// Responds to a request that concerns the session.
+    pub(super) fn answer<B>(
+        &self,
+        tokens: &Tokens,
+        place: &Place,
+        request: &Request<B>,
+        told: Told,
+    ) -> Response<Body> {
+        let none = tokens.right(None).unwrap_or(Right::Anyone);
+        let shown = |right, cookie| match place {
+            Place::Socket => shown(tokens, Right::Control, cookie),
+            Place::Address { .. } => shown(tokens, right, cookie),
+        };
+        match told {
+            Told::Show => {
+                let cookie = self.of_cookie(tokens, request).is_some();
+                shown(self.right(tokens, request).unwrap_or(none), cookie)
+            }
+            Told::Start => {
+                let header = authorization(request.headers());
+                match header.and_then(|header| tokens.right(Some(header)).zip(hash_of(header))) {
+                    Some((right, token)) => {
+                        with_cookie(shown(right, true), place, &self.name, &self.value(&token), "")
+                    }
+                    // Without a challenge: a browser would open a dialog.
+                    None => refusal(StatusCode::UNAUTHORIZED, UNKNOWN),
+                }
+            }
+            Told::End => with_cookie(shown(none, false), place, &self.name, "", "; Max-Age=0"),
+        }
+    }
+}
+
+/// The state of a session.
+fn shown(tokens: &Tokens, right: Right, cookie: bool) -> Response<Body> {
+    let right = match right {
+        Right::Anyone => "none",
+        Right::View => "look",
+        Right::Control => "control",
+    };
+    value(StatusCode::OK, &json!({ "right": right, "control": tokens.can_control(), "cookie": cookie }))
+}
+
+/// Adds a cookie that no script reads and no other site causes to be sent. It ends with the browser.
+fn with_cookie(
+    mut response: Response<Body>,
+    place: &Place,
+    name: &str,
+    value: &str,
+    more: &str,
+) -> Response<Body> {
+    let secure = if matches!(place, Place::Address { scheme: "https", .. }) { "; Secure" } else { "" };
+    let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict{secure}{more}");
+    // It has letters, digits and signs of ASCII.
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        response.headers_mut().insert(SET_COOKIE, cookie);
+    }
+    response
+}
+
+fn digest(secret: &[u8; 32], what: &[u8], token: &[u8]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(secret);
+    hash.update(what);
+    hash.update(token);
+    hash.finalize().into()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

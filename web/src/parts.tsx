@@ -1,0 +1,119 @@
+// Small parts of the page.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import * as api from "./api";
+import type { Grade } from "./words";
+
+export function Badge({ state: [words, grade] }: { state: [string, Grade] }) {
+  return <span class={`badge ${grade}`}>{words}</span>;
+}
+
+export function Trouble({ line }: { line: string }) {
+  return line ? <p class="trouble" role="alert">{line}</p> : null;
+}
+
+export const lineOf = (error: unknown): string => {
+  if (error instanceof api.Refused) return error.message;
+  return "The server does not answer. The page asks again each second.";
+};
+
+/** Calls `ask` now and a second after each answer. Returns the last answer, and a line while there is none. */
+export function useAsked<T>(
+  ask: () => Promise<T>,
+  seen: (answer: T) => void,
+  refused: (error: unknown) => void,
+  key: string,
+): string {
+  const [trouble, setTrouble] = useState("");
+  useEffect(() => {
+    let timer = 0;
+    let gone = false;
+    const again = async (): Promise<void> => {
+      try {
+        const answer = await ask();
+        if (!gone) {
+          setTrouble("");
+          seen(answer);
+        }
+      } catch (error) {
+        if (!gone) {
+          setTrouble(lineOf(error));
+          refused(error);
+        }
+      }
+      if (!gone) timer = setTimeout(() => void again(), 1000);
+    };
+    void again();
+    return () => {
+      gone = true;
+      clearTimeout(timer);
+    };
+  }, [key]);
+  return trouble;
+}
+
+/** A button that asks before it does something. */
+export function Turn({ words, question, does }: { words: string; question: string; does: () => Promise<unknown> }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [trouble, setTrouble] = useState("");
+  const [busy, setBusy] = useState(false);
+  const sure = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      await does();
+      dialog.current?.close();
+    } catch (error) {
+      setTrouble(lineOf(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <>
+      <button type="button" onClick={() => { setTrouble(""); dialog.current?.showModal(); }}>{words}</button>
+      <dialog ref={dialog} aria-label={words}>
+        <p>{question}</p>
+        <Trouble line={trouble} />
+        <div class="tools">
+          <button type="button" class="primary" disabled={busy} onClick={() => void sure()}>{words}</button>
+          <button type="button" onClick={() => dialog.current?.close()}>Cancel</button>
+        </div>
+      </dialog>
+    </>
+  );
+}
+
+/** The form for a token. */
+export function Login({ needs, done, cancel }: {
+  needs: string;
+  done: (session: api.Session) => void;
+  cancel?: (() => void) | undefined;
+}) {
+  const [trouble, setTrouble] = useState("");
+  const field = useRef<HTMLInputElement>(null);
+  const give = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    const token = field.current?.value.trim() ?? "";
+    try {
+      // Other signs cannot be part of a header.
+      if (!/^[!-~]+$/.test(token)) throw new api.Refused(400, "A token has letters, digits and signs.");
+      done(await api.begin(token));
+    } catch (error) {
+      setTrouble(lineOf(error));
+    }
+  };
+  return (
+    <main>
+      <div class="card login">
+        <h1>Token</h1>
+        <p>{needs} It is a line of a file of tokens at the server.</p>
+        <Trouble line={trouble} />
+        <form onSubmit={(event) => void give(event as SubmitEvent)}>
+          <input ref={field} type="password" autocomplete="current-password" aria-label="Token" required />
+          <button class="primary">Use</button>
+          {cancel && <button type="button" onClick={cancel}>Cancel</button>}
+        </form>
+      </div>
+    </main>
+  );
+}

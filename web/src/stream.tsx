@@ -1,0 +1,195 @@
+// One stream: its picture, its margin, its links, its outputs and its events.
+
+import { useRef, useState } from "preact/hooks";
+
+import * as api from "./api";
+import { History, SPAN_S, explained } from "./history";
+import { LinkBar } from "./list";
+import { Badge, Trouble, Turn, useAsked } from "./parts";
+import { LinkPlot, MarginPlot, colourName } from "./plot";
+import { Screen } from "./screen";
+import { bytes, clock, count, duration, linkState, ms, rate, share, streamState } from "./words";
+
+/** Columns of links. One that no link has is not drawn. */
+const COLUMNS: [string, (path: api.Path) => number | null | undefined, (value: number) => string][] = [
+  ["rate", (path) => path.rate_bps, rate],
+  ["round trip", (path) => path.rtt_ms, ms],
+  ["loss", (path) => path.loss, share],
+  ["carried", (path) => path.bytes, bytes],
+  ["allowance left", (path) => path.allowance_bytes, bytes],
+];
+
+function Links({ stream, history, version }: { stream: api.Stream; history: History; version: number }) {
+  const paths = stream.paths ?? [];
+  if (!paths.length) return null;
+  const columns = COLUMNS.filter(([, value]) => paths.some((path) => typeof value(path) === "number"));
+  return (
+    <section class="card" aria-label="Links">
+      <h2>Links</h2>
+      <LinkBar paths={paths} />
+      <LinkPlot {...{ history, paths, version }} />
+      <div class="scroll" tabIndex={0} role="region" aria-label="Table of links">
+        <table>
+          <thead><tr><th scope="col">link</th>{columns.map(([name]) => <th scope="col" key={name} class={name}>{name}</th>)}</tr></thead>
+          <tbody>
+            {paths.map((path, place) => {
+              const [words, grade] = linkState(path.state);
+              return (
+                <tr key={path.id}>
+                  <td title={path.name}>
+                    <span class="swatch" style={{ background: `var(${colourName(place)})` }} />{path.name}
+                    <p class="small">
+                      <span class={grade}>{words}</span>
+                      {(path.down_s ?? 0) > 0.05 && <span class="muted">, not usable for {duration(path.down_s ?? 0)}</span>}
+                    </p>
+                  </td>
+                  {columns.map(([name, value, text]) => {
+                    const known = value(path);
+                    return <td key={name} class={name}>{typeof known === "number" ? text(known) : ""}</td>;
+                  })}
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Margin({ stream, history, version }: { stream: api.Stream; history: History; version: number }) {
+  const { media } = stream;
+  const least = history.least();
+  if (!media && least === null) return null;
+  return (
+    <section class="card" aria-label="Margin">
+      <h2>Margin</h2>
+      <p class="small muted">Media that have arrived and wait to be played. At 0 ms there is nothing left to play.</p>
+      <p>
+        {typeof media?.buffer_ms === "number" && <>Now <b>{ms(media.buffer_ms)}</b></>}
+        {least !== null && <>, least in the last {SPAN_S / 60} min {ms(least)}</>}
+        {stream.latency_ms !== null && <>, latency of the configuration {ms(stream.latency_ms)}</>}
+        {media?.shift_ms ? <>, playout is {ms(media.shift_ms)} later</> : null}
+      </p>
+      <MarginPlot {...{ history, version }} />
+      <p>
+        Since the start of the sender: {count(media?.late ?? 0, "message")} too late, {media?.lost ?? 0} lost.
+      </p>
+      <ul class="lines" tabIndex={0} aria-label="Late messages">
+        {history.late.map((late) => {
+          const [why, remedy] = explained(late);
+          return (
+            <li key={`${late.from} ${late.cause}`}>
+              <span class="muted">{clock(late.from)}</span> {why}. <span class="muted">To do: {remedy}.</span>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+/** Messages that an output missed, with the reasons. */
+function missed({ unread, unsent }: api.Output): string[] {
+  const reasons = Object.entries(unsent).filter(([, messages]) => messages > 0);
+  const lines = reasons.map(([why, messages]) => `${count(messages, "message")} missed: ${why}`);
+  return unread > 0 ? [...lines, `${count(unread, "message")} missed: it was not read in time`] : lines;
+}
+
+function Outputs({ stream, control }: { stream: api.Stream; control: boolean }) {
+  const outputs = stream.outputs ?? [];
+  if (!outputs.length) return null;
+  return (
+    <section class="card" aria-label="Outputs">
+      <h2>Outputs</h2>
+      <ul class="lines">
+        {outputs.map((output, number) => (
+          <li key={number} class="output">
+            <div>
+              {output.name}
+              {output.stopped && <> <Badge state={["stopped", "idle"]} /></>}
+              {output.failed && <p class="small bad">failed: {output.failed}</p>}
+              {missed(output).map((line) => <p key={line} class="small warn">{line}</p>)}
+            </div>
+            {control && stream.state !== "stopped" && (
+              <Turn
+                words={output.stopped ? "Start" : "Stop"}
+                question={`${output.stopped ? "Start" : "Stop"} the output ${output.name} of ${stream.name}?`}
+                does={() => api.turn(stream.name, number, output.stopped === true)}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Events({ events, name }: { events: api.Event[]; name: string }) {
+  const shown = events.filter((event) => event.name === undefined || event.name === name);
+  return (
+    <section class="card" aria-label="Events">
+      <h2>Events</h2>
+      {!shown.length && <p class="muted">None since the page was opened.</p>}
+      <ul class="lines" tabIndex={0} aria-label="List of events">
+        {shown.map((event, number) => (
+          <li key={shown.length - number} class="event"><span class="muted">{clock(Date.parse(event.time))}</span> {event.text}</li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+export function Stream({ name, control, events, refused }: {
+  name: string;
+  control: boolean;
+  events: api.Event[];
+  refused: (error: unknown) => void;
+}) {
+  const history = useRef(new History()).current;
+  const [seen, setSeen] = useState<{ stream: api.Stream; version: number } | null>(null);
+  const trouble = useAsked(() => api.stream(name), (stream) => {
+    const now = Date.now();
+    history.add(stream, now);
+    setSeen({ stream, version: now });
+  }, refused, name);
+  if (!seen) return <main><Trouble line={trouble} /></main>;
+  const { stream, version } = seen;
+  const stopped = stream.state === "stopped";
+  return (
+    <main>
+      <Trouble line={trouble} />
+      <div class="title">
+        <h1>{stream.name}</h1>
+        <Badge state={streamState(stream.state)} />
+        <span class="muted">
+          {[stream.peer && `from ${stream.peer}`, stream.media?.rate_bps !== undefined && rate(stream.media.rate_bps),
+            stream.seconds !== undefined && `for ${duration(stream.seconds)}`].filter(Boolean).join(", ")}
+        </span>
+        <span class="space" />
+        {control && (
+          <Turn
+            words={stopped ? "Start the stream" : "Stop the stream"}
+            question={stopped
+              ? `Start ${name}? It waits for its sender.`
+              : `Stop ${name}? Its outputs are closed, and its sender is refused until it is started.`}
+            does={() => api.turn(name, null, stopped)}
+          />
+        )}
+      </div>
+      <div class="stream">
+        <div class="column">
+          {!stopped && <Screen name={name} />}
+          <Margin {...{ stream, history, version }} />
+        </div>
+        <div class="column">
+          <Links {...{ stream, history, version }} />
+          <Outputs {...{ stream, control }} />
+        </div>
+        <div class="column last">
+          <Events {...{ events, name }} />
+        </div>
+      </div>
+    </main>
+  );
+}
