@@ -71,8 +71,13 @@ pub(super) const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 /// Checks the name in `Host`, and the site from which a browser sends the request. A page of another site may neither
 /// change anything nor rebind its name to this machine and read the answers.
 pub(super) fn check<B>(place: &Place, request: &Request<B>) -> Result<(), Refusal> {
-    let Place::Address { names, scheme } = place else { return Ok(()) };
     let headers = request.headers();
+    let Place::Address { names, scheme } = place else {
+        // Programs use the socket. A browser reaches it only by a port that somebody leads there.
+        let browser = headers.contains_key(ORIGIN) || headers.contains_key("sec-fetch-site");
+        let why = "a browser cannot use the socket: set listen".to_owned();
+        return if browser { Err((StatusCode::FORBIDDEN, why)) } else { Ok(()) };
+    };
     let host = only(headers, HOST.as_str())?
         .ok_or((StatusCode::BAD_REQUEST, "the request has no header Host".to_owned()))?;
     let named = |host: &str| name_of(host).is_some_and(|name| names.has(name));
@@ -140,6 +145,21 @@ mod tests {
             request = request.header(*name, *value);
         }
         check(&place, &request.body(()).expect("it is well formed")).err().map(|(status, _)| status.as_u16())
+    }
+
+    /// A port that leads to the socket would give control to every page in a browser.
+    #[test]
+    fn a_browser_cannot_use_the_socket() {
+        let asked = |header: &str| {
+            check(
+                &Place::Socket,
+                &Request::post("/v1/reload").header(header, "same-origin").body(()).unwrap(),
+            )
+        };
+        for header in ["origin", "sec-fetch-site"] {
+            assert_eq!(asked(header).map_err(|(status, _)| status.as_u16()), Err(403), "{header}");
+        }
+        assert_eq!(asked("user-agent"), Ok(()));
     }
 
     #[test]
