@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 
 import * as api from "./api";
 import { List } from "./list";
-import { Login, Trouble, lineOf } from "./parts";
+import { Login, Trouble, lineOf, lineOfChange } from "./parts";
 import { Stream } from "./stream";
 
 /** Events that are kept. */
@@ -30,8 +30,10 @@ function useEvents(right: api.Right): api.Event[] {
     const add = (event: api.Event): void => setEvents((known) => [event, ...known].slice(0, EVENTS));
     let source: EventSource;
     let timer = 0;
+    let told = false;
     const open = (): void => {
       source = new EventSource("/v1/events");
+      source.onopen = () => { told = false; };
       source.onmessage = ({ data }: MessageEvent<string>) => add(JSON.parse(data) as api.Event);
       source.addEventListener("lost", ({ data }: MessageEvent<string>) => {
         const { events: lost } = JSON.parse(data) as { events: number };
@@ -39,6 +41,8 @@ function useEvents(right: api.Right): api.Event[] {
       });
       // A browser connects again by itself, but not after a refusal.
       source.onerror = () => {
+        if (!told) add({ time: new Date().toISOString(), event: "lost", text: "no events come: the page asks again" });
+        told = true;
         if (source.readyState === EventSource.CLOSED) timer = setTimeout(open, AGAIN_MS);
       };
     };
@@ -65,6 +69,13 @@ function Page() {
     } catch (error) {
       setTrouble(lineOf(error));
       setTimeout(() => void look(), 1000);
+    }
+  };
+  const end = async (): Promise<void> => {
+    try {
+      setSession(await api.end());
+    } catch (error) {
+      setTrouble(lineOfChange(error));
     }
   };
   useEffect(() => {
@@ -94,7 +105,7 @@ function Page() {
         {name !== null && <a href="#/" class="small">all streams</a>}
         <span class="space" />
         {!control && session.control && <button type="button" onClick={() => setAsks(true)}>Control</button>}
-        {session.cookie && <button type="button" onClick={() => void api.end().then(setSession)}>Log out</button>}
+        {session.cookie && <button type="button" onClick={() => void end()}>Log out</button>}
       </header>
       {name === null
         ? <List refused={refused} />

@@ -18,6 +18,12 @@ export const lineOf = (error: unknown): string => {
   return "The server does not answer. The page asks again each second.";
 };
 
+/** The line of a change that failed, which is not asked for again. */
+export const lineOfChange = (error: unknown): string => {
+  if (error instanceof api.Refused) return error.message;
+  return "The server does not answer. Look at the state, and try again.";
+};
+
 /** Calls `ask` now and a second after each answer. Returns the last answer, and a line while there is none. */
 export function useAsked<T>(
   ask: () => Promise<T>,
@@ -64,7 +70,7 @@ export function Turn({ words, question, does }: { words: string; question: strin
       await does();
       dialog.current?.close();
     } catch (error) {
-      setTrouble(lineOf(error));
+      setTrouble(lineOfChange(error));
     }
     setBusy(false);
   };
@@ -99,7 +105,7 @@ export function Login({ needs, done, cancel }: {
       if (!/^[!-~]+$/.test(token)) throw new api.Refused(400, "A token has letters, digits and signs.");
       done(await api.begin(token));
     } catch (error) {
-      setTrouble(lineOf(error));
+      setTrouble(lineOfChange(error));
     }
   };
   return (

@@ -9,17 +9,19 @@ import { codecs, type Codecs } from "./transport";
 const TARGET_S = 0.4;
 const FAST_S = 0.9;
 const FAR_S = 2.5;
-/** Played media that the browser keeps. */
-const KEPT_S = 10;
+/** Played media that the browser keeps: more than lies between key frames, because it removes up to a key frame. */
+const KEPT_S = 30;
 /** Interval at which media are given to the browser, and the picture is checked. */
 const LOOK_MS = 50;
 /** Time without progress after which the picture begins again. */
 const STUCK_MS = 4_000;
 const AGAIN_MS = 1_000;
+/** The same if the stream has to change first. */
+const LATER_MS = 30_000;
 /** Bytes in which the tables of a stream have to come. */
 const TABLES = 256 << 10;
 
-/** The end of an attempt; `final`: another one would end in the same way. */
+/** The end of an attempt; `final`: another one would end in the same way until the stream changes. */
 class Ended extends Error {
   constructor(why: string, readonly final = false) {
     super(why);
@@ -50,18 +52,19 @@ export class Picture {
       const attempt = new AbortController();
       const ends = (): void => attempt.abort();
       all.addEventListener("abort", ends);
+      let wait = AGAIN_MS;
       try {
         await this.#attempt(attempt);
       } catch (error) {
         if (!all.aborted) this.say(error instanceof Error ? error.message : String(error));
-        if (error instanceof Ended && error.final) return;
+        if (error instanceof Ended && error.final) wait = LATER_MS;
       } finally {
         attempt.abort();
         all.removeEventListener("abort", ends);
         this.video.removeAttribute("src");
         this.video.load();
       }
-      if (!all.aborted) await new Promise((done) => { setTimeout(done, AGAIN_MS); });
+      if (!all.aborted) await new Promise((done) => { setTimeout(done, wait); });
     }
   }
 
@@ -125,6 +128,7 @@ export class Picture {
   async #library(found: Codecs, silent: string, attempt: AbortController): Promise<void> {
     const place = "/mpegts.js";
     const library = ((await import(place)) as { default: typeof mpegts }).default;
+    attempt.signal.throwIfAborted();
     if (!library.isSupported()) throw new Ended("This browser's MediaSource cannot show the picture.", true);
     const hasAudio = found.list.some((one) => one.startsWith("mp4a"));
     const player: Player = library.createPlayer(
@@ -187,7 +191,7 @@ class Watch {
       }
       this.#at = video.currentTime;
       this.#moved = performance.now();
-    } else if (last >= 0 && performance.now() - this.#moved > STUCK_MS && !document.hidden) {
+    } else if (performance.now() - this.#moved > STUCK_MS && !document.hidden) {
       this.#end("no picture comes: begins again");
     }
   }
@@ -195,13 +199,16 @@ class Watch {
   #follow(start: number, end: number): void {
     const { video } = this;
     const ahead = end - video.currentTime;
-    if (video.currentTime < start || ahead > FAR_S) {
+    if (!video.seeking && (video.currentTime < start || ahead > FAR_S)) {
       video.currentTime = Math.max(start, end - TARGET_S);
+      // A jump is no progress.
+      this.#at = video.currentTime;
     }
     if (ahead > FAST_S) video.playbackRate = 1.1;
     else if (ahead < TARGET_S) video.playbackRate = 1;
     // A browser that refuses sound without a gesture shows the picture without it.
-    if (video.paused) video.play().catch(() => { video.muted = true; });
+    const refused = (why: Error): void => { if (why.name === "NotAllowedError") video.muted = true; };
+    if (video.paused) video.play().catch(refused);
   }
 
   #end(why: string): void {

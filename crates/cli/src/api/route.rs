@@ -116,7 +116,7 @@ pub(super) const ROUTES: &[Route] = &[
     route((Get, "/mpegts.js"), Anyone, Page(File::Player), File::Player.kind(), "its player, for some browsers"),
     route((Get, "/v1/session"), Anyone, Session, JSON, "right of this browser: `none`, `look` or `control`"),
     route((Post, "/v1/session"), Anyone, StartSession, JSON, "gives a cookie for the token of `Authorization`"),
-    route((Post, "/v1/session/end"), Anyone, EndSession, JSON, "takes the cookie back"),
+    route((Post, "/v1/session/end"), Anyone, EndSession, JSON, "removes the cookie"),
 ];
 
 /// The route of a request.

@@ -212,10 +212,11 @@ impl Listener {
                 Listener::Tcp(listener, place) => listener.accept().await.map(|(stream, _)| {
                     room.admit(Box::new(stream), place.clone());
                 }),
-                Listener::Tls(listener) => listener.accept().await.map(|(stream, _)| {
+                Listener::Tls(listener) => listener.accept().await.map(|(stream, peer)| {
                     // Responses are written as a whole. Without it they are only later.
                     let _ = stream.set_nodelay(true);
-                    handshakes.add(tokio::spawn(shake_hands(stream, room.clone())).abort_handle());
+                    let task = tokio::spawn(shake_hands(stream, room.clone()));
+                    handshakes.add(peer.ip(), task.abort_handle());
                 }),
             };
             if accepted.is_err() {

@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
 
 use super::body::{Body, refusal, value};
-use super::guard::{Place, authorization};
+use super::guard::{Place, authorization, is_script};
 use super::route::{Action, Right};
 use super::tokens::{Tokens, hash_of};
 
@@ -67,11 +67,14 @@ impl Sessions {
         hex(&digest(&self.secret, b"value", token))
     }
 
-    /// Right of a request; `None`: its token is unknown. A token counts before a cookie, and an unknown cookie as none.
+    /// Right of a request; `None`: its token is unknown. A token counts before a cookie, but in
+    /// requests of a page the one with more rights; an unknown cookie counts as none.
     pub(super) fn right<B>(&self, tokens: &Tokens, request: &Request<B>) -> Option<Right> {
         let header = authorization(request.headers());
         let right = tokens.right(header);
         match header {
+            // A browser adds the password of a dialog to every request, also to those of a page with a cookie.
+            Some(_) if is_script(request.headers()) => right.max(self.of_cookie(tokens, request)),
             Some(_) => right,
             None => right.max(self.of_cookie(tokens, request)),
         }

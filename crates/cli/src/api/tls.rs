@@ -1,6 +1,7 @@
 //! TLS of an API's address: its certificate and key, and handshakes that have not ended.
 
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,8 +24,8 @@ use crate::pem::{bytes, certificates};
 
 /// Time for a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(5);
-/// Maximum number of handshakes that have not ended. A new one ends the oldest: clients that begin handshakes and never
-/// end them keep no other client out.
+/// Maximum number of handshakes that have not ended. A new one ends the oldest of the address that has the most: an
+/// address that begins handshakes and never ends them keeps no other one out.
 const HANDSHAKES: usize = 64;
 
 /// A certificate and its key.
@@ -101,17 +102,21 @@ fn read(certificate: &Path, key: &Path) -> Result<Tls, String> {
 
 /// Handshakes that have not ended, the oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Handshakes(VecDeque<AbortHandle>);
+pub(super) struct Handshakes(VecDeque<(IpAddr, AbortHandle)>);
 
 impl Handshakes {
-    /// Adds the task of a handshake, and ends the oldest one if there are too many.
-    pub(super) fn add(&mut self, task: AbortHandle) {
-        self.0.retain(|task| !task.is_finished());
-        if self.0.len() >= HANDSHAKES
-            && let Some(oldest) = self.0.pop_front()
-        {
-            oldest.abort();
+    /// Adds the task of a handshake with `from`. If there are too many, it ends the oldest one of the address that has
+    /// the most.
+    pub(super) fn add(&mut self, from: IpAddr, task: AbortHandle) {
+        self.0.retain(|(_, task)| !task.is_finished());
+        if self.0.len() >= HANDSHAKES {
+            let of = |ip: IpAddr| self.0.iter().filter(|(one, _)| *one == ip).count();
+            let most = self.0.iter().map(|(ip, _)| of(*ip)).max();
+            let at = self.0.iter().position(|(ip, _)| Some(of(*ip)) == most).unwrap_or(0);
+            if let Some((_, oldest)) = self.0.remove(at) {
+                oldest.abort();
+            }
         }
-        self.0.push_back(task);
+        self.0.push_back((from, task));
     }
 }

@@ -49,6 +49,12 @@ impl Client {
         token: Option<&Path>,
     ) -> Result<Client, CliError> {
         let (place, token) = (place(address)?, token.map(read_token).transpose()?);
+        if let (Place::Address(host), Some(_)) = (&place, &token)
+            && !is_this_machine(host)
+        {
+            let why = "a token would be readable in transit: write https://HOST:PORT";
+            return Err(CliError::Usage(format!("{address}: {why}")));
+        }
         if authority.is_some() && !matches!(place, Place::Secure(_)) {
             return Err(CliError::Usage(format!("--ca is for https://HOST:PORT, and {address} is not one")));
         }
@@ -190,6 +196,12 @@ fn place(address: &str) -> Result<Place, CliError> {
         }
         Some(_) => Err(wrong("write the path of a socket, http://HOST:PORT or https://HOST:PORT")),
     }
+}
+
+/// Returns whether `HOST:PORT` names this machine.
+fn is_this_machine(host: &str) -> bool {
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name).trim_matches(['[', ']']);
+    name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 /// The first token of a file.

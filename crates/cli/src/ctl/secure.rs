@@ -31,10 +31,14 @@ struct Known {
 }
 
 impl Known {
-    fn of(file: &Path) -> Result<Known, CliError> {
-        let copies = certificates(file).map_err(CliError::Store)?;
+    /// `named`: the user has named the file. In the system's file copies of servers' certificates do not count.
+    fn of(file: &Path, named: bool) -> Result<Known, CliError> {
+        let mut copies = certificates(file).map_err(CliError::Store)?;
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(copies.iter().cloned());
+        if !named {
+            copies.clear();
+        }
         let provider = Arc::new(ring::default_provider());
         // A file without any authority has copies alone.
         let authorities = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
@@ -93,9 +97,10 @@ pub(super) fn shake_hands(
     file: Option<&Path>,
 ) -> Result<StreamOwned<ClientConnection, TcpStream>, CliError> {
     let system = || SYSTEM.iter().map(PathBuf::from).find(|path| path.exists());
+    let named = file.is_some();
     let file = file.map(Path::to_owned).or_else(system);
     let none = || CliError::Store("this system has no file of authorities: name one with --ca FILE".into());
-    let known = Known::of(&file.ok_or_else(none)?)?;
+    let known = Known::of(&file.ok_or_else(none)?, named)?;
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let wrong = |why: &dyn std::fmt::Display| CliError::Peer(format!("{address}: {why}"));

@@ -52,5 +52,8 @@ fn it_sends_a_token() {
     ctl(&format!("streams --token {}", file("view.tokens"))).succeeds();
     ctl(&format!("stop a --token {}", file("view.tokens"))).fails(5, &["this needs a token for control"]);
     ctl(&format!("stop a --token {}", file("control.tokens"))).succeeds();
+    // Nothing is sent: the address is one of documentation.
+    run(&format!("ctl http://192.0.2.1:8890 streams --token {}", file("view.tokens")))
+        .fails(2, &["a token would be readable in transit: write https://HOST:PORT"]);
     ctl("streams --token /no/such/file").fails(3, &["cannot read /no/such/file"]);
 }
