@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 
 from bench.common import RunError, simulate, whole
+from bench.pages import bold
 from bench.pages import table as markdown
 from bench.validate import ns2, ours, table
 
@@ -56,23 +57,18 @@ def compared(asked: argparse.Namespace, name: str, network: dict, folder: pathli
     flows = ours.run(asked.program, name, network, "ns2")["flows"]["flow"]
     (goodput,) = (flow["goodput_bps"]["mean"] for flow in flows.values())
     size = network["segment"] if network["transport"] == "tcp" else network["chunk"] - 16
-    packets = goodput / 8 * (network["time"] - network["warmup"]) / size
-    packets *= network["time"] / (network["time"] - network["warmup"])
+    # As many per second before the end of the warm-up as after it.
+    packets = goodput / 8 * network["time"] / size
     both = [(cpu_s(["ns", script], folder), cpu_s(command, folder)) for _ in range(asked.rounds)]
     theirs, mine = (statistics.median(side) for side in zip(*both, strict=True))
     ratios = sorted(them / us for them, us in both)
     rate = packets / mine
     ratio = statistics.median(ratios)
-    row = [
-        name,
-        f"{packets:,.0f}",
-        f"{theirs:.2f}",
-        f"{mine:.2f}",
-        f"{ratio:.1f}",
-        f"{ratios[0]:.1f}, {ratios[-1]:.1f}",
-    ]
-    met = ratio >= LEAST_RATIO if network["transport"] == "tcp" else rate >= LEAST_PACKETS
-    return [*row, f"{rate:,.0f}"], met
+    tcp = network["transport"] == "tcp"
+    met = ratio >= LEAST_RATIO if tcp else rate >= LEAST_PACKETS
+    ratio_cell, rate_cell = bold(f"{ratio:.1f}", met or not tcp), bold(f"{rate:,.0f}", met or tcp)
+    spread = f"{ratios[0]:.1f}, {ratios[-1]:.1f}"
+    return [name, f"{packets:,.0f}", f"{theirs:.2f}", f"{mine:.2f}", ratio_cell, spread, rate_cell], met
 
 
 def cpu_s(command: list, folder: pathlib.Path) -> float:

@@ -22,7 +22,7 @@ pub struct KeySearch {
     pub(crate) compared: usize,
 }
 
-/// Meaning of what follows a start code.
+/// Meaning of the bytes after a start code.
 enum Found {
     /// The picture, and whether it is a key frame.
     Picture(bool),

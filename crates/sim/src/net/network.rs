@@ -389,7 +389,8 @@ impl<W: Observer> Network<W> {
         match step {
             Step::Link(wire) => self.enter(now, wire, packet),
             Step::Radio { radio, from, to } => {
-                self.on_air(radio, |air, cx| air.originate(from, to, *packet, cx));
+                let packet = self.spent.unboxed(packet);
+                self.on_air(radio, |air, cx| air.originate(from, to, packet, cx));
             }
         }
     }
@@ -478,7 +479,7 @@ impl<W: Observer> Network<W> {
         self.observer.received(now, &packet.meta);
         let mut out = core::mem::take(&mut self.out);
         self.agents[to.0 as usize].agent.handle_packet(now, &mut packet, &mut out);
-        self.spent.keep(packet);
+        drop(self.spent.unboxed(packet));
         self.emit(now, to, &mut out);
         self.out = out;
     }

@@ -2,7 +2,7 @@
 
 use super::Packet;
 
-/// Packets that have arrived, whose memory carries the next ones: packets are large, and links and queues move them often.
+/// Boxes of packets that have arrived, which carry the next ones: packets are large, and links and queues move them often.
 #[derive(Debug, Default)]
 #[expect(clippy::vec_box, reason = "the boxes themselves are used again")]
 pub(super) struct Spent(Vec<Box<Packet>>);
@@ -19,9 +19,10 @@ impl Spent {
         }
     }
 
-    /// Takes the box of a packet that has arrived.
-    pub fn keep(&mut self, mut packet: Box<Packet>) {
-        drop(packet.take_body());
+    /// Takes a packet out of its box, and keeps the box.
+    pub fn unboxed(&mut self, mut packet: Box<Packet>) -> Packet {
+        let whole = Packet { meta: packet.meta, body: packet.take_body() };
         self.0.push(packet);
+        whole
     }
 }

@@ -171,7 +171,7 @@ impl Drop for Encoder {
     }
 }
 
-/// An encoder with sound, and a sender of what it encodes over two links.
+/// An encoder with sound, and a sender that sends its stream over two links.
 fn on_air(served: &Served) -> (Encoder, Running) {
     let mut encoder = Command::new("ffmpeg");
     encoder.args([
