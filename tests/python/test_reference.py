@@ -1,7 +1,7 @@
 """Parts of pages that are made from the sources and from the command itself.
 
 `UPDATE_DOCS=1` writes them: the metrics of docs/results.md, docs/options.md with the options of every subcommand, keys
-of JSON in docs/cli.md, and the keys on the pages of schemes.
+of JSON in docs/cli.md, keys of a server's file in docs/operate, and the keys on the pages of schemes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ PART = re.compile(
     re.DOTALL,
 )
 OPTION = re.compile(r"^ {2,6}(?P<name>[-<\[A-Z]\S*(?: \S+)*)(?: {2,}(?P<text>\S.*))? *$")
-PAGES = ("docs/cli.md", "docs/results.md", "docs/options.md", "docs/repair.md")
+PAGES = (
+    "docs/cli.md", "docs/results.md", "docs/options.md", "docs/repair.md", "docs/operate/serve.md", "docs/operate/api.md",
+)  # fmt: skip
 FIELD = re.compile(
     r"(?P<doc>(?:^ +/// [^\n]*\n)+)(?P<attributes>(?:^ +#\[[^\n]*\n)*)"
     r"^ +(?:pub(?:\([^)]*\))? )?(?P<name>\w+): (?P<type>[^\n]+),$",
