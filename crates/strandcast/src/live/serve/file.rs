@@ -35,7 +35,7 @@ pub(super) struct File {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Stream {
-    /// Who may send the stream: names that `key allow --as` has given, short forms of keys, or keys (`sck1-…`). Needed.
+    /// Senders of the stream: names that `key allow --as` has given, short forms of keys, or keys (`sck1-…`). Needed.
     pub(super) senders: Option<Spanned<Vec<Spanned<String>>>>,
     /// Time from sending to playing. Default: the time that the sender asks for.
     pub(super) latency_ms: Option<Spanned<u32>>,
