@@ -157,7 +157,7 @@ def judged(kept: dict, links: list[int], *counters: list[dict]) -> dict:
 
 
 def of_each(packets: list[tuple[float, float | None]]) -> list[measures.Message]:
-    """Packets by the emulator's time: the stream begins `BEFORE_S` later, so that all that was sent counts but its end."""
+    """Packets in the emulator's time. The stream begins `BEFORE_S` after the emulator, so that all of it counts, except its end."""
     return [(BEFORE_S + sent, None if came is None else BEFORE_S + came) for sent, came in packets]
 
 

@@ -1,4 +1,7 @@
-"""Tests of what is drawn, marked, checked and judged, without a trial: each fault has to be found. Exits with 1 if one is not."""
+"""Tests of the bench itself, without streams: its random draws, its marks, its checks and its verdicts.
+
+Exits with 1 if a fault is not found.
+"""
 
 import tempfile
 import time

@@ -226,7 +226,7 @@ def _named(
 
 
 def _canonical(spec: str, source: _native.Source) -> str:
-    """A scheme as it is written shortest.
+    """Returns the shortest text of a scheme.
 
     Raises:
         SchemeError: The argument is not a scheme; several schemes are a list, not one text.

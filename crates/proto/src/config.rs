@@ -10,9 +10,9 @@ use crate::policy::HeadOfLineConfig;
 /// SACK.Delay between two Strandcast peers over real paths.
 pub const SACK_DELAY_STRANDCAST: Duration = Duration::from_millis(25);
 
-/// Protocol parameters (RFC 9260 §16), and parameters beyond the RFC. They apply to all associations of an endpoint,
-/// unless an association is opened with its own. The default is RFC 9260's; [`TransportConfig::live`] is for real
-/// paths.
+/// Protocol parameters (RFC 9260 §16), and parameters beyond the RFC. The parameters apply to all associations of an
+/// endpoint, unless an association is opened with its own. The default is RFC 9260's; [`TransportConfig::live`] is for
+/// real paths.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TransportConfig {
     /// RTO.Initial.
@@ -88,8 +88,8 @@ pub struct TransportConfig {
     pub receive_buffer: u32,
     /// Send buffer in bytes. Beyond it: [`crate::association::SendError::Full`].
     pub send_buffer: usize,
-    /// Maximum size in bytes to which both buffers may grow as the paths need it; `None`: they do not grow. They grow
-    /// for peers that answered on a path, and while the application reads.
+    /// Maximum size in bytes to which both buffers may grow as the paths need it; `None`: they do not grow. Buffers
+    /// grow for peers that answered on a path, and while the application reads.
     pub buffer_limit: Option<usize>,
     /// Rules for sending a chunk that blocks a buffer on a slow path also on a faster path, and for cutting the window
     /// of the slow path (opportunistic retransmission and penalisation; [`crate::policy::HeadOfLine`]); `None`:

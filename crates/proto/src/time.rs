@@ -51,7 +51,7 @@ impl Instant {
     }
 }
 
-/// Returns `d` in nanoseconds. It saturates after 584 years.
+/// Returns `d` in nanoseconds. The result saturates after 584 years.
 #[inline]
 fn nanos(d: Duration) -> u64 {
     u64::try_from(d.as_nanos()).unwrap_or(u64::MAX)

@@ -47,7 +47,8 @@ pub trait Settings: Keyed + Debug + Send + Sync {
     /// Returns a copy.
     fn boxed(&self) -> Box<dyn Settings>;
 
-    /// The keys that choose parts. They are set before all others, because the parts decide which other keys exist.
+    /// The keys that choose parts. These keys are set before all others, because the parts decide which other keys
+    /// exist.
     fn roles(&self) -> Vec<Key> {
         Vec::new()
     }

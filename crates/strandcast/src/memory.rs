@@ -34,7 +34,7 @@ impl Memory {
         self.0 / 4 * 3 - self.sessions_if(sealed)
     }
 
-    /// Share of sealed sessions. It does not depend on the data that their peers send.
+    /// Share of sealed sessions. The share does not depend on the data that their peers send.
     pub fn sessions(self) -> usize {
         self.0 / 8
     }

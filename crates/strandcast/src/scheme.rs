@@ -11,8 +11,8 @@ use strandcast_proto::rfc;
 /// Sets the parameters of the transport that a scheme needs.
 type Tune = Arc<dyn Fn(&mut TransportConfig) + Send + Sync>;
 
-/// Decides windows, paths and retransmissions: a preset with its parameters, or custom policies. It makes the policies
-/// of any number of associations, and sets the parameters of the transport that they need.
+/// Decides windows, paths and retransmissions: a preset with its parameters, or custom policies. A scheme makes the
+/// policies of any number of associations, and sets the parameters of the transport that they need.
 #[derive(Clone)]
 pub struct Scheme {
     name: String,

@@ -48,9 +48,9 @@ struct Sealed {
 }
 
 impl Server {
-    /// Server with the transport of live streams. It listens on UDP port 9899 of all addresses, unless
-    /// [`Server::listen`] adds others, and accepts every client without encryption. It sends by `scheme` on each
-    /// connection.
+    /// Server with the transport of live streams. The server listens on UDP port 9899 of all addresses, unless
+    /// [`Server::listen`] adds others, and accepts every client without encryption. The server sends by `scheme` on
+    /// each connection.
     pub fn new(scheme: Scheme) -> Server {
         Server {
             scheme,

@@ -10,7 +10,7 @@ from strandcast.figures.manifest import whole
 
 FILE = "gains.json"
 """In a paper's folder: deviations of one assumption, by title, with the claims that are reproduced only with them."""
-GAINS, LOSES = "gains", "loses"
+GAINS, LOSES = "claim gained:", "claim lost:"
 
 
 def named(figure: str, claim: str) -> str:

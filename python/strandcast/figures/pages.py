@@ -19,7 +19,7 @@ DETAILS = '<details markdown="1">\n'
 RUNS = re.compile(r"^(`experiments/[^`]*`, \d+(?: to \d+)? runs?)\.", re.MULTILINE)
 """The conditions of a figure that does not say which epoch its runs are of."""
 EPOCH = re.compile(r"^`experiments/[^`]*`, .* runs?[ ]of epoch (\d+)\.", re.MULTILINE)
-BEFORE = "Made before epoch "
+BEFORE = "These runs were made before epoch "
 """First words of a paragraph about a change that a figure lacks."""
 OURS = re.compile(r"(-?[\d.]+)(?: ± ([\d.]+))?")
 CLAIM = "claim"
@@ -74,7 +74,7 @@ def cells(line: str) -> list[str]:
 
 
 def tables(text: str) -> Iterator[tuple[str, list[list[str]]]]:
-    """The tables of a text, each with the last line before it, as its head and its rows."""
+    """The tables of a text. Each has the last line before the table, and the rows of the table, its head first."""
     before = ""
     for row, lines in itertools.groupby(text.splitlines(), lambda line: line.startswith("|")):
         its = list(lines)

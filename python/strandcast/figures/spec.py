@@ -428,8 +428,8 @@ class Change(NamedTuple):
 
     Attributes:
         epoch: The first results epoch with it.
-        text: What is otherwise in figures of earlier epochs, as the end of a sentence.
-        schemes: Schemes that it concerns, without their parameters.
+        text: The difference of figures of earlier epochs, a clause that follows a colon.
+        schemes: Schemes that the change affects, without their parameters.
     """
 
     epoch: int

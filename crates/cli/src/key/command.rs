@@ -99,7 +99,7 @@ fn pair(store: &Store, args: &KeyPairArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Returns the identity. It is made if there never was one, and a line reports that.
+/// Returns the identity. An identity is made if there never was one, and a line reports that.
 ///
 /// # Errors
 /// [`CliError::Store`].

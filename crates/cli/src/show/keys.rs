@@ -48,7 +48,7 @@ pub(super) struct Key {
     pub(super) metric: Option<Metric>,
 }
 
-/// A metric of Prometheus. It is a counter if its name ends in `_total`.
+/// A metric of Prometheus. The metric is a counter if its name ends in `_total`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Metric {
     pub(super) name: &'static str,

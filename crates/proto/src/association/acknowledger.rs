@@ -21,7 +21,7 @@ pub(super) struct Acknowledger {
     /// Number of packets since data last were new, all without new data. Such packets show that SACKs of this side are
     /// lost on their path.
     repeats: u32,
-    /// Number of SACKs sent. It selects one of the return paths that the peer named.
+    /// Number of SACKs sent. The number selects one of the return paths that the peer named.
     left: usize,
 }
 
@@ -106,11 +106,11 @@ impl Acknowledger {
         working.get(self.left % working.len().max(1)).copied()
     }
 
-    /// Path of the SACK for data that arrived by `on`: the path of the data, unless that return path seems dead. It
-    /// seems dead if the path is not active here, or if the same data arrive repeatedly, so that an earlier SACK must
-    /// have been lost there. The SACKs then rotate over the other paths. Data that arrived by several paths are
-    /// acknowledged by another path than the last SACK. Otherwise paths in step with SACKs would make all SACKs take
-    /// the same path, which may be dead in that direction.
+    /// Path of the SACK for data that arrived by `on`: the path of the data, unless that return path seems dead. A
+    /// return path seems dead if the path is not active here, or if the same data arrive repeatedly, so that an earlier
+    /// SACK must have been lost there. The SACKs then rotate over the other paths. Data that arrived by several paths
+    /// are acknowledged by another path than the last SACK. Otherwise paths in step with SACKs would make all SACKs
+    /// take the same path, which may be dead in that direction.
     ///
     /// `tolerates_silence`: a total silence does not end the association, so that the states of paths may be older than
     /// the packet that just arrived.

@@ -1,5 +1,5 @@
-//! State that all parts of an association share: parameters, state, paths, scheme and pending output. It also has the
-//! management of paths (RFC 9260 §2.5.8) that needs nothing else.
+//! State that all parts of an association share: parameters, state, paths, scheme and pending output. The module also
+//! has the management of paths (RFC 9260 §2.5.8) that needs nothing else.
 
 mod control;
 mod heartbeats;

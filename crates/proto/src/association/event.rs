@@ -34,7 +34,7 @@ pub enum Event {
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PathChange {
-    /// The path was opened by either side. It is not confirmed yet.
+    /// The path was opened by either side. The path is not confirmed yet.
     Opened,
     /// The state of the path changed.
     State(PathState),

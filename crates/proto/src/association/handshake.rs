@@ -163,7 +163,7 @@ pub(super) struct Handshake {
     initial_tsn: Tsn,
     /// RANDOM, CHUNKS and HMAC-ALGO of this side, as sent.
     auth: AuthParams,
-    /// Coding of this side, as announced. It is equal in all INITs.
+    /// Coding of this side, as announced. The coding is equal in all INITs.
     coding: Option<Announced>,
     cookie: Option<Bytes>,
     t1: Option<Instant>,

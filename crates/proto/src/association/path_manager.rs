@@ -107,7 +107,7 @@ impl PathManager<'_> {
         self.tx.keep_a_timer(self.cx, now);
     }
 
-    /// Moves a path to other addresses. It is unconfirmed until a nonce returns.
+    /// Moves a path to other addresses. The path is unconfirmed until a nonce returns.
     pub fn retarget(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
         let i = path.index();
         self.cx.paths[i].tuple = tuple;

@@ -3,8 +3,8 @@
 //! The receive buffer has twice the bytes that arrive in the longest round-trip time of the paths by which data arrive,
 //! or twice the bytes that waited for a missing chunk if that is more, since a lost chunk is missing for another round
 //! trip. Separate heartbeats measure round-trip times, because a host that only receives acknowledges and is not
-//! acknowledged. Without an answer, which only the peer itself can give (RFC 9260 §5.4), the buffer does not grow. It
-//! grows no faster than the application reads.
+//! acknowledged. Without an answer, which only the peer itself can give (RFC 9260 §5.4), the buffer does not grow. The
+//! buffer grows no faster than the application reads.
 //!
 //! The send buffer has twice the bytes that all congestion windows carry in the longest round-trip time, or twice the
 //! bytes that arrived and are kept for a missing chunk if that is more.

@@ -275,7 +275,7 @@ impl BlockSource {
         self.since.filter(|_| self.has_place()).map(|since| since + self.shape.flush)
     }
 
-    /// Writes the chosen symbol, if it exists. It counts as sent.
+    /// Writes the chosen symbol, if it exists. The symbol counts as sent.
     pub fn write(&mut self, views: &mut [BlockView], block: u32, what: SymbolChoice) -> Option<Written> {
         let view = views.get_mut(BlockView::find(views, block)?)?;
         self.scratch.clear();

@@ -32,7 +32,7 @@ const BURST: RangeInclusive<u64> = 16 << 20..=256 << 20;
 /// Bounds of the work that a byte pays for. Chosen: the work that an honest sender of the shape can cause.
 const PER_BYTE: RangeInclusive<u64> = 256..=2048;
 
-/// Maximum work of one symbol, reached when a window drops everything that it holds. It may be done on credit.
+/// Maximum work of one symbol, reached when a window drops everything that it holds. This work may be done on credit.
 #[cfg(any(test, feature = "testing"))]
 const ONE: u64 = 64 << 20;
 

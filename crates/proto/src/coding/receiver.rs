@@ -19,7 +19,7 @@ use super::stats::CodingStats;
 use crate::rx::Message;
 use crate::time::Instant;
 
-/// Decoder of symbols to messages. It allocates memory when the first symbol arrives.
+/// Decoder of symbols to messages. The decoder allocates memory when the first symbol arrives.
 pub(crate) struct Decoding {
     agreed: Agreed,
     /// Number of inbound streams. Messages of other streams are invalid.

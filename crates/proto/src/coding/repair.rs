@@ -10,9 +10,10 @@
 //! | `Always` | some source of it is open, and the ledger allows it | the same, once it is closed |
 //! | `Late` | a source of it is exposed, what they want is a repair symbol, and the ledger allows it | the same |
 //!
-//! A source is *open* until it arrived or was given up. It is *exposed* if it is open and could not be sent again in
-//! time if it were lost ([`risk`](super::risk)). It is assessed when it leaves, and each time it is declared lost. An
-//! exposed source claims a share of its bytes ([`Ledger::generosity`]); a lost one claims a whole repair symbol.
+//! A source is *open* until it arrived or was given up. A source is *exposed* if it is open and could not be sent again
+//! in time if it were lost ([`risk`](super::risk)). A source is assessed when it leaves, and each time it is declared
+//! lost. An exposed source claims a share of its bytes ([`Ledger::generosity`]); a lost one claims a whole repair
+//! symbol.
 //!
 //! A block is closed when it is full, when three quarters of the time in which its first source can be repaired have passed, or
 //! when a source of it was lost and is exposed.

@@ -1,4 +1,4 @@
-//! Answers to packets that belong to no association. They are limited so that the endpoint cannot be used to flood
+//! Answers to packets that belong to no association. Answers are limited so that the endpoint cannot be used to flood
 //! others.
 
 use std::collections::VecDeque;

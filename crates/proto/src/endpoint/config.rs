@@ -114,7 +114,7 @@ pub enum Input {
     },
     /// Counters of a link.
     Link(LinkSample),
-    /// Maximum IP-level MTU of a path by its interface and route. It may rise again
+    /// Maximum IP-level MTU of a path by its interface and route. The maximum may rise again
     /// ([`TransportConfig::mtu_discovery`]).
     Mtu {
         /// 4-tuple of the path.

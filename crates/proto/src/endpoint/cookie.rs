@@ -1,5 +1,5 @@
-//! The state cookie (RFC 9260 §5.1.3): the signed state of an accepting endpoint, which therefore stores nothing. It
-//! holds the relevant parts of the INIT instead of the chunk: INIT ACK must be small for a small INIT.
+//! The state cookie (RFC 9260 §5.1.3): the signed state of an accepting endpoint, which therefore stores nothing. The
+//! cookie holds the relevant parts of the INIT instead of the chunk: INIT ACK must be small for a small INIT.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -61,7 +61,7 @@ impl CookieJar {
         CookieJar { key }
     }
 
-    /// Computes the MAC. It includes the session: a cookie is valid within one sealed session only.
+    /// Computes the MAC. The MAC includes the session: a cookie is valid within one sealed session only.
     fn mac(&self, bytes: &[u8], session: SealId) -> Hmac<Sha256> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).expect("HMAC takes keys of any length");
         mac.update(bytes);

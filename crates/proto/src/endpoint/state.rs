@@ -19,7 +19,7 @@ use crate::seeds::{Random, Seeds};
 use crate::time::Instant;
 use crate::wire::{Tsn, VerificationTag};
 
-/// Identifier of an association of one endpoint. It is never used again.
+/// Identifier of an association of one endpoint. An identifier is never used again.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct AssociationId(pub u64);
 
@@ -108,7 +108,7 @@ impl Endpoint {
         }
     }
 
-    /// Opens an association. It belongs to the sealed session of its first path, and so do its other paths.
+    /// Opens an association, which belongs to the sealed session of its first path, and so do its other paths.
     ///
     /// # Errors
     /// [`ConnectError`]. Nothing was sent then.
@@ -329,8 +329,8 @@ impl Endpoint {
         None
     }
 
-    /// Time at which [`Endpoint::handle_timeout`] must be called. It is only correct if `poll_output` last returned
-    /// `None`.
+    /// Time at which [`Endpoint::handle_timeout`] must be called. The time is only correct if `poll_output` last
+    /// returned `None`.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.wakes.first().map(|(at, _)| *at)
     }

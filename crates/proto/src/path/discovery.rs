@@ -1,5 +1,5 @@
 //! Packetization layer path MTU discovery (RFC 8899) of one path: sizes and times of probes, and the consequences of
-//! their answers. Sizes are those of IP packets. It sends nothing and has no clock.
+//! their answers. Sizes are those of IP packets. The module sends nothing and has no clock.
 //!
 //! SCTP acknowledges, so that no CONFIRMATION_TIMER runs (§5.1.1). Losses of data request a probe of the current size
 //! instead ([`Discovery::suspect`]). Probes leave only on paths on which data leave: an idle path is not probed (§5.1.1

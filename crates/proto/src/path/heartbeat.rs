@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(h.expire(at(4000)), Some((at(0), false)));
     }
 
-    /// A long outage leaves many timed-out heartbeats. They take no room from those that are answered.
+    /// A long outage leaves many timed-out heartbeats. Such heartbeats take no room from those that are answered.
     #[test]
     fn after_an_outage_all_answers_count() {
         let ms = Duration::from_millis;

@@ -107,7 +107,7 @@ impl HeadOfLine {
         path.in_flight > 0 && self.remember(now, path.id, self.last(path.id), path.srtt.unwrap_or(path.rto))
     }
 
-    /// Returns whether a penalty is due `pause` after the `last` one. It is then recorded for `path`.
+    /// Returns whether a penalty is due `pause` after the `last` one. A due penalty is then recorded for `path`.
     fn remember(&mut self, now: Instant, path: PathId, last: Option<Instant>, pause: Duration) -> bool {
         let due = last.is_none_or(|at| now - at >= pause);
         if due {

@@ -1,7 +1,7 @@
 //! Names of paths and links.
 
-/// A path of one association: the index of its slot. It does not change while the path lives, and is reused after the
-/// path is closed.
+/// A path of one association: the index of its slot. The index does not change while the path lives, and is reused
+/// after the path is closed.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PathId(pub u8);
 

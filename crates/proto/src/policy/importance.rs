@@ -2,7 +2,7 @@
 
 use crate::time::Instant;
 
-/// Importance of a message's arrival, from least to most. It has no effect by itself: schedulers see it.
+/// Importance of a message's arrival, from least to most. Importance has no effect by itself: schedulers see it.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub enum Importance {
     /// No other message depends on it.

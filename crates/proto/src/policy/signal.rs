@@ -12,7 +12,7 @@ use crate::time::{Duration, Instant};
 use crate::units::Rate;
 use crate::wire::serial::{StreamId, Tsn};
 
-/// An event. It goes to estimators, loss policy, congestion control, scheduler and feedback, in that order.
+/// An event. An event goes to estimators, loss policy, congestion control, scheduler and feedback, in that order.
 #[derive(Debug)]
 pub enum Signal<'a> {
     /// A DATA chunk left. Its last transmission has the path (several at once for copies).
@@ -273,7 +273,7 @@ pub enum LossTrigger {
     HeadOfLine,
 }
 
-/// Counters of a local interface. They are cumulative and never reset.
+/// Counters of a local interface. The counters are cumulative and never reset.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LinkSample {
     /// Link of the counters.
@@ -352,6 +352,6 @@ pub struct HeartbeatInfo {
     /// Time at which the heartbeat was sent.
     pub sent: Instant,
     /// True if a heartbeat that the scheme requested was answered after its timeout, or after the answer to a later
-    /// one. It shows that the path works, but not the present round-trip time.
+    /// one. Such an answer shows that the path works, but not the present round-trip time.
     pub late: bool,
 }

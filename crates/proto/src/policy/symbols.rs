@@ -24,10 +24,10 @@ pub struct Symbol {
 /// A source symbol or a repair symbol.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum SymbolKind {
-    /// The source symbol with this index in its block. It is sent again when it is lost, as long as the receiver needs
-    /// it.
+    /// The source symbol with this index in its block. A source symbol is sent again when it is lost, as long as the
+    /// receiver needs it.
     Source(u16),
-    /// A sum of source symbols. It is never sent again: another one replaces it.
+    /// A sum of source symbols. A repair symbol is never sent again: another one replaces it.
     Repair,
 }
 
@@ -88,7 +88,7 @@ impl BlockView {
 /// The next symbol and its path.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct SymbolAssignment {
-    /// Path of the symbol. It must have room.
+    /// Path of the symbol. The path must have room.
     pub path: PathId,
     /// Block of the symbol: one of [`View::blocks`](super::View::blocks).
     pub block: u32,

@@ -55,9 +55,9 @@ pub trait Policy: Debug + Send {
 
     /// Returns the next spontaneous action. The core calls it if there was any signal other than [`Signal::Sent`] since
     /// the last call, before anything more is sent, after it has processed all packets and timers of the moment and
-    /// each SACK completely. It repeats the call until `None`, at most [`MOST_ACTS`] times. Each act is executed before
-    /// the next call, whose `view` and `flight` show its effects. Signals that acts cause (`Lost`) are not a reason to
-    /// call again.
+    /// each SACK completely. The core repeats the call until `None`, at most [`MOST_ACTS`] times. Each act is executed
+    /// before the next call, whose `view` and `flight` show its effects. Signals that acts cause (`Lost`) are not a
+    /// reason to call again.
     fn act(&mut self, _view: &View<'_>, _flight: &Flight<'_>) -> Option<Act> {
         None
     }
@@ -176,7 +176,7 @@ pub struct Assignment {
     /// one.
     pub chunks: u32,
     /// Importance of the messages, which must have an entry in [`Backlog::heads`]; `None`: the oldest message of all.
-    /// It has no effect on a retransmission.
+    /// The importance has no effect on a retransmission.
     pub importance: Option<Importance>,
     /// Reason for giving up the message if there is no path.
     pub why: GiveUp,
@@ -232,10 +232,11 @@ pub trait Scheduler: Policy {
     }
 
     /// Returns the path of a repair symbol that is due in addition to messages ([`crate::coding::RepairCoding`]);
-    /// `None`: not now. It is called again with the next chunk.
+    /// `None`: not now. The method is called again with the next chunk.
     ///
     /// The default considers the paths with room on which the symbol would arrive before the last of its sources is
-    /// worthless. It takes the one that carried the fewest of these sources; equal ones rank by round-trip time.
+    /// worthless. The default takes the one that carried the fewest of these sources; equal ones rank by round-trip
+    /// time.
     fn next_repair(&mut self, view: &View<'_>, offer: &RepairOffer) -> Option<PathId> {
         let arrives = |p: &PathView| view.now + p.srtt.unwrap_or_default() / 2;
         let in_time = |p: &&PathView| offer.expires.is_none_or(|(_, last)| arrives(p) < last);
@@ -247,7 +248,7 @@ pub trait Scheduler: Policy {
 /// Occasions on which a feedback policy may add reports to a packet.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum ReportTrigger {
-    /// Reports that precede DATA on this path. They must fit [`Feedback::overhead`].
+    /// Reports that precede DATA on this path. The reports must fit [`Feedback::overhead`].
     Data(PathId),
     /// Reports that accompany a SACK on this path.
     Sack(PathId),

@@ -10,8 +10,8 @@ use crate::time::Duration;
 /// connection, so that windows can be coupled and states kept over several paths; [`PerPath`] has a separate object for
 /// each path.
 pub trait Avoidance: Debug + Send {
-    /// Handles a signal. It precedes the calls that the same signal causes: a [`Signal::Acked`] precedes `increase`, a
-    /// [`Signal::LossEvent`] precedes `decrease`.
+    /// Handles a signal. The call precedes the calls that the same signal causes: a [`Signal::Acked`] precedes
+    /// `increase`, a [`Signal::LossEvent`] precedes `decrease`.
     fn on_signal(&mut self, _view: &View<'_>, _signal: &Signal<'_>) {}
 
     /// Returns the bytes by which the window grows. A negative number shrinks the window, but not below one segment.

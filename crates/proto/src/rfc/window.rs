@@ -58,8 +58,9 @@ pub struct WindowConfig {
     pub advance: Advance,
     /// If true, there is no growth and no second cut during fast recovery.
     pub freeze_in_recovery: bool,
-    /// If true, L = 1 in slow start whatever a SACK acknowledges. Otherwise a SACK that stands for several packets
-    /// counts as the SACKs of every second packet that it replaces (RFC 9260 §7.2.1 permits a larger L, RFC 3465).
+    /// If true, a SACK adds at most one MTU to the window in slow start (L = 1). If false, a SACK that acknowledges
+    /// several packets adds as much as one SACK for every two of these packets (RFC 9260 §7.2.1 permits a larger L, RFC
+    /// 3465).
     pub strict: bool,
     /// If true, all acknowledged bytes count in slow start until a loss ends it, so that a window that is used up
     /// doubles with each round trip (RFC 3465 §2.2 without its limit L).
@@ -237,7 +238,7 @@ impl Window {
 
     /// Handles the loss of a chunk of a new window by miss indications. `ssthresh` is usually
     /// [`Window::ssthresh_after_loss`], `highest` the highest TSN in flight here: fast recovery lasts until it is
-    /// acknowledged. It has no effect while losses do not count ([`Window::counts_loss`]).
+    /// acknowledged. A call has no effect while losses do not count ([`Window::counts_loss`]).
     pub fn on_fast_retransmit(&mut self, ssthresh: u64, highest: Tsn) {
         if self.counts_loss() {
             self.set_ssthresh_and_cwnd(ssthresh);
@@ -247,7 +248,7 @@ impl Window {
 
     /// Handles a penalty, since the data in flight here keep a faster path from sending: the window is at most
     /// `ssthresh`, usually [`Window::ssthresh_after_loss`], and does not grow until the highest TSN in flight is
-    /// acknowledged. It has no effect while losses do not count ([`Window::counts_loss`]).
+    /// acknowledged. A call has no effect while losses do not count ([`Window::counts_loss`]).
     pub fn on_penalty(&mut self, ssthresh: u64, highest: Tsn) {
         if self.counts_loss() {
             self.cap_at_ssthresh(ssthresh);

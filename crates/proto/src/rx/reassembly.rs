@@ -196,8 +196,8 @@ impl Reassembly {
         self.buffered_bytes
     }
 
-    /// Heap in bytes of everything, including bookkeeping and the final copy of a fragmented message. It is not too low
-    /// if payloads are copies, or slices of memory that is counted elsewhere.
+    /// Heap in bytes of everything, including bookkeeping and the final copy of a fragmented message. The result is not
+    /// too low if payloads are copies, or slices of memory that is counted elsewhere.
     pub fn heap(&self) -> usize {
         let room = self.ready.capacity() * size_of::<Message>();
         self.heap_by_content() + room + self.next_ssn.capacity() * size_of::<u64>()
@@ -220,10 +220,10 @@ impl Reassembly {
         most + places + numbers + if whole { len } else { 2 * len }
     }
 
-    /// Handles FORWARD TSN (RFC 3758 §3.6) with the chunk's own cumulative TSN, if that was ahead of the tracker's. It
-    /// drops incomplete messages that start at or before it, and the rest of them when it arrives, and no longer waits
-    /// for ordered messages up to the SSN of each `skipped` stream. Stranded whole messages become readable. Stream ids
-    /// are as in [`Fragment`].
+    /// Handles FORWARD TSN (RFC 3758 §3.6) with the chunk's own cumulative TSN, if that was ahead of the tracker's. The
+    /// function drops incomplete messages that start at or before it, and the rest of them when it arrives, and no
+    /// longer waits for ordered messages up to the SSN of each `skipped` stream. Stranded whole messages become
+    /// readable. Stream ids are as in [`Fragment`].
     pub fn forward(&mut self, new_cum: Tsn, skipped: &[(StreamId, Ssn)]) {
         let new_cum = extend(self.near, new_cum);
         self.near = self.near.max(new_cum);

@@ -68,7 +68,7 @@ struct Past {
 pub(crate) struct PastChunks(VecDeque<Past>);
 
 impl PastChunks {
-    /// Keeps the acknowledged chunk `tsn` of `bytes`, which leaves the queue. It was sent `sent` times.
+    /// Keeps the acknowledged chunk `tsn` of `bytes`, which leaves the queue. The chunk was sent `sent` times.
     pub fn keep(
         &mut self,
         tsn: Tsn,

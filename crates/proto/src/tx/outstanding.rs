@@ -25,7 +25,7 @@ pub(crate) enum ChunkState {
     Abandoned,
 }
 
-/// Content of a chunk. It decides whether the payload counts in the send buffer.
+/// Content of a chunk. The content decides whether the payload counts in the send buffer.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Carries {
     /// A message of the send buffer, or a part of one.

@@ -1,9 +1,9 @@
 //! The retransmission queue: chunks that were sent and are not yet acknowledged cumulatively, and the paths on which
 //! they are in flight.
 //!
-//! It processes SACKs and returns their results ([`RetransmissionQueue::acknowledge`]). Bytes enter and leave the
-//! flights of paths only here, in the ledger of [`PathViews`]. It runs no timers, and depends neither on a scheme nor
-//! on the state of the association.
+//! The queue processes SACKs and returns their results ([`RetransmissionQueue::acknowledge`]). Bytes enter and leave
+//! the flights of paths only here, in the ledger of [`PathViews`]. The queue runs no timers, and depends neither on a
+//! scheme nor on the state of the association.
 
 mod ack;
 #[cfg(any(test, feature = "testing"))]
@@ -420,7 +420,8 @@ impl RetransmissionQueue {
         chunk.info.transmissions.iter().find(|t| t.path == path).map(|t| t.at)
     }
 
-    /// Chunks in flight on `path` since `sent` or before: first transmissions in the order of TSNs, then the others.
+    /// Chunks in flight on `path` that were sent at `sent` or earlier: first transmissions in the order of TSNs, then
+    /// the others.
     pub fn sent_before(&self, path: PathId, sent: Instant) -> Vec<Tsn> {
         let f = &self.flights[path.index()];
         let again = f.retransmitted.iter().map(|(number, _)| Outstanding::tsn(number));

@@ -16,7 +16,7 @@ use crate::wire::serial::{Ppid, Ssn, StreamId};
 /// A message that the application submitted.
 #[derive(Debug)]
 pub(crate) struct QueuedMessage {
-    /// Number of the message. It rises with each submitted message.
+    /// Number of the message. The number rises with each submitted message.
     pub id: u64,
     pub stream: StreamId,
     /// Sequence number, assigned with the first chunk: an expired message must not use one up.
@@ -249,8 +249,8 @@ impl SendQueue {
         self.pop(first)
     }
 
-    /// Returns whether [`SendQueue::expire`] could drop the first message of an importance. It is cheap enough to be
-    /// called for each packet.
+    /// Returns whether [`SendQueue::expire`] could drop the first message of an importance. The check is cheap enough
+    /// to be called for each packet.
     pub fn head_expired(&self, now: Instant) -> bool {
         self.fronts().any(|m| m.expires.is_some_and(|e| e <= now))
     }

@@ -91,7 +91,7 @@ impl<'a> PacketWriter<'a> {
         })
     }
 
-    /// Appends an AUTH chunk with a zero HMAC. It authenticates the chunks written after it; see
+    /// Appends an AUTH chunk with a zero HMAC. AUTH authenticates the chunks written after it; see
     /// [`fill_auth`](Self::fill_auth).
     pub fn auth_placeholder(&mut self, key_id: u16, hmac_id: HmacId) -> AuthSlot {
         let start = self.out.len();

@@ -17,9 +17,9 @@
 //! Constants of the kernel: total α 10, first α 2, γ 1 (`total-alpha`, `initial-alpha`, `gamma`); at least 2 segments
 //! of α.
 //!
-//! With one path wVegas is Vegas with α = total, not Reno. It has these limits. The base is never measured again, and a
-//! loss-based sender fills the queue to which wVegas yields. Draining halves the window whenever the queue of a round
-//! is twice the least one, which on a path without other traffic is long before α segments are queued.
+//! With one path wVegas is Vegas with α = total, not Reno. The window has these limits. The base is never measured
+//! again, and a loss-based sender fills the queue to which wVegas yields. Draining halves the window whenever the queue
+//! of a round is twice the least one, which on a path without other traffic is long before α segments are queued.
 //!
 //! `ASSUMED`:
 //! - diff and α are whole segments, as in the kernel, so that a window stays once it has its share. No key: fractions

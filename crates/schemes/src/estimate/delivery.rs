@@ -11,8 +11,8 @@
 //!   return path. [`Estimate::reference_rtt`] is that of the path's own return path where it is known.
 //! - *Queueing delay* ([`Estimate::queue`]): the round-trip time of the newest chunk of each SACK less the least one of
 //!   the same return path; a lower value counts at once, a higher one by a quarter. If the peer may have held a SACK
-//!   back ([`AckInfo::held`]), the delay is known between two bounds, and the estimate moves to the nearer one: a delay
-//!   that the peer's own delay explains is not a queue.
+//!   back ([`AckInfo::held`]), the queueing delay lies between two bounds, and the estimate moves to the nearer bound:
+//!   the time for which the peer held the SACK back is not a queue.
 //! - *Loss*: moving average over the last 100 or so chunks. Losses found by a timeout are left out: they show that the
 //!   path fell silent, which the state of the path reports. Losses that turn out to be spurious are taken back.
 

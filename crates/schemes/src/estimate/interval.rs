@@ -191,9 +191,9 @@ mod tests {
         assert_length(&fed(&[0, 400, 1200, 6200]), 5.0);
     }
 
-    /// Nine distances of 0.4 s and one of 2.4 s: m = 0.6, s = √(3.6/9) = 0.632456, h = 2.26216 · 0.2 = 0.452431, so
-    /// that
-    /// 2.4 becomes 1.052431. One of 0.1 s and nine of 0.4 s: m = 0.37, s = 0.0948683, h = 0.0678647: 0.302135.
+    /// Nine distances between losses of 0.4 s and one of 2.4 s have the mean m = 0.6 s, the deviation s = √(3.6/9) =
+    /// 0.632456 s and half the width of the confidence interval h = 2.26216 · 0.2 = 0.452431 s, so that 2.4 s becomes m
+    /// + h = 1.052431 s. One of 0.1 s and nine of 0.4 s: m = 0.37, s = 0.0948683, h = 0.0678647: 0.302135.
     #[test]
     fn a_distance_beyond_the_confidence_interval_counts_as_its_edge() {
         let mut events: Vec<u64> = (0..10).map(|n| n * 400).collect();

@@ -1,6 +1,6 @@
 //! Share of packets lost on a path, for schemes that code. A sample is the number of packets found lost in a round trip
-//! divided by the number sent; the share is a moving average that takes an eighth of each new sample. It begins at 0
-//! and is [`LossShare::MOST`] at most.
+//! divided by the number sent; the share is a moving average that takes an eighth of each new sample. The share begins
+//! at 0 and is [`LossShare::MOST`] at most.
 //!
 //! Copies and retransmissions are counted like other packets. Every loss that the loss policy finds is counted, for any
 //! cause, including losses after a timeout. A period ends with the first acknowledgement that comes a round trip after

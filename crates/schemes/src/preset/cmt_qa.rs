@@ -23,9 +23,9 @@
 //!
 //! `ASSUMED`, all that goes beyond the public facts:
 //! - Q̄ is a moving average of R_e that takes a quarter of each new interval (`gain=`);
-//! - a loss is by the radio if the rate since the interval began is at least 90 % (`epsilon=`) of Q̄ before the last
-//!   interval: the rate did not fall before the loss, so no queue was full. With fewer than two intervals it is
-//!   congestion;
+//! - the radio is the cause of a loss if the rate did not fall before it, since no queue was full then: if the rate of
+//!   the present interval is at least 90 % (`epsilon=`) of Q̄ as it was before the last interval. With fewer than two
+//!   intervals congestion is the cause;
 //! - by the radio: ssthresh = max {Q̄ RTT_ref, cwnd/2, 4 MTU} and the window stays; by congestion: both are
 //!   max {cwnd/2, 4 MTU}; a timeout as in RFC 9260;
 //! - a path of unknown quality comes last in PathList and has its window as quota;

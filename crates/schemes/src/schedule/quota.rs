@@ -11,9 +11,9 @@
 //! | PathList; Algorithm 4, D | [`Distribution::begin`], [`Offer::quota`] |
 //! | Algorithm 4, its break | [`Allocation::Literal`] |
 //!
-//! `ASSUMED`: Algorithm 4 cannot be run as printed. It breaks off, without giving anything, at the first path whose
-//! quota is more than D_max, and with R_c > 0 a quota is more than the path's whole window while D_max is the sum of
-//! the free windows: one path alone never gets anything, two equal ones neither. So:
+//! `ASSUMED`: Algorithm 4 cannot be run as printed. The printed algorithm breaks off, without giving anything, at the
+//! first path whose quota is more than D_max, and with R_c > 0 a quota is more than the path's whole window while D_max
+//! is the sum of the free windows: one path alone never gets anything, two equal ones neither. So:
 //! - quotas are credits. At each opportunity a packet goes to the first path of PathList that has credit and room in
 //!   its
 //!   window, as long as the receiver has room: D_max of this moment. Retransmissions need no credit;

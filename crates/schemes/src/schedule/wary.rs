@@ -94,13 +94,13 @@ pub struct Wary {
     triage: Option<Triage>,
     /// Chunks sent since the last decision for a data probe without time for a second try, that one included.
     between: u32,
-    /// The longest time that was left to a message, seconds: that of new ones.
+    /// Longest remaining lifetime of any message so far, seconds; new messages have it.
     life: f64,
 }
 
 impl Wary {
-    /// A path that takes the chunk as a data probe though another may be quicker. It brings the chunk in time even if
-    /// it is lost once, or loses next to nothing.
+    /// A path that takes the chunk as a data probe though another may be quicker. Such a path brings the chunk in time
+    /// even if it is lost once, or loses next to nothing.
     fn data_probe(&mut self, view: &View<'_>, choices: &Choices<'_>, len: u64, left: f64) -> Option<PathId> {
         // Without reports a probe shows nothing, and timers alone judge a path that takes more.
         if choices.len() < 2 || !view.peer_reports {

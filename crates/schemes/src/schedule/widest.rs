@@ -16,8 +16,8 @@
 //! - a path's bandwidth is what it delivers to this sender: bytes acknowledged per interval of at least a round trip. A
 //!   sample below the average counts only if the window was full, since a source that sends little does not show the
 //!   path's bandwidth;
-//! - a path is measured when it becomes usable, and again when it had no sample for `widest-refresh`. It is measured
-//!   with the data for which the widest path has no room, for `widest-measure` (1 s) at least, and until three samples
+//! - a path is measured when it becomes usable, and again when it had no sample for `widest-refresh`. The measurement
+//!   uses data for which the widest path has no room, for `widest-measure` (1 s) at least, and until three samples
 //!   in a row are less than a quarter above the highest one (as BBR finds a full pipe, Cardwell et al. 2016). A loss
 //!   does not end the measurement: after a loss in the first round trips the window does not reflect the path yet. If
 //!   one path carries the whole source, no other path is measured;

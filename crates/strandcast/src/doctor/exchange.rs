@@ -142,7 +142,7 @@ impl Line {
         }
     }
 
-    /// Looks at each link after a silence. They are silent at the same time.
+    /// Looks at each link after a silence. The links are silent at the same time.
     async fn keep_all(&self, uplinks: &[Uplink], silence: Duration, found: &mut Exchange) {
         let remotes = uplinks.first().map_or(Vec::new(), |uplink| uplink.remotes.clone());
         let live = found.links.iter().filter(|(_, link)| link.back).map(|(name, _)| name.clone());

@@ -1,5 +1,5 @@
-//! Message of a sender that names the stream that it asks for. It is the first message of each association, also with an
-//! empty name, so that a receiver of many streams need not wait for one.
+//! Message of a sender that names the stream that it asks for. The message is the first message of each association,
+//! also with an empty name, so that a receiver of many streams need not wait for one.
 
 use bytes::Bytes;
 use strandcast_net::driver::AssociationHandle;
@@ -26,7 +26,7 @@ fn encode(name: Option<&Name>) -> Bytes {
     [KIND, name.map_or("", Name::as_str).as_bytes()].concat().into()
 }
 
-/// The name of such a message; `None` for another message. It may be empty, and need not be the name of a stream.
+/// The name of such a message; `None` for another message. The name may be empty, and need not be the name of a stream.
 pub(in crate::live) fn decode(message: &[u8]) -> Option<String> {
     let name = message.strip_prefix(KIND)?;
     let name = &name[..name.len().min(MOST)];

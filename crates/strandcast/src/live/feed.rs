@@ -37,7 +37,7 @@ impl Shared {
     }
 }
 
-/// The task's end of the queue. It never waits for the application.
+/// The task's end of the queue. The task never waits for the application.
 #[derive(Debug)]
 pub(in crate::live) struct Reporter(Arc<Shared>);
 
@@ -57,7 +57,7 @@ impl Reporter {
         self.0.lock().outputs = outputs;
     }
 
-    /// Queues a snapshot. It replaces an unread one.
+    /// Queues a snapshot. A snapshot replaces an unread one.
     pub(in crate::live) fn stats(&self, stats: Arc<Stats>) {
         let mut state = self.0.lock();
         state.events.retain(|event| !matches!(event, Event::Stats(_)));

@@ -3,8 +3,9 @@
 //! A [`Sender`] reads an MPEG transport stream from an [`Input`](input::Input), connects, and connects again after a
 //! loss as [`Retry`] permits. A [`Receiver`] plays one sender at a time to an [`Output`](output::Output), at send time
 //! plus a latency. Each runs in a task of the tokio runtime in which it was started; the runtime may have one thread.
-//! Any number can run in parallel, and dropping one ends it. They print nothing and read no environment. They report
-//! [`Event`]s, each of which also has a line of text, and [`Stats`], the current figures.
+//! Any number can run in parallel, and dropping one ends it. Senders and receivers print nothing and read no
+//! environment. Senders and receivers report [`Event`]s, each of which also has a line of text, and [`Stats`], the
+//! current figures.
 //!
 //! ```
 //! use std::io;

@@ -260,7 +260,7 @@ impl Gate {
         self.senders.access(now)
     }
 
-    /// Returns the time of day. It is never earlier than the newest time in the store.
+    /// Returns the time of day. The time is never earlier than the newest time in the store.
     fn now(&self) -> WallClock {
         wall_clock().max(self.senders.newest())
     }

@@ -35,7 +35,7 @@ impl Assembler<'_> {
         None
     }
 
-    /// Appends more packets of the same size for the same path. They contain only data.
+    /// Appends more packets of the same size for the same path. These packets contain only data.
     fn extend_batch(&mut self, now: Instant, path: PathId, segment_size: usize, buf: &mut Vec<u8>) {
         for _ in 1..self.cx.config.max_batch.max(1) {
             let more = self.cx.state != State::Closed

@@ -28,8 +28,9 @@ impl Context {
         self.paths[path.index()].heartbeats.next = now + wait;
     }
 
-    /// Returns the maximum interval between heartbeats on `path` while it has failed, if one is configured. It is not
-    /// shorter than the wait for an answer, since the next heartbeat starts when the last one has timed out.
+    /// Returns the maximum interval between heartbeats on `path` while it has failed, if one is configured. The
+    /// interval is not shorter than the wait for an answer, since the next heartbeat starts when the last one has timed
+    /// out.
     fn probe_interval(&self, path: PathId) -> Option<Duration> {
         let answer = self.paths.view(path.index()).rto_raw().unwrap_or_default();
         self.config.failed_probe_interval.map(|limit| limit.max(answer))

@@ -23,8 +23,8 @@ impl PrimaryRequest {
 }
 
 impl Context {
-    /// Handles the application's request for `path`, an open path, as the primary (RFC 9260 §11.1.6). It becomes the
-    /// primary at once if it is confirmed, else as soon as it is.
+    /// Handles the application's request for `path`, an open path, as the primary (RFC 9260 §11.1.6). The path becomes
+    /// the primary at once if it is confirmed, else as soon as it is.
     pub fn want_primary(&mut self, now: Instant, path: PathId) {
         self.primary_request = Some(PrimaryRequest::Path(path));
         if self.prefer(path) {

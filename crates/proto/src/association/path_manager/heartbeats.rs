@@ -118,8 +118,8 @@ impl PathManager<'_> {
         }
     }
 
-    /// Handles a path that was never confirmed, or not since it moved. It is probed a few times and then dropped. The
-    /// last path that could carry anything is probed as long as the association may live.
+    /// Handles a path that was never confirmed, or not since it moved. Such a path is probed a few times and then
+    /// dropped. The last path that could carry anything is probed as long as the association may live.
     fn retry_unconfirmed(&mut self, now: Instant, path: PathId) {
         self.cx.paths.view_mut(path.index()).error_count += 1;
         let mute = self.cx.paths.usable().is_empty();

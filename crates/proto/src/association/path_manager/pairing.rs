@@ -10,7 +10,7 @@ use crate::time::Instant;
 
 impl PathManager<'_> {
     /// Pairs the paths other than the handshake's with the other addresses of a peer that is not a Strandcast.
-    /// Addresses in one subnet come first, then those in the listed order. It never uses every pair.
+    /// Addresses in one subnet come first, then those in the listed order. The pairing never uses every pair.
     pub fn pair_addresses(&mut self, peer: &Capabilities, on: PathId) {
         if self.cx.paths.seen().peer_reports() || peer.addresses.is_empty() || self.cx.config.sealed() {
             return;

@@ -14,7 +14,7 @@ const MIN_ROUND: Duration = Duration::from_millis(1);
 const SOUND_EVERY: Duration = Duration::from_millis(200);
 /// and minimum number of bytes of data between two measurements, so that heartbeats stay below 0.2 % of the data.
 const SOUND_BYTES: u64 = 1 << 16;
-/// Time after which an unanswered heartbeat is dropped. It does not count against the path.
+/// Time after which an unanswered heartbeat is dropped. An unanswered heartbeat does not count against the path.
 const SOUND_LOST: Duration = Duration::from_secs(3);
 /// Divisor of the association's allowed heap: a window is at most this part of it.
 const OF_ALLOWED: usize = 4;

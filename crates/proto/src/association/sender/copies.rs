@@ -55,7 +55,7 @@ impl Sender {
         None
     }
 
-    /// Handles the peer's list of arrivals on `path`. It can only concern copies in flight there.
+    /// Handles the peer's list of arrivals on `path`. The list can only concern copies in flight there.
     pub fn on_arrivals(&mut self, cx: &mut Context, now: Instant, path: PathId, payload: &[u8]) {
         let Some(ranges) = TsnRange::decode(payload) else {
             cx.stats.bad_chunks += 1;

@@ -18,10 +18,11 @@ const LOOKED_AT: usize = 32;
 
 impl Sender {
     /// Sends the outstanding `tsn` on `path` as well, or once more, without a loss verdict. Its earlier transmissions
-    /// stay in flight and in their paths' windows; the new one counts in the window of `path`. It leaves at the next
-    /// opportunity, before lost and new chunks, whatever the window permits (check [`PathView::has_room`] if that
-    /// matters). If the chunk is acknowledged or declared lost before, nothing is sent. From then on no round-trip time
-    /// is measured with the chunk, and no window grows from it while transmissions on several paths are in flight.
+    /// stay in flight and in their paths' windows; the new one counts in the window of `path`. The new transmission
+    /// leaves at the next opportunity, before lost and new chunks, whatever the window permits (check
+    /// [`PathView::has_room`] if that matters). If the chunk is acknowledged or declared lost before, nothing is sent.
+    /// From then on no round-trip time is measured with the chunk, and no window grows from it while transmissions on
+    /// several paths are in flight.
     pub fn send_again(&mut self, cx: &mut Context, tsn: Tsn, path: PathId) {
         self.copies.push((tsn, path));
         self.reconsider_but_copies(cx);

@@ -106,8 +106,8 @@ impl Sender {
         spent
     }
 
-    /// Returns whether the cap permits a due repair symbol. It is spent only when it leaves. Consecutive refusals are
-    /// counted once.
+    /// Returns whether the cap permits a due repair symbol. The cap is spent only when it leaves. Consecutive refusals
+    /// are counted once.
     pub fn admits_repair(&mut self, cx: &mut Context, now: Instant, bytes: usize) -> bool {
         let admitted = self.redundancy.admits(now, bytes);
         cx.stats.redundancy_refused += u64::from(!admitted && !self.redundancy.short);

@@ -14,8 +14,8 @@ use crate::tx::AckOutcome;
 use crate::wire::serial::Tsn;
 
 impl Sender {
-    /// Returns the reordering window of `path`. It is at most the path's timeout without bounds, after which a chunk is
-    /// lost anyway.
+    /// Returns the reordering window of `path`. The window is at most the path's timeout without bounds, after which a
+    /// chunk is lost anyway.
     pub(super) fn reordering_window(&self, cx: &mut Context, now: Instant, path: PathId) -> Duration {
         if !cx.config.reordering {
             return Duration::ZERO;

@@ -123,7 +123,7 @@ impl Sender {
         cx.paths.views().iter().filter(fine).min_by_key(|v| (v.srtt, v.id)).map(|v| v.id)
     }
 
-    /// Handles an expiry of T3-rtx before a probe left: the probe leaves first, and its answer is awaited. It
+    /// Handles an expiry of T3-rtx before a probe left: the probe leaves first, and its answer is awaited. The probe
     /// distinguishes timeouts of a round-trip time that rises quickly, or of a link that stalls, from losses.
     pub fn probes_first(&mut self, cx: &mut Context, now: Instant, path: PathId) -> bool {
         let i = path.index();

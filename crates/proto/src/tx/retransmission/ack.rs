@@ -175,7 +175,7 @@ impl RetransmissionQueue {
     }
 
     /// Handles an abandoned symbol that arrived after all, if a gap block covers it: a FORWARD-TSN moves only the
-    /// cumulative TSN, so that a gap block proves the arrival. It counts only for its coder.
+    /// cumulative TSN, so that a gap block proves the arrival. Such a symbol counts only for its coder.
     fn hear_abandoned(&self, r: &mut SackContext<'_>, tsn: Tsn) {
         let abandoned = self.outstanding.get(tsn).filter(|c| c.state == ChunkState::Abandoned);
         if let Some(header) = abandoned.and_then(|c| c.header) {

@@ -6,7 +6,7 @@
 //! other peers no window grows from such a TSN.
 //!
 //! A copy whose TSN is acknowledged without information on the copy itself stays in its path's window as unsettled: the
-//! packet may still be in a queue there. It no longer counts against the peer's receive window.
+//! packet may still be in a queue there. Such a copy no longer counts against the peer's receive window.
 
 use smallvec::SmallVec;
 

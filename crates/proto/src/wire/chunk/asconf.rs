@@ -28,7 +28,7 @@ pub const TYPE: u8 = 193;
 pub struct Asconf {
     /// Counts ASCONF chunks, wrapping.
     pub serial: u32,
-    /// One of the sender's addresses. It identifies the association if the packet's source is new.
+    /// One of the sender's addresses. The address identifies the association if the packet's source is new.
     pub address: IpAddr,
     /// Requests, in order.
     pub params: Vec<Param>,

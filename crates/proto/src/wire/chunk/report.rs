@@ -1,5 +1,5 @@
 //! REPORT: reports between two Strandcast endpoints, docs/wire-format.md. The type's high bits are 10: a peer that does
-//! not support it skips it without an answer. It is only sent to a peer that listed it in Supported Extensions.
+//! not support it skips it without an answer. A REPORT is only sent to a peer that listed it in Supported Extensions.
 //!
 //! ```text
 //!  0                   1                   2                   3

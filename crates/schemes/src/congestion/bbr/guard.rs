@@ -1,7 +1,7 @@
-//! A window for live video: BBRv3's model with a limit on the queueing delay. It distinguishes random losses from full
-//! queues.
+//! A window for live video: BBRv3's model with a limit on the queueing delay. The window distinguishes random losses
+//! from full queues.
 //!
-//! It follows several papers:
+//! The window follows several papers:
 //!
 //! | rule | from | here |
 //! |---|---|---|
@@ -199,8 +199,8 @@ impl Guard {
         target.as_secs_f64()
     }
 
-    /// Once a round trip: the mean queueing delay is a mark. It ends Startup and a probe, whose queue is drained then;
-    /// a queue that is there while cruising cuts the rate until the next probe.
+    /// Once a round trip: the mean queueing delay is a mark. The mark ends Startup and a probe, whose queue is drained
+    /// then; a queue that is there while cruising cuts the rate until the next probe.
     fn mark(&mut self, ack: &Ack<'_>, sampler: &Sampler) {
         let interval = ack.srtt.unwrap_or_default().max(MARK_INTERVAL);
         if self.samples == 0.0 || ack.now.saturating_since(self.marked_at) < interval {

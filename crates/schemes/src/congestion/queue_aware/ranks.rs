@@ -21,7 +21,8 @@ use strandcast_proto::time::{Duration, Instant};
 
 use crate::estimate::MIN_QUEUE;
 
-/// Queueing delays that are remembered, and how many are taken in a round trip: those of the last 16.
+/// Number of queueing delays that are remembered, and number that a round trip adds: they are the delays of the last 16
+/// round trips.
 const KEPT: usize = 64;
 const PER_TRIP: u32 = 4;
 /// Number of delays that are needed for a rank.
@@ -42,8 +43,8 @@ const DEVIATION: f64 = 0.289;
 /// Rank below which a loss is never blamed on a full queue. Neither is a loss at a queue below [`MIN_QUEUE`].
 const MEDIAN: f64 = 0.5;
 
-/// Shares that a full queue leaves of a window: RFC 9260's half, and RFC 9438's share while others keep the queue
-/// filled.
+/// Share of a window that remains after a loss in a full queue: a half as in RFC 9260, and the share of RFC 9438 while
+/// other flows keep the queue filled.
 pub const HALF: f64 = 0.5;
 pub const BESIDE: f64 = 0.7;
 /// A queue that was never below this part of its longest stands (Copa).

@@ -5,7 +5,7 @@
 //! Half of the data is divided among the paths whose queue is short. A path takes its part only while its first slow
 //! start continues: the load of other paths is known, and more would make a queue. The limit of a path rises by its
 //! part for two round trips, and the part leaves over [`SPREAD`]. A loss by congestion ends the rise at once; the
-//! window itself does not change. Room for all of the data instead of half of it made queues in which other messages
+//! window itself does not change. With room for all of the lost data instead of a half, queues grew, and other messages
 //! became late.
 
 use strandcast_proto::policy::{PathView, View};

@@ -11,7 +11,8 @@ use super::source::Input;
 use crate::error::Error;
 use crate::text::why;
 
-/// A named pipe, also one of a shell's `<(…)`, or a character device. It is live, and ends when its last writer closes it.
+/// A named pipe, also one of a shell's `<(…)`, or a character device. Such an input is live, and ends when its last
+/// writer closes it.
 #[derive(Debug)]
 pub struct Pipe {
     from: Source,

@@ -23,8 +23,8 @@ pub trait Input: Send + 'static {
         false
     }
 
-    /// Reads into `buffer`, which has 64 KiB. Returns the number of bytes, 0 at the end. It must be cancel safe: a call
-    /// that is dropped has read nothing.
+    /// Reads into `buffer`, which has 64 KiB. Returns the number of bytes, 0 at the end. The call must be cancel safe:
+    /// a call that is dropped has read nothing.
     fn read(&mut self, buffer: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send;
 
     /// Restarts from the beginning, for a receiver that has refused and accepted no part of the stream. Called only for

@@ -8,7 +8,7 @@ use std::time::Duration;
 pub enum PathTrouble {
     /// The path does not answer.
     Silent,
-    /// The path has failed. It is used again once it answers.
+    /// The path has failed. The path is used again once it answers.
     Failed,
     /// The path is usable again.
     Over,

@@ -19,8 +19,8 @@ pub struct Recordings {
     current: Option<Fresh>,
 }
 
-/// A new file for a stream. It is removed if nothing can be written to it; otherwise each attempt at a full disk would
-/// leave one.
+/// A new file for a stream. The file is removed if nothing can be written to it; otherwise each attempt at a full disk
+/// would leave one.
 #[derive(Debug)]
 struct Fresh {
     file: tokio::fs::File,

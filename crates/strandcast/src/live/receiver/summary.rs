@@ -11,7 +11,7 @@ use crate::live::output::OutputNow;
 use crate::live::stats::{BuffersNow, CodingNow, Stats, WireNow};
 use crate::text::{bytes, causes, count, duration, ms, outages, percent, shifts};
 
-/// A stream at its receiver. It serialises as `receive --json` prints it.
+/// A stream at its receiver. The summary serialises as `receive --json` prints it.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ReceiveSummary {

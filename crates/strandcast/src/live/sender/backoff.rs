@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 /// Time without a loss after which the pauses start again.
 const FRESH: Duration = Duration::from_secs(60);
-/// Pause after the second loss. It doubles up to the longest pause.
+/// Pause after the second loss. The pause doubles up to the longest pause.
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(8);
 

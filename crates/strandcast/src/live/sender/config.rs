@@ -20,7 +20,8 @@ const LATENCY: Duration = Duration::from_secs(1);
 pub struct SenderConfig {
     /// The receiver.
     pub to: Destination,
-    /// Name of the stream at a receiver that has several. It is needed if the sender's key may send more than one.
+    /// Name of the stream at a receiver that has several. The name is needed if the sender's key may send more than
+    /// one.
     pub stream: Option<Name>,
     /// Scheme that chooses a path for each chunk.
     pub scheme: Scheme,
@@ -34,8 +35,8 @@ pub struct SenderConfig {
     pub paths: Vec<PathSpec>,
     /// Bit rate that replaces the clock of a file or a pipe.
     pub rate_bps: Option<u64>,
-    /// If true, a pipe that is faster than its own clock is paced by that clock. It has a credit of one latency, and of
-    /// the time for which it waited for the receiver.
+    /// If true, a pipe that is faster than its own clock is paced by that clock. Such a pipe has a credit of one
+    /// latency, and of the time for which it waited for the receiver.
     pub paces_pipes: bool,
     /// Costs of links.
     pub tariffs: Vec<LinkTariff>,

@@ -23,7 +23,7 @@ pub(super) struct Timing {
     pub(super) rate_bps: Option<u64>,
     /// A pipe that runs faster than its clock is paced by it.
     pub(super) paces_pipes: bool,
-    /// Time from which on the input can have media. It is read once there is a connection.
+    /// Time from which on the input can have media. The time is read once there is a connection.
     pub(super) begun: Instant,
 }
 

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::live::stats::{BuffersNow, CodingNow, GivenUpNow, PathNow, WireNow};
 use crate::text::{bits_per_s, bytes, causes, count, duration, outages, percent};
 
-/// The whole stream at its sender. It serialises as `send --json` prints it.
+/// The whole stream at its sender. The summary serialises as `send --json` prints it.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SendSummary {
@@ -28,8 +28,8 @@ pub struct SendSummary {
     /// Number of messages of the input, including those that were never submitted.
     #[serde(skip)]
     pub all: u64,
-    /// Number of messages that expired before delivery, by the sender's acknowledgements. They include messages that were
-    /// lost and not sent again, which the receiver may have recovered.
+    /// Number of messages that expired before delivery, by the sender's acknowledgements. The expired messages include
+    /// messages that were lost and not sent again, which the receiver may have recovered.
     pub expired: u64,
     /// Number of messages of frames that the scheme gave up before any of them was sent. None of them is in `expired`.
     pub messages_dropped: u64,

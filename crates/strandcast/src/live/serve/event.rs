@@ -35,7 +35,7 @@ pub enum Event {
         /// Streams that it may send.
         may: Vec<String>,
     },
-    /// A stream ended although nothing asked it to. It begins again.
+    /// A stream ended although nothing asked it to. The stream begins again.
     Failed {
         /// Name of the stream.
         name: String,

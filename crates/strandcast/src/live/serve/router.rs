@@ -86,7 +86,7 @@ impl Router {
         }
     }
 
-    /// Does what the program requests. It may have gone before the answer.
+    /// Does what the program requests. The program that asked may have gone before the answer.
     fn obey(&mut self, command: Command) {
         match command {
             Command::Reload(config, told) => drop(told.send(self.reload(*config))),

@@ -59,7 +59,7 @@ impl Missed {
     }
 }
 
-/// The task of an input or output. It ends when this is dropped, and peers learn it.
+/// The task of an input or output. The task ends when this is dropped, and peers learn it.
 #[derive(Debug)]
 pub(in crate::live) struct Driver {
     task: JoinHandle<()>,

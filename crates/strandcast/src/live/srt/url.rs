@@ -22,8 +22,8 @@ pub enum SrtMode {
     Listener,
 }
 
-/// An SRT input or output: `srt://[HOST]:PORT[?KEY=VALUE[&KEY=VALUE]…]`. It prints without its keys, of which one is a
-/// secret.
+/// An SRT input or output: `srt://[HOST]:PORT[?KEY=VALUE[&KEY=VALUE]…]`. The text prints without its keys, of which one
+/// is a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SrtUrl {
     /// Side of this end: a URL without a host listens, unless `mode` says otherwise.

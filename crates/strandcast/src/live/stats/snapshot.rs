@@ -15,7 +15,7 @@ use super::buffers::BuffersNow;
 use super::coding::CodingNow;
 use super::wire::WireNow;
 
-/// Side of a stream. It determines which counters have a meaning.
+/// Side of a stream. The side determines which counters have a meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -222,7 +222,7 @@ pub struct MediaNow {
     pub unread: u64,
 }
 
-/// State of a stream at one time. It serialises as a line of `--stats`.
+/// State of a stream at one time. The state serialises as a line of `--stats`.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Stats {

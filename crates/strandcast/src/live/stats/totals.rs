@@ -1,10 +1,10 @@
-//! Totals of each path of a stream. They include closed and reopened paths, and paths of earlier associations.
+//! Totals of each path of a stream. The totals include closed and reopened paths, and paths of earlier associations.
 
 use strandcast_proto::policy::{LinkId, PathId};
 
 use super::snapshot::PathNow;
 
-/// Counters of a path. They begin at zero with each path of an association.
+/// Counters of a path. The counters begin at zero with each path of an association.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counted {
     /// Seconds for which the path was not usable.

@@ -1,4 +1,4 @@
-//! Files that only their owner may read. They are checked on each read, and replaced as a whole on each write.
+//! Files that only their owner may read. Such files are checked on each read, and replaced as a whole on each write.
 
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -14,7 +14,7 @@ use crate::files::refuse_if_foreign;
 
 /// Mode bits for users other than the owner.
 const OTHERS: u32 = 0o077;
-/// Size of the largest file that is read, in bytes. It holds thousands of senders.
+/// Size of the largest file that is read, in bytes. A file of this size holds thousands of senders.
 const LARGEST: u64 = 4 << 20;
 /// Bytes of a file's beginning by which its kind is known.
 const HEAD: usize = 512;

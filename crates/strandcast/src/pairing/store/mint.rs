@@ -31,7 +31,7 @@ impl Minted {
         &self.hosts
     }
 
-    /// Returns the string. It is a secret: it admits everyone who has it.
+    /// Returns the string. The string is a secret: it admits everyone who has it.
     pub fn text(&self) -> &Zeroizing<String> {
         &self.text
     }

@@ -15,7 +15,7 @@ use crate::pairing::pairing::Pairing;
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Receivers {
-    /// Version of the file. It is read before the other fields and written before them.
+    /// Version of the file. The version is read before the other fields and written before them.
     #[serde(rename = "version", default, skip_serializing)]
     _version: IgnoredAny,
     #[serde(default)]

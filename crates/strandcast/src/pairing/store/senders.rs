@@ -23,7 +23,7 @@ pub type WallClock = u64;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Senders {
-    /// Version of the file. It is read before the other fields and written before them.
+    /// Version of the file. The version is read before the other fields and written before them.
     #[serde(rename = "version", default, skip_serializing)]
     _version: IgnoredAny,
     /// Last listening addresses of the receiver. Pairing strings contain them by default.
@@ -291,7 +291,8 @@ impl Senders {
     }
 
     /// Drops tokens that admit no sender: they are closed, and no allowed sender enrolled with them. A closed one-time
-    /// token without an enrolled sender is kept: a known sender has closed it and uses it.
+    /// token that enrolled no sender is kept: a sender that was enrolled before has closed the token, and continues to
+    /// use it.
     fn prune(&mut self, now: WallClock) {
         let users: BTreeSet<&str> =
             self.senders.iter().filter(|s| !s.revoked).filter_map(|s| s.token.as_deref()).collect();
