@@ -31,7 +31,8 @@ impl ArrivedHere {
     }
 }
 
-/// Clock of ARRIVED: microseconds since the driver's origin, rounded down, so that its value less an age is an arrival time.
+/// Clock of ARRIVED: microseconds since the driver's origin, rounded down, so that its value less an age is an arrival
+/// time.
 pub(crate) fn micros(now: Instant) -> u64 {
     now.as_nanos() / 1000
 }

@@ -14,7 +14,7 @@ use crate::live::words::REFUSED;
 /// Minimum time for writing after the application has requested the end.
 const MIN_FLUSH: Duration = Duration::from_millis(100);
 
-/// Reason for a sender that may connect again at once.
+/// Reason of a close after which the sender may connect again at once.
 const CHANGED: &str = "the stream has another configuration from now on";
 
 impl Session {
@@ -63,8 +63,8 @@ impl Session {
         let _: Result<CloseReason, _> = tokio::time::timeout(time, stream.association.closed()).await;
     }
 
-    /// Ends the outputs, and waits until everything is written, an output takes nothing, or the application requests the
-    /// end.
+    /// Ends the outputs, and waits until everything is written, an output takes nothing, or the application requests an
+    /// immediate end.
     async fn end_outputs(&mut self) -> Result<(), Error> {
         let Session { output, stop, over, .. } = self;
         let patience = async {
