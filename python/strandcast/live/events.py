@@ -53,7 +53,7 @@ class Missed(Event):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic(Event):
-    """The scheme lacks something."""
+    """The scheme lacks an input."""
 
     scheme: str
     """The scheme."""

@@ -15,7 +15,7 @@ use crate::live::words::REFUSED;
 const MIN_FLUSH: Duration = Duration::from_millis(100);
 
 /// Reason for a sender that may connect again at once.
-const CHANGED: &str = "the stream has another configuration from now on";
+const CHANGED: &str = "the configuration of the stream has changed";
 
 impl Session {
     /// Closes all associations after `outcome`, waits until the queued data are written, and reports the last summary.
