@@ -56,7 +56,7 @@ class Missed(Event):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic(Event):
-    """The scheme lacks a condition that it needs."""
+    """The scheme lacks an input."""
 
     scheme: str
     """The scheme."""

@@ -98,7 +98,7 @@ pub(super) const ROUTES: &[Route] = &[
     route((Post, "/v1/streams/{name}/outputs/{number}/stop"), Control, StopOutput, JSON, "stops an output"),
     route((Post, "/v1/streams/{name}/outputs/{number}/start"), Control, StartOutput, JSON,
         "starts an output that was stopped"),
-    route((Get, "/v1/senders"), Control, Senders, JSON, "senders of the store, as in `key list --json`"),
+    route((Get, "/v1/senders"), Control, Senders, JSON, "senders of this server, as in `key list --json`"),
     route((Post, "/v1/senders/{who}/allow"), Control, Allow, JSON,
         "allows a sender, as `key allow`; `?as=NAME` names it"),
     route((Post, "/v1/senders/{who}/revoke"), Control, Revoke, JSON, "revokes a sender, as `key revoke`"),

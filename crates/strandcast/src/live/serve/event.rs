@@ -80,7 +80,7 @@ impl fmt::Display for Event {
                 match (asks.as_str(), &may[..]) {
                     ("", []) => f.write_str("; its name or key has to be in senders of a stream"),
                     (_, [_, ..]) => Ok(()),
-                    (asks, []) => write!(f, "; senders of {asks} does not have it"),
+                    (asks, []) => write!(f, "; its name or key is not in senders of {asks}"),
                 }
             }
             Event::Failed { name, why } => write!(f, "{name}: the stream failed: {why}; it begins again"),
@@ -152,7 +152,7 @@ mod tests {
                 "no stream here is for this sender; its name or key has to be in senders of a stream",
             ),
             ("", &["a", "b"], "it may send a or b: choose one with --stream"),
-            ("c", &[], "it may not send c; senders of c does not have it"),
+            ("c", &[], "it may not send c; its name or key is not in senders of c"),
             ("c", &["a"], "it may not send c, but a"),
         ] {
             assert_eq!(line(asks, may), format!("van9 (192.0.2.9:5) refused: {words}"));

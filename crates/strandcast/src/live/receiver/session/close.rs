@@ -14,8 +14,8 @@ use crate::live::words::REFUSED;
 /// Minimum time for writing after the application has requested the end.
 const MIN_FLUSH: Duration = Duration::from_millis(100);
 
-/// Reason of a close after which the sender may connect again at once.
-const CHANGED: &str = "the stream has another configuration from now on";
+/// Reason for a sender that may connect again at once.
+const CHANGED: &str = "the configuration of the stream has changed";
 
 impl Session {
     /// Closes all associations after `outcome`, waits until the queued data are written, and reports the last summary.
