@@ -75,7 +75,7 @@ pub use event::Event;
 pub use links::PathTrouble;
 pub use receiver::{ListenChange, Listening, ReceiveSummary, Receiver, ReceiverConfig};
 pub use retry::Retry;
-pub use sender::{SendSummary, Sender, SenderConfig};
+pub use sender::{LinkSetting, SendSummary, Sender, SenderConfig};
 pub use slate::Slate;
 #[cfg(feature = "srt")]
 pub use srt::{SrtMode, SrtUrl};

@@ -36,6 +36,8 @@ pub struct ReceiverConfig {
     pub transport: TransportOptions,
     /// Slate of the outputs; `None`: they get nothing while no sender plays.
     pub slate: Option<Slate>,
+    /// If true, viewers ([`Receiver::view`](crate::live::Receiver::view)) get the slate, also if no output does.
+    pub watched: bool,
     /// Observers of every packet.
     pub taps: Option<Taps>,
 }
@@ -53,6 +55,7 @@ impl ReceiverConfig {
             memory: Memory::default(),
             transport: TransportOptions::default(),
             slate: None,
+            watched: false,
             taps: None,
         }
     }

@@ -11,6 +11,7 @@ use strandcast_seal::Lost;
 use tokio::time::Instant;
 
 use super::reasons::Reasons;
+use super::switches::Switches;
 use super::tariffs::Tariffs;
 use crate::error::Error;
 use crate::live::asking;
@@ -52,6 +53,7 @@ pub(super) struct Plan {
     pub(super) scheme: Scheme,
     pub(super) taps: Option<Taps>,
     pub(super) tariffs: Tariffs,
+    pub(super) switches: Switches,
     /// Addresses of each of the receiver's hosts at the start of the command. They are kept because names may not
     /// resolve during an outage.
     pub(super) remotes: Vec<Vec<SocketAddr>>,

@@ -14,6 +14,7 @@ use super::connect::Plan;
 use super::links::Links;
 use super::pump::Pump;
 use super::summary::SendSummary;
+use super::switches::Switches;
 use super::tariffs::Tariffs;
 use super::vanishing::Vanishing;
 use crate::live::event::Event as StreamNews;
@@ -41,6 +42,7 @@ pub(super) struct AssociationMonitor {
     peer: String,
     scheme: String,
     tariffs: Tariffs,
+    switches: Switches,
     links: Links,
     tracker: Tracker,
     /// Links in the last message to the receiver.
@@ -82,6 +84,7 @@ impl AssociationMonitor {
             peer: plan.to.label.clone(),
             scheme: plan.scheme.name().to_owned(),
             tariffs: plan.tariffs.clone(),
+            switches: plan.switches.clone(),
             links: Links::default(),
             tracker: Tracker::knowing(&plan.absent),
             said: Vec::new(),
@@ -117,6 +120,8 @@ impl AssociationMonitor {
         let Some(seen) = association.snapshot().await else { return false };
         self.tariffs.note(&seen);
         self.report_links(now, &seen, association);
+        self.switches.apply(&seen, association).await;
+        self.tariffs.apply(association).await;
         self.report_sizes(&seen);
         self.compare_latency(now, pump.latency(), &seen);
         pump.observe(&seen);
@@ -232,6 +237,7 @@ impl AssociationMonitor {
     /// Reports changes of links.
     fn report_links(&mut self, now: Instant, seen: &Snapshot, association: &AssociationHandle) {
         let links = self.links.reports(now, seen);
+        self.switches.note(&links);
         // Another stack that receives ignores the stream of it.
         let options = SendOptions { stream: ALIVE, ..SendOptions::default() };
         if links != self.said && association.try_send(encode(&links), options).is_ok() {
@@ -240,6 +246,7 @@ impl AssociationMonitor {
         for (path, trouble) in self.tracker.update(now, &links) {
             if let PathTrouble::Renamed(before) = &trouble {
                 self.tariffs.renamed(before, &path);
+                self.switches.renamed(before, &path);
             }
             self.report(StreamNews::Path { path, trouble });
         }

@@ -74,7 +74,7 @@ impl Running {
         let ready = (arrivals.clone(), taken);
         let (places, memory, watched) = (config.outputs.clone(), common.memory, common.watched);
         let served = Served { again: Arc::clone(&again) };
-        let receiver = Receiver(Feed::start(|reporter, stop| async move {
+        let feed = Feed::start(|reporter, stop| async move {
             first.await;
             let mut outputs = Vec::new();
             for place in &places {
@@ -95,8 +95,8 @@ impl Running {
                 switches: asked,
             })
             .await
-        }));
-        let receiver = Arc::new(receiver);
+        });
+        let receiver = Arc::new(Receiver { feed, viewers: viewers.clone() });
         let name = config.name.as_str().to_owned();
         tokio::spawn(forward(name, run, Arc::clone(&receiver), common.clone()));
         Running {
