@@ -6,7 +6,7 @@ import dataclasses
 import math
 import pathlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -125,8 +125,8 @@ def _forward_path(scenario: Scenario, all_of_it: Tables, name: str, links: list[
     slowest = min(tables, key=lambda table: _mean_bps(scenario, table["rate"]))
     rate, moments = slowest["rate"], None
     course: Course | None = None
-    if _is_mahimahi(rate):
-        moments = _repeated(_trace(scenario, rate).times_s.to_numpy(), time_s)
+    if _is_mahimahi(rate) and not _is_random(rate):
+        moments = _opportunities(scenario, rate, time_s)
     elif rate != "infinite":
         course = _course(scenario, rate, time_s, "mean")
     delays = [_course(scenario, table["delay"], time_s, "least") for table in tables]
@@ -149,13 +149,26 @@ def _survivals(scenario: Scenario, table: Tables, time_s: float) -> list[Course]
         left.append(Course.constant(1 - table["corrupt"], known=False))
     delay_s = float(_course(scenario, table["delay"], time_s, "least").values.min())
     for down in table["down"].values():
-        # Packets in transit when a link goes down are also lost.
-        first, last = max(float(down["from"]) - delay_s, 0.0), float(down.get("to", math.inf))
-        times, values = [0.0, first, last], [1.0, 0.0, 1.0]
-        begin = 1 if first == 0 else 0
-        end = 3 if math.isfinite(last) else 2
-        left.append(Course(np.array(times[begin:end]), np.array(values[begin:end])))
+        if down.get("law", "constant") != "constant":
+            # Drawn outages count as none, which bounds what is lost.
+            left.append(Course.constant(1, known=False))
+        else:
+            left += _outages(down, delay_s, time_s)
     return left
+
+
+def _outages(down: Tables, delay_s: float, time_s: float) -> list[Course]:
+    """Outages at known times, one course for each."""
+    first, last = float(down["from"]), float(down.get("to", math.inf))
+    count = max(math.ceil((time_s - first) / float(down["every"])), 1) if "every" in down else 1
+    courses = []
+    for after in (n * float(down.get("every", 0)) for n in range(count)):
+        # Packets in transit when a link goes down are also lost.
+        times, values = [0.0, max(first + after - delay_s, 0.0), last + after], [1.0, 0.0, 1.0]
+        begin = 1 if times[1] == 0 else 0
+        end = 3 if math.isfinite(last) else 2
+        courses.append(Course(np.array(times[begin:end]), np.array(values[begin:end])))
+    return courses
 
 
 def _kept(scenario: Scenario, model: Tables, time_s: float) -> Course:
@@ -189,30 +202,89 @@ def _course(scenario: Scenario, number: Any, time_s: float, of: str) -> Course:
     if "steps" in number:
         steps = np.array(number["steps"], float)
         return Course(steps[:, 0], steps[:, 1])
-    trace = _trace(scenario, number)
+    if "trace" not in number:
+        return _drawn(number, of)
+    if _is_random(number):
+        return _recordings(scenario, number, of)
+    trace, offset_s = _trace(scenario, number), float(number.get("offset", 0))
     starts, values = trace.times_s.to_numpy(), trace.values.to_numpy()
-    if not number.get("loop", False):
-        return Course(starts, values)
-    period = trace.duration_s
-    rounds = math.ceil((time_s + 1) / period)
-    starts, values = starts[:-1], values[:-1]
-    return Course(np.concatenate([starts + n * period for n in range(rounds)]), np.tile(values, rounds))
+    if number.get("loop", False):
+        period = trace.duration_s
+        rounds = math.ceil((offset_s + time_s + 1) / period)
+        starts, values = starts[:-1], np.tile(values[:-1], rounds)
+        starts = np.concatenate([starts + n * period for n in range(rounds)])
+    begins = int(np.searchsorted(starts, offset_s, side="right").clip(1)) - 1
+    return Course((starts[begins:] - offset_s).clip(0), values[begins:])
 
 
-def _repeated(moments: Numbers, time_s: float) -> Numbers:
-    """Returns a mahimahi trace from 0 to some time after the end; such a trace always repeats."""
+def _drawn(number: Tables, of: str) -> Course:
+    """The least value of a number that is drawn from a distribution.
+
+    Raises:
+        ScenarioError: Its mean is needed; limits move it.
+    """
+    if of == "least":
+        return Course.constant(float(number["within"][0]), known=False)
+    law = next(law for law in ("normal", "lognormal", "pareto") if law in number)
+    problem = f"there is no oracle of rates or losses by `{law}`: write them as `uniform` or as a trace"
+    raise ScenarioError(problem, problem=problem)
+
+
+def _recordings(scenario: Scenario, number: Tables, of: str) -> Course:
+    """A number that begins anywhere in recordings that repeat, or is one of several: the same law at each time.
+
+    Raises:
+        ScenarioError: Its mean changes, since the recordings begin at a fixed time.
+    """
+    traces = [Trace.parse(content(scenario, name), _kind(name), name) for name in _files(number)]
+    if of == "least":
+        return Course.constant(min(float(trace.values.to_numpy().min()) for trace in traces), known=False)
+    if number.get("offset", 0) != "random":
+        problem = 'there is no oracle of several traces with a fixed offset: give one trace, or offset = "random"'
+        raise ScenarioError(problem, problem=problem)
+    return Course.constant(float(np.mean([_mean(trace) for trace in traces])), known=False)
+
+
+def _mean(trace: Trace) -> float:
+    """Mean over a trace's time; of opportunities, of their rate."""
+    if trace.kind == "mahimahi":
+        return trace.mean_bps
+    times, values = trace.times_s.to_numpy(), trace.values.to_numpy()
+    return float((values[:-1] * np.diff(times)).sum() / (times[-1] - times[0]))
+
+
+def _opportunities(scenario: Scenario, rate: Tables, time_s: float) -> Numbers:
+    """A mahimahi trace from its offset until some time after the end: it always repeats."""
+    moments, offset_s = _trace(scenario, rate).times_s.to_numpy(), float(rate.get("offset", 0))
     period = float(moments[-1])
-    rounds = math.ceil((time_s + 1) / period)
-    return np.concatenate([moments + n * period for n in range(rounds)])
+    rounds = math.ceil((offset_s + time_s + 1) / period)
+    repeated = np.concatenate([moments + n * period for n in range(rounds)]) - offset_s
+    return np.asarray(repeated[repeated >= 0])
 
 
 def _is_mahimahi(rate: Any) -> bool:
-    return isinstance(rate, Mapping) and "trace" in rate and not str(rate["trace"]).endswith(".csv")
+    return isinstance(rate, Mapping) and "trace" in rate and _kind(_files(rate)[0]) == "mahimahi"
+
+
+def _is_random(number: Any) -> bool:
+    """Returns whether runs differ in where recordings begin, or in which one it is."""
+    return isinstance(number, Mapping) and (number.get("offset") == "random" or len(_files(number)) > 1)
+
+
+def _files(number: Tables) -> list[str]:
+    """The recordings of a number, a file that is named twice also twice, unless all are the same."""
+    named = number.get("trace", [])
+    files = [named] if isinstance(named, str) else list(map(str, named))
+    return files[:1] if len(set(files)) == 1 else files
+
+
+def _kind(name: str) -> Literal["csv", "mahimahi"]:
+    return "csv" if name.endswith(".csv") else "mahimahi"
 
 
 def _trace(scenario: Scenario, number: Tables) -> Trace:
-    name = str(number["trace"])
-    return Trace.parse(content(scenario, name), "csv" if name.endswith(".csv") else "mahimahi", name)
+    name = _files(number)[0]
+    return Trace.parse(content(scenario, name), _kind(name), name)
 
 
 def content(scenario: Scenario, name: str) -> str:
@@ -224,7 +296,7 @@ def _mean_bps(scenario: Scenario, rate: Any) -> float:
     """Returns the mean rate of a link in the long run. The slowest of several links is determined by it."""
     if rate == "infinite":
         return math.inf
-    if _is_mahimahi(rate):
+    if _is_mahimahi(rate) and not _is_random(rate):
         return _trace(scenario, rate).mean_bps
     course = _course(scenario, rate, 0, "mean")
     return float(course.values.mean())
