@@ -18,7 +18,7 @@ from bench.firsttry.cells import LIGHT_MBPS, SECONDS, Cell
 from bench.firsttry.inputs import Input, schedule
 from bench.firsttry.source import numbered_in
 from bench.firsttry.store import Measures, Store, key, share
-from bench.firsttry.testbed import Testbed, built
+from bench.firsttry.testbed import Testbed
 from bench.links import contestants, netns
 from bench.links.netns import SERVER, client, server
 from bench.links.peers import PACKET, numbered
@@ -245,7 +245,7 @@ def made(program: Path, digest: str, store: Store, runs: list[Run], jobs: int, w
     """Makes the missing runs: light ones side by side, then heavy ones one at a time; none without a number of jobs."""
     if not jobs:
         return
-    built()
+    netns.emulator()
     netns.sweep()
     for light, at_once in ((True, jobs), (False, 1)):
         some = {run.key(digest): run for run in runs if (run.cell.mbps <= LIGHT_MBPS) == light}
