@@ -149,8 +149,8 @@ def code(name: str) -> str:
 
 
 def plain(words: str) -> str:
-    """Text in which a page shows angle brackets, stars and underscores as they are."""
-    return re.sub(r"(?<![`\w])([<>*_|])", r"\\\1", words)
+    """Text in which a page shows brackets, stars and underscores as they are."""
+    return re.sub(r"(?<![`\w])([<>*_|[])", r"\\\1", words)
 
 
 def printed(*arguments: str) -> str:
