@@ -1,4 +1,4 @@
-//! The shared medium: the frames on the air, and the stations in their range. It does not use packets.
+//! The shared medium: the frames on the air, and the stations in their range. The medium does not use packets.
 
 use crate::config::MediumConfig;
 use crate::frame::Frame;
@@ -34,7 +34,8 @@ impl Medium {
         }
     }
 
-    /// Renews the neighbours. Returns false if frames on the air still use the older list: try again later.
+    /// Renews the neighbours. Returns false if frames on the air still use the older list; the caller then tries again
+    /// later.
     pub fn moved(&mut self, positions: &[Position]) -> bool {
         let next = 1 - self.list;
         if self.on_air[next] > 0 {

@@ -48,7 +48,7 @@ pub(super) struct Key {
     pub(super) metric: Option<Metric>,
 }
 
-/// A metric of Prometheus. It is a counter if its name ends in `_total`.
+/// A metric of Prometheus. The metric is a counter if its name ends in `_total`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Metric {
     pub(super) name: &'static str,
@@ -306,9 +306,12 @@ pub(super) const EVENTS: &[Key] = &[
     .optional(),
 ];
 
-/// As [`NAMES`], for events that only a server of many streams has.
+/// As [`NAMES`], for events that the library does not have.
 pub(super) const NAMES_SERVED: &[(&str, &str, &str)] = &[
-    ("api", "`places`", "`serve`: the API can be used"),
+    ("api", "`places`", "the API can be used: `serve`, `--api`, `--page`"),
+    ("link-off", "`path`", "`send`: a request has switched a link off"),
+    ("link-on", "`path`", "`send`: a request has switched it on again"),
+    ("tariff", "`path`", "`send`: a request has changed the costs of a link"),
     ("not-allowed", "`peer`, `asks`, `may`", "`serve`: a sender may not send the stream that it asks for"),
     ("not-started", "`peer`", "`serve`: a sender was refused: its stream is stopped"),
     ("stopped", "`output`", "`serve`: a request has stopped the stream, or an output of it"),
@@ -325,7 +328,7 @@ pub(super) const NAMES_SERVED: &[(&str, &str, &str)] = &[
 /// Names of events, their own keys, and what they report.
 pub(super) const NAMES: &[(&str, &str, &str)] = &[
     ("missed", "`events`", "events were dropped, since they were not read"),
-    ("diagnostic", "`scheme`, `what`", "the scheme lacks something"),
+    ("diagnostic", "`scheme`, `what`", "the scheme lacks an input"),
     ("unprotected", "", "nothing is encrypted"),
     ("encrypted", "`cipher`", "the first connection is established"),
     ("sending", "`input`, `to`, `over`", "the start of a sender"),

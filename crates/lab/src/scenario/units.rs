@@ -25,7 +25,7 @@ pub(super) enum Quantity {
     Plain,
 }
 
-/// A unit's name and how many of the first unit it is: times the first number, through the second.
+/// A unit: its name and its value in the quantity's first unit, as a factor and a divisor.
 type Unit = (&'static str, f64, f64);
 
 const RATE: &[Unit] = &[
@@ -38,7 +38,7 @@ const RATE: &[Unit] = &[
     ("Mbps", 1e6, 1.0),
     ("Gbps", 1e9, 1.0),
 ];
-/// Units of bytes per second, which are refused, and how many bytes per second they are.
+/// Units of bytes per second, which are refused, each with its value in bytes per second.
 const BYTE_RATES: &[(&str, f64)] = &[
     ("B/s", 1.0),
     ("kB/s", 1e3),
@@ -154,7 +154,7 @@ impl Quantity {
     pub fn parse(self, text: &str) -> Result<f64, String> {
         let text = text.trim();
         let Some((number, unit)) = split(text) else {
-            return Err(format!("\"{text}\" is not a number; it is {}", self.describe()));
+            return Err(format!("\"{text}\" is not a number; give {}", self.describe()));
         };
         if unit.is_empty() {
             return Ok(number);
@@ -175,7 +175,7 @@ impl Quantity {
             return format!("\"{text}\" has a comma; write a decimal point: \"{number}.{decimals}\"");
         }
         if number.ends_with('0') && unit.starts_with(['x', 'o', 'b']) {
-            return format!("\"{text}\" is not a decimal number; it is {}", self.describe());
+            return format!("\"{text}\" is not a decimal number; give {}", self.describe());
         }
         if let Some((_, bytes)) = BYTE_RATES.iter().find(|(name, _)| self == Quantity::Rate && *name == unit)
         {
@@ -190,7 +190,7 @@ impl Quantity {
                 format!("`{unit}` is not a unit of {}; did you mean \"{number} {near}\"?", self.noun())
             }
             (None, _) if self == Quantity::Plain => {
-                format!("\"{text}\" has a unit; it is {}", self.describe())
+                format!("\"{text}\" has a unit; give {}", self.describe())
             }
             (None, _) => format!("`{unit}` is not a unit of {}; there are {}", self.noun(), names()),
         }
@@ -221,7 +221,7 @@ pub fn amount(text: &str, quantity: Option<&str>) -> Result<f64, String> {
     }
 }
 
-/// The longest number that `text` begins with, and what follows it.
+/// Returns the longest number at the beginning of `text`, and the rest of the text.
 fn split(text: &str) -> Option<(f64, &str)> {
     if !text.starts_with(|c: char| c.is_ascii_digit() || ['+', '-', '.'].contains(&c)) {
         return None;
@@ -281,7 +281,7 @@ mod tests {
         );
         assert_eq!(
             said(Quantity::Time, "soon"),
-            "\"soon\" is not a number; it is a time as \"50 ms\", or a number of seconds"
+            "\"soon\" is not a number; give a time as \"50 ms\", or a number of seconds"
         );
     }
 

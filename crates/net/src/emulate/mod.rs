@@ -1,4 +1,4 @@
-//! Emulated links in real time: a UDP relay between clients and a server that drives the simulator's
+//! Emulated links in real time. A UDP relay between clients and a server uses the simulator's
 //! [`Link`](strandcast_netem::link::Link)s. It does not need root permission.
 
 mod config;

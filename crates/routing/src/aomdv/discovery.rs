@@ -259,8 +259,8 @@ impl<B> Aomdv<B> {
         self.transmit(Origin::Own, to, Message::Reply(reply), Duration::ZERO, out);
     }
 
-    /// Handles a reply, which contains a path to its destination. It is forwarded over a reverse route that
-    /// no reply to this request has taken.
+    /// Handles a reply, which contains a path to its destination. A reply is forwarded over a reverse route that no
+    /// reply to this request has taken.
     pub(super) fn handle_reply(
         &mut self,
         context: &Context,
