@@ -54,18 +54,11 @@ impl<P: Clone> Dcf<P> {
     }
 
     /// Adds a packet to the interface queue of `at`.
-    pub fn enqueue(
-        &mut self,
-        now: Instant,
-        at: u32,
-        packet: Packet<P>,
-        urgent: bool,
-        out: &mut RadioOutput<P>,
-    ) {
+    pub fn enqueue(&mut self, now: Instant, at: u32, packet: Packet<P>, out: &mut RadioOutput<P>) {
         let limit = self.medium.receivers.rules.queue;
         let queue = &mut self.nodes[at as usize].queue;
         let first = queue.is_empty();
-        if let Some((packet, cause)) = queue.push(packet, urgent, limit) {
+        if let Some((packet, cause)) = queue.push(packet, limit) {
             self.medium.receivers.counters[at as usize].queue_drops += 1;
             out.events.push(RadioEvent::Dropped { from: StationId(at), packet: packet.packet, cause });
         }

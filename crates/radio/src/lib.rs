@@ -35,4 +35,5 @@ pub use neighbours::check_density;
 pub use output::{Alarm, DropCause, FrameRecord, RadioEvent, RadioOutput, Reception};
 pub use place::Position;
 pub use propagation::{mean_power, shadowing};
+pub use queue::Priority;
 pub use radio::Radio;

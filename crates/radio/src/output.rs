@@ -72,7 +72,7 @@ pub enum RadioEvent<P> {
         /// The packet.
         packet: P,
     },
-    /// An interface queue rejected a packet, or dropped one for an urgent packet.
+    /// An interface queue rejected a packet, or dropped one for a packet of more priority.
     Dropped {
         /// Owner of the queue.
         from: StationId,
@@ -103,7 +103,7 @@ pub struct Reception<P> {
 pub enum DropCause {
     /// The queue was full.
     QueueFull,
-    /// An urgent packet took the place of the packet.
+    /// A packet of more priority took the place of the packet.
     PushedOut,
 }
 

@@ -7,6 +7,17 @@ use strandcast_proto::time::Instant;
 use crate::address::{Destination, StationId};
 use crate::output::DropCause;
 
+/// Place that a packet takes in an interface queue. Packets of one priority keep their order, except urgent ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Priority {
+    /// The tail. A full queue rejects the packet.
+    Normal,
+    /// The last place before normal packets. In a full queue the packet replaces the last normal one.
+    High,
+    /// The head. In a full queue the packet replaces the last one.
+    Urgent,
+}
+
 /// A packet in an interface queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Packet<P> {
@@ -14,12 +25,14 @@ pub(crate) struct Packet<P> {
     /// Bytes on the air, MAC header and FCS included.
     pub bytes: u32,
     pub queued: Instant,
+    pub priority: Priority,
     pub packet: P,
 }
 
 /// The interface queue. The packet being sent counts as part of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue<P> {
+    /// In descending order of priority.
     waiting: VecDeque<Packet<P>>,
     /// The packet being sent.
     pub service: Option<Packet<P>>,
@@ -38,22 +51,23 @@ impl<P> Queue<P> {
         self.len() == 0
     }
 
-    /// Adds a packet, and returns the packet for which there is no room, if any. An urgent packet goes to the head and
-    /// pushes out the last packet.
-    pub fn push(&mut self, packet: Packet<P>, urgent: bool, limit: usize) -> Option<(Packet<P>, DropCause)> {
-        if !urgent {
-            if self.len() >= limit {
-                return Some((packet, DropCause::QueueFull));
-            }
-            self.waiting.push_back(packet);
-            return None;
-        }
+    /// Adds a packet at the place of its priority, and returns a packet without room.
+    pub fn push(&mut self, packet: Packet<P>, limit: usize) -> Option<(Packet<P>, DropCause)> {
         let full = self.len() >= limit;
-        let out = if full { self.waiting.pop_back() } else { None };
+        let replaced =
+            |last: &mut Packet<P>| packet.priority == Priority::Urgent || last.priority < packet.priority;
+        let out = if full { self.waiting.pop_back_if(replaced) } else { None };
         if full && out.is_none() {
             return Some((packet, DropCause::QueueFull));
         }
-        self.waiting.push_front(packet);
+        match packet.priority {
+            Priority::Normal => self.waiting.push_back(packet),
+            Priority::High => {
+                let normal = self.waiting.partition_point(|other| other.priority >= Priority::High);
+                self.waiting.insert(normal, packet);
+            }
+            Priority::Urgent => self.waiting.push_front(packet),
+        }
         out.map(|packet| (packet, DropCause::PushedOut))
     }
 

@@ -14,7 +14,7 @@ use crate::medium::Medium;
 use crate::mobility::Movement;
 use crate::output::{Alarm, RadioOutput};
 use crate::place::Position;
-use crate::queue::Packet;
+use crate::queue::{Packet, Priority};
 use crate::rules::Rules;
 
 /// Stations that share a channel.
@@ -47,18 +47,18 @@ impl<P: Clone> Radio<P> {
         }
     }
 
-    /// Adds a packet of `bytes` at IP level to a station's interface queue; an `urgent` one goes to the head.
+    /// Adds a packet of `bytes` at IP level to a station's interface queue; its priority decides on its place.
     pub fn send(
         &mut self,
         now: Instant,
         from: StationId,
         to: Destination,
-        (packet, bytes, urgent): (P, u32, bool),
+        (packet, bytes, priority): (P, u32, Priority),
         out: &mut RadioOutput<P>,
     ) {
         let bytes = bytes + self.dcf.medium.receivers.rules.data_header;
-        let packet = Packet { to: to.address(), bytes, queued: now, packet };
-        self.dcf.enqueue(now, from.0, packet, urgent, out);
+        let packet = Packet { to: to.address(), bytes, queued: now, priority, packet };
+        self.dcf.enqueue(now, from.0, packet, out);
         self.dcf.ask(out);
     }
 

@@ -39,6 +39,8 @@ pub struct Datagram<B> {
     pub salvaged: u8,
     /// Original or retransmission. The classifier of the split `mpr` sets it.
     pub class: Class,
+    /// True if it leaves interface queues before datagrams that are not expedited, on each hop.
+    pub expedited: bool,
     /// Last hop of the path that its source chose, if the source chooses among several; 4 bytes on the air.
     pub label: Option<Address>,
     /// Payload.
@@ -65,6 +67,7 @@ impl<B> Datagram<B> {
             hops: 0,
             salvaged: 0,
             class: Class::Original,
+            expedited: false,
             label: None,
             body,
         }

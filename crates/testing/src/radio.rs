@@ -7,7 +7,8 @@ use std::collections::BinaryHeap;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_radio::{
-    Alarm, Destination, FrameRecord, Position, Radio, RadioConfig, RadioEvent, RadioOutput, StationId,
+    Alarm, Destination, FrameRecord, Position, Priority, Radio, RadioConfig, RadioEvent, RadioOutput,
+    StationId,
 };
 
 /// A packet: a number, and for the harness its next destination.
@@ -88,7 +89,7 @@ impl Net {
 
     pub fn send(&mut self, from: u32, to: Destination, bytes: u32) {
         self.sent += 1;
-        self.radio.send(self.now, StationId(from), to, (self.sent, bytes, false), &mut self.out);
+        self.radio.send(self.now, StationId(from), to, (self.sent, bytes, Priority::Normal), &mut self.out);
         self.take_alarms();
     }
 
@@ -118,7 +119,7 @@ impl Net {
                     let at = reception.at.0 as usize;
                     self.received[at] += 1;
                     if let Some((to, bytes)) = self.next[at] {
-                        let packet = (reception.packet, bytes, false);
+                        let packet = (reception.packet, bytes, Priority::Normal);
                         self.radio.send(
                             self.now,
                             reception.at,

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, VecDeque};
 use allocation_counter::measure;
 use proptest::prelude::*;
 use strandcast_radio::{
-    Destination, DropCause, Interference, Position, Profile, RadioConfig, RadioEvent, StationId,
+    Destination, DropCause, Interference, Position, Priority, Profile, RadioConfig, RadioEvent, StationId,
 };
 use strandcast_testing::radio::{Net, circle, to};
 
@@ -165,8 +165,8 @@ fn urgent_packets_go_first_and_push_out_the_last() {
     config.dcf.queue = 4;
     let mut net = Net::new(&config, &[(0.0, 0.0), (200.0, 0.0)], 1);
     for id in 1..=6u64 {
-        let urgent = id > 4;
-        net.radio.send(net.now, StationId(0), to(1), (id, 100, urgent), &mut net.out);
+        let priority = if id > 4 { Priority::Urgent } else { Priority::Normal };
+        net.radio.send(net.now, StationId(0), to(1), (id, 100, priority), &mut net.out);
     }
     assert_eq!(net.radio.room(StationId(0)), 0);
     net.take_alarms();
@@ -185,11 +185,41 @@ fn urgent_packets_go_first_and_push_out_the_last() {
 }
 
 #[test]
+fn packets_of_high_priority_go_before_normal_ones_after_urgent_ones_and_in_order() {
+    let mut config = RadioConfig::default();
+    config.dcf.queue = 5;
+    let mut net = Net::new(&config, &[(0.0, 0.0), (200.0, 0.0)], 1);
+    for id in 1..=11u64 {
+        let priority = match id {
+            6 | 7 | 10 | 11 => Priority::High,
+            8 => Priority::Urgent,
+            _ => Priority::Normal,
+        };
+        net.radio.send(net.now, StationId(0), to(1), (id, 100, priority), &mut net.out);
+    }
+    net.take_alarms();
+    net.run(0.1);
+    let (mut arrived, mut dropped) = (Vec::new(), Vec::new());
+    for (_, event) in &net.log {
+        match event {
+            RadioEvent::Received(reception) => arrived.push(reception.packet),
+            RadioEvent::Dropped { packet, cause, .. } => dropped.push((*packet, *cause)),
+            _ => {}
+        }
+    }
+    // 1 is being sent, and 2 to 5 wait. 6 pushes out 5, 7 pushes out 4, and 8 pushes out 3; 9 finds no room. 10 pushes
+    // out 2, the last normal packet, and 11 finds no room.
+    assert_eq!(arrived, [1, 8, 6, 7, 10]);
+    let (out, full) = (DropCause::PushedOut, DropCause::QueueFull);
+    assert_eq!(dropped, [(5, out), (4, out), (3, out), (9, full), (2, out), (11, full)]);
+}
+
+#[test]
 fn packets_that_wait_for_a_station_can_be_withdrawn_after_a_failure() {
     let mut net = Net::new(&RadioConfig::default(), &[(0.0, 0.0), (300.0, 0.0), (0.0, 200.0)], 1);
     for id in 1..=4u64 {
         let station = if id == 3 { 2 } else { 1 };
-        net.radio.send(net.now, StationId(0), to(station), (id, 100, false), &mut net.out);
+        net.radio.send(net.now, StationId(0), to(station), (id, 100, Priority::Normal), &mut net.out);
     }
     net.take_alarms();
     while net.log.is_empty() {

@@ -330,7 +330,7 @@ impl<B> Aomdv<B> {
         if let (Some(quality), Some(behind)) = (&mut reply.quality, behind) {
             quality.delay += behind.delay;
             // The reply has the least bandwidth of the path that the first copy of the request took. Its two numbers do
-            // not say where on that path: a wider return path than the first one keeps the first one's.
+            // not say where on that path: a return path that is wider than the first one keeps the first one's.
             let node = node_bandwidth(behind.bandwidth, before);
             quality.bandwidth = quality.bandwidth.min(usable_bandwidth(node, hops));
         }

@@ -77,7 +77,7 @@ impl<B> Aomdv<B> {
         let estimators = Estimators::new(config, seeds);
         let mut router = Aomdv::with(address, &config.paths, config.choice(), Some(estimators), seeds);
         router.rules = Rules::new(&config.paths, true, config.insert == Insert::Better);
-        router.scheduler = config.classifies().then(Scheduler::default);
+        router.scheduler = config.classifies().then(|| Scheduler::new(config.expedites()));
         router
     }
 

@@ -50,6 +50,16 @@ words! {
     }
 }
 
+words! {
+    /// Queues in which retransmissions precede originals with `split=mpr`.
+    pub enum Priority {
+        /// The two queues of the source, as in the paper.
+        Source = "source",
+        /// The interface queues of all nodes as well.
+        EveryNode = "every-node",
+    }
+}
+
 keys! {
     /// The keys of QAOMDV.
     pub struct QaomdvConfig {
@@ -59,6 +69,8 @@ keys! {
         original: Criterion = Criterion::Widest,
         /// path of retransmissions with split=mpr
         retransmission as "rtx": Criterion = Criterion::Fastest,
+        /// with split=mpr retransmissions precede originals in the source's two queues, or also in each node's interface queue
+        priority: Priority = Priority::Source,
         /// disjoint paths that a list with room takes
         insert: Insert = Insert::Disjoint,
         /// weight of a new sample of bandwidth or delay
@@ -98,5 +110,10 @@ impl QaomdvConfig {
     /// Returns whether the source distinguishes retransmissions from originals.
     pub fn classifies(&self) -> bool {
         self.split == QaomdvSplit::Mpr
+    }
+
+    /// Returns whether retransmissions precede originals in interface queues.
+    pub fn expedites(&self) -> bool {
+        self.priority == Priority::EveryNode
     }
 }

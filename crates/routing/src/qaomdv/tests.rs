@@ -260,6 +260,27 @@ fn retransmissions_overtake_originals_that_wait_for_room() {
     assert_eq!(at, Some(50), "behind the fifty of the interface queue, before the ten that wait");
 }
 
+/// The mark travels with the datagram, so that each node's interface queue sees it.
+#[test]
+fn retransmissions_are_expedited_on_each_hop_only_with_priority_every_node() {
+    for (spec, expedited) in [("qaomdv,split=mpr", false), ("qaomdv,split=mpr,priority=every-node", true)] {
+        let mut net = eight_nodes(spec);
+        [1000, 2000, 1000, 3000].into_iter().for_each(|end| segment(&mut net, 9.1, end));
+        net.finish(10.0);
+        let on_air = |class| {
+            let data = net.air.iter().filter_map(move |(at, .., packet)| match packet {
+                Packet::Data(datagram) if datagram.class == class && at.as_secs_f64() > 9.0 => {
+                    Some(datagram.expedited)
+                }
+                _ => None,
+            });
+            data.collect::<Vec<_>>()
+        };
+        assert_eq!(on_air(Class::Original), [false; 9], "{spec}: three segments over three hops");
+        assert_eq!(on_air(Class::Retransmission), [expedited; 3], "{spec}: one over three hops");
+    }
+}
+
 #[test]
 fn more_than_fifty_that_wait_are_dropped() {
     let mut net = eight_nodes("qaomdv,split=mpr");

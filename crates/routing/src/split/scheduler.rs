@@ -13,19 +13,20 @@ const CAPACITY: usize = 50;
 /// Datagrams that wait at their source for room in the interface queue.
 #[derive(Clone, Debug)]
 pub struct Scheduler<B> {
+    /// True if retransmissions are expedited on each hop.
+    expedite: bool,
     classifier: Classifier,
     retransmissions: VecDeque<Datagram<B>>,
     originals: VecDeque<Datagram<B>>,
 }
 
-impl<B> Default for Scheduler<B> {
-    fn default() -> Self {
-        let (retransmissions, originals) = (VecDeque::new(), VecDeque::new());
-        Scheduler { classifier: Classifier::default(), retransmissions, originals }
-    }
-}
-
 impl<B> Scheduler<B> {
+    /// Empty queues; `expedite` marks retransmissions for the interface queues of all nodes.
+    pub fn new(expedite: bool) -> Self {
+        let (retransmissions, originals) = (VecDeque::new(), VecDeque::new());
+        Scheduler { expedite, classifier: Classifier::default(), retransmissions, originals }
+    }
+
     /// The next datagram.
     pub fn pop(&mut self) -> Option<Datagram<B>> {
         self.retransmissions.pop_front().or_else(|| self.originals.pop_front())
@@ -45,6 +46,7 @@ impl<B: Body> Scheduler<B> {
             Class::Original => &mut self.originals,
             Class::Retransmission => &mut self.retransmissions,
         };
+        datagram.expedited = self.expedite && datagram.class == Class::Retransmission;
         if queue.len() >= CAPACITY {
             return Err(datagram);
         }

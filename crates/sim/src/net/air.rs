@@ -2,7 +2,7 @@
 
 use strandcast_netem::engine::{Engine, Fingerprint};
 use strandcast_proto::time::Instant;
-use strandcast_radio::{Destination, Radio, RadioEvent, RadioOutput, Reception, StationId};
+use strandcast_radio::{Destination, Priority, Radio, RadioEvent, RadioOutput, Reception, StationId};
 use strandcast_routing::{Address, Context, Datagram, Link, NextHop, Routing, RoutingOutput, Transmit};
 
 use super::event::Event;
@@ -292,9 +292,13 @@ impl Air {
         };
         let packet = transmit.packet;
         cx.observer.radio(cx.now, self.id, RadioNote::Offered { station: from, to, packet: &packet });
-        let urgent = matches!(packet, Frame::Control(_));
+        let priority = match &packet {
+            Frame::Control(_) => Priority::Urgent,
+            Frame::Data(datagram) if datagram.expedited => Priority::High,
+            Frame::Data(_) => Priority::Normal,
+        };
         let bytes = packet.bytes();
-        self.radio.send(cx.now, from, to, (packet, bytes, urgent), &mut self.radio_out);
+        self.radio.send(cx.now, from, to, (packet, bytes, priority), &mut self.radio_out);
     }
 
     fn set_alarm<W>(&mut self, at: StationId, cx: &mut Surroundings<'_, W>) {
