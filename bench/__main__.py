@@ -145,7 +145,11 @@ def compare(words: list[str]) -> int:
         print(f"{one.page}: {name}: {'same' if same else 'DIFFERS'}: {', '.join(texts)}")
         if "--write" in words:
             file.write_text(made)
-    return differ
+    same = pages.index() == pages.INDEX.read_text()
+    print(f"index.md: pages: {'same' if same else 'DIFFERS'}: rows")
+    if "--write" in words:
+        pages.INDEX.write_text(pages.index())
+    return differ + (not same)
 
 
 def main(words: list[str]) -> int:

@@ -9,6 +9,7 @@ from bench import __main__ as runner
 from bench import pages, programs
 from bench.common import UnsoundError, passes, refused
 from bench.rows import Rows
+from bench.speed import failover
 from bench.stats import Mean, paired
 
 OF = ("live", "repair", "friendliness", "firsttry", "links", "validate", "soak")
@@ -60,8 +61,19 @@ def continues() -> bool:
     return made == ["a", "b", *["unsound"] * 3] and set(again.all) == {("a", "one"), ("b", "one")}
 
 
+def moved(scheme: str, *links: int) -> bool:
+    """Returns whether a case of `failover` counts whose paths carried these chunks."""
+    return not failover.unsound({"scheme": scheme, "links": links})
+
+
 PAGE = "a\n<!-- bench x: y -->\nold\n<!-- end -->\nb\n"
 CASES = {
+    "failover over paths that were idle": lambda: (
+        moved("sctp", 900, 1, 0)
+        and moved("cmt", 900, 900, 20)
+        and not moved("sctp", 900, 0, 0)
+        and not moved("cmt", 900, 900, 19)
+    ),
     "rows are read again": read_again,
     "a bench continues": continues,
     "a table between its marks": lambda: (
@@ -69,7 +81,7 @@ CASES = {
         and refused(lambda: pages.placed(PAGE, "x", "z", ""), "0 places", LookupError)
     ),
     "a head": lambda: (
-        "`python3 -m bench live` | 2026-01-02 | abc |"
+        "`python3 -m bench live` | not stored | 2026-01-02 | abc |"
         in pages.headed(
             "<!-- bench: head -->\n<!-- end -->\n",
             "p.md",

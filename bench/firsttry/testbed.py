@@ -10,13 +10,15 @@ import subprocess
 from pathlib import Path
 
 from bench import common
-from bench.common import RunError
+from bench.common import RunError, UnsoundError, carried
 from bench.firsttry.cells import Cell
 from bench.links import netns
 
 WIRE = Path(__file__).parent / "wire.c"
 # For a wire with a rate: longer waits are losses.
 QUEUE_MS = 100
+# Lateness of a timer above which a run does not count.
+MOST_STALL_MS = 50.0
 # Packets that a device holds until the wire reads them.
 DEVICE_QUEUE = 20_000
 
@@ -96,14 +98,19 @@ class Testbed(netns.Environment):
         """
         return Wire(built(), self.cell, 100 * self.seed + number, ends)
 
-    def stalled_ms(self) -> float:
-        """The most by which a wire was late, ms; after the wires are closed.
+    def stalled_ms(self, claimed: int, source_ms: float) -> float:
+        """The most by which a wire or the source was late, ms; after the wires are closed.
 
         Raises:
             RunError: A wire failed.
+            UnsoundError: That is too much, or one of the first `claimed` wires, over which a contestant says that it
+                sends, carried nothing.
         """
-        if any("error" in link for link in self.counters or ()):
-            raise RunError(f"a wire failed: {self.counters}")
-        return max(
-            (link[way]["worst_ms"] for link in self.counters or () for way in ("forward", "reverse")), default=0.0
-        )
+        counters = self.counters or []
+        if any("error" in link for link in counters):
+            raise RunError(f"a wire failed: {counters}")
+        worst_ms = max([source_ms, *(link[way]["worst_ms"] for link in counters for way in ("forward", "reverse"))])
+        if worst_ms > MOST_STALL_MS:
+            raise UnsoundError(f"a timer was {worst_ms:.0f} ms late")
+        carried(netns.delivered(counters, range(1, min(claimed, self.count()) + 1)))
+        return worst_ms

@@ -4,9 +4,13 @@ Traces are files next to a scenario, so that the simulator, the emulator of link
 same. A loss is a time, never a packet: `loss.uniform.rate` is a trace of 0 and 1. A link that stands still keeps what
 waits (rate 0); one that loses does not.
 
-Where numbers are from: handovers (lognormal stays of 20 s in the mean; gaps Gamma with a mean of 80 ms, one in ten 0.3
-to 1.5 s; rates lognormal with 0.6, AR(1) with .98 each 100 ms), tunnels of 2 to 20 s, satellites' slots of 15 s, fades
-of 20 to 300 ms, queues of 2 to 30 s and flaps of 1 to 15 s are ASSUMED after published measurements; docs/measurements/live.md.
+The numbers of the following networks are ASSUMED, and are similar to published measurements (docs/measurements/live.md):
+
+- handovers: stays in a cell are lognormal with a mean of 20 s. Gaps follow a Gamma distribution with a mean of 80 ms;
+  one gap in ten takes 0.3 to 1.5 s. Rates are lognormal with a deviation of 0.6, and a draw every 100 ms has a
+  correlation of 0.98 with the draw before it;
+- tunnels of 2 to 20 s, slots of satellites of 15 s, fades of 20 to 300 ms, queues of 2 to 30 s, and flaps of 1 to 15 s.
+
 Delays and jitter of `lan`, `idle`, `reorder` and `one-path` are ASSUMED after what evaluators' first tries had.
 """
 

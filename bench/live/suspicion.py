@@ -64,7 +64,7 @@ def in_folder(scenario: str, work: Callable[[Path], Counters]) -> Counters:
 
 @dataclass(frozen=True)
 class Bench:
-    """A program, a scheme of it, how much runs at once, and the rows; without a program, rows are read only."""
+    """The program to run, its scheme, the number of runs at once, and the rows. Without a program, rows are only read."""
 
     program: Path | None
     scheme: str

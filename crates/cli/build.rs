@@ -40,7 +40,7 @@ fn main() {
 /// Copies the page's bundle to where the sources include it.
 ///
 /// # Errors
-/// It was not built.
+/// The page was not built.
 fn take_page() -> io::Result<()> {
     let out = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
     for file in BUNDLE {

@@ -277,8 +277,8 @@ CHANGES = (
     Change(8, "4 of 30 runs are from path 2 on here, where path 1 lost the first packets of the handshake", ALL),
     Change(
         13,
-        "fast retransmissions of `sctp` take the path that lost the data here, and a window is halved down to 2 MTU, "
-        "where the SCTP agent of ns-2.35 has the other path and 4 MTU",
+        "here fast retransmissions of `sctp` take the path that lost the data, and a halved window has at least 2 MTU; "
+        "the SCTP agent of ns-2.35 takes the other path and has at least 4 MTU",
         (SCTP,),
     ),
 )

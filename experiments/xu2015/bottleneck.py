@@ -167,8 +167,9 @@ FIGURE_12 = Figure(
         *(fair(coded) for coded in CODED),
     ),
     paper={(FIG12, fd, THROUGHPUT): 0.368 for fd in FDS},
-    notes="Good fairness, of which the paper gives no number for the coded schemes: a share within 20 % of a TCP "
-    "flow's. Time to converge: what is above the last rate in the 50 s behind the start of the second TCP flow.",
+    notes="Fairness is good if the share is within 20 % of a TCP flow's share; the paper gives no number for the coded "
+    "schemes. The time to converge is judged by the rate above the last rate in the 50 s after the start of the second "
+    "TCP flow.",
 )
 
 BIG_BUFFER = 'flows.sctp.sctp.receive_buffer="256 KiB"'
@@ -178,7 +179,7 @@ def shrinks(a: str, fd: str, first: str, last: str) -> Claim:
     """A's lead over FD shrinks from one bottleneck to the other."""
     ((first_fd, first_a),), ((last_fd, last_a),) = lacks(a, fd, [first]), lacks(a, fd, [last])
     contrast = (first_fd, first_a, *(term._replace(factor=-term.factor) for term in (last_fd, last_a)))
-    return Claim(f"PSNR: {a} - {fd} is more at {first} than at {last}", (contrast,), "above")
+    return Claim(f"PSNR: {a} - {fd} is larger at {first} than at {last}", (contrast,), "above")
 
 
 FIG13 = tuple(rate(mbps, *video("sctp"), BIG_BUFFER) for mbps in (2.5, 2.8, 3.0, 3.2, 3.5))

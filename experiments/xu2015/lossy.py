@@ -171,7 +171,7 @@ def coded_7(names: Sequence[str]) -> tuple[Claim, ...]:
         contrast = tuple(
             Term(sign * of, at, scheme, UNDERFLOWS) for sign, at in ends for of, scheme in ((1, fd), (-1, coded))
         )
-        return Claim(f"{UNDERFLOWS}: {fd} - {coded} is more at {BEST} than at {BAD}", (contrast,), "above")
+        return Claim(f"{UNDERFLOWS}: {fd} - {coded} is larger at {BEST} than at {BAD}", (contrast,), "above")
 
     return tuple(
         claim

@@ -21,12 +21,12 @@ Tables = Mapping[str, Any]
 
 @dataclasses.dataclass(frozen=True)
 class Course:
-    """A number that holds from each time on; the last value holds for ever.
+    """A number over time. Each value holds from its time on, and the last value holds for ever.
 
     Attributes:
-        times_s: Ascending, the first is 0.
-        values: In SI units, one for each time.
-        known: Whether each run has just these values; otherwise they bound a random number, or are its mean.
+        times_s: Ascending times in seconds; the first is 0.
+        values: Values in SI units, one for each time.
+        known: Whether every run has exactly these values. If not, the values are bounds or means of a random number.
     """
 
     times_s: Numbers
@@ -35,11 +35,11 @@ class Course:
 
     @classmethod
     def constant(cls, value: float, *, known: bool = True) -> Course:
-        """A course with the same value all the time."""
+        """Returns a course with a constant value."""
         return cls(np.zeros(1), np.array([float(value)]), known)
 
     def at(self, times_s: Numbers) -> Numbers:
-        """The values at these times; what holds at 0 held before."""
+        """Returns the values at these times. The value at 0 also holds before 0."""
         return np.asarray(self.values[np.searchsorted(self.times_s, times_s, side="right").clip(1) - 1])
 
 
@@ -48,13 +48,14 @@ class ForwardPath:
     """A path in the direction of the data.
 
     Attributes:
-        name: The path's.
-        rate_bps: Of its slowest link by the mean, if that has no opportunities; None: without limit, or opportunities.
-        moments_s: When 1500 bytes at IP level may leave that link, if its rate is a mahimahi trace; several may be
-            alike.
-        delay_s: Propagation over all links.
+        name: Name of the path.
+        rate_bps: Rate of the link with the least mean rate. None: no link has a limit, or that link has a mahimahi
+            trace.
+        moments_s: Times at which 1500 bytes at IP level may leave that link, if its rate is a mahimahi trace. Several
+            times may be equal.
+        delay_s: Propagation delay over all links.
         survival: The share of packets that no link loses.
-        links: All of them, by name.
+        links: Names of all links.
     """
 
     name: str
@@ -66,23 +67,23 @@ class ForwardPath:
 
     @property
     def known(self) -> bool:
-        """Returns whether it is known which packets would be lost, and when the others would arrive."""
+        """Returns whether it is known which packets would be lost and when the other packets would arrive."""
         losses = self.survival.known and bool(np.isin(self.survival.values, (0.0, 1.0)).all())
         return losses and self.delay_s.known and (self.rate_bps is None or self.rate_bps.known)
 
 
 OPPORTUNITY = 1500
-"""Bytes at IP level of an opportunity of a mahimahi trace."""
+"""Bytes at IP level that may leave at each time of a mahimahi trace."""
 
 
 def forward_paths(scenario: Scenario, flow: str) -> list[ForwardPath]:
-    """The paths of a flow, in the direction of the data.
+    """Returns the paths of a flow, in the direction of the data.
 
-    For several links with a rate only the slowest one counts, the others take no time: results are then a
-    bound.
+    If several links have a rate, only the slowest one counts, and serialisation on the others takes no time. Results
+    are then a bound.
 
     Raises:
-        ScenarioError: The paths are not functions of time: others use the same links, or there is a radio.
+        ScenarioError: The paths are not functions of time: other flows use the same links, or there is a radio.
     """
     all_of_it = scenario.resolved()
     paths: dict[str, list[str]] = {name: path["via"] for name, path in all_of_it["flows"][flow]["paths"].items()}
@@ -92,10 +93,10 @@ def forward_paths(scenario: Scenario, flow: str) -> list[ForwardPath]:
 
 
 def _alone(all_of_it: Tables, flow: str, paths: Mapping[str, list[str]]) -> None:
-    """Refuses what has no oracle.
+    """Checks that the flow can have an oracle.
 
     Raises:
-        ScenarioError: Whatever it is.
+        ScenarioError: The flow cannot have an oracle; the message has the reason.
     """
     used = [link for links in paths.values() for link in links]
     twice = sorted({link for link in used if used.count(link) > 1})
@@ -135,14 +136,14 @@ def _forward_path(scenario: Scenario, all_of_it: Tables, name: str, links: list[
 
 
 def _merged(courses: list[Course], how: np.ufunc) -> Course:
-    """Several as one, value by value."""
+    """Combines several courses into one, value by value."""
     times = np.unique(np.concatenate([course.times_s for course in courses]))
     values = how.reduce([course.at(times) for course in courses])
     return Course(times, np.asarray(values), all(course.known for course in courses))
 
 
 def _survivals(scenario: Scenario, table: Tables, time_s: float) -> list[Course]:
-    """Share that each cause of loss leaves."""
+    """Returns the share of packets that each cause of loss leaves."""
     left = [_kept(scenario, model, time_s) for model in table["loss"].values()]
     if table["corrupt"]:
         left.append(Course.constant(1 - table["corrupt"], known=False))
@@ -158,10 +159,10 @@ def _survivals(scenario: Scenario, table: Tables, time_s: float) -> list[Course]
 
 
 def _kept(scenario: Scenario, model: Tables, time_s: float) -> Course:
-    """The share of packets that a loss model leaves: as it is at each time, or on average.
+    """Returns the share of packets that a loss model leaves, at each time or on average.
 
     Raises:
-        ScenarioError: A model by bits or by the number of a packet.
+        ScenarioError: The model loses bits, or packets by their number.
     """
     kind = model["model"]
     if kind == "uniform":
@@ -179,7 +180,7 @@ def _kept(scenario: Scenario, model: Tables, time_s: float) -> Course:
 
 
 def _course(scenario: Scenario, number: Any, time_s: float, of: str) -> Course:
-    """A number of a file; of one that is drawn its mean or its least value."""
+    """Returns a number of a file over time; for a random number, its mean or its least value."""
     if not isinstance(number, Mapping):
         return Course.constant(float(number))
     if "uniform" in number:
@@ -199,7 +200,7 @@ def _course(scenario: Scenario, number: Any, time_s: float, of: str) -> Course:
 
 
 def _repeated(moments: Numbers, time_s: float) -> Numbers:
-    """A mahimahi trace from 0 until some time after the end: it always repeats."""
+    """Returns a mahimahi trace from 0 to some time after the end; such a trace always repeats."""
     period = float(moments[-1])
     rounds = math.ceil((time_s + 1) / period)
     return np.concatenate([moments + n * period for n in range(rounds)])
@@ -215,12 +216,12 @@ def _trace(scenario: Scenario, number: Tables) -> Trace:
 
 
 def content(scenario: Scenario, name: str) -> str:
-    """Content of a file that a scenario names."""
+    """Returns the content of a file that a scenario names."""
     return scenario.files[str(pathlib.Path(scenario.file).parent / name)]
 
 
 def _mean_bps(scenario: Scenario, rate: Any) -> float:
-    """In the long run; which of several links is the slowest."""
+    """Returns the mean rate of a link in the long run. The slowest of several links is determined by it."""
     if rate == "infinite":
         return math.inf
     if _is_mahimahi(rate):

@@ -143,8 +143,8 @@ def test_the_table(tmp_path: pathlib.Path) -> None:
     text = deviations.text(PAPER, store)
     row = next(line for line in text.splitlines() if line.startswith("| time (30 s) | a minute |"))
     assert row.endswith(" | Fig. 1: 1 | Fig. 1: 1 |  | 0.0 ± 0.0 |")
-    assert "    - gains Fig. 1, throughput: two ≈ one" in text
-    assert "    - loses Fig. 1, throughput: one > two" in text
+    assert "    - claim gained: Fig. 1, throughput: two ≈ one" in text
+    assert "    - claim lost: Fig. 1, throughput: one > two" in text
     assert "Without runs: scheme: another." in text
     paper = next(line for line in text.splitlines() if "the paper" in line)
     assert paper.endswith("| about 1 |")
@@ -189,7 +189,8 @@ def test_what_one_assumption_gains_is_kept_with_the_paper(tmp_path: pathlib.Path
     study = dataclasses.replace(STUDY, deviations=(LONGER, OTHER, together))
     paper = dataclasses.replace(PAPER, folder=folder, study=study)
     lists = "".join(
-        f"- {one.title}\n    - gains Fig. 1, throughput: two ≈ one\n    - loses Fig. 1, throughput: one > two\n"
+        f"- {one.title}\n    - claim gained: Fig. 1, throughput: two ≈ one\n"
+        "    - claim lost: Fig. 1, throughput: one > two\n"
         for one in study.deviations
     )
     page.write_text(f"<!-- measured: deviations nobody1999 -->\n{lists}<!-- end -->\n")

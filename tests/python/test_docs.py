@@ -108,6 +108,8 @@ def test_each_page_with_code_is_run(root: pathlib.Path) -> None:
 def test_the_reference_has_every_name(root: pathlib.Path) -> None:
     pages = "\n".join(page.read_text(encoding="utf-8") for page in sorted((root / "docs/api").glob("*.md")))
     listed = set(re.findall(r"^::: strandcast\.(?:errors\.)?(\w+)$", pages, re.MULTILINE))
+    for members in re.findall(r"^::: strandcast\n(?: {4,6}\w.*\n)* +members:\s+\[([^]]*)\]", pages, re.MULTILINE):
+        listed |= set(re.split(r",\s+", members))
     errors = {
         name for name in sc.__all__ if isinstance(value := getattr(sc, name), type) and issubclass(value, Exception)
     }

@@ -192,8 +192,9 @@ def test_a_page_says_which_changes_it_was_made_before(docs: pathlib.Path) -> Non
     tables.write(docs, [dataclasses.replace(PAPER, changes=(*changes, elsewhere))], {})
     found = texts(docs)
     page = found["reproduction/nobody1999.md"]
-    assert "2 runs of epoch 7.\n\nMade before epoch 8: `one` is as it was.\n\n`strandcast figures" in page
-    assert page.count("Made before") == 1
+    said = "These runs were made before epoch 8: `one` is as it was."
+    assert f"2 runs of epoch 7.\n\n{said}\n\n`strandcast figures" in page
+    assert page.count("were made before") == 1
     (row,) = (line for line in found["reproduction.md"].splitlines() if "| one has more |" in line)
     assert row.count(", before epoch 8") == 2
     tables.write(docs, [dataclasses.replace(PAPER, changes=changes[1:])], {})

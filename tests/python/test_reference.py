@@ -1,7 +1,7 @@
 """Parts of pages that are made from the sources and from the command itself.
 
 `UPDATE_DOCS=1` writes them: the metrics of docs/results.md, docs/options.md with the options of every subcommand, keys
-of JSON in docs/cli.md, and the keys on the pages of schemes.
+of JSON in docs/cli.md, keys of a server's file in docs/operate, and the keys on the pages of schemes.
 """
 
 from __future__ import annotations
@@ -19,11 +19,15 @@ import pytest
 NAMES = "crates/lab/src/result/names.rs"
 METRIC = re.compile(r'\b(?P<together>sum|mean|max)\(\s*"(?P<name>\w+)",\s*(?P<meaning>"(?:\\.|[^"\\])*")', re.DOTALL)
 PART = re.compile(
-    r"(?P<mark><!-- (?P<kind>metrics|options|keys|fields|variants): (?P<of>[^>]+?) -->\n\n).*?(?P<end>\n<!-- end -->)",
+    r"(?P<mark><!-- (?P<kind>metrics|options|keys|fields|variants|json): (?P<of>[^>]+?) -->\n\n)"
+    r".*?(?P<end>\n<!-- end -->)",
     re.DOTALL,
 )
 OPTION = re.compile(r"^ {2,6}(?P<name>[-<\[A-Z]\S*(?: \S+)*)(?: {2,}(?P<text>\S.*))? *$")
-PAGES = ("docs/cli.md", "docs/results.md", "docs/options.md", "docs/repair.md")
+PAGES = (
+    "docs/cli.md", "docs/results.md", "docs/options.md", "docs/repair.md",
+    "docs/operate/serve.md", "docs/operate/api.md",
+)  # fmt: skip
 FIELD = re.compile(
     r"(?P<doc>(?:^ +/// [^\n]*\n)+)(?P<attributes>(?:^ +#\[[^\n]*\n)*)"
     r"^ +(?:pub(?:\([^)]*\))? )?(?P<name>\w+): (?P<type>[^\n]+),$",
@@ -32,6 +36,7 @@ FIELD = re.compile(
 VARIANT = re.compile(
     r"(?P<doc>(?:^ +/// [^\n]*\n)+)(?:^ +#\[[^\n]*\n)*^ +(?P<name>\w+)(?P<holds>\([^)]*\))?,$", re.MULTILINE
 )
+JSON_KEY = re.compile(r'(?P<doc>(?:^ +// [^\n]*\n)+)^ +(?:value\[)?"(?P<name>\w+)"(?:\] =|:) ', re.MULTILINE)
 LINK = re.compile(r" \(\[`crate::[^)]*\)|\[(?P<code>`[^`]+`)\](?:\([^)]*\))?")
 OF_PART = re.compile(r" \((?:cc|loss|scheduler|feedback)=[^)]*\)$")
 LEFT_OUT = ("-h, --help", "-V, --version")
@@ -122,6 +127,22 @@ def variants(source: str, name: str) -> list[str]:
     return rows
 
 
+def json_keys(source: str, functions: str) -> list[str]:
+    """Rows of the keys of objects of JSON, from the comments above them: `function at prefix, …`."""
+    rows = []
+    for one in functions.split(", "):
+        function, _, prefix = one.partition(" at ")
+        begin = source.index(f"fn {function}(")
+        indent, _, _ = source[source.rindex("\n", 0, begin) + 1 : begin].partition("pub ")
+        body = source[begin : source.index(f"\n{indent}}}\n", begin)]
+        found = list(JSON_KEY.finditer(body))
+        assert found, function
+        for key in found:
+            words = " ".join(re.findall(r"// (.*)", key["doc"]))
+            rows.append(f"| `{prefix}{key['name']}` | {cell(words)} |")
+    return rows
+
+
 def code(name: str) -> str:
     """Name of an option as code in a table."""
     return f"`{cell(name)}`"
@@ -156,6 +177,10 @@ def renewed(root: pathlib.Path, page: str) -> tuple[str, str]:
         elif found["kind"] == "fields":
             name, _, file = found["of"].partition(" of ")
             rows = fields((root / file).read_text(encoding="utf-8"), name)
+            made = "\n".join(["| key | meaning |", "|---|---|", *rows, ""])
+        elif found["kind"] == "json":
+            functions, _, file = found["of"].partition(" of ")
+            rows = json_keys((root / file).read_text(encoding="utf-8"), functions)
             made = "\n".join(["| key | meaning |", "|---|---|", *rows, ""])
         elif found["kind"] == "keys":
             spec, _, names = found["of"].partition(": ")

@@ -32,8 +32,8 @@ pub(crate) fn has_secret(text: &str) -> bool {
     matches!(redact(text), Cow::Owned(_))
 }
 
-/// The text without the passphrases of URLs. The rest of a URL is hidden as well: a passphrase with a `&` that is not coded
-/// continues there.
+/// The text without the passphrases of URLs. The rest of a URL after a passphrase is hidden as well, because a
+/// passphrase may contain a `&` that is not written as `%26`.
 pub(crate) fn hide_passphrases(text: &str) -> Cow<'_, str> {
     let (mut out, mut rest) = (String::new(), text);
     while let Some(at) = passphrase(rest) {

@@ -84,7 +84,7 @@ pub trait Decoder: Send {
     /// Maximum memory in bytes, for any input.
     fn bound(&self) -> usize;
 
-    /// Approximate work since construction, in bytes of rows read or written. It never falls.
+    /// Approximate work since construction, in bytes of rows read or written. The number never falls.
     fn work(&self) -> u64;
 
     /// Part of [`bound`](Self::bound) that is in use only while a symbol is added: several decoders share it.

@@ -7,8 +7,8 @@ use core::time::Duration;
 /// A point in time: nanoseconds since an origin that the caller chooses.
 ///
 /// The crate compares and subtracts points of one clock only, except in [`playout`](crate::playout), which relates the
-/// sender's clock to the receiver's. It does not use the transport's own time type, so that it depends on no transport;
-/// both count nanoseconds in a `u64`, so `MediaTime::from_nanos(instant.as_nanos())` converts.
+/// sender's clock to the receiver's. The crate does not use the transport's own time type, so that it depends on no
+/// transport; both count nanoseconds in a `u64`, so `MediaTime::from_nanos(instant.as_nanos())` converts.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct MediaTime(u64);
 

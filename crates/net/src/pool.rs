@@ -34,7 +34,7 @@ impl RecvPool {
         RecvPool::default()
     }
 
-    /// Number of arenas allocated. It stays constant while slices are dropped as fast as datagrams arrive.
+    /// Number of arenas allocated. The number stays constant while slices are dropped as fast as datagrams arrive.
     pub fn arenas_allocated(&self) -> u64 {
         self.allocated
     }

@@ -11,7 +11,7 @@ pub struct Instant(u64);
 impl Instant {
     /// The driver's origin.
     pub const ZERO: Instant = Instant(0);
-    /// A time later than every event: an unset deadline.
+    /// A time later than every event, for a deadline that is not set.
     pub const MAX: Instant = Instant(u64::MAX);
 
     /// The instant `ns` nanoseconds after the origin.
@@ -51,7 +51,7 @@ impl Instant {
     }
 }
 
-/// Returns `d` in nanoseconds. It saturates after 584 years.
+/// Returns `d` in nanoseconds. The result saturates after 584 years.
 #[inline]
 fn nanos(d: Duration) -> u64 {
     u64::try_from(d.as_nanos()).unwrap_or(u64::MAX)

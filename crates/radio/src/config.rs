@@ -72,9 +72,9 @@ words! {
 words! {
     /// Effect of a frame with errors on the stations that sensed it.
     pub enum Eifs {
-        /// They set their NAV to EIFS and defer DIFS after it.
+        /// Such stations set their NAV to EIFS and defer DIFS after it.
         Nav = "nav",
-        /// They wait EIFS instead of DIFS, until the next frame without errors.
+        /// Such stations wait EIFS instead of DIFS, until the next frame without errors.
         Interval = "interval",
         /// No effect.
         Off = "off",

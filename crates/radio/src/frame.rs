@@ -27,17 +27,17 @@ words! {
 words! {
     /// Outcome of a frame at its receiver. Broadcasts count as `received`.
     pub enum FrameOutcome {
-        /// It arrived without errors, and the station accepted it.
+        /// The frame arrived without errors, and the station accepted it.
         Received = "received",
         /// Another frame disturbed it.
         Collided = "collided",
-        /// It was too weak to be decoded, or not sensed at all.
+        /// The frame was too weak to be decoded, or not sensed at all.
         Weak = "weak",
         /// The station was transmitting.
         Deaf = "deaf",
         /// The station was receiving a stronger frame.
         Ignored = "ignored",
-        /// It arrived without errors, but the station did not expect it, had no room for the answer, or had a
+        /// The frame arrived without errors, but the station did not expect it, had no room for the answer, or had a
         /// NAV.
         Refused = "refused",
     }

@@ -1,4 +1,4 @@
-//! The shared medium: the frames on the air, and the stations in their range. It does not use packets.
+//! The shared medium: the frames on the air, and the stations in their range. The medium does not use packets.
 
 use crate::config::MediumConfig;
 use crate::frame::Frame;

@@ -53,7 +53,7 @@ pub struct Area {
     pub height: f64,
 }
 
-/// `stations` positions drawn uniformly from the area. They are drawn again, at most `attempts` times, until
+/// `stations` positions drawn uniformly from the area. The positions are drawn again, at most `attempts` times, until
 /// their unit-disk graph at `range` metres is connected. Without a range the first draw counts.
 ///
 /// # Errors

@@ -38,8 +38,8 @@ impl<P> Queue<P> {
         self.len() == 0
     }
 
-    /// Adds a packet and returns a packet without room: an urgent packet goes to the head and pushes out the
-    /// tail.
+    /// Adds a packet, and returns the packet for which there is no room, if any. An urgent packet goes to the head and
+    /// pushes out the last packet.
     pub fn push(&mut self, packet: Packet<P>, urgent: bool, limit: usize) -> Option<(Packet<P>, DropCause)> {
         if !urgent {
             if self.len() >= limit {

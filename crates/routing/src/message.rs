@@ -24,7 +24,7 @@ pub enum Message {
     Probe,
 }
 
-/// A route request (RREQ). It is flooded.
+/// A route request (RREQ). A request is flooded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Request {
     /// Searching node.
@@ -49,7 +49,7 @@ pub struct Request {
     pub quality: Option<Quality>,
 }
 
-/// A route reply (RREP). It follows the reverse route of its request.
+/// A route reply (RREP). A reply follows the reverse route of its request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reply {
     /// Node that searched.

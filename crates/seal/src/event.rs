@@ -36,9 +36,9 @@ pub enum SealEvent {
         /// The sender.
         key: PublicKey,
     },
-    /// A sender that may not connect asked to: it has the token, but its key was never admitted or was
-    /// revoked. It has proven that it owns the key, but not its address: a message that somebody recorded and
-    /// forwarded is reported as well. At most once per key and minute, and eight times per minute in total.
+    /// A sender that may not connect asked to: it has the token, but its key was never admitted or was revoked. The
+    /// sender has proven that it owns the key, but not its address: a message that somebody recorded and forwarded is
+    /// reported as well. At most once per key and minute, and eight times per minute in total.
     Refused {
         /// The sender.
         key: PublicKey,

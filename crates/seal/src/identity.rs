@@ -9,7 +9,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::secret::Secret;
 
-/// A static private key: X25519 (RFC 7748). It is wiped when it is dropped.
+/// A static private key: X25519 (RFC 7748). The key is wiped when it is dropped.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct SecretKey([u8; 32]);
 

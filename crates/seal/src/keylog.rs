@@ -50,8 +50,8 @@ pub struct KeyLog {
 /// One path and direction.
 struct Logged {
     cipher: Cipher,
-    /// Secrets of the generations from the first one up to the last one that a datagram named. They are
-    /// derived once, even for datagrams that do not open.
+    /// Secrets of the generations from the first one up to the last one that a datagram named. The secrets are derived
+    /// once, even for datagrams that do not open.
     secrets: Vec<Secret>,
     receiver: Receiver,
 }

@@ -27,8 +27,8 @@ const MOST_ATTEMPTS: usize = 6;
 /// unconfirmed keys, even earlier under a flood, so a longer wait is useless.
 const CONFIRM_WITHIN: Duration = Duration::from_secs(3);
 
-/// Keys that the responder may have dropped. They are confirmed when a datagram opens under them; before it
-/// has opened a datagram, the responder keeps them for a few seconds.
+/// Keys that the responder may have dropped. Such keys are confirmed when a datagram opens under them; before it has
+/// opened a datagram, the responder keeps them for a few seconds.
 #[derive(Debug)]
 pub(crate) struct Confirming {
     until: Instant,
@@ -72,8 +72,8 @@ pub(crate) struct Opening {
     pub route: Option<RouteBytes>,
     /// Attempts. The last attempt is current; answers to the earlier ones may still arrive.
     attempts: VecDeque<Attempt>,
-    /// Keys of a handshake that continues the session. They replace the current keys when a datagram opens
-    /// under them.
+    /// Keys of a handshake that continues the session. Such keys replace the current keys when a datagram opens under
+    /// them.
     pub next: Option<Keyset>,
     /// Confirmation of the newest keys; `None` once they are confirmed.
     pub confirming: Option<Confirming>,

@@ -95,9 +95,9 @@ impl Sender {
         Some(next)
     }
 
-    /// Generation to send in. A sender follows its peer. It moves ahead of the peer after a while, if the
-    /// peer has followed: so a path that loses everything for hours leaves its receiver at most one
-    /// generation behind (as in RFC 9001 §6.1).
+    /// Generation to send in. A sender follows its peer. A sender moves ahead of the peer after a while, if the peer
+    /// has followed: so a path that loses everything for hours leaves its receiver at most one generation behind (as in
+    /// RFC 9001 §6.1).
     fn due(&self, now: Instant, received: Option<u64>) -> u64 {
         let Some(received) = received else { return self.generation };
         let old = self.since.is_some_and(|since| now.saturating_since(since) >= GENERATION_TIME);
@@ -241,7 +241,7 @@ pub(crate) struct Resting {
 }
 
 impl Resting {
-    /// Restores the receiver. It takes no number up to the highest that it had taken before.
+    /// Restores the receiver. A restored receiver takes no number up to the highest that it had taken before.
     pub(crate) fn wake(&self) -> Receiver {
         Receiver { rested: self.highest, ..Receiver::starting(self.chain.clone(), self.highest) }
     }

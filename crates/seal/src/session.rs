@@ -27,7 +27,7 @@ const FIRST_PING: Duration = Duration::from_millis(250);
 
 /// Role of this side in a session.
 pub(crate) enum Role {
-    /// This side connected. It assigns path numbers and begins handshakes.
+    /// This side connected. The initiator assigns path numbers and begins handshakes.
     Initiator(Box<Opening>),
     /// The peer connected. `before` is the handshake that the current one continues; the initiator names it
     /// until a datagram has arrived under the current one.

@@ -6,8 +6,8 @@ use strandcast_proto::path::Envelope;
 pub(crate) const VERSION: u8 = 2;
 /// Bytes of an authentication tag.
 pub(crate) const TAG: usize = 16;
-/// Bytes before the ciphertext of a data datagram: type, connection id, packet number. They are authenticated
-/// as well.
+/// Bytes before the ciphertext of a data datagram: type, connection id, packet number. These bytes are authenticated as
+/// well.
 pub(crate) const DATA_HEADER: usize = 13;
 /// Bytes that a seal adds to each packet.
 pub(crate) const ENVELOPE: Envelope = Envelope { front: DATA_HEADER, back: TAG };
@@ -50,9 +50,9 @@ pub(crate) enum Kind {
     OtherVersion = 6,
 }
 
-/// First two bytes of each id that datagrams carry towards a responder. All datagrams of a session have the same
-/// ones, on all paths and through all handshakes, so that a rule without state can send a session to one worker or
-/// machine ([`RouteBytes::of_datagram`]). They are not secret and give no access.
+/// First two bytes of each id that datagrams carry towards a responder. All datagrams of a session have the same ones,
+/// on all paths and through all handshakes, so that a rule without state can send a session to one worker or machine
+/// ([`RouteBytes::of_datagram`]). Route bytes are not secret and give no access.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RouteBytes(pub [u8; 2]);
 

@@ -81,7 +81,7 @@ pub enum ConfigError {
     Latency,
 }
 
-/// A passphrase. It prints as dots.
+/// A passphrase. A passphrase prints as dots.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Passphrase(Zeroizing<String>);
 

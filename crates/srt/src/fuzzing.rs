@@ -205,9 +205,9 @@ impl World {
     }
 }
 
-/// A caller and a listener, with their datagrams delivered, lost, repeated, reordered, changed and invented. It panics
-/// if an end sends without an end, if a connection continues without its peer, or if honest datagrams give anything but
-/// what was sent, in order and once.
+/// A caller and a listener, with their datagrams delivered, lost, repeated, reordered, changed and invented. The target
+/// panics if an end sends without an end, if a connection continues without its peer, or if honest datagrams give
+/// anything but what was sent, in order and once.
 pub fn endpoints(data: &[u8]) {
     let mut input = Input(data);
     let mut world = World::new(input.byte().unwrap_or(0));

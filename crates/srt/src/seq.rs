@@ -3,10 +3,10 @@
 /// Bits of a packet's number.
 const BITS: u32 = 31;
 const MASK: u32 = (1 << BITS) - 1;
-/// Largest message number. They start at 1, and 1 follows the largest.
+/// Largest message number. Message numbers start at 1, and 1 follows the largest.
 const LAST_MESSAGE: u32 = (1 << 26) - 1;
 
-/// Returns a packet's number as a number that does not wrap. It has room for earlier numbers below it.
+/// Returns a packet's number as a number that does not wrap. The result has room for earlier numbers below it.
 pub(crate) fn first(wire: u32) -> u64 {
     (1 << 33) | u64::from(wire & MASK)
 }

@@ -1,7 +1,8 @@
 //! The contract every policy must keep, as one call: [`check`].
 //!
 //! A toy association (paths that lose, fail, leave, join and are suspended; chunks; SACKs; T3) drives a scheme with
-//! random but legal signals, then lets everything recover; after that it sends signals that make no sense. It asserts:
+//! random but legal signals, then lets everything recover; after that it sends signals that make no sense. The test
+//! asserts:
 //! - progress from all-`None` estimates: with nothing in flight and data waiting something is sent within a second,
 //!   and once all paths work everything is delivered;
 //! - `poll_timeout` moves on after each Tick;

@@ -1,8 +1,8 @@
 //! A client and a server in network namespaces of their own: nothing of the machine's network is touched.
 //!
-//! A test that uses this is a program without a harness. It starts itself again inside two namespaces (`unshare`, for
-//! any user where the system lets it): with `ROLE=server`, and with `ROLE=client` and the server's process in `SERVER`.
-//! If that is not possible, the test prints this and passes.
+//! A test that uses this is a program without a harness. The test starts itself again inside two namespaces (`unshare`,
+//! for any user where the system lets it): with `ROLE=server`, and with `ROLE=client` and the server's process in
+//! `SERVER`. If that is not possible, the test prints this and passes.
 
 use std::env;
 use std::process::Command;

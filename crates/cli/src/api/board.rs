@@ -80,7 +80,7 @@ impl Snapshot {
         self.streams.values().map(|stream| &stream.described)
     }
 
-    /// All streams, as JSON. It is written once for each snapshot: clients share it.
+    /// All streams, as JSON. The text is written once for each snapshot: clients share it.
     pub(super) fn streams(&self) -> Bytes {
         let all = || json!({ "streams": self.described().collect::<Vec<_>>() });
         self.json.get_or_init(|| format!("{}\n", all()).into()).clone()
@@ -96,7 +96,7 @@ impl Snapshot {
         self.streams.get(name).map(|stream| stream.view.join(name))
     }
 
-    /// The metrics of all streams, in the text format of Prometheus. They are written once for each snapshot.
+    /// The metrics of all streams, in the text format of Prometheus. The metrics are written once for each snapshot.
     pub(super) fn metrics(&self) -> Bytes {
         let (lines, instance) = &self.lines;
         self.metrics.get_or_init(|| exposition(lines, instance).into()).clone()

@@ -140,7 +140,7 @@ fn shown(tokens: &Tokens, right: Right, cookie: bool) -> Response<Body> {
     value(StatusCode::OK, &json!({ "right": right, "control": tokens.can_control(), "cookie": cookie }))
 }
 
-/// Adds a cookie that no script reads and no other site causes to be sent. It ends with the browser.
+/// Adds a cookie that no script reads and no other site causes to be sent. The cookie ends with the browser.
 fn with_cookie(
     mut response: Response<Body>,
     place: &Place,

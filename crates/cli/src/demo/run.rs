@@ -213,9 +213,9 @@ impl Demo {
         self.setup.set_black_hole(open);
         let name = &self.recording.names[self.setup.best];
         let text = if open {
-            format!("{name} enters a black hole")
+            format!("{name} loses every packet from now on")
         } else {
-            format!("{name} leaves the black hole")
+            format!("{name} carries packets again")
         };
         self.event(&text);
     }

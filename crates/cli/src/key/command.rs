@@ -99,7 +99,7 @@ fn pair(store: &Store, args: &KeyPairArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Returns the identity. It is made if there never was one, and a line reports that.
+/// Returns the identity. An identity is made if there never was one, and a line reports that.
 ///
 /// # Errors
 /// [`CliError::Store`].
@@ -161,7 +161,7 @@ fn revoke(store: &Store, who: &str) -> Result<(), CliError> {
         ));
         return Ok(());
     };
-    print::line(&format!("{label} may no longer send: a receiver that runs ends its stream"));
+    print::line(&format!("{label} may no longer send; a running receiver ends its stream"));
     if closed {
         print::line("its pairing string admits no new sender either: strandcast key pair makes another one");
     }

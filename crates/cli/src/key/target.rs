@@ -14,7 +14,7 @@ pub(crate) enum Target {
     Host(HostPort),
     /// `@NAME`, a receiver that `strandcast key add` has stored.
     Named(String),
-    /// `sc1-...`. It is read later, so that no diagnostic of the command line repeats it.
+    /// `sc1-...`. The string is read later, so that no diagnostic of the command line repeats it.
     Paired(Zeroizing<String>),
 }
 

@@ -16,7 +16,7 @@ pub(super) const VERSION: u32 = 1;
 pub(super) const BUSY: &str = "busy with another client";
 /// Maximum duration in a valid result, seconds.
 const MAX_SECONDS: f64 = 1e9;
-/// Minimum message size, bytes. It bounds the number of messages in a send buffer and their bookkeeping.
+/// Minimum message size, bytes. The minimum bounds the number of messages in a send buffer and their bookkeeping.
 pub(crate) const MIN_MESSAGE: u32 = 64;
 /// Maximum message size, bytes: a quarter of the receive buffer, so that several fit.
 pub(crate) const MAX_MESSAGE: u32 = 262_144;

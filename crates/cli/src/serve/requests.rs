@@ -47,7 +47,7 @@ impl Serving {
         }
     }
 
-    /// Works on the key files.
+    /// Runs `work` on the files of keys.
     async fn keys(
         &self,
         work: impl FnOnce(Option<&Path>) -> Result<Value, CliError> + Send + 'static,

@@ -48,7 +48,7 @@ pub(super) struct Key {
     pub(super) metric: Option<Metric>,
 }
 
-/// A metric of Prometheus. It is a counter if its name ends in `_total`.
+/// A metric of Prometheus. The metric is a counter if its name ends in `_total`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Metric {
     pub(super) name: &'static str,
@@ -328,7 +328,7 @@ pub(super) const NAMES_SERVED: &[(&str, &str, &str)] = &[
 /// Names of events, their own keys, and what they report.
 pub(super) const NAMES: &[(&str, &str, &str)] = &[
     ("missed", "`events`", "events were dropped, since they were not read"),
-    ("diagnostic", "`scheme`, `what`", "the scheme lacks something"),
+    ("diagnostic", "`scheme`, `what`", "the scheme lacks an input"),
     ("unprotected", "", "nothing is encrypted"),
     ("encrypted", "`cipher`", "the first connection is established"),
     ("sending", "`input`, `to`, `over`", "the start of a sender"),

@@ -17,13 +17,14 @@ const SEEDS: u32 = (1 << 24) - (1 << 16);
 /// honest block needs them all.
 const SPARE: usize = 16;
 
-/// Work of starting a block before its first repair symbol, as the number of bytes that linear codes add in the same
-/// time. This part does not depend on the size of the block; passes over its symbols are added to it.
+/// Work of starting a block before its first repair symbol. The unit is a byte that linear codes add (XOR): the number
+/// is that of the bytes that they add in the same time. This part does not depend on the size of the block; passes over
+/// its symbols are added to it.
 const BEGUN: usize = 1 << 10;
 const PASSES_TO_BEGIN: usize = 2;
 /// Work of solving for a block (RFC 6330 §5.4), as the number of bytes that linear codes add in the same time,
-/// measured. It consists of passes over the symbols, bytes per square of the number of rows (to which LDPC and HDPC
-/// symbols add), and a constant.
+/// measured. The work consists of passes over the symbols, bytes per square of the number of rows (to which LDPC and
+/// HDPC symbols add), and a constant.
 const PASSES_TO_SOLVE: usize = 8;
 const OF_A_SQUARE: usize = 32;
 const OWN_ROWS: usize = 32;

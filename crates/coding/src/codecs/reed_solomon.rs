@@ -101,9 +101,9 @@ pub(crate) struct RsDecoder {
     work: u64,
 }
 
-/// Work of recovering a block, in bytes of rows that linear codes add in the same time, measured. It consists
-/// of a constant, because missing symbols are located among all 2^16, and of passes over the symbols, rounded
-/// up to a power of two.
+/// Work of recovering a block, in bytes of rows that linear codes add in the same time, measured. The work consists of
+/// a constant, because missing symbols are located among all 2^16, and of passes over the symbols, rounded up to a
+/// power of two.
 const LOCATED: usize = 1 << 20;
 const PASSES: usize = 4;
 

@@ -139,14 +139,23 @@ impl Check {
         let flows = flows.map(|(flow, rates)| (flow.name.clone(), flow_json(flow, rates)));
         let cost = self.cost;
         json!({
+            // Version of this format: `strandcast-check-1`.
             "schema": SCHEMA,
+            // `title` and `hash` of the scenario.
             "scenario": { "title": self.title, "hash": self.hash },
+            // Flows by name.
             "flows": flows.collect::<serde_json::Map<_, _>>(),
+            // Radios by name.
             "radios": self.facts.radios.iter().map(radio_json).collect::<serde_json::Map<_, _>>(),
+            // Number of packets of a run.
             "packets": cost.packets.round(),
+            // Number of frames of a run.
             "frames": cost.frames.round(),
+            // Number of packets times hops.
             "packet_hops": cost.packet_hops.round(),
+            // Processor time of a run.
             "run_time_s": cost.time.as_secs_f64(),
+            // The warnings.
             "warnings": self.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
         })
     }
@@ -184,7 +193,16 @@ fn radio_line(radio: &RadioFacts) -> String {
 fn radio_json(radio: &RadioFacts) -> (String, Value) {
     let RadioFacts { name, routing, stations, connected, mean_degree, reuse } = radio;
     let value = json!({
-        "routing": routing, "stations": stations, "connected": connected, "mean_degree": mean_degree, "reuse": reuse,
+        // Routing protocol.
+        "routing": routing,
+        // Number of stations.
+        "stations": stations,
+        // True if all stations can reach each other at the start.
+        "connected": connected,
+        // Number of neighbours of a station, on average.
+        "mean_degree": mean_degree,
+        // Number of stations that can transmit at once.
+        "reuse": reuse,
     });
     (name.clone(), value)
 }
@@ -232,32 +250,66 @@ fn path_lines(path: &PathFacts, rate: f64) -> Vec<String> {
     lines
 }
 
-fn flow_json(flow: &FlowFacts, rates: &[f64]) -> Value {
-    let link = |link: &LinkFacts| {
-        json!({
-            "link": link.name, "rate_bps": link.rate_bps, "queue_packets": link.queue_packets,
-            "queue_ms": link.queue.map(|d| d.as_secs_f64() * 1e3), "hops": link.radio.as_ref().map(|radio| radio.hops),
-        })
-    };
-    let paths = flow.paths.iter().zip(rates).map(|(path, rate)| {
-        let value = json!({
-            "via": path.out.iter().map(link).collect::<Vec<_>>(),
-            "back": path.back.iter().map(link).collect::<Vec<_>>(),
-            "base_rtt_ms": path.base_rtt.as_secs_f64() * 1e3,
-            "bottleneck": path.bottleneck().map(|link| link.name.as_str()),
-            "bottleneck_bps": path.rate_bps(),
-            "bdp_bytes": path.bdp_bytes(),
-            "loss_ratio": path.loss,
-            "fair_bps": rate,
-            "spare": path.spare,
-        });
-        (path.name.clone(), value)
-    });
+fn link_json(link: &LinkFacts) -> Value {
     json!({
-        "transport": flow.transport, "scheme": flow.scheme, "count": flow.count,
-        "packet_bytes": flow.packet, "ack_bytes": flow.ack, "offered_bps": flow.offered_bps,
-        "total_bytes": flow.total_bytes, "receive_buffer_bytes": flow.receive_buffer,
+        // Name of the link.
+        "link": link.name,
+        // Its rate; null: unbounded.
+        "rate_bps": link.rate_bps,
+        // Length of its full queue in full packets.
+        "queue_packets": link.queue_packets,
+        // Time in its full queue.
+        "queue_ms": link.queue.map(|d| d.as_secs_f64() * 1e3),
+        // Hops on a radio; null on a link.
+        "hops": link.radio.as_ref().map(|radio| radio.hops),
+    })
+}
+
+fn path_json(path: &PathFacts, rate: f64) -> Value {
+    json!({
+        // Links from the sender to the receiver.
+        "via": path.out.iter().map(link_json).collect::<Vec<_>>(),
+        // Links of the return path, with the keys of a link of `via`.
+        "back": path.back.iter().map(link_json).collect::<Vec<_>>(),
+        // Round-trip time without queues.
+        "base_rtt_ms": path.base_rtt.as_secs_f64() * 1e3,
+        // Name of the slowest link.
+        "bottleneck": path.bottleneck().map(|link| link.name.as_str()),
+        // Its rate.
+        "bottleneck_bps": path.rate_bps(),
+        // Bandwidth-delay product.
+        "bdp_bytes": path.bdp_bytes(),
+        // Share of packets lost to loss models.
+        "loss_ratio": path.loss,
+        // Approximate rate if all links are shared fairly.
+        "fair_bps": rate,
+        // True if the path is used only when the primary path fails.
+        "spare": path.spare,
+    })
+}
+
+fn flow_json(flow: &FlowFacts, rates: &[f64]) -> Value {
+    let paths = flow.paths.iter().zip(rates).map(|(path, rate)| (path.name.clone(), path_json(path, *rate)));
+    json!({
+        // Transport of the flow.
+        "transport": flow.transport,
+        // Its scheme.
+        "scheme": flow.scheme,
+        // Number of identical flows.
+        "count": flow.count,
+        // Length of a full packet.
+        "packet_bytes": flow.packet,
+        // Length of an acknowledgement.
+        "ack_bytes": flow.ack,
+        // Offered rate; null: unbounded.
+        "offered_bps": flow.offered_bps,
+        // Bytes in total; null: unbounded.
+        "total_bytes": flow.total_bytes,
+        // Size of the receive buffer.
+        "receive_buffer_bytes": flow.receive_buffer,
+        // Size of the send buffer.
         "send_buffer_bytes": flow.send_buffer,
+        // Paths of the flow by name.
         "paths": paths.collect::<serde_json::Map<_, _>>(),
     })
 }

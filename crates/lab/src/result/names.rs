@@ -74,46 +74,53 @@ pub const DEFINITIONS: &[Definition] = &[
          symbols",
     ),
     sum("throughput_bps", "bytes sent at IP level, with headers, retransmissions and control packets"),
-    mean("share", "paths only: goodput of the path / goodput of all paths"),
+    mean("share", "only paths: goodput of the path / goodput of all paths"),
     mean(
         "jain",
-        "identical flows only: Jain's index of their goodput, (Σx)² / (n·Σx²); 1 if all are equal, \
-         including all zero",
+        "only identical flows: Jain's index of their goodput, (Σx)² / (n·Σx²); 1 if all are equal, also if \
+         all are zero",
     ),
     sum("sent_packets", "packets with data sent"),
     sum("control_packets", "packets without data that the sender sent"),
     sum(
         "delivered_packets",
-        "packets with data that arrived with new data; of a link: all packets that it delivered",
+        "packets with data that brought new data; on a link: all packets that it delivered",
     ),
-    sum("duplicate_packets", "packets with data that arrived without new data"),
+    sum("duplicate_packets", "packets with data that brought no new data"),
     sum("delivered_bytes", "flows only: bytes delivered to the receiving application"),
-    sum("damaged_packets", "packets with data that arrived damaged: their checksums refuse them"),
+    sum(
+        "damaged_packets",
+        "packets with data that arrived damaged and were dropped because of their checksums",
+    ),
     sum(
         "refused_packets",
-        "packets with data that arrived whole and were not taken: the receive buffer had no room, or the \
-         association had ended",
+        "packets with data that arrived undamaged and were dropped, because the receive buffer had no room, \
+         or the association had ended",
     ),
     sum(
         "lost_packets",
-        "packets with data lost in the network: the sum of the next three, over radios of the next four. A \
-         radio may drop a packet that has arrived, if the ACK of the next station was lost",
+        "packets with data lost in the network: the sum of `lost_queue_packets`, `lost_random_packets` and \
+         `lost_down_packets`, and over radios also of `lost_routing_packets`. A radio may drop a packet \
+         that has arrived, if the ACK of the next station was lost",
     ),
     sum(
         "lost_queue_packets",
-        "dropped at a full queue, of a link or of a station's interface, by the management of a queue \
-         (`codel`, `fq-codel`), or by a policer",
+        "packets that were dropped by a full queue of a link or of a station, by CoDel or FQ-CoDel, or by a \
+         policer",
     ),
-    sum("lost_random_packets", "lost to a loss model"),
-    sum("lost_down_packets", "the link was down, or went down while they were queued or in transit"),
+    sum("lost_random_packets", "packets that a loss model took"),
+    sum(
+        "lost_down_packets",
+        "packets that were lost because a link was down, or went down while they were queued or in transit",
+    ),
     sum(
         "lost_routing_packets",
-        "flows over radios only: dropped by a router: no route, a hop count over the limit, or a neighbour \
-         that did not answer",
+        "only flows over radios: packets that a router dropped: it had no route, the limit of hops was \
+         reached, or a neighbour did not answer",
     ),
-    mean("hops_mean", "flows over radios only: hops on radios of packets that left one, mean"),
+    mean("hops_mean", "only flows over radios: mean number of radio hops of a packet"),
     mean("loss_ratio", "`lost_packets` / `sent_packets`"),
-    sum("retransmitted_packets", "packets sent with data that were sent before"),
+    sum("retransmitted_packets", "packets with data that had been sent before"),
     sum(
         "retransmitted_fast_packets",
         "the transport's count: chunks (SCTP) or segments (TCP) declared lost because later ones were \
@@ -124,59 +131,60 @@ pub const DEFINITIONS: &[Definition] = &[
     sum("timeouts", "expiries of the retransmission timer (T3-rtx, RTO)"),
     sum(
         "tail_probes",
-        "packets sent again because the acknowledgement of the last ones was late (RFC 8985 §7.2), where the \
-         scheme sends them",
+        "packets sent again because the acknowledgement of the last packets was late (RFC 8985 §7.2)",
     ),
     sum(
         "sources_sent",
-        "flows that code only (`fec=…`, coded blocks), as the next eleven: source symbols sent; \
-         retransmissions are not counted",
+        "only flows that code (`fec=…`, coded blocks), as all metrics down to `symbol_overhead`: source \
+         symbols sent, without retransmissions",
     ),
     sum("source_bytes", "bytes of source symbols sent, symbol headers included"),
     sum("repairs_sent", "repair symbols sent"),
     sum("repair_bytes", "bytes of repair symbols sent, symbol headers included"),
     sum("sources_received", "source symbols that arrived"),
-    sum("sources_late", "source symbols that arrived after they had been recovered, or again"),
+    sum("sources_late", "source symbols that arrived again, or after they had been recovered"),
     sum("repairs_received", "repair symbols that arrived"),
-    sum("repairs_unused", "repair symbols that contained nothing new, or nothing of use"),
+    sum("repairs_unused", "repair symbols that brought no new or no useful information"),
     sum(
         "recovered",
-        "messages (of blocks: source symbols) computed from repair symbols before they arrived themselves, \
-         in time or not. Those that were too late are also in `late_frames`",
+        "messages (with blocks: source symbols) that were computed from repair symbols before they arrived, \
+         in time or not. Frames that were too late are also in `late_frames`",
     ),
     sum("symbols_refused", "symbols dropped by the receiver: malformed, contradictory, or too far ahead"),
     mean(
         "redundancy",
         "`repair_bytes` / `source_bytes`, both within the counted time; absent without source symbols. The \
-         cap `redundancy=` holds from the start of the association on, so that a part of a run may lie \
-         above it",
+         cap `redundancy=` holds over the whole association, so that a part of a run may exceed it",
     ),
     mean(
         "symbol_overhead",
-        "coded blocks only: (`source_bytes` + `repair_bytes` - `delivered_bytes`) / `delivered_bytes`",
+        "only coded blocks: (`source_bytes` + `repair_bytes` - `delivered_bytes`) / `delivered_bytes`",
     ),
     sum(
         "opportunistic_resends",
-        "SCTP with profile `live` or the key `head-of-line` of a scheduler, MPTCP with `opportunistic`: \
-         data also sent on this path because they blocked a buffer on a slower one",
+        "chunks or segments that were also sent on this path because they blocked a buffer on a slower \
+         path. Only SCTP with profile `live` or the key `head-of-line` of a scheduler, and MPTCP with \
+         `opportunistic`",
     ),
     sum(
         "head_of_line_penalties",
-        "as `opportunistic_resends`, and where a scheduler asked for any: reductions of this path's window \
-         because its data blocked a buffer",
+        "reductions of the window of this path because its data blocked a buffer. Only where \
+         `opportunistic_resends` exists, or where a scheduler asked for a reduction",
     ),
     sum(
         "potentially_failed",
-        "SCTP with `failed_after` only (profile `live`): times a path became potentially failed (RFC 7829)",
+        "only SCTP with `failed_after` (profile `live`): number of times that a path became potentially \
+         failed (RFC 7829)",
     ),
-    sum("failed", "as `potentially_failed`: times the path became inactive"),
+    sum("failed", "only SCTP with `failed_after`: number of times that a path became inactive"),
     sum(
         "needless_pf",
-        "as `potentially_failed`, although the receiver got a packet by this path during the preceding RTO",
+        "number of `potentially_failed` although the receiver got a packet by this path during the \
+         preceding RTO",
     ),
     sum(
         "needless_failed",
-        "as `failed`, although the receiver got a packet by this path during the preceding RTO",
+        "number of `failed` although the receiver got a packet by this path during the preceding RTO",
     ),
     mean("rwnd_blocked_s", "time in which only the peer's receive window blocked sending"),
     mean("rwnd_blocked_ratio", "`rwnd_blocked_s` as a share of the counted time"),
@@ -189,19 +197,22 @@ pub const DEFINITIONS: &[Definition] = &[
     mean("send_buffer_blocked_ratio", "`send_buffer_blocked_s` as a share of the counted time"),
     max(
         "send_buffer_most_bytes",
-        "SCTP whose buffers may grow only: peak of the send buffer since the start",
+        "only SCTP with buffers that may grow: largest size of the send buffer since the start",
     ),
-    max("receive_buffer_most_bytes", "as above, for the receive buffer"),
-    mean("cwnd_limited_s", "TCP only: time in which only the congestion windows blocked sending"),
-    mean("app_limited_s", "TCP only: time in which there was nothing to send"),
+    max(
+        "receive_buffer_most_bytes",
+        "only SCTP with buffers that may grow: largest size of the receive buffer since the start",
+    ),
+    mean("cwnd_limited_s", "only TCP: time in which only the congestion windows blocked sending"),
+    mean("app_limited_s", "only TCP: time in which there was nothing to send"),
     sum(
         "loss_events",
-        "TCP only: loss indications as Padhye counts them, fast recoveries and sequences of timeouts",
+        "only TCP: fast recoveries and sequences of timeouts, the loss indications of Padhye et al.",
     ),
     sum(
         "unsent_expired_messages",
-        "SCTP flows whose messages have a lifetime (`app.expire`) only, as the next twelve: messages whose \
-         lifetime ended while they waited, before any part of them was sent",
+        "only SCTP flows whose messages have a lifetime (`app.expire`), as all metrics down to \
+         `abandoned_ended_messages`: messages whose lifetime ended before any part of them was sent",
     ),
     sum(
         "unsent_too_late_messages",
@@ -209,16 +220,16 @@ pub const DEFINITIONS: &[Definition] = &[
     ),
     sum(
         "unsent_too_far_messages",
-        "messages that the scheduler gave up because the delays of the paths alone, queues apart, exceeded \
-         their time",
+        "messages that the scheduler gave up because the delays of the paths alone, without queues, \
+         exceeded their remaining time",
     ),
     sum(
         "unsent_makes_way_messages",
-        "messages that the scheduler gave up because they kept later messages from a path that would bring \
-         these in time",
+        "messages that the scheduler gave up because they blocked a path that would deliver later messages \
+         in time",
     ),
     sum("unsent_group_messages", "messages that the scheme gave up with their whole frame"),
-    sum("unsent_ended_messages", "messages that waited when the association ended"),
+    sum("unsent_ended_messages", "messages of which no part was sent when the association ended"),
     sum(
         "abandoned_expired_messages",
         "messages that were abandoned after a part of them was sent (RFC 3758), because their lifetime \
@@ -228,26 +239,29 @@ pub const DEFINITIONS: &[Definition] = &[
         "abandoned_too_late_messages",
         "partly sent messages that the scheduler gave up as in `unsent_too_late_messages`",
     ),
-    sum("abandoned_too_far_messages", "abandoned messages, with the cause of `unsent_too_far_messages`"),
-    sum("abandoned_makes_way_messages", "abandoned messages, with the cause of `unsent_makes_way_messages`"),
+    sum(
+        "abandoned_too_far_messages",
+        "partly sent messages that the scheduler gave up as in `unsent_too_far_messages`",
+    ),
+    sum(
+        "abandoned_makes_way_messages",
+        "partly sent messages that the scheduler gave up as in `unsent_makes_way_messages`",
+    ),
     sum("abandoned_group_messages", "partly sent messages that the scheme gave up with their whole frame"),
     sum("abandoned_loss_policy_messages", "partly sent messages that the loss policy gave up after a loss"),
     sum(
         "abandoned_ended_messages",
         "partly sent messages that were not wholly acknowledged when the association ended",
     ),
-    mean(
-        "delay_mean_ms",
-        "network delay: from sending to arrival of each copy that arrives (not from its first transmission)",
-    ),
+    mean("delay_mean_ms", "network delay: time from the departure to the arrival of each copy that arrives"),
     mean("delay_p50_ms", "median of the network delay"),
     mean("delay_p95_ms", "95th percentile of the network delay"),
     mean("delay_p99_ms", "99th percentile of the network delay"),
     max("delay_max_ms", "maximum of the network delay"),
     mean(
         "message_delay_mean_ms",
-        "flows only: submission of a message to its delivery in order, that is, when it and all earlier \
-         messages that are not abandoned are delivered",
+        "only flows: time from the submission of a message to its delivery in order, after all earlier \
+         messages that are not abandoned",
     ),
     mean("message_delay_p50_ms", "median of the delay from submission to delivery"),
     mean("message_delay_p95_ms", "95th percentile of the delay from submission to delivery"),
@@ -255,8 +269,9 @@ pub const DEFINITIONS: &[Definition] = &[
     max("message_delay_max_ms", "maximum of the delay from submission to delivery"),
     mean(
         "delivery_delay_mean_ms",
-        "flows of sctp without coded blocks only: first sending of a message's first bytes to its delivery \
-         in order, as above; of a bulk flow `message_delay` also has the wait in the send buffer",
+        "only flows of sctp without coded blocks: time from the first departure of the first bytes of a \
+         message to its delivery in order. For a bulk flow `message_delay` also contains the wait in the \
+         send buffer",
     ),
     mean("delivery_delay_p50_ms", "median of the delay from first sending to delivery"),
     mean("delivery_delay_p95_ms", "95th percentile of the delay from first sending to delivery"),
@@ -264,37 +279,40 @@ pub const DEFINITIONS: &[Definition] = &[
     max("delivery_delay_max_ms", "maximum of the delay from first sending to delivery"),
     mean(
         "jitter_mean_ms",
-        "flows only: mean of |D_k - D_k-1|, D: network delay of packets with data as they arrive, over all \
-         paths",
+        "only flows: mean of |D_k - D_k-1|, where D is the network delay of packets with data in the order \
+         of arrival, over all paths",
     ),
     mean(
         "jitter_rfc3550_ms",
-        "J += (|D_k - D_k-1| - J) / 16 over the same packets (RFC 3550 section 6.4.1), final value",
+        "final value of J += (|D_k - D_k-1| - J) / 16 over the same packets (RFC 3550 section 6.4.1)",
     ),
     max(
         "reorder_max_tsn",
-        "flows only: largest |tsn_k - tsn_k-1| between packets with data as they arrive, retransmissions \
-         and all paths; the first TSN of each packet",
+        "only flows: largest |tsn_k - tsn_k-1| between consecutive packets with data in the order of \
+         arrival, over all paths and with retransmissions; a packet counts with its first TSN",
     ),
-    mean("reorder_mean_tsn", "mean of that difference; perfect order is 1 if a packet carries one chunk"),
-    sum("reorder_count", "number of arrivals at which that difference is not 1"),
+    mean(
+        "reorder_mean_tsn",
+        "mean of the difference in `reorder_max_tsn`; it is 1 in perfect order if a packet carries one chunk",
+    ),
+    sum("reorder_count", "number of arrivals at which the difference in `reorder_max_tsn` is not 1"),
     sum(
         "path_changes",
-        "flows only: how often a packet with new data was sent over another path than the previous one with \
-         new data",
+        "only flows: number of packets with new data that were sent over another path than the packet with \
+         new data before them",
     ),
     max(
         "longest_gap_ms",
-        "flows only: longest time without a delivery, from the first sending on; until the end only if \
-         something sent was not delivered",
+        "only flows: longest time without a delivery after the first departure. The time until the end \
+         counts if some data that were sent were not delivered",
     ),
     // Video.
-    mean("missed_ratio", "units that arrived late or never / units whose deadline is over"),
+    mean("missed_ratio", "units that arrived late or never / units whose deadline has passed"),
     mean(
         "decodable_ratio",
         "pictures that can be decoded / pictures, both of counted units. With frames: `frames_decodable` / \
-         `frames_sent`. A video without frames counts as 25 pictures per second, in groups of 25. Such a picture \
-         needs all its messages in time, and all earlier pictures of its group",
+         `frames_sent`. A video without frames counts as 25 pictures per second, in groups of 25. Such a \
+         picture needs all its messages in time, and all earlier pictures of its group",
     ),
     mean(
         "freezes_per_min",
@@ -309,43 +327,57 @@ pub const DEFINITIONS: &[Definition] = &[
     ),
     sum(
         "stalls",
-        "not with `expire`: times at which a player that waits ran out of media before the end of the \
-         video. It begins with `prebuffer` of media in order, plays in real time, and then waits for \
-         `prebuffer` again",
+        "times at which a player that waits for late media ran out of media before the end of the video. \
+         The player begins with `prebuffer` of media in order, plays in real time, and then waits for \
+         `prebuffer` again. Not with `expire`",
     ),
-    sum("due_messages", "videos without frames only, as the next two: messages whose deadline is over"),
+    sum(
+        "due_messages",
+        "only videos without frames, as `late_messages` and `missed_messages`: messages whose deadline has \
+         passed",
+    ),
     sum("late_messages", "`due_messages` that arrived after their deadline"),
     sum("missed_messages", "`due_messages` that arrived after their deadline or never"),
-    sum("late_frames", "videos with frames: `frames_sent` that were complete, but after their deadline"),
+    sum("late_frames", "only videos with frames: `frames_sent` that were complete, but after their deadline"),
     sum("missed_frames", "`frames_sent` that were complete after their deadline or never"),
     mean(
         "psnr_eq17_db",
-        "CRT: bytes in order at most `app.psnr_deadline` (`deadline`; 2 s in profile `ns2`) after their \
-         capture / length of the video (ASSUMED: the paper does not state when CRT is measured). It counts \
-         captures whose `psnr_deadline` is over at the end",
+        "PSNR of equation 17. CRT is the number of bytes that were in order at most `app.psnr_deadline` \
+         after their capture (default: `deadline`; 2 s in profile `ns2`), divided by the length of the \
+         video. Captures count if their `psnr_deadline` has passed at the end. ASSUMED: the paper does not \
+         state when CRT is measured",
     ),
-    mean("psnr_eq17_end_db", "CRT: bytes in order when sending ends / length of the video"),
-    mean("psnr_eq17_bins_db", "CRT: bytes in order within each 10 s; mean of the dB over these"),
+    mean(
+        "psnr_eq17_end_db",
+        "PSNR of equation 17, where CRT is the number of bytes in order when sending ends, divided by the \
+         length of the video",
+    ),
+    mean(
+        "psnr_eq17_bins_db",
+        "PSNR of equation 17 in each 10 s, where CRT is the rate of bytes in order in that time; mean of \
+         the dB",
+    ),
     mean(
         "psnr_model_db",
-        "mean over frames, with a frame trace only: decodable I 36, P 34, B 33 dB; else a picture frozen \
-         for d frames, max(15, q - 6 - 1.5 (d - 1)), q: dB of the last decodable one. Only differences mean \
-         something",
+        "only videos with a frame trace: mean over frames. A decodable frame has 36 dB (I), 34 dB (P) or 33 \
+         dB (B). A picture that has been frozen for d frames has max(15, q - 6 - 1.5 (d - 1)), where q is \
+         the dB of the last decodable frame. Only differences are meaningful",
     ),
     sum(
         "frames_sent",
-        "pictures whose deadline (`deadline` after capture) is over; headers (type H) do not count",
+        "pictures whose deadline (`deadline` after capture) has passed, without headers (type H)",
     ),
     sum(
         "frames_received",
-        "`frames_sent` of which all messages were delivered by the deadline, regardless of their references",
+        "`frames_sent` with all messages delivered by the deadline, whether or not their references arrived",
     ),
     sum(
         "frames_decodable",
-        "`frames_received` that have their references: I the header before it, by the I frame's deadline; P \
-         the last I or P, decodable; B the I or P before and after it as they are shown, decodable, if \
-         there are such. Pictures are shown in the order of capture. If that is the order of sending and B \
-         frames follow two others, a reference is shown after the B frames that follow it",
+        "`frames_received` with their references. An I frame needs the header before it, by the deadline of \
+         the I frame. A P frame needs the last I or P frame, decodable. A B frame needs the I or P frames \
+         that are shown before and after it, decodable, if there are such. Pictures are shown in the order \
+         of capture. If frames are sent in the order of capture, a B frame needs the two I or P frames \
+         before it",
     ),
     sum("frames_sent_i", "`frames_sent` of type I"),
     sum("frames_sent_p", "pictures of type P"),
@@ -367,9 +399,12 @@ pub const DEFINITIONS: &[Definition] = &[
         "bits at IP level that left the transmitter, including those that a loss model took afterwards",
     ),
     sum("offered_packets", "packets that arrived at the link"),
-    sum("repeated_packets", "links with `arq` only: retransmissions by the link itself"),
-    mean("queue_mean_packets", "waiting packets, excluding the one being sent, mean over time"),
-    max("queue_max_packets", "maximum of waiting packets since the start of the run"),
+    sum("repeated_packets", "only links with `arq`: retransmissions by the link itself"),
+    mean(
+        "queue_mean_packets",
+        "mean over time of the number of waiting packets, without the packet being sent",
+    ),
+    max("queue_max_packets", "largest number of waiting packets since the start of the run"),
     sum(
         "served_share",
         "a flow's share of a link with several flows: bytes of the flow / all bytes that left the link's \
@@ -377,7 +412,7 @@ pub const DEFINITIONS: &[Definition] = &[
          The text table shows it for links with a utilisation of 0.5 or more",
     ),
     // Radios.
-    sum("frames", "frames on the air, each counting once, however many stations receive it"),
+    sum("frames", "frames on the air; each counts once, however many stations receive it"),
     sum("frames_rts", "frames on the air that were RTS"),
     sum("frames_cts", "frames on the air that were CTS"),
     sum("frames_data", "frames on the air that carried a packet to one station"),
@@ -403,14 +438,17 @@ pub const DEFINITIONS: &[Definition] = &[
     sum("routing_hellos", "routing messages that were HELLO"),
     sum("routing_probes", "routing messages that were probes"),
     sum("route_discoveries", "searches for a route"),
-    sum("route_failures", "searches given up"),
+    sum("route_failures", "searches for a route that were given up"),
     sum("route_repairs", "local repairs begun"),
     sum("salvaged_packets", "packets sent on by another path after a link had failed"),
     sum(
         "paths_apart_packets",
         "packets sent by their source while originals and retransmissions had different paths",
     ),
-    sum("paths_together_packets", "packets sent by their source while both had the same path"),
+    sum(
+        "paths_together_packets",
+        "packets sent by their source while originals and retransmissions had the same path",
+    ),
     sum("dropped_no_route_packets", "packets that routers dropped: there was no route"),
     sum(
         "dropped_send_buffer_packets",

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct Stat {
     /// Mean over the runs that have the metric.
     pub mean: f64,
-    /// Half the width of its 95 % confidence interval by Student's t; `None` with a single run. It holds only where
-    /// runs are about normally distributed.
+    /// Half the width of its 95 % confidence interval by Student's t; `None` with a single run. The interval holds only
+    /// where runs are about normally distributed.
     pub ci95: Option<f64>,
     /// Number of runs that have the metric.
     pub n: u64,

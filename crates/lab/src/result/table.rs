@@ -193,9 +193,9 @@ fn mean(stats: &Stats, name: &str) -> f64 {
     stats.get(name).map_or(0.0, |stat| stat.mean)
 }
 
-/// Reason why a flow is not faster, as far as its metrics show. It is the receive window or the send buffer, whichever
-/// blocked the flow longer, if both together did so for half of the time. Otherwise it is the source, if the time
-/// without data to send exceeds the time with a full congestion window. Otherwise it is the cause of most of its
+/// Reason why a flow is not faster, as far as its metrics show. The limit is the receive window or the send buffer,
+/// whichever blocked the flow longer, if both together did so for half of the time. Otherwise it is the source, if the
+/// time without data to send exceeds the time with a full congestion window. Otherwise it is the cause of most of its
 /// losses. The source of a video is slow on purpose, so that only the first applies to it.
 fn limit(stats: &Stats, is_video: bool) -> &'static str {
     let mean = |name| mean(stats, name);

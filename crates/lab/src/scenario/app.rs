@@ -100,8 +100,8 @@ pub struct Video {
     /// Time after their capture by which bytes must be in order to count for the PSNR of equation 17; `deadline` unless
     /// the file or a paper's profile sets it.
     pub psnr_deadline: Duration,
-    /// The flow sends a message of one byte when it has sent nothing for this time; `None`: never. It is serialised
-    /// only if given, so that scenarios without it keep their hash.
+    /// The flow sends a message of one byte when it has sent nothing for this time; `None`: never. This time is
+    /// serialised only if given, so that scenarios without it keep their hash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_alive: Option<Duration>,
 }

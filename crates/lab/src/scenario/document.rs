@@ -12,8 +12,8 @@ use super::table::{Source, Table, dotted};
 use super::tree::{self, Branch, Location, Value};
 use super::{LARGEST_SCENARIO, Warning, input, read, set};
 
-/// A scenario file with the arguments that change it. It keeps the place of each value, so that a mistake that only
-/// its user finds (a scheme that does not exist) is also reported with its line.
+/// A scenario file with the arguments that change it. The file keeps the place of each value, so that a mistake that
+/// only its user finds (a scheme that does not exist) is also reported with its line.
 #[derive(Debug)]
 pub struct Document {
     file: String,
@@ -60,8 +60,8 @@ impl Document {
         Ok(Document { file: file.into(), folder: folder.into(), root, files: BTreeMap::new() })
     }
 
-    /// Contents of files that were read before, by their path resolved against the folder. They are not read again, so
-    /// that a scenario is the same on a machine without them.
+    /// Contents of files that were read before, by their path resolved against the folder. Such files are not read
+    /// again, so that a scenario is the same on a machine without them.
     pub fn with_files(mut self, files: impl IntoIterator<Item = (PathBuf, Arc<str>)>) -> Self {
         self.files.extend(files);
         self

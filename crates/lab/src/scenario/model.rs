@@ -90,8 +90,8 @@ pub struct Direction {
     pub rate: LinkRate,
     /// Seconds.
     pub delay: Number,
-    /// True if packets keep their order when the delay changes. It is serialised only if false, so that other links
-    /// keep their hash.
+    /// True if packets keep their order when the delay changes. The value is serialised only if false, so that other
+    /// links keep their hash.
     #[serde(skip_serializing_if = "is_true")]
     pub keep_order: bool,
     /// Token bucket before the queue.
@@ -101,7 +101,8 @@ pub struct Direction {
     pub queue: Queue,
     /// Random loss, each model by name; all apply.
     pub loss: Named<Loss>,
-    /// Retransmission by the link itself. It is left out of the hash when absent, so that older scenarios keep theirs.
+    /// Retransmission by the link itself. The value is left out of the hash when absent, so that older scenarios keep
+    /// theirs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arq: Option<Arq>,
     /// Packets that arrive behind later ones.

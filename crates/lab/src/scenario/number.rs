@@ -91,9 +91,9 @@ impl Item<'_> {
         let n = self.value(quantity)?;
         let said = self.node.value.describe();
         let wrong = if n < 0.0 {
-            format!("{said} is negative; it is {}", range(quantity, minimum))
+            format!("{said} is negative; give {}", range(quantity, minimum))
         } else if n == 0.0 && minimum == Minimum::Positive {
-            format!("{said} is zero; it is {}", range(quantity, minimum))
+            format!("{said} is zero; give {}", range(quantity, minimum))
         } else if n > quantity.most() && quantity == Quantity::Share {
             format!("{said} is above 1; 2 percent are 0.02 or \"2 %\"")
         } else if n > quantity.most() {
@@ -111,7 +111,7 @@ impl Item<'_> {
         let seconds = self.amount(Quantity::Time, minimum)?;
         let time = Duration::from_secs_f64(seconds);
         if time.is_zero() && seconds > 0.0 {
-            Err(self.error("below a nanosecond; it is 0 or at least \"1 ns\""))
+            Err(self.error("below a nanosecond; give 0 or at least \"1 ns\""))
         } else {
             Ok(time)
         }

@@ -7,9 +7,9 @@ use super::spec::{Default, Key, Keys, Minimum, ValueType, Variants, Variation};
 use super::tree::{self, Location};
 use super::units::Quantity;
 
-/// Returns the JSON Schema (draft 2020-12) of scenario files: tables, keys, their meanings and types. It accepts every
-/// file that [`load`](super::load) accepts. Only `load` finds mistakes that involve more than one key, such as a broken
-/// route.
+/// Returns the JSON Schema (draft 2020-12) of scenario files: tables, keys, their meanings and types. The schema
+/// accepts every file that [`load`](super::load) accepts. Only `load` finds mistakes that involve more than one key,
+/// such as a broken route.
 pub fn schema() -> Value {
     let mut schema = Schema { defs: Map::new() };
     let Value::Object(root) = schema.keys(&RootKeys::KEYS, None) else {

@@ -78,7 +78,7 @@ impl<'a> Table<'a> {
     /// The value of a key that must be there, or its default.
     pub fn item(&self, key: &Key) -> Read<Item<'a>> {
         self.given(key).ok_or_else(|| {
-            let missing = || format!("`{}` is missing; it is {}", key.name, key.value_type.describe());
+            let missing = || format!("`{}` is missing; give {}", key.name, key.value_type.describe());
             self.error(self.unknown.clone().unwrap_or_else(missing))
         })
     }
@@ -190,7 +190,7 @@ impl<'a> Item<'a> {
             _ => "",
         };
         let said = self.node.value.describe();
-        self.error(format!("{said} is not what belongs here; it is {expected}{infinite}"))
+        self.error(format!("{said} cannot be used here; give {expected}{infinite}"))
     }
 
     pub fn text(&self) -> Read<String> {

@@ -154,7 +154,7 @@ impl Quantity {
     pub fn parse(self, text: &str) -> Result<f64, String> {
         let text = text.trim();
         let Some((number, unit)) = split(text) else {
-            return Err(format!("\"{text}\" is not a number; it is {}", self.describe()));
+            return Err(format!("\"{text}\" is not a number; give {}", self.describe()));
         };
         if unit.is_empty() {
             return Ok(number);
@@ -175,7 +175,7 @@ impl Quantity {
             return format!("\"{text}\" has a comma; write a decimal point: \"{number}.{decimals}\"");
         }
         if number.ends_with('0') && unit.starts_with(['x', 'o', 'b']) {
-            return format!("\"{text}\" is not a decimal number; it is {}", self.describe());
+            return format!("\"{text}\" is not a decimal number; give {}", self.describe());
         }
         if let Some((_, bytes)) = BYTE_RATES.iter().find(|(name, _)| self == Quantity::Rate && *name == unit)
         {
@@ -190,7 +190,7 @@ impl Quantity {
                 format!("`{unit}` is not a unit of {}; did you mean \"{number} {near}\"?", self.noun())
             }
             (None, _) if self == Quantity::Plain => {
-                format!("\"{text}\" has a unit; it is {}", self.describe())
+                format!("\"{text}\" has a unit; give {}", self.describe())
             }
             (None, _) => format!("`{unit}` is not a unit of {}; there are {}", self.noun(), names()),
         }
@@ -281,7 +281,7 @@ mod tests {
         );
         assert_eq!(
             said(Quantity::Time, "soon"),
-            "\"soon\" is not a number; it is a time as \"50 ms\", or a number of seconds"
+            "\"soon\" is not a number; give a time as \"50 ms\", or a number of seconds"
         );
     }
 

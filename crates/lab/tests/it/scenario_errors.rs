@@ -143,19 +143,19 @@ fn wrong_types() {
     let up = "net.toml:11: links.up.rate: ";
     assert_eq!(
         said(RATE, "rate = true"),
-        format!("{up}true is not what belongs here; it is a rate as \"10 Mbit/s\", or a number of bit/s")
+        format!("{up}true cannot be used here; give a rate as \"10 Mbit/s\", or a number of bit/s")
     );
     assert_eq!(
         said("from = \"a\"", "from = 1"),
-        "net.toml:9: links.up.from: 1 is not what belongs here; it is text in quotes"
+        "net.toml:9: links.up.from: 1 cannot be used here; give text in quotes"
     );
     assert_eq!(
         said("via = [\"up\", \"down\"]\nload", "via = \"up\"\nload"),
-        "net.toml:31: cross.load.via: \"up\" is not what belongs here; it is a list of links as [\"a\", \"b\"]"
+        "net.toml:31: cross.load.via: \"up\" cannot be used here; give a list of links as [\"a\", \"b\"]"
     );
     assert_eq!(
         said("[run]", "[run]\nruns = 1.5"),
-        "net.toml:3: run.runs: 1.5 is not what belongs here; it is a whole number from 1 to 1000000"
+        "net.toml:3: run.runs: 1.5 cannot be used here; give a whole number from 1 to 1000000"
     );
     assert_eq!(
         said("[run]", "[run]\nruns = 0"),
@@ -163,11 +163,11 @@ fn wrong_types() {
     );
     assert_eq!(
         said("[nodes.r]", "[nodes]\nr = 3"),
-        "net.toml:7: nodes.r: 3 is not what belongs here; it is a table"
+        "net.toml:7: nodes.r: 3 cannot be used here; give a table"
     );
     assert_eq!(
         said("[nodes.r]", "[host]\noverhead = \"yes\"\n[nodes.r]"),
-        "net.toml:7: host.overhead: \"yes\" is not what belongs here; it is true or false"
+        "net.toml:7: host.overhead: \"yes\" cannot be used here; give true or false"
     );
     assert!(said(RATE, "rate = inf").starts_with(up));
     assert!(said(RATE, "rate = 1979-05-27").starts_with(&format!("{up}the date 1979-05-27 is not")));
@@ -181,13 +181,13 @@ fn wrong_units_and_numbers() {
         ("\"10 mbit\"", "`mbit` is not a unit of a rate; did you mean \"10 Mbit/s\"?".to_string()),
         ("\"10 ms\"", format!("\"10 ms\" is a time, not a rate; {units}")),
         ("\"fast\"", "there is no `fast`; a rate is \"10 Mbit/s\", or \"infinite\"".into()),
-        ("-1", "-1 is negative; it is a rate as \"10 Mbit/s\", or a number of bit/s, above zero".into()),
+        ("-1", "-1 is negative; give a rate as \"10 Mbit/s\", or a number of bit/s, above zero".into()),
         (
             "\"-1 Mbit/s\"",
-            "\"-1 Mbit/s\" is negative; it is a rate as \"10 Mbit/s\", or a number of bit/s, above zero"
+            "\"-1 Mbit/s\" is negative; give a rate as \"10 Mbit/s\", or a number of bit/s, above zero"
                 .into(),
         ),
-        ("0", "0 is zero; it is a rate as \"10 Mbit/s\", or a number of bit/s, above zero".into()),
+        ("0", "0 is zero; give a rate as \"10 Mbit/s\", or a number of bit/s, above zero".into()),
         ("1e300", "too large".into()),
         ("{ steps = [[0, 0], [1, 0]] }", "it is never above zero".into()),
     ] {
@@ -200,7 +200,7 @@ fn wrong_units_and_numbers() {
     );
     assert_eq!(
         said("rate = 0.01", "rate = -0.1"),
-        "net.toml:13: links.up.loss.uniform.rate: -0.1 is negative; it is a share from 0 to 1, or as \"2 %\""
+        "net.toml:13: links.up.loss.uniform.rate: -0.1 is negative; give a share from 0 to 1, or as \"2 %\""
     );
     assert_eq!(
         said("delay = \"20 ms\"", "corrupt = 1.5"),
@@ -208,7 +208,7 @@ fn wrong_units_and_numbers() {
     );
     assert_eq!(
         said("delay = \"20 ms\"", "queue = { limit = 2.5 }"),
-        "net.toml:12: links.up.queue.limit: 2.5 is not what belongs here; it is a whole number of packets"
+        "net.toml:12: links.up.queue.limit: 2.5 cannot be used here; give a whole number of packets"
     );
     assert_eq!(
         said("delay = \"20 ms\"", "queue = { limit = 0, in_service = true }"),
@@ -234,7 +234,7 @@ fn numbers_that_change() {
         ),
         (
             "{ uniform = [1, 2], every = 0 }",
-            "0 is zero; it is a time as \"50 ms\", or a number of seconds, above zero",
+            "0 is zero; give a time as \"50 ms\", or a number of seconds, above zero",
         ),
         ("{ steps = [[0, 1], [5, 2], [5, 3]] }", "steps must ascend: 5s follows 5s; put them in order"),
         ("{ steps = [[1, 1]] }", "the first step begins later than 0 s; put [0, value] in front"),
@@ -290,7 +290,7 @@ fn nodes_links_and_loops() {
     );
     assert_eq!(
         said("[links.down]\nfrom = \"r\"\n", "[links.down]\n"),
-        "net.toml:14: links.down: `from` is missing; it is text in quotes"
+        "net.toml:14: links.down: `from` is missing; give text in quotes"
     );
     assert_eq!(
         said("[\"up\", \"down\"]\npaths", "[\"up\", \"dwon\"]\npaths"),
@@ -345,7 +345,7 @@ fn flows() {
         ("start = 5\nstop = 4", "stop: the flow stops at 4s and starts at 5 s; let it stop later"),
         (
             "app.kind = \"cbr\"",
-            "app: `rate` is missing; it is a rate as \"10 Mbit/s\", or a number of bit/s, or one that changes",
+            "app: `rate` is missing; give a rate as \"10 Mbit/s\", or a number of bit/s, or one that changes",
         ),
         ("app = { kind = \"video\" }", "app: there are no frames in it; give `rate` or `trace`"),
         (
@@ -424,11 +424,11 @@ fn flows_of_other_transports() {
 fn constants_of_tcp() {
     for (line, message) in [
         ("tcp.segmnt = 1000", "tcp.segmnt: unknown key; did you mean `segment`?"),
-        ("tcp.segment = 0.5", "tcp.segment: 0.5 is not what belongs here; it is a whole number"),
+        ("tcp.segment = 0.5", "tcp.segment: 0.5 cannot be used here; give a whole number"),
         ("tcp.recovery = \"sak\"", "tcp.recovery: unknown recovery `sak`; did you mean `sack`?"),
         (
             "tcp.rto_min = \"20 mbit\"",
-            "tcp.rto_min: \"20 mbit\" is not what belongs here; it is a number, a time as \"200 ms\", a size as \"64 KiB\" or a word",
+            "tcp.rto_min: \"20 mbit\" cannot be used here; give a number, a time as \"200 ms\", a size as \"64 KiB\" or a word",
         ),
         ("tcp.rto_max = \"1 ms\"", "tcp.rto_max: rto_max is below rto_min"),
         ("profile = \"linus\"", "profile: there is no `linus`; did you mean `linux`?"),
@@ -447,7 +447,7 @@ fn times_losses_outages_and_load() {
     let delay = "delay = \"20 ms\"";
     for (line, message) in [
         ("down = { from = 5, to = 5 }", "down.to: the outage ends at 5s and begins at 5s; let it end later"),
-        ("down = { to = 5 }", "down: `from` is missing; it is a time as \"50 ms\", or a number of seconds"),
+        ("down = { to = 5 }", "down: `from` is missing; give a time as \"50 ms\", or a number of seconds"),
         (
             "down.x = { from = 5 }\ndown.y = { from = 6, to = 7 }",
             "down: outage `y` begins before `x` has ended; merge the two into one outage",
@@ -457,7 +457,7 @@ fn times_losses_outages_and_load() {
             "loss.markov = {}",
             "loss.markov: there is no loss in it; give `rate` and `burst`, or `p_good_to_bad` and `p_bad_to_good`",
         ),
-        ("loss.markov = { rate = 0.01 }", "loss.markov: `burst` is missing; it is a number of packets"),
+        ("loss.markov = { rate = 0.01 }", "loss.markov: `burst` is missing; give a number of packets"),
         (
             "loss.markov = { rate = 0.01, burst = 0.5 }",
             "loss.markov.burst: 0.5 is not a length of a burst; it is at least 1 packet",
@@ -480,7 +480,7 @@ fn times_losses_outages_and_load() {
         ),
         (
             "loss.snr = { modulation = \"qpsk\", snr = -1 }",
-            "loss.snr.snr: -1 is negative; it is a ratio as \"20 dB\", or a number of dB from 0",
+            "loss.snr.snr: -1 is negative; give a ratio as \"20 dB\", or a number of dB from 0",
         ),
         (
             "loss.snr = { modulation = \"8psk\", snr = 20 }",
@@ -490,7 +490,7 @@ fn times_losses_outages_and_load() {
             "loss.snr = { modulation = \"qpsk\", snr = \"2 %\" }",
             "loss.snr.snr: \"2 %\" is a share, not a ratio in dB; units are dB",
         ),
-        ("arq = {}", "arq: `retries` is missing; it is a whole number from 0 to 255"),
+        ("arq = {}", "arq: `retries` is missing; give a whole number from 0 to 255"),
         ("arq.retries = 256", "arq.retries: 256 is out of range; it can be 0 to 255"),
     ] {
         assert_eq!(said(delay, line), format!("net.toml:12: links.up.{message}"));
@@ -531,7 +531,7 @@ fn arguments() {
     for key in ["run.seed", "links.upp.rate", "nothing.at.all"] {
         assert_eq!(set(&format!("{key}=")), format!("--set {key}=: {key}: {absent}"));
     }
-    assert!(set("links.up.from=").ends_with("links.up: `from` is missing; it is text in quotes"));
+    assert!(set("links.up.from=").ends_with("links.up: `from` is missing; give text in quotes"));
     assert_eq!(
         set("run.seed=9223372036854775808"),
         "--set run.seed=9223372036854775808: run.seed: 9223372036854775808 is out of range; it can be 0 to 9223372036854775807"

@@ -46,7 +46,7 @@ pub struct End {
     pub messages: u64,
     /// Bytes of their transport packets.
     pub bytes: u64,
-    /// CRC32c over these bytes in order. It detects accidental damage, not forgery.
+    /// CRC32c over these bytes in order. The checksum detects accidental damage, not forgery.
     pub crc32c: u32,
 }
 

@@ -38,7 +38,7 @@ pub(super) struct SenderClock {
     /// True once a message was played by this clock.
     playing: bool,
     slewed_at: i64,
-    /// The minimum delay so far. It rises slowly while all recent delays are longer.
+    /// The minimum delay so far. The minimum rises slowly while all recent delays are longer.
     shortest: i64,
     /// Differences of the last 30 s, and of the last second.
     least: WindowMinimum,

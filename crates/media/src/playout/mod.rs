@@ -12,8 +12,8 @@
 //!   its turn (and has not arrived since); every other message is played once, in order, for any order of
 //!   arrival.
 //! - A **gap** is a run of messages not played; it starts when the first of them was due, with due times interpolated
-//!   between the adjacent messages. It is an **underflow** if no later message had arrived when it began: the buffer
-//!   was empty. Neither start nor end of the stream counts.
+//!   between the adjacent messages. A gap is an **underflow** if no later message had arrived when the gap began: the
+//!   buffer was empty. Neither start nor end of the stream counts.
 //! - A receiver that learns of a session within `latency` of its start is assumed to have been present: earlier
 //!   messages that it missed are lost. A receiver that joins later starts with the first message that it receives, and
 //!   counts those before it apart.
@@ -40,9 +40,9 @@
 //! to 500 ms, which takes 9 s), as far as the arrivals of the last second remain in time; nothing is dropped or
 //! reordered.
 //!
-//! A receiver cannot distinguish a delay that is 2 s longer from a sender that was suspended for 2 s. It need not:
-//! playout is equally late in both cases, and the user gets a report. The message's header thus needs no clock other
-//! than the send time.
+//! A receiver cannot distinguish a delay that is 2 s longer from a sender that was suspended for 2 s. The distinction
+//! is not needed: playout is equally late in both cases, and the user gets a report. The message's header thus needs no
+//! clock other than the send time.
 //!
 //! # Scope
 //! All messages are from one sender; identifying it is the transport's task. The buffer is bounded in bytes.

@@ -16,8 +16,8 @@ use crate::ts::{PACKET_LEN, PAT_PID, Packet, Pcr, TABLE_PAT, TABLE_PMT};
 
 /// Joins the packets of senders and a slate into one transport stream.
 ///
-/// It begins with the slate. A sender is played from its next key frame on, or after 10 s without one; the slate is
-/// played again once the sender has no packets for a while, or has ended.
+/// The stream begins with the slate. A sender is played from its next key frame on, or after 10 s without one; the
+/// slate is played again once the sender has no packets for a while, or has ended.
 #[derive(Debug)]
 pub struct Splicer {
     slate: Slate,

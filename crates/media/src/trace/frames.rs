@@ -42,8 +42,8 @@ impl FrameTrace {
         self.frames.iter().map(|f| u64::from(f.bytes)).sum()
     }
 
-    /// Earliest time in the trace. It may differ from the first frame's time if the coding order differs from
-    /// the capture order.
+    /// Earliest time in the trace. The earliest time may differ from the first frame's time if the coding order differs
+    /// from the capture order.
     pub fn begin(&self) -> Duration {
         self.frames.iter().map(|f| f.time).min().expect("a trace has at least one frame")
     }

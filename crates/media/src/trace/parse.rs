@@ -28,7 +28,7 @@ impl FrameTrace {
     /// - Columns are separated by blanks, tabs, commas or semicolons; columns after the fourth are ignored.
     /// - Types are `I` (or `IDR`), `P`, `B`, and `H` for a header, in either case.
     /// - Times are in seconds, or in milliseconds if a comment or heading above the first frame contains both words
-    ///   `time` and `ms` (`# number type time [ms] bytes`). They need not be ascending: encoders send a P frame before
+    ///   `time` and `ms` (`# number type time [ms] bytes`). Times need not be ascending: encoders send a P frame before
     ///   the B frames that are shown before it.
     /// - Empty lines, lines that begin with `#` or `%`, and lines above the first frame that do not begin with a digit
     ///   are ignored.

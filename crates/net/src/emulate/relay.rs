@@ -49,7 +49,7 @@ impl Relay {
         self.local
     }
 
-    /// Turns a black hole on or off. It drops every packet, including those in transit.
+    /// Turns a black hole on or off. A black hole drops every packet, including those in transit.
     pub fn set_black_hole(&self, direction: Direction, on: bool) {
         locked(&self.state).link(direction).set_black_hole(on);
     }

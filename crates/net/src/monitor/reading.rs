@@ -35,7 +35,7 @@ pub struct Reading {
 const MAX_STEP: u32 = 1 << 24;
 
 /// Monotonic sums over a link's stations, robust against stations that join or leave and counters that reset or wrap.
-/// They start at zero with the first query.
+/// The sums start at zero with the first query.
 #[derive(Debug, Default)]
 pub(super) struct LinkCounters {
     /// The stations of the last query; `None` before the first.

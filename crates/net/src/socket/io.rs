@@ -36,8 +36,8 @@ pub struct Transmit<'a> {
 pub enum SendOutcome {
     /// The kernel took all datagrams.
     Sent,
-    /// The kernel's buffer is full. It took only this many bytes (whole datagrams); send the rest when the socket is
-    /// writable.
+    /// The kernel's buffer is full. The kernel took only this many bytes (whole datagrams); send the rest when the
+    /// socket is writable.
     Blocked(usize),
     /// A datagram exceeds the interface's MTU; it and the following ones were not sent.
     TooBig,
@@ -119,8 +119,8 @@ impl PathSocket {
     /// after [`PathSocket::readable`]. A single error only means that a datagram was lost.
     ///
     /// # Errors
-    /// If the socket is closed ([`is_fatal`]), or the system failed several times in a row: it may fail again
-    /// at once, and wake a caller that waits for datagrams in vain.
+    /// The socket is closed ([`is_fatal`]), or the system failed several times in a row. A caller that only waits for
+    /// the next datagram may then be woken again and again without a datagram.
     pub fn try_recv(&self, pool: &mut RecvPool) -> io::Result<Option<Received>> {
         let mut failures = 0;
         loop {

@@ -4,8 +4,8 @@ use core::fmt;
 
 use strandcast_proto::time::Instant;
 
-/// FNV-1a, 64 bit, over all recorded events; shown as 16 hexadecimal digits. It distinguishes runs,
-/// but does not withstand forgery.
+/// FNV-1a, 64 bit, over all recorded events; shown as 16 hexadecimal digits. The hash distinguishes runs, but does not
+/// withstand forgery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint(u64);
 

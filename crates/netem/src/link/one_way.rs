@@ -289,7 +289,7 @@ impl<P: Payload> Link<P> {
         }
     }
 
-    /// Turns the black hole on or off. It swallows every arriving packet, including earlier ones; the sender
+    /// Turns the black hole on or off. A black hole swallows every arriving packet, including earlier ones; the sender
     /// gets no indication.
     pub fn set_black_hole(&mut self, on: bool) {
         self.black_hole = on;

@@ -14,7 +14,7 @@ pub struct Law {
     /// Greatest value.
     pub high: f64,
     /// Correlation of a draw with the one before it, from 0 to below 1: the correlation of draw n + k with draw n is
-    /// its k-th power. It correlates the logarithms of log-normal numbers; a Pareto law has none.
+    /// its k-th power. The correlation correlates the logarithms of log-normal numbers; a Pareto law has none.
     pub correlation: f64,
 }
 

@@ -1,4 +1,4 @@
-//! ASCONF (RFC 5061 §5.2). It is answered, and each request is refused: paths change by REPORT.
+//! ASCONF (RFC 5061 §5.2). ASCONF is answered, but each of its requests is refused, because paths change by REPORT.
 
 use super::context::Context;
 use crate::policy::PathId;
@@ -9,7 +9,7 @@ use crate::wire::{Cause, Param};
 const MAX_ASCONF_PARAMS: usize = 64;
 const MAX_ASCONF: usize = 2048;
 
-/// The last answer. It is sent again if the peer repeats the request.
+/// The last answer. The answer is sent again if the peer repeats the request.
 #[derive(Debug, Default)]
 pub(super) struct AsconfAnswer {
     last: Option<(u32, AsconfAck)>,

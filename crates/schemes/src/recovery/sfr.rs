@@ -12,8 +12,8 @@
 //! blocks only), which is the more careful reading for DAC. `mask-losses` hides the loss of a symbol, found by later
 //! packets, if the block is complete at the receiver or gets complete by what is in flight, where each symbol counts
 //! for `1 - p`. Its cause is `Wireless` then, and windows that depend on the cause do not change
-//! ([`SparedLosses`](strandcast_proto::rfc::SparedLosses)). It is not sent again while that holds: coded packets bring
-//! its block. Timeouts are not hidden: a path that fell silent must not be sent a window again.
+//! ([`SparedLosses`](strandcast_proto::rfc::SparedLosses)). A masked chunk is not sent again while that holds: coded
+//! packets bring its block. Timeouts are not hidden: a path that fell silent must not be sent a window again.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{

@@ -10,15 +10,16 @@
 //! | silence | time for which an answer of the path has been overdue, beyond srtt + 4 rttvar |
 //! | resend | cost of a loss, times the loss rate of the path |
 //!
-//! *With a deadline*, the chunk takes the path with room and the earliest arrival among those on which it is in time. It
-//! never takes a path on which it would be late while another one delivers it in time, even if it has to wait for that path.
-//! Beyond the bandwidth-delay product, data on a path may wait for [`SHARE`] of the time left, so that a loss can still be
-//! repaired. If this rule leaves no path, data may wait for up to [`FILLED`] of the time that new messages have, provided
-//! that the chunk is in time with the mean deviation added. This is necessary next to a TCP that keeps a queue full: a path
-//! then carries its share only if the stream fills an equal part of that queue. Otherwise the waiting data have less and
-//! less time left, and the path takes less and less. A single path takes what its window admits. If queues make a chunk
-//! late on every path, the chunk is given up (see [`Forecast::hopeless`]). If it is late without queues, it leaves
-//! nevertheless, with at most [`LATE`] in a queue: at the head of the send queue it would make later chunks late as well.
+//! *With a deadline*, the chunk takes the path with room and the earliest arrival among those on which it is in time.
+//! The chunk never takes a path on which it would be late while another one delivers it in time, even if it has to wait
+//! for that path. Beyond the bandwidth-delay product, data on a path may wait for [`SHARE`] of the time left, so that a
+//! loss can still be repaired. If this rule leaves no path, data may wait for up to [`FILLED`] of the time that new
+//! messages have, provided that the chunk is in time with the mean deviation added. This is necessary next to a TCP
+//! that keeps a queue full: a path then carries its share only if the stream fills an equal part of that queue.
+//! Otherwise the waiting data have less and less time left, and the path takes less and less. A single path takes what
+//! its window admits. If queues make a chunk late on every path, the chunk is given up (see [`Forecast::hopeless`]). If
+//! it is late without queues, it leaves nevertheless, with at most [`LATE`] in a queue: at the head of the send queue
+//! it would make later chunks late as well.
 //!
 //! *Without a deadline*, the chunk takes the path of the earliest arrival, as in ECF (Lim et al. 2017) and BLEST (Ferlin et
 //! al. 2016). If that path has no room, a slower one takes the chunk only if enough data wait to keep the faster paths busy
@@ -240,9 +241,9 @@ pub(super) fn too_late(choices: &Choices<'_>, left: f64, life: f64, backlog: &Ba
     whole <= 0.0 || choices.iter().all(|c| c.1.hopeless(whole))
 }
 
-/// Time in seconds that all paths together need for the rest of the next message after its first chunk, and whether
-/// that is known: at rates that were tested. Otherwise it follows from windows: data that have room now leave as they
-/// are paced, other data as windows double in each round trip.
+/// Time in seconds that all paths together need for the rest of the next message after its first chunk, and true if the
+/// rates of all paths were tested. If a rate was not tested, the time follows from windows: data that have room now
+/// leave as they are paced, other data as windows double in each round trip.
 fn behind_first(choices: &Choices<'_>, backlog: &Backlog) -> (f64, bool) {
     let tested = choices.iter().all(|c| c.1.tested);
     let more = (backlog.rest + 16).saturating_sub(backlog.next_len) as f64;

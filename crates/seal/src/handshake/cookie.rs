@@ -10,7 +10,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use super::message::mac;
 use crate::wire::COOKIE;
 
-/// Time for which a secret makes cookies. They are accepted for the same time again.
+/// Time for which a secret makes cookies. Such cookies are accepted for the same time again.
 const LIFETIME: Duration = Duration::from_secs(60);
 
 /// Makes and checks cookies without storing them.

@@ -20,7 +20,7 @@ impl DhCount {
     }
 }
 
-/// X25519 with a counter. It refuses keys of small order (RFC 7748 section 6.1), with which any host could
+/// X25519 with a counter. The function refuses keys of small order (RFC 7748 section 6.1), with which any host could
 /// claim a static key that it does not have. The private key is wiped when it is dropped.
 pub(super) struct X25519 {
     private: Zeroizing<[u8; 32]>,

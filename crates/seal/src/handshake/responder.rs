@@ -101,7 +101,7 @@ pub(crate) enum Outcome {
     Asked(Asked),
 }
 
-/// Message 1 of an admitted sender. It may repeat an old recording, so it has no further effect until a
+/// Message 1 of an admitted sender. The message may repeat an old recording, so it has no further effect until a
 /// datagram opens under the handshake's keys.
 #[derive(Debug)]
 pub(crate) struct Asked {

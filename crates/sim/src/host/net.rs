@@ -251,7 +251,7 @@ impl Net {
         self.paths[path.0].wires[direction as usize]
     }
 
-    /// Turns a black hole on or off. It drops all packets, including those in transit.
+    /// Turns a black hole on or off. A black hole drops all packets, including those in transit.
     pub fn set_black_hole(&mut self, path: NetPath, direction: Direction, on: bool) {
         self.network.set_black_hole(self.wire(path, direction), on);
     }

@@ -20,7 +20,7 @@ pub trait Agent: Any + Debug + Send {
     /// Acts on everything due at `now` and emits all output.
     fn run(&mut self, now: Instant, out: &mut AgentOutput);
 
-    /// Time of the next run without an arrival. It must advance with each run at that time.
+    /// Time of the next run without an arrival. The time must advance with each run at that time.
     fn poll_timeout(&self) -> Option<Instant>;
 
     /// Handles counters of a wireless access link over which this agent sends.

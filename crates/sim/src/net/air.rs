@@ -250,7 +250,8 @@ impl Air {
         }
     }
 
-    /// Returns packets to a router that must leave the interface queue. Returns whether any were found.
+    /// Takes the packets that a router asked for out of the interface queue, and returns them to the router. Returns
+    /// whether any were found.
     fn reclaim<W: Observer>(&mut self, at: StationId, cx: &mut Surroundings<'_, W>) -> bool {
         let mut any = false;
         while let Some(to) = self.routing_out.reclaim.pop() {

@@ -4,7 +4,7 @@ use strandcast_radio::{Alarm, StationId};
 
 use super::{AgentId, DirectedLinkId, RadioId, RouteId};
 
-/// A future event. It is small, because the heap moves it: packets are stored elsewhere.
+/// A future event. The event is small, because the heap moves it: packets are stored elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     /// A packet may leave a link.

@@ -155,8 +155,8 @@ impl Payload for Packet {
     }
 }
 
-/// Distinguishes originals from retransmissions on a radio: by the end of a TCP segment's bytes, or the
-/// highest TSN of an SCTP packet, each within its route.
+/// Distinguishes originals from retransmissions on a radio. A TCP segment has the number of its last byte, an SCTP
+/// packet its highest TSN; numbers of one route are compared.
 impl strandcast_routing::Body for Packet {
     fn transmission(&self) -> Option<Transmission> {
         let end = match &self.body {

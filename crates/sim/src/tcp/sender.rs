@@ -22,9 +22,9 @@ use super::window::Windows;
 /// Use: `add_subflow` (once for TCP), `write`; after each of these, `handle_segment` and `handle_timeout`,
 /// `poll_output` until `None`, then sleep until `poll_timeout`.
 ///
-/// The caller passes in a [`CongestionControl`] built with the configuration's initial window and threshold.
-/// It owns the congestion windows and sees one path per subflow, whose MTU is the segment size and whose
-/// bytes are payload. The caller's [`Scheduler`] chooses among several subflows.
+/// The caller passes in a [`CongestionControl`] built with the configuration's initial window and threshold. The sender
+/// owns the congestion windows and sees one path per subflow, whose MTU is the segment size and whose bytes are
+/// payload. The caller's [`Scheduler`] chooses among several subflows.
 #[derive(Debug)]
 pub struct Sender {
     pub(super) config: Config,

@@ -47,8 +47,8 @@ pub struct LiveConfig {
     pub size: u32,
     /// Amount that the source delivers at once; `None` is one message.
     pub burst: Option<Burst>,
-    /// Time between two messages of a burst, seconds. It is read when the burst begins: a number that is
-    /// drawn for each packet is drawn once per burst.
+    /// Time between two messages of a burst, seconds. The time is read when the burst begins: a number that is drawn
+    /// for each packet is drawn once per burst.
     pub spacing: Box<dyn Level>,
     /// Makes each burst a frame, some of them key frames; `None` makes each message a frame.
     pub key_frames: Option<KeyFrames>,

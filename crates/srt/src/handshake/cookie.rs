@@ -8,7 +8,7 @@ use strandcast_proto::seeds::Random;
 use strandcast_proto::time::Instant;
 use subtle::ConstantTimeEq as _;
 
-/// Seconds for which a cookie is made. It is accepted for the same time again.
+/// Seconds for which a cookie is made. A cookie is accepted for the same time again.
 const LIFETIME_S: u64 = 60;
 
 /// Makes and checks cookies.

@@ -232,7 +232,7 @@ fn reversed(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Extensions of a handshake. They end where one is cut or malformed, which [`Extensions::is_whole`] reports.
+/// Extensions of a handshake. Extensions end where one is cut or malformed, which [`Extensions::is_whole`] reports.
 #[derive(Clone, Debug)]
 pub(crate) struct Extensions<'a> {
     data: &'a [u8],

@@ -4,7 +4,7 @@ use super::word;
 
 const RANGE: u32 = 1 << 31;
 
-/// Ranges of a coded list: first and last number. It ends at the first word that breaks the coding.
+/// Ranges of a coded list: first and last number. The list ends at the first word that breaks the coding.
 pub(crate) struct Losses<'a> {
     data: &'a [u8],
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 const LONGEST: usize = 32;
 
 /// A name: letters, digits, `-`, `_` and `.`. The first character is a letter or a digit, so that a name cannot be an
-/// option or a hidden file. It needs no quotes in a shell.
+/// option or a hidden file. A name needs no quotes in a shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name(String);
 

@@ -84,7 +84,7 @@ pub enum Op {
     },
 }
 
-/// One case. It can be repeated from its printed form.
+/// One case. A case can be repeated from its printed form.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub kind: Kind,

@@ -289,7 +289,7 @@ impl<'a> Harness<'a> {
         self.ends[PEER].handle_timeout(end);
     }
 
-    /// Takes all output. It reaches the other side if they `talk`.
+    /// Takes all output. The output reaches the other side if they `talk`.
     fn drain(&mut self, talk: bool) {
         let mut buf = Vec::new();
         let mut packets = 0;

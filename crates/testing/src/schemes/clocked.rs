@@ -1,6 +1,6 @@
 //! Windows of TCP flows over four paths, driven as an MPTCP sender drives them: a segment leaves for each
 //! acknowledgement, round-trip times swing, and now and then a window has a loss. *Shadows* are further windows of the
-//! same kind. They receive every call of the windows in use, and their limits are discarded.
+//! same kind. Shadows receive every call of the windows in use, and their limits are discarded.
 
 use core::hint::black_box;
 

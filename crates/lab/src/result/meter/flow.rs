@@ -403,7 +403,8 @@ impl FlowMeter {
     }
 }
 
-/// Puts metrics of `subject` into `out`. It leaves out values that are not numbers, such as a mean without samples.
+/// Puts metrics of `subject` into `out`. The function leaves out values that are not numbers, such as a mean without
+/// samples.
 pub(super) fn sink(subject: Subject, out: &mut Vec<Metric>) -> impl FnMut(&'static str, f64) {
     move |name, value| {
         if value.is_finite() {

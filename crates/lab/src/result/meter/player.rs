@@ -6,7 +6,7 @@ use strandcast_proto::time::Instant;
 
 use super::Window;
 
-/// Plays media that are in order. It begins when `prebuffer` of media is there, pauses when nothing is left (an
+/// Plays media that are in order. The player begins when `prebuffer` of media is there, pauses when nothing is left (an
 /// underflow), and continues when `prebuffer` is there again or the stream is complete.
 #[derive(Debug)]
 pub(super) struct Player {

@@ -16,8 +16,8 @@ use parquet::file::properties::WriterProperties;
 use super::OutputError;
 use super::file::Pending;
 
-/// Number of rows that wait for encoding, and of rows whose encoded columns wait for writing. They determine the memory
-/// of a table.
+/// Number of rows that wait for encoding, and of rows whose encoded columns wait for writing. Both numbers determine
+/// the memory of a table.
 const BATCH: usize = 8_192;
 const ROW_GROUP: usize = 65_536;
 

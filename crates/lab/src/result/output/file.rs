@@ -14,7 +14,7 @@ pub struct OutputError {
     pub source: io::Error,
 }
 
-/// A file under a temporary name next to its own. It is deleted if it is dropped before it is complete.
+/// A file under a temporary name next to its own. The file is deleted if it is dropped before it is complete.
 #[derive(Debug)]
 pub(super) struct Pending {
     path: PathBuf,

@@ -24,7 +24,7 @@ impl Output {
     /// Makes the folder if it is not there.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The folder cannot be made.
     pub fn create(folder: PathBuf, format: Format) -> Result<Self, OutputError> {
         create_folder(&folder)?;
         Ok(Output { folder, format })

@@ -41,7 +41,8 @@ pub struct Cause {
     pub from: Instant,
     /// Time at which the cause last applied.
     pub to: Instant,
-    /// Duration of the wait. It is less than the time from begin to end if there were other reasons in between.
+    /// Duration of the wait. The duration is less than the time from begin to end if there were other reasons in
+    /// between.
     pub time: Duration,
     /// Message that caused the wait: an earlier one, or this message itself once it had been sent. With several causes
     /// it is the one for which the message waited longest.

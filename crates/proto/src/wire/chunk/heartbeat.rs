@@ -22,7 +22,7 @@ pub const TYPE: u8 = 4;
 /// Probes a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heartbeat {
-    /// Information that only the sender can interpret. It returns unchanged.
+    /// Information that only the sender can interpret. The information returns unchanged.
     pub info: Bytes,
 }
 

@@ -32,7 +32,7 @@ pub(in crate::schedule) struct Forecast {
     silence: f64,
 }
 
-/// Part of a forecast that depends on measurements of the path alone. It is computed once for each set of
+/// Part of a forecast that depends on measurements of the path alone. This part is computed once for each set of
 /// measurements.
 #[derive(Copy, Clone, Debug)]
 pub(in crate::schedule) struct Basis {

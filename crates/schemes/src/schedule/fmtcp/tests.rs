@@ -197,7 +197,7 @@ fn by_the_book(picture: &Picture, fs: usize, sent: &[Vec<u64>]) -> Option<u32> {
                 return edt;
             }
             let (j, len) = ((used[f] - slots) as usize, sent[f].len());
-            // Rounded once, as any scheduler has it: two paths may be expected at the same instant.
+            // Rounded once, as in any scheduler: two paths may be expected at the same instant.
             let left = strandcast_proto::time::Instant::from_millis;
             let since = |ms: u64| picture.now.saturating_since(left(ms)).as_secs_f64();
             let missing = -rtt * (1.0 + j as f64 / len.max(1) as f64);

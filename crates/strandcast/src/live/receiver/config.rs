@@ -18,11 +18,11 @@ const SILENCE: Duration = Duration::from_secs(65);
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ReceiverConfig {
-    /// Scheme of the data that the receiver itself sends. Senders have their own.
+    /// Scheme of the data that the receiver sends. Senders have a separate scheme.
     pub scheme: Scheme,
     /// Addresses to listen on. The unspecified address means all.
     pub listen: Vec<SocketAddr>,
-    /// Gate that admits senders; `None`: anyone may send, and nothing is encrypted.
+    /// Gate that admits senders; `None` if anyone may send, without encryption.
     pub gate: Option<Gate>,
     /// Time from sending to playing; `None`: the latency that the sender requests.
     pub latency: Option<Duration>,

@@ -50,8 +50,8 @@ impl Listening {
         self.play_all(vec![output])
     }
 
-    /// Plays received streams to each of these outputs. One that stalls or fails holds up none of the others. Call it
-    /// inside a tokio runtime.
+    /// Plays received streams to each of these outputs. An output that stalls or fails does not delay the others. Call
+    /// it inside a tokio runtime.
     pub fn play_all(self, outputs: Vec<impl Output>) -> Receiver {
         let Listening { mut config, listener, addresses } = self;
         let names: Vec<String> = outputs.iter().map(Output::name).collect();

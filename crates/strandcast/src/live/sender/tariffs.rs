@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::error::Error;
 use crate::live::tariff::LinkTariff;
 
-/// See the [module](self). Clones share the remaining allowance.
+/// Tariffs of the [module](self). Clones share the remaining allowance.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tariffs(Arc<Mutex<Vec<Link>>>);
 
@@ -39,7 +39,7 @@ impl Link {
 }
 
 impl Tariffs {
-    /// Tariffs of a configuration. Their times begin now.
+    /// Makes the tariffs of a configuration. Their times begin now.
     ///
     /// # Errors
     /// [`Error::Usage`]: a tariff does not name a path.
@@ -86,7 +86,8 @@ impl Tariffs {
         }
     }
 
-    /// Returns the links and the bytes that may still be used of each, counted from the start of this run.
+    /// Returns the links that have an allowance, each with the number of bytes that may still be used since the start
+    /// of this run.
     pub(super) fn caps(&self) -> Vec<(String, u64)> {
         let links = self.lock();
         links.iter().filter_map(|link| Some((link.spec.link.clone(), link.left?))).collect()
@@ -100,7 +101,7 @@ impl Tariffs {
         }
     }
 
-    /// Records that an interface has another name: its tariff continues.
+    /// Records that an interface has another name. Its tariff continues.
     pub(super) fn renamed(&self, before: &str, name: &str) {
         let mut links = self.lock();
         links

@@ -15,7 +15,7 @@ use crate::pairing::pairing::Pairing;
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Receivers {
-    /// Version of the file. It is read before the other fields and written before them.
+    /// Version of the file. The version is read before the other fields and written before them.
     #[serde(rename = "version", default, skip_serializing)]
     _version: IgnoredAny,
     #[serde(default)]
@@ -37,7 +37,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Hosts on which the receiver listens. Text that is not a host was not written by this program and is left out.
+    /// Hosts on which the receiver listens. Text that is not a host was not written by this program, and is omitted.
     pub fn hosts(&self) -> Vec<HostPort> {
         self.hosts.iter().filter_map(|host| host.parse().ok()).collect()
     }

@@ -15,7 +15,7 @@ use crate::live::words::REFUSED;
 const MIN_FLUSH: Duration = Duration::from_millis(100);
 
 /// Reason for a sender that may connect again at once.
-const CHANGED: &str = "the stream has another configuration from now on";
+const CHANGED: &str = "the configuration of the stream has changed";
 
 impl Session {
     /// Closes all associations after `outcome`, waits until the queued data are written, and reports the last summary.
@@ -63,8 +63,8 @@ impl Session {
         let _: Result<CloseReason, _> = tokio::time::timeout(time, stream.association.closed()).await;
     }
 
-    /// Ends the outputs, and waits until everything is written, an output takes nothing, or the application requests the
-    /// end.
+    /// Ends the outputs, and waits until everything is written, an output takes nothing, or the application requests an
+    /// immediate end.
     async fn end_outputs(&mut self) -> Result<(), Error> {
         let Session { output, stop, over, .. } = self;
         let patience = async {
