@@ -49,6 +49,7 @@ BENCHES = {
     "fanout": Bench("fanout", "ten streams with three outputs each, two of which stall, leave or are slow", ("ffmpeg", "srt")),
     "away": Bench("serve.away", "a sender that is away for 30 s, and players over SRT and HTTP that stay", ("ffmpeg", "srt")),
     "attack": Bench("serve.attack", "the API of a server under attack, and its stream meanwhile", ("root",)),
+    "page": Bench("serve.page", "the page of a server in Chromium, and what it costs the stream", ("ffmpeg", "page")),
     "soak": Bench("soak.main", "a stream for 20 minutes, with faults drawn from a seed", ("root", "netns", "ffmpeg", "cc")),
     "bulk": Bench("speed.bulk", "bulk over loopback, compared with usrsctp, quinn and UDP", ("cargo",)),
     "srt": Bench("speed.srt", "processor time of SRT, compared with srt-live-transmit", ("cargo", "srt")),

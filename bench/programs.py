@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
-from bench.common import RunError
+from bench.common import ROOT, RunError
 
 
 def commands(*words: str) -> Callable[[], bool]:
@@ -24,6 +24,13 @@ def mptcp() -> bool:
     except (AttributeError, OSError):
         return False
     return True
+
+
+def browser() -> bool:
+    """Node.js and a browser are on the path."""
+    return shutil.which("node") is not None and any(
+        map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))
+    )
 
 
 def congestion(name: str) -> Callable[[], bool]:
@@ -41,6 +48,7 @@ NEEDS: dict[str, tuple[str, Callable[[], bool], str]] = {
     "cargo": ("Rust", commands("cargo"), "https://rustup.rs"),
     "package": ("the Python package", lambda: find_spec("strandcast._native") is not None if find_spec("strandcast") else False, "tools/venv --package; then target/venv/bin/python -m bench"),
     "ffmpeg": ("ffmpeg: an encoder, a player", commands("ffmpeg", "ffprobe"), "apt-get install ffmpeg"),
+    "page": ("Node.js, Chromium and the packages of web", lambda: browser() and (ROOT / "web/node_modules/playwright-core").is_dir(), "apt-get install nodejs npm chromium; tools/web, before the program is built"),
     "srt": ("srt-live-transmit", commands("srt-live-transmit"), "apt-get install srt-tools"),
     "rist": ("ristsender, ristreceiver", commands("ristsender", "ristreceiver"), "apt-get install rist-tools"),
     "mptcp": ("a kernel with MPTCP", mptcp, "sysctl net.mptcp.enabled=1"),

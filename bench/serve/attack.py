@@ -15,12 +15,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.common import ROOT, RunError
+from bench.common import ROOT, ROWS, RunError, version_of
 from bench.fanout import resident
 from bench.pages import table
+from bench.rows import Rows
 from bench.serve.attackers import KINDS
 from bench.serve.studio import CLIP, LOOK, Studio, wait
 
+PAGE = "testing.md"
 HEADS = ("time", "messages", "late or lost", "API thread, s/s", "others, s/s", "socket, longest ms", "MB", "outcome")
 CALM = "none"
 WITHIN = 0.001
@@ -139,16 +141,27 @@ def prepare(studio: Studio, latency: str) -> None:
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """Runs all attacks in turn; their table."""
-    if asked.report is not None:
-        raise RunError("no rows are stored")
+    """Runs all attacks in turn if their row is missing; their table."""
+    rows = Rows(ROWS / "attack.csv", ("phase", "latency", "program"), ("attacks", "missed"))
+    asked.versions = asked.versions or [version_of(asked.program)]
+    key = (f"{asked.phase:g}", asked.latency, asked.versions[0])
+    if asked.report is None:
+        rows.make({key: key}, lambda _, __: attacked(asked), 1)
+    kept = rows.found({key: key})[key]
+    for bar in kept["missed"]:
+        print(f"MISSED: {bar}", flush=True)
+    return {"attacks": table(HEADS, kept["attacks"])}, not kept["missed"]
+
+
+def attacked(asked: argparse.Namespace) -> dict[str, list]:
+    """The row of all attacks."""
     kinds = [CALM, *(kind for attack in KINDS for kind in (attack, CALM))]
     rows, shares, missed = [], [], []
     with half_processor() as group, Studio(asked.program) as studio:
         prepare(studio, asked.latency)
         for kind in kinds:
             row, share, answered = phase(kind, studio, asked, group)
-            rows.append(row)
+            rows.append([str(cell) for cell in row])
             shares.append((kind, share))
             print(*row, sep=" | ", flush=True)
             if not answered:
@@ -156,6 +169,4 @@ def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
     # The median: most calm times follow an attack, which may spill over.
     calm = sorted(share for kind, share in shares if kind == CALM)[len(KINDS) // 2]
     missed += [f"{kind}: {share:.3%} late or lost" for kind, share in shares if share > calm + WITHIN]
-    for bar in missed:
-        print(f"MISSED: {bar}", flush=True)
-    return {"attacks": table(HEADS, [[str(cell) for cell in row] for row in rows])}, not missed
+    return {"attacks": rows, "missed": missed}

@@ -15,11 +15,13 @@ import threading
 import time
 from pathlib import Path
 
-from bench.common import OUT, RunError
+from bench.common import OUT, ROWS, version_of
 from bench.fanout import free
 from bench.pages import table
+from bench.rows import Rows
 from bench.serve.studio import STREAM, Studio, encoded, wait
 
+PAGE = "testing.md"
 FOLDER = OUT / "away"
 HEADS = ("player", "stays", "continuity errors", "longest gap between pictures, s", "back after the start of `send`, s")
 # Latencies of the van and of the SRT player in ms; the time that a picture may take in addition, in s.
@@ -127,12 +129,21 @@ def trial(studio: Studio, asked: argparse.Namespace) -> tuple[list[tuple[object,
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """Runs the trial; its table."""
-    if asked.report is not None:
-        raise RunError("no rows are stored")
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    with Studio(asked.program) as studio:
-        rows, missed = trial(studio, asked)
-    for bar in missed:
+    """Runs the trial if its row is missing; its table."""
+    rows = Rows(ROWS / "away.csv", ("away", "there", "program"), ("players", "missed"))
+    asked.versions = asked.versions or [version_of(asked.program)]
+    key = (f"{asked.away:g}", f"{asked.there:g}", asked.versions[0])
+    if asked.report is None:
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        rows.make({key: key}, lambda _, __: one(asked), 1)
+    kept = rows.found({key: key})[key]
+    for bar in kept["missed"]:
         print(f"MISSED: {bar}", flush=True)
-    return {"players": table(HEADS, [[str(cell) for cell in row] for row in rows])}, not missed
+    return {"players": table(HEADS, kept["players"])}, not kept["missed"]
+
+
+def one(asked: argparse.Namespace) -> dict[str, list]:
+    """The row of a trial."""
+    with Studio(asked.program) as studio:
+        players, missed = trial(studio, asked)
+    return {"players": [[str(cell) for cell in row] for row in players], "missed": missed}
