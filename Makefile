@@ -102,7 +102,7 @@ dist-check:
 # Measurements: `python3 -m bench` lists them, with what each needs (docs/measurements/index.md).
 BENCH := $(VENV)/bin/python -m bench
 # Without those that another bench runs: policies_memory (instructions), symbols.
-BENCHES := air codecs datagrams handshake link policies_simulator policies_sockets repair sack simulated_radio simulated_sctp \
+BENCHES := air codecs handshake link policies_simulator policies_sockets repair simulated_radio simulated_sctp \
 	simulated_tcp transfer windows
 
 bench: ## measurements (ARGS="NAME OPTION..."; without: costs in memory, over sockets, in Python)

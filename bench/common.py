@@ -21,6 +21,8 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 RELEASE = TARGET / "release"
 # Runs of a task in which a condition did not hold, before the bench gives up.
 TRIES = 3
+# Packets that a link carries at least if a contestant uses it: handshakes of a subflow that sends nothing are fewer.
+LEAST_PACKETS = 20
 
 
 class RunError(Exception):
@@ -29,6 +31,16 @@ class RunError(Exception):
 
 class UnsoundError(Exception):
     """A run that was not what it claims to be, such as a multipath transfer on one link: its figures do not count."""
+
+
+def carried(packets: Mapping[int, int], least: int = LEAST_PACKETS) -> None:
+    """Goes on if each link that a contestant claims to use, by number, carried packets of it.
+
+    Raises:
+        UnsoundError: A link carried fewer than handshakes and probes of an idle path need.
+    """
+    if idle := [f"link {n} carried {count} packets" for n, count in packets.items() if count < least]:
+        raise UnsoundError(", ".join(idle))
 
 
 class Parser(argparse.ArgumentParser):

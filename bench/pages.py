@@ -17,9 +17,10 @@ from typing import NamedTuple
 
 from bench.common import PAGES, ROOT, ROWS
 
-LEDGER = ROWS / "pages.csv"
+LEDGER, INDEX = ROWS / "pages.csv", PAGES / "index.md"
 # Marks that a head lists.
 MOST_SHOWN = 5
+HEAD = "<!-- bench: head -->"
 
 
 class Made(NamedTuple):
@@ -75,11 +76,33 @@ def ledger() -> list[Made]:
         return [Made(**row) for row in csv.DictReader(lines)]
 
 
+def backed(entries: Sequence[Made]) -> str:
+    """A row for each page: its tables, those that stored rows make, those of a bench whose rows are not stored, others."""
+    rows = []
+    for file in sorted(PAGES.glob("*.md")):
+        tables = len(re.findall(r"^\|\s*:?-+", file.read_text(), re.MULTILINE)) - len(
+            re.findall(HEAD, file.read_text())
+        )
+        mine = [(bool(one.versions), len(one.marks.split(", "))) for one in entries if one.page == file.name]
+        stored, lost = (sum(count for kept, count in mine if kept == wanted) for wanted in (True, False))
+        if file != INDEX:
+            rows.append([f"[{file.stem}]({file.name})", *map(str, (tables, stored, lost, tables - stored - lost))])
+    return table(["page", "tables", "from stored rows", "by a bench, rows not stored", "by hand"], rows)
+
+
+def index() -> str:
+    """The page about measurements, which counts the tables of all pages."""
+    return placed(INDEX.read_text(), "pages", "rows", backed(ledger()))
+
+
 def headed(page: str, name: str, entries: Sequence[Made]) -> str:
     """The page with its head."""
     mine = [one for one in entries if one.page == name]
-    heads = ["tables", "command", "date", "commit", "machine"]
-    rows = [[shown(one.marks), f"`python3 -m bench {one.command}`", one.date, one.commit, one.machine] for one in mine]
+    heads = ["tables", "command", "rows", "date", "commit", "machine"]
+    rows = [
+        [shown(one.marks), f"`python3 -m bench {one.command}`", "stored" if one.versions else "not stored", *one[3:6]]
+        for one in mine
+    ]
     text = table(heads, rows, "---")
     return re.sub(
         r"(<!-- bench: head -->\n).*?(<!-- end -->)", lambda it: f"{it[1]}\n{text}\n{it[2]}", page, flags=re.DOTALL
@@ -105,15 +128,16 @@ def write(name: str, bench: str, words: Sequence[str], texts: Mapping[str, str],
     entries = [one for one in ledger() if (one.page, one.marks) != (name, marks)]
     now = dt.datetime.now(dt.UTC).date().isoformat()
     entries.append(Made(name, command, marks, now, commit(), machine(), " ".join(sorted(versions))))
-    keep(entries)
-    file.write_text(headed(page, name, entries))
+    keep(sorted(entries))
+    file.write_text(headed(page, name, ledger()))
+    INDEX.write_text(index())
 
 
 def keep(entries: Sequence[Made]) -> None:
     """Writes the ledger."""
     with LEDGER.open("w", newline="") as lines:
         writer = csv.writer(lines, lineterminator="\n")
-        writer.writerows([Made._fields, *sorted(entries)])
+        writer.writerows([Made._fields, *entries])
 
 
 def commit() -> str:

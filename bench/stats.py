@@ -4,7 +4,7 @@ import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median, stdev
+from statistics import correlation, fmean, median, stdev, variance
 
 # 97.5 % quantiles of Student's t by number of values, up to 30; beyond, the last one (it is a bound).
 STUDENT_T = (
@@ -16,10 +16,10 @@ STUDENT_T = (
 RESAMPLES, OUTSIDE = 2000, 0.05
 
 
-def half_width(values: Sequence[float], longest: int = len(STUDENT_T)) -> float:
+def half_width(values: Sequence[float]) -> float:
     """Half of the 95 % interval of the mean; no interval of a single value."""
     n = len(values)
-    return STUDENT_T[min(n, longest) - 1] * stdev(values) / math.sqrt(n) if n > 1 else 0.0
+    return STUDENT_T[min(n, len(STUDENT_T)) - 1] * stdev(values) / math.sqrt(n) if n > 1 else 0.0
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,31 @@ def paired(first: Sequence[float], second: Sequence[float]) -> Mean:
     return Mean.of([b - a for a, b in zip(first, second, strict=True)])
 
 
-class Ratio:
-    """A mean to a mean, with the interval of the ratios by seed."""
+def mean_ratio(ours: Sequence[float], theirs: Sequence[float]) -> Mean:
+    """A mean to a mean of runs with the same seeds, with the interval of the ratios by seed."""
+    mean = fmean(theirs)
+    return Mean(fmean(ours) / mean, half_width([one / mean for one in ours]))
 
-    def __init__(self, ours: list[float], theirs: list[float]) -> None:
-        """Ratio of the means of runs with the same seeds."""
-        mean = fmean(theirs)
-        self.mean = fmean(ours) / mean
-        self.half_width = half_width([one / mean for one in ours], 10)
+
+def of_means(ours: Sequence[float], theirs: Sequence[float]) -> Mean:
+    """The ratio of two means over independent runs; its interval by Fieller's theorem's first order."""
+    a, b = fmean(ours), fmean(theirs)
+    if not b:
+        return Mean(math.nan, math.nan)
+    if (fewest := min(len(ours), len(theirs))) < 2:
+        return Mean(a / b, math.inf)
+    share = math.sqrt(variance(ours) / len(ours) + (a / b) ** 2 * variance(theirs) / len(theirs)) / b
+    return Mean(a / b, STUDENT_T[min(fewest, len(STUDENT_T)) - 1] * share)
+
+
+def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float:
+    """Spearman's; equal values share the mean of their ranks."""
+
+    def ranks(values: Sequence[float]) -> list[float]:
+        order = sorted(values)
+        return [order.index(value) + (order.count(value) - 1) / 2 for value in values]
+
+    return correlation(ranks(a), ranks(b)) if min(len(set(a)), len(set(b))) > 1 else math.nan
 
 
 @dataclass(frozen=True)

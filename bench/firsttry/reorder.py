@@ -13,7 +13,7 @@ from statistics import fmean
 from bench.common import ROWS, RunError
 from bench.firsttry import main, sockets
 from bench.firsttry.cells import Cell, reordered
-from bench.firsttry.sockets import LONG_S, MOST_STALL_MS, MOST_TRIES, Run, contestants
+from bench.firsttry.sockets import LONG_S, Run, contestants
 from bench.firsttry.store import Measures, Store, share
 from bench.firsttry.testbed import Testbed
 from bench.pages import bold, table
@@ -36,30 +36,26 @@ def bulk_cells(*, ordered: bool) -> list[Cell]:
 
 
 def bulk(run: Run, program: Path, job: int) -> Measures:
-    """Measures `perf` until a measurement counts: goodput in bit/s.
+    """Measures `perf` once: goodput in bit/s.
 
     Raises:
-        RunError: The machine stalled each time, or a program failed.
+        RunError: A program failed.
+        UnsoundError: The measurement does not count.
     """
-    for repeated in range(MOST_TRIES):
-        testbed = Testbed(run.cell, run.repetition, job)
-        with testbed:
-            links = list(range(1, run.cell.links + 1))
-            # The guard of a source that sends nothing.
-            silent = [*sockets.SOURCE, BULK, run.cell.bps, 0, 0, BULK_S, sockets.IN_PORT]
-            guard = testbed.start("c", silent, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            try:
-                client = contestants.start_perf(testbed, program, run.contestant, links, BULK_S)
-                result = json.loads(contestants.told(client, BULK_S + LONG_S))
-            except (contestants.RunError, ValueError) as error:
-                raise RunError(f"{run}: {error}") from None
-            found = sockets.report(guard, LONG_S)
-        stall_ms = max(found["stall_ms"], testbed.stalled_ms())
-        if stall_ms <= MOST_STALL_MS:
-            goodput = contestants.our_goodput(result, WARMUP_S, BULK_S)
-            return {"goodput_bps": goodput, "stall_ms": stall_ms, "repeated": float(repeated)}
-        print(f"{run}: a timer was {stall_ms:.0f} ms late; again", flush=True)
-    raise RunError(f"{run}: the machine stalled in {MOST_TRIES} runs")
+    testbed = Testbed(run.cell, run.repetition, job)
+    with testbed:
+        # The guard of a source that sends nothing.
+        silent = [*sockets.SOURCE, BULK, run.cell.bps, 0, 0, BULK_S, sockets.IN_PORT]
+        guard = testbed.start("c", silent, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            links = list(range(1, run.links + 1))
+            client = contestants.start_perf(testbed, program, run.contestant, links, BULK_S)
+            result = json.loads(contestants.told(client, BULK_S + LONG_S))
+        except (contestants.RunError, ValueError) as error:
+            raise RunError(f"{run}: {error}") from None
+        found = sockets.report(guard, LONG_S)
+    stall_ms = testbed.stalled_ms(run.links, found["stall_ms"])
+    return {"goodput_bps": contestants.our_goodput(result, WARMUP_S, BULK_S), "stall_ms": stall_ms}
 
 
 def options(parser: argparse.ArgumentParser) -> None:

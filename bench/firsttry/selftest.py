@@ -2,15 +2,11 @@
 
 import itertools
 import random
-import shutil
-import socket
-import subprocess
 import tempfile
-import time
 from dataclasses import replace
 from pathlib import Path
 
-from bench.common import refused
+from bench.common import UnsoundError, refused
 from bench.firsttry import cells, inputs, reorder, rule, simulator, sockets, source, store, tables, testbed
 from bench.firsttry.cells import Cell
 
@@ -137,50 +133,13 @@ def trace() -> bool:
     return lines[0] == "1 I 0.000000 1" and lines[3].startswith("4 I 3.000000 1316") and 'delay = "1 ms"' in text
 
 
-# Whether what goes in comes out: through a wire of its own, over sockets in place of devices.
-def wired(cell: Cell, count: int, pause_s: float = 0.0) -> tuple[list[int], list[float]]:
-    """Numbers of packets in the order in which they came out, and how long each took, ms."""
-    near, front = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    far, back = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    words = [round(cell.rtt_ms * 500), round(cell.jitter_ms * 1000), int(cell.ordered), round(cell.link_mbps * 1e6)]
-    command = [str(testbed.built()), *map(str, [*words, testbed.QUEUE_MS * 1000, 7])]
-    process = subprocess.Popen(command, stdin=front, stdout=back, stderr=subprocess.DEVNULL)
-    far.settimeout(1)
-    begun, came, took = [], [], []
-    try:
-        for n in range(count):
-            begun.append(time.monotonic())
-            near.send(n.to_bytes(4, "big") + bytes(996))
-            time.sleep(pause_s)
-        while len(came) < count:
-            came.append(int.from_bytes(far.recv(2000)[:4], "big"))
-            took.append((time.monotonic() - begun[came[-1]]) * 1000)
-    except TimeoutError:
-        pass
-    finally:
-        process.terminate()
-        process.wait()
-        for end in (near, front, far, back):
-            end.close()
-    return came, took
-
-
-def wires() -> bool:
-    """A delay; jitter in order, and without; a rate with its queue."""
-    if not shutil.which("cc"):
-        return True
-    plain, took = wired(Cell("burst-1", 1, 40, 0, False, 0), 50)
-    jitter = Cell("burst-1", 1, 10, 0, False, 0, jitter_ms=20)
-    ordered, mixed = wired(jitter, 100)[0], wired(replace(jitter, ordered=False), 100)[0]
-    # 1000 bytes at 1 Mbit/s are 8 ms: the queue takes 100 ms of them, and what is being sent.
-    narrow = wired(Cell("burst-1", 1, 2, 0, False, 0, link_mbps=1), 100)[0]
-    return (
-        plain == list(range(50))
-        and 20 <= min(took) < 60
-        and ordered == list(range(100))
-        and mixed != ordered == sorted(mixed)
-        and 13 <= len(narrow) <= 20
-    )
+def counts(contestant: str, *packets: int, worst_ms: float = 1.0, source_ms: float = 0.0) -> bool:
+    """Returns whether a run counts whose wires carried these numbers of packets."""
+    bed = testbed.Testbed(replace(CELL, rtt_ms=2.0, links=len(packets)), 1, 0)
+    ways = [{"delivered": {"packets": n}, "worst_ms": worst_ms} for n in packets]
+    bed.counters = [{"forward": way, "reverse": way} for way in ways]
+    run = sockets.Run(bed.cell, contestant, 1)
+    return not refused(lambda: bed.stalled_ms(run.links, source_ms), kind=UnsoundError)
 
 
 def drawn(seed: int) -> Cell:
@@ -284,6 +243,23 @@ CASES = {
             kept((OVER, "bond", DIGEST, 0.0), (IN_ORDER, "bond", DIGEST, 0.0), drop=5e6), ["bond"], DIGEST
         )
     ),
-    # In real time: a busy machine may be late, a wrong wire always is.
-    "wires": lambda: any(wires() for _ in range(3)),
+    "ours over a wire that carried nothing": lambda: all(
+        counts(name, 900, 900) and not counts(name, 900, 3) for name in ("bond", "strand", "cmt")
+    ),
+    "SRT over one wire": lambda: counts("srt", 900, 0) and not counts("srt", 0, 900),
+    "a timer that was late": lambda: (
+        counts("bond", 900, worst_ms=50)
+        and not counts("bond", 900, worst_ms=51)
+        and not counts("bond", 900, source_ms=51)
+    ),
+    "wires": lambda: (
+        testbed.changes(replace(CELL, rtt_ms=40.0)) == ["links.wire.delay=20 ms", "links.wire.keep_order=true"]
+        and testbed.changes(replace(CELL, rtt_ms=10.0, jitter_ms=20.0, ordered=False, link_mbps=1.0))
+        == [
+            'links.wire.delay={ uniform = ["5 ms", "25 ms"], every = "packet" }',
+            "links.wire.keep_order=false",
+            "links.wire.rate=1 Mbit/s",
+            "links.wire.queue.limit=12500 B",
+        ]
+    ),
 }

@@ -9,7 +9,7 @@ from bench import pages
 from bench.friendliness import networks, verdicts
 from bench.friendliness.networks import Network
 from bench.friendliness.runs import Program, Result
-from bench.stats import Ratio
+from bench.stats import Mean, mean_ratio
 
 Rtts = tuple[int, ...]
 PAIRS: tuple[tuple[int, int], ...] = ((10, 10), (10, 100))
@@ -63,13 +63,13 @@ def rtts_of(rtts: Rtts) -> str:
     return "/".join(map(str, rtts)) + " ms"
 
 
-def grid(bench: Bench, columns: list[tuple[str, Callable[[str], tuple[str, Ratio]]]]) -> str:
+def grid(bench: Bench, columns: list[tuple[str, Callable[[str], tuple[str, Mean]]]]) -> str:
     """Rows of windows; each column shows a ratio. Beneath it, how exact they are."""
     rows, widest = [], 0.0
     for window in bench.windows:
         cells = [column(window) for _, column in columns]
         rows.append([f"`{window}`", *(text for text, _ in cells)])
-        widest = max([widest, *(ratio.half_width for _, ratio in cells)])
+        widest = max([widest, *(ratio.half for _, ratio in cells)])
     note = f"\nThe widest 95 % interval of a mean here: ± {widest:.2f}.\n" if bench.seeds > 1 else ""
     return table(["window", *(head for head, _ in columns)], rows) + note
 
@@ -84,11 +84,11 @@ def improve(bench: Bench) -> Iterator[tuple[str, str]]:
         + [networks.instead(link, *cell) for cell in cells for link in "xy"]
     )
 
-    def column(cell: tuple[tuple[int, int], float, str, int]) -> Callable[[str], tuple[str, Ratio]]:
+    def column(cell: tuple[tuple[int, int], float, str, int]) -> Callable[[str], tuple[str, Mean]]:
         rtts, buffer, kind, others = cell
         name = f"{rtts_of(rtts)}, {buffer:g} BDP, {f'with {TITLES[kind]}' if others else 'alone'}"
 
-        def text(window: str) -> tuple[str, Ratio]:
+        def text(window: str) -> tuple[str, Mean]:
             tcps = [of(networks.instead(link, *cell))["ours"]["goodput_bps"] for link in "xy"]
             ratio = verdicts.of_best(of(networks.improve(window, *cell))["ours"]["goodput_bps"], tcps)
             kept = verdicts.improves(ratio)
@@ -114,12 +114,12 @@ def harm(bench: Bench) -> Iterator[tuple[str, str]]:
     of = bench.results([networks.harm(window, *cell) for cell in cells for window in bench.windows])
     base = verdicts.uncoupled(bench.windows)
 
-    def ratio(window: str, cell: tuple[Rtts, str, int]) -> Ratio:
+    def ratio(window: str, cell: tuple[Rtts, str, int]) -> Mean:
         result = of(networks.harm(window, *cell))
         return verdicts.of_one(result["ours"]["goodput_bps"], result["tcp"]["goodput_bps"], cell[2])
 
-    def column(cell: tuple[Rtts, str, int]) -> Callable[[str], tuple[str, Ratio]]:
-        def text(window: str) -> tuple[str, Ratio]:
+    def column(cell: tuple[Rtts, str, int]) -> Callable[[str], tuple[str, Mean]]:
+        def text(window: str) -> tuple[str, Mean]:
             it = ratio(window, cell)
             kept = verdicts.harmless(it)
             bench.judge("2", window, it.mean, kept, f"{rtts_of(cell[0])}, {cell[2]} {TITLES[cell[1]]}")
@@ -142,13 +142,13 @@ def balance(bench: Bench) -> Iterator[tuple[str, str]]:
     of = bench.results([networks.balance(window, *cell) for cell in cells for window in bench.windows])
     base = verdicts.uncoupled(bench.windows)
 
-    def ratio(window: str, cell: tuple[tuple[int, int], float, str]) -> Ratio:
+    def ratio(window: str, cell: tuple[tuple[int, int], float, str]) -> Mean:
         result = of(networks.balance(window, *cell))
         ways = [result[f"ours/p{i}"]["goodput_bps"] for i in range(2)]
         return verdicts.share(ways[0], [x + y for x, y in zip(*ways)])
 
-    def column(cell: tuple[tuple[int, int], float, str]) -> Callable[[str], tuple[str, Ratio]]:
-        def text(window: str) -> tuple[str, Ratio]:
+    def column(cell: tuple[tuple[int, int], float, str]) -> Callable[[str], tuple[str, Mean]]:
+        def text(window: str) -> tuple[str, Mean]:
             it = ratio(window, cell)
             kept = verdicts.balances(it, ratio(base, cell))
             if window != base:
@@ -184,7 +184,7 @@ def both_paths(bench: Bench) -> Iterator[tuple[str, str]]:
     rows = []
     for window in bench.windows:
         result = of(networks.pair(window))
-        ratio = Ratio(result["ours"]["goodput_bps"], [networks.PAIR_PAYLOAD_BPS] * bench.seeds)
+        ratio = mean_ratio(result["ours"]["goodput_bps"], [networks.PAIR_PAYLOAD_BPS] * bench.seeds)
         held = window in verdicts.FILLING
         kept = ratio.mean >= verdicts.LEAST_OF_SUM
         if held:

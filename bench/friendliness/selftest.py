@@ -2,7 +2,7 @@
 
 from bench.common import near
 from bench.friendliness import beside, networks, verdicts
-from bench.stats import Ratio
+from bench.stats import mean_ratio
 
 RTTS = (10, 10)
 REFERENCE = {"ours": {"goodput_bps": [3e6]}, "tcp": {"goodput_bps": [7e6]}}
@@ -30,7 +30,7 @@ CASES = {
     ),
     "the best path is the better mean": lambda: verdicts.of_best([4.0, 6.0], [[9.0, 1.0], [6.0, 2.0]]).mean == 1.0,
     "goal 1 at its mark": lambda: (
-        verdicts.improves(Ratio([95.0], [100.0])) and not verdicts.improves(Ratio([94.9], [100.0]))
+        verdicts.improves(mean_ratio([95.0], [100.0])) and not verdicts.improves(mean_ratio([94.9], [100.0]))
     ),
     "goal 2 at its mark": lambda: (
         verdicts.harmless(verdicts.of_one([11.0], [40.0], 4))
@@ -44,19 +44,19 @@ CASES = {
         and beside.fair_bps(REFERENCE, 1, live=False) == 5e6
     ),
     "goal 3 at its mark": lambda: (
-        verdicts.balances(Ratio([35.0], [100.0]), Ratio([50.0], [100.0]))
-        and not verdicts.balances(Ratio([35.1], [100.0]), Ratio([50.0], [100.0]))
+        verdicts.balances(mean_ratio([35.0], [100.0]), mean_ratio([50.0], [100.0]))
+        and not verdicts.balances(mean_ratio([35.1], [100.0]), mean_ratio([50.0], [100.0]))
     ),
     # Means 2 and 4, deviations of the ratios 0.25: t(0.975, 2) 0.25 / √3.
-    "the interval": lambda: abs(Ratio([1.0, 2.0, 3.0], [4.0, 4.0, 4.0]).half_width - 4.303 * 0.25 / 3**0.5) < 1e-9,
-    "a single run has no interval": lambda: Ratio([1.0], [2.0]).half_width == 0.0,
+    "the interval": lambda: abs(mean_ratio([1.0, 2.0, 3.0], [4.0, 4.0, 4.0]).half - 4.303 * 0.25 / 3**0.5) < 1e-9,
+    "a single run has no interval": lambda: mean_ratio([1.0], [2.0]).half == 0.0,
     "uncoupled windows fail goal 2: the bench is sound": lambda: (
-        verdicts.broken({RTTS: [Ratio([2.0], [1.0])], (10, 100): [Ratio([1.0], [1.0])]}) is None
+        verdicts.broken({RTTS: [mean_ratio([2.0], [1.0])], (10, 100): [mean_ratio([1.0], [1.0])]}) is None
     ),
     "uncoupled windows pass goal 2: the bench is broken": lambda: (
-        verdicts.broken({RTTS: [Ratio([2.0], [1.0]), Ratio([1.05], [1.0])]}) is not None
+        verdicts.broken({RTTS: [mean_ratio([2.0], [1.0]), mean_ratio([1.05], [1.0])]}) is not None
     ),
-    "uncoupled windows that were not run": lambda: verdicts.broken({(10, 100): [Ratio([2.0], [1.0])]}) is not None,
+    "uncoupled windows that were not run": lambda: verdicts.broken({(10, 100): [mean_ratio([2.0], [1.0])]}) is not None,
     "a capacity that is used at once": lambda: near(seconds([(0, 10)]), 0),
     "a capacity that is used after four seconds": lambda: near(seconds([(0, 4), (14, 10)]), 4),
     "a dip of half a second counts, one of 90 % does not": lambda: (

@@ -3,7 +3,7 @@
 from statistics import fmean
 
 from bench.pages import bold
-from bench.stats import Ratio
+from bench.stats import Mean, mean_ratio
 
 # Goal 1 (RFC 6356 §2): ours, of a TCP on the best of its paths.
 LEAST_OF_BEST = 0.95
@@ -48,27 +48,27 @@ def uncoupled(windows: list[str]) -> str:
     return next(word for word in UNCOUPLED if word in windows)
 
 
-def of_best(ours: list[float], instead: list[list[float]]) -> Ratio:
+def of_best(ours: list[float], instead: list[list[float]]) -> Mean:
     """Goal 1: to the better of the TCPs in its place."""
-    return Ratio(ours, max(instead, key=fmean))
+    return mean_ratio(ours, max(instead, key=fmean))
 
 
-def of_one(ours: list[float], others: list[float], count: int) -> Ratio:
+def of_one(ours: list[float], others: list[float], count: int) -> Mean:
     """Goal 2: to one of `count` TCPs that have `others` together."""
-    return Ratio(ours, [all_of_them / count for all_of_them in others])
+    return mean_ratio(ours, [all_of_them / count for all_of_them in others])
 
 
-def share(congested: list[float], ours: list[float]) -> Ratio:
+def share(congested: list[float], ours: list[float]) -> Mean:
     """Goal 3: of what is carried over the congested path, to all."""
-    return Ratio(congested, ours)
+    return mean_ratio(congested, ours)
 
 
-def improves(ratio: Ratio) -> bool:
+def improves(ratio: Mean) -> bool:
     """Goal 1's mark."""
     return ratio.mean >= LEAST_OF_BEST
 
 
-def harmless(ratio: Ratio) -> bool:
+def harmless(ratio: Mean) -> bool:
     """Goal 2's mark."""
     return ratio.mean <= MOST_OF_ONE
 
@@ -78,12 +78,12 @@ def fair(share: float) -> bool:
     return FAIR[0] <= share <= FAIR[1]
 
 
-def balances(ratio: Ratio, base: Ratio) -> bool:
+def balances(ratio: Mean, base: Mean) -> bool:
     """Goal 3's mark."""
     return ratio.mean <= MOST_OF_UNCOUPLED * base.mean
 
 
-def broken(of_uncoupled: dict[tuple[int, ...], list[Ratio]]) -> str | None:
+def broken(of_uncoupled: dict[tuple[int, ...], list[Mean]]) -> str | None:
     """Fault of the bench itself, if uncoupled windows pass goal 2 anywhere with equal round trips."""
     equal = [ratio for rtts, ratios in of_uncoupled.items() if len(set(rtts)) == 1 for ratio in ratios]
     if not equal:

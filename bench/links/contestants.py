@@ -31,6 +31,11 @@ def parse(contestant):
     return name, [int(link)] if link else None
 
 
+def links_of(env, contestant):
+    """Links that a contestant claims to use, by number."""
+    return parse(contestant)[1] or list(range(1, env.count() + 1))
+
+
 def needs(names):
     """What these contestants need, as bench/programs.py has it."""
     of = {"rist": ("rist",), "srt": ("srt",), "mptcp": ("mptcp", "cubic"), "tcp": ("cubic",)}
@@ -129,8 +134,7 @@ def start_tcp(env, flows, seconds):
 
 def bulk(env, program, contestant, warmup, seconds):
     """Goodput in bit/s, after the warm-up."""
-    name, links = parse(contestant)
-    links = links or list(range(1, len(env.links) + 1))
+    name, links = parse(contestant)[0], links_of(env, contestant)
     whole = warmup + seconds
     if not is_tcp(name):
         result = json.loads(told(start_perf(env, program, name, links, whole), whole + 60))
@@ -205,8 +209,7 @@ def sealed(program, folder):
 
 def live_commands(env, program, contestant, latency, ours=(("--plain",), ("--plain",), f"{SERVER}:{PORT}")):
     """The receiver's and the sender's command line; `ours`: what ours have besides, and whom the sender calls."""
-    name, links = parse(contestant)
-    links = links or list(range(1, len(env.links) + 1))
+    name, links = parse(contestant)[0], links_of(env, contestant)
     source, sink = f"udp://127.0.0.1:{IN_PORT}", f"udp://127.0.0.1:{OUT_PORT}"
     if name == "srt":
         there = f"srt://{server(links[0])}:{PORT}?mode=caller&latency={latency}"

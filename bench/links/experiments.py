@@ -72,8 +72,7 @@ def back(result, dark, light):
 
 def gap(cell, env, program, contestant):
     """The longest time without delivery in order while link 1 is dark."""
-    name, links = contestants.parse(contestant)
-    links = links or list(range(1, len(env.links) + 1))
+    name, links = contestants.parse(contestant)[0], contestants.links_of(env, contestant)
     client = contestants.start_perf(env, program, name, links, cell.seconds, reverse=True)
     first, last, dark = cell.extra["outage"]
     threading.Timer(first + 0.3, lambda: env.say("hole on both", dark)).start()

@@ -126,7 +126,7 @@ def attempt(task: Task, job: int, command, emulator) -> dict:
             result = experiments.measure(cell, env, command, name)
     except (contestants.RunError, subprocess.SubprocessError, OSError, ValueError, KeyError) as error:
         raise UnsoundError(f"{type(error).__name__}: {error}"[:300]) from None
-    netns.sound(env.counters, contestants.parse(name)[1] or range(1, len(env.links) + 1))
+    netns.sound(env.counters, contestants.links_of(env, name))
     return result | {"links": [link["forward"]["delivered"]["packets"] for link in env.counters]}
 
 

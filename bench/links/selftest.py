@@ -2,7 +2,7 @@
 
 import struct
 
-from bench.common import UnsoundError, refused
+from bench.common import LEAST_PACKETS, UnsoundError, refused
 from bench.links import contestants, experiments, netns, peers, tcp_messages
 from bench.links import main as links
 
@@ -124,11 +124,20 @@ def verdicts():
 
 
 def links_that_carried_nothing():
-    """A contestant that claims two links is held to both; one that claims the first, to that one."""
+    """Each kind of contestant that claims two links is held to both; one that claims a link, to that one."""
     way = lambda packets: {"delivered": {"packets": packets}, "late": [0, 0, 0], "worst_ms": 0.0}  # noqa: E731
-    counters = [{"forward": way(n), "reverse": way(n)} for n in (1000, netns.LEAST_PACKETS - 1)]
-    assert refused(lambda: netns.sound(counters, [1, 2]), "link 2 carried 19 packets", UnsoundError)
-    netns.sound(counters, [1])
+    env, idle = netns.Environment(None, "pair", 1), LEAST_PACKETS - 1
+
+    def sound(contestant, *packets):
+        netns.sound([{"forward": way(n), "reverse": way(n)} for n in packets], contestants.links_of(env, contestant))
+
+    for name in ("bond", "cmt,rtx=same", "redundant", "rist", "rist-copies", "mptcp", "mptcp-cubic"):
+        sound(name, 1000, LEAST_PACKETS)
+        for n, packets in ((1, (idle, 1000)), (2, (1000, idle))):
+            assert refused(lambda of=(name, *packets): sound(*of), f"link {n} carried 19 packets", UnsoundError), name
+    for name in ("srt@1", "bond@1", "tcp-cubic@1"):
+        sound(name, 1000, 0)
+        assert refused(lambda of=name: sound(of, 0, 1000), "link 1 carried 0 packets", UnsoundError), name
 
 
 def mptcp_is_mptcp():

@@ -40,6 +40,14 @@ def behind(*late: list[int], carried: int = 500) -> bool:
     return not refused(lambda: sockets.judged({}, [1], *links), kind=UnsoundError)
 
 
+def idle(contestant: str, *streams: tuple[int, ...]) -> bool:
+    """Returns whether streams count in which links carried these numbers of packets."""
+    way = lambda packets: {"delivered": {"packets": packets}, "late": [0, 0, 0], "worst_ms": 0.1}  # noqa: E731
+    counters = [[{"forward": way(n), "reverse": way(n)} for n in packets] for packets in streams]
+    links = sockets.claimed(contestant, len(streams[0]))
+    return not refused(lambda: sockets.judged({}, links, *counters), kind=UnsoundError)
+
+
 def half_again(*chunks_a_s: int) -> float:
     """When a path that was away from 3 to 4 s carries half of what it did, from what arrived in each second."""
     rows = [
@@ -345,6 +353,12 @@ CASES = {
     "a stream through one that was late": lambda: not behind([90, 90, 90]),
     "a trial through one that was late": lambda: not behind([90, 90, 90], [0, 0, 0]),
     "a stream over a link that carried nothing": lambda: not behind([0, 0, 0], carried=3),
+    "a trial over a link that carried nothing": lambda: not idle("rist", (900, 900), (900, 3)),
+    "contestants that claim both links": lambda: (
+        all(idle(name, (900, 900)) and not idle(name, (900, 3)) for name in ("strand", "rist", "mptcp"))
+        and idle("srt@1", (900, 3))
+        and not idle("srt@2", (900, 3))
+    ),
     "half again in the second after its return": lambda: half_again(20, 20, 20, 0, 4, 10, 20) == 1500,
     "half again at once": lambda: half_again(20, 20, 20, 0, 10) == 500,
     "never half again": lambda: half_again(20, 20, 20, 0, 8, 8) == math.inf,

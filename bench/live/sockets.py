@@ -110,9 +110,14 @@ def run(one: Run, programs: tuple[Path, Path], seconds: int, job: int) -> dict:
         kept = measures.of_stream(of_each(result["each"]), latency_ms / 1000, BEFORE_S + seconds)
     except measures.MeasureError as error:
         raise RunError(f"{one}: {error}") from None
-    links = contestants.parse(one.name)[1] or list(range(1, len(counters) + 1))
+    links = claimed(one.name, len(counters))
     always = one.instance.oracle[latency_ms][1]
     return judged({**kept, "option_ms": option_ms, "late_always": always}, links, before, counters)
+
+
+def claimed(contestant: str, paths: int) -> list[int]:
+    """Links that a contestant has to use, by number."""
+    return contestants.parse(contestant)[1] or list(range(1, paths + 1))
 
 
 def streamed(one: Run, programs: tuple[Path, Path], seconds: int, option_ms: int, job: int) -> tuple[dict, list[dict]]:

@@ -8,6 +8,7 @@ sign at either end. Rates are those of a token bucket. Nothing outside of these 
 own, and `/run/netns` is in them.
 """
 
+import json
 import random
 import subprocess
 import threading
@@ -106,6 +107,12 @@ class Network:
         ip(STUDIO, f"link set down{link} up")
         ip(STUDIO, f"addr replace 10.79.{link}.1/24 dev down{link}")
         ip(STUDIO, f"route replace 10.78.{link}.0/24 via 10.79.{link}.254 dev down{link}")
+
+    def packets(self) -> dict[int, int]:
+        """Packets that each link has carried to the studio."""
+        words = ["ip", "-n", AIR, "-s", "-j", "link", "show", "dev"]
+        told = {link: subprocess.run([*words, f"ad{link}"], capture_output=True, check=True).stdout for link in LINKS}
+        return {link: json.loads(text)[0]["stats64"]["tx"]["packets"] for link, text in told.items()}
 
     def silence(self, links: tuple[int, ...], *, on: bool) -> None:
         """Links lose all without a sign, or no longer."""

@@ -1,5 +1,6 @@
 """Tables of a trial, and what missed a bar."""
 
+from bench.common import UnsoundError, carried
 from bench.pages import table
 from bench.soak.faults import END_S
 from bench.soak.recordings import Hole
@@ -12,6 +13,15 @@ WARM_AGE_S = 30.0
 MOST_RSS_KIB, MOST_DESCRIPTORS = 512.0, 0.5
 # Below that many seconds of samples a slope says nothing.
 LEAST_S = 60.0
+
+
+def unsound(packets: dict[int, int]) -> list[str]:
+    """A line if a link that the sender has was idle all along."""
+    try:
+        carried(packets)
+    except UnsoundError as error:
+        return [f"the trial does not count: {error}"]
+    return []
 
 
 class Report:
@@ -103,7 +113,7 @@ class Report:
         """A line for each bar that was missed."""
         trial = self.trial
         lines = [f"{one.number}. {one.fault}: {one.missed}" for one in trial.outcomes if one.missed]
-        lines += trial.watch.wrong
+        lines += unsound(trial.packets) + trial.watch.wrong
         if trial.watch.again:
             lines.append(f"{trial.watch.again} packets are in a later recording again")
         for name, took in trial.ends:

@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.soak import faults, sides, stream
+from bench.soak import faults, report, sides, stream
 from bench.soak.recordings import Watch
 from bench.soak.stream import TS
 from bench.soak.trial import Outcome
@@ -148,6 +148,9 @@ CASES = {
         outcome("no address", 1.0, 4.0, 1) == "" and outcome("no address", 1.0, 4.0, 2) != ""
     ),
     "never": lambda: "nothing" in outcome("kill", None),
+    "a link that was idle": lambda: (
+        report.unsound({1: 900, 2: 20, 3: 800}) == [] and "link 2" in report.unsound({1: 900, 2: 19, 3: 800})[0]
+    ),
     "growth": growth,
     "faults of a seed": drawn,
 }

@@ -80,6 +80,8 @@ class Trial:
         self.source: subprocess.Popen | None = None
         self.guard = Guard()
         self.begun = self.seconds = 0.0
+        # Packets that each link carried.
+        self.packets: dict[int, int] = {}
 
     def side(self, name: str) -> Side:
         """Sender or receiver."""
@@ -223,6 +225,7 @@ class Trial:
 
     def _finish(self) -> None:
         """SIGTERM ends sender and receiver, in this order."""
+        self.packets = self.network.packets()
         for name in (SENDER, RECEIVER):
             self.sides[name].over.set()
             self.ends.append((f"{name}: SIGTERM at the end", self.sides[name].terminate(END_S + 30)))

@@ -14,13 +14,11 @@ from itertools import product
 from pathlib import Path
 from typing import IO, Any
 
-from bench.common import TARGET, TRIES, RunError, UnsoundError, cargo, keep, whole
+from bench.common import RELEASE, TRIES, RunError, UnsoundError, cargo, keep, whole
 from bench.pages import table
 from bench.stats import spread
 
 NEEDS_PROGRAM = False
-MANIFEST = Path(__file__).parent / "srt-copy/Cargo.toml"
-BUILT = TARGET / "bench" / "srt-copy"
 PAGE = "performance.md"
 OURS, LIBSRT = "strandcast", "srt-live-transmit"
 # Seven transport packets, and payloads that are written together.
@@ -36,7 +34,7 @@ def command(name: str, url: str, *, sends: bool) -> list[str]:
     console = "-" if name == OURS else "file://con"
     places = [console, url] if sends else [url, console]
     if name == OURS:
-        return [str(BUILT / "release/srt-copy"), *places]
+        return [str(RELEASE / "srt_copy"), *places]
     return [LIBSRT, "-q", "-a:no", f"-chunk:{PAYLOAD}", *places]
 
 
@@ -129,7 +127,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
     """All pairs in turn; the table."""
-    cargo("--manifest-path", str(MANIFEST), "--target-dir", str(BUILT), build=not asked.no_build)
+    cargo("-p", "strandcast-bench", "--bin", "srt_copy", build=not asked.no_build)
     rates = [float(rate) for rate in asked.rates.split(",")]
     cells = list(product(rates, KEYS, (OURS, LIBSRT), (OURS, LIBSRT)))
     costs: dict[str, list[tuple[float, float]]] = {}

@@ -22,6 +22,7 @@ from bench.pages import table as markdown
 from bench.validate import linux, sides, table
 
 NETWORK = table.FOLDER / "bbr"
+PAGE = "validation.md"
 LIMIT, WARMUP, PORT = 0.10, 10, 5201
 PACKET = 1500
 
@@ -89,7 +90,7 @@ def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str]
 
     def kernels(task: tuple[Cell, int], job: int) -> dict:
         cell, run = task
-        goodput = linux.counted(netns.Environment(emulator, NETWORK, run, cell.sets(), job), transfer, cell)
+        goodput = linux.counted(netns.Environment(emulator, NETWORK, run, cell.sets(), job), [1], transfer, cell)
         return {flow: {"goodput_bps": bps} for flow, bps in goodput.items()}
 
     theirs = {

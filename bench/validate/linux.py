@@ -1,7 +1,7 @@
 """One run of the kernel's TCP or MPTCP over emulated links: iperf3 (through mptcpize), its goodput, and what the kernel says.
 
 A run counts only if these conditions held: the congestion control on every subflow, exactly one subflow per link, no
-fallback to TCP, no packet above the MTU, an emulator that was not late.
+fallback to TCP, packets on each link, no packet above the MTU, an emulator that was not late.
 """
 
 import dataclasses
@@ -10,7 +10,7 @@ import re
 import statistics
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench.common import UnsoundError
@@ -56,22 +56,22 @@ def run(emulator: Path, cell: Cell, seed: int, job: int, warmup: int, seconds: i
         UnsoundError: The run does not count.
     """
     env, before = netns.Environment(emulator, NETWORK, seed, cell.sets, job), processors()
-    record = counted(env, measure, cell, warmup, seconds)
+    record = counted(env, contestants.links_of(env, cell.contestant), measure, cell, warmup, seconds)
     return record | {"idle": idle(before, processors()), "worst_late_ms": netns.lateness(env.counters)["worst_ms"]}
 
 
-def counted(env: netns.Environment, work: Callable[..., dict], *more: object) -> dict:
-    """What `work(env, …)` measures.
+def counted(env: netns.Environment, links: Sequence[int], work: Callable[..., dict], *more: object) -> dict:
+    """What `work(env, …)` measures over these links, by number.
 
     Raises:
-        UnsoundError: It failed, the emulator was late, or the kernel left segments together.
+        UnsoundError: It failed, a link carried nothing, the emulator was late, or the kernel left segments together.
     """
     try:
         with env:
             record = work(env, *more)
     except (contestants.RunError, subprocess.SubprocessError, OSError, ValueError, KeyError) as error:
         raise UnsoundError(f"{type(error).__name__}: {error}"[:300]) from None
-    netns.sound(env.counters, ())
+    netns.sound(env.counters, links)
     if any(large_packet(link) for link in env.counters):
         raise UnsoundError("packets above the MTU")
     if (late := netns.lateness(env.counters)["late"][0]) > LATE_SHARE:
@@ -86,9 +86,8 @@ def large_packet(link: dict) -> bool:
 
 def measure(env: netns.Environment, cell: Cell, warmup: int, seconds: int) -> dict:
     """Goodput after the warm-up, and each subflow by the name of its link."""
-    name, links = contestants.parse(cell.contestant)
+    name, links = contestants.parse(cell.contestant)[0], contestants.links_of(env, cell.contestant)
     protocol, _, algorithm = name.partition("-")
-    links = links or list(range(1, len(env.links) + 1))
     wrap = ["mptcpize", "run"] if protocol == "mptcp" else []
     for side in (env.c, env.s):
         for key, value in (SYSCTLS | (LARGE if cell.large_buffer else {})).items():

@@ -19,6 +19,7 @@ from bench.links import netns
 from bench.pages import table as markdown
 from bench.validate import linux, sides, table
 
+PAGE = "validation.md"
 LIMIT, WARMUP, LOSS = 0.10, 10, 0.01
 # As the kernel calls them, and ours with the kernel's habits: it does not have RFC 9438's alpha of 1, and its Reno
 # counts the segments that an ACK acknowledges.

@@ -5,6 +5,7 @@ import itertools
 import pathlib
 import tempfile
 
+from bench.stats import Mean
 from bench.validate import ns2, ours, table
 
 BUFFERS_KIB = (32, 64, 128)
@@ -31,7 +32,7 @@ def steps(folder: pathlib.Path, paths: dict) -> list[int]:
     return [abs(b - a) for a, b in itertools.pairwise(tsns)]
 
 
-def theirs(name: str, its: dict) -> dict[str, tuple[float, float]]:
+def theirs(name: str, its: dict) -> dict[str, Mean]:
     """ns-2's goodput, peak and mean of the steps, each with half of its 95 % interval; seeds that hang are left out."""
     rows = []
     for seed in range(1, its["seeds"] + 1):
@@ -40,7 +41,7 @@ def theirs(name: str, its: dict) -> dict[str, tuple[float, float]]:
             if goodput is not None:
                 found = steps(pathlib.Path(folder), its["paths"])
                 rows.append((goodput / 1e6, max(found), sum(found) / len(found)))
-    return {key: table.interval(column) for key, column in zip(KEYS, zip(*rows, strict=True), strict=True)}
+    return {key: Mean.of(column) for key, column in zip(KEYS, zip(*rows, strict=True), strict=True)}
 
 
 LONG_S = 600
@@ -49,11 +50,11 @@ KEYS = ("goodput, Mbit/s", "peak step", "mean step")
 METRICS = {"goodput_bps": 1e-6, "reorder_max_tsn": 1.0, "reorder_mean_tsn": 1.0}
 
 
-def our(binary: pathlib.Path, name: str, its: dict) -> dict[str, tuple[float, float]]:
+def our(binary: pathlib.Path, name: str, its: dict) -> dict[str, Mean]:
     """Our goodput, peak and mean, with the same intervals."""
     (result,) = ours.run(binary, name, its, "ns2")["flows"]["flow"].values()
     return {
-        key: (result[metric]["mean"] * scale, result[metric]["ci95"] * scale)
+        key: Mean(result[metric]["mean"] * scale, result[metric]["ci95"] * scale)
         for key, (metric, scale) in zip(KEYS, METRICS.items(), strict=True)
     }
 
@@ -72,7 +73,7 @@ def measured(asked: argparse.Namespace) -> dict[str, str]:
         found = [("ns-2", theirs(name, its))] if ns2.version() else []
         found.append(("ours", our(asked.program, name, its)))
         for who, values in found:
-            cells = " | ".join(f"{mean:.3f} ± {half:.3f}" for mean, half in values.values())
+            cells = " | ".join(f"{one.mean:.3f} ± {one.half:.3f}" for one in values.values())
             rows.append(f"{kib} KiB, {who} | {cells}")
     if not ns2.version():
         rows.append("ns-2 is not installed (Debian package ns2)")

@@ -2,7 +2,7 @@
 
 from bench.common import UnsoundError
 from bench.common import refused as fails
-from bench.links import contestants
+from bench.links import contestants, netns
 from bench.validate import constants, linux, mptcp, sides
 
 # Lines of `ss -tinOH`: two subflows of the data, one of iperf3's control connection.
@@ -83,6 +83,37 @@ def segments_left_together_are_noticed() -> None:
     assert not linux.large_packet({"forward": {"largest": 1500}})
 
 
+class Rig(netns.Environment):
+    """A network whose links carried these packets."""
+
+    def __init__(self, *packets: int) -> None:
+        """Nothing is made."""
+        super().__init__(None, linux.NETWORK, 1)
+        self.carried = packets
+
+    def lay(self) -> None:
+        """Makes nothing."""
+
+    def close(self) -> None:
+        """Counters of links that were in time."""
+        ways = [
+            {"delivered": {"packets": n}, "late": [0, 0, 0], "worst_ms": 0.1, "largest": 1500} for n in self.carried
+        ]
+        self.counters = [{"forward": way, "reverse": way} for way in ways]
+
+
+def links_that_carried_nothing() -> None:
+    """The kernel's MPTCP has to use both links, its TCP the one that it names."""
+
+    def counted(contestant: str, *packets: int) -> dict:
+        rig = Rig(*packets)
+        return linux.counted(rig, contestants.links_of(rig, contestant), lambda _: {"goodput_bps": 1})
+
+    assert counted("mptcp-cubic", 900, 900) == counted("tcp-reno@2", 0, 900) == {"goodput_bps": 1}
+    for contestant, *packets in (("mptcp-cubic", 900, 3), ("mptcp-reno", 3, 900), ("tcp-reno@2", 900, 3)):
+        assert refused(lambda of=(contestant, *packets): counted(*of), "carried 3 packets"), contestant
+
+
 def an_explanation_has_bounds() -> None:
     """A gap that nothing explains is off, and so is one below or above what its explanation allows."""
     assert set(mptcp.EXPLAINED) <= set(mptcp.cells())
@@ -130,6 +161,7 @@ TESTS = [
     a_fallback_is_noticed,
     goodput_is_of_the_time_behind_the_warm_up,
     segments_left_together_are_noticed,
+    links_that_carried_nothing,
     an_explanation_has_bounds,
     cells_are_named,
 ]

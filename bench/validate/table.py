@@ -3,7 +3,6 @@
 import json
 import pathlib
 import tomllib
-from collections.abc import Sequence
 
 from bench import common
 from bench.stats import half_width
@@ -63,11 +62,6 @@ def tree(runs: list) -> dict:
         return summary(values) if name == "goodput_bps" else round(sum(values) / len(values), 2)
 
     return of("", runs)
-
-
-def interval(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and half the width of the 95 % interval, as they are; 0 of a single value."""
-    return sum(values) / len(values), half_width(values) if len(values) > 1 else 0.0
 
 
 def show(goodput: dict) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from bench.pages import table as markdown
 from bench.validate import ns2, ours, sides, table
 
+PAGE = "validation.md"
 LIMIT = 0.10
 
 

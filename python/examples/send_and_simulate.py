@@ -1,4 +1,6 @@
-"""A scheduler of one's own, over two paths of this machine and in the simulator: send_and_simulate.py FILE.
+"""Example: runs a scheduler written in Python over two paths of this machine, and in the simulator.
+
+Usage: send_and_simulate.py FILE.
 
 FILE is an MPEG transport stream. Both ends run in this process; on real networks each has a program of its own.
 """
@@ -19,7 +21,7 @@ class LeastInFlight(sc.Scheduler):
     base = "cmt"
 
     def next(self, view: sc.View, backlog: sc.Backlog) -> int | None:  # noqa: ARG002
-        """The path of the next packet."""
+        """Returns the path of the next packet."""
         with_room = [path for path in view.usable if path.room > 0]
         return min(with_room, key=lambda path: path.in_flight).id if with_room else None
 
@@ -27,7 +29,7 @@ class LeastInFlight(sc.Scheduler):
 def send(
     media: pathlib.Path, played: pathlib.Path, folder: pathlib.Path
 ) -> tuple[live.stats.ReceiveSummary, list[str]]:
-    """Sends a file over two paths, encrypted; how it was played, and the paths."""
+    """Sends a file over two paths, encrypted. Returns the playout results and the paths."""
     studio, van = pairing.Store(folder / "studio" / "identity"), pairing.Store(folder / "van" / "identity")
     paths = ["bind=127.0.0.2", "bind=127.0.0.3"]
     with live.Receiver(played, listen=["127.0.0.1:0"], key=studio.path, once=True) as receiver:
@@ -39,12 +41,12 @@ def send(
 
 
 def simulate() -> sc.Result:
-    """The same scheme and another one, in a network of two links."""
+    """Simulates this scheme and another one in a network of two links."""
     return sc.run(sc.Scenario.example("first"), [LeastInFlight, "cmt"], runs=1, seed=1)
 
 
 def main(media: str) -> None:
-    """Sends, simulates, and prints what came of both."""
+    """Sends, simulates, and prints the results of both."""
     with tempfile.TemporaryDirectory() as folder:
         received, paths = send(pathlib.Path(media), pathlib.Path(folder) / "played.ts", pathlib.Path(folder))
     print(f"{received.bytes} bytes, identical: {received.identical}", *paths, sep="\n")

@@ -87,8 +87,9 @@ _LAZY = {
     "sweep": "sweeps",
     "units": "",
 }
-"""Where names live that are only loaded when somebody asks for them, so that the command starts at once; modules live
-nowhere."""
+"""Modules of the public names, by name. A module is loaded when a caller first uses one of its names, so that the
+command starts at once.
+"""
 
 __all__ = [
     "RESULTS_EPOCH",

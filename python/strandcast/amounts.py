@@ -8,7 +8,7 @@ from strandcast.units import parse
 
 
 def si(value: object) -> float | None:
-    """A number, or a text with a unit, in SI units; None: it is neither."""
+    """Converts a number, or a text with a unit, to SI units. Returns None for any other value."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     if not isinstance(value, str):
@@ -20,7 +20,7 @@ def si(value: object) -> float | None:
 
 
 def numbers(texts: pl.Series) -> pl.Series:
-    """Values as numbers in SI units if all of them are such ("10 ms"); else as they are."""
+    """Converts values such as "10 ms" to numbers in SI units. If one value is no number, all are returned unchanged."""
     found = [si(text) for text in texts.unique(maintain_order=True)]
     if None in found or not found:
         return texts

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
 
 def array(runs: pl.DataFrame, name: str) -> xarray.DataArray:
-    """A metric's runs as an array: all columns but `value` are its dimensions, what no run has is NaN.
+    """Returns a metric's runs as an array. All columns except `value` become dimensions.
+
+    A combination without a run is NaN.
 
     Args:
-        runs: A row per run, with a column `value`.
-        name: The metric, whose end is its unit.
+        runs: Table with a row per run and a column `value`.
+        name: Name of the metric. Its suffix is the unit.
 
     Raises:
         StrandcastError: xarray is not installed.

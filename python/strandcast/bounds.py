@@ -1,9 +1,9 @@
-"""Upper bounds on the share of a live stream that is on time: flows in a graph of messages and slots.
+"""Upper bounds on the share of a live stream that arrives in time, computed as a flow in a graph of messages and slots.
 
-A slot is room for bits that leave by a moment u and arrive at a moment a; a message captured at t may use it if t < u
-and a <= t + L. Messages in the order of capture see each slot in one interval, so that the graph is convex and a greedy
-choice is a maximum flow: Glover, "Maximum matching in a convex bipartite graph", Naval Research Logistics Quarterly 14
-(1967). With slots of one packet it is a maximum matching.
+A slot is capacity for bits that leave by the time u and arrive at the time a. A message captured at t may use it if t <
+u and a <= t + L. In the order of capture, the messages that may use a slot are consecutive. The graph is therefore
+convex, and a greedy choice gives a maximum flow (Glover, "Maximum matching in a convex bipartite graph", Naval Research
+Logistics Quarterly 14, 1967). With slots of one packet, the flow is a maximum matching.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 from strandcast.truth import OPPORTUNITY, ForwardPath, Numbers
 
 SMALL = 1e-9
-"""Share of a message that rounding may be off by."""
+"""Largest error by rounding, as a share of a message."""
 
 EXCUSED = 1e-3
-"""Share of a stream that may be late at `greatest_rate_bps` beyond what no rate could save."""
+"""Share of a stream that may be late at `greatest_rate_bps`, in addition to the data that are late at any rate."""
 
 UNLIMITED_BPS = 1e12
 """Rate of a link without a limit."""
@@ -27,7 +27,7 @@ UNLIMITED_BPS = 1e12
 
 @dataclasses.dataclass(frozen=True)
 class Slots:
-    """Room for bits: until `leave_s` to be used, and at the other end from `arrive_s` on."""
+    """Capacity for bits. Bits must leave by `leave_s`, and arrive at the other end at `arrive_s` or later."""
 
     leave_s: Numbers
     arrive_s: Numbers
@@ -35,15 +35,16 @@ class Slots:
 
     @classmethod
     def of(cls, paths: list[ForwardPath], time_s: float, bin_s: float, packet_bits: float) -> Slots:
-        """All slots of these paths until `time_s`, in bins.
+        """Returns all slots of these paths until `time_s`, in bins.
 
-        A bin's bits may leave until its end and arrive as what leaves at its beginning: more than there is room for.
+        The bits of a bin may leave until the end of the bin, and arrive like bits that leave at its beginning. The
+        bound is therefore never below the true capacity.
 
         Args:
             paths: Paths without a link in common.
             time_s: Seconds after which nothing leaves.
-            bin_s: Length of a bin in seconds; opportunities stand for themselves if it is 0.
-            packet_bits: Bits at IP level of a packet, of which the last one decides whether it is lost.
+            bin_s: Length of a bin in seconds; with 0, each opportunity of a trace is a slot of its own.
+            packet_bits: Bits of a packet at IP level. The fate of the last bit decides whether the packet is lost.
         """
         each = [_slots(path, time_s, bin_s, packet_bits) for path in paths]
         leave, arrive, bits = (np.concatenate(column) for column in zip(*each))
@@ -53,7 +54,10 @@ class Slots:
 
 @dataclasses.dataclass(frozen=True)
 class Stream:
-    """Messages in the order of capture: each captured at some time between two, which are the same if it is known."""
+    """Messages in the order of capture.
+
+    Each message is captured between two times, which are equal if the time is known.
+    """
 
     from_s: Numbers
     to_s: Numbers
@@ -61,18 +65,18 @@ class Stream:
 
     @classmethod
     def constant(cls, rate_bps: float, from_s: float, to_s: float, bin_s: float) -> Stream:
-        """A constant rate in bins."""
+        """Returns a stream of constant rate, in bins."""
         edges = np.linspace(from_s, to_s, max(round((to_s - from_s) / bin_s), 1) + 1)
         return cls(edges[:-1], edges[1:], np.diff(edges) * rate_bps)
 
 
 def late_bits(stream: Stream, slots: Slots, latency_s: float) -> float:
-    """The least number of bits that are late or lost: Glover's greedy.
+    """Returns the least number of bits that are late or lost, by Glover's greedy algorithm.
 
     Args:
-        stream: What is captured.
-        slots: What the links have room for.
-        latency_s: From capture to playing.
+        stream: Captured messages.
+        slots: Capacity of the links.
+        latency_s: Time from capture to playing.
     """
     order = np.argsort(slots.arrive_s, kind="stable")
     opens = (slots.arrive_s[order] - latency_s).tolist()
@@ -97,19 +101,19 @@ def late_bits(stream: Stream, slots: Slots, latency_s: float) -> float:
 
 
 def late_share(stream: Stream, slots: Slots, latency_s: float) -> float:
-    """`late_bits` as a share of the stream's."""
+    """Returns `late_bits` as a share of the stream's bits."""
     return late_bits(stream, slots, latency_s) / float(stream.bits.sum())
 
 
 def greatest_rate_bps(
     slots: Slots, from_s: float, to_s: float, latency_s: float, bin_s: float, excused: float = EXCUSED
 ) -> float:
-    """The greatest constant rate that can be on time, bit/s at IP level; 0 if no bit can be.
+    """Returns the greatest constant rate that can arrive in time, in bit/s at IP level; 0 if no bit can arrive in time.
 
     Data that are late at any rate, because all links are down for longer than the latency, do not count. At a greater
-    rate a further share of more than `excused` would be late. If nothing has to be late and nothing is
-    excused, it is Hall's bound: the least C(s, t) / (t - s) over all s < t, where C is what may leave from s on and
-    arrives by t + latency.
+    rate a further share of more than `excused` would be late. If no data have to be late and `excused` is 0, the result
+    is Hall's bound: the least C(s, t) / (t - s) over all s < t. C(s, t) is the number of bits that may leave from s on
+    and arrive by t + latency.
     """
 
     def late(rate_bps: float) -> float:
@@ -130,7 +134,7 @@ def greatest_rate_bps(
 
 
 def _slots(path: ForwardPath, time_s: float, bin_s: float, packet_bits: float) -> tuple[Numbers, Numbers, Numbers]:
-    """Departures, arrivals and bits of a path's slots."""
+    """Returns departures, arrivals and bits of a path's slots."""
     if path.moments_s is None:
         return _of_rate(path, time_s, bin_s, packet_bits)
     moments = path.moments_s[path.moments_s <= time_s]
@@ -157,7 +161,10 @@ def _of_rate(path: ForwardPath, time_s: float, bin_s: float, packet_bits: float)
 
 
 def _binned(bins: Numbers, leave: Numbers, arrive: Numbers, bits: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Slots, one for each bin: its data leave as late as those of its last slot, and arrive as early as its first."""
+    """Merges the slots of each bin into one.
+
+    Its data may leave as late as the data of the bin's last slot, and arrive as early as the data of its first slot.
+    """
     starts = np.flatnonzero(np.diff(bins, prepend=-1))
     sums = np.add.reduceat(bits, starts)
     # Slots that carry nothing do not arrive early.
@@ -166,10 +173,10 @@ def _binned(bins: Numbers, leave: Numbers, arrive: Numbers, bits: Numbers) -> tu
 
 
 def _kept(bits: Numbers, survival: Numbers, packet_bits: float) -> Numbers:
-    """Bits that remain after losses, in order of time.
+    """Returns the bits that remain after losses, in order of time.
 
-    The last bit of a packet alone decides on its loss. Bits that a packet sends during an outage therefore count if its
-    last bit leaves after the outage, so that up to one packet per outage is given to later slots.
+    Only the last bit of a packet decides whether the packet is lost. Bits that a packet sends during an outage
+    therefore count if its last bit leaves after the outage, so that up to one packet per outage moves to later slots.
     """
     kept = bits * survival
     lost = survival == 0

@@ -1,6 +1,6 @@
-"""Runs as tasks of Dask, on a cluster that is there.
+"""Runs as tasks of Dask, on an existing cluster.
 
-Who runs what, how often something is tried and what becomes of dead workers is Dask's matter.
+Dask assigns tasks to workers, repeats failed tasks and replaces dead workers.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 CONNECT_S = 5
 """Time in seconds within which a cluster must answer."""
 WORKERS_S = 60
-"""Time in seconds within which the first worker of a cluster must be there."""
+"""Time in seconds within which the first worker of a cluster must be present."""
 DASK = {"distributed.admin.large-graph-warning-threshold": "1 GB"}
-"""Traces may be large, and go to the workers only once."""
+"""Settings of Dask: no warning about large tasks, since traces may be large and are sent to each worker only once."""
 
 
 @contextlib.contextmanager
 def connected(client: Client | str) -> Iterator[Client]:
-    """The client of a cluster, which is there or made for its scheduler's address.
+    """Provides the client of a cluster: the given client, or a new one for a scheduler's address.
 
     Raises:
-        ClusterError: It can't be reached.
+        ClusterError: The cluster can't be reached.
     """
     import dask
     from distributed import Client
@@ -52,7 +52,10 @@ def connected(client: Client | str) -> Iterator[Client]:
 
 
 def _knock(address: str) -> None:
-    """Sees whether a scheduler answers, for a client that gets no answer leaves threads and complaints behind."""
+    """Checks that a scheduler answers at this address.
+
+    A Dask client without an answer would leave threads and error output.
+    """
     from distributed import Security
     from distributed.comm.core import connect
 
@@ -70,7 +73,7 @@ def _knock(address: str) -> None:
 
 
 def _check(worker: str, theirs: tuple[int, str], ours: tuple[int, str]) -> None:
-    """Refuses a worker that is not like the client."""
+    """Refuses a worker whose versions differ from the client's."""
     if theirs != ours:
         said = "strandcast {1} with results of epoch {0}".format
         raise EpochError(f"worker {worker} has {said(*theirs)}, the client {said(*ours)}; install the same on both")
@@ -81,7 +84,7 @@ def _address(client: Client) -> str:
 
 
 def _refuse_others(client: Client) -> int:
-    """Refuses workers that can't make our runs; how many there are."""
+    """Refuses workers that can't make our runs. Returns the number of workers."""
     try:
         # It runs nothing of ours, but has to read what it hands on.
         client.run_on_scheduler(stamp)
@@ -96,7 +99,10 @@ def _refuse_others(client: Client) -> int:
 
 
 def _wait(client: Client, bar: tqdm[Any]) -> None:
-    """Waits for the first worker. There are tasks already: clusters that grow with their work begin only then."""
+    """Waits for the first worker.
+
+    Tasks are submitted before, because some clusters start workers only when they have tasks.
+    """
     address = _address(client)
     bar.write(f"the cluster at {address} has no workers yet: waiting {WORKERS_S} s for some", file=sys.stderr)
     try:
@@ -108,10 +114,10 @@ def _wait(client: Client, bar: tqdm[Any]) -> None:
 def compute(client: Client, store: Store, lacking: Sequence[tuple[Cell, int]], bar: tqdm[Any]) -> None:
     """Makes runs on a cluster and keeps their results.
 
-    A run that fails does not stop the others; what it raised is raised in the end.
+    A failed run does not stop the others. Its error is raised at the end.
 
     Raises:
-        ClusterError: A worker can't make such runs, or the cluster was lost.
+        ClusterError: A worker has other versions than this process, or the cluster was lost.
         StoreError: A result can't be written.
     """
     from distributed import as_completed
@@ -142,7 +148,7 @@ def compute(client: Client, store: Store, lacking: Sequence[tuple[Cell, int]], b
 
 
 def _keep(failures: Failures, cell: Cell, seed: int, error: BaseException, trace: Any) -> None:
-    """Keeps what a run raised; raises it if all others would raise the same."""
+    """Records the error of a run. Raises it at once if every other run would raise the same error."""
     from distributed import KilledWorker
 
     if isinstance(error, ClusterError):
@@ -157,25 +163,28 @@ def _keep(failures: Failures, cell: Cell, seed: int, error: BaseException, trace
 
 @dataclasses.dataclass(frozen=True)
 class _Task:
-    """An order, with the refusal of workers that are not like the client."""
+    """An order, with a check that the worker has the client's versions."""
 
     order: Order
 
     def make(self, base: Base) -> Packed:
-        """Makes the run, on a worker, and packs it."""
+        """Makes the run on a worker, and packs its result."""
         _check(_worker(), stamp(), self.order.stamp)
         return self.order.make(base)
 
 
 def _worker() -> str:
-    """The address of the worker that this is."""
+    """Returns the address of this worker."""
     from distributed import get_worker
 
     return str(get_worker().address)
 
 
 def _submitted(client: Client, lacking: Sequence[tuple[Cell, int]]) -> dict[Future[Packed], tuple[Cell, int]]:
-    """A task a run. Scenarios' texts and traces are tasks of their own: they cross the network once a worker."""
+    """Submits a task per run.
+
+    Texts of scenarios and traces are tasks of their own, so that each worker receives them only once.
+    """
     token = secrets.token_hex(4)
     given = list(orders(lacking))
     bases = {

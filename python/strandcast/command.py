@@ -1,4 +1,4 @@
-"""The `strandcast` command: the Rust command, and the lab's verbs."""
+"""The command `strandcast`: the Rust command, and the subcommands that are written in Python."""
 
 from __future__ import annotations
 
@@ -18,22 +18,24 @@ LAB = {
     "plot": "strandcast.traces_command",
     "sweep": "strandcast.sweeps_command",
 }
-"""The lab's verbs, and the modules whose `main(arguments)` they are; loaded only when they are called."""
+"""Subcommands written in Python, each with the module whose `main(arguments)` runs it. A module is loaded only when its
+subcommand is called.
+"""
 
 POLICY, USAGE, FILES, INTERRUPTED, UNREAD = 1, 2, 3, 130, 141
 """Exit codes, as in `strandcast --help`."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Arguments of a verb: mistakes end with one line that begins as all of the command's do."""
+    """Parser of a subcommand's arguments. An error is one line with the same beginning as all errors of the command."""
 
     def error(self, message: str) -> NoReturn:
-        """Says what is wrong with the arguments and exits."""
+        """Prints the error in the arguments and exits."""
         self.exit(USAGE, f"strandcast: {printable(message)}; see {self.prog} --help\n")
 
 
 def main() -> int:
-    """Runs the command with this process's arguments and gives its exit code."""
+    """Runs the command with this process's arguments and returns its exit code."""
     arguments = sys.argv[1:]
     # Policies may be of modules that lie here, as with `python -m`.
     sys.path.append("")
@@ -45,9 +47,9 @@ def main() -> int:
 
 
 def lab(verb: str, arguments: list[str]) -> int:
-    """Runs one of the lab's verbs and gives its exit code.
+    """Runs a subcommand written in Python and returns its exit code.
 
-    An error is one line. Nothing is printed if standard output is closed, as `head` closes it.
+    An error is one line. If standard output is closed, for example by `head`, nothing is printed.
     """
     try:
         run = importlib.import_module(LAB[verb]).main
@@ -74,6 +76,6 @@ def failed(message: str, code: int) -> int:
 
 
 def printable(text: str) -> str:
-    """The text on one line, with what a terminal could act on written out: files and arguments may hold anything."""
+    """Returns the text on one line, with control characters escaped: files and arguments may contain any character."""
     line = " ".join(text.splitlines())
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)

@@ -1,6 +1,7 @@
-"""Digests of policies: of the code that is run, not of the text that it was read from.
+"""Digests of policies, computed from the compiled code instead of the source text.
 
-Code is the same in each process with the same X.Y of Python, whatever became of its file since; comments don't matter.
+Compiled code is equal in all processes with the same version X.Y of Python. Later changes of the file and comments have
+no effect.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ _BUILTIN = (
     types.MemberDescriptorType,
 )
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+|\.\.\.|…")
-"""Text that differs in each process, or leaves something out."""
+"""Text of a `repr` that differs between processes, or that is abbreviated."""
 _STDLIB = pathlib.Path(os.__file__).parent
 _INSTALLED = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
 
 
 class Digest:
-    """The digest of what makes a policy.
+    """Digest of all code and data that make up a policy.
 
     Args:
-        what: What it is about, for errors.
+        what: Description of the policy, for errors.
 
     Attributes:
-        modules: The modules whose code is in it.
+        modules: Modules whose code is in the digest.
     """
 
     def __init__(self, what: str) -> None:
@@ -52,14 +53,14 @@ class Digest:
         self._say(f"Python {sys.version_info.major}.{sys.version_info.minor}")
 
     def hexdigest(self) -> str:
-        """The digest of all that was added, in hexadecimal digits."""
+        """Returns the digest of all added values, in hexadecimal digits."""
         return self._sha.hexdigest()
 
     def policy(self, kind: type) -> None:
-        """Adds a class with all that it is derived from, but for this package's and the standard library's.
+        """Adds a class and its base classes, except those of this package and of the standard library.
 
         Raises:
-            StrandcastError: It holds something that would be another in each process.
+            StrandcastError: The class contains a value that differs between processes.
         """
         for one in kind.__mro__:
             if not _known(one):
@@ -70,10 +71,10 @@ class Digest:
 
         Args:
             value: Data, a function or a class.
-            where: What holds it, for errors.
+            where: Name of the object that contains the value, for errors.
 
         Raises:
-            StrandcastError: It would be another in each process.
+            StrandcastError: The value differs between processes.
         """
         if isinstance(value, _PLAIN):
             self._say(type(value).__name__, repr(value))
@@ -89,13 +90,13 @@ class Digest:
             self._made(value, where)
 
     def _say(self, *words: str | bytes) -> None:
-        """Each word with its length: nothing runs into the next."""
+        """Adds words to the digest, each with its length, so that adjacent words stay distinct."""
         for word in words:
             content = word if isinstance(word, bytes) else word.encode(errors="surrogatepass")
             self._sha.update(b"%d:" % len(content) + content)
 
     def _defined(self, value: Any, where: str) -> None:
-        """A class or function; those that others ship go by their names."""
+        """Adds a class or function. Code of installed packages is added by name."""
         if _known(value) or _installed(value.__module__):
             self._say("known", str(value.__module__), value.__qualname__)
         elif isinstance(value, type):
@@ -151,7 +152,7 @@ class Digest:
         self.add(code.co_consts, where)
 
     def _made(self, value: Any, where: str) -> None:
-        """Containers, wrappers, and objects that say what they are."""
+        """Adds containers, wrappers, and objects with a textual representation."""
         if id(value) in self._within:
             self._say("within", str(self._within.index(id(value))))
             return
@@ -177,7 +178,7 @@ class Digest:
         self._within.pop()
 
     def _told(self, value: object, where: str) -> str:
-        """The text of a value (`repr`)."""
+        """Returns the textual representation of a value (`repr`)."""
         told = repr(value)
         if not isinstance(value, _PLAIN) and _ADDRESS.search(told):
             kind = type(value).__name__
@@ -204,13 +205,13 @@ def _parts(value: Any) -> list[object] | None:
 
 
 def _names(code: types.CodeType) -> set[str]:
-    """The names that code and the code within it look up."""
+    """Returns the names that code, and the code nested in it, looks up."""
     inner = [_names(one) for one in code.co_consts if isinstance(one, types.CodeType)]
     return set(code.co_names).union(*inner)
 
 
 def _known(value: Any) -> bool:
-    """Returns whether a class or function is of this package or the standard library, whose versions are known."""
+    """Returns whether a class or function belongs to this package or to the standard library."""
     if not _shipped(value.__module__):
         return False
     # Classes made by `type(…)` say that they are of the module that made them.
@@ -221,7 +222,7 @@ def _known(value: Any) -> bool:
 
 
 def _shipped(module: str | None) -> bool:
-    """Returns whether a module is of this package or the standard library."""
+    """Returns whether a module belongs to this package or to the standard library."""
     top = str(module).partition(".")[0]
     if top in ("strandcast", "builtins"):
         return True

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 
 class StrandcastError(Exception):
-    """Everything that this package raises on its own.
+    """Base class of all errors of this package.
 
     Attributes:
-        exit_code: The command's exit code when it ends a verb, as in `strandcast --help`.
+        exit_code: Exit code of the command when this error ends a subcommand, as in `strandcast --help`.
     """
 
     exit_code: ClassVar[int] = 2
@@ -19,11 +19,11 @@ class ScenarioError(StrandcastError, ValueError):
     """A mistake in a scenario: `FILE:LINE: KEY: what is wrong; how to mend it`.
 
     Attributes:
-        file: The scenario's file, as it was named.
-        line: The line the mistake is in, from 1; None if it is in none.
-        setting: The setting (`KEY=VALUE`) that brought it in; None if the file did.
-        key: The key it is about, with those above it (`links.b.rate`); empty if it is about none.
-        problem: What is wrong, and how to mend it.
+        file: Name of the scenario's file, as the caller gave it.
+        line: Line of the mistake, counted from 1; None if it is not in a line.
+        setting: Setting (`KEY=VALUE`) that contains the mistake; None if the file contains it.
+        key: Full name of the wrong key (`links.b.rate`); empty if the mistake is not in a key.
+        problem: Description of the mistake, and how to mend it.
     """
 
     def __init__(
@@ -44,9 +44,9 @@ class ScenarioError(StrandcastError, ValueError):
 
 
 class ScenarioWarning(UserWarning):
-    """A number without a unit that is probably not meant, as a delay of 300 s.
+    """A number without a unit that is probably a mistake, such as a delay of 300 s.
 
-    It says `FILE:LINE: KEY: why; how to mend it`.
+    Its text is `FILE:LINE: KEY: why; how to mend it`.
     """
 
 
@@ -54,9 +54,9 @@ class TraceError(StrandcastError, ValueError):
     """A trace that can't be read: `FILE:LINE: what is wrong; how to mend it`.
 
     Attributes:
-        file: The trace's file, as it was named.
-        line: The line the mistake is in, from 1; None if the file itself can't be read.
-        problem: What is wrong, and how to mend it.
+        file: Name of the trace's file, as the caller gave it.
+        line: Line of the mistake, counted from 1; None if the file itself can't be read.
+        problem: Description of the mistake, and how to mend it.
     """
 
     def __init__(self, message: str, *, file: str = "", line: int | None = None, problem: str = "") -> None:
@@ -68,26 +68,26 @@ class TraceError(StrandcastError, ValueError):
 
 
 class SchemeError(StrandcastError, ValueError):
-    """A scheme that does not exist, or a parameter it can't have."""
+    """A scheme that does not exist, or a parameter that the scheme does not have."""
 
 
 class NetworkError(StrandcastError, ConnectionError):
-    """This machine's network, or a peer that is silent, gone or refuses."""
+    """A fault of this machine's network, or a peer that is silent, has left or refuses."""
 
     exit_code = 4
 
 
 class PolicyError(StrandcastError, ValueError):
-    """A policy's answer that makes no sense, as a path that is closed or a window below nothing."""
+    """An invalid answer of a policy, such as a closed path or a negative window."""
 
     exit_code = 1
 
 
 class ContractError(StrandcastError, AssertionError):
-    """A policy that breaks the contract every policy must keep.
+    """A policy that breaks the contract of all policies.
 
     Attributes:
-        seed: The case that shows it.
+        seed: Seed of the case that shows the fault.
     """
 
     exit_code = 1
@@ -101,13 +101,13 @@ class ContractError(StrandcastError, AssertionError):
 
 
 class MetricError(StrandcastError, KeyError):
-    """A metric or subject that no run has."""
+    """A metric or subject that is in no run."""
 
     __str__ = Exception.__str__
 
 
 class SweepError(StrandcastError):
-    """A sweep that can't be made as requested, or that could not continue; finished runs are kept."""
+    """A sweep that can't be made as requested, or that could not continue. Finished runs are kept."""
 
 
 class StoreError(SweepError):
@@ -117,15 +117,15 @@ class StoreError(SweepError):
 
 
 class ClusterError(SweepError):
-    """A Dask cluster that can't be reached, was lost, or has workers that are not like this process."""
+    """A Dask cluster that can't be reached, was lost, or has workers whose versions differ from this process."""
 
     exit_code = 5
 
 
 class EpochError(ClusterError):
-    """A worker whose package gives other results than this one's."""
+    """A worker whose package gives other results than the package of this process."""
 
 
 def _rebuild(kind: type[StrandcastError], message: str, fields: dict[str, Any]) -> StrandcastError:
-    """The error, on its way between processes."""
+    """Builds the error again in another process."""
     return kind(message, **fields)

@@ -1,4 +1,4 @@
-"""The folder of the papers' experiments: it is in a clone of the project, not in the package."""
+"""Folder of the papers' experiments. A clone of the project contains it; the package does not."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from strandcast.figures.spec import Paper
 
 VARIABLE = "STRANDCAST_EXPERIMENTS"
-"""The environment's name of the folder."""
+"""Environment variable that names the folder."""
 
 
 def folder(given: pathlib.Path | None = None) -> pathlib.Path:
-    """The folder with an experiment per subfolder: the one given, the environment's, or the clone's.
+    """Returns the folder of experiments: the given folder, the folder that the environment names, or the clone's.
 
     Raises:
         LookupError: There is no such folder; the message names the clone that has the experiments.
@@ -46,7 +46,7 @@ def folder(given: pathlib.Path | None = None) -> pathlib.Path:
 
 @functools.cache
 def papers(folder: pathlib.Path) -> tuple[Paper, ...]:
-    """The papers of a folder, by year: each subfolder with an `__init__.py` that defines `PAPER` is one."""
+    """Returns the papers of a folder, by year. Each subfolder with an `__init__.py` that defines `PAPER` is a paper."""
     # Nobody who only names the folder needs these.
     import strandcast.figures.gains as gains
 
@@ -56,7 +56,7 @@ def papers(folder: pathlib.Path) -> tuple[Paper, ...]:
 
 
 def load(path: pathlib.Path) -> ModuleType:
-    """Runs an experiment's package under a name that nobody else has; its modules import each other relatively."""
+    """Imports the package of an experiment under a unique name. Its modules import each other relatively."""
     name = f"strandcast_experiment_{path.name}_{zlib.crc32(str(path).encode()):08x}"
     if name in sys.modules:
         return sys.modules[name]

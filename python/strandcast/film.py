@@ -28,7 +28,7 @@ from strandcast.progress import runs_bar
 from strandcast.topology import Radio, Topology
 
 KINDS = (".mp4", ".gif")
-"""Endings of a film's name."""
+"""File suffixes of films."""
 RATES = {".mp4": 25, ".gif": 10}
 """Pictures per second."""
 GIF_COLOURS = 256
@@ -40,11 +40,13 @@ LENGTH_S = 20.0
 ASIDE = 2.2
 """Inches for the counters, on the right."""
 FADE = 0.35
-"""Part of a frame's darkness that is left one picture later."""
+"""Part of a frame's darkness that remains in the next picture."""
 FAINTEST = 0.06
-"""Less is not drawn."""
+"""Least darkness that is drawn."""
 GREYS = (style.BLACK, style.GREY, "#8a8a8a", "#a8a8a8")
-"""Greys for kinds of frames, the longest kind first, so that data are black; routes have colours."""
+"""Greys for kinds of frames. The kind with the longest frames has the first one, so that data are black. Routes have
+colours.
+"""
 FAILED = style.VERMILLION
 """Colour of frames that their destination did not receive."""
 RECEIVED = "received"
@@ -60,21 +62,22 @@ def film(
     until_s: float | None = None,
     length_s: float = LENGTH_S,
 ) -> int:
-    """Writes a film, and gives its number of pictures.
+    """Writes a film. Returns its number of pictures.
 
-    Each picture shows what was on the air since the one before, fading over the next ones, so that a frame of a
-    millisecond is seen at any speed: a line to whom it was for, or a ring around the sender of a frame to all.
+    Each picture shows the frames that were on the air since the picture before. A frame is a line from its sender to
+    its receiver. A frame to all nodes is a ring around its sender. Frames fade over the next pictures, so that a frame
+    of a millisecond is visible at any speed.
 
     Args:
-        topology: What a run left.
-        frames: Of the same run, as `strandcast.topology.frames` reads them.
-        out: Where to; `….mp4`, which takes `ffmpeg`, or `….gif`.
-        since_s: Where the film begins, in seconds of the run; None: at the first frame.
-        until_s: Where it ends; None: at the last frame.
-        length_s: Seconds that it lasts.
+        topology: Topology that a run has written.
+        frames: Frames of the same run, as read by `strandcast.topology.frames`.
+        out: File of the film: `….mp4`, which needs `ffmpeg`, or `….gif`.
+        since_s: Time of the run at which the film begins, in seconds; None: the first frame.
+        until_s: Time of the run at which the film ends, in seconds; None: the last frame.
+        length_s: Length of the film in seconds.
 
     Raises:
-        StrandcastError: There is nothing between these times, nodes moved, or there is no `ffmpeg` for MP4.
+        StrandcastError: There is no frame between these times, nodes moved, or `ffmpeg` is missing for MP4.
     """
     if topology.moving:
         raise StrandcastError("nodes moved, and their places are known at the end of the run alone: there is no film")
@@ -99,10 +102,10 @@ def film(
 
 
 def need_writer(out: pathlib.Path) -> None:
-    """Checks that a film can be written, before anything is read.
+    """Checks that a film can be written. To be called before frames are read.
 
     Raises:
-        StrandcastError: There is no `ffmpeg` for MP4.
+        StrandcastError: `ffmpeg` is missing for MP4.
     """
     if out.suffix != ".gif" and not animation.FFMpegWriter.isAvailable():
         raise StrandcastError(
@@ -120,7 +123,10 @@ def _writer(out: pathlib.Path) -> animation.AbstractMovieWriter:
 
 
 class _Gif(animation.AbstractMovieWriter):
-    """Keeps pictures with a byte per dot until the end; matplotlib's own keeps three."""
+    """Writer of GIF films.
+
+    It keeps one byte per dot of each picture until the end; matplotlib's own writer keeps three.
+    """
 
     def setup(self, fig: Figure, outfile: str | pathlib.Path, dpi: float | None = None) -> None:
         """Begins a film."""
@@ -128,7 +134,7 @@ class _Gif(animation.AbstractMovieWriter):
         self._pictures: list[Image.Image] = []
 
     def grab_frame(self, **options: Any) -> None:
-        """Takes the figure as it is now."""
+        """Stores the present state of the figure as a picture."""
         dots = io.BytesIO()
         self.fig.savefig(dots, format="rgba", dpi=self.dpi, **options)
         picture = Image.frombuffer("RGBA", self.frame_size, dots.getvalue(), "raw", "RGBA", 0, 1)
@@ -137,14 +143,14 @@ class _Gif(animation.AbstractMovieWriter):
         self._pictures.append(picture.convert("RGB").quantize(GIF_COLOURS, method=method, dither=dither))
 
     def finish(self) -> None:
-        """Writes the film, which begins again at its end."""
+        """Writes the film, which repeats without end."""
         first, *others = self._pictures
         lasts_ms = round(1000 / self.fps)
         first.save(self.outfile, format="GIF", save_all=True, append_images=others, duration=lasts_ms, loop=0)
 
 
 class _Scene:
-    """The picture that changes."""
+    """The picture of a film, which changes over time."""
 
     def __init__(self, topology: Topology, frames: pl.DataFrame, speed: float) -> None:
         self._topology, self._speed = topology, speed
@@ -181,7 +187,7 @@ class _Scene:
                 cell.set_text(f"{count:,}")
 
     def _route(self, now_s: float) -> None:
-        """Draws the routes anew if they changed."""
+        """Draws the routes again if they changed."""
         at = bisect.bisect_right(self._changes, now_s)
         since = self._changes[at - 1] if at else -math.inf
         if since == self._shown[0]:
@@ -197,7 +203,7 @@ class _Scene:
         self._shown = since, drawn
 
     def _counters(self) -> dict[str, tuple[Text, Text]]:
-        """A line for each kind of frame: sent so far, and of these not received; then the flows."""
+        """Updates the counters: for each kind of frame the numbers sent and not received, then the flows."""
         speed = f"{self._speed:.3g} s of the run per second" if self._speed < 1 else f"{self._speed:.3g} × real time"
         self._text(1.5, 8.5, colour=style.GREY).set_text(speed)
         self._text(3, 8.5, "bold").set_text("frames")
@@ -227,7 +233,7 @@ class _Scene:
         at: float = 0.0,
         ha: str = "left",
     ) -> Text:
-        """A text in the column on the right, this number of lines down."""
+        """Writes a text in the column on the right, `down` lines from the top."""
         width, height = self.figure.get_size_inches()
         x = 1 - (ASIDE * (1 - at) + style.MARGIN * at) / width
         y = 1 - (style.MARGIN + down * 0.17) / height
@@ -250,7 +256,7 @@ class _Layer:
         self._rings: CircleCollection | None = None
 
     def advance(self, start_s: float, end_s: float) -> None:
-        """Lights what was on the air between two moments; what was lit before fades."""
+        """Draws the frames that were on the air between two moments. Earlier frames fade."""
         before, self._lit = self._lit, {}
         for key, (light, ends_s) in before.items():
             left = 1.0 if ends_s > start_s else light * FADE
@@ -294,7 +300,7 @@ class _Layer:
 
 
 def _rows(frames: pl.DataFrame) -> Iterator[tuple[float, float, str, str | None, str, bool]]:
-    """Start, end, sender, receiver (None: all), kind, and whether it failed; frames to all never do."""
+    """Returns start, end, sender, receiver (None: all), kind and failure of each frame; frames to all never fail."""
     to_one = pl.col("to").fill_null("") != ""
     table = frames.select(
         "start_s",
@@ -308,5 +314,5 @@ def _rows(frames: pl.DataFrame) -> Iterator[tuple[float, float, str, str | None,
 
 
 def _digits(speed: float) -> int:
-    """Decimals of the clock, so that it moves with each picture."""
+    """Returns the number of decimals with which the clock changes in each picture."""
     return max(1, min(6, math.ceil(1 - math.log10(max(speed, 1e-6)))))

@@ -12,11 +12,13 @@ from strandcast.scenario import Scenario, Value, toml
 
 
 def expand(scenario: Scenario, grid: Mapping[str, Iterable[Value]]) -> list[tuple[dict[str, Value], Scenario]]:
-    """Each combination of a grid's values, with the scenario that has them; the last key's values change fastest.
+    """Returns each combination of a grid's values, with the scenario that has them.
+
+    The values of the last key change fastest.
 
     Raises:
-        SweepError: A key's list is empty, or a combination comes twice.
-        ScenarioError: There is no such key, or it can't have such a value.
+        SweepError: A key's list is empty, or a combination occurs twice.
+        ScenarioError: There is no such key, or a value is invalid.
     """
     if not isinstance(grid, Mapping):
         raise SweepError(f"the grid is {grid!r}; give keys and values, as {{'links.b.rate': ['1 Mbit/s', '2 Mbit/s']}}")
@@ -39,7 +41,7 @@ def expand(scenario: Scenario, grid: Mapping[str, Iterable[Value]]) -> list[tupl
 
 
 def _listed(key: str, values: Iterable[Value]) -> list[Value]:
-    """A key's values, those of NumPy and Polars as Python's own."""
+    """Returns a key's values as a list; values of NumPy and Polars become Python's own."""
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         raise SweepError(f"the grid's values of {key} are {values!r}; give a list, as [{values!r}]")
     listed = [value.item() if hasattr(value, "item") else value for value in values]
@@ -53,7 +55,7 @@ def _listed(key: str, values: Iterable[Value]) -> list[Value]:
 
 
 def _names(key: str) -> tuple[str, ...]:
-    """The names a key is made of; the scenario reports those of a wrong key."""
+    """Returns the names of which a key consists. The scenario reports a wrong key."""
     try:
         inner: Any = tomllib.loads(f"{key} = 0")
     except tomllib.TOMLDecodeError:
@@ -66,7 +68,7 @@ def _names(key: str) -> tuple[str, ...]:
 
 
 def parse(value: str) -> Value:
-    """A value as `--set` takes it: TOML, or text without quotes."""
+    """Parses a value in the form that `--set` accepts: TOML, or text without quotes."""
     try:
         parsed: Value = tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:

@@ -1,4 +1,4 @@
-"""Maps of radios: nodes at their places, who receives whom, and the routes of flows."""
+"""Maps of radios: positions of nodes, links between nodes in range, and routes of flows."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from strandcast.errors import StrandcastError
 from strandcast.topology import Radio, Route, Topology
 
 COLOURS = (style.BLUE, style.VERMILLION, style.GREEN, style.PURPLE, style.ORANGE, style.SKY)
-"""Colours of flows, in the order in which they come; each further round of them is darker."""
+"""Colours of flows, in order. If there are more flows than colours, the colours repeat in a darker shade."""
 LABELLED = 60
-"""With more nodes than this only those on routes have their names written."""
+"""Number of nodes up to which all names are written. On larger maps only nodes on routes have names."""
 BESIDE = 3.6
-"""Points between routes that share a hop."""
+"""Distance in points between routes that share a hop."""
 EDGE = 0.08
-"""Part of a map's larger side that is left free around its nodes."""
+"""Free margin around the nodes, as a part of the map's larger side."""
 STEPS = (1, 2, 5)
-"""A scale bar is such a number of metres, times a power of ten."""
+"""Lengths of a scale bar in metres, each times a power of ten."""
 
 
 def picture(topology: Topology, *, time_s: float | None = None, flow: str | None = None) -> Figure:
     """Draws a map for each radio, with the routes of a moment.
 
     Args:
-        topology: What a run left.
+        topology: Topology that a run has written.
         time_s: The moment; None: the end.
-        flow: Draw its routes alone; None: all.
+        flow: Flow whose routes are drawn; None: all flows.
 
     Raises:
         StrandcastError: There is no such flow, or nodes moved and `time_s` is not the end.
@@ -65,13 +65,13 @@ def picture(topology: Topology, *, time_s: float | None = None, flow: str | None
 
 
 def flow_colours(topology: Topology) -> dict[str, str]:
-    """A colour for each flow, the same whichever of them are drawn."""
+    """Returns a colour for each flow. The colour does not depend on which flows are drawn."""
     flows = dict.fromkeys(route.flow for route in sorted(topology.routes, key=lambda r: (len(r.flow), r.flow)))
     return {flow: _darker(COLOURS[i % len(COLOURS)], i // len(COLOURS)) for i, flow in enumerate(flows)}
 
 
 def sheet(topology: Topology, aside: float = 0.0) -> tuple[Figure, list[Axes]]:
-    """An empty picture with axes for the map of each radio, as high as the widest map needs.
+    """Returns an empty picture with axes for the map of each radio. The widest map determines the height.
 
     Args:
         topology: The radios.
@@ -92,7 +92,7 @@ def sheet(topology: Topology, aside: float = 0.0) -> tuple[Figure, list[Axes]]:
 
 
 def ground(ax: Axes, radio: Radio, routes: Sequence[Route], title: str = "") -> None:
-    """Draws what stays: nodes, links in range, names, and a scale bar."""
+    """Draws the parts that do not change: nodes, links in range, names, and a scale bar."""
     left, right, low, high = _box(radio)
     ax.set(xlim=(left, right), ylim=(low, high), aspect="equal")
     ax.set_axis_off()
@@ -120,7 +120,7 @@ def ground(ax: Axes, radio: Radio, routes: Sequence[Route], title: str = "") -> 
 
 
 def draw_routes(ax: Axes, radio: Radio, routes: Sequence[Route], colours: dict[str, str]) -> list[Artist]:
-    """Draws routes with an arrowhead on each hop, in parallel lanes where they share one; returns the artists."""
+    """Draws routes with an arrowhead on each hop, in parallel on shared hops. Returns the artists."""
     drawn: list[Artist] = []
     lanes: dict[frozenset[str], list[int]] = collections.defaultdict(list)
     ways: dict[frozenset[str], tuple[str, str]] = {}
@@ -151,7 +151,7 @@ def draw_routes(ax: Axes, radio: Radio, routes: Sequence[Route], colours: dict[s
 
 
 def legend(routes: Sequence[Route], colours: dict[str, str]) -> list[Artist]:
-    """Entries of the legend for lines and marks."""
+    """Returns the entries of the legend for lines and marks."""
     shown = {route.flow for route in routes}
     lines = [Line2D([], [], color=colour, label=flow) for flow, colour in colours.items() if flow in shown]
     if any(route.kind == "retransmission" for route in routes):
@@ -164,13 +164,16 @@ def legend(routes: Sequence[Route], colours: dict[str, str]) -> list[Artist]:
 
 
 def _hops(route: Route, radio: Radio) -> list[tuple[str, str]]:
-    """The hops of a route that are this radio's."""
+    """Returns the hops of a route that belong to this radio."""
     pairs = zip(route.nodes, route.nodes[1:], strict=False)
     return [(a, b) for a, b in pairs if a in radio.nodes and b in radio.nodes]
 
 
 def _hop(ax: Axes, start: np.ndarray, end: np.ndarray, colour: str, *, dashed: bool) -> list[Artist]:
-    """A line, and an arrowhead behind its middle: at its end those of all routes would meet."""
+    """Draws a line with an arrowhead after its middle.
+
+    At the end of the line, the arrowheads of all routes would overlap.
+    """
     way = np.stack([start, end])
     dashes = (0, (3, 1.6)) if dashed else "-"
     (line,) = ax.plot(way[:, 0], way[:, 1], color=colour, linestyle=dashes, linewidth=1.5, zorder=3)
@@ -191,14 +194,14 @@ def _hop(ax: Axes, start: np.ndarray, end: np.ndarray, colour: str, *, dashed: b
 
 
 def _normal(a: tuple[float, float], b: tuple[float, float]) -> np.ndarray:
-    """The unit vector to the left of the way from a to b; none where both are at one place."""
+    """Returns the unit vector to the left of the direction from a to b; zero if a and b have the same position."""
     x, y = b[0] - a[0], b[1] - a[1]
     long = math.hypot(x, y)
     return np.array([-y, x]) / long if long else np.zeros(2)
 
 
 def _metres_per_point(ax: Axes) -> float:
-    """As of the whole picture's width: the layout is not known yet."""
+    """Returns metres per point, computed from the width of the whole picture, because the layout is not known yet."""
     left, right = ax.get_xlim()
     low, high = ax.get_ylim()
     figure = ax.figure
@@ -209,7 +212,7 @@ def _metres_per_point(ax: Axes) -> float:
 
 
 def _scale_bar(ax: Axes, wide: float, left: float, low: float) -> None:
-    """A bar of about a fifth of the map, below the nodes on the left."""
+    """Draws a scale bar of about a fifth of the map, below the nodes on the left."""
     power = 10.0 ** math.floor(math.log10(wide / 5))
     long = power * max(step for step in STEPS if step * power <= wide / 5)
     x, y = left + 0.2 * EDGE * wide, low + 0.2 * EDGE * wide
@@ -219,7 +222,7 @@ def _scale_bar(ax: Axes, wide: float, left: float, low: float) -> None:
 
 
 def _box(radio: Radio) -> tuple[float, float, float, float]:
-    """Left, right, lower and upper edge of a map."""
+    """Returns the left, right, lower and upper edge of a map."""
     xs, ys = zip(*radio.nodes.values(), strict=True) if radio.nodes else ((0.0,), (0.0,))
     wide, tall = max(xs) - min(xs), max(ys) - min(ys)
     edge = EDGE * (max(wide, tall) or radio.range_m)

@@ -1,4 +1,4 @@
-"""Metrics of runs: what results of runs and of sweeps have in common."""
+"""Metrics of runs: methods that results of runs and results of sweeps share."""
 
 from __future__ import annotations
 
@@ -24,40 +24,42 @@ OVER_RUNS: dict[str, Any] = {
 }
 """Columns of a metric over runs: their number, their mean, and their median with its 95 % interval.
 
-The interval holds whatever the distribution is. With fewer than 10 runs it is their range.
+The interval is valid for any distribution. With fewer than 10 runs it is the range of the values.
 """
 
 
 def metrics() -> pl.DataFrame:
-    """Every metric that results name: `name, unit, together, meaning`, as in docs/results.md.
+    """Table of all metrics of results: `name, unit, together, meaning`, as in docs/results.md.
 
-    `unit` is empty of counts and shares; `together` says how flows alike are taken together: `sum`, `mean` or `max`.
+    `unit` is empty for counts and shares. `together` is the function that combines equal flows: `sum`, `mean` or `max`.
     """
     return pl.DataFrame(_native.metrics(), schema=["name", "unit", "together", "meaning"], orient="row")
 
 
 class Metrics(abc.ABC):
-    """Results that have metrics. Those of a sweep have its grid's keys as their first columns."""
+    """Results that have metrics. In results of a sweep, the keys of the grid are the first columns."""
 
     _ahead: tuple[str, ...] = ()
-    """The columns in front."""
+    """The first columns."""
 
     @abc.abstractmethod
     def _collect(self, where: pl.Expr | None = None) -> pl.DataFrame:
-        """Each metric of each run, or those rows of it."""
+        """Returns each metric of each run, or only the rows that fulfil a condition."""
 
     def metric(
         self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
     ) -> pl.DataFrame:
-        """One metric, a row per run: `scheme, seed, subject, value`; of a sweep the grid's keys come first.
+        """Returns one metric with a row per run: `scheme, seed, subject, value`.
 
-        Where subjects have parts (paths, links, shares) and all are wanted, `part` stands behind `subject`.
+        For a sweep, the grid's keys precede these columns.
+
+        If subjects have parts (paths, links, shares) and no part is selected, the column `part` follows `subject`.
 
         Args:
-            name: The metric, as `goodput_bps`.
+            name: Name of the metric, such as `goodput_bps`.
             kind: The subject's kind: `flow`, `path`, `link`, `share`, `cross` or `radio`.
             subject: The subject; None: all of the kind.
-            part: The part, where subjects have parts; None: all.
+            part: The part, if subjects have parts; None: all.
 
         Raises:
             MetricError: No run has such a metric.
@@ -77,24 +79,23 @@ class Metrics(abc.ABC):
         subject: str | None = None,
         part: str | None = None,
     ) -> pl.DataFrame:
-        """Differences of schemes, run by run: of runs with the same seed.
+        """Returns the differences between schemes, each between two runs with the same seed.
 
-        The same draws befall runs with the same seed, so that these differences are more exact than two means. `p` is
-        the probability of signs that differ as much by chance (sign test), corrected for the number of schemes that are
-        compared at the same place (Holm): a `p` below 0.05 is a difference that chance does not explain. Runs of a
-        sweep are compared at each point of its grid.
+        Runs with the same seed meet the same random draws, so that these differences are more exact than the difference
+        of two means. `p` is the p-value of the sign test, corrected for the number of compared schemes (Holm). With a
+        `p` below 0.05, chance does not explain the difference. Runs of a sweep are compared at each point of its grid.
 
         Args:
             name: The metric, as in `metric`.
-            against: The scheme that is subtracted from each other one, as results call it; None: the first one.
+            against: Name in results of the scheme that is subtracted from each other scheme; None: the first one.
             kind: As in `metric`.
             subject: As in `metric`.
             part: As in `metric`.
 
         Returns:
-            `scheme, against, subject, n, mean, median, low, high, p`, `part` and the grid's keys as in `metric`:
-            scheme - against, in the metric's unit, over `n` seeds. `low` and `high` are its 95 % interval,
-            of fewer than 10 pairs their range.
+            `scheme, against, subject, n, mean, median, low, high, p`, `part` and the grid's keys as in `metric`: scheme
+            - against, in the metric's unit, over `n` seeds. `low` and `high` are the 95 % interval of the median. With
+            fewer than 10 pairs they are the range.
 
         Raises:
             MetricError: No run has such a metric.
@@ -106,9 +107,9 @@ class Metrics(abc.ABC):
     def to_xarray(
         self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
     ) -> xarray.DataArray:
-        """One metric as an array over `scheme`, `seed` and `subject`, with `part` and the grid's keys as in `metric`.
+        """Returns one metric as an array over `scheme`, `seed`, `subject`, `part` and the grid's keys, as in `metric`.
 
-        Needs `strandcast[xarray]`. A value without a run is NaN: `.mean("seed")` is the mean over runs.
+        Needs `strandcast[xarray]`. A combination without a run is NaN. `.mean("seed")` is the mean over runs.
 
         Args:
             name: The metric, as in `metric`.
@@ -126,12 +127,12 @@ class Metrics(abc.ABC):
         return array(self.metric(name, kind=kind, subject=subject, part=part), name)
 
     def _unknown(self, name: str, kind: str, subject: str | None, part: str | None) -> str:
-        """Message that there is no such metric, with the metrics that there are."""
+        """Returns the message that there is no such metric, with the metrics that exist."""
         return unknown(self._collect(), name, kind, subject, part)
 
 
 def wanted(name: str, kind: str, subject: str | None, part: str | None) -> pl.Expr:
-    """The rows of a metric in a frame of results."""
+    """Returns the condition for the rows of a metric in a frame of results."""
     rows = (pl.col("metric") == name) & (pl.col("subject_kind") == kind)
     if subject is not None:
         rows &= pl.col("subject") == subject
@@ -139,12 +140,12 @@ def wanted(name: str, kind: str, subject: str | None, part: str | None) -> pl.Ex
 
 
 def parts(found: pl.DataFrame, part: str | None) -> list[str]:
-    """The column `part`, if there are any and not one was asked for."""
+    """Returns the column `part` if subjects have parts and no part was selected."""
     return ["part"] if part is None and (found["part"] != "").any() else []
 
 
 def pairs(runs: pl.DataFrame, against: str | None) -> pl.DataFrame:
-    """The differences of runs with the same seed, as in `Result.paired`, for each value of the other columns.
+    """Returns the differences between runs with the same seed, as in `Result.paired`, by the other columns.
 
     Raises:
         ValueError: There is no such scheme, or only one.
@@ -176,14 +177,14 @@ def pairs(runs: pl.DataFrame, against: str | None) -> pl.DataFrame:
 
 
 def over_runs(runs: pl.DataFrame) -> pl.DataFrame:
-    """A metric over runs, as in `Sweep.summary`, for each value of the columns other than `seed`."""
+    """Returns a metric over runs, as in `Sweep.summary`, for each combination of the other columns except `seed`."""
     keys = [column for column in runs.columns if column not in ("seed", "value")]
     rows = [(*group, *_over(one["value"].to_list())) for group, one in runs.group_by(keys, maintain_order=True)]
     return pl.DataFrame(rows, schema={name: runs.schema[name] for name in keys} | OVER_RUNS, orient="row")
 
 
 def _over(values: list[float]) -> tuple[float, ...]:
-    """The numbers of `OVER_RUNS`."""
+    """Returns the statistics of `OVER_RUNS`."""
     told = _native.stat(values)
     assert told is not None, "a group has a row"
     n, mean, _, _, median, low, high, _, _ = told
@@ -191,7 +192,7 @@ def _over(values: list[float]) -> tuple[float, ...]:
 
 
 def unknown(runs: pl.DataFrame, name: str, kind: str, subject: str | None, part: str | None) -> str:
-    """Message that runs have no such metric, with the metrics that they have."""
+    """Returns the message that runs have no such metric, with the metrics that they have."""
     of_kind = runs.filter(pl.col("subject_kind") == kind)
     if of_kind.is_empty():
         return f"no subjects of kind {kind!r}; there are {_listing(runs['subject_kind'])}"

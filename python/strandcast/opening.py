@@ -1,4 +1,4 @@
-"""Results that were kept, of runs or of a sweep."""
+"""Opening of stored results, of runs or of a sweep."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from strandcast.sweeps import Sweep
 
 
 def open(folder: str | os.PathLike[str]) -> Result | Sweep:  # noqa: A001
-    """Results that were kept: a `Result` of `Result.save` or of `strandcast simulate --out`, or a `Sweep`.
+    """Opens stored results.
+
+    Returns a `Result` if `Result.save` or `strandcast simulate --out` wrote them, otherwise a `Sweep`.
 
     Args:
-        folder: Where they are.
+        folder: Folder of the results.
 
     Raises:
         StoreError: The folder has no results, or they can't be read.

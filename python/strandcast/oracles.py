@@ -1,4 +1,4 @@
-"""Limits of links: upper bounds on the share of a live flow that is on time, for any scheme."""
+"""Limits of links: upper bounds, valid for any scheme, on the share of a live flow that arrives in time."""
 
 from __future__ import annotations
 
@@ -15,36 +15,39 @@ from strandcast.scenario import Scenario
 from strandcast.truth import Numbers, content, forward_paths
 
 BIN_S = 0.01
-"""Length of the bins of the bounds that are not matchings, in seconds."""
+"""Length in seconds of the bins of bounds that are not computed as matchings."""
 
 FINE_S = 0.001
-"""Length of the bins, in seconds, if losses are known and a link has a rate and no opportunities."""
+"""Length of the bins, in seconds, if losses are known and a link has a rate instead of a trace of opportunities."""
 
 SEAL, IP_UDP, IP, COMMON, DATA = 29, 28, 20, 12, 16
-"""Bytes of a sealed envelope; of headers: IPv4 with and without UDP, SCTP, a DATA chunk (RFC 9260 §3)."""
+"""Bytes of the seal's envelope, and of the headers of IPv4 with UDP, of IPv4 alone, of SCTP, and of a DATA chunk (RFC
+9260 §3).
+"""
 
 TCP = 52
-"""Bytes of IPv4 and TCP with timestamps."""
+"""Bytes of the headers of IPv4 and TCP with timestamps."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Oracle:
     """Limits that the links of a live flow set.
 
-    Messages count if they are captured between the warm-up and the end less the time after which they would be late.
+    A message counts if it is captured after the warm-up, and so early that its deadline is before the end of the run.
 
     Attributes:
-        flow: Its name.
-        latency_s: From capture to playing.
-        messages: How many are counted.
-        media_bps: Their rate, headers not counted.
-        late_known: The least share that is late or lost if all is known in advance: when which packet would be lost,
-            how fast each link is, how long it takes. None where runs differ in that. Exact if each packet fills an
-            opportunity of a mahimahi trace; else no scheme has less.
-        late_expected: The least share on average over runs if rates, delays and probabilities of loss are known, over
-            bins of 10 ms: below what any scheme can have.
-        late_always: The share that is late at any rate, since every link is dark for longer than the latency.
-        rate_bps: The greatest constant rate of media of which hardly more than `late_always` is late (0.1 % of it).
+        flow: Name of the flow.
+        latency_s: Time from capture to playing, in seconds.
+        messages: Number of messages that count.
+        media_bps: Rate of these messages without headers, bit/s.
+        late_known: The least share that is late or lost if all losses, rates and delays are known in advance. None if
+            these differ between runs. The value is exact if each packet fills an opportunity of a mahimahi trace;
+            otherwise it is a lower bound for any scheme.
+        late_expected: A lower bound, for any scheme, on the mean share over runs that is late or lost. It is computed
+            from rates, delays and loss probabilities, in bins of 10 ms.
+        late_always: The share that is late at any rate, because every link is down for longer than the latency.
+        rate_bps: The greatest constant rate of media with a late share of at most `late_always` plus 0.1 % of the
+            media.
     """
 
     flow: str
@@ -57,23 +60,24 @@ class Oracle:
     rate_bps: float
 
     def to_dict(self) -> dict[str, Any]:
-        """The content of `strandcast oracle --json`, without the flow's name."""
+        """Returns the content of `strandcast oracle --json`, without the flow's name."""
         return {key: value for key, value in dataclasses.asdict(self).items() if key != "flow"}
 
 
 def oracle(scenario: Scenario, flow: str | None = None) -> dict[str, Oracle]:
-    """Bounds that the links set for live flows, by flow.
+    """Returns the bounds that the links set for live flows, by flow.
 
-    Upper bounds for every scheme over the same paths, at any redundancy; docs/models/oracle.md explains the method.
-    Drawn numbers count with their mean (rates, losses) or least value (delays), which bounds the mean over runs.
+    The bounds hold for every scheme over the same paths, with any redundancy. docs/models/oracle.md explains the
+    method. Random rates and losses are replaced by their mean, and random delays by their least value. The result
+    bounds the mean over runs.
 
     Args:
         scenario: The network and its flows.
-        flow: A flow; all that send video unless given.
+        flow: Name of a flow; None: all flows that send video.
 
     Raises:
-        ScenarioError: There is no such flow, none sends video, or something else decides what its links carry: other
-            flows or background load on them, paths that share a link, radios, losses by bit or by packet number.
+        ScenarioError: There is no such flow, no flow sends video, or the capacity of the links depends on something
+            else: other flows, background load, paths that share a link, radios, or losses by bit or by packet number.
     """
     flows: dict[str, Any] = scenario.resolved()["flows"]
     live = [name for name, one in flows.items() if one["app"]["kind"] == "video"]
@@ -119,7 +123,7 @@ def _oracle(scenario: Scenario, name: str) -> Oracle:
 
 
 def _counted(flow: Mapping[str, Any], warmup_s: float, time_s: float, latency_s: float) -> tuple[float, float]:
-    """Times between which a message must be captured to count."""
+    """Returns the times between which a message must be captured to count."""
     start = flow["start"]
     if not isinstance(start, int | float):
         problem = "it starts at a random time, so that there is no oracle of it"
@@ -129,7 +133,7 @@ def _counted(flow: Mapping[str, Any], warmup_s: float, time_s: float, latency_s:
 
 
 def _messages(scenario: Scenario, flow: Mapping[str, Any], first_s: float, last_s: float) -> tuple[Numbers, Numbers]:
-    """When the messages that count are captured, and their bytes."""
+    """Returns the capture times of the messages that count, and their sizes in bytes."""
     app, start_s = flow["app"], float(flow["start"])
     size = int(app.get("size") or _fitting(flow))
     if "burst" in app or app.get("pause"):
@@ -146,7 +150,7 @@ def _messages(scenario: Scenario, flow: Mapping[str, Any], first_s: float, last_
 
 
 def _live(app: Mapping[str, Any], start_s: float, last_s: float, size: int) -> tuple[Numbers, Numbers]:
-    """When the messages of a live source are captured, in seconds, and their bytes: in bursts, with pauses."""
+    """Returns the capture times of a live source's messages in seconds, with bursts and pauses, and their bytes."""
     rate, burst = float(app["rate"]), app.get("burst", f"{size} B")
     burst_bytes = float(burst.removesuffix(" B")) if isinstance(burst, str) else rate / 8 * float(burst)
     interval_s = burst_bytes * 8 / rate
@@ -176,7 +180,7 @@ def _live(app: Mapping[str, Any], start_s: float, last_s: float, size: int) -> t
 def _frames(
     scenario: Scenario, app: Mapping[str, Any], start_s: float, last_s: float, size: int
 ) -> tuple[Numbers, Numbers]:
-    """The messages of a video's trace."""
+    """Returns the messages of a video's trace."""
     times, lengths = [], []
     for line in content(scenario, app["trace"]).splitlines():
         words = line.partition("#")[0].split()
@@ -197,12 +201,12 @@ def _frames(
 
 
 def _fitting(flow: Mapping[str, Any]) -> int:
-    """Bytes of a message that fits a packet."""
+    """Returns the size in bytes of a message that fills a packet."""
     return int(flow["sctp"]["mtu"]) - _headers(flow) if flow["transport"] == "sctp" else 1400
 
 
 def _headers(flow: Mapping[str, Any]) -> int:
-    """Bytes before the data of a packet, at IP level."""
+    """Returns the bytes before the data of a packet, at IP level."""
     if flow["transport"] == "sctp":
         below = IP_UDP if flow["sctp"]["encapsulation"] == "udp" else IP
         return below + COMMON + DATA + (SEAL if flow["seal"] else 0)
@@ -210,7 +214,7 @@ def _headers(flow: Mapping[str, Any]) -> int:
 
 
 def _on_the_wire(flow: Mapping[str, Any], sizes: Numbers) -> tuple[Numbers, float]:
-    """Bits at IP level of each message, and of the longest packet. SCTP pads chunks to four bytes."""
+    """Returns the bits at IP level of each message, and of the longest packet. SCTP pads chunks to four bytes."""
     headers = _headers(flow)
     most = int(flow["sctp"]["mtu"]) - headers if flow["transport"] == "sctp" else 1448
     padded = (sizes + 3) // 4 * 4 if flow["transport"] == "sctp" else sizes

@@ -1,4 +1,4 @@
-"""`strandcast oracle`: how much of a live flow its links allow to be on time, whatever the scheme."""
+"""Subcommand `strandcast oracle`: prints bounds on the share of a live flow that can arrive in time with any scheme."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ oracle."""
 
 
 def main(argv: list[str]) -> int:
-    """Runs the verb with its arguments and gives its exit code."""
+    """Runs the subcommand with these arguments and returns its exit code."""
     parser = Parser("strandcast oracle", description=ABOUT, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("scenario", metavar="SCENARIO", help="the scenario (TOML, see docs/scenarios.md)")
     parser.add_argument("--flow", metavar="NAME", help="a flow; all that send video unless given")
@@ -34,7 +34,7 @@ def main(argv: list[str]) -> int:
 
 
 def text(found: Oracle) -> str:
-    """An oracle, for people."""
+    """Returns an oracle as text for people."""
     known = "runs differ in what is lost or when it arrives"
     if found.late_known is not None:
         known = f"{100 * found.late_known:.4f} %"

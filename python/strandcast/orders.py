@@ -1,4 +1,4 @@
-"""Runs on their way to other processes, and what comes back."""
+"""Requests for runs that are sent to other processes, and their results."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from strandcast.version import VERSION, results_epoch
 
 
 def stamp() -> tuple[int, str]:
-    """Values that must be equal in two processes for their results to belong together."""
+    """Returns the values that must be equal in two processes if their results are to be used together."""
     return results_epoch(), VERSION
 
 
 @dataclasses.dataclass(frozen=True)
 class Base:
-    """A scenario without its settings: the part that many points share, which includes the traces."""
+    """A scenario without its settings: the part that many points share, with the traces."""
 
     text: str
     file: str
@@ -31,32 +31,32 @@ class Base:
 
     @classmethod
     def of(cls, scenario: Scenario) -> Base:
-        """The scenario before anything was set."""
+        """Returns the scenario before any setting was applied."""
         source = scenario._source
         return cls(source.text, source.file, tuple(source.files.items()))
 
 
 @functools.lru_cache(maxsize=32)
 def _point(base: Base, settings: tuple[str, ...]) -> Scenario:
-    """The scenario with its settings."""
+    """Returns the scenario with its settings."""
     return rebuilt(base.text, base.file, settings, dict(base.files))
 
 
 @functools.lru_cache(maxsize=32)
 def _scheme(pickled: bytes) -> Scheme:
-    """The scheme: the same object for all its runs in a process."""
+    """Returns the scheme. All runs of a scheme in a process share one object."""
     scheme: Scheme = pickle.loads(pickled)
     return scheme
 
 
 @dataclasses.dataclass(frozen=True)
 class Order:
-    """A run, but for its scenario's text."""
+    """A run without the text of its scenario."""
 
     hash: str
     settings: tuple[str, ...]
     scheme: bytes
-    """Pickled by itself, so that what a worker can't import comes to it whole."""
+    """Pickled scheme. It is pickled separately, with its code, because a worker may be unable to import it."""
     spec: str
     seed: int
     stamp: tuple[int, str]
@@ -65,7 +65,7 @@ class Order:
         """Makes the run and packs it.
 
         Raises:
-            EpochError: This process reads the scenario otherwise than the one that gave the order.
+            EpochError: This process reads the scenario differently from the process that sent the order.
         """
         scenario = _point(base, self.settings)
         if scenario.hash != self.hash:
@@ -75,7 +75,7 @@ class Order:
 
 
 def orders(lacking: Sequence[tuple[Cell, int]]) -> Iterator[tuple[Base, Order]]:
-    """An order for each run, with what its scenario is made from: one object for all that have the same."""
+    """Returns an order and the base of its scenario for each run. Runs with the same base share one object."""
     bases: dict[Base, Base] = {}
     of_cell: dict[Any, Base] = {}
     pickled: dict[str, bytes] = {}
@@ -90,13 +90,13 @@ def orders(lacking: Sequence[tuple[Cell, int]]) -> Iterator[tuple[Base, Order]]:
 
 
 class Failures:
-    """Exceptions of runs: they don't stop other runs, the first is raised in the end."""
+    """Exceptions of runs. They do not stop other runs, and the first one is raised at the end."""
 
     def __init__(self) -> None:
         self.all: list[BaseException] = []
 
     def add(self, cell: Cell, seed: int, error: BaseException, *, told: bool = False) -> None:
-        """Keeps a run's exception, with a note that names the run unless the exception does that itself."""
+        """Stores a run's exception, with a note that names the run unless the exception names it."""
         if not told:
             error.add_note(f"in the run of {cell}, seed {seed}; other runs are kept")
         self.all.append(error)
@@ -105,7 +105,7 @@ class Failures:
         return len(self.all)
 
     def raise_first(self) -> None:
-        """Raises the first one, if there is one."""
+        """Raises the first exception, if there is one."""
         if len(self.all) > 1:
             self.all[0].add_note(f"other runs that also failed: {len(self.all) - 1}")
         if self.all:

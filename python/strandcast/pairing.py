@@ -1,4 +1,4 @@
-"""Identities, pairing strings, and stores of whom this machine may send to and who may send to it."""
+"""Identities, pairing strings, and stores of the receivers and senders that this machine has paired with."""
 
 from __future__ import annotations
 
@@ -10,36 +10,39 @@ import strandcast._native as _native
 
 
 class Store:
-    """An identity's file, and two next to it that hold receivers and senders; only their owner can read them.
+    """File of an identity, and two files in the same folder with the known receivers and senders.
 
-    The command has the same stores: `strandcast key`.
+    Only their owner can read them.
+
+    The command `strandcast key` uses the same stores.
     """
 
     def __init__(self, key: str | os.PathLike[str] | None = None) -> None:
-        """The store whose identity is in this file; nothing is read or made yet.
+        """Opens the store whose identity is in this file. No file is read or created yet.
 
         Args:
-            key: The file; None: `STRANDCAST_KEY`, else the user's.
+            key: File of the identity; None: the file that `STRANDCAST_KEY` names, otherwise the user's file.
         """
         self._native = _native.KeyStore(None if key is None else os.fspath(key))
 
     @property
     def path(self) -> pathlib.Path:
-        """The identity's file: the `key` of senders and receivers."""
+        """File of the identity, as the argument `key` of senders and receivers."""
         return self._native.path
 
     @property
     def fingerprint(self) -> str:
-        """Short form of the key, for reading it aloud. Makes the identity if there never was one."""
+        """Short form of the key, for reading it aloud. Creates the identity if it does not exist."""
         return self._native.fingerprint()
 
     def pair(self, hosts: Sequence[str] = (), *, once: bool = False, lasts: float | None = None) -> str:
-        """A new pairing string, for a sender. It is a secret: who has it may send.
+        """Creates a pairing string for a sender. The string is a secret: everyone who has it may send.
 
         Args:
-            hosts: How senders reach this machine, as `"studio.example:9899"`; none: where its receiver listened last.
-            once: Whether the first sender that uses it closes it.
-            lasts: Time for which it admits new senders, seconds; None: without an end.
+            hosts: Addresses by which senders reach this machine, such as `"studio.example:9899"`; empty: the addresses
+                on which its receiver listened last.
+            once: Whether the string admits only the first sender that uses it.
+            lasts: Time for which the string admits new senders, seconds; None: no limit.
 
         Raises:
             NetworkError: This machine has no address that others can reach.
@@ -48,11 +51,11 @@ class Store:
         return self._native.pair(list(hosts), once, lasts)
 
     def add_receiver(self, name: str, pairing: str) -> None:
-        """Keeps a pairing with a receiver: `live.Sender(…, "@NAME")`.
+        """Stores a pairing with a receiver, for use as `live.Sender(…, "@NAME")`.
 
         Args:
-            name: Its name, letters, digits, `-`, `_` and `.`.
-            pairing: The string that the receiver's `pair` has returned.
+            name: Name for the receiver, of letters, digits, `-`, `_` and `.`.
+            pairing: The pairing string that the receiver's `pair` returned.
 
         Raises:
             ValueError: The string is cut short or mistyped, or the name is not valid.
@@ -65,14 +68,14 @@ class Store:
         return self._native.receivers()
 
     def senders(self) -> dict[str, bool]:
-        """Senders, by name or short form of the key: whether each may send."""
+        """Returns for each sender whether it may send, by name or short form of its key."""
         return {name: not revoked for name, revoked in self._native.senders()}
 
     def revoke(self, sender: str) -> None:
-        """Revokes a sender, which a running receiver then refuses.
+        """Revokes the rights of a sender. A running receiver then refuses this sender.
 
         Args:
-            sender: Its name, or the short form of its key.
+            sender: Name of the sender, or the short form of its key.
 
         Raises:
             StrandcastError: There is no such sender, or the store cannot be written.

@@ -1,4 +1,4 @@
-"""Pictures of traces and time series, in the house style."""
+"""Pictures of traces and time series, in the common style."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNITS = {
     "s": (1, "s"),
     "db": (1, "dB"),
 }
-"""The end of a metric's name, to a factor and the unit it is drawn in."""
+"""Factor and displayed unit of a metric, by the end of its name."""
 
 HEIGHT = 2.6
 """Height of a row of axes, in inches."""
@@ -37,26 +37,26 @@ class Recorded(Protocol):
 
     @property
     def kind(self) -> str:
-        """`"csv"` or `"mahimahi"`."""
+        """Kind of the trace: `"csv"` or `"mahimahi"`."""
 
     @property
     def times_s(self) -> pl.Series:
-        """Time from which on each value holds."""
+        """Times from which the values hold."""
 
     @property
     def values(self) -> pl.Series:
-        """The value from each time on."""
+        """Values, each from its time on."""
 
     @property
     def duration_s(self) -> float:
-        """The last time."""
+        """Last time of the trace."""
 
     @property
     def mean_bps(self) -> float:
-        """The mean over the whole trace."""
+        """Mean over the whole trace."""
 
     def rate(self, bin_s: float) -> pl.DataFrame:
-        """The mean rate of each bin."""
+        """Mean rate of each bin."""
 
 
 def trace(trace: Recorded, ax: Axes | None = None, bin_s: float = 0.5) -> Axes:
@@ -96,13 +96,13 @@ def series(frame: pl.DataFrame, metric: str, *, subject: str | None = None, capt
     """Draws a metric of time series over time: a row per scheme, a line per flow, path or link.
 
     Args:
-        frame: As `Result.series` is, of one seed.
-        metric: As `cwnd_bytes`.
-        subject: The flow or link; None: all that have it.
-        caption: Which runs these are.
+        frame: Time series of one seed, in the form of `Result.series`.
+        metric: Name of the metric, such as `cwnd_bytes`.
+        subject: Name of a flow or link; None: all that have the metric.
+        caption: Description of the runs.
 
     Raises:
-        StrandcastError: There is no such metric, or subject.
+        StrandcastError: There is no such metric or subject.
     """
     found = frame.filter(metric=metric)
     if found.is_empty():
@@ -136,7 +136,9 @@ def metric(
     ax: Axes | None = None,
     width: float | None = None,
 ) -> Figure:
-    """Draws a metric of runs: `Result.plot`, whose frames `metric` and `mean` these are; `origin` says what made them.
+    """Draws a metric of runs for `Result.plot`, from its frames `metric` and `mean`.
+
+    `origin` names the build and the scenario.
 
     Raises:
         ValueError: There are several subjects for one `ax`.
@@ -201,7 +203,10 @@ def over(
     ax: Axes | None = None,
     width: float | None = None,
 ) -> Figure:
-    """Draws a metric over a key of a grid, whose values are `places`: `Sweep.plot`, whose frame `summary` this is."""
+    """Draws a metric over a key of a grid for `Sweep.plot`, from its frame `summary`.
+
+    The values of the key are `places`.
+    """
     factor, label = _unit(name)
     schemes = found["scheme"].unique(maintain_order=True).to_list()
     looks = style.distinct(schemes)
@@ -233,14 +238,14 @@ def _axes() -> Axes:
 
 
 def _unit(metric: str) -> tuple[float, str]:
-    """Factor for a metric, and its name with the unit."""
+    """Returns the factor for a metric, and its name with the unit."""
     name, _, end = metric.rpartition("_")
     factor, unit = UNITS.get(end, (1, ""))
     return (factor, f"{name.replace('_', ' ')} ({unit})") if unit and name else (1, metric.replace("_", " "))
 
 
 def _told(trace: Recorded) -> str:
-    """A trace's mean, with its unit."""
+    """Returns a trace's mean with its unit."""
     if trace.kind == "mahimahi" or trace.quantity.endswith("_bps"):
         return f"{trace.mean_bps / 1e6:.3g} Mbit/s"
     return f"{trace.mean_bps:.3g}"

@@ -1,7 +1,7 @@
-"""Policies written in Python: which path data take, how much may be in flight, in the simulator and on real links.
+"""Policies in Python, which choose paths and limit the data in flight, in the simulator and on real links.
 
-A policy is a class. Times are seconds by the clock of `view.now`, sizes are bytes, rates are bit/s; paths are named by
-their ids. docs/python-policies.md is the guide.
+A policy is a class. Times are in seconds by the clock of `view.now`, sizes in bytes, rates in bit/s. A path is given by
+its id. docs/python-policies.md is the guide.
 """
 
 from __future__ import annotations
@@ -42,15 +42,16 @@ if TYPE_CHECKING:
 
 
 class Policy:
-    """Base class of policies: a policy may receive all signals and may ask to be woken.
+    """Base class of policies: a policy may receive all signals and may set a timeout.
 
-    One object is made for each association and each of its ends. It may decide only by the arguments that the core
-    passes to it: it reads no clock and no global randomness. Then the same seed gives the same run.
+    Each endpoint of each association has its own object. The object must base its decisions only on the arguments that
+    the core passes to it, and must not read a clock or global randomness. Then the same seed gives the same run.
 
     Attributes:
-        base: The scheme whose other parts it keeps, with its parameters, as `"cmt,rtx=same"`.
-        name: What results call it; the class's name unless the class says otherwise.
-        seed: A number drawn from the run's seed, there before `__init__` is called: `random.Random(self.seed)`.
+        base: Scheme with its parameters, such as `"cmt,rtx=same"`. The policy uses its other parts.
+        name: Name of the policy in results; by default the name of the class.
+        seed: A number drawn from the run's seed, for example for `random.Random(self.seed)`. It is set before
+            `__init__` is called.
     """
 
     base: str = "cmt"
@@ -63,70 +64,82 @@ class Policy:
             cls.name = cls.__name__
 
     def on_signal(self, view: View, signal: Signal) -> None:
-        """Something happened. Not called unless the class has its own.
+        """Receives a signal. The core calls this method only if the class overrides it.
 
         Args:
-            view: All paths, with estimates that know of the signal and limits that do not yet.
-            signal: What happened: `match signal: case sc.Signal.Acked(path=path): …`.
+            view: All paths. Their estimates include the signal already, and their limits do not yet.
+            signal: The event: `match signal: case sc.Signal.Acked(path=path): …`.
         """
 
     def hears_deliveries(self) -> bool:
-        """Returns whether `on_signal` receives `Signal.Delivered` for each arriving packet. Asked once, when made."""
+        """Returns whether `on_signal` receives `Signal.Delivered` for each arriving packet.
+
+        The core calls this method once, when it creates the object.
+        """
         return False
 
     def hears_arrivals(self) -> bool:
-        """Returns whether `on_signal` receives `Signal.PeerArrivals` from the peer. Asked once, at the start."""
+        """Returns whether `on_signal` receives `Signal.PeerArrivals` from the peer.
+
+        The core calls this method once, at the start.
+        """
         return False
 
     def act(self, view: View, flight: Flight) -> Act | None:  # noqa: ARG002
-        """The next thing to do of its own accord. Not called unless the class has its own.
+        """Returns the next action that the policy requests without being asked for a path.
 
-        Asked before more is sent, if any signal but `Sent` has come since the last question, until it answers None, at
-        most 256 times. An act that is impossible (no such chunk or path, nothing in flight there) is refused.
+        The core calls this method only if the class overrides it.
+
+        The core calls this method before it sends more data, if there was a signal other than `Sent` since the last
+        call. It repeats the call until the method returns None, at most 256 times. The core refuses an impossible act
+        (no such chunk or path, nothing in flight there).
 
         Args:
             view: All paths.
-            flight: What is in flight.
+            flight: Chunks in flight.
 
         Returns:
-            An `Act`, or None: nothing more.
+            An `Act`; None: no further act.
         """
         return None
 
     def timeout(self) -> float | None:
-        """When to be woken by `Signal.Tick`, seconds by the clock of `view.now`; None: not at all.
+        """Returns the time of the next `Signal.Tick`, in seconds by the clock of `view.now`; None: no Tick.
 
-        Asked when a path is new or changes, after each `on_signal`, `next` and Tick. After a Tick it must be later, or
-        None.
+        The core calls this method when a path is new or changes, and after each `on_signal`, `next` and Tick. After a
+        Tick the returned time must be later than the Tick, or None.
         """
         return None
 
     def advice(self, view: View) -> tuple[float, float] | None:  # noqa: ARG002
-        """The rates that an encoder should choose, bit/s of payload; not overridden: what the base says.
+        """Returns the rates that an encoder should choose, in bit/s of payload.
 
-        Asked when something happened, at most every 100 ms. The application receives changes of 2 % or more.
+        By default these are the rates of the base.
+
+        The core calls this method after events, at most every 100 ms. The application receives changes of 2 % or more.
 
         Args:
             view: All paths.
 
         Returns:
-            What arrives in time now, and what would without the path that carries most; None: it can't tell.
+            The rate that arrives in time now, and the rate that would arrive in time without the path that carries
+            most; None: not known.
         """
         return None
 
 
 class Scheduler(Policy, abc.ABC):
-    """Decides which path new data take."""
+    """Policy that decides which path new data take."""
 
     @abc.abstractmethod
     def next(self, view: View, backlog: Backlog) -> Assignment | int | None:
-        """Asked while data wait and some path has room.
+        """Returns the path of the next data. The core calls this method while data wait and a path has room.
 
-        The core enforces windows, pacing and the peer's receive window: what does not fit waits.
+        The core enforces windows, pacing and the peer's receive window. Data that do not fit wait.
 
         Args:
             view: All paths.
-            backlog: What waits.
+            backlog: Waiting data.
 
         Returns:
             The id of a path, for one chunk; an `Assignment` for more chunks or copies on several paths; None holds
@@ -134,11 +147,12 @@ class Scheduler(Policy, abc.ABC):
         """
 
     def penalise(self, view: View) -> int | None:
-        """The path whose window should shrink, since what is in flight there holds other paths up.
+        """Returns the path whose window should shrink, because its data in flight hold up other paths.
 
-        Asked when `next` held everything back, and when a buffer is full while a path has room (`view.blocked`). The
-        windows receive it as a `LossEvent` with the trigger "head of line". Answers are ignored while the last penalty
-        of the path is less than a round trip ago, or nothing is in flight there.
+        The core calls this method when `next` held all data back, and when a buffer is full while a path has room
+        (`view.blocked`). The congestion control receives the penalty as a `LossEvent` with the trigger "head of line".
+        The core ignores the answer if the last penalty of the path was less than a round trip ago, or if nothing is in
+        flight there.
 
         Args:
             view: All paths.
@@ -148,61 +162,70 @@ class Scheduler(Policy, abc.ABC):
         """
 
     def next_symbol(self, view: View, backlog: Backlog) -> SymbolAssignment | None:
-        """The next symbol and its path, where the base codes in blocks; asked in place of `next`, once per symbol.
+        """Returns the next symbol and its path.
 
-        The blocks that the receiver does not have yet are `view.blocks`. Not overridden: source symbols alone, in
-        order, each by the path that `next` names first.
+        If the base codes in blocks, the core calls this method in place of `next`, once per symbol.
+
+        `view.blocks` has the blocks that the receiver has not completed. By default only source symbols are sent, in
+        order, each on the first path that `next` returns.
 
         Args:
             view: All paths, and all blocks.
-            backlog: What waits.
+            backlog: Waiting data.
 
         Returns:
-            A path, one of the blocks, and which of its symbols: the next source symbol, or a new repair symbol if the
-            block is closed. None holds everything until the next signal.
+            A path, one of the blocks, and the kind of symbol: the block's next source symbol, or a new repair symbol if
+            the block is closed. None holds all data back until the next signal.
         """
 
     def next_repair(self, view: View, offer: RepairOffer) -> int | None:
-        """The path of a repair symbol that is due in addition to messages, where the base repairs (`fec=`).
+        """Returns the path of a repair symbol that is due in addition to messages, if the base repairs (`fec=`).
 
-        Not overridden: of the paths with room by which it would come in time, the one that carried the fewest of the
-        messages that it covers.
+        The default considers the paths with room on which the symbol would arrive in time. It takes the path that
+        carried the fewest of the covered messages.
 
         Args:
             view: All paths.
-            offer: What the symbol covers.
+            offer: Messages that the symbol covers.
 
         Returns:
-            The id of a path, or None: not now. It is asked again with the next chunk.
+            The id of a path; None: not now. The core asks again with the next chunk.
         """
 
 
 class CongestionControl(Policy, abc.ABC):
-    """Decides how much may be in flight. One object for the whole association, so that windows can be coupled."""
+    """Policy that limits the data in flight.
+
+    The whole association has one object, so that the windows of its paths can be coupled.
+    """
 
     @abc.abstractmethod
     def limit(self, path: int) -> float | Limit | None:
-        """The limit of a path. The core never goes below one packet on an active path.
+        """Returns the limit of a path. On an active path the core always permits at least one packet.
 
-        Asked when a path is new or changes, after each `on_signal` and after each `next`: for all paths that are open.
+        The core calls this method for all open paths when a path is new or changes, after each `on_signal` and after
+        each `next`.
 
         Args:
-            path: The path's id.
+            path: Id of the path.
 
         Returns:
-            The congestion window in bytes, or a `Limit` with slow-start threshold or pacing; None: what the base has.
+            The congestion window in bytes, or a `Limit` with slow-start threshold or pacing; None: the limit of the
+            base.
         """
 
     def aggregate(self) -> float | None:
-        """The limit over all paths in bytes; None: without such a limit. Not overridden: that of the base.
+        """Returns the limit over all paths together, in bytes; None: no such limit.
 
-        Asked when `limit` is.
+        The default is the limit of the base.
+
+        The core calls this method together with `limit`.
         """
         return None
 
 
 Maker = type[Policy] | Callable[[], Policy]
-"""A policy's class, or whatever makes a policy."""
+"""A policy's class, or a function that makes a policy."""
 
 Scheme = str | Maker
 """A scheme: its text (`"cmt,rtx=same"`), or an object that makes a policy."""
@@ -211,7 +234,7 @@ Callbacks = Mapping[str, Callable[..., object]]
 Plan = tuple[str, Callable[[int], Callbacks]]
 
 _packing = threading.Lock()
-"""Lock: the list of modules that are pickled by value belongs to the whole process."""
+"""Lock for pickling: the list of modules that are pickled by value belongs to the whole process."""
 
 _BASES = "sc.Scheduler or sc.CongestionControl"
 _CALLBACKS = {
@@ -232,15 +255,15 @@ _CALLBACKS = {
 
 
 def schemes(name: str | None = None) -> pl.DataFrame:
-    """The schemes there are, or the parameters of one.
+    """Returns all schemes, or the parameters of one scheme.
 
     Args:
-        name: A scheme, as `"cmt"`; None: all.
+        name: Name of a scheme, such as `"cmt"`; None: all.
 
     Returns:
-        A row per scheme: `scheme, summary, paper, parameters` (their names) and a column per part, as `scheduler`,
-        which is null where a scheme has no such part. For one scheme, a row per parameter: `parameter, default, values,
-        meaning`.
+        A row per scheme: `scheme, summary, paper, parameters` (their names) and a column per part, such as `scheduler`.
+        A column is null if the scheme has no such part. For one scheme, a row per parameter: `parameter, default,
+        values, meaning`.
 
     Raises:
         SchemeError: There is no such scheme.
@@ -267,7 +290,7 @@ def schemes(name: str | None = None) -> pl.DataFrame:
 
 
 def name_of(scheme: Scheme) -> str:
-    """Name of a scheme in results: its shortest text, or the policy's name.
+    """Returns the name of a scheme in results: its shortest text, or the policy's name.
 
     Raises:
         SchemeError: There is no such scheme, or the argument is not a scheme.
@@ -277,19 +300,19 @@ def name_of(scheme: Scheme) -> str:
 
 
 def key_of(scheme: Scheme, scenario: Scenario | None = None) -> str:
-    """Identity of a scheme in stores of results: its shortest text, or `NAME@DIGEST`.
+    """Returns the identity of a scheme in stores of results: its shortest text, or `NAME@DIGEST`.
 
-    Keys stay that are given as they are by default, if the `scheme_defaults` of a flow of the scenario set them
-    otherwise; without a scenario, if those of any profile do.
+    A key with its default value stays in the text if the `scheme_defaults` of a flow of the scenario give it another
+    value. Without a scenario, it stays if the `scheme_defaults` of any profile do so.
 
-    The digest is over the code of the class and of all it is derived from, with their constants, and its base scheme;
-    of a function that makes policies also over what it holds: defaults, arguments, variables around it. Numbers and
-    texts of their modules count where they are named; functions that stand elsewhere are not seen. It is another for
-    another X.Y of Python.
+    The digest covers the code and constants of the class and of its base classes, and its base scheme. For a function
+    that makes policies, the digest also covers defaults, bound arguments and enclosing variables. Numbers and texts of
+    the modules count if the code names them; functions in other modules do not count. The digest differs between
+    versions X.Y of Python.
 
     Raises:
         SchemeError: There is no such scheme, or the argument is not a scheme.
-        StrandcastError: The policy holds something that would be another in each process.
+        StrandcastError: The policy contains a value that differs between processes.
     """
     made = resolve(scheme)
     if isinstance(made, str):
@@ -299,7 +322,7 @@ def key_of(scheme: Scheme, scenario: Scenario | None = None) -> str:
 
 
 def packed(scheme: Scheme) -> bytes:
-    """A scheme on its way to other processes: a policy with its code, so that they run just what this one has.
+    """Packs a scheme for other processes. A policy is packed with its code, so that all processes run the same code.
 
     Raises:
         SchemeError: There is no such scheme, or it can't be sent.
@@ -325,12 +348,12 @@ def packed(scheme: Scheme) -> bytes:
 
 
 def load(spec: str) -> type[Policy]:
-    """The policy's class that `FILE.py:CLASS` or `package.module:CLASS` names, followed by `,base=…` if given.
+    """Loads the policy's class that `FILE.py:CLASS` or `package.module:CLASS` names. `,base=…` may follow.
 
-    `key=value` pairs after the base belong to it, and without a `base` to the class's own.
+    Pairs `key=value` after the base belong to that base. Without `base`, they belong to the base of the class.
 
     Raises:
-        SchemeError: There is no such file, module or class; what its import raises is the cause.
+        SchemeError: There is no such file, module or class. An exception of the import is the cause of this error.
     """
     place, *pairs = spec.split(",")
     where, _, name = place.strip().rpartition(":")
@@ -348,7 +371,7 @@ def load(spec: str) -> type[Policy]:
 
 
 def resolve(scheme: Scheme) -> str | Maker:
-    """A scheme, with the name of a policy's class replaced by the class."""
+    """Returns a scheme, with the name of a policy's class replaced by the class."""
     if isinstance(scheme, str):
         return load(scheme) if ":" in scheme.partition(",")[0] else scheme
     if not callable(scheme):
@@ -357,7 +380,7 @@ def resolve(scheme: Scheme) -> str | Maker:
 
 
 def plan(scheme: Maker) -> tuple[str, Plan]:
-    """A policy as the native module takes it: its name, its base and what makes its callbacks for a seed."""
+    """Returns a policy for the native module: its name, its base, and a function that makes callbacks for a seed."""
     sample = _sample(scheme)
 
     def make(seed: int) -> Callbacks:
@@ -367,20 +390,22 @@ def plan(scheme: Maker) -> tuple[str, Plan]:
 
 
 def contract(scheme: Scheme, cases: int = 8, *, seed: int | None = None) -> None:
-    """Tests that a policy keeps the contract all policies must keep.
+    """Tests that a policy keeps the contract of all policies.
 
-    A toy association whose paths lose, fail, leave, join and are suspended drives it, then everything recovers; after
-    that come signals without any sense. Data must continue and arrive in the end, same input must give same output,
-    only paths that are there may be named, windows must not be empty, and nothing may raise: docs/adding-a-scheme.md.
+    The test drives the policy with a small model of an association, whose paths lose packets, fail, leave, join and are
+    suspended. Then all paths recover, and at the end the test sends invalid signals. Data must continue to flow and
+    arrive in the end. Equal input must give equal output. The policy may name only existing paths, windows must not be
+    empty, and no exception may occur (docs/adding-a-scheme.md).
 
     Args:
         scheme: The policy's class.
-        cases: How many cases, with seeds from 0.
-        seed: The only case to run, as an error names it.
+        cases: Number of cases; their seeds begin at 0.
+        seed: Seed of the only case to run, as in the text of an error.
 
     Raises:
-        ContractError: It is broken; the message names the case. An exception of the policy itself is the cause.
-        SchemeError: It is not a policy.
+        ContractError: The policy breaks the contract; the message names the case. An exception of the policy is the
+            cause of this error.
+        SchemeError: The scheme is not a policy.
     """
     made = resolve(scheme)
     if isinstance(made, str):
@@ -408,7 +433,7 @@ def _make(scheme: Maker, seed: int) -> Policy:
 
 
 def _sample(scheme: Maker) -> Policy:
-    """A policy to look at."""
+    """Makes a policy object for inspection."""
     if isinstance(scheme, type) and not _is_policy(scheme):
         raise SchemeError(f"{scheme.__name__} is not a policy: derive it from {_BASES}, and write their methods")
     return _make(scheme, 0)
@@ -432,7 +457,7 @@ def _named(policy: Policy) -> str:
 
 
 def _callbacks(policy: Policy) -> Callbacks:
-    """Methods that the policy's class defines itself."""
+    """Returns the methods that the policy's class defines itself."""
     mine = type(policy)
     own = [name for name, kind in _CALLBACKS.items() if getattr(mine, name, vars(kind)[name]) is not vars(kind)[name]]
     return {name: getattr(policy, name) for name in own}
@@ -448,7 +473,7 @@ def _digest(made: Maker, sample: Policy) -> Digest:
 
 
 def _from_file(file: pathlib.Path) -> ModuleType:
-    """Imports a file, under a name of its own, anew when it has changed."""
+    """Imports a file as a module of a unique name, and imports it again when it has changed."""
     file = file.resolve()
     if not file.is_file():
         raise FileNotFoundError(f"there is no file {file}")
@@ -473,7 +498,7 @@ def _from_file(file: pathlib.Path) -> ModuleType:
 
 
 def _based(found: type[Policy], pairs: list[str]) -> type[Policy]:
-    """The same policy on another base."""
+    """Returns the same policy on another base."""
     own = [pair for pair in pairs if not pair.startswith("base=")]
     named = [pair.removeprefix("base=") for pair in pairs if pair.startswith("base=")]
     if len(named) > 1:

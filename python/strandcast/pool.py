@@ -1,8 +1,8 @@
 """Runs in processes of this machine, which live as long as a sweep.
 
-Each process has one run at a time, so that it is known which run a process died of; another process makes that run
-again, a few times. They are processes, not threads, because policies written in Python would wait for each other in
-one process.
+Each process makes one run at a time. If a process dies, its run is therefore known, and another process makes it again,
+a few times. Processes are used instead of threads, because policies written in Python would block each other in one
+process.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ if TYPE_CHECKING:
     Task = tuple[Base, Order, Cell]
 
 MOST_DEATHS = 3
-"""Number of processes that may die in a run before it is given up."""
+"""Number of processes that may die in the same run before the run is given up."""
 BEGIN = "import sys; sys.path[:] = {path!r}; from strandcast.pool import work; work({number})"
-"""Program of a process: it imports from the same places as this process.
+"""Program of a process. It uses the same import path as this process.
 
-It does not import the main program, which would begin the sweep once more.
+It does not import the main program, which would begin the sweep again.
 """
 
 
 def compute(store: Store, lacking: Sequence[tuple[Cell, int]], workers: int, bar: tqdm[Any]) -> None:
-    """Makes runs in that many processes and keeps their results.
+    """Makes runs in `workers` processes and stores their results.
 
-    A run that fails does not stop the others; what it raised is raised in the end.
+    A failed run does not stop the others. Its exception is raised at the end.
 
     Raises:
         ClusterError: No process can be started.
-        SweepError: The processes that had a run died, again and again.
+        SweepError: Several processes died in the same run.
         StoreError: A result can't be written.
     """
     with contextlib.ExitStack() as stack:
@@ -89,9 +89,9 @@ class _Pool:
         return self.stack.enter_context(_started())
 
     def turn(self, waiting: collections.deque[Task]) -> list[tuple[Task, Packed | BaseException | str]]:
-        """Gives runs to those who have none, and waits for the next answers; none are left when this gives none.
+        """Gives runs to idle processes, and waits for the next answers. Without any answer, all runs are finished.
 
-        An answer is a packed run, what the run raised, or how the run's process ended.
+        An answer is a packed run, the exception of the run, or the way in which the run's process ended.
 
         Raises:
             ClusterError: A process ended before it could make any run.
@@ -117,7 +117,7 @@ class _Pool:
 
 
 class _Worker:
-    """A process, as the one that began it sees it."""
+    """Handle of a process in its parent."""
 
     def __init__(self, process: subprocess.Popen[bytes], connection: Connection) -> None:
         self.process, self.connection = process, connection
@@ -126,7 +126,7 @@ class _Worker:
         self._bases: dict[Base, int] = {}
 
     def give(self, task: Task) -> None:
-        """Has it make a run. Scenarios' texts and traces are sent once."""
+        """Gives the process a run. Texts of scenarios and traces are sent only once."""
         self.task = task
         base, order, _ = task
         known = base in self._bases
@@ -154,7 +154,7 @@ class _Worker:
 
 @contextlib.contextmanager
 def _started() -> Iterator[_Worker]:
-    """A process, which is killed in the end: it has nothing that is worth waiting for."""
+    """Starts a process. At the end the process is killed, because it has no state to save."""
     ours, theirs = Pipe()
     command = [sys.executable, "-c", BEGIN.format(path=[*map(str, sys.path)], number=theirs.fileno())]
     # All processors are taken by runs.
@@ -177,10 +177,10 @@ def _started() -> Iterator[_Worker]:
 
 
 def work(number: int) -> None:
-    """Makes one run after the other, until the process that began this one is gone.
+    """Makes one run after the other, until the parent process has ended.
 
     Args:
-        number: The file descriptor of its end of a pipe.
+        number: File descriptor of this process's end of a pipe.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
@@ -207,7 +207,7 @@ def work(number: int) -> None:
 
 
 def _listen(connection: Connection, asked: queue.SimpleQueue[Any]) -> None:
-    """Receives requests, even while a policy never returns; ends the process when no more can come."""
+    """Receives requests, even if a policy never returns. Ends the process when the connection is closed."""
     try:
         while True:
             asked.put(connection.recv())
@@ -216,7 +216,7 @@ def _listen(connection: Connection, asked: queue.SimpleQueue[Any]) -> None:
 
 
 def _packed(error: BaseException) -> bytes:
-    """A run's exception with its traceback; if that can't be sent, its text."""
+    """Packs a run's exception with its traceback. If the exception can't be sent, its text is packed."""
     import cloudpickle
     from tblib import pickling_support
 

@@ -1,4 +1,4 @@
-"""The bar that shows how many runs, or pictures of a film, are made."""
+"""Progress bar for runs, or for pictures of a film."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 def runs_bar(total: int, *, initial: int = 0, shown: bool | None = None, unit: str = "run") -> tqdm[Any]:
-    """A progress bar of runs on standard error: a widget in notebooks that have ipywidgets, else text.
+    """Returns a progress bar for runs: a widget in notebooks that have ipywidgets, otherwise text on standard error.
 
     Args:
-        total: All runs.
-        initial: Those that are made already.
-        shown: Whether to show it; None: if standard error is a terminal, or in a notebook.
-        unit: What is counted.
+        total: Number of all runs.
+        initial: Number of runs that are already made.
+        shown: Whether to show the bar; None: only on a terminal or in a notebook.
+        unit: Name of the counted items.
     """
     kernel = _in_kernel()
     if kernel and importlib.util.find_spec("ipywidgets"):
@@ -32,7 +32,7 @@ def runs_bar(total: int, *, initial: int = 0, shown: bool | None = None, unit: s
 
 
 def _in_kernel() -> bool:
-    """Returns whether this is a notebook's process, and not IPython in a terminal or a plain interpreter."""
+    """Returns whether this process belongs to a notebook, not to IPython in a terminal or a plain interpreter."""
     # A module that is not loaded can't be running.
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None

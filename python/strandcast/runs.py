@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 
 LAST_SEED = 2**63 - 1
-"""The last seed that a run may have."""
+"""Greatest seed of a run."""
 MOST = 2**32 - 1
-"""The most runs or jobs of a call."""
+"""Greatest number of runs or jobs of a call."""
 SHORTEST_STEP = 1e-6
 """The shortest step of time series, seconds."""
 EVENTS = {
@@ -52,7 +52,7 @@ EVENTS = {
     "again": pl.UInt8,
     "what": pl.String,
 }
-"""The columns of a trace."""
+"""Columns of a trace."""
 
 
 def run(
@@ -67,30 +67,31 @@ def run(
     progress: bool | None = None,
     warn: bool = True,
 ) -> Result:
-    """Runs a scenario, with each scheme from the same seeds.
+    """Runs a scenario with each scheme. All schemes use the same seeds.
 
-    The interpreter is free meanwhile; Ctrl-C ends all runs within a simulated second.
+    Other threads can run meanwhile. Ctrl-C ends all runs within a simulated second.
 
     Args:
-        scenario: What to run.
-        scheme: A scheme with its parameters (`"cmt,rtx=same"`), a policy's class, or several of them; it replaces that
-            of the flows with `compare = true`. None: what the scenario says.
-        runs: Runs of each scheme; None: what the scenario says.
-        seed: The first run's seed, the next ones follow; None: what the scenario says.
-        jobs: Runs at the same time; None: one a core.
-        series: Step of time series in seconds; None: what the scenario says.
-        until: Precision to run for, as `"goodput_bps<2%"`: runs are added, in the order of their seeds, until half the
-            95 % interval of the metric is that narrow for each scheme (of a metric that is 0 in many runs the interval
-            of the share of runs in which it is not). `runs` is then the largest number; None: 1000.
-        progress: Whether to show a progress bar; None: if standard error is a terminal, or in a notebook.
-        warn: Whether to look for probable mistakes: `Result.warnings`, each of which is also a `ScenarioWarning`.
+        scenario: Scenario to run.
+        scheme: A scheme with its parameters (`"cmt,rtx=same"`), a policy's class, or several of them. They replace the
+            scheme of the flows with `compare = true`. None: the schemes of the scenario.
+        runs: Number of runs of each scheme; None: the scenario's number.
+        seed: Seed of the first run; each further run has the next number. None: the scenario's seed.
+        jobs: Number of runs at the same time; None: one per core.
+        series: Step of time series in seconds; None: the scenario's step.
+        until: Required precision, such as `"goodput_bps<2%"`. Runs are added, in the order of their seeds, until half
+            the 95 % interval of the metric is at most this large for each scheme. If a metric is 0 in many runs, the
+            interval is that of the share of runs in which it is not 0. `runs` is then the greatest number of runs;
+            None: 1000.
+        progress: Whether to show a progress bar; None: only on a terminal or in a notebook.
+        warn: Whether to look for probable mistakes (`Result.warnings`). Each mistake is also a `ScenarioWarning`.
 
     Raises:
         TypeError: `scenario` is not a `Scenario`.
         ScenarioError: The scenario can't be built.
         SchemeError: There is no such scheme, it has no such parameter, two have the same name, or the list is empty.
-        ValueError: A number of `runs`, `seed`, `jobs` or `series` makes no sense.
-        PolicyError: A policy's answer makes no sense. An exception of a policy is raised as it is, with a note.
+        ValueError: `runs`, `seed`, `jobs` or `series` is invalid.
+        PolicyError: A policy's answer is invalid. An exception of a policy is raised unchanged, with a note.
     """
     given(scenario)
     specs, plans = _named(scheme, scenario._source)
@@ -121,7 +122,7 @@ def run(
 
 
 def warnings(scenario: Scenario, scheme: policies.Scheme | Sequence[policies.Scheme] | None = None) -> list[str]:
-    """Probable mistakes of a scenario with the schemes that run, as in `Result.warnings`.
+    """Returns probable mistakes of a scenario with its schemes, as in `Result.warnings`.
 
     Raises:
         ScenarioError: The scenario can't be built.
@@ -131,13 +132,13 @@ def warnings(scenario: Scenario, scheme: policies.Scheme | Sequence[policies.Sch
 
 
 def warned(lines: Iterable[str]) -> None:
-    """Warns of probable mistakes of a scenario with the schemes that run: a `ScenarioWarning` for each line."""
+    """Issues a `ScenarioWarning` for each probable mistake of a scenario with its schemes."""
     for line in dict.fromkeys(lines):
         standard.warn(line, ScenarioWarning, stacklevel=outside())
 
 
 def given(scenario: object) -> None:
-    """Refuses what is not a scenario.
+    """Checks that the argument is a scenario.
 
     Raises:
         TypeError: `scenario` is not a `Scenario`.
@@ -148,7 +149,7 @@ def given(scenario: object) -> None:
 
 
 def check(runs: int, seed: int, jobs: int | None = None, series: float | None = None) -> tuple[int, int, int | None]:
-    """Refuses numbers that make no sense, and gives `runs`, `seed` and `jobs` as Python's own.
+    """Checks the numbers of a call. Returns `runs`, `seed` and `jobs` as Python integers.
 
     Raises:
         ValueError: A value is not a number, is too small or is too large.
@@ -177,9 +178,9 @@ def check(runs: int, seed: int, jobs: int | None = None, series: float | None = 
 
 @contextlib.contextmanager
 def traced(scenario: Scenario, scheme: policies.Scheme, seed: int) -> Iterator[pl.LazyFrame]:
-    """The trace of one run, as in `Result.trace`, for use inside `with`.
+    """Makes the trace of one run, as in `Result.trace`, for use inside `with`.
 
-    It stays on the disk, and only what is asked of it comes into memory.
+    The trace stays on the disk. Only the requested parts are read into memory.
 
     Raises:
         StrandcastError: The run fails, as for `run`.
@@ -192,7 +193,7 @@ def traced(scenario: Scenario, scheme: policies.Scheme, seed: int) -> Iterator[p
 def _traced(
     source: _native.Source, specs: Sequence[str], plans: dict[str, policies.Plan], seed: int
 ) -> Iterator[pl.LazyFrame]:
-    """Makes a run with its trace, which is gone when the block ends."""
+    """Makes a run with its trace. The trace is removed at the end of the block."""
     with tempfile.TemporaryDirectory(prefix="strandcast-") as folder:
         file = pathlib.Path(folder) / "trace.csv"
         once: dict[str, Any] = {"seed": seed, "runs": 1, "threads": 1, "series_s": None, "progress": None}
@@ -203,7 +204,7 @@ def _traced(
 def _named(
     scheme: policies.Scheme | Sequence[policies.Scheme] | None, source: _native.Source
 ) -> tuple[list[str], dict[str, policies.Plan]]:
-    """The schemes' names in results of a scenario, and how to make those that are policies."""
+    """Returns the schemes' names in results of a scenario, and the native form of those that are policies."""
     schemes: list[policies.Scheme] = []
     if isinstance(scheme, str) or callable(scheme) or not isinstance(scheme, Iterable | None):
         schemes = [scheme]
@@ -241,11 +242,11 @@ def _canonical(spec: str, source: _native.Source) -> str:
 
 
 class Result(Metrics):
-    """Results of runs: tables, with a row per number.
+    """Results of runs: tables with a row for each value.
 
     Subjects and metrics are those of docs/results.md: `subject_kind` is `flow`, `path`, `link`, `share`, `cross` or
-    `radio`, with `subject` its name and `part` a path, a link's direction, or empty; a metric's unit is the end of its
-    name.
+    `radio`, `subject` is its name, and `part` is a path, a link's direction, or empty. The end of a metric's name is
+    its unit.
     """
 
     def __init__(
@@ -259,15 +260,15 @@ class Result(Metrics):
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], schemes: Iterable[policies.Maker] = ()) -> Result:
-        """Results that `save` has written, or `strandcast simulate --out`.
+        """Opens results that `save` or `strandcast simulate --out` has written.
 
         Args:
             folder: Folder with the results.
-            schemes: Classes of policies that ran, which `trace` and `explain` need to make their runs again: the folder
-                has only their names.
+            schemes: Classes of the policies that ran. `trace` and `explain` need them to make runs again, because the
+                folder has only their names.
 
         Raises:
-            StoreError: They are not there, or can't be read, or no such policy ran.
+            StoreError: There are no results, they can't be read, or no such policy ran.
         """
         path = pathlib.Path(folder)
         kept, plans = saved.policies_of(path), dict(map(policies.plan, schemes))
@@ -279,33 +280,33 @@ class Result(Metrics):
         return opened
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Keeps all of it in a folder: tables as Parquet, `result.json`, and the scenario.
+        """Writes the results into a folder: tables as Parquet, `result.json`, and the scenario.
 
         Args:
-            folder: Where; it is made if it is not there.
+            folder: Folder of the results; created if it does not exist.
 
         Raises:
-            StoreError: It can't be written.
+            StoreError: A file can't be written.
         """
         tables = {"runs": self.runs, "summary": self.summary, "frames": self.frames, "series": self.series}
         saved.save(tables, self.json, self._again, self._plans, pathlib.Path(folder))
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Probable mistakes of the scenario with the schemes that ran, as `strandcast check --scheme` prints them."""
+        """Probable mistakes of the scenario with its schemes, as printed by `strandcast check --scheme`."""
         return tuple(self.json.get("warnings", ()))
 
     @property
     def _given(self) -> bool:
-        """Returns whether schemes were given, in place of those of the scenario."""
+        """Returns whether the caller gave schemes that replace the scenario's."""
         return bool(self.json.get("schemes"))
 
     @property
     def _again(self) -> _native.Source:
-        """The scenario, to make runs again.
+        """Returns the scenario, so that runs can be made again.
 
         Raises:
-            StoreError: The folder that it was opened from has no scenario, or another one.
+            StoreError: The folder of the results has no scenario, or another scenario.
         """
         if self._source is None or self._source.hash != self.json["scenario"]["hash"]:
             raise StoreError("the folder has no longer the scenario of its results: make the runs again")
@@ -320,9 +321,10 @@ class Result(Metrics):
     def summary(self) -> pl.DataFrame:
         """Each metric over a scheme's runs: `scheme, …, metric, n, mean, ci95, sd, median, low, high, nonzero, equal`.
 
-        `low` and `high` are the 95 % interval of the median, whatever the distribution; of fewer than 10 runs their
-        range. `ci95` is half of the mean's interval by Student, which holds only of runs that are distributed normally;
-        it and `sd` are null of a single run. `nonzero` runs are not 0, at most `equal` have the same value.
+        `low` and `high` are the 95 % interval of the median, valid for any distribution. With fewer than 10 runs they
+        are the range. `ci95` is half of Student's interval of the mean, which is valid only for normally distributed
+        values. `ci95` and `sd` are null for a single run. `nonzero` is the number of runs whose value is not 0, and
+        `equal` is the greatest number of runs with the same value.
         """
         return pl.DataFrame(self._results.summary())
 
@@ -333,10 +335,11 @@ class Result(Metrics):
 
     @functools.cached_property
     def frames(self) -> pl.DataFrame:
-        """Frames of videos that have such: `scheme, seed, flow, frame, type, captured_s, due_s, whole_s, late_ms`.
+        """Frames of videos: `scheme, seed, flow, frame, type, captured_s, due_s, whole_s, late_ms`.
 
-        `frame` counts from 0 in the order of sending, `type` is `I`, `P`, `B` or `H` (header); `whole_s` is when all of
-        it had been delivered, `late_ms` how long after it was due (negative: before); both are null of what never came.
+        `frame` counts from 0 in the order of sending, `type` is `I`, `P`, `B` or `H` (header); `whole_s` is the time at
+        which the whole frame was delivered. `late_ms` is the time from the frame's due time to `whole_s`, negative if
+        the frame was early. Both are null for a frame that never arrived completely.
         """
         return pl.DataFrame(self._results.frames())
 
@@ -344,17 +347,17 @@ class Result(Metrics):
         return self.runs if where is None else self.runs.filter(where)
 
     def trace(self, *, scheme: str | None = None, seed: int | None = None) -> pl.DataFrame:
-        """Makes one run again and writes down every event of its packets and messages.
+        """Makes one run again and records every event of its packets and messages.
 
-        A second of a busy network has some ten thousand events: mind the length of the run.
+        One second of a busy network has some ten thousand events, so that long runs give large traces.
 
         Args:
-            scheme: Which scheme's run, as results call it; None: the first one's.
-            seed: Which run; None: the first one.
+            scheme: Name in results of the run's scheme; None: the first one.
+            seed: Seed of the run; None: the first one.
 
         Returns:
             A row per event, in their order: `time_s, event, flow, path, link, packet, length, payload, again, what`, as
-            in docs/cli.md for `simulate --trace`; `length` and `payload` are bytes, null is a value that is absent.
+            in docs/cli.md for `simulate --trace`; `length` and `payload` are in bytes. An absent value is null.
 
         Raises:
             ValueError: There is no such run.
@@ -364,7 +367,7 @@ class Result(Metrics):
             return events.collect()
 
     def _one(self, scheme: str | None, seed: int | None) -> tuple[str, int]:
-        """The first run of this scheme with this seed.
+        """Returns the first run of this scheme with this seed.
 
         Raises:
             ValueError: There is no such run.
@@ -377,11 +380,11 @@ class Result(Metrics):
         raise ValueError(f"there is no run of scheme {scheme or 'any'}, seed {seed}; there are {there}")
 
     def _remade(self, scheme: str | None, seed: int | None) -> tuple[str, int]:
-        """The run as in `_one`, if it can be made again.
+        """Returns the run of `_one`, if it can be made again.
 
         Raises:
             ValueError: There is no such run.
-            StoreError: It ran a policy whose code the folder does not have.
+            StoreError: The run used a policy whose code is not in the folder.
         """
         name, number = self._one(scheme, seed)
         if name in self._lost:
@@ -389,10 +392,10 @@ class Result(Metrics):
         return name, number
 
     def _same(self, name: str, seed: int, mark: str) -> None:
-        """Refuses a run made again that is not the run of these results.
+        """Checks that a repeated run is equal to the run of these results.
 
         Raises:
-            StoreError: It is not: the package or a policy has changed since.
+            StoreError: The run differs: the package or a policy has changed since.
         """
         if mark != self.fingerprints[name, seed]:
             raise StoreError(
@@ -411,11 +414,11 @@ class Result(Metrics):
         """Makes one run again and explains the history of a frame or message: its packets and waits.
 
         Args:
-            flow: The flow it belongs to.
-            frame: The frame, from 0 in the order of sending.
-            message: Or the message, from 0.
-            scheme: Of which scheme's run, as results call it; None: the first one's.
-            seed: Of which run; None: the first one.
+            flow: Flow of the frame or message.
+            frame: Number of the frame, from 0 in the order of sending.
+            message: Number of the message, from 0, instead of a frame.
+            scheme: Name in results of the run's scheme; None: the first one.
+            seed: Seed of the run; None: the first one.
 
         Raises:
             ValueError: There is no such run, flow, frame or message.
@@ -436,7 +439,7 @@ class Result(Metrics):
         return Explanation(text, json.loads(content))
 
     def arrow(self, table: str = "runs") -> _native.Table | pl.DataFrame:
-        """A table for whatever speaks Arrow's C stream interface, as `pyarrow.table(result.arrow("summary"))`.
+        """Returns a table with Arrow's C stream interface, for example for `pyarrow.table(result.arrow("summary"))`.
 
         Raises:
             ValueError: There is no such table.
@@ -448,7 +451,7 @@ class Result(Metrics):
         return tables[table]()
 
     def to_pandas(self, table: str = "runs") -> pd.DataFrame:
-        """A table as pandas' frame; needs `strandcast[pandas]`.
+        """Returns a table as a data frame of pandas. Needs `strandcast[pandas]`.
 
         Raises:
             ValueError: There is no such table.
@@ -458,10 +461,10 @@ class Result(Metrics):
     def mean(
         self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
     ) -> pl.DataFrame:
-        """One metric over each scheme's runs: `scheme, subject, n, mean, median, low, high`, `part` as in `metric`.
+        """Returns one metric over runs: `scheme, subject, n, mean, median, low, high`, `part` as in `metric`.
 
-        `low` and `high` are the 95 % interval of the median, whatever the distribution; of fewer than 10 runs their
-        range.
+        `low` and `high` are the 95 % interval of the median, valid for any distribution. With fewer than 10 runs they
+        are the range.
 
         Args:
             name: The metric, as in `metric`.
@@ -494,11 +497,12 @@ class Result(Metrics):
             kind: As in `metric`.
             subject: As in `metric`.
             part: As in `metric`.
-            ax: Axes of one's own to draw in, for a single subject; None: a new figure.
-            width: Width of the new figure in inches, as 3.5 for a column of a paper; None: a page's.
+            ax: Axes to draw in, for a single subject; None: axes of a new figure.
+            width: Width of the new figure in inches, for example 3.5 for a column of a paper; None: the width of a
+                page.
 
         Returns:
-            matplotlib's figure: notebooks show it, `.savefig("goodput.svg")` keeps it.
+            The figure of matplotlib. Notebooks show it, and `.savefig("goodput.svg")` writes it to a file.
 
         Raises:
             MetricError: No run has such a metric.
@@ -517,16 +521,16 @@ class Result(Metrics):
         """Draws time series of one run of each scheme: a panel per scheme, a line per flow, path or link.
 
         Args:
-            name: The metric, as `cwnd_bytes`.
-            subject: The flow or link; None: all that have it.
-            seed: Of which runs; None: the first ones.
+            name: Name of the metric, such as `cwnd_bytes`.
+            subject: Name of a flow or link; None: all that have the metric.
+            seed: Seed of the runs; None: the first one.
 
         Returns:
-            matplotlib's figure.
+            The figure of matplotlib.
 
         Raises:
             ValueError: No step of time series was given to `run`, or there is no such seed.
-            StrandcastError: There is no such metric, or subject.
+            StrandcastError: There is no such metric or subject.
         """
         import strandcast.plots as plots
 
@@ -550,12 +554,12 @@ class Result(Metrics):
 
     @property
     def fingerprints(self) -> dict[tuple[str, int], str]:
-        """Scheme and seed to the fingerprint of the way the run went: the same on any machine."""
+        """Fingerprint of each run, by scheme and seed. The fingerprint of a run is the same on every machine."""
         return {(scheme, seed): mark for scheme, seed, mark in self._results.fingerprints()}
 
     @functools.cached_property
     def json(self) -> dict[str, Any]:
-        """All of it, as `strandcast simulate --json` prints it."""
+        """The results as JSON, as printed by `strandcast simulate --json`."""
         content: dict[str, Any] = json.loads(self._results.json())
         return content
 
@@ -570,9 +574,9 @@ class Explanation:
     """History of a frame or message.
 
     Attributes:
-        text: For people; it is also what `print` and notebooks show.
-        content: The same as `strandcast explain --json` prints it (docs/cli.md): `captured_s`, `due_s`, `delivered_s`,
-            `late_ms`, `messages` with their transmissions, …; a message that was never sent or given up has `dropped`.
+        text: Text for people, which `print` and notebooks show.
+        content: Content of `strandcast explain --json` (docs/cli.md): `captured_s`, `due_s`, `delivered_s`, `late_ms`,
+            `messages` with their transmissions, …; a message that was never sent or given up has `dropped`.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""Results in a folder: what `Result.save` writes and `strandcast simulate --out` does, and how both are read again."""
+"""Results in a folder, as written by `Result.save` and by `strandcast simulate --out`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ import strandcast._native as _native
 from strandcast.errors import ScenarioError, StoreError
 
 SCENARIO = "scenario.json"
-"""File with the scenario, to make runs again: its text, its name, what was changed, and the files that it refers to."""
+"""File with the scenario, so that runs can be made again: its text, its name, its settings, and the files that it
+refers to.
+"""
 
 
 class Tables:
-    """The tables of runs that are over, from a folder; the same as in `_native.Results`.
+    """Tables of finished runs, read from a folder, with the interface of `_native.Results`.
 
     Raises:
         StoreError: A file is missing, or can't be read.
@@ -30,15 +32,15 @@ class Tables:
         self._content: dict[str, Any] = json.loads(self._json)
 
     def runs(self) -> pl.DataFrame:
-        """The table `runs`."""
+        """Reads the table `runs`."""
         return self._table("runs")
 
     def summary(self) -> pl.DataFrame:
-        """The table `summary`."""
+        """Reads the table `summary`."""
         return self._table("summary")
 
     def series(self) -> pl.DataFrame:
-        """Time series of all runs."""
+        """Reads the time series of all runs."""
         files = sorted((self._folder / "series").glob("*.parquet"), key=lambda file: file.name)
         schema = {**dict(self.runs().clear().drop("value", "metric").schema)}
         if not files:
@@ -47,7 +49,7 @@ class Tables:
         return pl.concat([_parquet(file) for file in files])
 
     def frames(self) -> pl.DataFrame:
-        """The table `frames`, without rows if there was no video with frames."""
+        """Reads the table `frames`, which has no rows if there was no video with frames."""
         if (self._folder / "frames.parquet").exists():
             return self._table("frames")
         texts = dict.fromkeys(("scheme", "flow", "type"), pl.String)
@@ -57,11 +59,11 @@ class Tables:
         return pl.DataFrame(schema={name: schema[name] for name in order})
 
     def json(self) -> str:
-        """The JSON that `simulate --json` prints."""
+        """Returns the JSON that `simulate --json` prints."""
         return self._json
 
     def fingerprints(self) -> list[tuple[str, int, str]]:
-        """Scheme, seed and fingerprint of each run."""
+        """Returns scheme, seed and fingerprint of each run."""
         return [(run["scheme"], run["seed"], run["fingerprint"]) for run in self._content["runs"]]
 
     def _table(self, name: str) -> pl.DataFrame:
@@ -69,7 +71,7 @@ class Tables:
 
 
 def source(folder: pathlib.Path) -> _native.Source | None:
-    """The scenario of results, as `save` or `strandcast simulate --out` keeps it, for its runs; None: it is gone."""
+    """Reads the scenario of results that `save` or `strandcast simulate --out` wrote. None: the scenario is absent."""
     if (folder / SCENARIO).exists():
         kept = json.loads(read(folder / SCENARIO))
         return _native.Source(kept["text"], kept["file"], kept["set"], kept["files"])
@@ -84,7 +86,7 @@ def source(folder: pathlib.Path) -> _native.Source | None:
 
 
 def policies_of(folder: pathlib.Path) -> list[str]:
-    """Names of the policies in Python that ran; the folder does not have their code."""
+    """Returns the names of the Python policies that ran. The folder does not have their code."""
     if not (folder / SCENARIO).exists():
         return []
     names: list[str] = json.loads(read(folder / SCENARIO)).get("policies", [])
@@ -92,7 +94,7 @@ def policies_of(folder: pathlib.Path) -> list[str]:
 
 
 def portable(source: _native.Source) -> dict[str, Any]:
-    """All that a scenario consists of, without a path of this machine: `text`, `file`, `set`, `files`."""
+    """Returns the parts of a scenario, without paths of this machine: `text`, `file`, `set`, `files`."""
     name, files = source.portable
     return {
         "text": source.text,
@@ -109,17 +111,17 @@ def save(
     policies: Iterable[str],
     folder: pathlib.Path,
 ) -> None:
-    """Writes results into a folder; `result.json` last, so that what has it is whole.
+    """Writes results into a folder. `result.json` is written last, so that a folder with this file is complete.
 
     Args:
         tables: `runs`, `summary`, `frames` and `series`.
         content: Content of `result.json`.
         source: The scenario.
-        policies: Names of the policies in Python that ran.
-        folder: Where.
+        policies: Names of the Python policies that ran.
+        folder: Folder of the results.
 
     Raises:
-        StoreError: Something can't be written.
+        StoreError: A file can't be written.
     """
     try:
         (folder / "series").mkdir(parents=True, exist_ok=True)
@@ -139,10 +141,10 @@ def save(
 
 
 def read(path: pathlib.Path) -> str:
-    """The text of a file.
+    """Reads the text of a file.
 
     Raises:
-        StoreError: It can't be read.
+        StoreError: The file can't be read.
     """
     try:
         return path.read_text(encoding="utf-8")

@@ -18,15 +18,16 @@ import strandcast._native as _native
 from strandcast.errors import ScenarioError, ScenarioWarning
 
 Value = bool | int | float | str | Sequence["Value"] | Mapping[str, "Value"]
-"""Values of a key: as in the file, with quantities as text (`"20 ms"`) or as numbers in SI units."""
+"""Values of a key, as in the file. A quantity is a text (`"20 ms"`) or a number in SI units."""
 
 
 class Scenario:
     """A scenario that has been read and checked; docs/scenarios.md lists its keys.
 
-    A number without a unit that is probably not meant (`delay = 300`) gives a `ScenarioWarning` when it is read.
-    It never changes: `set` gives another one. So it can be a key of a dict, and two that say the same are equal. It
-    carries its text and the files it refers to, so it can be sent to another machine.
+    A number without a unit that is probably a mistake (`delay = 300`) gives a `ScenarioWarning` when the scenario is
+    read. A scenario never changes: `set` returns another one. It can therefore be a key of a dict, and two scenarios
+    with the same content are equal. A scenario contains its text and the files that it refers to, so that it can be
+    sent to another machine.
     """
 
     def __init__(self, source: _native.Source) -> None:
@@ -48,15 +49,16 @@ class Scenario:
 
     @classmethod
     def parse(cls, text: str | Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> Scenario:
-        """Reads a scenario from a text, or from tables as `resolved` gives them.
+        """Reads a scenario from a text, or from tables as returned by `resolved`.
 
         Args:
-            text: As in a file (TOML), or a mapping of the same tables: `{"run": {"time": "60 s"}, …}`.
-            folder: Where files it refers to lie.
+            text: Content of a file (TOML), or a mapping of the same tables: `{"run": {"time": "60 s"}, …}`.
+            folder: Folder of the files that the scenario refers to.
 
         Raises:
-            ScenarioError: The first mistake, with its line: in a mapping that of its key, counted from 1.
-            TypeError: It is neither text nor a mapping, or has values that TOML does not have.
+            ScenarioError: The first mistake, with its line. In a mapping, the line is the position of the key, counted
+                from 1.
+            TypeError: The argument is neither text nor a mapping, or has values that TOML does not have.
         """
         if isinstance(text, Mapping):
             text = "".join(f"{_quoted(key)} = {toml(value)}\n" for key, value in text.items())
@@ -66,10 +68,10 @@ class Scenario:
 
     @classmethod
     def example(cls, name: str) -> Scenario:
-        """A scenario that comes with the package; `sc.examples()` lists them.
+        """Returns a scenario of the package. `sc.examples()` lists them.
 
         Args:
-            name: As `"first"`.
+            name: Name of the example, such as `"first"`.
 
         Raises:
             ScenarioError: There is no such example.
@@ -85,18 +87,18 @@ class Scenario:
     @overload
     def set(self, key: Mapping[str, Value], /) -> Scenario: ...
     def set(self, key: str | Mapping[str, Value], value: Value | None = None, /) -> Scenario:
-        """Another scenario with one key changed, or several at once; this one stays as it is.
+        """Returns another scenario in which one key or several keys are changed. This scenario does not change.
 
-        Several are changed together: what only makes sense with all of them needs no order.
+        Several keys are changed together, so that their order does not matter if only the complete change is valid.
 
         Args:
-            key: The key with those above it: `"links.b.loss.uniform.rate"`; or keys with their values:
-                `{"run.time": "5 s", "run.warmup": "1 s"}`.
-            value: A number in SI units, a text as in the file (`"20 ms"`), or a list or mapping of such.
+            key: Full name of the key: `"links.b.loss.uniform.rate"`; or several keys with their values: `{"run.time":
+                "5 s", "run.warmup": "1 s"}`.
+            value: A number in SI units, a text as in the file (`"20 ms"`), or a list or mapping of such values.
 
         Raises:
             ScenarioError: There is no such key, or it can't have this value.
-            TypeError: A value is nothing that a scenario has.
+            TypeError: A value has a type that a scenario does not have.
         """
         if isinstance(key, Mapping):
             if value is not None:
@@ -109,7 +111,7 @@ class Scenario:
         return self.with_sets([f"{key}={toml(value)}"])
 
     def with_sets(self, sets: Sequence[str]) -> Scenario:
-        """Another scenario with `KEY=VALUE` settings applied, as for `--set`; this one stays as it is.
+        """Returns another scenario with `KEY=VALUE` settings applied, as for `--set`. This scenario does not change.
 
         Raises:
             ScenarioError: A setting is wrong.
@@ -126,32 +128,35 @@ class Scenario:
 
     @property
     def profiles(self) -> dict[str, str]:
-        """The profile of each flow of `sctp`, `tcp` and `mptcp`: whose constants its transport has (`live`, `rfc`…)."""
+        """Profile of each flow with the transport `sctp`, `tcp` or `mptcp`.
+
+        The profile gives the constants of its transport (`live`, `rfc`…).
+        """
         return self._source.profiles
 
     @property
     def hash(self) -> str:
-        """SHA-256 of all that it says, defaults and the contents of its files included, in hexadecimal digits."""
+        """SHA-256 of the scenario's content, with defaults and the contents of its files, in hexadecimal digits."""
         return self._source.hash
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """Changes to the file, as `KEY=VALUE`, in their order."""
+        """Changes of the file's content, as `KEY=VALUE`, in their order."""
         return tuple(self._source.sets)
 
     @property
     def file(self) -> str:
-        """The file it was read from."""
+        """File from which the scenario was read."""
         return self._source.file
 
     @property
     def files(self) -> dict[str, str]:
-        """The contents of the files that it refers to, by path."""
+        """Contents of the files that the scenario refers to, by path."""
         return {str(path): text for path, text in self._source.files.items()}
 
     @property
     def seed(self) -> int:
-        """The first run's seed unless somebody says otherwise."""
+        """Seed of the first run unless the caller gives another one."""
         return self._source.seed
 
     @property
@@ -160,23 +165,24 @@ class Scenario:
         return self._source.runs
 
     def resolved(self) -> dict[str, Any]:
-        """All that it says, defaults included, in the words of a scenario file.
+        """The scenario's content with defaults, in the form of a scenario file.
 
-        Numbers are plain, in SI units: times are seconds, rates bit/s, sizes bytes, shares 0 to 1; only a queue's limit
-        in bytes is text with a unit, as a plain one counts packets. An absent value has no key: the end of an outage
-        that does not end, the size of messages that fill a packet. `Scenario.parse` makes the same scenario of it.
+        Numbers are plain, in SI units: times are in seconds, rates in bit/s, sizes in bytes, shares from 0 to 1. Only a
+        queue's limit in bytes is text with a unit, because a plain number counts packets. An absent value has no key,
+        for example the end of an outage that does not end, or the size of messages that fill a packet. `Scenario.parse`
+        makes the same scenario from this content.
         """
         resolved: dict[str, Any] = json.loads(self._source.written)
         return resolved
 
     def check(self, scheme: str | None = None) -> Check:
-        """Facts before a run, as from `strandcast check`: routes, round-trip times, queues, probable mistakes.
+        """Returns facts before a run, as from `strandcast check`: routes, round-trip times, queues, probable mistakes.
 
         Args:
-            scheme: Scheme in place of that of the flows with `compare = true`, as in `sc.run`; None: as it is.
+            scheme: Scheme for the flows with `compare = true`, as in `sc.run`; None: their own schemes.
 
         Raises:
-            ScenarioError: It can't be built.
+            ScenarioError: The scenario can't be built.
             SchemeError: There is no such scheme, or it has no such parameter.
         """
         text, content, mistakes = _native.check(self._source, scheme)
@@ -198,11 +204,11 @@ class Scenario:
 
 
 PACKAGED = pathlib.Path(__file__).parent / "scenarios"
-"""The scenarios that come with the package."""
+"""Folder of the package's scenarios."""
 
 
 def examples() -> dict[str, str]:
-    """The scenarios that come with the package, for `Scenario.example`: name to title.
+    """Returns the titles of the package's scenarios by name, for `Scenario.example`.
 
     The networks of papers are in the folder `experiments` of a clone (docs/paper-networks.md).
     """
@@ -216,12 +222,12 @@ def _example(name: str) -> pathlib.Path:
 
 
 class ProbableMistake(NamedTuple):
-    """Something that a scenario can mean, but probably does not."""
+    """A valid part of a scenario that is probably a mistake."""
 
     place: str
     """Place of the mistake: `net.toml:12: links.b.delay`, `link b`, `flow video`."""
     message: str
-    """The oddity, and how to mend it."""
+    """Description of the oddity, and how to mend it."""
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -229,10 +235,10 @@ class Check:
     """Facts about a scenario before it runs.
 
     Attributes:
-        text: For people; it is also what `print` and notebooks show.
-        content: The same as `strandcast check --json` prints it (docs/cli.md): `flows` with their `paths`, `packets`,
+        text: Text for people, which `print` and notebooks show.
+        content: Content of `strandcast check --json` (docs/cli.md): `flows` with their `paths`, `packets`,
             `run_time_s`, `warnings`.
-        warnings: What is probably not meant: `place` and `message` of each.
+        warnings: Probable mistakes, each with `place` and `message`.
     """
 
     text: str
@@ -241,11 +247,11 @@ class Check:
 
     @property
     def paths(self) -> pl.DataFrame:
-        """A row per path of a flow.
+        """Table with a row for each path of each flow.
 
-        Columns `flow, path, transport, scheme`, then `base_rtt_ms` (with empty queues), `bottleneck` (the slowest
-        link), `bottleneck_bps`, `bdp_bytes` (what fills the path), `loss_ratio` (at random), `fair_bps` (if all links
-        are shared fairly) and `spare` (used when the primary path fails).
+        Its columns are `flow, path, transport, scheme`, then `base_rtt_ms` (with empty queues), `bottleneck` (the
+        slowest link), `bottleneck_bps`, `bdp_bytes` (bandwidth-delay product), `loss_ratio` (random loss), `fair_bps`
+        (if all links are shared fairly) and `spare` (used when the primary path fails).
         """
         numbers = ("bottleneck_bps", "bdp_bytes", "loss_ratio", "fair_bps")
         rows = [
@@ -266,7 +272,7 @@ class Check:
 
 
 def _noted(source: _native.Source, before: Sequence[str] = ()) -> _native.Source:
-    """Warns of numbers that are probably not meant, but of those that somebody was warned of before."""
+    """Warns of numbers that are probably mistakes, except those of earlier warnings."""
     for line in source.noted:
         if line not in before:
             warnings.warn(line, ScenarioWarning, stacklevel=outside())
@@ -274,7 +280,7 @@ def _noted(source: _native.Source, before: Sequence[str] = ()) -> _native.Source
 
 
 def outside() -> int:
-    """Number of frames up to the first one outside of this package."""
+    """Returns the number of stack frames up to the first one outside of this package."""
     frame, level = sys._getframe(1), 1
     package = str(pathlib.Path(__file__).parent)
     while frame.f_back and frame.f_code.co_filename.startswith(package):
@@ -283,15 +289,15 @@ def outside() -> int:
 
 
 def rebuilt(text: str, file: str, sets: Sequence[str], files: dict[str, str]) -> Scenario:
-    """The scenario, on its way between processes and machines: no file is read again."""
+    """Builds a scenario from its parts in another process or on another machine. No file is read."""
     return Scenario(_native.Source(text, file, sets, files))
 
 
 def toml(value: object) -> str:
-    """A value as TOML on one line.
+    """Formats a value as TOML on one line.
 
     Raises:
-        TypeError: It is nothing that TOML has.
+        TypeError: The value has a type that TOML does not have.
     """
     match value:
         case bool():
@@ -314,10 +320,10 @@ def toml(value: object) -> str:
 
 
 def _quoted(text: object) -> str:
-    """A text or key in quotes.
+    """Puts a text or key in quotes.
 
     Raises:
-        TypeError: It is not a text.
+        TypeError: The value is not a text.
     """
     if not isinstance(text, str):
         raise TypeError(f"a scenario has no keys or texts of type {type(text).__name__}: {text!r}")

@@ -13,22 +13,22 @@ class Summary(NamedTuple):
 
     mean: float
     half: float | None
-    """Half the width of its 95 % confidence interval; None of a single run."""
+    """Half the width of the mean's 95 % confidence interval; None for a single run."""
     n: int
 
     @property
     def low(self) -> float:
-        """The interval's lower end."""
+        """Lower end of the interval."""
         return self.mean - (self.half or 0)
 
     @property
     def high(self) -> float:
-        """The interval's upper end."""
+        """Upper end of the interval."""
         return self.mean + (self.half or 0)
 
 
 def summary(values: Sequence[float]) -> Summary:
-    """Mean and t(0.975, n - 1) · s / √n of at least one value."""
+    """Returns the mean and t(0.975, n - 1) · s / √n of at least one value."""
     n, mean = len(values), math.fsum(values) / len(values)
     if n < 2:
         return Summary(mean, None, n)
@@ -38,7 +38,7 @@ def summary(values: Sequence[float]) -> Summary:
 
 @functools.cache
 def t_quantile(df: int, p: float = 0.975) -> float:
-    """The p-quantile (p > 0.5) of Student's distribution, by bisection."""
+    """Returns the p-quantile (p > 0.5) of Student's distribution, by bisection."""
     low, high = 0.0, 1.0
     while t_cdf(high, df) < p:
         high *= 2

@@ -1,4 +1,4 @@
-"""Results of runs in a folder: a Parquet file a run, in folders that say what was run.
+"""Results of runs in a folder. Each run has a Parquet file, and the names of its folders give scenario and scheme.
 
     FOLDER/epoch=E/scenario=HASH/scheme=SPEC/SEED.parquet
     FOLDER/_series/epoch=E/scenario=HASH/scheme=SPEC/SEED.parquet
@@ -6,10 +6,10 @@
     FOLDER/_scenarios/HASH/scenario.toml, point.json
     FOLDER/_scenarios/files/SHA256
 
-The first is a dataset partitioned as Hive does it, that any reader of Parquet takes; the second has time series, of
-scenarios with `run.series`; the third has the bins that `strandcast figures` keeps of packet traces, of some runs; the
-fourth has the scenario of the hash, and the fifth has the traces that scenarios refer to. A run is done when its first
-file is there. No file has a path of the machine that wrote it.
+The first line is a dataset with Hive partitioning, which any reader of Parquet accepts. The second has time series, for
+scenarios with `run.series`. The third has the bins that `strandcast figures` keeps from packet traces of some runs. The
+fourth has the scenario of the hash, and the fifth has the traces that scenarios refer to. A run is finished when its
+first file exists. No file contains a path of the machine that wrote it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SCHEMA = {
     "metric": pl.String,
     "value": pl.Float64,
 }
-"""Columns of a frame of results; files leave out the scheme, which their folder names."""
+"""Columns of a frame of results. Files have no column for the scheme, which is in the name of their folder."""
 
 SERIES = {
     "seed": pl.UInt64,
@@ -63,20 +63,22 @@ SERIES = {
 
 
 TRIES = 10
-"""Number of attempts to begin a file whose folder is deleted at once."""
+"""Number of attempts to create a file whose folder another process deletes at the same time."""
 
 
 CELLS = 16
-"""Cells that are read at the same time: each of their files takes a thread of Polars, which has some hundred."""
+"""Number of cells that are read at the same time. Each of their files needs a thread of Polars, which has some hundred
+threads.
+"""
 
 
 class Key(NamedTuple):
-    """Key under which a cell's results are kept."""
+    """Key under which a cell's results are stored."""
 
     hash: str
-    """The scenario's hash."""
+    """Hash of the scenario."""
     spec: str
-    """The scheme with its parameters, written as short as can be, or a policy's name and a digest of its code."""
+    """Shortest text of the scheme with its parameters, or a policy's name and the digest of its code."""
 
     @property
     def name(self) -> str:
@@ -93,11 +95,11 @@ class Cell:
 
     @functools.cached_property
     def key(self) -> Key:
-        """Key under which its results are kept.
+        """Key under which the cell's results are stored.
 
         Raises:
             SchemeError: There is no such scheme, or it has no such parameter.
-            StrandcastError: It is a policy that holds something that would be another in each process.
+            StrandcastError: The scheme is a policy with a value that differs between processes.
         """
         return Key(self.scenario.hash, key_of(self.scheme, self.scenario))
 
@@ -107,11 +109,11 @@ class Cell:
 
 @dataclasses.dataclass(frozen=True)
 class Packed:
-    """A run as it is kept.
+    """A run in its stored form.
 
     Attributes:
-        table: Its metrics, as `pack` makes them.
-        series: Its time series, as `pack_series` makes them; empty: none were asked for.
+        table: Metrics of the run, as returned by `pack`.
+        series: Time series of the run, as returned by `pack_series`; empty: none were requested.
     """
 
     table: bytes
@@ -119,10 +121,10 @@ class Packed:
 
 
 class Store:
-    """Results in a folder, those of this package's `RESULTS_EPOCH`; others are left alone.
+    """Results in a folder. The store uses only results of this package's `RESULTS_EPOCH`, and does not change others.
 
     Args:
-        folder: Where they are; it is made when the first result comes.
+        folder: Folder of the results; created with the first result.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -145,14 +147,16 @@ class Store:
         return place / f"flow={urllib.parse.quote(flow, safe='')}"
 
     def seeds(self, cell: Cell | Key) -> set[int]:
-        """The seeds of the runs that are there."""
+        """Returns the seeds of the stored runs."""
         return _seeds(self._cell(_key(cell)))
 
     def save(self, cell: Cell, seed: int, table: bytes, series: bytes = b"") -> None:
-        """Keeps what `pack` and `pack_series` made of a run: each file appears whole or not at all, the table's last.
+        """Stores the results of `pack` and `pack_series` for a run.
+
+        Each file appears completely or not at all, and the table is written last.
 
         Raises:
-            StoreError: It can't be written.
+            StoreError: A file can't be written.
         """
         key = cell.key
         if key.hash not in self._described:
@@ -165,10 +169,10 @@ class Store:
     def keep_points(self, points: pl.DataFrame) -> None:
         """Writes the settings of each hash, so that the rows can be read without this package.
 
-        Readers of the folder as one data set pass over names that begin with `_`.
+        Programs that read the folder as one dataset ignore names that begin with `_`.
 
         Raises:
-            StoreError: It can't be written.
+            StoreError: A file can't be written.
         """
         path = self.folder / "_points.parquet"
         with contextlib.suppress(OSError, pl.exceptions.PolarsError):
@@ -180,24 +184,24 @@ class Store:
         self.tidy()
 
     def packet_seeds(self, cell: Cell | Key, flow: str) -> set[int]:
-        """The seeds of the runs of whose packets something is kept."""
+        """Returns the seeds of the runs with stored packets."""
         return _seeds(self._packets(_key(cell), flow))
 
     def save_packets(self, cell: Cell, flow: str, seed: int, table: bytes) -> None:
-        """Keeps what was taken of a run's packet trace: the file appears whole or not at all.
+        """Stores the bins of a run's packet trace. The file appears completely or not at all.
 
         Raises:
-            StoreError: It can't be written.
+            StoreError: The file can't be written.
         """
         self._write(self._packets(cell.key, flow) / f"{seed}.parquet", table)
 
     def packets(self, cell: Cell | Key, flow: str, seeds: Iterable[int] | None = None) -> dict[int, pl.DataFrame]:
-        """Bins of the packet traces of a cell's runs, by seed.
+        """Returns the bins of the packet traces of a cell's runs, by seed.
 
         Args:
-            cell: Whose.
+            cell: Cell of the runs.
             flow: The flow.
-            seeds: Only of these runs; None: of all that are there.
+            seeds: Seeds of the runs; None: all stored runs.
 
         Raises:
             StoreError: A file can't be read.
@@ -214,10 +218,10 @@ class Store:
         return found
 
     def describe(self, scenario: Scenario) -> None:
-        """Writes what the scenario's hash stands for.
+        """Writes the scenario that its hash stands for.
 
         Raises:
-            StoreError: It can't be written.
+            StoreError: A file can't be written.
         """
         folder = self.folder / "_scenarios" / scenario.hash
         if (folder / "point.json").exists():
@@ -241,7 +245,7 @@ class Store:
         self._write(folder / "point.json", (json.dumps(about, indent=1) + "\n").encode())
 
     def _write(self, path: pathlib.Path, content: bytes) -> None:
-        """Writes a file under another name and moves it to its place, once all of it is on the disk."""
+        """Writes a file under another name, and moves it to its place when all bytes are on the disk."""
         # Folders may be shared by machines: neither processes nor threads have numbers of their own.
         part = self.folder / "_part" / secrets.token_hex(16)
         try:
@@ -264,12 +268,12 @@ class Store:
         return _fill(part, content)
 
     def tidy(self) -> None:
-        """Removes the folder of files that are being written, if none is."""
+        """Removes the folder of unfinished files if it is empty."""
         with contextlib.suppress(OSError):
             (self.folder / "_part").rmdir()
 
     def frame(self, cell: Cell | Key) -> pl.DataFrame:
-        """Results of a cell: `scheme, seed, subject_kind, subject, part, metric, value`, by seed.
+        """Reads the results of a cell: `scheme, seed, subject_kind, subject, part, metric, value`, sorted by seed.
 
         Raises:
             StoreError: A file can't be read.
@@ -279,7 +283,7 @@ class Store:
     def frames(
         self, cells: Iterable[Cell | Key], seeds: Iterable[int] | None = None, where: pl.Expr | None = None
     ) -> list[pl.DataFrame]:
-        """A frame per cell, as in `frame`; with `seeds` or `where` only these runs and rows.
+        """Reads a frame per cell, as in `frame`. `seeds` and `where` restrict it to some runs and rows.
 
         Raises:
             StoreError: A file can't be read.
@@ -301,9 +305,10 @@ class Store:
     def series(
         self, cell: Cell | Key, seeds: Iterable[int] | None = None, where: pl.Expr | None = None
     ) -> pl.DataFrame:
-        """Time series of a cell's runs: `seed, time_s, subject_kind, subject, part, metric, value`.
+        """Reads the time series of a cell's runs: `seed, time_s, subject_kind, subject, part, metric, value`.
 
-        Runs of scenarios without `run.series` have none, and of flows with a `count` none are kept.
+        Runs of scenarios without `run.series` have no time series, and time series of flows with a `count` are not
+        stored.
 
         Args:
             cell: Cell of the runs.
@@ -326,12 +331,12 @@ class Store:
             raise StoreError(f"{files[0].parent}: {why}; delete the file, and its run's table") from error
 
     def _files(self, key: Key, seeds: set[int] | None) -> list[pathlib.Path]:
-        """The files of a cell's runs, by seed."""
+        """Returns the files of a cell's runs, by seed."""
         there = self.seeds(key)
         return [self._cell(key) / f"{seed}.parquet" for seed in sorted(there if seeds is None else there & seeds)]
 
     def keys(self) -> list[Key]:
-        """The cells of which there is something."""
+        """Returns the keys of the cells with results."""
         found = []
         for scenario in _names(self._epoch()):
             for scheme in _names(self._epoch() / scenario):
@@ -340,17 +345,17 @@ class Store:
         return sorted(found)
 
     def described(self) -> list[str]:
-        """Hashes of the scenarios whose settings are kept."""
+        """Returns the hashes of the scenarios whose settings are stored."""
         folder = self.folder / "_scenarios"
         return sorted(name for name in _names(folder) if (folder / name / "point.json").exists())
 
     def about(self, scenario: str) -> dict[str, Any]:
-        """Description of the scenario with this hash.
+        """Reads the description of the scenario with this hash.
 
         `title`, `file`, `set` (`KEY=VALUE`), `profiles` (by flow), `files` (path to SHA-256), `version`, `commit`.
 
         Raises:
-            StoreError: The store has no description of it, or it can't be read.
+            StoreError: The description is absent or can't be read.
         """
         path = self.folder / "_scenarios" / scenario / "point.json"
         try:
@@ -362,10 +367,10 @@ class Store:
         return content
 
     def scenario(self, scenario: str) -> Scenario:
-        """The scenario of this hash, of the text, the settings and the traces that are kept.
+        """Builds the scenario of this hash from the stored text, settings and traces.
 
         Raises:
-            StoreError: They are not here, or have changed since.
+            StoreError: A part is absent or has changed since.
         """
         from strandcast.errors import ScenarioError
         from strandcast.scenario import rebuilt
@@ -389,10 +394,10 @@ class Store:
 
 
 def pack(result: Result, spec: str, settings: Sequence[str]) -> bytes:
-    """The table of a single run as a Parquet file.
+    """Returns the table of a single run as a Parquet file.
 
-    Its metadata say what else is to be known of it: the scheme `spec`, the `settings` that were changed in the
-    scenario's file (JSON, `KEY=VALUE`), the `version` and `commit` of the package, and the run's `fingerprint`.
+    Its metadata are the scheme `spec`, the `settings` that changed the scenario's file (JSON, `KEY=VALUE`), the
+    `version` and `commit` of the package, and the run's `fingerprint`.
     """
     (fingerprint,) = result.fingerprints.values()
     about = {
@@ -408,9 +413,9 @@ def pack(result: Result, spec: str, settings: Sequence[str]) -> bytes:
 
 
 def pack_series(result: Result) -> bytes:
-    """The time series of a single run as a Parquet file; empty: it has none.
+    """Returns the time series of a single run as a Parquet file; empty without time series.
 
-    Flows with a `count` appear only as their sum, under the name that they share.
+    Flows with a `count` appear only as their sum, under their common name.
     """
     if result.series.is_empty():
         return b""
@@ -434,7 +439,7 @@ def _key(cell: Cell | Key) -> Key:
 
 
 def _scan(name: str, files: Sequence[pathlib.Path]) -> pl.LazyFrame:
-    """Files of one scheme, as columns of `SCHEMA`."""
+    """Reads the files of one scheme, with the columns of `SCHEMA`."""
     if not files:
         return pl.LazyFrame(schema=SCHEMA)
     kept = pl.scan_parquet(list(files), hive_partitioning=False, glob=False)
@@ -451,13 +456,13 @@ def _probe(file: pathlib.Path) -> None:
 
 
 def _seeds(folder: pathlib.Path) -> set[int]:
-    """The seeds of the runs that have a file in a folder."""
+    """Returns the seeds of the runs that have a file in a folder."""
     paths = map(pathlib.PurePath, _names(folder))
     return {int(path.stem) for path in paths if path.suffix == ".parquet" and path.stem.isdecimal()}
 
 
 def _names(folder: pathlib.Path) -> list[str]:
-    """The names in a folder, none if there is no such."""
+    """Returns the names in a folder; none if the folder does not exist."""
     try:
         return [path.name for path in folder.iterdir()]
     except FileNotFoundError:
@@ -467,7 +472,7 @@ def _names(folder: pathlib.Path) -> list[str]:
 
 
 def _fill(path: pathlib.Path, content: bytes) -> None:
-    """Writes a file and flushes it to the disk: some disks report only then that they are full."""
+    """Writes a file and flushes it to the disk, because some disks report only then that they are full."""
     with path.open("wb") as file:
         file.write(content)
         file.flush()

@@ -1,4 +1,4 @@
-"""Sweeps: a scenario's settings in all combinations, on the cores of this machine or on a Dask cluster."""
+"""Sweeps: runs of a scenario with all combinations of settings, on the cores of this machine or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -42,31 +42,33 @@ def sweep(
     shard: tuple[int, int] | None = None,
     progress: bool | None = None,
 ) -> Sweep:
-    """Runs a scenario with each combination of settings and each scheme, from the same seeds.
+    """Runs a scenario with each combination of settings and each scheme. All of them use the same seeds.
 
-    Runs whose files are in `out` are not made again: an interrupted sweep continues, and a wider grid, more schemes or
-    more runs cost only what is new. If a run fails, the others are made all the same; then its exception is raised.
+    Runs whose files are in `out` are not made again: an interrupted sweep continues, and a larger grid, more schemes or
+    more runs cost only the new runs. If a run fails, the other runs are made nevertheless. Then its exception is
+    raised.
 
     Args:
-        scenario: What to run.
-        grid: Keys with their values, as `Scenario.set` takes them: `{"links.b.loss.uniform.rate": [0, 0.02]}`; `{}`:
+        scenario: Scenario to run.
+        grid: Keys with lists of values in the form of `Scenario.set`: `{"links.b.loss.uniform.rate": [0, 0.02]}`; `{}`:
             only the scenario itself.
         schemes: Schemes with their parameters (`"cmt,rtx=same"`) or policies' classes, for the flows with
             `compare = true`.
-        runs: Runs of each scheme at each point; None: what the scenario says.
-        seed: The first run's seed, the next ones follow; None: what the scenario says.
-        out: The folder of the results, see `strandcast.store`.
+        runs: Number of runs of each scheme at each point; None: the scenario's number.
+        seed: Seed of the first run; each further run has the next number. None: the scenario's seed.
+        out: Folder of the results (`strandcast.store`).
         client: A Dask cluster's client, or its scheduler's address (`"tcp://10.0.0.1:8786"`); None: processes of this
-            machine, which end with the sweep.
-        jobs: Runs at the same time on this machine; None: one a core.
-        shard: Part of the runs to make, as `(2, 8)`: the second of eight, from 1 on. The parts together are all runs,
-            and their folders copied into one are the folder of a sweep without parts, bit for bit.
-        progress: Whether to show a progress bar; None: if standard error is a terminal, or in a notebook.
+            machine that end with the sweep.
+        jobs: Number of runs at the same time on this machine; None: one per core.
+        shard: Part of the runs to make, such as `(2, 8)`: the second of eight parts, counted from 1. The parts together
+            are all runs. If their folders are copied into one, the result is equal to the folder of a sweep without
+            parts, bit for bit.
+        progress: Whether to show a progress bar; None: only on a terminal or in a notebook.
 
     Raises:
         TypeError: `scenario` is not a `Scenario`.
-        SweepError: The grid is of a wrong type, the schemes are empty, or say something twice; or `runs` or `seed`
-            makes no sense.
+        SweepError: The grid has a wrong type, the list of schemes is empty or has duplicates, or `runs` or `seed` is
+            invalid.
         ScenarioError: There is no such key, or it can't have such a value.
         SchemeError: There is no such scheme, or it has no such parameter.
         ClusterError: The cluster can't be reached, or its workers have another version of this package.
@@ -93,7 +95,7 @@ def sweep(
 
 
 def _warn(cells: Sequence[tuple[dict[str, Value], Cell]]) -> None:
-    """Warns of probable mistakes of each point with the schemes that run there, of each one once."""
+    """Warns of probable mistakes of each point with its schemes, once for each mistake."""
     schemes: dict[str, tuple[Scenario, list[Scheme]]] = {}
     for _, cell in cells:
         schemes.setdefault(cell.scenario.hash, (cell.scenario, []))[1].append(cell.scheme)
@@ -106,7 +108,7 @@ def _warn(cells: Sequence[tuple[dict[str, Value], Cell]]) -> None:
 
 
 def _part(work: list[tuple[Cell, Iterable[int]]], shard: tuple[int, int] | None) -> list[tuple[Cell, Iterable[int]]]:
-    """The runs of a part: every N-th run, also if the folder already has it.
+    """Returns the runs of a part: every N-th run, even if the folder already has it.
 
     Raises:
         SweepError: There is no such part.
@@ -121,7 +123,7 @@ def _part(work: list[tuple[Cell, Iterable[int]]], shard: tuple[int, int] | None)
 
 
 def _described(store: Store) -> Sweep:
-    """All points that a folder describes, those without runs included."""
+    """Returns all points that a folder describes, also those without runs."""
     return Sweep._of(store, [Key(scenario, "") for scenario in store.described()])
 
 
@@ -133,17 +135,17 @@ def complete(
     jobs: int | None = None,
     progress: bool | None = None,
 ) -> int:
-    """Makes those runs whose files the store lacks, and gives how many these were.
+    """Makes the runs whose files the store lacks. Returns their number.
 
     Args:
-        store: Where results are kept.
+        store: Store of the results.
         work: Cells, each with the seeds of its runs.
         client: As in `sweep`.
         jobs: As in `sweep`.
         progress: As in `sweep`.
 
     Raises:
-        SweepError: Less than one job is wanted.
+        SweepError: `jobs` is less than one.
         ClusterError: The cluster can't be reached, or its workers have another version of this package.
         StoreError: Results can't be written.
     """
@@ -172,14 +174,14 @@ def complete(
 
 
 def cores() -> int:
-    """Processors that this process may use."""
+    """Returns the number of processors that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def _cells(
     points: Sequence[tuple[dict[str, Value], Scenario]], schemes: Scheme | Iterable[Scheme]
 ) -> list[tuple[dict[str, Value], Cell]]:
-    """Each point with each scheme."""
+    """Returns each point with each scheme."""
     if isinstance(schemes, str) or callable(schemes):
         schemes = [schemes]
     if not isinstance(schemes, Iterable):
@@ -200,25 +202,24 @@ class Point(NamedTuple):
     """A point of a grid, with a scheme."""
 
     values: Mapping[str, Value]
-    """Each of the grid's keys and its value here."""
+    """Value of each of the grid's keys at this point."""
     key: Key
-    """Key under which its results are kept."""
+    """Key under which the point's results are stored."""
 
 
 class Sweep(Metrics):
-    """Results of a sweep, as frames; the grid's keys are columns of each.
+    """Results of a sweep, as frames. The grid's keys are columns of each frame.
 
-    Results that neither these columns nor the scheme's name would tell apart are never mixed: where several scenarios
-    have the same keys, `scenario`, the beginning of their hashes, is one more key; policies that differ under one name
-    are called `NAME@DIGEST`.
+    Different scenarios or policies are never mixed. If several scenarios have the same values of all keys, `scenario`,
+    the beginning of their hashes, is one more key. Different policies with the same name are called `NAME@DIGEST`.
 
     Subjects, metrics and their units are those of docs/results.md.
 
     Args:
-        store: Where the results are.
+        store: Store of the results.
         cells: The grid's points, each with each scheme.
-        seeds: The seeds that belong to it; None: all that are there.
-        made: The scenarios and schemes themselves, where they are known; others are read from the store.
+        seeds: Seeds of the sweep; None: all stored seeds.
+        made: Scenarios and schemes as objects, if they are known. Others are read from the store.
     """
 
     def __init__(
@@ -233,7 +234,7 @@ class Sweep(Metrics):
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Sweep:
-        """All results in a folder, as columns the settings in which its scenarios differ.
+        """Opens all results in a folder. Settings in which its scenarios differ become columns.
 
         A folder with results of several scenarios also has their titles, in the column `title`.
 
@@ -248,7 +249,7 @@ class Sweep(Metrics):
 
     @classmethod
     def _of(cls, store: Store, keys: Sequence[Key]) -> Sweep:
-        """The cells of these keys, as columns the settings in which their scenarios differ."""
+        """Returns the cells of these keys. Settings in which their scenarios differ become columns."""
         about = {scenario: store.about(scenario) for scenario in {key.hash for key in keys}}
         values = {scenario: _settings(told["set"]) for scenario, told in about.items()}
         if len({told["title"] for told in about.values()}) > 1:
@@ -261,14 +262,14 @@ class Sweep(Metrics):
 
     @property
     def points(self) -> pl.DataFrame:
-        """The grid's points: its keys, and `scenario`, the hash that results are kept under."""
+        """The grid's points: its keys, and `scenario`, the hash under which results are stored."""
         hashes = [cell.key.hash for cell in self.cells]
         keys = [column for column in self._columns if column.name != "scenario"]
         points = pl.DataFrame([*keys, pl.Series("scenario", hashes, dtype=pl.String)])
         return points.unique(maintain_order=True)
 
     def missing(self) -> pl.DataFrame:
-        """Runs that are not there: the grid's keys, `scheme`, `seed`."""
+        """Runs that are absent: the grid's keys, `scheme`, `seed`."""
         lacking = [sorted(set(self.seeds or ()) - self.store.seeds(cell.key)) for cell in self.cells]
         names = pl.Series("scheme", self._schemes, dtype=pl.String)
         seeds = pl.Series("seed", lacking, dtype=pl.List(pl.UInt64))
@@ -286,10 +287,10 @@ class Sweep(Metrics):
     def summary(
         self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
     ) -> pl.DataFrame:
-        """One metric over runs: the grid's keys, `scheme, subject, n, mean, median, low, high`, `part` as in `metric`.
+        """Returns a metric over runs: the grid's keys, `scheme, subject, n, mean, median, low, high`, and `part`.
 
-        `low` and `high` are the 95 % interval of the median, whatever the distribution; of fewer than 10 runs their
-        range.
+        `low` and `high` are the 95 % interval of the median, valid for any distribution. With fewer than 10 runs they
+        are the range.
 
         Args:
             name: The metric, as in `metric`.
@@ -304,7 +305,7 @@ class Sweep(Metrics):
         return over_runs(self.metric(name, kind=kind, subject=subject, part=part))
 
     def to_pandas(self) -> pd.DataFrame:
-        """`frame` as pandas' frame; needs `strandcast[pandas]`.
+        """Returns `frame` as a data frame of pandas. Needs `strandcast[pandas]`.
 
         Raises:
             StoreError: A file can't be read.
@@ -324,13 +325,13 @@ class Sweep(Metrics):
 
         Args:
             name: The metric, as in `metric`.
-            x: The key; None: the first one.
-            subject: The flow; None: the only one that has the metric.
-            ax: Axes of one's own to draw in; None: a new figure.
-            width: Width of the new figure in inches; None: a page's.
+            x: Key along the axis; None: the first one.
+            subject: Name of a flow; None: the only flow that has the metric.
+            ax: Axes to draw in; None: axes of a new figure.
+            width: Width of the new figure in inches; None: the width of a page.
 
         Returns:
-            matplotlib's figure.
+            The figure of matplotlib.
 
         Raises:
             MetricError: No run has such a metric.
@@ -357,13 +358,15 @@ class Sweep(Metrics):
         scheme: str | None = None,
         seed: int | None = None,
     ) -> pl.DataFrame:
-        """Time series: the grid's keys, then as `Result.series`. Their runs are made again, since no file keeps them.
+        """Makes runs again and returns their time series: the grid's keys, then the columns of `Result.series`.
+
+        No file contains them.
 
         Args:
-            step: Their step in seconds.
-            at: Only at the points that have these values of the grid's keys; None: at all.
-            scheme: Only of this scheme, as results call it; None: of all.
-            seed: Only of this run; None: of all that are there.
+            step: Step of the time series in seconds.
+            at: Values of the grid's keys that a point must have; None: all points.
+            scheme: Name in results of a scheme; None: all schemes.
+            seed: Seed of a run; None: all stored runs.
 
         Raises:
             ValueError: There is no such run.
@@ -375,7 +378,9 @@ class Sweep(Metrics):
     def frames(
         self, at: Mapping[str, Value] | None = None, *, scheme: str | None = None, seed: int | None = None
     ) -> pl.DataFrame:
-        """Frames of videos: the grid's keys, then as `Result.frames`. Their runs are made again: no file keeps them.
+        """Makes runs again and returns frames of videos: the grid's keys, then the columns of `Result.frames`.
+
+        No file contains them.
 
         Args:
             at: As in `series`.
@@ -398,15 +403,15 @@ class Sweep(Metrics):
         scheme: str | None = None,
         seed: int | None = None,
     ) -> Explanation:
-        """Makes one run again and explains what happened to a frame or message, as `Result.explain`.
+        """Makes one run again and explains the history of a frame or message, as `Result.explain` does.
 
         Args:
-            flow: The flow it belongs to.
-            at: The point: the grid's keys with their values.
-            frame: The frame, from 0 in the order of sending.
-            message: Or the message, from 0.
-            scheme: Of which scheme's run; None: the first one's.
-            seed: Of which run; None: the first one.
+            flow: Flow of the frame or message.
+            at: Point of the grid: its keys with their values.
+            frame: Number of the frame, from 0 in the order of sending.
+            message: Number of the message, from 0, instead of a frame.
+            scheme: Name in results of the run's scheme; None: the first one.
+            seed: Seed of the run; None: the first one.
 
         Raises:
             ValueError: There is no such run, flow, frame or message.
@@ -418,10 +423,10 @@ class Sweep(Metrics):
         return result.explain(flow, frame=frame, message=message)
 
     def _matching(self, at: Mapping[str, Value] | None, scheme: str | None) -> list[Point]:
-        """The cells at these points, of this scheme.
+        """Returns the cells at these points with this scheme.
 
         Raises:
-            ValueError: No cell fits.
+            ValueError: There is no such cell.
         """
         found = [
             cell
@@ -456,7 +461,7 @@ class Sweep(Metrics):
         return run(scenario, scheme, runs=runs, seed=seeds[0], series=step, progress=False, warn=False)
 
     def _beside(self, told: Sequence[tuple[Point, pl.DataFrame]]) -> pl.DataFrame:
-        """Frames below each other, with the grid's keys in front."""
+        """Concatenates frames, with the grid's keys as their first columns."""
         places = {cell.key: at for at, cell in enumerate(self.cells)}
         whole = []
         for cell, frame in told:
@@ -467,7 +472,7 @@ class Sweep(Metrics):
         return pl.concat(whole)
 
     def _collect(self, where: pl.Expr | None = None) -> pl.DataFrame:
-        """Results of all cells, or those rows of them."""
+        """Returns the results of all cells, or only the rows that fulfil a condition."""
         found = self.store.frames([cell.key for cell in self.cells], self.seeds, where)
         values = [[pl.lit(value, column.dtype).alias(column.name) for value in column] for column in self._columns]
         names = [pl.lit(name).alias("scheme") for name in self._schemes]
@@ -476,7 +481,7 @@ class Sweep(Metrics):
         return whole
 
     def _unknown(self, name: str, kind: str, subject: str | None, part: str | None) -> str:
-        """Message that there is no such metric, with the metrics that there are."""
+        """Returns the message that there is no such metric, with the metrics that exist."""
         there = self.frame()
         if there.is_empty():
             return f"no metric {name!r}: {self.store.folder} has no runs of this sweep"
@@ -491,7 +496,7 @@ class Sweep(Metrics):
 
 
 def _ranges(seeds: Iterable[int]) -> list[range]:
-    """Seeds as ranges of those that follow each other."""
+    """Formats seeds as ranges of consecutive numbers."""
     found: list[range] = []
     for seed in sorted(seeds):
         if found and found[-1].stop == seed:
@@ -502,7 +507,7 @@ def _ranges(seeds: Iterable[int]) -> list[range]:
 
 
 def _apart(cells: Sequence[Point]) -> tuple[Point, ...]:
-    """The points; where values alone leave several scenarios under one, with the beginning of each one's hash."""
+    """Returns the points. If several scenarios have the same values, the beginning of each scenario's hash is added."""
     keys = tuple(dict.fromkeys(key for cell in cells for key in cell.values))
     rows = _columns(keys, cells).rows() if keys else [()] * len(cells)
     scenarios = {(row, cell.key.hash) for row, cell in zip(rows, cells, strict=True)}
@@ -512,7 +517,10 @@ def _apart(cells: Sequence[Point]) -> tuple[Point, ...]:
 
 
 def _columns(keys: Sequence[str], cells: Sequence[Point]) -> pl.DataFrame:
-    """The grid's keys as columns, a row per cell; values other than plain numbers or texts as TOML."""
+    """Returns the grid's keys as columns with a row per cell.
+
+    Values other than plain numbers or texts are written as TOML.
+    """
     columns = []
     for key in keys:
         values = [cell.values.get(key) for cell in cells]
@@ -526,11 +534,11 @@ def _columns(keys: Sequence[str], cells: Sequence[Point]) -> pl.DataFrame:
 
 
 def _settings(sets: Sequence[str]) -> dict[str, Value]:
-    """Settings as keys and values; what is no TOML is text, as in `--set`."""
+    """Parses settings into keys and values. A value that is not TOML is text, as in `--set`."""
     return {key: parse(value) for key, _, value in (one.partition("=") for one in sets)}
 
 
 def _order(cell: Point) -> tuple[Any, ...]:
-    """Order of cells: numbers by size, also those with units, then texts."""
+    """Returns the sorting key of a cell: numbers by size, also numbers with units, then texts."""
     numbers = [math.inf if (number := si(value)) is None else number for value in cell.values.values()]
     return tuple(cell.values), numbers, list(map(str, cell.values.values())), cell.key

@@ -1,4 +1,4 @@
-"""`strandcast sweep`: a sweep from the command line, and its results."""
+"""Subcommand `strandcast sweep`: makes a sweep and prints its results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ AFTER = """Exit codes: 0 done, 1 a policy failed, 2 wrong command line, scenario
 
 
 def main(argv: list[str]) -> int:
-    """Runs the verb with its arguments and gives its exit code."""
+    """Runs the subcommand with these arguments and returns its exit code."""
     parser = _parser()
     asked = parser.parse_args(argv)
     if asked.cluster is not None and asked.jobs is not None:
@@ -65,7 +65,7 @@ def main(argv: list[str]) -> int:
 
 
 def policys(error: BaseException) -> list[traceback.FrameSummary]:
-    """Frames of a policy that raised an error, after the call from this package; empty for errors of others."""
+    """Returns the stack frames of a policy that raised an error; empty for other errors."""
     frames = traceback.extract_tb(error.__traceback__)
     package = pathlib.Path(__file__).parent
     ours = [at for at, frame in enumerate(frames) if pathlib.Path(frame.filename).is_relative_to(package)]
@@ -73,7 +73,7 @@ def policys(error: BaseException) -> list[traceback.FrameSummary]:
 
 
 def compared(scenario: Scenario) -> list[str]:
-    """The flows that schemes are for: those with `compare = true`, else that of several paths, else the only one."""
+    """Returns the flows of schemes: those with `compare = true`, else the multipath flow or the only flow."""
     flows = scenario.resolved()["flows"]
     marked = [name for name, flow in flows.items() if flow.get("compare")]
     several = [name for name, flow in flows.items() if flow["transport"] in ("sctp", "mptcp")]
@@ -81,7 +81,7 @@ def compared(scenario: Scenario) -> list[str]:
 
 
 def table(done: Sweep, flows: list[str], metrics: list[str]) -> str:
-    """Metrics of each point and scheme, for people: the median with its interval; of a single run its value."""
+    """Returns a text with metrics by point and scheme: the median with its interval, or the value of a single run."""
     dropped = ["subject"] if len(flows) == 1 else []
     place = [*done.keys, "scheme", *(["flow"] if not dropped else [])]
     cells: dict[tuple[str, ...], dict[str, str]] = {}
@@ -106,7 +106,7 @@ def table(done: Sweep, flows: list[str], metrics: list[str]) -> str:
 
 
 def shown(metric: str) -> tuple[float, str]:
-    """Factor of a metric in the table, and its column's title."""
+    """Returns the factor of a metric in the table, and the title of its column."""
     name, _, end = metric.rpartition("_")
     factor, unit = {"bps": (1e-3, "kbit/s"), "ratio": (100, "%")}.get(end, (1, ""))
     title = " ".join(filter(None, (name.replace("_", " "), unit))) if unit else metric.replace("_", " ")
@@ -114,7 +114,7 @@ def shown(metric: str) -> tuple[float, str]:
 
 
 def usual(done: Sweep, flows: list[str]) -> list[str]:
-    """The metrics that are shown unless others are asked for: what was missed, where a flow has a deadline; goodput."""
+    """Returns the metrics that are shown by default: goodput, and missed data for flows with a deadline."""
     names = done.frame().filter(pl.col("subject_kind") == "flow", pl.col("subject").is_in(flows))["metric"].unique()
     return [name for name in ("missed_ratio", "goodput_bps") if name in names]
 
@@ -162,7 +162,7 @@ def _parser() -> Parser:
 
 
 def _shard(text: str) -> tuple[int, int]:
-    """A part of the runs: `2/8`."""
+    """Parses a part of the runs: `2/8`."""
     number, sign, parts = text.partition("/")
     if not sign or not (number.isdecimal() and parts.isdecimal()) or not 1 <= int(number) <= int(parts):
         raise argparse.ArgumentTypeError(f"{text} is not a part, as 2/8: the second of eight")
@@ -170,7 +170,7 @@ def _shard(text: str) -> tuple[int, int]:
 
 
 def _axis(text: str) -> tuple[str, list[Value]]:
-    """A key and its values: TOML with commas between, texts without quotes if there are neither lists nor tables."""
+    """Parses a key and its values, separated by commas: TOML, or unquoted texts if no value is a list or table."""
     key, sign, values = text.partition("=")
     if not sign:
         raise argparse.ArgumentTypeError(f"{text} has no values, as {text}=1,2")
@@ -184,7 +184,7 @@ def _axis(text: str) -> tuple[str, list[Value]]:
 
 
 def _specs(text: str) -> list[str]:
-    """The schemes of a list: a word with `=` belongs to the scheme before it."""
+    """Parses a list of schemes. A word with `=` belongs to the scheme before it."""
     specs: list[str] = []
     for word in map(str.strip, text.split(",")):
         if not word:

@@ -1,7 +1,7 @@
-"""Radios of a run: where their nodes are, the routes that flows took, and the frames that were on the air.
+"""Radios of a run: positions of nodes, routes of flows, and frames on the air.
 
-A run leaves both in its folder: `topology.json` and, if frames were recorded, `transmissions.csv` or
-`transmissions.parquet` (docs/results.md).
+A run writes positions and routes into `topology.json` in its folder. If frames were recorded, it also writes
+`transmissions.csv` or `transmissions.parquet` (docs/results.md).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COLUMNS = {
     "bytes": pl.Int64,
     "outcome": pl.String,
 }
-"""Columns of the frames' table. `to` is null, or empty, for frames to all; a column `radio` is possible."""
+"""Columns of the table of frames. `to` is null, or empty, for frames to all nodes. A column `radio` is possible."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Radio:
     """A shared medium.
 
     Attributes:
-        range_m: How far frames are received, in metres.
-        nodes: Each node's place, x and y in metres; of nodes that move, at the end of the run.
+        range_m: Distance up to which frames are received, in metres.
+        nodes: Position of each node, x and y in metres. For nodes that move, it is the position at the end of the run.
         moving: Whether nodes move.
     """
 
@@ -47,7 +47,7 @@ class Radio:
     moving: bool = False
 
     def links(self) -> list[tuple[str, str]]:
-        """Pairs of nodes within range of each other."""
+        """Returns the pairs of nodes within range of each other."""
         # A grid's neighbours may be at the range itself.
         range_m = self.range_m * (1 + 1e-9)
         places = sorted(self.nodes.items(), key=lambda item: item[1])
@@ -63,13 +63,13 @@ class Radio:
 
 @dataclasses.dataclass(frozen=True)
 class Route:
-    """A route that a flow took from a moment on.
+    """A route that a flow took from a certain time on.
 
     Attributes:
-        flow: Its name.
-        time_s: When the route began, in seconds.
-        kind: What it carried.
-        nodes: From the source to the destination.
+        flow: Name of the flow.
+        time_s: Time at which the route began, in seconds.
+        kind: Kind of packets on the route.
+        nodes: Nodes from the source to the destination.
     """
 
     flow: str
@@ -90,10 +90,10 @@ class Topology:
         """Reads a run's `topology.json`.
 
         Args:
-            path: The file, or the folder it is in.
+            path: The file, or the folder that contains it.
 
         Raises:
-            StoreError: It can't be read, or makes no sense.
+            StoreError: The file can't be read or is invalid.
         """
         path = pathlib.Path(path)
         path = path / FILE if path.is_dir() else path
@@ -110,17 +110,17 @@ class Topology:
 
     @property
     def moving(self) -> bool:
-        """Returns whether nodes of a radio move, so that their places are known at the end of the run alone."""
+        """Returns whether nodes of a radio move. If so, only their positions at the end of the run are known."""
         return any(radio.moving for radio in self.radios.values())
 
     def at(self, time_s: float) -> list[Route]:
-        """The routes in force at a moment: of each flow the newest one of each kind."""
+        """Returns the routes in force at a moment: the newest route of each kind for each flow."""
         newest = {(route.flow, route.kind): route for route in self.routes if route.time_s <= time_s}
         return list(newest.values())
 
 
 def frames(folder: pathlib.Path) -> pl.DataFrame:
-    """The frames of the run in `folder`, in order of their start.
+    """Reads the frames of the run in `folder`, in the order of their start.
 
     Raises:
         StoreError: There are no frames, or they can't be read.
@@ -143,7 +143,7 @@ def frames(folder: pathlib.Path) -> pl.DataFrame:
 
 
 class _BadError(Exception):
-    """Mistake in a text that is JSON."""
+    """Mistake in valid JSON."""
 
 
 def _topology(told: Any) -> Topology:

@@ -1,4 +1,4 @@
-"""Recorded links: mahimahi's traces and CSV, as scenarios read them."""
+"""Recorded links: mahimahi's traces and CSV files, in the formats of scenarios."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 Numbers = npt.NDArray[np.float64]
 
 EPSILON = 1e-9
-"""Seconds, and bins, that rounding may be off by."""
+"""Tolerance for rounding, in seconds and in bins."""
 
 PACKET = 1500
-"""Bytes that may leave at each moment of a mahimahi trace."""
+"""Bytes that may leave at each time of a mahimahi trace."""
 
 Kind = Literal["csv", "mahimahi"]
 
@@ -33,10 +33,10 @@ class Trace:
     """A recorded link, as in docs/scenarios.md under “Traces”.
 
     Attributes:
-        name: The file's name.
-        kind: `"csv"`: a number that holds from each time on until the next; `"mahimahi"`: the moments at which 1500
+        name: Name of the file.
+        kind: `"csv"`: numbers, each of which holds from its time to the next; `"mahimahi"`: the times at which 1500
             bytes may leave a link.
-        quantity: Name of the values in a CSV file's line of headings, if it has one; `"bytes"` for mahimahi.
+        quantity: Name of the values in the headings of a CSV file, if it has headings; `"bytes"` for mahimahi.
     """
 
     def __init__(self, name: str, kind: Kind, quantity: str, frame: pl.DataFrame) -> None:
@@ -45,16 +45,19 @@ class Trace:
 
     @classmethod
     def load(cls, path: str | pathlib.Path, unit: str | None = None) -> Trace:
-        """Reads a trace: CSV if the file is called `….csv`, else mahimahi's; or any table of two columns in a unit.
+        """Reads a trace: CSV if the file is called `….csv`, otherwise mahimahi's format.
+
+        With a unit, it reads any table of two columns.
 
         Args:
             path: The file.
-            unit: Unit of the second column of a table whose first one has seconds: that of a rate (`"Mbit/s"`), or of
-                a size (`"bytes"`, `"kB"`) for what arrived from each time until the next. Columns may be divided by
-                commas, semicolons or blanks, and times may begin at any number. None: the file is a trace already.
+            unit: Unit of the second column of a table whose first column has times in seconds. It is the unit of a rate
+                (`"Mbit/s"`), or of the amount that arrived from each time until the next (`"bytes"`, `"kB"`). Columns
+                may be divided by commas, semicolons or blanks, and times may begin at any number. None: the file
+                already has a trace's format.
 
         Raises:
-            TraceError: The first line that makes no sense, or a file that can't be read.
+            TraceError: A line is invalid (the first one is reported), or the file can't be read.
             ValueError: There is no such unit.
         """
         path = pathlib.Path(path)
@@ -69,7 +72,7 @@ class Trace:
 
     @classmethod
     def _of(cls, name: str, times_s: Numbers, values: Numbers, unit: str) -> Trace:
-        """A trace of rates, from times and values in a unit of a rate or a size."""
+        """Makes a trace of rates from times and values, which are in a unit of rate or size."""
         times = times_s - times_s[0]
         if unit == "bytes" or _has(unit, "size"):
             lengths = np.diff(times)
@@ -83,10 +86,10 @@ class Trace:
         return cls(name, "csv", "rate_bps", pl.DataFrame({"time_s": times, "value": rates}))
 
     def save(self, path: str | pathlib.Path) -> None:
-        """Writes it as scenarios read it: CSV if the file is called `….csv`, else mahimahi's format.
+        """Writes the trace in a format of scenarios: CSV if the file is called `….csv`, otherwise mahimahi's format.
 
-        Mahimahi's format has whole milliseconds at which 1500 bytes may leave, and ends with the last of them: where
-        the trace ends later, one more is added at its end.
+        Mahimahi's format is a list of whole milliseconds at which 1500 bytes may leave. The list ends with the last of
+        these times. If the trace ends later, its end is added to the list.
 
         Args:
             path: The file.
@@ -108,7 +111,7 @@ class Trace:
             raise TraceError(f"{path}: {error.strerror}", file=str(path), problem=error.strerror or "") from None
 
     def _moments(self) -> list[int]:
-        """Milliseconds at which 1500 bytes may leave, of a trace of rates.
+        """Returns the milliseconds at which 1500 bytes may leave, for a trace of rates.
 
         Raises:
             TraceError: The trace never has 1500 bytes.
@@ -124,10 +127,10 @@ class Trace:
 
     @classmethod
     def parse(cls, text: str, kind: Kind, name: str = "trace") -> Trace:
-        """Reads a trace from a text; errors call it `name`.
+        """Reads a trace from a text. Errors use `name` as the name of the file.
 
         Raises:
-            TraceError: The first line that makes no sense.
+            TraceError: A line is invalid; the first one is reported.
         """
         if kind == "csv":
             return cls(pathlib.Path(name).name, kind, _heading(text), pl.DataFrame(_native.csv_trace(text, name)))
@@ -140,24 +143,27 @@ class Trace:
 
     @property
     def values(self) -> pl.Series:
-        """The value from each time on, in SI units; of mahimahi's traces the bytes at IP level that may leave then."""
+        """Values, each from its time on, in SI units.
+
+        For mahimahi's traces: bytes at IP level that may leave at each time.
+        """
         return self._frame["value"]
 
     @property
     def duration_s(self) -> float:
-        """The last time, in seconds, at which a trace that repeats begins again."""
+        """Last time in seconds. A repeating trace begins again at this time."""
         return float(self._frame["time_s"][-1])
 
     @property
     def mean_bps(self) -> float:
-        """The rate over the whole trace, in bit/s; of a CSV file the values' mean over time, in their unit."""
+        """Rate over the whole trace, in bit/s. For a CSV file: mean of the values over time, in their unit."""
         return float(self.rate(math.inf)["rate_bps"][0])
 
     def rate(self, bin_s: float = 0.5) -> pl.DataFrame:
-        """The mean rate of each bin: `time_s` (where the bin begins), `rate_bps`.
+        """Returns the mean rate of each bin: `time_s` (start of the bin), `rate_bps`.
 
         Args:
-            bin_s: Length of a bin in seconds; the last one is as long as what is left.
+            bin_s: Length of a bin in seconds; the last bin may be shorter.
 
         Raises:
             ValueError: `bin_s` is not more than 0.
@@ -173,10 +179,10 @@ class Trace:
         return pl.DataFrame({"time_s": edges[:-1], "rate_bps": means})
 
     def plot(self, ax: Axes | None = None, *, bin_s: float = 0.5) -> Axes:
-        """Draws it over time: a CSV file's values as steps, mahimahi's as the rate in bins.
+        """Draws the trace over time: values of a CSV file as steps, a trace of mahimahi as the rate in bins.
 
         Args:
-            ax: Where to draw; None: axes of a figure of its own (`.figure`).
+            ax: Axes to draw in; None: axes of a new figure (`.figure`).
             bin_s: Length of a bin in seconds.
         """
         import strandcast.plots as plots
@@ -184,7 +190,10 @@ class Trace:
         return plots.trace(self, ax, bin_s)
 
     def _until(self, times_s: Numbers) -> Numbers:
-        """Bits that may leave from the beginning until each time; of a CSV file the integral of its values."""
+        """Returns the bits that may leave from the beginning until each time.
+
+        For a CSV file: the integral of its values.
+        """
         starts, values = self.times_s.to_numpy(), self.values.to_numpy()
         if self.kind == "csv":
             sums = np.append(0.0, np.cumsum(values[:-1] * np.diff(starts)))
@@ -206,10 +215,11 @@ def _has(unit: str, quantity: str) -> bool:
 
 
 def _columns(text: str, name: str) -> tuple[Numbers, Numbers]:
-    """Two columns of numbers, below a heading or none; lines that begin with `#` are comments.
+    """Reads two columns of numbers, with or without a heading. Lines that begin with `#` are comments.
 
     Raises:
-        TraceError: The first line that has no two numbers, a time that is not after the one before, or too few lines.
+        TraceError: A line does not have two numbers, a time is not later than the time before, or there are too few
+            lines.
     """
     rows: list[tuple[float, float]] = []
     for line, content in enumerate(text.splitlines(), 1):
@@ -234,7 +244,7 @@ def _columns(text: str, name: str) -> tuple[Numbers, Numbers]:
 
 
 def _heading(text: str) -> str:
-    """Name of the values in a CSV file's line of headings; `value` if it has none."""
+    """Returns the name of the values in the headings of a CSV file; `value` if it has no headings."""
     contents = (line.partition("#")[0].strip() for line in text.splitlines())
     words = [word.strip() for word in next(filter(None, contents)).split(",")]
     return words[1] if len(words) > 1 and words[1][:1].isalpha() else "value"

@@ -1,4 +1,4 @@
-"""`strandcast plot`: pictures of traces, of time series and of radios, and films of radios."""
+"""Subcommand `strandcast plot`: draws traces, time series and radios, and makes films of radios."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOPOLOGY = "topology.json"
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the verb and gives its exit code."""
+    """Runs the subcommand and returns its exit code."""
     parser = Parser(prog="strandcast plot", description="Draws traces of links, time series or the radios of runs.")
     parser.add_argument(
         "what",
@@ -125,7 +125,7 @@ def _series(folder: pathlib.Path, metric: str, subject: str | None, seed: int | 
 
 
 def _origin(folder: pathlib.Path) -> list[str]:
-    """Origin of the runs of a folder, if it has their result."""
+    """Returns the origin of the runs of a folder, if the folder has their result."""
     import strandcast.saved as saved
 
     if not (folder / "result.json").exists():
@@ -135,7 +135,7 @@ def _origin(folder: pathlib.Path) -> list[str]:
 
 
 def _of_seed(frame: pl.LazyFrame, seed: int | None) -> pl.DataFrame:
-    """One run of each scheme."""
+    """Returns the rows of one run of each scheme."""
     import polars as pl
 
     seeds = frame.select(pl.col("seed").unique().sort()).collect()["seed"].to_list()
@@ -146,7 +146,7 @@ def _of_seed(frame: pl.LazyFrame, seed: int | None) -> pl.DataFrame:
 
 
 def _picture(text: str) -> pathlib.Path:
-    """A file whose ending says what it is."""
+    """Parses the name of a picture. Its suffix selects the format."""
     path = pathlib.Path(text)
     if path.suffix not in KINDS:
         raise ValueError(text)
@@ -154,7 +154,7 @@ def _picture(text: str) -> pathlib.Path:
 
 
 def _film(text: str) -> pathlib.Path:
-    """A film, whose ending says what it is."""
+    """Parses the name of a film. Its suffix selects the format."""
     path = pathlib.Path(text)
     if path.suffix not in FILMS:
         raise ValueError(text)
@@ -162,7 +162,7 @@ def _film(text: str) -> pathlib.Path:
 
 
 def _moment(text: str) -> float:
-    """A time of a run; load may begin before 0."""
+    """Parses a time of a run, which may be negative, because background load may begin before 0."""
     value = float(text)
     if not math.isfinite(value):
         raise ValueError(text)
@@ -170,7 +170,7 @@ def _moment(text: str) -> float:
 
 
 def _seconds(text: str) -> float:
-    """A time of more than 0."""
+    """Parses a time greater than 0."""
     value = float(text)
     if not 0 < value < math.inf:
         raise ValueError(text)

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import pathlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +21,12 @@ Tables = Mapping[str, Any]
 
 @dataclasses.dataclass(frozen=True)
 class Course:
-    """A number that holds from each time on; the last value holds for ever.
+    """A number over time. Each value holds from its time on, and the last value holds for ever.
 
     Attributes:
-        times_s: Ascending, the first is 0.
-        values: In SI units, one for each time.
-        known: Whether each run has just these values; otherwise they bound a random number, or are its mean.
+        times_s: Ascending times in seconds; the first is 0.
+        values: Values in SI units, one for each time.
+        known: Whether every run has exactly these values. If not, the values are bounds or means of a random number.
     """
 
     times_s: Numbers
@@ -35,11 +35,11 @@ class Course:
 
     @classmethod
     def constant(cls, value: float, *, known: bool = True) -> Course:
-        """A course with the same value all the time."""
+        """Returns a course with a constant value."""
         return cls(np.zeros(1), np.array([float(value)]), known)
 
     def at(self, times_s: Numbers) -> Numbers:
-        """The values at these times; what holds at 0 held before."""
+        """Returns the values at these times. The value at 0 also holds before 0."""
         return np.asarray(self.values[np.searchsorted(self.times_s, times_s, side="right").clip(1) - 1])
 
 
@@ -48,13 +48,14 @@ class ForwardPath:
     """A path in the direction of the data.
 
     Attributes:
-        name: The path's.
-        rate_bps: Of its slowest link by the mean, if that has no opportunities; None: without limit, or opportunities.
-        moments_s: When 1500 bytes at IP level may leave that link, if its rate is a mahimahi trace; several may be
-            alike.
-        delay_s: Propagation over all links.
+        name: Name of the path.
+        rate_bps: Rate of the link with the least mean rate. None: no link has a limit, or that link has a mahimahi
+            trace.
+        moments_s: Times at which 1500 bytes at IP level may leave that link, if its rate is a mahimahi trace. Several
+            times may be equal.
+        delay_s: Propagation delay over all links.
         survival: The share of packets that no link loses.
-        links: All of them, by name.
+        links: Names of all links.
     """
 
     name: str
@@ -66,23 +67,23 @@ class ForwardPath:
 
     @property
     def known(self) -> bool:
-        """Returns whether it is known which packets would be lost, and when the others would arrive."""
+        """Returns whether it is known which packets would be lost and when the other packets would arrive."""
         losses = self.survival.known and bool(np.isin(self.survival.values, (0.0, 1.0)).all())
         return losses and self.delay_s.known and (self.rate_bps is None or self.rate_bps.known)
 
 
 OPPORTUNITY = 1500
-"""Bytes at IP level of an opportunity of a mahimahi trace."""
+"""Bytes at IP level that may leave at each time of a mahimahi trace."""
 
 
 def forward_paths(scenario: Scenario, flow: str) -> list[ForwardPath]:
-    """The paths of a flow, in the direction of the data.
+    """Returns the paths of a flow, in the direction of the data.
 
-    For several links with a rate only the slowest one counts, the others take no time: results are then a
-    bound.
+    If several links have a rate, only the slowest one counts, and serialisation on the others takes no time. Results
+    are then a bound.
 
     Raises:
-        ScenarioError: The paths are not functions of time: others use the same links, or there is a radio.
+        ScenarioError: The paths are not functions of time: other flows use the same links, or there is a radio.
     """
     all_of_it = scenario.resolved()
     paths: dict[str, list[str]] = {name: path["via"] for name, path in all_of_it["flows"][flow]["paths"].items()}
@@ -92,10 +93,10 @@ def forward_paths(scenario: Scenario, flow: str) -> list[ForwardPath]:
 
 
 def _alone(all_of_it: Tables, flow: str, paths: Mapping[str, list[str]]) -> None:
-    """Refuses what has no oracle.
+    """Checks that the flow can have an oracle.
 
     Raises:
-        ScenarioError: Whatever it is.
+        ScenarioError: The flow cannot have an oracle; the message has the reason.
     """
     used = [link for links in paths.values() for link in links]
     twice = sorted({link for link in used if used.count(link) > 1})
@@ -124,8 +125,8 @@ def _forward_path(scenario: Scenario, all_of_it: Tables, name: str, links: list[
     slowest = min(tables, key=lambda table: _mean_bps(scenario, table["rate"]))
     rate, moments = slowest["rate"], None
     course: Course | None = None
-    if _is_mahimahi(rate):
-        moments = _repeated(_trace(scenario, rate).times_s.to_numpy(), time_s)
+    if _is_mahimahi(rate) and not _is_random(rate):
+        moments = _opportunities(scenario, rate, time_s)
     elif rate != "infinite":
         course = _course(scenario, rate, time_s, "mean")
     delays = [_course(scenario, table["delay"], time_s, "least") for table in tables]
@@ -135,33 +136,46 @@ def _forward_path(scenario: Scenario, all_of_it: Tables, name: str, links: list[
 
 
 def _merged(courses: list[Course], how: np.ufunc) -> Course:
-    """Several as one, value by value."""
+    """Combines several courses into one, value by value."""
     times = np.unique(np.concatenate([course.times_s for course in courses]))
     values = how.reduce([course.at(times) for course in courses])
     return Course(times, np.asarray(values), all(course.known for course in courses))
 
 
 def _survivals(scenario: Scenario, table: Tables, time_s: float) -> list[Course]:
-    """Share that each cause of loss leaves."""
+    """Returns the share of packets that each cause of loss leaves."""
     left = [_kept(scenario, model, time_s) for model in table["loss"].values()]
     if table["corrupt"]:
         left.append(Course.constant(1 - table["corrupt"], known=False))
     delay_s = float(_course(scenario, table["delay"], time_s, "least").values.min())
     for down in table["down"].values():
-        # Packets in transit when a link goes down are also lost.
-        first, last = max(float(down["from"]) - delay_s, 0.0), float(down.get("to", math.inf))
-        times, values = [0.0, first, last], [1.0, 0.0, 1.0]
-        begin = 1 if first == 0 else 0
-        end = 3 if math.isfinite(last) else 2
-        left.append(Course(np.array(times[begin:end]), np.array(values[begin:end])))
+        if down.get("law", "constant") != "constant":
+            # Drawn outages count as none, which bounds what is lost.
+            left.append(Course.constant(1, known=False))
+        else:
+            left += _outages(down, delay_s, time_s)
     return left
 
 
+def _outages(down: Tables, delay_s: float, time_s: float) -> list[Course]:
+    """Outages at known times, one course for each."""
+    first, last = float(down["from"]), float(down.get("to", math.inf))
+    count = max(math.ceil((time_s - first) / float(down["every"])), 1) if "every" in down else 1
+    courses = []
+    for after in (n * float(down.get("every", 0)) for n in range(count)):
+        # Packets in transit when a link goes down are also lost.
+        times, values = [0.0, max(first + after - delay_s, 0.0), last + after], [1.0, 0.0, 1.0]
+        begin = 1 if times[1] == 0 else 0
+        end = 3 if math.isfinite(last) else 2
+        courses.append(Course(np.array(times[begin:end]), np.array(values[begin:end])))
+    return courses
+
+
 def _kept(scenario: Scenario, model: Tables, time_s: float) -> Course:
-    """The share of packets that a loss model leaves: as it is at each time, or on average.
+    """Returns the share of packets that a loss model leaves, at each time or on average.
 
     Raises:
-        ScenarioError: A model by bits or by the number of a packet.
+        ScenarioError: The model loses bits, or packets by their number.
     """
     kind = model["model"]
     if kind == "uniform":
@@ -179,7 +193,7 @@ def _kept(scenario: Scenario, model: Tables, time_s: float) -> Course:
 
 
 def _course(scenario: Scenario, number: Any, time_s: float, of: str) -> Course:
-    """A number of a file; of one that is drawn its mean or its least value."""
+    """Returns a number of a file over time; for a random number, its mean or its least value."""
     if not isinstance(number, Mapping):
         return Course.constant(float(number))
     if "uniform" in number:
@@ -188,42 +202,101 @@ def _course(scenario: Scenario, number: Any, time_s: float, of: str) -> Course:
     if "steps" in number:
         steps = np.array(number["steps"], float)
         return Course(steps[:, 0], steps[:, 1])
-    trace = _trace(scenario, number)
+    if "trace" not in number:
+        return _drawn(number, of)
+    if _is_random(number):
+        return _recordings(scenario, number, of)
+    trace, offset_s = _trace(scenario, number), float(number.get("offset", 0))
     starts, values = trace.times_s.to_numpy(), trace.values.to_numpy()
-    if not number.get("loop", False):
-        return Course(starts, values)
-    period = trace.duration_s
-    rounds = math.ceil((time_s + 1) / period)
-    starts, values = starts[:-1], values[:-1]
-    return Course(np.concatenate([starts + n * period for n in range(rounds)]), np.tile(values, rounds))
+    if number.get("loop", False):
+        period = trace.duration_s
+        rounds = math.ceil((offset_s + time_s + 1) / period)
+        starts, values = starts[:-1], np.tile(values[:-1], rounds)
+        starts = np.concatenate([starts + n * period for n in range(rounds)])
+    begins = int(np.searchsorted(starts, offset_s, side="right").clip(1)) - 1
+    return Course((starts[begins:] - offset_s).clip(0), values[begins:])
 
 
-def _repeated(moments: Numbers, time_s: float) -> Numbers:
-    """A mahimahi trace from 0 until some time after the end: it always repeats."""
+def _drawn(number: Tables, of: str) -> Course:
+    """The least value of a number that is drawn from a distribution.
+
+    Raises:
+        ScenarioError: Its mean is needed; limits move it.
+    """
+    if of == "least":
+        return Course.constant(float(number["within"][0]), known=False)
+    law = next(law for law in ("normal", "lognormal", "pareto") if law in number)
+    problem = f"there is no oracle of rates or losses by `{law}`: write them as `uniform` or as a trace"
+    raise ScenarioError(problem, problem=problem)
+
+
+def _recordings(scenario: Scenario, number: Tables, of: str) -> Course:
+    """A number that begins anywhere in recordings that repeat, or is one of several: the same law at each time.
+
+    Raises:
+        ScenarioError: Its mean changes, since the recordings begin at a fixed time.
+    """
+    traces = [Trace.parse(content(scenario, name), _kind(name), name) for name in _files(number)]
+    if of == "least":
+        return Course.constant(min(float(trace.values.to_numpy().min()) for trace in traces), known=False)
+    if number.get("offset", 0) != "random":
+        problem = 'there is no oracle of several traces with a fixed offset: give one trace, or offset = "random"'
+        raise ScenarioError(problem, problem=problem)
+    return Course.constant(float(np.mean([_mean(trace) for trace in traces])), known=False)
+
+
+def _mean(trace: Trace) -> float:
+    """Mean over a trace's time; of opportunities, of their rate."""
+    if trace.kind == "mahimahi":
+        return trace.mean_bps
+    times, values = trace.times_s.to_numpy(), trace.values.to_numpy()
+    return float((values[:-1] * np.diff(times)).sum() / (times[-1] - times[0]))
+
+
+def _opportunities(scenario: Scenario, rate: Tables, time_s: float) -> Numbers:
+    """A mahimahi trace from its offset until some time after the end: it always repeats."""
+    moments, offset_s = _trace(scenario, rate).times_s.to_numpy(), float(rate.get("offset", 0))
     period = float(moments[-1])
-    rounds = math.ceil((time_s + 1) / period)
-    return np.concatenate([moments + n * period for n in range(rounds)])
+    rounds = math.ceil((offset_s + time_s + 1) / period)
+    repeated = np.concatenate([moments + n * period for n in range(rounds)]) - offset_s
+    return np.asarray(repeated[repeated >= 0])
 
 
 def _is_mahimahi(rate: Any) -> bool:
-    return isinstance(rate, Mapping) and "trace" in rate and not str(rate["trace"]).endswith(".csv")
+    return isinstance(rate, Mapping) and "trace" in rate and _kind(_files(rate)[0]) == "mahimahi"
+
+
+def _is_random(number: Any) -> bool:
+    """Returns whether runs differ in where recordings begin, or in which one it is."""
+    return isinstance(number, Mapping) and (number.get("offset") == "random" or len(_files(number)) > 1)
+
+
+def _files(number: Tables) -> list[str]:
+    """The recordings of a number, a file that is named twice also twice, unless all are the same."""
+    named = number.get("trace", [])
+    files = [named] if isinstance(named, str) else list(map(str, named))
+    return files[:1] if len(set(files)) == 1 else files
+
+
+def _kind(name: str) -> Literal["csv", "mahimahi"]:
+    return "csv" if name.endswith(".csv") else "mahimahi"
 
 
 def _trace(scenario: Scenario, number: Tables) -> Trace:
-    name = str(number["trace"])
-    return Trace.parse(content(scenario, name), "csv" if name.endswith(".csv") else "mahimahi", name)
+    name = _files(number)[0]
+    return Trace.parse(content(scenario, name), _kind(name), name)
 
 
 def content(scenario: Scenario, name: str) -> str:
-    """Content of a file that a scenario names."""
+    """Returns the content of a file that a scenario names."""
     return scenario.files[str(pathlib.Path(scenario.file).parent / name)]
 
 
 def _mean_bps(scenario: Scenario, rate: Any) -> float:
-    """In the long run; which of several links is the slowest."""
+    """Returns the mean rate of a link in the long run. The slowest of several links is determined by it."""
     if rate == "infinite":
         return math.inf
-    if _is_mahimahi(rate):
+    if _is_mahimahi(rate) and not _is_random(rate):
         return _trace(scenario, rate).mean_bps
     course = _course(scenario, rate, 0, "mean")
     return float(course.values.mean())

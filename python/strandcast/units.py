@@ -6,17 +6,18 @@ import strandcast._native as _native
 
 
 def parse(text: str, quantity: str | None = None) -> float:
-    """A number with a unit in SI units: bit/s, seconds, bytes, a share of 1, packets, dB.
+    """Converts a number with a unit to SI units: bit/s, seconds, bytes, a share of 1, packets, dB.
 
     `parse("50 Mbit/s")` is 50e6, `parse("20 ms")` is 0.02, `parse("64 KiB")` is 65536, `parse("2 %")` is 0.02.
 
     Args:
         text: The number, with a unit or plain.
-        quantity: What it has to be: `rate`, `time`, `size`, `share`, `packets` or `ratio`; None: what the unit says.
+        quantity: Required quantity: `rate`, `time`, `size`, `share`, `packets` or `ratio`; None: the quantity of the
+            unit.
 
     Raises:
-        ValueError: It is not a number, has no such unit, or is another quantity.
-        TypeError: It is not a text.
+        ValueError: The text is not a number, has no such unit, or is another quantity.
+        TypeError: The argument is not a text.
     """
     if not isinstance(text, str):
         raise TypeError(f"a text is needed, as '50 Mbit/s', not {text!r}")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import strandcast._native as _native
 
 VERSION = _native.VERSION
-"""The package's version."""
+"""Version of the package."""
 COMMIT = _native.COMMIT
 """Commit of the sources that the package was built from, with `+` if they had been changed; None: not known."""
 
 
 def origin(scenario: str, version: str, commit: str | None) -> str:
-    """One line for pictures: the scenario's hash, the version that ran it, and its commit if that is known."""
+    """Returns one line for pictures: the scenario's hash, the version that ran it, and its commit if that is known."""
     of = f", commit {commit[:12]}{'+' * commit.endswith('+')}" if commit else ""
     return f"scenario {scenario[:12]}, strandcast {version}{of}"
 
 
 def results_epoch() -> int:
-    """The simulator's `RESULTS_EPOCH`: it rises whenever results move."""
+    """Returns the simulator's `RESULTS_EPOCH`, which rises when results change."""
     return _native.RESULTS_EPOCH

@@ -228,6 +228,7 @@ paths = { one = { via = ["one"] }, two = { via = ["two"] } }
 def traced(tmp_path: pathlib.Path) -> sc.Scenario:
     """2.1 Mbit/s of video over 2.4 Mbit/s that loses all of several times, and 1 Mbit/s that is down for 2 s."""
     tmp_path.joinpath("one.up").write_text("".join(f"{ms}\n" for ms in range(5, 1001, 5)))
+    tmp_path.joinpath("other.up").write_text("10\n")
     tmp_path.joinpath("one.csv").write_text("0,0\n2.5,1\n2.9,0\n3.4,1\n4.1,0\n7,1\n7.05,0\n")
     lines = "".join(f"{n + 1} I {n / 200:.6f} 1316\n" for n in range(200))
     tmp_path.joinpath("video.txt").write_text(lines)
@@ -258,6 +259,52 @@ def test_what_runs_differ_in_is_not_known(traced: sc.Scenario) -> None:
     assert not path.known
 
 
+def test_a_recording_begins_at_its_offset(traced: sc.Scenario) -> None:
+    """Losses of the trace end at 2.9, 4.1 and 7.05 s; the last value holds."""
+    late = traced.set("links.one.loss.uniform.rate", {"trace": "one.csv", "offset": "3 s"})
+    (path, _) = forward_paths(late, "video")
+    assert path.survival.times_s == pytest.approx([0, 0.4, 1.1, 4, 4.05])
+    assert path.survival.values.tolist() == [1, 0, 1, 0, 1]
+    # An opportunity each 5 ms, the first at 5 ms; from 12 ms on that is at 15 ms.
+    (path, _) = forward_paths(traced.set("links.one.rate", {"trace": "one.up", "offset": "12 ms"}), "video")
+    assert path.moments_s is not None
+    assert path.moments_s[:3] == pytest.approx([0.003, 0.008, 0.013])
+    (path, _) = forward_paths(traced.set("links.one.rate", {"trace": ["one.up", "one.up"]}), "video")
+    assert path.moments_s is not None
+    assert path.moments_s[0] == pytest.approx(0.005)
+
+
+def test_a_recording_that_repeats_begins_at_its_offset(traced: sc.Scenario, tmp_path: pathlib.Path) -> None:
+    tmp_path.joinpath("rate.csv").write_text("0,1e6\n2,5e6\n3,1e6\n4,1e6\n")
+    recording = {"trace": "rate.csv", "loop": True, "offset": "2.5 s"}
+    (_, path) = forward_paths(traced.set("links.two.rate", recording), "video")
+    assert path.rate_bps is not None
+    seconds = np.array([0.0, 0.4, 0.6, 1.6, 3.4, 3.6, 4.4, 4.6, 11.6])
+    assert path.rate_bps.at(seconds).tolist() == [5e6, 5e6, 1e6, 1e6, 1e6, 5e6, 5e6, 1e6, 5e6]
+    # Begun anywhere, it counts by its mean over 4 s; a delay by its least value.
+    (_, path) = forward_paths(traced.set("links.two.rate", recording | {"offset": "random"}), "video")
+    assert path.rate_bps is not None
+    assert path.rate_bps.values.tolist() == [2e6]
+    assert not path.known
+    tmp_path.joinpath("delay.csv").write_text("0,0.05\n1,0.03\n2,0.09\n")
+    delay = {"trace": "delay.csv", "loop": True, "offset": "random"}
+    (_, path) = forward_paths(traced.set("links.two.delay", delay), "video")
+    assert path.delay_s.values.tolist() == [0.03]
+    anywhere = traced.set("links.one.rate", {"trace": "one.up", "offset": "random"})
+    assert sc.oracle(anywhere)["video"].late_known is None
+
+
+def test_all_outages_count(traced: sc.Scenario) -> None:
+    down = {"from": 1.0, "to": 1.5, "every": 4.0}
+    (_, path) = forward_paths(traced.set("links.two.down", {"tunnel": down}), "video")
+    seconds = np.array([0.9, 0.95, 1.2, 1.6, 4.9, 5.2, 5.6, 9.2, 11.0])
+    assert path.survival.at(seconds).tolist() == [1, 0, 0, 1, 1, 0, 1, 0, 1]
+    drawn = {"tunnel": down | {"law": "exponential"}}
+    (_, path) = forward_paths(traced.set("links.two.down", drawn), "video")
+    assert path.survival.values.tolist() == [1]
+    assert not path.known
+
+
 def test_the_greatest_rate_is_carried_and_no_more(traced: sc.Scenario) -> None:
     found = sc.oracle(traced)["video"]
     # 2.4 and 1 Mbit/s, of which 1316 of 1372 bytes are media; less, since links are down.
@@ -274,6 +321,8 @@ def test_the_greatest_rate_is_carried_and_no_more(traced: sc.Scenario) -> None:
         ("flows.video.count", 2, "several such flows"),
         ("links.two.loss.snr", {"modulation": "qpsk", "snr": "13 dB"}, "no oracle of losses by `snr`"),
         ("flows.video.start", {"uniform": [0, 1]}, "a random time"),
+        ("links.two.rate", {"trace": ["one.up", "other.up"]}, "several traces with a fixed offset"),
+        ("links.two.rate", {"lognormal": [1e6, 1e5]}, "no oracle of rates or losses by `lognormal`"),
     ],
 )
 def test_what_has_no_oracle(traced: sc.Scenario, key: str, value: sc.scenario.Value, why: str) -> None:

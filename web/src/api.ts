@@ -1,4 +1,4 @@
-// The API of `serve` (docs/operate/api.md). All strings of a response are text from a peer, and are shown as text.
+// The API of `serve`, `send` and `receive` (docs/operate/api.md). All strings of a response are text from a peer, and are shown as text.
 
 /** Right of this browser. */
 export type Right = "none" | "look" | "control";
@@ -28,6 +28,7 @@ export interface Media {
   rate_bps?: number;
   late?: number;
   lost?: number;
+  messages_dropped?: number;
   late_by?: Record<string, number>;
   buffer_ms?: number | null;
   shift_ms?: number;
@@ -41,6 +42,13 @@ export interface Output {
   stopped?: boolean;
 }
 
+/** A link of a sender, and what can be changed about it. */
+export interface LinkSetting {
+  link: string;
+  on: boolean;
+  tariff: { class: number; price?: number | null; left_bytes?: number | null; lasts_s?: number | null } | null;
+}
+
 export interface Stream {
   name: string;
   state?: string;
@@ -52,6 +60,9 @@ export interface Stream {
   outputs: Output[] | null;
   media?: Media;
   paths?: Path[];
+  /** A sender has it alone. */
+  links?: LinkSetting[];
+  advice?: { rate_bps: number; safe_bps: number };
 }
 
 export interface Event {
@@ -103,3 +114,14 @@ export const end = (): Promise<Session> => ask("/v1/session/end", { method: "POS
 /** Stops or starts a stream, or one of its outputs. */
 export const turn = (name: string, output: number | null, on: boolean): Promise<unknown> =>
   ask(`${pathOf(name)}${output === null ? "" : `/outputs/${output}`}/${on ? "start" : "stop"}`, { method: "POST" });
+
+const linkOf = (name: string, link: string): string => `${pathOf(name)}/links/${encodeURIComponent(link)}`;
+
+/** Switches a link of a sender off or on. */
+export const switchLink = (name: string, link: string, on: boolean): Promise<unknown> =>
+  ask(`${linkOf(name, link)}/${on ? "on" : "off"}`, { method: "POST" });
+
+/** Replaces the costs of a link of a sender. */
+export const price = (name: string, link: string, costs: (readonly [string, string])[]): Promise<unknown> =>
+  ask(`${linkOf(name, link)}/tariff?${costs.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&")}`,
+    { method: "POST" });

@@ -5,8 +5,8 @@ import { cause, count, duration } from "./words";
 
 /** Seconds that plots show. */
 export const SPAN_S = 600;
-/** Late messages that are listed. */
-const LISTED = 30;
+/** Late messages that are listed. Older ones stay as marks of the plots. */
+export const LISTED = 30;
 /** Time in which late messages of one cause are one entry, and in which a link's trouble counts as their cause. */
 const TOGETHER_MS = 5_000;
 
@@ -47,6 +47,7 @@ export class History {
     const rates = new Map(paths.map((path) => [path.id, path.rate_bps ?? 0]));
     this.samples.push({ at, margin: stream.media?.buffer_ms ?? null, rates });
     while (this.samples[0] && this.samples[0].at < at - SPAN_S * 1000) this.samples.shift();
+    this.late = this.late.filter((late, place) => place < LISTED || late.to >= at - SPAN_S * 1000);
     if (stream.media) this.#count(stream, paths, at);
   }
 
@@ -81,7 +82,7 @@ export class History {
       last.links = links || last.links;
       return;
     }
-    this.late = [{ from: at, to: at, messages, cause: name, links }, ...this.late].slice(0, LISTED);
+    this.late = [{ from: at, to: at, messages, cause: name, links }, ...this.late];
   }
 
   /** Takes messages from a cause: the server has learned of another one. */

@@ -35,7 +35,7 @@ function Card({ stream }: { stream: api.Stream }) {
       <a class="card" href={`#/${encodeURIComponent(stream.name)}`}>
         <h2><span>{stream.name}</span><Badge state={streamState(stream.state)} /></h2>
         <LinkBar paths={paths} />
-        <p class="small muted">{figures.join(", ") || `may be sent by ${stream.senders.join(", ")}`}</p>
+        <p class="small muted">{figures.join(", ") || (stream.senders.length ? `may be sent by ${stream.senders.join(", ")}` : "no figures yet")}</p>
       </a>
     </li>
   );

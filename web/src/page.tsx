@@ -1,4 +1,4 @@
-// The page of a server.
+// The page of a server, a sender or a receiver.
 
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -15,12 +15,20 @@ const AGAIN_MS = 3_000;
 
 /** The stream that the address names; null: all streams. */
 function place(): string | null {
-  const found = /^#\/(.+)$/.exec(location.hash)?.[1];
+  const found = /^#\/([^?]+)/.exec(location.hash)?.[1];
   try {
     return found ? decodeURIComponent(found) : null;
   } catch {
     return null;
   }
+}
+
+/** Gives the token of the address, which is then no longer there. */
+async function takeToken(): Promise<void> {
+  const token = /\?token=([0-9a-f]+)$/.exec(location.hash)?.[1];
+  if (token === undefined) return;
+  history.replaceState(null, "", location.hash.replace(/\?.*$/, ""));
+  await api.begin(token);
 }
 
 function useEvents(right: api.Right): api.Event[] {
@@ -79,8 +87,13 @@ function Page() {
     }
   };
   useEffect(() => {
-    void look();
-    const moved = (): void => setName(place());
+    // The form for a token says what is wrong with one that is refused.
+    void takeToken().catch((error: unknown) => setTrouble(lineOfChange(error))).then(look);
+    const moved = (): void => {
+      setName(place());
+      // The address of another run was put in its place.
+      void takeToken().then(look, () => undefined);
+    };
     addEventListener("hashchange", moved);
     return () => removeEventListener("hashchange", moved);
   }, []);

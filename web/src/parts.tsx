@@ -60,7 +60,13 @@ export function useAsked<T>(
 }
 
 /** A button that asks before it does something. */
-export function Turn({ words, question, does }: { words: string; question: string; does: () => Promise<unknown> }) {
+export function Turn({ words, label = words, question, does }: {
+  words: string;
+  /** Name of the button, where several have the same words. */
+  label?: string;
+  question: string;
+  does: () => Promise<unknown>;
+}) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [trouble, setTrouble] = useState("");
   const [busy, setBusy] = useState(false);
@@ -76,8 +82,8 @@ export function Turn({ words, question, does }: { words: string; question: strin
   };
   return (
     <>
-      <button type="button" onClick={() => { setTrouble(""); dialog.current?.showModal(); }}>{words}</button>
-      <dialog ref={dialog} aria-label={words}>
+      <button type="button" aria-label={label} onClick={() => { setTrouble(""); dialog.current?.showModal(); }}>{words}</button>
+      <dialog ref={dialog} aria-label={label}>
         <p>{question}</p>
         <Trouble line={trouble} />
         <div class="tools">
@@ -112,7 +118,7 @@ export function Login({ needs, done, cancel }: {
     <main>
       <div class="card login">
         <h1>Token</h1>
-        <p>{needs} It is a line of a file of tokens at the server.</p>
+        <p>{needs} It is a line of a file of tokens at the server, or in the address that <code>--page</code> printed.</p>
         <Trouble line={trouble} />
         <form onSubmit={(event) => void give(event as SubmitEvent)}>
           <input ref={field} type="password" autocomplete="current-password" aria-label="Token" required />

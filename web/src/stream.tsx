@@ -3,11 +3,12 @@
 import { useRef, useState } from "preact/hooks";
 
 import * as api from "./api";
-import { History, SPAN_S, explained } from "./history";
+import { History, LISTED, SPAN_S, explained } from "./history";
 import { LinkBar } from "./list";
 import { Badge, Trouble, Turn, useAsked } from "./parts";
 import { LinkPlot, MarginPlot, colourName } from "./plot";
 import { Screen } from "./screen";
+import { Switches } from "./switches";
 import { bytes, clock, count, duration, linkState, ms, rate, share, streamState } from "./words";
 
 /** Columns of links. One that no link has is not drawn. */
@@ -62,21 +63,26 @@ function Margin({ stream, history, version }: { stream: api.Stream; history: His
   const least = history.least();
   if (!media && least === null) return null;
   return (
-    <section class="card" aria-label="Margin">
-      <h2>Margin</h2>
-      <p class="small muted">Media that have arrived and wait to be played. At 0 ms there is nothing left to play.</p>
+    <section class="card" aria-label={stream.links ? "Late messages of the sender" : "Margin"}>
+      <h2>{stream.links ? "Late messages" : "Margin"}</h2>
+      {!stream.links && (
+        <p class="small muted">Media that have arrived and wait to be played. At 0 ms there is nothing left to play.</p>
+      )}
       <p>
         {typeof media?.buffer_ms === "number" && <>Now <b>{ms(media.buffer_ms)}</b></>}
         {least !== null && <>, least in the last {SPAN_S / 60} min {ms(least)}</>}
-        {stream.latency_ms !== null && <>, latency of the configuration {ms(stream.latency_ms)}</>}
+        {stream.latency_ms !== null && <>{stream.links ? "Latency" : ", latency of the configuration"} {ms(stream.latency_ms)}</>}
         {media?.shift_ms ? <>, playout is {ms(media.shift_ms)} later</> : null}
       </p>
-      <MarginPlot {...{ history, version }} />
+      {least !== null && <MarginPlot {...{ history, version }} />}
       <p>
-        Since the start of the sender: {count(media?.late ?? 0, "message")} too late, {media?.lost ?? 0} lost.
+        {stream.links
+          ? <>Since the start of the sender: {count((media?.late ?? 0) + (media?.messages_dropped ?? 0), "message")} not
+            delivered in time.</>
+          : <>Since the start of the sender: {count(media?.late ?? 0, "message")} too late, {media?.lost ?? 0} lost.</>}
       </p>
       <ul class="lines" tabIndex={0} aria-label="Late messages">
-        {history.late.map((late) => {
+        {history.late.slice(0, LISTED).map((late) => {
           const [why, remedy] = explained(late);
           return (
             <li key={`${late.from} ${late.cause}`}>
@@ -85,6 +91,29 @@ function Margin({ stream, history, version }: { stream: api.Stream; history: His
           );
         })}
       </ul>
+    </section>
+  );
+}
+
+/** The rate that an encoder should send now. */
+function Advice({ stream }: { stream: api.Stream }) {
+  if (!stream.links) return null;
+  const { advice, media } = stream;
+  const above = advice !== undefined && (media?.rate_bps ?? 0) > advice.rate_bps * 1.05;
+  return (
+    <section class="card" aria-label="Encoder">
+      <h2>Encoder</h2>
+      {advice
+        ? <>
+          <p class="advised">At most <b class={above ? "warn" : "good"}>{rate(advice.rate_bps)}</b></p>
+          <p class="muted">
+            It sends {rate(media?.rate_bps ?? 0)} now. Without the link that carries most, {rate(advice.safe_bps)} would
+            still be in time.
+          </p>
+        </>
+        : <p class="muted">
+          There is no advice. It needs <code>--advice FILE</code>, some seconds of media, and links that limit the stream.
+        </p>}
     </section>
   );
 }
@@ -156,6 +185,7 @@ export function Stream({ name, control, events, refused }: {
   if (!seen) return <main><Trouble line={trouble} /></main>;
   const { stream, version } = seen;
   const stopped = stream.state === "stopped";
+  const sends = stream.links !== undefined;
   return (
     <main>
       <Trouble line={trouble} />
@@ -163,11 +193,11 @@ export function Stream({ name, control, events, refused }: {
         <h1>{stream.name}</h1>
         <Badge state={streamState(stream.state)} />
         <span class="muted">
-          {[stream.peer && `from ${stream.peer}`, stream.media?.rate_bps !== undefined && rate(stream.media.rate_bps),
+          {[stream.peer && `${stream.links ? "to" : "from"} ${stream.peer}`, stream.media?.rate_bps !== undefined && rate(stream.media.rate_bps),
             stream.seconds !== undefined && `for ${duration(stream.seconds)}`].filter(Boolean).join(", ")}
         </span>
         <span class="space" />
-        {control && (
+        {control && !sends && (
           <Turn
             words={stopped ? "Start the stream" : "Stop the stream"}
             question={stopped
@@ -179,7 +209,9 @@ export function Stream({ name, control, events, refused }: {
       </div>
       <div class="stream">
         <div class="column">
-          {!stopped && <Screen name={name} />}
+          {!stopped && !sends && <Screen name={name} />}
+          <Advice stream={stream} />
+          <Switches {...{ stream, control }} />
           <Margin {...{ stream, history, version }} />
         </div>
         <div class="column">

@@ -47,7 +47,7 @@ const LINK: Record<string, [string, Grade]> = {
   unconfirmed: ["no answer yet", "warn"],
   "potentially-failed": ["does not answer", "warn"],
   inactive: ["given up, is probed", "bad"],
-  suspended: ["put aside by the scheme", "idle"],
+  suspended: ["switched off", "idle"],
   closed: ["gone", "idle"],
 };
 
@@ -55,6 +55,18 @@ export const linkState = (state: string): [string, Grade] => LINK[state] ?? [sta
 
 /** Causes of late and lost messages, with the remedy (docs/operate/statistics.md). */
 const CAUSES: Record<string, [string, string]> = {
+  "congestion-window": ["the links carry less than the encoder sends", "a lower rate, or another link"],
+  scheduler: ["the links with room would have delivered it too late", "more latency, or a link with a shorter delay"],
+  "no-path": ["no link was usable, or none answered for 0.5 s or more", "look at the networks"],
+  "receive-window": ["the buffer of the receiver was full", "look at the output and the machine of the studio"],
+  pacing: ["it was not yet time for the next packet", "a smoother encoder, or more latency"],
+  burst: ["too much was sent without an acknowledgement", "a smoother encoder, or more latency"],
+  "aggregate-window": ["the limit of the scheme over all links was reached", "a lower rate"],
+  handshake: ["there was no connection", "look at the studio and the networks"],
+  "send-buffer": ["the send buffer was full", "a larger --buffer"],
+  retransmission: ["a part was lost, and could not come again in time", "more latency"],
+  suspended: ["the machine of the sender slept, or is too slow", "no sleep mode, fewer programs"],
+  transit: ["the way took longer than the latency", "more latency"],
   silence: ["nothing came over any link for 0.5 s or more", "look at the networks of the field"],
   "link-lost": [
     "a link of the field was lost or fell silent shortly before",

@@ -1,8 +1,8 @@
 // The page with what a server may say: many links, hostile names, late messages, each width and colour scheme.
 //
-//   node web/test/views.mjs URL FOLDER
+//   node web/test/views.mjs URL FOLDER [links]
 //
-// The page is the server's, and the responses of its API are made here. Pictures of the page go to FOLDER. Prints
+// With `links` only the tasks with 50 links are measured. The page is the server's, and the responses of its API are made here. Pictures of the page go to FOLDER. Prints
 // measurements as JSON; exits 1 with the reason if the page is wrong.
 
 import { readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import path from "node:path";
 import process from "node:process";
 import { check, opened, run } from "./browser.mjs";
 
-const [url, folder] = process.argv.slice(2);
+const [url, folder, only] = process.argv.slice(2);
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const WIDTHS = [360, 1280, 2560];
 const HOSTILE = "<img src=x onerror=alert(1)>\"'&amp;</script>";
@@ -45,6 +45,15 @@ function stream(name, links, more = {}) {
   };
 }
 
+/** A stream as its sender describes it. */
+const sent = (name) => stream(name, 3, {
+  peer: "@studio", outputs: [], senders: [], advice: { rate_bps: 2.1e6, safe_bps: 9e5 },
+  links: [
+    { link: "lte", on: true, tariff: { class: 2, price: 4.5, left_bytes: 4.2e9, lasts_s: 86400 } },
+    { link: HOSTILE, on: false, tariff: null },
+  ],
+});
+
 const waiting = (name) => ({ name, state: "waiting", senders: ["van2"], latency_ms: null, outputs: [] });
 
 const EVENTS = ["receiving from van1, latency 1.0 s", `${HOSTILE} joined`, "lte is back after 0.4 s"].map(
@@ -59,8 +68,10 @@ async function feign(page, links) {
     streams: [stream("van1", links), stream("van2", 2, { state: "outage" }), waiting("van3"), stream(HOSTILE, 3),
       { ...waiting("van4"), state: "stopped" }],
   })));
-  await page.route("**/v1/streams/*", (route) => route.fulfill(json(
-    stream(decodeURIComponent(new URL(route.request().url()).pathname.split("/")[3]), links))));
+  await page.route("**/v1/streams/*", (route) => {
+    const name = decodeURIComponent(new URL(route.request().url()).pathname.split("/")[3]);
+    return route.fulfill(json(name === "field" ? sent(name) : stream(name, links)));
+  });
   await page.route("**/v1/events", (route) => route.fulfill({
     contentType: "text/event-stream", body: `retry: 10000000\n\n${EVENTS}`,
   }));
@@ -74,7 +85,7 @@ async function views(browser, dark) {
   const colorScheme = dark ? "dark" : "light";
   const { context, page, wrong } = await opened(browser, { colorScheme });
   await feign(page, 4);
-  for (const [view, hash] of [["list", ""], ["stream", "#/van1"]]) {
+  for (const [view, hash] of [["list", ""], ["sender", "#/field"], ["stream", "#/van1"]]) {
     await page.goto(`${url}/${hash}`);
     // Samples for the plots.
     await page.waitForTimeout(view === "stream" ? 16_000 : 1_500);
@@ -84,6 +95,10 @@ async function views(browser, dark) {
       const name = `${view}-${width}${dark ? "-dark" : ""}.png`;
       await page.screenshot({ path: path.join(folder, name), fullPage: true });
       check(await wide(page) <= 0, `${name} is wider than the page by ${await wide(page)} px`);
+    }
+    if (view === "sender") {
+      await page.getByText("At most 2.10 Mbit/s").waitFor();
+      await page.getByText("class 2, 4.5 per GB, 4.20 GB left, for 24 h 00 min").waitFor();
     }
     const found = await serious(page);
     check(!found.length, `${view}, ${colorScheme}: ${found.join("\n")}`);
@@ -126,7 +141,9 @@ async function tasks(browser) {
 }
 
 run(async (browser) => {
-  await views(browser, false);
-  await views(browser, true);
+  if (only !== "links") {
+    await views(browser, false);
+    await views(browser, true);
+  }
   return tasks(browser);
 });

@@ -7,15 +7,18 @@ import argparse
 import json
 import pathlib
 import subprocess
+from statistics import fmean
 
 from bench import common
 from bench.pages import table as markdown
+from bench.stats import of_means, rank_correlation
 from bench.validate import sides, table
-from bench.validate.radio import cases, stats
-from bench.validate.radio.compare import goodput
+from bench.validate.radio import cases
+from bench.validate.radio.compare import goodput, over_pairs, shown
 from bench.validate.radio.ours import WINDOW, run, scenario
 from bench.validate.radio.tcl import SEGMENT
 
+PAGE = "validation.md"
 LIBRARIES = ("aodv", "applications", "internet", "traffic-control", "wifi", "mobility", "network", "core")
 VERSION = "ns-3.37"
 NETWORKS = 5
@@ -93,22 +96,16 @@ def compared(found: dict[str, list[list[dict]]]) -> tuple[str, list[str]]:
     """The table, and what is off."""
     rows, means = [], []
     for topology, (theirs, ours) in found.items():
-        means.append((stats.mean(goodput(ours)), stats.mean(goodput(theirs))))
+        means.append((fmean(goodput(ours)), fmean(goodput(theirs))))
         flows = [
-            [stats.mean(one) for one in zip(*(run["goodput_bps"] for run in side), strict=True)]
-            for side in (theirs, ours)
+            [fmean(one) for one in zip(*(run["goodput_bps"] for run in side), strict=True)] for side in (theirs, ours)
         ]
-        rows.append(
-            [
-                topology,
-                *(f"{one / 1e6:.3f}" for one in reversed(means[-1])),
-                str(stats.of_means(goodput(ours), goodput(theirs))),
-                f"{stats.rank_correlation(*flows):.2f}",
-            ]
-        )
+        both = [f"{one / 1e6:.3f}" for one in reversed(means[-1])]
+        ratio = shown(of_means(goodput(ours), goodput(theirs)))
+        rows.append([topology, *both, ratio, f"{rank_correlation(*flows):.2f}"])
     off = ["too few networks"]
     if len(means) > 1:
-        ratio = stats.over_pairs(*zip(*means, strict=True))
-        rows.append(["all", "", "", str(ratio), ""])
-        off = [] if NEAR[0] <= ratio.mean <= NEAR[1] else [f"goodput {ratio} of ns-3's"]
+        ratio = over_pairs(*zip(*means, strict=True))
+        rows.append(["all", "", "", shown(ratio), ""])
+        off = [] if NEAR[0] <= ratio.mean <= NEAR[1] else [f"goodput {shown(ratio)} of ns-3's"]
     return markdown(("network", "ns-3, Mbit/s", "ours, Mbit/s", "ours / ns-3", "rank of flows"), rows), off

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod analysis;
+mod api;
 mod ctl;
 mod doctor;
 mod emulate;
@@ -14,7 +15,8 @@ mod tariff;
 mod values;
 
 pub(crate) use analysis::{CheckArgs, ExplainArgs};
-pub(crate) use ctl::{CtlArgs, CtlVerb};
+pub(crate) use api::{ApiArgs, ApiPlace};
+pub(crate) use ctl::{CtlArgs, CtlVerb, Switch};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use emulate::EmulateArgs;
 pub(crate) use key::{DecryptArgs, KeyArgs, KeyPairArgs, KeyVerb, SealArgs};
@@ -22,6 +24,7 @@ pub(crate) use manual::ManualArgs;
 pub(crate) use receive::ReceiveArgs;
 pub(crate) use schemes::SchemesArgs;
 pub(crate) use serve::ServeArgs;
+pub(crate) use tariff::tariff_of;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -162,6 +165,8 @@ pub(crate) struct SendArgs {
     pub(crate) paths: PathArgs,
     #[command(flatten)]
     pub(crate) stats: StatsArgs,
+    #[command(flatten)]
+    pub(crate) api: ApiArgs,
     /// Costs of a path: if=wwan0,class=2,left=5GB, optionally with for=30d and price=4.5; repeatable
     #[arg(long = "tariff", value_name = "SPEC", value_parser = tariff)]
     pub(crate) tariffs: Vec<LinkTariff>,

@@ -4,11 +4,12 @@ mod client;
 mod secure;
 
 use serde_json::Value;
+use strandcast::live::LinkTariff;
 use strandcast::text::{bits_per_s, count};
 use strandcast_keys::text::printable;
 
 use self::client::{Client, Response};
-use crate::args::{CtlArgs, CtlVerb};
+use crate::args::{CtlArgs, CtlVerb, Switch};
 use crate::error::CliError;
 use crate::print;
 
@@ -47,6 +48,13 @@ fn path(verb: &CtlVerb) -> Result<String, CliError> {
     Ok(match verb {
         CtlVerb::Stop { name, output } => switched(name.as_str(), *output, "stop"),
         CtlVerb::Start { name, output } => switched(name.as_str(), *output, "start"),
+        CtlVerb::Link { name, link, to } => {
+            let to = if *to == Switch::On { "on" } else { "off" };
+            format!("/v1/streams/{}/links/{}/{to}", name.as_str(), escaped(link))
+        }
+        CtlVerb::Tariff { name, spec } => {
+            format!("/v1/streams/{}/links/{}/tariff?{}", name.as_str(), escaped(&spec.link), costs(spec))
+        }
         CtlVerb::Allow { who, name: None } => format!("/v1/senders/{}/allow", sender(who)?),
         CtlVerb::Allow { who, name: Some(name) } => {
             format!("/v1/senders/{}/allow?as={}", sender(who)?, name.as_str())
@@ -63,6 +71,24 @@ fn sender(who: &str) -> Result<&str, CliError> {
         true => Ok(who),
         false => Err(CliError::Usage(format!("{who:?} is neither a name of a sender nor a key"))),
     }
+}
+
+/// A name as a part of a path (RFC 3986 §2.1).
+fn escaped(name: &str) -> String {
+    let sign = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        other => format!("%{other:02X}"),
+    };
+    name.bytes().map(sign).collect()
+}
+
+/// The costs of a link as a query.
+fn costs(spec: &LinkTariff) -> String {
+    let mut parts = vec![format!("class={}", spec.class)];
+    parts.extend(spec.left.map(|left| format!("left={left}")));
+    parts.extend(spec.lasts.map(|lasts| format!("for={}s", lasts.as_secs_f64())));
+    parts.extend(spec.price.map(|price| format!("price={price}")));
+    parts.join("&")
 }
 
 fn shown(client: &Client, path: &str) -> Result<(), CliError> {
@@ -124,6 +150,15 @@ van1             streaming  4.00 Mbit/s  3 messages     van1 (192.0.2.9:5)
 van-with-a-name  waiting    -            -              -
 ";
         assert_eq!(table(&streams), text);
+    }
+
+    #[test]
+    fn a_link_may_have_any_name() {
+        assert_eq!(escaped("wwan0"), "wwan0");
+        assert_eq!(escaped("fe80::1%eth0/\u{e9}"), "fe80%3A%3A1%25eth0%2F%C3%A9");
+        let spec =
+            crate::args::tariff_of("wwan0", ["class=2", "left=5GB", "for=2h", "price=4.5"].into_iter());
+        assert_eq!(costs(&spec.expect("costs")), "class=2&left=5000000000&for=7200s&price=4.5");
     }
 
     #[test]

@@ -12,6 +12,6 @@ The table on a terminal, four times per second:
   RTT          round-trip time
   loss         share of its packets that were lost in the last 10 s
   state        unconfirmed: nothing came back yet; active; potentially-failed: it does not answer;
-               inactive: given up until it answers; suspended: the scheme has put it aside
+               inactive: given up until it answers; suspended: switched off, or put aside
 Red: media or a path is lost, or a path loses 10 % of its packets or more. Yellow: a path loses 2 %
 or more, has less than 10 % of its rate free, or is not in use yet. docs/operate/troubleshooting.md has all lines.";

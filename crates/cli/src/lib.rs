@@ -26,6 +26,8 @@ mod manual;
 mod media_output;
 mod media_url;
 mod memory;
+mod offer;
+mod one;
 mod pem;
 mod perf;
 mod places;

@@ -1,6 +1,7 @@
 //! `strandcast receive`.
 
 use std::io::IsTerminal as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use strandcast::Scheme;
@@ -13,6 +14,7 @@ use crate::capture::Capture;
 use crate::error::CliError;
 use crate::key::{Invitation, gate, gate_line, invitation, spare_store};
 use crate::media_url::MediaUrl;
+use crate::one::{One, refuse};
 use crate::places::{Places, places};
 use crate::service::Service;
 use crate::show::Monitor;
@@ -35,17 +37,24 @@ struct Shown {
 pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
     let scheme = transport::scheme(&args.transport.scheme, &**catalog)?;
     let (mut stop, mut reopen) = args.stats.signals()?;
+    let mut one = One::of_receiver(&args.api)?;
+    let latency = args.latency;
     let opened = tokio::select! {
-        opened = open(args, scheme) => opened?,
+        opened = open(args, scheme, &one) => opened?,
         () = stopped(&mut stop) => return Ok(()),
     };
     let (receiver, mut shown) = opened;
+    let receiver = Arc::new(receiver);
     let (mut service, mut asked) = (Service::find(), false);
     service.ready();
     loop {
         tokio::select! {
             () = reopen.asked() => shown.monitor.reopen(),
-            () = shown.monitor.tick() => shown.monitor.look(),
+            () = shown.monitor.tick() => {
+                shown.monitor.look();
+                one.look_at_receiver(&shown.monitor, &receiver, latency);
+            }
+            asked = one.asked() => refuse(asked),
             event = receiver.event() => match event {
                 Some(event) => shown.event(&event),
                 None => break,
@@ -53,6 +62,7 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
             () = stopped(&mut stop), if !asked => {
                 asked = true;
                 service.stopping();
+                one.stopping();
                 receiver.stop();
             }
             () = service.live() => {}
@@ -63,7 +73,7 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
 }
 
 /// Opens everything and listens.
-async fn open(args: ReceiveArgs, scheme: Scheme) -> Result<(Receiver, Shown), CliError> {
+async fn open(args: ReceiveArgs, scheme: Scheme, one: &One) -> Result<(Receiver, Shown), CliError> {
     let Places { listen, outputs } = places(&args.places).map_err(CliError::Usage)?;
     for output in &outputs {
         if let MediaUrl::File(path) = output {
@@ -76,7 +86,7 @@ async fn open(args: ReceiveArgs, scheme: Scheme) -> Result<(Receiver, Shown), Cl
             "standard output is a terminal: send it to a file or a program, as in receive - | ffplay -";
         return Err(CliError::Usage(line.to_owned()));
     }
-    let monitor = args.stats.monitor(Role::Receive)?;
+    let mut monitor = args.stats.monitor(Role::Receive)?;
     let (host, port) = listen.as_ref().map_or((None, None), |l| (l.host.as_deref(), l.port));
     let addresses = listen_addresses(host, port).await?;
     let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
@@ -87,6 +97,7 @@ async fn open(args: ReceiveArgs, scheme: Scheme) -> Result<(Receiver, Shown), Cl
     config.silence = args.silence;
     config.once = args.once;
     config.slate = args.slate.as_deref().map(Slate::named).transpose()?;
+    config.watched = args.api.is_on();
     config.memory = args.limit.memory;
     config.transport = transport::options(&args.transport);
     config.taps = capture.taps();
@@ -97,6 +108,7 @@ async fn open(args: ReceiveArgs, scheme: Scheme) -> Result<(Receiver, Shown), Cl
     }
     let invitation = listening.gate().map(|gate| invitation(gate, &args.transport.seal));
     let receiver = listening.play_all(opened);
+    one.announce(&mut monitor);
     let json = args.transport.json.then_some(piped);
     Ok((receiver, Shown { monitor, invitation, json }))
 }

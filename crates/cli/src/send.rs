@@ -13,6 +13,7 @@ use crate::capture::Capture;
 use crate::error::CliError;
 use crate::key::destination;
 use crate::media_url::MediaUrl;
+use crate::one::{One, change_sender};
 use crate::service::Service;
 use crate::show::Monitor;
 use crate::signals::stopped;
@@ -55,9 +56,13 @@ struct Shown {
 /// [`CliError`].
 pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
     let scheme = scheme(&args, &**catalog)?;
+    let ignores =
+        catalog.honouring(&args.transport.scheme, Extra::Tariffs).err().map(|why| format!("scheme {why}"));
     let (mut stop, mut reopen) = args.stats.signals()?;
+    let mut one = One::of_sender(&args.api, args.stream.as_ref())?;
+    let latency = args.latency;
     let opened = tokio::select! {
-        opened = open(args, scheme) => opened?,
+        opened = open(args, scheme, &one) => opened?,
         () = stopped(&mut stop) => return Ok(()),
     };
     let (sender, mut shown) = opened;
@@ -66,7 +71,14 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
     loop {
         tokio::select! {
             () = reopen.asked() => shown.monitor.reopen(),
-            () = shown.monitor.tick() => shown.monitor.look(),
+            () = shown.monitor.tick() => {
+                shown.monitor.look();
+                one.look_at_sender(&shown.monitor, &sender, latency);
+            }
+            asked = one.asked() => {
+                change_sender(asked, &sender, ignores.as_deref().map_or(Ok(()), Err), &mut shown.monitor);
+                one.look_at_sender(&shown.monitor, &sender, latency);
+            }
             event = sender.event() => match event {
                 Some(event) => shown.event(event),
                 None => break,
@@ -74,6 +86,7 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
             () = stopped(&mut stop), if !asked => {
                 asked = true;
                 service.stopping();
+                one.stopping();
                 sender.stop();
             }
             () = service.live() => {}
@@ -110,8 +123,8 @@ async fn input(args: &SendArgs) -> Result<AnyInput, CliError> {
 }
 
 /// Opens everything but the connection.
-async fn open(args: SendArgs, scheme: Scheme) -> Result<(Sender, Shown), CliError> {
-    let monitor = args.stats.monitor(Role::Send)?;
+async fn open(args: SendArgs, scheme: Scheme, one: &One) -> Result<(Sender, Shown), CliError> {
+    let mut monitor = args.stats.monitor(Role::Send)?;
     let advice = AdviceOutput::open(args.advice.as_deref())?;
     let source = input(&args).await?;
     let to = destination(&args.to, &args.transport.seal)?;
@@ -130,7 +143,9 @@ async fn open(args: SendArgs, scheme: Scheme) -> Result<(Sender, Shown), CliErro
         Error::Usage(line) => CliError::Usage(format!("--{line}")),
         other => other.into(),
     });
-    Ok((sender?, Shown { monitor, advice, json: args.transport.json, printed: Ok(()) }))
+    let sender = sender?;
+    one.announce(&mut monitor);
+    Ok((sender, Shown { monitor, advice, json: args.transport.json, printed: Ok(()) }))
 }
 
 impl Shown {

@@ -1,23 +1,22 @@
 //! `strandcast serve`.
 
-mod offer;
 mod requests;
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use strandcast::live::Event as Live;
-use strandcast::live::serve::{Config, Event, Place, Server};
+use strandcast::live::serve::{Config, Event, Place, Server, StreamNow};
 use strandcast::pairing::Senders;
 use strandcast_keys::catalog::SharedCatalog;
 
-use self::offer::Offer;
-use crate::api::Outcome;
+use crate::api::{Access, Outcome, Shown, View};
 use crate::args::{LIVE_SCHEME, SealArgs, ServeArgs};
 use crate::error::CliError;
 use crate::key::{Invitation, gate, gate_line, invitation, spare_store, store};
+use crate::offer::Offer;
 use crate::service::Service;
-use crate::show::Many;
+use crate::show::{Many, object};
 use crate::signals::{stopped, watch_and_reopen};
 use crate::{print, transport};
 
@@ -37,7 +36,7 @@ struct Serving {
 /// # Errors
 /// [`CliError`].
 pub(crate) async fn run(args: ServeArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
-    let config = read(&args.config)?;
+    let (config, access) = read(&args.config)?;
     let spec = config.scheme.clone().unwrap_or_else(|| LIVE_SCHEME.to_owned());
     let scheme = transport::scheme(&spec, &**catalog)?;
     if args.check {
@@ -45,8 +44,10 @@ pub(crate) async fn run(args: ServeArgs, catalog: &SharedCatalog) -> Result<(), 
     }
     let (mut stop, mut hang_up) = watch_and_reopen()?;
     let mut many = args.stats.many()?;
-    let offer = config.api.as_ref().map(|api| Offer::start(api, &args.config)).transpose()?;
-    offer.iter().for_each(|offer| offer.watch(&mut many));
+    let instance = args.config.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let offer = config.api.as_ref().zip(access);
+    let offer = offer.map(|(api, access)| Offer::start(api, access, instance)).transpose()?;
+    offer.iter().for_each(|offer| many.watch(offer.watcher()));
     let seal = seal(&config);
     let mut gate = gate(&seal)?.ok_or_else(|| CliError::Store("there is no identity".into()))?;
     let invitation = Some(invitation(&mut gate, &seal));
@@ -79,17 +80,17 @@ pub(crate) async fn run(args: ServeArgs, catalog: &SharedCatalog) -> Result<(), 
     Ok(serving.server.wait().await?)
 }
 
-/// Reads the configuration, and refuses outputs among the keys.
-fn read(path: &Path) -> Result<Config, CliError> {
+/// Reads the configuration and the files of its API, and refuses outputs among the keys.
+fn read(path: &Path) -> Result<(Config, Option<Access>), CliError> {
     let config = Config::read(path)?;
-    config.api.as_ref().map(crate::api::check).transpose()?;
+    let access = config.api.as_ref().map(Access::read).transpose()?;
     let seal = seal(&config);
     for place in config.streams.values().flat_map(|stream| &stream.outputs) {
         if let Place::Device(path) | Place::Recordings(path) = place {
             spare_store(&seal, path)?;
         }
     }
-    Ok(config)
+    Ok((config, access))
 }
 
 fn seal(config: &Config) -> SealArgs {
@@ -127,7 +128,9 @@ impl Serving {
     async fn look(&mut self) {
         self.many.look();
         if let Some(offer) = &mut self.offer {
-            offer.look(&self.many, &self.server).await;
+            let lines = self.many.lines();
+            let streams = self.server.streams().await.into_iter().map(|stream| shown(stream, &lines));
+            offer.show(streams.collect(), lines.clone());
         }
     }
 
@@ -136,12 +139,18 @@ impl Serving {
         self.many.reopen();
         let path = self.args.config.clone();
         let reloaded = match requests::aside(move || read(&path)).await {
-            Ok(config) => {
+            Ok((config, access)) => {
                 let names: Vec<String> = config.streams.keys().cloned().collect();
                 let changes = self.server.reload(config).await.map_err(CliError::from);
-                // `read` has checked their files.
-                let files = || self.offer.as_ref().map_or(Ok(()), Offer::reload);
-                changes.and_then(|changes| files().map(|()| (changes, names)))
+                changes.map(|changes| {
+                    // They are of the same places: a server refuses to change those.
+                    self.offer
+                        .as_ref()
+                        .zip(access)
+                        .into_iter()
+                        .for_each(|(offer, access)| offer.install(access));
+                    (changes, names)
+                })
             }
             Err(error) => Err(error),
         };
@@ -221,9 +230,20 @@ struct Named<'a> {
     summary: &'a strandcast::live::ReceiveSummary,
 }
 
-fn object(fields: Value) -> Map<String, Value> {
-    match fields {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
+/// A stream as the API shows it: its last line of statistics, and the keys that only the API has.
+fn shown(stream: StreamNow, lines: &[Value]) -> Shown {
+    let config = &stream.config;
+    let name = config.name.as_str().to_owned();
+    let mut described =
+        lines.iter().find(|line| line["name"] == name).cloned().map(object).unwrap_or_default();
+    described.extend(object(json!({
+        "name": name,
+        "senders": config.senders,
+        "latency_ms": config.latency.map(|latency| latency.as_millis()),
+        "outputs": stream.outputs,
+    })));
+    if stream.stopped {
+        described.insert("state".to_owned(), json!("stopped"));
     }
+    Shown { name, described: Value::Object(described), view: View::Served(Box::new(stream)) }
 }

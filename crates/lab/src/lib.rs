@@ -1,15 +1,15 @@
-//! The lab: scenario files, the simulations that they describe, and their results. The lab turns a file into a network
-//! of the simulator, runs it, and measures it. The caller passes the schemes.
+//! The lab reads scenario files, builds and runs the simulations that they describe, and measures the results. The
+//! caller passes the schemes.
 //!
 //! A scenario goes through these calls. Each takes the result of the one before:
 //!
-//! 1. [`scenario::Document::open`] or [`scenario::parse`] reads it; a mistake is one line with the file, the line and the key;
+//! 1. [`scenario::Document::open`] or [`scenario::parse`] reads it; an error has one line with file, line and key;
 //! 2. [`check::check`] analyses the network before a run, and warns of numbers that look wrong;
 //! 3. [`simulation::Simulation::new`] builds it for one seed, with schemes from a
-//!    [`Catalog`](strandcast_keys::catalog::Catalog); [`run`](simulation::Simulation::run) gives a [`result::RunResult`]. Many
-//!    runs, on several threads, are a `batch::Batch`;
-//! 4. [`result::Summary`] sums runs up, and [`result::table`] prints them; the feature `tables` (on by default) writes Parquet
-//!    and CSV, `result::output`;
+//!    [`Catalog`](strandcast_keys::catalog::Catalog); [`run`](simulation::Simulation::run) returns a
+//!    [`result::RunResult`]. A `batch::Batch` makes many runs on several threads;
+//! 4. [`result::Summary`] summarises runs, and [`result::table`] prints the summary. With the feature `tables` (on by
+//!    default), `result::output` writes Parquet and CSV;
 //! 5. [`explain::trace_message`] repeats a run and finds out why one message or frame was late.
 //!
 //! The same scenario, scheme, seed and [`RESULTS_EPOCH`] give the same fingerprint on every machine, with any number of
@@ -64,7 +64,7 @@ pub mod result;
 pub mod scenario;
 pub mod simulation;
 
-/// Counts the changes of results: two results of one scenario, scheme and seed are the same only if both come from the
-/// same epoch. The epoch rises when the fingerprint or the metrics of a golden run move (`tests/it/golden.rs` sees to
-/// it, `tests/epochs.txt` keeps count), and when other runs give something else.
+/// Number of the results epoch. Two results of one scenario, scheme and seed are comparable only if both are of the
+/// same epoch. The number rises when the fingerprint or the metrics of a golden run change, and when the results of
+/// other runs change. `tests/it/golden.rs` enforces this, and `tests/epochs.txt` lists the epochs.
 pub const RESULTS_EPOCH: u32 = 14;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use strandcast_keys::catalog::{Catalog, CatalogError, DescribedKey, Description};
 
-/// The schemes that `specs` name, or all presets without any.
+/// Describes the schemes that `specs` name; without `specs`, all presets.
 ///
 /// # Errors
 /// One line that names the mistake in a spec.

@@ -1,8 +1,8 @@
-//! The driver's clock: real time as the transport's [`Instant`].
+//! The driver's clock. It gives real time as an [`Instant`] of the transport.
 
 use strandcast_proto::time::Instant;
 
-/// Counts nanoseconds from its creation, on tokio's clock (monotonic; stopped while tests pause it).
+/// Counts the nanoseconds since it was created, by tokio's clock. That clock is monotonic, and tests can stop it.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     origin: tokio::time::Instant,
@@ -19,7 +19,8 @@ impl Clock {
         Instant::ZERO + self.origin.elapsed()
     }
 
-    /// `at` on tokio's clock; `None` for an unset deadline ([`Instant::MAX`]) or one beyond the clock's range.
+    /// Converts `at` to tokio's clock. Returns `None` for a deadline that is not set ([`Instant::MAX`]) or that is
+    /// beyond the range of the clock.
     pub fn deadline(&self, at: Instant) -> Option<tokio::time::Instant> {
         if at == Instant::MAX {
             return None;

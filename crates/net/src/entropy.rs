@@ -2,7 +2,8 @@
 
 use strandcast_proto::seeds::Seeds;
 
-/// Random streams from 32 bytes of the operating system's generator. Call this once, at the start.
+/// Random streams. They start from 32 bytes of the operating system's random generator. Call this once, at the start of
+/// the program.
 ///
 /// # Errors
 /// If the system has no source of randomness (a kernel without `getrandom`, no `/dev/urandom`).

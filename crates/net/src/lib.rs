@@ -1,12 +1,12 @@
-//! Strandcast in real time: the clock, the operating system's randomness, one UDP socket per path, the machine's
-//! network interfaces and their counters, and links emulated on one machine. Other crates make the protocol decisions;
-//! this crate moves bytes and keeps time.
+//! Strandcast in real time. This crate contains the clock, the operating system's randomness, one UDP socket per path,
+//! the machine's network interfaces and their counters, and links that are emulated on one machine. Other crates make
+//! the decisions of the protocol. This crate only moves bytes and measures time.
 //!
-//! A [`Server`](driver::Server) listens, a [`Client`](driver::Client) connects over one path per
-//! [`Uplink`](driver::Uplink). Each runs one tokio task, the driver, which also works on a current-thread
-//! runtime. The application uses handles: [`Listener::accept`](driver::Listener::accept) returns an
-//! [`AssociationHandle`](driver::AssociationHandle) for each peer, `Client::connect` returns one. Use them in
-//! this order:
+//! A [`Server`](driver::Server) listens. A [`Client`](driver::Client) connects, with one path per
+//! [`Uplink`](driver::Uplink). Each of them runs one tokio task, which is called the driver. The driver also works on a
+//! current-thread runtime. The application uses handles. [`Listener::accept`](driver::Listener::accept) returns an
+//! [`AssociationHandle`](driver::AssociationHandle) for each peer, and `Client::connect` returns one. Use the functions
+//! of a handle in this order:
 //!
 //! 1. [`connected`](driver::AssociationHandle::connected) waits for the handshake, or returns the reason why it failed;
 //! 2. [`send`](driver::AssociationHandle::send) waits while the send queue is full,
@@ -15,8 +15,8 @@
 //! 4. [`shutdown`](driver::AssociationHandle::shutdown) closes once all is delivered,
 //!    [`closed`](driver::AssociationHandle::closed) waits for the end.
 //!
-//! A server needs [`accept`](strandcast_proto::endpoint::EndpointConfig::accept), which makes the schemes of
-//! accepted associations: without it every peer is refused.
+//! A server needs [`accept`](strandcast_proto::endpoint::EndpointConfig::accept), which creates the schemes of accepted
+//! associations. A server without it refuses every peer.
 //!
 //! ```
 //! use std::net::SocketAddr;
@@ -54,9 +54,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Both ends may be sealed: [`ClientSeal`](driver::ClientSeal) and [`ServerSeal`](driver::ServerSeal) hold the keys of
-//! `strandcast-seal`. Applications that must run within the driver's loop implement
-//! [`App`](strandcast_proto::app::App) and use [`Client::run`](driver::Client::run) and [`Server::run`](driver::Server::run).
+//! Both sides can use a seal. [`ClientSeal`](driver::ClientSeal) and [`ServerSeal`](driver::ServerSeal) contain the
+//! keys of `strandcast-seal`. An application that must run within the driver's loop implements
+//! [`App`](strandcast_proto::app::App) and uses [`Client::run`](driver::Client::run) or
+//! [`Server::run`](driver::Server::run).
 #![forbid(unsafe_code)]
 
 pub mod clock;

@@ -1,4 +1,4 @@
-//! Captures: datagrams with reconstructed IP and UDP headers, as a pcap file for Wireshark.
+//! Captures: datagrams with IP and UDP headers that this module reconstructs, in a pcap file for Wireshark.
 
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -11,12 +11,13 @@ use crate::driver::{PacketDirection, PacketTap};
 
 /// Classic pcap with nanosecond time stamps.
 const MAGIC: u32 = 0xa1b2_3c4d;
-/// LINKTYPE_RAW: packets begin with their IPv4 or IPv6 header.
+/// LINKTYPE_RAW: each packet begins with its IPv4 or IPv6 header.
 const LINKTYPE_RAW: u32 = 101;
 const UDP: u8 = 17;
 const UDP_HEADER: usize = 8;
 
-/// Writes a capture. Headers are synthetic: TTL 64, no fragments, correct lengths and checksums.
+/// Writes a capture. The headers are not the original ones. They have a TTL of 64, no fragments, and correct lengths
+/// and checksums.
 #[derive(Debug)]
 pub struct PcapWriter<W> {
     to: W,
@@ -40,7 +41,7 @@ impl<W: Write> PcapWriter<W> {
         Ok(PcapWriter { to, packet: Vec::new() })
     }
 
-    /// Adds a datagram with the time stamp `at` (since 1970).
+    /// Adds a datagram. `at` is its time stamp: the time since 1970.
     ///
     /// # Errors
     /// The writer's error.
@@ -77,7 +78,8 @@ impl<W: Write> PcapWriter<W> {
 }
 
 impl<W: Write + Send + 'static> PcapWriter<W> {
-    /// A driver's tap that writes to this capture. The first error ends the capture and is passed to `failed`.
+    /// A driver's tap that writes to this capture. The first error ends the capture, and `failed` is called with the
+    /// error.
     pub fn into_tap(self, failed: impl FnOnce(io::Error) + Send + 'static) -> PacketTap {
         let mut writer = Some((self, failed));
         // The driver's clock has an arbitrary origin; its first instant is mapped to now.
@@ -100,7 +102,8 @@ impl<W: Write + Send + 'static> PcapWriter<W> {
     }
 }
 
-/// Writes the IP header. Its version is that of `to`, because a wildcard socket has an unspecified address.
+/// Writes the IP header. The IP version is that of `to`, because the local address of a socket on all addresses is
+/// unspecified.
 fn write_ip(out: &mut Vec<u8>, from: IpAddr, to: IpAddr, payload_len: usize) {
     match (from, to) {
         (IpAddr::V6(from), IpAddr::V6(to)) => {
@@ -124,7 +127,7 @@ fn write_ip(out: &mut Vec<u8>, from: IpAddr, to: IpAddr, payload_len: usize) {
     }
 }
 
-/// An IPv6 address together with an IPv4 one becomes the unspecified address.
+/// Converts an address to IPv4. An IPv6 address becomes the unspecified address.
 fn v4(ip: IpAddr) -> [u8; 4] {
     match ip.to_canonical() {
         IpAddr::V4(v4) => v4.octets(),
@@ -132,7 +135,7 @@ fn v4(ip: IpAddr) -> [u8; 4] {
     }
 }
 
-/// RFC 768, RFC 8200 §8.1: includes the pseudo-header; 0 is sent as all ones.
+/// The UDP checksum (RFC 768, RFC 8200 §8.1). It includes the pseudo-header. If it is 0, it is sent as all ones.
 fn udp_checksum(from: IpAddr, to: IpAddr, segment: &[u8]) -> u16 {
     let addresses = match (from, to) {
         (IpAddr::V6(from), IpAddr::V6(to)) => sum(&from.octets()) + sum(&to.octets()),
@@ -145,7 +148,7 @@ fn udp_checksum(from: IpAddr, to: IpAddr, segment: &[u8]) -> u16 {
     }
 }
 
-/// Sum of 16-bit words, the last padded with zero (RFC 1071).
+/// The sum of the 16-bit words. An odd last byte is padded with zero (RFC 1071).
 fn sum(bytes: &[u8]) -> u64 {
     let word = |pair: &[u8]| u64::from(pair[0]) << 8 | pair.get(1).map_or(0, |b| u64::from(*b));
     bytes.chunks(2).map(word).sum()

@@ -1,45 +1,47 @@
-//! Receive buffers: arenas from which datagrams are sliced without copying, reused once the last slice is dropped.
+//! Receive buffers. Datagrams are slices of large buffers, called arenas, and are not copied. An arena is used again
+//! once its last slice is dropped.
 //!
-//! The kernel writes a batch to the front of the current arena; the batch is split off as [`BytesMut`],
-//! opened in place if it is sealed, and then frozen to [`bytes::Bytes`], which the transport slices further
-//! for the application. In steady state nothing is allocated: a full arena is queued until all its slices are
-//! dropped, and then reused. A slice keeps its whole arena alive (256 KiB), so a caller that keeps bytes for
-//! long should copy them; the transport does so while [`RecvPool::is_scarce`].
+//! The kernel writes a batch to the free space of the current arena. The batch is split off as [`BytesMut`]. If it is
+//! sealed, it is decrypted in place. It is then converted to [`bytes::Bytes`], and the transport cuts it into slices
+//! for the application. A full arena waits in a queue until all of its slices are dropped, and is then used again. So
+//! in normal operation no memory is allocated. One slice keeps its whole arena in memory (256 KiB). A caller that keeps
+//! bytes for a long time should therefore copy them. The transport does so while [`RecvPool::is_scarce`].
 
 use std::collections::VecDeque;
 
 use bytes::BytesMut;
 
-/// Room for the longest batch: UDP's length field is 16 bits, and generic receive offload respects it.
+/// Room for the longest batch. UDP's length field has 16 bits, and generic receive offload does not exceed it.
 const SLOT: usize = 1 << 16;
-/// Bytes per arena: four full batches, small enough to stay in a core's cache.
+/// Bytes per arena. It has room for four full batches, and it is small enough to stay in the cache of a processor core.
 const ARENA: usize = 4 * SLOT;
-/// Arenas that slices may keep alive, 8 MiB: more than one stream's receive window and playout buffer hold.
+/// Maximum number of arenas that slices may keep in memory, 8 MiB in total. That is more than the receive window and
+/// the playout buffer of one stream need.
 const MAX_RETAINED_ARENAS: usize = 32;
 
-/// Receive buffers of one driver; sockets may share them.
+/// The receive buffers of one driver. Several sockets may share them.
 #[derive(Debug, Default)]
 pub struct RecvPool {
     current: BytesMut,
-    /// Full arenas that slices may still keep alive.
+    /// Full arenas that slices may still use.
     retired: VecDeque<BytesMut>,
-    /// Full arenas without slices.
+    /// Full arenas that no slice uses.
     free: Vec<BytesMut>,
     allocated: u64,
 }
 
 impl RecvPool {
-    /// An empty pool; the first arena is allocated when something is received.
+    /// An empty pool. The first arena is allocated when something is received.
     pub fn new() -> Self {
         RecvPool::default()
     }
 
-    /// Number of arenas allocated. The number stays constant while slices are dropped as fast as datagrams arrive.
+    /// Number of arenas that were allocated. It does not change while slices are dropped as fast as datagrams arrive.
     pub fn arenas_allocated(&self) -> u64 {
         self.allocated
     }
 
-    /// Returns whether slices keep most arenas alive, so that received data should be copied if kept.
+    /// Returns whether slices keep most arenas in memory. Received data should then be copied if it is kept.
     pub fn is_scarce(&self) -> bool {
         self.retired.len() >= MAX_RETAINED_ARENAS
     }
@@ -54,12 +56,12 @@ impl RecvPool {
         &mut self.current
     }
 
-    /// Splits off the first `len` bytes of the slot just filled.
+    /// Splits off the first `len` bytes of the slot, which was just filled.
     pub(crate) fn take(&mut self, len: usize) -> BytesMut {
         self.current.split_to(len)
     }
 
-    /// Retires the current arena and continues with a free one, or a new one.
+    /// Moves the current arena to the queue of full ones, and continues with a free or a new arena.
     fn next_arena(&mut self) {
         if self.allocated > 0 {
             let mut full = std::mem::take(&mut self.current);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::interface::interfaces;
 
-/// Maximum time of the system's resolver.
+/// Maximum time that the system's resolver may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Reason why a host has no usable address.
@@ -34,9 +34,9 @@ pub enum ResolveError {
     TimedOut(String),
 }
 
-/// Returns every address of `host` with `port`, each once, in the system's order of preference. `host` is a
-/// name, an IPv4 or an IPv6 address, the latter with or without brackets, a link-local one with the interface
-/// as its zone: `fe80::1%eth0`.
+/// Returns every address of `host`, each once, with the port `port`. The order is the system's order of preference.
+/// `host` is a name, an IPv4 address, or an IPv6 address with or without brackets. A link-local address may have its
+/// interface as the zone: `fe80::1%eth0`.
 ///
 /// # Errors
 /// [`ResolveError`], a one-line diagnostic.
@@ -76,8 +76,8 @@ fn unbracketed(host: &str) -> &str {
     host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host)
 }
 
-/// `HOST[:PORT]` in its usual notations: `example.org`, `example.org:9899`, `192.0.2.1:9899`, `[2001:db8::1]:9899`,
-/// `2001:db8::1`.
+/// A `HOST[:PORT]`. These forms are accepted: `example.org`, `example.org:9899`, `192.0.2.1:9899`,
+/// `[2001:db8::1]:9899`, `2001:db8::1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostPort {
     /// A name or an address, without brackets.
@@ -96,7 +96,7 @@ pub enum HostPortError {
     /// The port is not a number from 1 to 65535.
     #[error("{0:?} is not a UDP port (1 to 65535)")]
     BadPort(String),
-    /// An unmatched bracket, or text after the closing one.
+    /// A bracket is missing, or text follows the closing bracket.
     #[error("{0:?}: an IPv6 address with a port is written [ADDRESS]:PORT")]
     BadBrackets(String),
 }

@@ -1,4 +1,4 @@
-//! The application's side of an endpoint. The application is the same in the simulator and over real sockets.
+//! Interface between an endpoint and its application. It is the same in the simulator and over real sockets.
 
 use core::any::Any;
 
@@ -9,10 +9,10 @@ use crate::time::Instant;
 /// An application on top of an [`Endpoint`], inside the loop that drives it. An application must not wait and must not
 /// lock.
 ///
-/// The loop sends all packets of the endpoint, hands over one event, and repeats this until there are no more events.
-/// The loop then polls the application, and starts again as long as the poll made the endpoint do something. The
-/// application that opened or accepted an association releases it ([`Endpoint::release`]) after its [`Event::Closed`]
-/// has arrived and all received messages are read.
+/// The loop sends all packets of the endpoint, passes one event to the application, and repeats this until there are no
+/// more events. It then polls the application. If the poll gave the endpoint new output or events, the loop starts
+/// again. The application that opened or accepted an association releases it ([`Endpoint::release`]) after its
+/// [`Event::Closed`] has arrived and all received messages are read.
 pub trait App: Any + Send {
     /// Handles an event of an association. All packets due before the event have been sent.
     fn on_event(&mut self, _now: Instant, _endpoint: &mut Endpoint, _id: AssociationId, _event: &Event) {}
@@ -20,8 +20,8 @@ pub trait App: Any + Send {
     /// Called after every batch of inputs, and at the time of [`App::poll_timeout`].
     fn poll(&mut self, _now: Instant, _endpoint: &mut Endpoint) {}
 
-    /// Time of the next poll if nothing else happens. The time must become later, or `None`, with each poll that was
-    /// due.
+    /// Time of the next poll if nothing else happens. After each poll that was due, it must be later than before, or
+    /// `None`.
     fn poll_timeout(&self) -> Option<Instant> {
         None
     }

@@ -1,6 +1,7 @@
-//! Cost limit of redundancy: a hard cap on redundant bytes divided by bytes of media. There are two ledgers: one of
-//! repair symbols and source symbols ([`crate::coding::RepairCoding::redundancy`]), and one of all bytes that parts of
-//! a scheme send in addition to the necessary ones ([`crate::config::TransportConfig::redundancy`]).
+//! Limit of the cost of redundancy: a hard cap on the ratio of redundant bytes to bytes of media. There are two
+//! ledgers. One counts repair symbols and source symbols ([`crate::coding::RepairCoding::redundancy`]), and the other
+//! all bytes that parts of a scheme send in addition to the necessary bytes
+//! ([`crate::config::TransportConfig::redundancy`]).
 //!
 //! | is | by |
 //! |---|---|
@@ -8,13 +9,13 @@
 //! | spent on each copy or repair symbol | its bytes; never more than was earned and not spent |
 //! | saved | at most `most` bytes: what is earned beyond is lost |
 //!
-//! At any time, over everything that was sent, redundant bytes ≤ redundancy · media. The bound on savings keeps a burst
-//! short: the savings of a quiet hour are not sent within a round trip.
+//! At any time, redundant bytes ≤ redundancy · media, over all data sent so far. The limit of savings keeps bursts
+//! short: the savings of a long time cannot be sent within a round trip.
 
 /// Units per byte that the ledger counts.
 const PARTS: u64 = 1_000_000;
 
-/// See the [module](self).
+/// State of the [module](self).
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger {
     /// Units earned by a byte.
@@ -23,13 +24,13 @@ pub(crate) struct Ledger {
     saved: u64,
     /// Maximum units that may be saved.
     most: u64,
-    /// Bytes of media and of redundancy that left.
+    /// Number of bytes of media and of redundancy that left.
     left: (u64, u64),
 }
 
 impl Ledger {
-    /// Creates a ledger. `redundancy`: redundant bytes divided by bytes of media, in whole millionths, rounded down;
-    /// less than 0 is 0. `most`: maximum bytes saved.
+    /// Creates a ledger. `redundancy` is the greatest ratio of redundant bytes to bytes of media. It is rounded down to
+    /// whole millionths, and a negative value counts as 0. `most` is the greatest number of bytes that may be saved.
     pub fn new(redundancy: f64, most: u64) -> Self {
         let rate = (redundancy.max(0.0) * PARTS as f64) as u64;
         Ledger { rate, saved: 0, most: most.saturating_mul(PARTS), left: (0, 0) }
@@ -41,7 +42,7 @@ impl Ledger {
         self.saved = self.saved.min(self.most);
     }
 
-    /// Earns for media of `bytes` that left for the first time.
+    /// Adds the earnings of media of `bytes` that left for the first time.
     #[inline]
     pub fn earn(&mut self, bytes: usize) {
         self.left.0 += bytes as u64;
@@ -58,7 +59,7 @@ impl Ledger {
     /// Spends `bytes` of redundancy that leave.
     ///
     /// # Panics
-    /// If they may not leave.
+    /// If `bytes` may not leave.
     pub fn spend(&mut self, bytes: usize) {
         self.left.1 += bytes as u64;
         self.saved = self.saved.checked_sub(parts(bytes)).expect("the ledger allowed it");
@@ -76,8 +77,8 @@ impl Ledger {
         assert!(spent * PARTS <= self.rate * media, "{spent} bytes for {media} of media");
     }
 
-    /// Returns the share of a source's bytes that is worth spending on it alone: from the redundancy with no savings to
-    /// 1 with full savings.
+    /// Returns the share of a source's bytes that may be spent on this source alone. It rises from the configured
+    /// redundancy without savings to 1 with full savings.
     pub fn generosity(&self) -> f64 {
         let redundancy = (self.rate as f64 / PARTS as f64).min(1.0);
         let full = self.saved as f64 / self.most.max(1) as f64;

@@ -2,20 +2,21 @@
 //!
 //! An [`Endpoint`](endpoint::Endpoint) owns the associations on one set of local addresses. A driver owns the sockets
 //! and the clock, and calls the endpoint. Time is an argument of each call ([`Instant`](time::Instant), nanoseconds
-//! since an origin of the driver's choice), and randomness enters once, as [`Seeds`](seeds::Seeds): equal calls give
-//! equal datagrams.
+//! since an origin that the driver chooses). Randomness comes from [`Seeds`](seeds::Seeds), which are passed once.
+//! Equal calls therefore give equal datagrams.
 //!
 //! After each call that changes something (`connect`, `send`, `recv`, `handle_input`, `handle_timeout`, ...) a driver
 //!
-//! 1. calls [`poll_output`](endpoint::Endpoint::poll_output) until `None`, and sends the datagrams that it appends to the buffer;
-//! 2. calls [`poll_event`](endpoint::Endpoint::poll_event) until `None`; after `Readable` it calls
-//!    [`recv`](endpoint::Endpoint::recv) until `None`;
-//! 3. sleeps until [`poll_timeout`](endpoint::Endpoint::poll_timeout) or until a datagram arrives, and passes in the
-//!    one that comes first.
+//! 1. calls [`poll_output`](endpoint::Endpoint::poll_output) until it returns `None`, and sends the datagrams that it
+//!    appends to the buffer;
+//! 2. calls [`poll_event`](endpoint::Endpoint::poll_event) until it returns `None`, and after the event `Readable`
+//!    calls [`recv`](endpoint::Endpoint::recv) until that returns `None`;
+//! 3. sleeps until [`poll_timeout`](endpoint::Endpoint::poll_timeout) or until a datagram arrives, and passes the
+//!    timeout or the datagram to the endpoint.
 //!
 //! A [`Scheme`](policy::Scheme) decides the path of each chunk, the growth of windows and the loss of chunks. The
-//! application builds one for each association. [`rfc::scheme`] is plain RFC 9260; the crate `strandcast-schemes` has
-//! many others.
+//! application makes a scheme for each association. [`rfc::scheme`] is plain RFC 9260; the crate `strandcast-schemes`
+//! has many others.
 //!
 //! Two endpoints in memory, on a network without delay:
 //!
@@ -75,7 +76,7 @@
 //! ```
 //!
 //! Bytes of a peer never cause a panic or an error: invalid input is dropped and counted
-//! ([`Endpoint::dropped`](endpoint::Endpoint::dropped)). A caller's mistake is an error of the call that made it.
+//! ([`Endpoint::dropped`](endpoint::Endpoint::dropped)). A call with invalid arguments returns an error.
 //!
 //! With the feature `coding` (on by default) an association sends erasure-coded symbols if
 //! [`TransportConfig::coding`](config::TransportConfig::coding) is set. Without it the crate builds no codec.

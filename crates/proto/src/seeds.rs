@@ -1,5 +1,5 @@
-//! Labelled random streams. Each purpose draws from its own generator, derived from (seed, run, label), so that a new
-//! component never shifts another's draws.
+//! Labelled random streams. Each purpose draws from a separate generator, derived from (seed, run, label), so that a
+//! new component never changes the draws of others.
 
 use core::fmt;
 
@@ -13,7 +13,7 @@ pub struct Seeds {
     key: [u8; 32],
 }
 
-/// Prints no key, which would reveal every later draw.
+/// Prints no key, because the key would reveal every later draw.
 impl fmt::Debug for Seeds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Seeds").finish_non_exhaustive()
@@ -21,7 +21,7 @@ impl fmt::Debug for Seeds {
 }
 
 impl Seeds {
-    /// Streams that repeat: equal seed, run and label give equal draws on every machine.
+    /// Makes streams that repeat: equal seed, run and label give equal draws on every machine.
     pub fn new(seed: u64, run: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -29,7 +29,7 @@ impl Seeds {
         Seeds { key }
     }
 
-    /// Unpredictable streams, from 32 bytes of the operating system's randomness.
+    /// Makes unpredictable streams from 32 bytes of the operating system's randomness.
     pub fn from_entropy(key: [u8; 32]) -> Self {
         Seeds { key }
     }
@@ -53,7 +53,7 @@ impl Seeds {
 #[derive(Clone)]
 pub struct Random(ChaCha8Rng);
 
-/// Prints no state, as for [`Seeds`].
+/// Prints no state, for the same reason as [`Seeds`].
 impl fmt::Debug for Random {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Random").finish_non_exhaustive()

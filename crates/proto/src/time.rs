@@ -11,7 +11,7 @@ pub struct Instant(u64);
 impl Instant {
     /// The driver's origin.
     pub const ZERO: Instant = Instant(0);
-    /// A time later than every event: an unset deadline.
+    /// A time later than every event, for a deadline that is not set.
     pub const MAX: Instant = Instant(u64::MAX);
 
     /// The instant `ns` nanoseconds after the origin.

@@ -1,6 +1,7 @@
-//! Work that input causes, for tests and fuzzers, which bound it by the received bytes. The counter counts bytes that
-//! are read or hashed, and list entries that are read or moved. Without the feature `testing` nothing is counted.
-//! Decoders of coded messages count their own work ([`CodingStats::work`](crate::coding::CodingStats::work)).
+//! Work that input causes, for tests and fuzzers, which compare it with a limit that depends on the received bytes. The
+//! count includes bytes that are read or hashed, and list entries that are read or moved. Without the feature `testing`
+//! nothing is counted. Decoders of coded messages count their own work
+//! ([`CodingStats::work`](crate::coding::CodingStats::work)).
 
 #[cfg(any(test, feature = "testing"))]
 std::thread_local! {

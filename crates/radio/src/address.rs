@@ -1,4 +1,4 @@
-//! Names of stations.
+//! Identifiers of stations.
 
 use crate::frame::ALL;
 

@@ -66,7 +66,7 @@ impl Cells {
         row * self.columns + column
     }
 
-    /// Stations in the cells around a place, which include all stations within reach.
+    /// Stations in the cells around a place. They include all stations within reach.
     pub fn near(&self, at: Position) -> impl Iterator<Item = u32> {
         let (column, row) = self.place(at);
         let columns = column.saturating_sub(1)..=(column + 1).min(self.columns - 1);

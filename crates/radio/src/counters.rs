@@ -17,7 +17,7 @@ pub struct Counters {
     pub acks: u64,
     /// Data frames transmitted to all stations.
     pub broadcasts: u64,
-    /// RTS without a CTS and data frames without an ACK.
+    /// Number of RTS without a CTS, and of data frames without an ACK.
     pub retries: u64,
     /// Packets abandoned after the last attempt.
     pub failures: u64,
@@ -27,13 +27,13 @@ pub struct Counters {
     pub received: u64,
     /// Data frames received again.
     pub duplicates: u64,
-    /// Frames for this station, or for all, that were strong enough but lost to another frame.
+    /// Frames for this station, or for all stations, that were strong enough but were disturbed by another frame.
     pub collided: u64,
     /// Time spent transmitting.
     pub transmit_time: Duration,
     /// Time without transmission, reception, carrier, NAV or an exchange of this station.
     pub idle_time: Duration,
-    /// Remaining time.
+    /// Remaining time, in which the station neither transmitted nor was idle.
     pub busy_time: Duration,
 }
 

@@ -13,7 +13,7 @@ use crate::receivers::FrameEnd;
 use crate::rules::{CTS_BYTES, NEVER, RTS_BYTES};
 use crate::station::{Exchange, NO_FRAME};
 
-/// MAC state of a station beyond its [`Station`](crate::station::Station).
+/// MAC state of a station that is not in its [`Station`](crate::station::Station).
 #[derive(Debug)]
 struct Node<P> {
     queue: Queue<P>,
@@ -24,7 +24,7 @@ struct Node<P> {
     long: u32,
     /// Receiver of the pending CTS or ACK, and its duration field.
     answer: (u32, u64),
-    /// True if data arrived while the station waited for a response: the ACK follows later.
+    /// True if data arrived while the station waited for a response, so that the ACK is sent later.
     owes_ack: bool,
 }
 
@@ -315,7 +315,8 @@ impl<P: Clone> Dcf<P> {
         self.frame_ends.clear();
     }
 
-    /// Handles a frame without errors for this station, or any frame while the station waits for a response.
+    /// Handles a frame at a station. The frame has no errors and is for this station, or the station waits for a
+    /// response.
     fn handle(&mut self, now: u64, end: FrameEnd, out: &mut RadioOutput<P>) {
         let FrameEnd { at, frame: id, good } = end;
         let frame = *self.medium.receivers.frames.get(id);

@@ -34,7 +34,8 @@ impl Medium {
         }
     }
 
-    /// Renews the neighbours. Returns false if frames on the air still use the older list: try again later.
+    /// Renews the neighbours. Returns false if frames on the air still use the older list; the caller then tries again
+    /// later.
     pub fn moved(&mut self, positions: &[Position]) -> bool {
         let next = 1 - self.list;
         if self.on_air[next] > 0 {

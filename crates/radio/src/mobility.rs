@@ -20,7 +20,7 @@ pub(crate) struct Movement {
     walkers: Vec<Walker>,
 }
 
-/// A leg of a station's route. Times are nanoseconds.
+/// A leg of a station's movement. Times are in nanoseconds.
 #[derive(Debug)]
 struct Walker {
     from: Position,
@@ -68,7 +68,7 @@ impl Walker {
         Position { x: between(self.from.x, self.to.x), y: between(self.from.y, self.to.y) }
     }
 
-    /// The next leg.
+    /// Starts the next leg.
     fn go_on(&mut self, pause: u64, config: &MobilityConfig) {
         let x = self.random.uniform(config.area_x, config.area_x + config.area_width);
         let y = self.random.uniform(config.area_y, config.area_y + config.area_height);

@@ -20,7 +20,7 @@ pub(crate) struct Thresholds {
     pub reception: f32,
     /// Minimum power that is sensed.
     pub sense: f32,
-    /// Minimum power that is counted.
+    /// Minimum power that counts as interference.
     floor: f32,
 }
 

@@ -8,7 +8,7 @@ use crate::place::Position;
 /// Reason why positions cannot be placed or read.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlacementError {
-    /// No draw of random positions was connected.
+    /// No draw of random positions gave a connected graph.
     #[error(
         "{stations} stations in {width} m by {height} m were not connected at {range} m in any of {attempts} draws: \
          more stations, a smaller area or a longer range would do"
@@ -53,8 +53,8 @@ pub struct Area {
     pub height: f64,
 }
 
-/// `stations` positions drawn uniformly from the area. The positions are drawn again, at most `attempts` times, until
-/// their unit-disk graph at `range` metres is connected. Without a range the first draw counts.
+/// `stations` positions drawn uniformly from the area. They are drawn again, at most `attempts` times, until their
+/// unit-disk graph at `range` metres is connected. Without a range, the first draw is taken.
 ///
 /// # Errors
 /// If the graph of every draw is disconnected.

@@ -39,8 +39,8 @@ impl<P: Clone> Radio<P> {
         Radio { dcf: Dcf::new(medium, seeds.stream("backoff")), positions, movement }
     }
 
-    /// Requests the alarm of the first movement. Call it once, before the run; without mobility it does
-    /// nothing.
+    /// Requests the alarm of the first movement. To be called once, before the run. Without mobility, the call has no
+    /// effect.
     pub fn start(&self, out: &mut RadioOutput<P>) {
         if let Some(movement) = &self.movement {
             out.alarms.push((Instant::ZERO + movement.step(), Alarm::Move));
@@ -115,7 +115,7 @@ impl<P: Clone> Radio<P> {
         Graph::collect(self.positions.len(), decodable)
     }
 
-    /// Position of a station; a moving station's position is that of the last step.
+    /// Position of a station. For a moving station, it is the position at the last step.
     pub fn position(&self, station: StationId) -> Position {
         self.positions[station.0 as usize]
     }

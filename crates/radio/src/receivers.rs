@@ -1,4 +1,4 @@
-//! Receivers of all stations, which handle one frame or one interference after the other.
+//! Receivers of all stations. They handle one frame or one change of interference after the other.
 
 use crate::config::{Eifs, Timeout};
 use crate::counters::Counters;
@@ -208,7 +208,7 @@ impl Receivers {
         }
     }
 
-    /// Begins a frame where the powers of all other frames are summed. Frames too weak to be decoded count as
+    /// Begins a frame at a station that sums the powers of all other frames. Frames too weak to be decoded count as
     /// energy only.
     #[inline]
     fn meet_in_sum(&mut self, now: u64, at: u32, power: f32, id: u32, frame: &Frame) {

@@ -23,7 +23,7 @@ pub(crate) struct Rules {
     pub eifs: Eifs,
     pub rts: u64,
     pub cts: u64,
-    /// Time after an RTS at which its NAV ends unless a frame follows.
+    /// Time after an RTS at which the NAV that it set ends, unless a frame follows.
     pub nav_reset: u64,
     pub cw_min: u32,
     pub cw_max: u32,
@@ -42,7 +42,7 @@ pub(crate) struct Rules {
     pub data_rate: Rate,
     pub basic_rate: Rate,
     pub summed: bool,
-    /// Minimum ratio of powers for capture, and that of frames at the basic rate.
+    /// Minimum ratio of powers for capture, in general and for frames at the basic rate.
     capture: f32,
     basic_capture: f32,
     /// Minimum ratio of powers with which the start of a frame is noticed.

@@ -17,7 +17,7 @@ pub const PARTS: [&str; 4] = ["scheduler", "cc", "loss", "feedback"];
 /// One word for each of [`PARTS`].
 pub type Combination = [&'static str; 4];
 
-/// The preset that takes every part.
+/// Preset that accepts every part.
 const BASE: &str = "cmt";
 
 /// The words of the key `part`, in the order they are listed to people.
@@ -32,7 +32,7 @@ pub fn words(part: &str) -> &'static [&'static str] {
     }
 }
 
-/// Every combination of parts, refused or not.
+/// Returns every combination of parts, including refused ones.
 pub fn combinations() -> Vec<Combination> {
     let mut all = vec![[""; 4]];
     for (i, part) in PARTS.iter().enumerate() {
@@ -49,7 +49,7 @@ pub fn combinations() -> Vec<Combination> {
     all
 }
 
-/// The spec that puts these parts together.
+/// Returns the spec of a combination.
 pub fn spec(combination: &Combination) -> String {
     let set = PARTS.iter().zip(combination).map(|(part, word)| format!(",{part}={word}"));
     format!("{BASE}{}", set.collect::<String>())
@@ -71,7 +71,7 @@ pub fn allowed() -> BTreeSet<[(usize, &'static str); 2]> {
     allowed
 }
 
-/// The preset with `value` for `key`, and with as few other parts as it takes to have this key.
+/// Returns the spec of the preset with `value` for `key`. It changes as few parts as the key requires.
 ///
 /// # Panics
 /// If `key` is not one of the preset's.
@@ -89,7 +89,7 @@ pub fn with_key(preset: &Preset, key: &Listed, value: &str) -> String {
     candidates.into_iter().find(|spec| parse_spec(spec).is_ok()).unwrap_or(spec)
 }
 
-/// Settings that turn the parts of `own` into those of `combination`; empty where parts cannot be chosen.
+/// Settings that turn the parts of `own` into those of `combination`; empty if the preset's parts cannot be chosen.
 fn changes(own: &dyn Settings, combination: &Combination) -> Vec<String> {
     let differs = |(part, word): &(&&str, &&str)| own.get(part).is_some_and(|chosen| chosen != **word);
     let changed = PARTS.iter().zip(combination).filter(differs);
@@ -117,7 +117,8 @@ pub fn page(text: &str) -> String {
     format!("{}{}{}", &text[..from], documentation(), &text[to..])
 }
 
-/// For each word, the other parts that it may be combined with, and the reason why not the rest.
+/// Table of the words of all parts: for each word the words of other parts that it may be combined with, and the
+/// reasons why the rest are refused.
 fn table() -> String {
     let allowed = allowed();
     let mut reasons: BTreeMap<(usize, &str), BTreeSet<String>> = BTreeMap::new();
@@ -169,7 +170,7 @@ fn made_of() -> String {
     out
 }
 
-/// `text` in lines of at most 120 columns.
+/// Breaks `text` into lines of at most 120 columns.
 fn wrapped(text: &str) -> String {
     let (mut out, mut column) = (String::new(), 0);
     for word in text.split(' ') {

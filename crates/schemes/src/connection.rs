@@ -1,4 +1,4 @@
-//! Scheduler of simulated MPTCP flows: it comes from the same files as those of SCTP associations.
+//! Scheduler of simulated MPTCP flows. The schedulers come from the same files as those of SCTP associations.
 
 use strandcast_keys::catalog::FlowScheduler;
 use strandcast_proto::config::TransportConfig;
@@ -16,8 +16,8 @@ const EXAMPLE: &str = "redundant,copies=2";
 /// The key that names the scheduler in the spec of a flow.
 const KEY: &str = "scheduler";
 
-/// Returns the scheduler that `spec` (`NAME[,key=value]...`) names, for one MPTCP flow. `own` is the rule of the flow
-/// for data that block its receive window, unless the scheduler has another rule.
+/// Returns the scheduler that `spec` (`NAME[,key=value]...`) names, for one MPTCP flow. `own` is the flow's rule for
+/// data that block its receive window; it applies unless the scheduler has a rule.
 ///
 /// # Errors
 /// [`SpecError`], whose one line lists the possible values.
@@ -40,14 +40,14 @@ pub fn scheduler(spec: &str, own: Option<HeadOfLineConfig>) -> Result<FlowSchedu
     Ok(FlowScheduler { scheduler: part.build(), head_of_line: config.head_of_line })
 }
 
-/// The schedulers of MPTCP flows.
+/// Names of the schedulers of MPTCP flows.
 fn known() -> impl Iterator<Item = &'static str> + Clone {
     let shelf = Schedulers::default();
     let known = shelf.all().into_iter().filter(|(_, part)| not_for_flows(*part).is_none());
     known.map(|(word, _)| word).collect::<Vec<_>>().into_iter()
 }
 
-/// Reason why MPTCP flows can't have it, if they can't.
+/// Returns the reason why MPTCP flows cannot use it, if there is one.
 fn not_for_flows(part: &dyn SchedulerPart) -> Option<&'static str> {
     match part.paths() {
         Paths::Primary => return Some("it uses the primary path, which subflows do not have"),
@@ -63,8 +63,8 @@ fn not_for_flows(part: &dyn SchedulerPart) -> Option<&'static str> {
 }
 
 /// Returns the windows and the scheduler that `spec` (`NAME[,scheduler=NAME][,key=value]...`) names for an MPTCP flow,
-/// as two specs: the scheduler gets its keys, the windows all others. A preset that is not a window stands for its
-/// parts, if flows can have both.
+/// as two specs. The scheduler gets its own keys, and the windows all other keys. A preset that is not a window stands
+/// for its window and scheduler, if flows can use both.
 ///
 /// # Errors
 /// A word that is not a key and a value, or a key that is given twice.
@@ -90,7 +90,7 @@ pub fn window_and_scheduler(spec: &str) -> Result<(String, Option<String>), Spec
     Ok((window_spec, scheduler_spec))
 }
 
-/// Windows and scheduler of the preset called `name`, if it is not a window itself, and flows can have both.
+/// Returns windows and scheduler of the preset called `name`, if it is not a window and flows can use both.
 fn preset(name: &str) -> Option<(String, String)> {
     if congestions().iter().any(|one| one.name == name) {
         return None;

@@ -11,19 +11,19 @@ pub enum SpecError {
     UnknownCongestion {
         /// Name in the spec.
         name: String,
-        /// A name that looks like it.
+        /// Name that resembles it.
         suggestion: Option<&'static str>,
         /// All names.
         known: String,
     },
-    /// A window that TCP and MPTCP flows can't have.
+    /// TCP and MPTCP flows cannot use this window.
     #[error("'{name}' is not a congestion control of a TCP or MPTCP flow: {why}; there are {known}")]
     NotForTcp {
         /// Name of the congestion control.
         name: &'static str,
         /// Reason of the refusal.
         why: &'static str,
-        /// All names that there are.
+        /// Names of all windows.
         known: String,
     },
     /// No scheduler has this name.
@@ -31,19 +31,19 @@ pub enum SpecError {
     UnknownScheduler {
         /// Name in the spec.
         name: String,
-        /// A name that looks like it.
+        /// Name that resembles it.
         suggestion: Option<&'static str>,
         /// Names of the schedulers of MPTCP flows.
         known: String,
     },
-    /// A scheduler that MPTCP flows can't have.
+    /// MPTCP flows cannot use this scheduler.
     #[error("'{name}' is not a scheduler of an MPTCP flow: {why}; there are {known}")]
     NotForMptcp {
         /// Name of the scheduler.
         name: &'static str,
         /// Reason of the refusal.
         why: &'static str,
-        /// All names that there are.
+        /// Names of all schedulers.
         known: String,
     },
     /// No preset has this name.
@@ -51,7 +51,7 @@ pub enum SpecError {
     UnknownScheme {
         /// Name in the spec.
         name: String,
-        /// A name that looks like it.
+        /// Name that resembles it.
         suggestion: Option<&'static str>,
         /// All names.
         known: String,
@@ -63,19 +63,19 @@ pub enum SpecError {
         name: String,
         /// Key that takes the part as its value.
         role: &'static str,
-        /// A spec with it.
+        /// Example of a spec with the part.
         example: String,
     },
-    /// A part is to be exchanged in a preset that is not made of parts.
+    /// The spec exchanges a part of a preset that is not made of parts.
     #[error(
         "scheme {scheme} has no key '{key}': its parts read each other and can't be exchanged; made of parts are {known}"
     )]
     NoSeparateParts {
         /// Name of the scheme.
         scheme: &'static str,
-        /// The key that would choose a part.
+        /// Key that would select a part.
         key: String,
-        /// The presets made of parts.
+        /// Presets that are made of parts.
         known: String,
     },
     /// The preset or congestion control has no such key.
@@ -85,7 +85,7 @@ pub enum SpecError {
         scheme: &'static str,
         /// Key in the spec.
         key: String,
-        /// A key that looks like it.
+        /// Key that resembles it.
         suggestion: Option<&'static str>,
         /// All keys.
         known: String,
@@ -104,18 +104,18 @@ pub enum SpecError {
         /// Parts that the scheme has in their place.
         chosen: String,
     },
-    /// The key can't have this value.
+    /// The key cannot have this value.
     #[error(transparent)]
     BadValue(#[from] BadValue),
-    /// Something between commas is not `key=value`.
+    /// A word between commas is not `key=value`.
     #[error("'{word}' is not key=value, as in {example}")]
     NotKeyValue {
         /// Word in the spec.
         word: String,
-        /// A spec with a value.
+        /// Example of a spec with a value.
         example: &'static str,
     },
-    /// Two parts that cannot be combined.
+    /// Two parts cannot be combined.
     #[error("{0}")]
     Conflict(&'static str),
     /// A key was given twice.
@@ -147,7 +147,7 @@ impl SpecError {
         SpecError::UnknownScheduler { name: name.into(), suggestion, known: join(known) }
     }
 
-    /// `known` are the keys of `scheme`; `near` are those that may be meant.
+    /// Makes the error for an unknown key. `known` are the keys of `scheme`; `near` are the keys that may be meant.
     pub(crate) fn unknown_key(
         scheme: &'static str,
         key: &str,

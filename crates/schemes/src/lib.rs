@@ -1,13 +1,13 @@
 //! Congestion control, scheduling, loss recovery and feedback for multipath SCTP, and the presets that combine them.
 //!
 //! A scheme is named by a *spec*: the name of a preset and keys that change it, as in `cmt,rtx=ssthresh`. [`presets`]
-//! lists the names, [`Preset::keys`] the keys of one. [`parse_spec`] reads a spec; a wrong spec is an error of one
-//! line, which lists the possible values. A scheme is then applied in two steps, and forgetting the first gives another
-//! transport:
+//! lists the names, and [`Preset::keys`] lists the keys of a preset. [`parse_spec`] reads a spec. For a wrong spec it
+//! returns an error of one line, which lists the possible values. A scheme is then applied in two steps. Without the
+//! first step the transport has other constants than the scheme needs:
 //!
 //! 1. [`Spec::tune`] sets the values of the transport's configuration that the scheme needs;
-//! 2. [`Spec::build`] makes one scheme for one association, for
-//!    [`Connect::scheme`](strandcast_proto::endpoint::Connect::scheme), or in
+//! 2. [`Spec::build`] makes the scheme of one association. It is passed to
+//!    [`Connect::scheme`](strandcast_proto::endpoint::Connect::scheme), or returned from
 //!    [`EndpointConfig::accept`](strandcast_proto::endpoint::EndpointConfig::accept) for associations that peers open.
 //!
 //! ```
@@ -37,8 +37,8 @@
 //! # Ok::<(), strandcast_schemes::SpecError>(())
 //! ```
 //!
-//! Programs that run any scheme without depending on this crate take a [`Catalog`](strandcast_keys::catalog::Catalog);
-//! [`Presets`] is the one with all presets. `docs/adding-a-scheme.md` describes how to add a scheme in one file.
+//! Programs that run any scheme without depending on this crate take a [`Catalog`](strandcast_keys::catalog::Catalog).
+//! [`Presets`] is the catalog of all presets. `docs/adding-a-scheme.md` describes how to add a scheme in one file.
 #![forbid(unsafe_code)]
 
 pub mod advice;
@@ -68,7 +68,7 @@ pub use scheme::{Listed, PartName, Preset, Settings};
 pub use spec::{Spec, parse_spec, parse_spec_with};
 pub use strandcast_keys::{BadValue, Key, Keyed, Values, keys, words};
 
-/// The guide's example is compiled and run with the documentation tests.
+/// Example of the guide, which the documentation tests compile and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/adding-a-scheme.md")]
 struct AddingAScheme;

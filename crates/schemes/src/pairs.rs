@@ -1,13 +1,14 @@
-//! `NAME[,key=value]...`, taken apart.
+//! Parser of `NAME[,key=value]...`.
 
 use crate::error::SpecError;
 
-/// Name, and the settings, if there are any.
+/// Splits a spec into its name and its settings, if there are any.
 pub(crate) fn split(spec: &str) -> (&str, Option<&str>) {
     spec.split_once(',').map_or((spec.trim(), None), |(name, rest)| (name.trim(), Some(rest)))
 }
 
-/// The keys and values of `words` (`key=value` between commas), each key once. `example` is a spec that errors show.
+/// Returns the keys and values of `words` (`key=value` between commas). Each key may occur once. `example` is a spec
+/// for error messages.
 pub(crate) fn pairs<'a>(
     words: Option<&'a str>,
     example: &'static str,

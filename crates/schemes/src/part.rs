@@ -1,8 +1,8 @@
-//! Interface of a part to the code that puts a scheme together: its keys, its needs of the other parts, and how it is
-//! built.
+//! Interface of a part to the code that assembles a scheme: its keys, its needs of the other parts, and a function that
+//! makes it.
 //!
 //! A part implements one of these traits for its configuration, in its own file, and has a line in [`crate::shelf`].
-//! Windows have traits of their own ([`crate::congestion`]).
+//! Windows have other traits ([`crate::congestion`]).
 
 use core::fmt::Debug;
 
@@ -16,26 +16,26 @@ use crate::estimate::{Delivery, Silence};
 /// Paths that a scheduler uses.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Paths {
-    /// Several at a time.
+    /// Several paths at a time.
     All,
-    /// The primary path, or an alternate while it fails.
+    /// The primary path, or another path while the primary path has failed.
     Primary,
-    /// The one that the receiver chose.
+    /// The path that the receiver chose.
     Chosen,
 }
 
-/// Facts that a part may ask about the others.
+/// Properties of the other parts that a part may read.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Others {
     /// Paths that the scheduler uses.
     pub paths: Paths,
-    /// Sender and receiver follow rounds.
+    /// True if sender and receiver use rounds.
     pub rounds: bool,
 }
 
 /// The configuration of a scheduler.
 pub trait SchedulerPart: Keyed + Debug {
-    /// The scheduler of one association.
+    /// Makes the scheduler of one association.
     fn build(&self) -> Box<dyn Scheduler>;
 
     /// Sets the values of the transport that the part needs, after those of the preset's own keys.
@@ -49,12 +49,12 @@ pub trait SchedulerPart: Keyed + Debug {
         false
     }
 
-    /// Paths that it uses.
+    /// Returns the paths that the scheduler uses.
     fn paths(&self) -> Paths {
         Paths::All
     }
 
-    /// Reason, in one line, why it cannot be combined with the other parts.
+    /// Returns the reason, in one line, why the scheduler cannot be combined with the other parts.
     fn refuses(&self, _: &Others) -> Option<&'static str> {
         None
     }
@@ -69,13 +69,13 @@ pub(crate) fn codes(part: &dyn SchedulerPart) -> bool {
 
 /// The configuration of a loss policy.
 pub trait LossPart: Keyed + Debug {
-    /// The loss policy of one association; random draws come from `seeds`.
+    /// Makes the loss policy of one association. Random draws come from `seeds`.
     fn build(&self, others: &Others, seeds: &Seeds) -> Box<dyn LossPolicy>;
 
     /// Adds the estimators that the part reads in addition to the core's measurements.
     fn estimators(&self, _: &mut Estimators) {}
 
-    /// Reason, in one line, why it cannot be combined with the other parts.
+    /// Returns the reason, in one line, why the loss policy cannot be combined with the other parts.
     fn refuses(&self, _: &Others) -> Option<&'static str> {
         None
     }
@@ -83,24 +83,24 @@ pub trait LossPart: Keyed + Debug {
 
 /// The configuration of a feedback policy.
 pub trait FeedbackPart: Keyed + Debug {
-    /// The feedback policy of one association.
+    /// Makes the feedback policy of one association.
     fn build(&self) -> Box<dyn Feedback>;
 
     /// Adds the estimators that the part reads in addition to the core's measurements.
     fn estimators(&self, _: &mut Estimators) {}
 
-    /// Returns whether the policy makes sender and receiver follow rounds.
+    /// Returns whether the policy makes sender and receiver use rounds.
     fn rounds(&self) -> bool {
         false
     }
 
-    /// Reason, in one line, why it cannot be combined with the other parts.
+    /// Returns the reason, in one line, why the feedback policy cannot be combined with the other parts.
     fn refuses(&self, _: &Others) -> Option<&'static str> {
         None
     }
 }
 
-/// The estimators that the parts of a scheme read.
+/// Estimators that the parts of a scheme read.
 #[derive(Default, Debug)]
 pub struct Estimators {
     delivery: bool,
@@ -109,17 +109,17 @@ pub struct Estimators {
 }
 
 impl Estimators {
-    /// Delivery rate, queueing delay and loss, once for all parts that read them.
+    /// Adds the estimator of delivery rate, queueing delay and loss, once for all parts that read it.
     pub fn delivery(&mut self) {
         self.delivery = true;
     }
 
-    /// Verdicts on paths that fall silent, once for all parts that read them.
+    /// Adds the estimator of verdicts on silent paths, once for all parts that read it.
     pub fn silence(&mut self) {
         self.silence = true;
     }
 
-    /// An estimator that one part reads.
+    /// Adds an estimator that one part reads.
     pub fn add(&mut self, estimator: impl PathEstimator + 'static) {
         self.own.push(Box::new(estimator));
     }
@@ -129,7 +129,7 @@ impl Estimators {
         !(self.delivery || self.silence) && self.own.is_empty()
     }
 
-    /// All of them. Delivery is first, so that a part's own measurement replaces its values.
+    /// Returns all estimators. Delivery is the first, so that a part's own measurement replaces its values.
     pub fn finish(self) -> Vec<Box<dyn PathEstimator>> {
         let mut all: Vec<Box<dyn PathEstimator>> = Vec::new();
         if self.delivery {

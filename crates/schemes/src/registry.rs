@@ -4,7 +4,7 @@ use crate::error::SpecError;
 use crate::preset;
 use crate::scheme::Preset;
 
-/// All presets, in the order they are listed to people.
+/// Returns all presets, in the order of listings.
 pub fn presets() -> &'static [Preset] {
     const ALL: &[Preset] = &[
         preset::bond::PRESET,
@@ -38,10 +38,10 @@ pub fn presets() -> &'static [Preset] {
     ALL
 }
 
-/// The preset called `name`.
+/// Returns the preset called `name`.
 ///
 /// # Errors
-/// [`SpecError::UnknownScheme`], with a suggestion when `name` looks misspelt.
+/// [`SpecError::UnknownScheme`], with a suggestion if `name` looks misspelt.
 pub fn lookup(name: &str) -> Result<&'static Preset, SpecError> {
     let found = presets().iter().find(|p| p.name == name);
     found.ok_or_else(|| SpecError::unknown_scheme(name, presets().iter().map(|p| p.name)))

@@ -7,7 +7,7 @@ use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::Scheme;
 use strandcast_proto::seeds::Seeds;
 
-/// Named combination of policies, a scheme in the sense of papers.
+/// Named combination of policies: a scheme as papers use the word.
 #[derive(Copy, Clone, Debug)]
 pub struct Preset {
     /// The name in specs.
@@ -16,29 +16,29 @@ pub struct Preset {
     /// authors and year,
     /// or the name of a document.
     pub paper: &'static str,
-    /// One sentence for people.
+    /// Description in one sentence, for people.
     pub summary: &'static str,
-    /// (role, what plays it) with the defaults.
+    /// Pairs of a role and the part that has it by default.
     pub parts: &'static [(&'static str, &'static str)],
     /// Keys, with the preset's defaults.
     pub settings: fn() -> Box<dyn Settings>,
 }
 
 impl Preset {
-    /// The beginning of [`paper`](Preset::paper): authors and year, or the name of a document.
+    /// Returns the beginning of [`paper`](Preset::paper): authors and year, or the name of a document.
     pub fn source(&self) -> &'static str {
         self.paper.split([':', ';']).next().unwrap_or(self.paper)
     }
 
-    /// Every key that some choice of parts has, in the order they are listed.
+    /// Returns every key that some choice of parts has, in the order of listings.
     pub fn keys(&self) -> Vec<Listed> {
         (self.settings)().listed()
     }
 }
 
-/// Settings of a scheme, and the scheme that follows.
+/// Settings of a scheme, from which the scheme is made.
 pub trait Settings: Keyed + Debug + Send + Sync {
-    /// A scheme for one association; its random draws come from `seeds`.
+    /// Makes the scheme of one association. Its random draws come from `seeds`.
     fn build(&self, name: &'static str, seeds: &Seeds) -> Box<dyn Scheme>;
 
     /// Sets the values of the transport that the scheme needs.
@@ -47,23 +47,23 @@ pub trait Settings: Keyed + Debug + Send + Sync {
     /// Returns a copy.
     fn boxed(&self) -> Box<dyn Settings>;
 
-    /// The keys that choose parts. These keys are set before all others, because the parts decide which other keys
+    /// Returns the keys that choose parts. They are set before all others, because the parts determine which other keys
     /// exist.
     fn roles(&self) -> Vec<Key> {
         Vec::new()
     }
 
-    /// Reason, in one line, why the chosen parts cannot be combined.
+    /// Returns the reason, in one line, why the chosen parts cannot be combined.
     fn conflict(&self) -> Option<&'static str> {
         None
     }
 
-    /// Reason, in one line, why the settings cannot be combined. Called once all keys are set.
+    /// Returns the reason, in one line, why the settings cannot be combined. It is called once all keys are set.
     fn contradiction(&self) -> Option<&'static str> {
         None
     }
 
-    /// Reason why a key does nothing although it is set, and the key that must also be given.
+    /// Returns the reason why a key that is set has no effect, and the key that must also be given.
     fn idle(&self, _key: &str) -> Option<(&'static str, &'static str)> {
         None
     }
@@ -73,12 +73,12 @@ pub trait Settings: Keyed + Debug + Send + Sync {
         false
     }
 
-    /// Every key that some choice of parts has.
+    /// Returns every key that some choice of parts has.
     fn listed(&self) -> Vec<Listed> {
         self.keys().iter().map(|key| Listed::new(key, None, self.get(key.name))).collect()
     }
 
-    /// The keys that the chosen parts have, each with its summaries in these parts alone.
+    /// Returns the keys of the chosen parts, each with its summaries in these parts only.
     fn in_use(&self) -> Vec<Listed> {
         self.listed()
     }
@@ -90,10 +90,10 @@ impl Clone for Box<dyn Settings> {
     }
 }
 
-/// A role and the word of its part: `scheduler`, `loss-order`.
+/// A role and the word of the part that has it, as in `scheduler`, `loss-order`.
 pub type PartName = (&'static str, &'static str);
 
-/// A key in the list of keys.
+/// Key in the list of keys.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Listed {
     /// Name of the key.
@@ -102,23 +102,23 @@ pub struct Listed {
     pub values: Values,
     /// Default of the key.
     pub default: String,
-    /// Meaning of the key, in the parts that have it. `None`: it exists for any choice of parts.
+    /// Meanings of the key, each with the part that has it. `None` means that the key exists for any choice of parts.
     uses: Vec<(Option<PartName>, &'static str)>,
 }
 
 impl Listed {
-    /// `key` of `part`; its value is `default`.
+    /// Makes the entry for `key` of `part` with the default value `default`.
     pub fn new(key: &Key, part: Option<PartName>, default: Option<String>) -> Self {
         let default = default.unwrap_or_default();
         Listed { name: key.name, values: key.values, default, uses: vec![(part, key.summary)] }
     }
 
-    /// Parts that have the key; empty if it exists for any choice of parts.
+    /// Returns the parts that have the key. Empty if the key exists for any choice of parts.
     pub fn parts(&self) -> impl Iterator<Item = PartName> {
         self.uses.iter().filter_map(|(part, _)| *part)
     }
 
-    /// Meaning of the key, with the parts that have it in brackets.
+    /// Returns the meaning of the key, with the parts that have it in brackets.
     pub fn summary(&self) -> String {
         let mut told: Vec<(&str, Vec<String>)> = Vec::new();
         for (part, summary) in &self.uses {

@@ -1,10 +1,9 @@
-//! The parts by their names in specs, one line per part. Windows are in a similar table of their own, in
-//! [`crate::congestion`].
+//! The parts by their names in specs, one line per part. A similar table in [`crate::congestion`] lists the windows.
 
 use crate::part::{FeedbackPart, LossPart, SchedulerPart};
 use crate::{feedback, recovery, schedule};
 
-/// Declares the words of a role, and a struct with the configuration of every part that can play it.
+/// Declares the words of a role, and a struct with the configuration of every part that can have this role.
 macro_rules! shelf {
     (
         $(#[$name_meta:meta])* enum $name:ident;
@@ -32,21 +31,21 @@ macro_rules! shelf {
         }
 
         impl $shelf {
-            /// The configuration of the part called `name`.
+            /// Returns the configuration of the part called `name`.
             pub fn part(&self, name: $name) -> &dyn $part {
                 match name {
                     $($name::$variant => &self.$field,)+
                 }
             }
 
-            /// The configuration of the part called `name`, to be set.
+            /// Returns the configuration of the part called `name`, for changes.
             pub fn part_mut(&mut self, name: $name) -> &mut dyn $part {
                 match name {
                     $($name::$variant => &mut self.$field,)+
                 }
             }
 
-            /// All parts with their words.
+            /// Returns all parts with their words.
             pub fn all(&self) -> Vec<(&'static str, &dyn $part)> {
                 vec![$(($word, &self.$field),)+]
             }

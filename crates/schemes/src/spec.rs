@@ -24,7 +24,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// A scheme for one association; its random draws come from `seeds`.
+    /// Makes the scheme of one association. Its random draws come from `seeds`.
     pub fn build(&self, seeds: &Seeds) -> Box<dyn Scheme> {
         self.settings.build(self.preset.name, seeds)
     }
@@ -39,12 +39,12 @@ impl Spec {
         self.settings.reads_tariffs()
     }
 
-    /// The value of `key`, as a spec writes it; `None` if the parts of the scheme have no such key.
+    /// Returns the value of `key` as text; `None` if the parts of the scheme have no such key.
     pub fn value(&self, key: &str) -> Option<String> {
         self.settings.get(key)
     }
 
-    /// The keys that the parts of the scheme have.
+    /// Returns the keys of the scheme's parts.
     pub fn keys(&self) -> Vec<&'static str> {
         self.settings.keys().iter().map(|key| key.name).collect()
     }
@@ -54,7 +54,7 @@ impl Spec {
         self.settings.in_use()
     }
 
-    /// Every key that some choice of parts has; those that the parts of the scheme have with their values in this spec.
+    /// Returns every key that some choice of parts has. Keys of the scheme's parts have their values in this spec.
     pub fn listed(&self) -> Vec<Listed> {
         let mut all = self.settings.listed();
         for key in &mut all {
@@ -65,8 +65,9 @@ impl Spec {
         all
     }
 
-    /// The roles and what plays them: the preset's description, or the word of the part that the spec chose instead.
-    /// Estimators follow from the parts: the preset's are left out if there are others.
+    /// Returns the roles, each with the preset's description of its part, or with the word of the part that the spec
+    /// chose instead. Estimators depend on the parts, so that the preset's estimators are omitted if the spec chose
+    /// other parts.
     pub fn parts(&self) -> Vec<(&'static str, String)> {
         let preset = parse_spec(self.preset.name).expect("a preset alone is a spec");
         let chosen = |role: &str| {
@@ -82,7 +83,7 @@ impl Spec {
         told.map(part).collect()
     }
 
-    /// Returns the shortest spec that is equivalent after these defaults ([`parse_spec_with`], one text for each flow).
+    /// Returns the shortest spec that is equivalent with these defaults ([`parse_spec_with`]; one text for each flow).
     /// An explicit key that equals the preset's default is kept if `defaults` would change it.
     pub fn shortest_over<'a>(&self, defaults: impl IntoIterator<Item = &'a str>) -> String {
         let theirs = defaults.into_iter().flat_map(|text| text.split(','));
@@ -102,7 +103,7 @@ impl Spec {
     }
 }
 
-/// The spec that gives this preset with these parameters; defaults are left out.
+/// Writes the spec that gives this preset with these parameters. Defaults are omitted.
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.preset.name)?;
@@ -139,16 +140,16 @@ pub fn parse_spec(spec: &str) -> Result<Spec, SpecError> {
     parse_spec_with(spec, "")
 }
 
-/// A default of a profile.
+/// Default value from a profile.
 struct Scoped<'a> {
-    /// The preset that it is for; all without one.
+    /// Preset that the default is for; `None` for all presets.
     preset: Option<&'a str>,
-    /// Its key and value.
+    /// Key and value of the default.
     pair: &'a str,
 }
 
 impl<'a> Scoped<'a> {
-    /// The key and the value if they are for this preset.
+    /// Returns the key and the value if they apply to the preset called `name`.
     fn for_preset(&self, name: &str) -> Option<&'a str> {
         self.preset.is_none_or(|preset| preset == name).then_some(self.pair)
     }
@@ -162,12 +163,12 @@ fn scoped(word: &str) -> Scoped<'_> {
     }
 }
 
-/// Parses a spec after the `defaults` (`key=value` between commas) that the scheme has a key for and `spec` does not
-/// set: a profile's constants, some of which only some schemes have. `PRESET:key=value` is a default of this preset
-/// alone, and precedes one of all.
+/// Parses a spec with `defaults` (`key=value` between commas). A default applies if the scheme has its key and `spec`
+/// does not set it. The defaults are constants of a profile, and not every scheme has a key for each of them.
+/// `PRESET:key=value` is a default for this preset only, and precedes a default for all presets.
 ///
 /// # Errors
-/// As [`parse_spec`].
+/// The errors of [`parse_spec`].
 pub fn parse_spec_with(spec: &str, defaults: &str) -> Result<Spec, SpecError> {
     let (name, own) = split(spec);
     let preset = lookup(name).map_err(|unknown| part_alone(name).unwrap_or(unknown))?;
@@ -219,7 +220,8 @@ pub fn parse_spec_with(spec: &str, defaults: &str) -> Result<Spec, SpecError> {
 /// Example for errors about text that is not a key and a value.
 const EXAMPLE: &str = "cmt,rtx=same";
 
-/// Error about `name` in a preset's place, if it is a part: it names the first spec that takes the part.
+/// Returns the error for `name` in the place of a preset, if it is a part. The error names the first spec that takes
+/// the part.
 fn part_alone(name: &str) -> Option<SpecError> {
     presets().iter().find_map(|preset| {
         let roles = (preset.settings)().roles();
@@ -231,7 +233,7 @@ fn part_alone(name: &str) -> Option<SpecError> {
     })
 }
 
-/// Reason why `settings` have no `key`.
+/// Returns the error that says why `settings` have no `key`.
 fn refusal(preset: &Preset, settings: &dyn Settings, key: &str) -> SpecError {
     let made_of_parts = || presets().iter().filter(|p| !(p.settings)().roles().is_empty());
     let chooses = |p: &Preset| (p.settings)().roles().iter().any(|role| role.name == key);

@@ -1,5 +1,5 @@
-//! Handshakes of the responder: those that wait for the endpoint's answer, and answered ones whose initiator
-//! may still be somebody who repeats a recorded message.
+//! The responder's handshakes. Some still wait for the endpoint's answer. Others are answered, but their initiator may
+//! be an attacker who repeats a recorded message.
 
 use std::collections::BTreeMap;
 
@@ -19,18 +19,19 @@ use crate::peer_address::PeerAddress;
 use crate::refusals::Refusals;
 use crate::session::Session;
 
-/// Sender of a message 1, its source address, and the session it asks for.
+/// The sender of a message 1: its source address, and the session that it asks for.
 #[derive(Copy, Clone, Debug)]
 struct Asker {
     slot: Slot,
     from: FourTuple,
     remote: PublicKey,
     token: TokenId,
-    /// Session to continue, with the handshake by which the initiator named it. `None` opens a new session.
+    /// The session to continue, and the handshake by which the initiator named it. `None` if the initiator asks for a
+    /// new session.
     continues: Option<(SealId, HandshakeId)>,
 }
 
-/// An answered handshake that no datagram has confirmed.
+/// A handshake that was answered, but that no datagram has confirmed yet.
 struct Tentative {
     asker: Asker,
     sealed: SealId,
@@ -40,10 +41,11 @@ struct Tentative {
 /// Handshakes of the responder.
 pub(crate) struct Accepting {
     responder: Responder,
-    /// Handshakes whose INIT was just handed to the endpoint, by the session that each may open.
+    /// Handshakes whose INIT the endpoint has received and not yet answered. The key is the session that the handshake
+    /// may open.
     waiting: BTreeMap<SealId, Asker>,
     tentative: BTreeMap<Slot, Tentative>,
-    /// Sessions by the handshakes that their initiators may name.
+    /// Sessions. The key is a handshake by which the initiator may name the session.
     named: BTreeMap<HandshakeId, SealId>,
     refusals: Refusals,
     ids: u64,
@@ -65,14 +67,14 @@ impl Accepting {
         }
     }
 
-    /// An id that no session had.
+    /// Returns an id that no session had before.
     pub fn next_id(&mut self) -> SealId {
         self.ids += 1;
         SealId(self.ids)
     }
 
-    /// Handles message 1. Returns its packet if the packet is for the endpoint, whose answer the caller
-    /// [hands over](Accepting::answer).
+    /// Handles message 1. Returns the packet inside the message if the packet is for the endpoint. The caller then
+    /// gives the endpoint's answer to [`Accepting::answer`].
     pub fn on_message_1(
         &mut self,
         now: Instant,
@@ -156,22 +158,22 @@ impl Accepting {
         self.tentative.insert(asker.slot, Tentative { asker, sealed, keyset });
     }
 
-    /// Closes the handshakes that the endpoint left unanswered after it wrote all of its output.
+    /// Closes the handshakes that the endpoint has not answered. Call this after all output of the endpoint was read.
     pub fn leave_unanswered(&mut self) {
         while let Some((_, asker)) = self.waiting.pop_first() {
             self.responder.close(asker.slot);
         }
     }
 
-    /// Opens a datagram under keys that no datagram has confirmed.
+    /// Decrypts a datagram with the keys of a handshake that no datagram has confirmed yet.
     pub fn open(&mut self, slot: Slot, path: u8, datagram: &mut [u8]) -> Result<PacketNumber, Discard> {
         let tentative = self.tentative.get_mut(&slot).ok_or(Discard::Path)?;
         tentative.keyset.keys.open(path, datagram)
     }
 
-    /// Confirms a handshake: a datagram of `path` from `from` has opened under its keys, so message 1 was not
-    /// a repetition. Returns the session that the handshake opens or continues, or `None` if that session no
-    /// longer exists.
+    /// Confirms a handshake. A datagram from `from` on `path` was authentic under the handshake's keys, so its message
+    /// 1 was not a repetition by an attacker. Returns the session that the handshake opens or continues, or `None` if
+    /// that session no longer exists.
     pub fn establish(
         &mut self,
         now: Instant,
@@ -261,7 +263,7 @@ impl Accepting {
         self.responder.poll_timeout()
     }
 
-    /// Drops handshakes that have been half open for too long.
+    /// Drops handshakes that have waited too long for their first datagram.
     pub fn handle_timeout(&mut self, now: Instant, cx: &mut Context) {
         self.responder.handle_timeout(now);
         self.forget_half_open(cx);
@@ -277,7 +279,7 @@ impl Accepting {
         self.tentative.len()
     }
 
-    /// Messages 1, by their outcome.
+    /// Counts of the received messages 1, by outcome.
     pub fn counts(&self) -> &HandshakeCounts {
         self.responder.counts()
     }

@@ -1,20 +1,20 @@
-//! Keys that may connect, and senders that enrolled since the list of keys was made.
+//! The keys that may connect, and the senders that were enrolled after the list of keys was made.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::identity::{Access, Enrolment, PublicKey, TokenId};
 
-/// A list of admitted keys, and the enrolments that it may lack.
+/// A list of admitted keys, and the enrolments that the list may not contain yet.
 ///
-/// Lists are made by a store that receives enrolments later and may never save them. A list that replaces
-/// another one therefore keeps all enrolments made here.
+/// The list comes from a store. The store learns of an enrolment later, and may never save it. Therefore a new list
+/// does not remove the enrolments that were made here.
 #[derive(Debug)]
 pub(crate) struct Admission {
     access: Access,
-    /// Senders enrolled here. The value is true once a list contained the sender: from then on the list
-    /// decides.
+    /// Senders that were enrolled here. The value is true once a list contained the sender. From then on, only the list
+    /// decides whether the sender may connect.
     enrolled: BTreeMap<(TokenId, PublicKey), bool>,
-    /// Tokens of single-use grants that were used here.
+    /// Tokens of single-use grants that were already used here.
     used: BTreeSet<TokenId>,
 }
 
@@ -27,7 +27,7 @@ impl Admission {
         &self.access
     }
 
-    /// Enrols a sender ([`Access::enrol`]); a later list does not undo the enrolment.
+    /// Enrols a sender ([`Access::enrol`]). A later list does not undo the enrolment.
     pub fn enrol(&mut self, token: TokenId, key: PublicKey) -> Enrolment {
         let once = self.access.grant(token).is_some_and(|grant| grant.once);
         let enrolment = self.access.enrol(token, key);
@@ -40,7 +40,7 @@ impl Admission {
         enrolment
     }
 
-    /// Replaces the list and keeps the enrolments that it lacks.
+    /// Replaces the list. Enrolments that the new list does not contain are kept.
     pub fn replace(&mut self, access: Access) {
         self.access = access;
         let Access { grants, revoked } = &mut self.access;

@@ -13,7 +13,7 @@ use crate::wire::TAG;
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Cipher {
-    /// AES-128-GCM: the fastest where the processor has instructions for AES.
+    /// AES-128-GCM. It is the fastest cipher on a processor with instructions for AES.
     Aes128Gcm,
     /// ChaCha20-Poly1305 (RFC 8439).
     ChaCha20Poly1305,
@@ -33,7 +33,8 @@ impl Cipher {
         [Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305].into_iter().find(|cipher| cipher.to_byte() == byte)
     }
 
-    /// Forged datagrams after which a successful forgery becomes too likely (RFC 9001 §6.6).
+    /// Number of forged datagrams at which the keys must no longer be used, because the next forgery may succeed (RFC
+    /// 9001 §6.6).
     pub(crate) fn integrity_limit(self) -> u64 {
         match self {
             Cipher::Aes128Gcm => 1 << 52,
@@ -76,7 +77,7 @@ impl Ciphers {
         Ciphers(cipher.to_byte())
     }
 
-    /// The set that a byte of a handshake names; unknown bits are left out.
+    /// The set that a byte of a handshake names. Unknown bits are ignored.
     pub(crate) fn from_byte(byte: u8) -> Self {
         Ciphers(byte & Ciphers::ALL.0)
     }
@@ -91,8 +92,8 @@ impl Ciphers {
         self.0 & cipher.to_byte() != 0
     }
 
-    /// Cipher that two sides use: AES-128-GCM if both have it, otherwise ChaCha20-Poly1305. `None` if they
-    /// share no cipher.
+    /// The cipher that both sides use: AES-128-GCM if both sides support it, otherwise ChaCha20-Poly1305. `None` if
+    /// they have no cipher in common.
     pub(crate) fn choose(self, other: Ciphers) -> Option<Cipher> {
         [Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305].into_iter().find(|&c| self.has(c) && other.has(c))
     }
@@ -113,14 +114,14 @@ fn has_aes() -> bool {
     false
 }
 
-/// The key of one generation of one path and direction.
+/// The key for one path, one direction and one key generation.
 pub(crate) struct Key {
     key: LessSafeKey,
     mask: [u8; 12],
 }
 
 impl Key {
-    /// The key that a generation's secret yields (RFC 9001 §5.1, with other labels).
+    /// Derives the key from the secret of its generation (RFC 9001 §5.1, with other labels).
     pub(crate) fn new(cipher: Cipher, secret: &Secret) -> Self {
         let mut key = Zeroizing::new([0; 32]);
         let key = &mut key[..cipher.algorithm().key_len()];
@@ -135,9 +136,9 @@ impl Key {
         Key { key: LessSafeKey::new(key), mask }
     }
 
-    /// Encrypts `body` except its last 16 bytes, where the tag goes. Each `number` is used once per key.
+    /// Encrypts `body`. The last 16 bytes of `body` are room for the tag. Each `number` must be used only once per key.
     ///
-    /// Returns false, and changes nothing, if `body` has too little room for a tag.
+    /// Returns false and changes nothing if `body` is too short for a tag.
     pub(crate) fn seal(&self, number: u64, header: &[u8], body: &mut [u8]) -> bool {
         work::count(header.len() + body.len());
         let Some((plaintext, tag)) = body.split_last_chunk_mut::<TAG>() else { return false };
@@ -148,15 +149,15 @@ impl Key {
         true
     }
 
-    /// Decrypts `body` in place; its last 16 bytes, the tag, stay. Returns whether it is authentic; if not,
-    /// the bytes of `body` are undefined.
+    /// Decrypts `body` in place. The tag in its last 16 bytes does not change. Returns whether `body` is authentic. If
+    /// it is not, the bytes of `body` are undefined.
     #[must_use]
     pub(crate) fn open(&self, number: u64, header: &[u8], body: &mut [u8]) -> bool {
         work::count(header.len() + body.len());
         self.key.open_in_place(self.nonce(number), Aad::from(header), body).is_ok()
     }
 
-    /// Nonce: the packet number, extended to the length of a nonce, exclusive-or the mask (RFC 9001 §5.3).
+    /// The nonce: the packet number, with zeros in front up to the length of a nonce, XOR the mask (RFC 9001 §5.3).
     fn nonce(&self, number: u64) -> Nonce {
         let mut nonce = self.mask;
         for (byte, of_number) in nonce[4..].iter_mut().zip(number.to_be_bytes()) {

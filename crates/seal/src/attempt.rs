@@ -1,4 +1,5 @@
-//! A handshake that this side began: one message 1, identical on all paths, repeated until it is answered.
+//! A handshake that this side began. The same message 1 goes out on all paths and is repeated until the peer answers
+//! it.
 
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::time::{Duration, Instant};
@@ -8,18 +9,19 @@ use crate::handshake::{Answer, Initiator};
 use crate::identity::Peer;
 use crate::keys::{Completed, HandshakeId, RouteBytes};
 
-/// Bounds of the wait for an answer: it starts at the first and doubles up to the second.
+/// The wait for an answer before message 1 is repeated. The first wait has this length. Each further wait is twice as
+/// long, up to the next constant, or for a handshake that continues a session up to the one after it.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT_OF_SESSION: Duration = Duration::from_secs(2);
-/// Age after which an unanswered handshake is joined by a new one: a responder under a flood may have dropped
-/// the old one and does not compute the same message a second time.
+/// Age at which a second handshake begins in addition to an unanswered one. Under a flood, a responder may have dropped
+/// the first one, and it does not compute the same message a second time.
 const FRESH_AFTER: Duration = Duration::from_secs(2);
 
-/// A handshake under way.
+/// A handshake in progress.
 pub(crate) struct Attempt {
     initiator: Initiator,
-    /// Handshake whose session is to be continued.
+    /// The handshake whose session the new handshake continues.
     pub continues: Option<HandshakeId>,
     /// Destinations of message 1.
     tuples: Vec<FourTuple>,
@@ -31,8 +33,8 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
-    /// Sends message 1 to `tuples` with `packet` in it. Without `route` it draws its route bytes. Returns `None` if the packet or the peer's key does
-    /// not allow it.
+    /// Sends message 1 with `packet` inside to `tuples`. If `route` is `None`, random route bytes are used. Returns
+    /// `None` if the packet is too long or if the peer's key is invalid.
     pub fn begin(
         now: Instant,
         peer: &Peer,
@@ -92,8 +94,8 @@ impl Attempt {
         self.add(to, cx);
     }
 
-    /// Handles a retry from `from`, whose cookie is valid for that address alone. Returns true for the first
-    /// retry: the caller restarts its wait for an answer, because the earlier message will not get one.
+    /// Handles a retry from `from`. The cookie in the retry is valid for that address only. Returns true for the first
+    /// retry. The caller then starts its wait for an answer again, because the earlier message will get no answer.
     pub fn on_retry(&mut self, now: Instant, from: &FourTuple, datagram: &[u8], cx: &mut Context) -> bool {
         if !self.tuples.contains(from) || !self.initiator.on_retry(datagram) {
             return false;
@@ -106,7 +108,7 @@ impl Attempt {
         first
     }
 
-    /// Reads message 2 and returns keys, answer and packet. Returns `None` if `datagram` does not answer this
+    /// Reads message 2. Returns the keys, the answer and the packet, or `None` if `datagram` does not answer this
     /// handshake.
     pub fn read(&mut self, datagram: &[u8]) -> Option<(Completed, Answer, Vec<u8>)> {
         self.initiator.read(datagram).ok()
@@ -124,7 +126,7 @@ impl Attempt {
         self.next.min(self.began + FRESH_AFTER)
     }
 
-    /// Repeats message 1 if that is due. Returns whether a new handshake should begin.
+    /// Repeats message 1 if it is time for that. Returns whether a new handshake should begin.
     pub fn on_timeout(&mut self, now: Instant, cx: &mut Context) -> bool {
         if now >= self.began + FRESH_AFTER {
             return true;

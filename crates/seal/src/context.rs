@@ -17,7 +17,7 @@ use crate::outbox::Outbox;
 pub(crate) struct Keyset {
     pub number: u64,
     pub keys: Keys,
-    /// Lines for a log of keys, written once a session owns the keys.
+    /// The lines for the key log. They are written once a session owns the keys.
     log: Option<Zeroizing<String>>,
 }
 
@@ -25,12 +25,12 @@ pub(crate) struct Keyset {
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Owner {
     Session(SealId),
-    /// An answered handshake that no datagram has confirmed: the initiator may be somebody who repeats a
-    /// recorded message.
+    /// A handshake that was answered, but that no datagram has confirmed. Its initiator may be an attacker who repeats
+    /// a recorded message.
     Tentative(Slot),
 }
 
-/// Keyset and path of a connection id.
+/// The keys and the path that belong to a connection id.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Receiving {
     pub keyset: u64,
@@ -44,11 +44,11 @@ pub(crate) struct Context {
     pub outbox: Outbox,
     /// Randomness of the handshakes that this side begins.
     pub random: Random,
-    /// Handshakes that this side began, by their initiator's id.
+    /// The handshakes that this side began. The key is the initiator's id.
     pub attempts: BTreeMap<[u8; 8], SealId>,
-    /// Silent sessions: their owner checks whether an association still needs them.
+    /// Sessions that have been silent. Their owner checks whether an association still needs them.
     pub silent: Vec<SealId>,
-    /// Accepted sessions that receive datagrams: their owner checks whether they have an association.
+    /// Accepted sessions that receive datagrams. Their owner checks whether they have an association.
     pub talking: Vec<SealId>,
     pub log: Option<Log>,
     ids: BTreeMap<ConnectionId, Receiving>,
@@ -74,7 +74,7 @@ impl Context {
         }
     }
 
-    /// Registers keys for `owner`, so that their connection ids are known from now on.
+    /// Registers keys for `owner`. From now on their connection ids are known.
     pub fn keyset(&mut self, completed: Completed, owner: Owner) -> Keyset {
         self.keysets += 1;
         let keys = Keys::new(completed);
@@ -89,8 +89,8 @@ impl Context {
         keyset
     }
 
-    /// Makes `owner` the owner of these keys. Only keys of sessions are logged, because a host with the token
-    /// can cause handshakes without end.
+    /// Makes `owner` the owner of these keys. Only the keys of sessions are logged, because any host with the token can
+    /// start any number of handshakes.
     pub fn own(&mut self, keyset: &mut Keyset, owner: Owner) {
         self.owners.insert(keyset.number, owner);
         if let (Owner::Session(_), Some(log)) = (owner, &mut self.log) {
@@ -98,7 +98,7 @@ impl Context {
         }
     }
 
-    /// Removes these keys: their connection ids are unknown from now on.
+    /// Removes these keys. From now on their connection ids are unknown.
     pub fn disown(&mut self, keyset: &Keyset) {
         self.owners.remove(&keyset.number);
         for (_, id) in ids(keyset) {
@@ -113,7 +113,7 @@ impl Context {
         self.owners.get(&keyset).copied()
     }
 
-    /// Removes handshakes of this side that are abandoned or complete.
+    /// Removes handshakes of this side that were given up or that are complete.
     pub fn forget_attempts(&mut self, ids: impl Iterator<Item = [u8; 8]>) {
         ids.for_each(|id| {
             self.attempts.remove(&id);

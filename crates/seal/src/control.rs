@@ -1,5 +1,5 @@
-//! Control messages, which seals exchange inside the envelope. No SCTP packet begins with two zeros, because
-//! a port is never zero.
+//! Control messages from one seal to the other. They travel as encrypted datagrams. Each begins with two zeros, which
+//! no SCTP packet does, because an SCTP port is never zero.
 
 use crate::wire::{DATA_HEADER, TAG};
 
@@ -14,11 +14,11 @@ const REPLACED: u8 = 2;
 /// A message from one seal to the other.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Control {
-    /// A challenge: the peer returns these bytes from the address where they arrive.
+    /// A challenge. The peer sends these bytes back from the address at which it received them.
     Challenge([u8; 8]),
-    /// The bytes of a challenge.
+    /// The answer to a challenge, with the bytes of the challenge.
     Response([u8; 8]),
-    /// A request for a sign of life.
+    /// A request to the peer to show that it is still there.
     Ping,
     /// The answer to a ping.
     Pong,
@@ -28,7 +28,7 @@ pub(crate) enum Control {
     Replaced,
 }
 
-/// Returns whether a plaintext is a control message of a known or unknown kind.
+/// Returns whether a plaintext is a control message. The kind of message may be unknown.
 pub(crate) fn is_control(plaintext: &[u8]) -> bool {
     plaintext.starts_with(&[0, 0])
 }
@@ -47,7 +47,7 @@ impl Control {
         }
     }
 
-    /// Writes the message as a datagram with room for the envelope.
+    /// Writes the message as a datagram that has room for the header and the tag.
     pub fn datagram(self) -> Vec<u8> {
         let (kind, data): (u8, &[u8]) = match &self {
             Control::Challenge(nonce) => (CHALLENGE, nonce),
@@ -61,12 +61,12 @@ impl Control {
     }
 }
 
-/// A datagram of `parts` with room for the envelope.
+/// Joins `parts` to a datagram that has room for the header and the tag.
 pub(crate) fn enveloped(parts: &[&[u8]]) -> Vec<u8> {
     [&[0; DATA_HEADER][..], &parts.concat(), &[0; TAG]].concat()
 }
 
-/// Returns the bytes between the two parts of the envelope.
+/// Returns the bytes between the header and the tag.
 pub(crate) fn inside(datagram: &[u8]) -> &[u8] {
     let end = datagram.len().saturating_sub(TAG);
     datagram.get(DATA_HEADER..end).unwrap_or_default()

@@ -18,15 +18,15 @@ use crate::layer::{Opened, Seal, Sealing};
 use crate::stats::SealStats;
 use crate::tap::{PacketTap, show};
 
-/// Maximum number of events that wait to be read, without enrolments, which are few per key. Drivers read the
-/// events after each call.
+/// Maximum number of events that wait to be read. Enrolments are not counted, because there are only a few per key.
+/// Drivers read the events after each call.
 const MOST_EVENTS: usize = 8192;
 
 /// Reason why no association was opened.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// The endpoint's reason.
+    /// The endpoint refused to open the association.
     #[error(transparent)]
     Endpoint(#[from] endpoint::ConnectError),
     /// The caller gave no key, but a sealed endpoint only connects to a peer with a known key.
@@ -45,15 +45,15 @@ pub struct SealedEndpoint {
     endpoint: Endpoint,
     seal: Option<Seal>,
     opened: Vec<Opened>,
-    /// Events of the seal that were already applied to the endpoint.
+    /// Events of the seal. The endpoint has already been informed of them.
     events: VecDeque<SealEvent>,
     tap: Option<PacketTap>,
-    /// Plaintext copy for the tap, kept until it is clear that the packets leave.
+    /// A copy of the plaintext for the tap. It is kept until it is certain that the packets are sent.
     shown: Vec<u8>,
 }
 
 impl SealedEndpoint {
-    /// An endpoint without associations. With a seal, [`crate::ENVELOPE`] is entered into the configuration.
+    /// An endpoint without associations. If it has a seal, [`crate::ENVELOPE`] is set in its configuration.
     pub fn new(mut config: EndpointConfig, seal: Option<SealConfig>, seeds: &Seeds) -> Self {
         if seal.is_some() {
             Arc::make_mut(&mut config.transport).envelope = crate::ENVELOPE;
@@ -100,13 +100,13 @@ impl SealedEndpoint {
         Ok(connected?)
     }
 
-    /// Prepares a session with `peer`, for applications that open associations themselves. The handshake
-    /// begins when an association sends on a 4-tuple that names the session. Returns `None` without a seal.
+    /// Prepares a session with `peer`, for applications that open associations themselves. The handshake begins when an
+    /// association first sends on a 4-tuple that names the session. Returns `None` if the endpoint has no seal.
     pub fn session_with(&mut self, now: Instant, peer: Peer) -> Option<SealId> {
         Some(self.seal.as_mut()?.connect(now, peer))
     }
 
-    /// Takes received datagrams of one 4-tuple as the socket names it ([`FourTuple::new`]): each but the last
+    /// Receives datagrams of one 4-tuple, as the socket names it ([`FourTuple::new`]). Each datagram except the last
     /// has `stride` bytes.
     pub fn receive(&mut self, now: Instant, tuple: FourTuple, data: BytesMut, stride: usize) {
         let Some(seal) = &mut self.seal else {
@@ -172,8 +172,8 @@ impl SealedEndpoint {
         self.next_output(now, buf, None)
     }
 
-    /// As [`SealedEndpoint::poll_output`], and fills `open` with the same datagrams before they were sealed,
-    /// for measurements. `open` is empty for datagrams of the seal itself.
+    /// Does the same as [`SealedEndpoint::poll_output`], and also writes the unencrypted datagrams to `open`, for
+    /// measurements. `open` is empty for datagrams that the seal itself sends.
     pub fn poll_output_open(
         &mut self,
         now: Instant,
@@ -219,7 +219,7 @@ impl SealedEndpoint {
         self.seal.as_mut()?.poll_output(now, buf)
     }
 
-    /// Time at which [`SealedEndpoint::handle_timeout`] must be called. Valid only after `poll_output`
+    /// Time at which [`SealedEndpoint::handle_timeout`] must be called. The time is valid only after `poll_output` has
     /// returned `None`.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let seal = self.seal.as_ref().and_then(Seal::poll_timeout);
@@ -236,7 +236,7 @@ impl SealedEndpoint {
         self.events.pop_front()
     }
 
-    /// Opens a path of an association that this side opened; `tuple` need not name the session.
+    /// Opens a path of an association that this side opened. `tuple` does not have to name the session.
     ///
     /// # Errors
     /// [`AssociationError`].
@@ -250,8 +250,8 @@ impl SealedEndpoint {
         self.endpoint.add_path(now, id, tuple, mtu)
     }
 
-    /// Changes this side's address of a path to that of the driver's new socket. `tuple` need not name the
-    /// session.
+    /// Changes this side's address of a path to the address of the driver's new socket. `tuple` does not have to name
+    /// the session.
     ///
     /// # Errors
     /// [`AssociationError`].
@@ -270,17 +270,18 @@ impl SealedEndpoint {
         Ok(())
     }
 
-    /// Session of an association: [`SealId::CLEAR`] without a seal.
+    /// The session of an association, or [`SealId::CLEAR`] if the endpoint has no seal.
     pub fn session(&self, id: AssociationId) -> SealId {
         self.endpoint.sealed(id).unwrap_or_default()
     }
 
-    /// Proven key of an association's peer. `None` without a seal, and before the handshake is complete.
+    /// The key that an association's peer has proven. `None` if the endpoint has no seal, or if the handshake is not
+    /// complete.
     pub fn peer(&self, id: AssociationId) -> Option<PublicKey> {
         self.seal.as_ref()?.peer(self.session(id))
     }
 
-    /// Replaces the keys that may connect. Sessions end if their senders may not connect any longer
+    /// Replaces the list of keys that may connect. The sessions of senders that may no longer connect end
     /// ([`Seal::set_access`]).
     pub fn set_access(&mut self, now: Instant, access: Access) {
         if let Some(seal) = &mut self.seal {
@@ -297,9 +298,8 @@ impl SealedEndpoint {
         }
     }
 
-    /// Shows `tap` each packet from now on as the endpoint receives or sends it, after decryption and before
-    /// encryption. INIT and INIT ACK leave inside a handshake, which is repeated more often than `tap` shows
-    /// them.
+    /// From now on, passes each packet that the endpoint receives or sends to `tap`, as plaintext. `tap` may see an
+    /// INIT or INIT ACK once, although it is sent several times: a handshake carries it, and handshakes are repeated.
     pub fn set_tap(&mut self, tap: Option<PacketTap>) {
         self.tap = tap;
     }
@@ -320,8 +320,8 @@ impl SealedEndpoint {
     }
 }
 
-/// Adds an event. A full queue drops its oldest event, but never an enrolment: a store that missed one would
-/// lose a sender.
+/// Adds an event. If the queue is full, its oldest event is dropped. An enrolment is never dropped, because a store
+/// that missed one would lose a sender.
 fn queue(events: &mut VecDeque<SealEvent>, event: SealEvent) {
     if events.len() >= MOST_EVENTS
         && let Some(oldest) = events.iter().position(|e| !matches!(e, SealEvent::Enrolled { .. }))

@@ -11,8 +11,8 @@ use crate::identity::{PublicKey, TokenId};
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum SealEvent {
-    /// A handshake opened a session. The responder reports it once the first datagram has opened under the
-    /// new keys; before, the peer may be somebody who repeats a recorded message.
+    /// A handshake opened a session. The responder reports this only after it has received an authentic datagram under
+    /// the new keys. Before that, the peer may be an attacker who repeats a recorded message.
     Established {
         /// The session.
         sealed: SealId,
@@ -36,17 +36,18 @@ pub enum SealEvent {
         /// The sender.
         key: PublicKey,
     },
-    /// A sender that may not connect asked to: it has the token, but its key was never admitted or was revoked. The
-    /// sender has proven that it owns the key, but not its address: a message that somebody recorded and forwarded is
-    /// reported as well. At most once per key and minute, and eight times per minute in total.
+    /// A sender that may not connect has tried to. It has the token, but its key was never admitted or was revoked. It
+    /// has proven that it owns the key, but it has not proven its address. An attacker who recorded the message and
+    /// sent it again causes this event as well. The event is reported at most once per key and minute, and at most
+    /// eight times per minute in total.
     Refused {
         /// The sender.
         key: PublicKey,
         /// Source address of the message.
         from: SocketAddr,
     },
-    /// A path moved to other addresses, where the peer answered a challenge. A [`crate::SealedEndpoint`] has
-    /// already updated its endpoint.
+    /// A path has new addresses, and the peer has answered a challenge there. A [`crate::SealedEndpoint`] has already
+    /// informed its endpoint.
     Moved {
         /// Previous addresses.
         from: FourTuple,
@@ -60,17 +61,17 @@ pub enum SealEvent {
         /// Reason.
         why: Lost,
     },
-    /// A hint for people: a message of a handshake, or an answer to one, has another version of sealed
-    /// datagrams than [`crate::VERSION`]. Any host can send one, hence an attempt continues. Reported once
-    /// per attempt if the answer names an attempt of this side, otherwise once per minute.
+    /// A hint for the user. A handshake message, or an answer to one, has another version of sealed datagrams than
+    /// [`crate::VERSION`]. Any host can send such a message, so an attempt to connect continues. The event is reported
+    /// once per attempt if the answer names an attempt of this side, otherwise once per minute.
     OtherVersion {
         /// Source address.
         from: SocketAddr,
         /// Version of the other program.
         version: u8,
     },
-    /// A hint for the error message of a failed attempt: an answer claims that the receiver runs without a
-    /// seal. Any host on the path can send one, hence the attempt continues. Reported once per attempt.
+    /// A hint for the error message of a failed attempt. An answer says that the receiver runs without a seal. Any host
+    /// on the path can send such an answer, so the attempt continues. The event is reported once per attempt.
     PlainPeer {
         /// Session of the attempt.
         sealed: SealId,
@@ -81,7 +82,7 @@ pub enum SealEvent {
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Lost {
-    /// The peer has proven its identity and no longer has the session: it was restarted.
+    /// The peer has proven its identity and does not know the session. It was restarted.
     #[error("the receiver was restarted")]
     Unknown,
     /// The peer has proven its identity and does not admit this side's key.
@@ -91,13 +92,13 @@ pub enum Lost {
     /// withdrawn.
     #[error("the sender is no longer admitted")]
     Revoked,
-    /// The sender's key had more sessions than the limit, and this one was silent for longest.
+    /// The sender's key had more sessions than allowed, and this session had been silent for the longest time.
     #[error("newer sessions of the same sender took its place")]
     Replaced,
-    /// The peer has proven its identity and has no room for more sessions.
+    /// The peer has proven its identity and cannot accept more sessions.
     #[error("the receiver has no room for more senders")]
     Busy,
-    /// The peer completed a handshake, but no datagram arrived under its keys.
+    /// The peer completed a handshake, but no datagram encrypted with the new keys arrived.
     #[error("the receiver fell silent during the handshake")]
     Unanswered,
 }

@@ -1,14 +1,14 @@
-//! Key generations: a chain of secrets, one for each 2^22 packet numbers.
+//! Key generations: a chain of secrets. A new generation begins after every 2^22 packet numbers.
 
 use crate::aead::{Cipher, Key};
 use crate::secret::Secret;
 
-/// Base-2 logarithm of the packet numbers per generation. AES-128-GCM may encrypt more under one key: 2²³
-/// (RFC 9001 §6.6).
+/// Each generation has 2 to the power of this many packet numbers. AES-128-GCM would allow more datagrams under one
+/// key: 2²³ (RFC 9001 §6.6).
 pub(crate) const GENERATION_BITS: u32 = 22;
 
-/// The generations of one path and direction. Each secret is overwritten as soon as the next one is derived
-/// from it, and does not reveal earlier ones; a receiver keeps a copy of the current one.
+/// The key generations for one path and one direction. Each secret is overwritten as soon as the next one is derived
+/// from it, and earlier secrets cannot be computed from later ones. A receiver keeps a copy of the current secret.
 #[derive(Clone)]
 pub(crate) struct Chain {
     cipher: Cipher,
@@ -18,7 +18,7 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// A chain whose first generation, 0, has this secret.
+    /// A chain that begins at generation 0 with this secret.
     pub(crate) fn new(cipher: Cipher, secret: Secret) -> Self {
         Chain { cipher, generation: 0, secret }
     }
@@ -35,7 +35,7 @@ impl Chain {
         key
     }
 
-    /// Derives the key of a later generation and skips those before it.
+    /// Derives the key of a later generation. The generations before it are skipped.
     pub(crate) fn take_at(&mut self, generation: u64) -> Key {
         debug_assert!(generation >= self.generation, "a chain leads in one direction");
         self.skip_to(generation);

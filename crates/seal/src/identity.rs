@@ -9,7 +9,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::secret::Secret;
 
-/// A static private key: X25519 (RFC 7748). The key is wiped when it is dropped.
+/// A static private key: X25519 (RFC 7748). It is overwritten when it is dropped.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct SecretKey([u8; 32]);
 
@@ -59,8 +59,9 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-/// The 32 bytes that a pairing hands over: the pre-shared key of its handshakes. Derived keys are computed
-/// once, together with the token. All of it is wiped on drop.
+/// The 32 bytes that two sides share through a pairing. They are the pre-shared key of the handshakes between these
+/// sides. The keys that derive from them are computed once, together with the token. Everything is overwritten when it
+/// is dropped.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct Token {
     bytes: [u8; 32],
@@ -92,7 +93,7 @@ impl Token {
         Token::from_bytes(*bytes)
     }
 
-    /// Identifier of the token in the clear, which reveals nothing about the token's bytes.
+    /// The identifier of the token. It is sent unencrypted and reveals nothing about the bytes of the token.
     pub fn id(&self) -> TokenId {
         TokenId(self.id)
     }
@@ -114,7 +115,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Identifier of a token in the clear.
+/// The identifier of a token. It is sent unencrypted.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TokenId(pub [u8; 8]);
 
@@ -127,8 +128,8 @@ pub struct Peer {
     pub token: Token,
 }
 
-/// Keys that may connect, as the owner of the key store entered them. The owner leaves an expired grant out,
-/// or closes it so that its present senders may still connect.
+/// The keys that may connect, as the owner of the key store entered them. The owner removes an expired grant, or closes
+/// it. If a grant is closed, the senders that it has may still connect.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     /// Grants. A token belongs to one grant.
@@ -137,7 +138,8 @@ pub struct Access {
     pub revoked: BTreeSet<PublicKey>,
 }
 
-/// Number of senders at which a grant closes, so that a leaked token cannot fill a key store.
+/// Maximum number of senders of a grant. A grant with that many is closed, so that a stolen token cannot fill a key
+/// store.
 pub const MOST_SENDERS: usize = 1000;
 
 /// A token and the senders that may use it.
@@ -147,10 +149,11 @@ pub struct Grant {
     pub token: Token,
     /// Senders that may connect under it.
     pub senders: BTreeSet<PublicKey>,
-    /// True if further senders may connect, which then become senders of the grant. The grant must have fewer
-    /// than [`MOST_SENDERS`] senders and no revoked one, who could return with another key.
+    /// True if further senders may connect. They then become senders of the grant. The grant must have fewer than
+    /// [`MOST_SENDERS`] senders. It must also have no revoked sender, because that sender could come back with another
+    /// key.
     pub open: bool,
-    /// True if the first sender closes the grant.
+    /// True if the grant closes after its first sender.
     pub once: bool,
 }
 
@@ -171,8 +174,8 @@ impl Access {
         self.grants.iter().find(|g| g.token.id() == token)
     }
 
-    /// Returns whether `key` may connect under `token`: it is not revoked, and either belongs to the grant or
-    /// the grant is open.
+    /// Returns whether `key` may connect under `token`. The key must not be revoked. It must belong to the grant, or
+    /// the grant must be open.
     pub fn admits(&self, token: TokenId, key: &PublicKey) -> bool {
         let admitted = |g: &Grant| g.senders.contains(key) || self.is_open(g);
         !self.revoked.contains(key) && self.grant(token).is_some_and(admitted)
@@ -183,9 +186,9 @@ impl Access {
         grant.open && grant.senders.len() < MOST_SENDERS && grant.senders.is_disjoint(&self.revoked)
     }
 
-    /// Enrols `key`, which has connected under `token`: it becomes a sender of the grant if the grant is
-    /// open, and closes a single-use grant. Call this only after the first datagram has opened under the keys
-    /// of the handshake; until then the message may be a repetition.
+    /// Enrols `key`, which has connected under `token`. If the grant is open, the key becomes a sender of the grant. A
+    /// single-use grant closes. Call this only after the first authentic datagram under the handshake's keys. Before
+    /// that, the message may be a repetition by an attacker.
     pub fn enrol(&mut self, token: TokenId, key: PublicKey) -> Enrolment {
         if !self.admits(token, &key) {
             return Enrolment::Refused;

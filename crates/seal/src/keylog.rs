@@ -1,8 +1,8 @@
-//! Writes and reads the log of keys, which decrypts recordings: one line per path and direction of a
-//! handshake.
+//! Writes and reads the key log, with which recorded datagrams can be decrypted. It has one line per path and direction
+//! of a handshake.
 //!
-//! `STRANDCAST1 CONNECTION-ID PATH CIPHER SECRET`, where connection id and secret are hexadecimal, and the
-//! secret is that of the path's first key generation.
+//! `STRANDCAST1 CONNECTION-ID PATH CIPHER SECRET`. The connection id and the secret are hexadecimal. The secret is the
+//! one of the path's first key generation.
 
 use std::collections::BTreeMap;
 
@@ -50,14 +50,14 @@ pub struct KeyLog {
 /// One path and direction.
 struct Logged {
     cipher: Cipher,
-    /// Secrets of the generations from the first one up to the last one that a datagram named. The secrets are derived
-    /// once, even for datagrams that do not open.
+    /// The secrets of the generations from the first one to the last one that a datagram named. Each is derived only
+    /// once, even if no datagram can be decrypted with it.
     secrets: Vec<Secret>,
     receiver: Receiver,
 }
 
 impl KeyLog {
-    /// Adds a line and returns true; ignores other lines and returns false.
+    /// Adds a line. Returns false and ignores the line if it is not a line of a key log.
     pub fn add(&mut self, line: &str) -> bool {
         let mut fields = line.split_ascii_whitespace();
         let (Some(LABEL), Some(id), Some(_path), Some(cipher), Some(secret), None) =
@@ -73,9 +73,9 @@ impl KeyLog {
         true
     }
 
-    /// Opens a recorded datagram in place and returns its SCTP packet. Returns `None` if the bytes are not a
-    /// sealed datagram, if its keys are not in the log, or if it was opened before. Control messages of the
-    /// seal give empty packets.
+    /// Decrypts a recorded datagram in place and returns its SCTP packet. Returns `None` if the bytes are not a sealed
+    /// datagram, if the log does not contain its keys, or if it was decrypted before. For a control message of the
+    /// seal, the returned packet is empty.
     pub fn open<'a>(&mut self, datagram: &'a mut [u8]) -> Option<&'a [u8]> {
         let Ok(Datagram::Data { id }) = Datagram::parse(datagram) else { return None };
         let logged = self.paths.get_mut(&id)?;
@@ -95,7 +95,7 @@ impl KeyLog {
     }
 }
 
-/// Returns the secret of a generation and keeps the earlier ones. A number on the wire names one of 1024
+/// Returns the secret of a generation. The earlier secrets are kept. A number in a datagram can belong to one of 1024
 /// generations.
 fn secret(secrets: &mut Vec<Secret>, generation: u64) -> Secret {
     let generation = generation as usize;

@@ -12,20 +12,21 @@ use crate::secret::Secret;
 pub(crate) use crate::path::Discard;
 pub(crate) use crate::wire::{ConnectionId, RouteBytes};
 
-/// Path numbers of a handshake: 0 to 31. An initiator that needs another number makes a new handshake, in
-/// which only the remaining paths have numbers.
+/// Number of paths that a handshake can number: 0 to 31. An initiator that needs another number makes a new handshake.
+/// In the new handshake, only the paths that are still in use have numbers.
 pub(crate) const PATHS: u8 = 32;
-/// Number of paths of a handshake that have keys and replay windows at once, equal to the maximum number of
-/// paths of an association. One more path makes the one rest on which no datagram opened for longest. A
-/// resting path accepts newer datagrams only, and gets keys and a window again when one arrives.
+/// Number of paths of a handshake that can have receiving keys and a replay window at the same time. It equals the
+/// maximum number of paths of an association. If one more path is used, the path whose last authentic datagram is
+/// oldest gives up its keys and its window: it rests. When a newer datagram arrives on a resting path, the path gets
+/// keys and a window again.
 pub(crate) const RECEIVING: usize = MAX_PATHS;
-/// Maximum heap of a handshake's keys in bytes, for any input of the peer.
+/// Maximum heap of a handshake's keys in bytes, whatever the peer sends.
 pub(crate) const KEYS_HEAP: usize = 100 << 10;
-/// Remaining packet numbers of a path at which a new handshake is due: an hour's, at a thousand million per
-/// second.
+/// When a path has only this many packet numbers left, a new handshake is due. At a thousand million datagrams per
+/// second, they last about an hour.
 const NUMBERS_DUE: u64 = 1 << 42;
 
-/// Identifier of a complete handshake, equal on both sides. Not a secret.
+/// Identifier of a complete handshake. It is the same on both sides and is not secret.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct HandshakeId(pub [u8; 16]);
 
@@ -40,30 +41,30 @@ pub(crate) struct Completed {
     pub receive: Secret,
     /// Identifier of the handshake.
     pub handshake: HandshakeId,
-    /// Route bytes of connection ids towards the responder.
+    /// Route bytes in the connection ids of datagrams to the responder.
     pub route: RouteBytes,
-    /// True if this side has begun the handshake.
+    /// True if this side began the handshake.
     pub initiates: bool,
     /// Key that the other side has proven.
     pub remote: PublicKey,
 }
 
-/// The keys of a handshake. The handshake's secrets are overwritten once the secrets of all paths are derived
-/// from them, so that no remaining secret reveals the keys of past generations.
+/// The keys of a handshake. The handshake's secrets are overwritten as soon as the secrets of all paths are derived
+/// from them. So the keys of past generations cannot be computed from the secrets that remain.
 pub(crate) struct Keys {
     cipher: Cipher,
     handshake: HandshakeId,
     remote: PublicKey,
     paths: Vec<Path>,
-    /// Forged datagrams on all paths together (RFC 9001 §6.6).
+    /// Number of forged datagrams, on all paths together (RFC 9001 §6.6).
     forged: u64,
-    /// Authentic datagrams on all paths together.
+    /// Number of authentic datagrams, on all paths together.
     opened: u64,
 }
 
 /// Both directions of a path.
 struct Path {
-    /// Connection id of datagrams to this side.
+    /// The connection id of datagrams to this side.
     id: ConnectionId,
     send: Sending,
     receive: Receiving,
@@ -76,12 +77,12 @@ enum Sending {
 
 enum Receiving {
     Unused(Secret),
-    /// Receives. `last` is the count of decrypted datagrams on all paths at the last one on this path.
+    /// The path receives. When its last authentic datagram arrived, `last` such datagrams had arrived on all paths.
     Used {
         receiver: Box<Receiver>,
         last: u64,
     },
-    /// Rests, because [`RECEIVING`] other paths were used later.
+    /// The path rests, because [`RECEIVING`] other paths were used after it.
     Resting(Resting),
 }
 
@@ -115,13 +116,14 @@ impl Keys {
         self.remote
     }
 
-    /// Connection id of datagrams to this side on a path, used or not; `None` for an unknown path.
+    /// The connection id of datagrams to this side on a path, whether the path is in use or not. `None` if the path is
+    /// unknown.
     pub(crate) fn connection_id(&self, path: u8) -> Option<ConnectionId> {
         self.paths.get(usize::from(path)).map(|path| path.id)
     }
 
-    /// First connection ids and secrets of a path, sending and receiving, as a log of keys needs them. `None`
-    /// once the path is used, because its first secrets are overwritten.
+    /// The connection ids and the first secrets of a path, for sending and for receiving. The key log needs them.
+    /// `None` once the path is in use, because its first secrets are then overwritten.
     pub(crate) fn log(&self, path: u8) -> Option<[(ConnectionId, Secret); 2]> {
         let Path { id, send, receive } = self.paths.get(usize::from(path))?;
         let (Sending::Unused { id: sending, secret: send }, Receiving::Unused(receive)) = (send, receive)
@@ -131,10 +133,11 @@ impl Keys {
         Some([(*sending, send.clone()), (*id, receive.clone())])
     }
 
-    /// Seals a whole datagram in place: 13 bytes of room, the packet, 16 bytes of room.
+    /// Encrypts a whole datagram in place. The packet must have 13 bytes of room before it and 16 bytes of room after
+    /// it.
     ///
-    /// Returns its packet number. Returns `None` and leaves the datagram unsealed if the path is unknown, if
-    /// its numbers are used up, or if the datagram contains no packet.
+    /// Returns the packet number. Returns `None` and does not encrypt the datagram if the path is unknown, if the path
+    /// has no packet number left, or if the datagram contains no packet.
     pub(crate) fn seal(&mut self, now: Instant, path: u8, datagram: &mut [u8]) -> Option<PacketNumber> {
         let cipher = self.cipher;
         let path = self.paths.get_mut(usize::from(path))?;
@@ -142,12 +145,12 @@ impl Keys {
         path.send.sender(cipher).seal(now, received, datagram)
     }
 
-    /// Opens a whole datagram in place: its packet lies between its first 13 and its last 16 bytes.
+    /// Decrypts a whole datagram in place. The packet is between the first 13 and the last 16 bytes.
     ///
     /// # Errors
     ///
-    /// The reason for dropping the datagram. Its bytes are then undefined, and no number, window or key has
-    /// changed.
+    /// The reason why the datagram must be dropped. The bytes of the datagram are then undefined. No packet number,
+    /// window or key has changed.
     pub(crate) fn open(&mut self, path: u8, datagram: &mut [u8]) -> Result<PacketNumber, Discard> {
         if self.forged >= self.cipher.integrity_limit() {
             return Err(Discard::Exhausted);
@@ -172,7 +175,7 @@ impl Keys {
         self.count(path, opened)
     }
 
-    /// Counts the result of opening a datagram of a path.
+    /// Counts the result of decrypting a datagram of a path.
     fn count(&mut self, path: u8, opened: Result<PacketNumber, Discard>) -> Result<PacketNumber, Discard> {
         match opened {
             Ok(_) => self.opened_on(path),
@@ -182,8 +185,8 @@ impl Keys {
         opened
     }
 
-    /// Records that a datagram has opened on a path. If more paths are in use than have room, the one on
-    /// which no datagram opened for longest rests.
+    /// Records an authentic datagram on a path. If more paths are in use than there is room for, the path whose last
+    /// authentic datagram is oldest rests.
     fn opened_on(&mut self, path: u8) {
         self.opened += 1;
         let opened = self.opened;
@@ -217,15 +220,15 @@ impl Keys {
         self.forged
     }
 
-    /// Returns whether a new handshake is due: packet numbers run out, or forged datagrams exceed half of the
-    /// cipher's integrity limit.
+    /// Returns whether a new handshake is due. It is due when few packet numbers are left, or when the forged datagrams
+    /// exceed half of the cipher's integrity limit.
     pub(crate) fn renewal_due(&self) -> bool {
         self.forged >= self.cipher.integrity_limit() / 2
             || self.paths.iter().filter_map(|path| path.send.left()).any(|left| left < NUMBERS_DUE)
     }
 
-    /// Skips `on` packet numbers for sending on a path, staying below `most`, because a test cannot seal that
-    /// many datagrams.
+    /// For tests, which cannot encrypt that many datagrams: skips `on` packet numbers for sending on a path, but stays
+    /// below `most`.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn go_on(&mut self, path: u8, on: u64, most: u64) {
         let cipher = self.cipher;
@@ -238,7 +241,7 @@ impl Keys {
 }
 
 impl Sending {
-    /// The path's sender, created at its first use.
+    /// The path's sender. It is created when it is first used.
     fn sender(&mut self, cipher: Cipher) -> &mut Sender {
         if let Sending::Unused { id, secret } = self {
             *self = Sending::Used(Box::new(Sender::new(*id, cipher, secret.clone())));
@@ -249,7 +252,7 @@ impl Sending {
         }
     }
 
-    /// Number of packet numbers left, if any was used.
+    /// Number of packet numbers that are left, or `None` if no number was used.
     fn left(&self) -> Option<u64> {
         match self {
             Sending::Used(sender) => Some(sender.left()),
@@ -268,7 +271,7 @@ impl Receiving {
         }
     }
 
-    /// Number of datagrams that had opened on all paths when the last one opened here. `None` without a
+    /// Number of authentic datagrams on all paths at the time of the last one on this path. `None` if the path has no
     /// receiver.
     fn last(&self) -> Option<u64> {
         match self {
@@ -278,7 +281,7 @@ impl Receiving {
     }
 }
 
-/// Connection id of a path in a direction. Towards the responder it begins with `route`.
+/// The connection id of a path in one direction. In the direction to the responder it begins with `route`.
 fn connection_id(direction: &Secret, path: u8, route: Option<RouteBytes>) -> ConnectionId {
     let mut id = [0; 8];
     direction.expand("connection id", &[path], &mut id);
@@ -288,7 +291,7 @@ fn connection_id(direction: &Secret, path: u8, route: Option<RouteBytes>) -> Con
     ConnectionId(id)
 }
 
-/// Secret of a path's first generation in a direction.
+/// The secret of a path's first key generation in one direction.
 fn first_secret(direction: &Secret, path: u8) -> Secret {
     direction.derive("path", &[path])
 }

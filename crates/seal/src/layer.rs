@@ -1,4 +1,4 @@
-//! The seal, which stands between sockets and an endpoint.
+//! The seal. It is between the sockets and an endpoint.
 
 use std::collections::BTreeSet;
 
@@ -23,15 +23,15 @@ use crate::session::Session;
 use crate::stats::SealStats;
 use crate::wire::{self, Datagram, Kind};
 
-/// Time that a session without an association is kept while its peer still sends.
+/// Time for which a session without an association is kept while its peer still sends datagrams.
 const UNASSOCIATED: Duration = Duration::from_secs(30);
 
-/// Opened datagrams of one path of one session.
+/// Decrypted datagrams of one path of one session.
 #[derive(Clone, Debug)]
 pub struct Opened {
-    /// Proven addresses of the path, and the session.
+    /// The proven addresses of the path, and the session.
     pub tuple: FourTuple,
-    /// The datagrams in sequence, each with its envelope around the packet.
+    /// The datagrams one after the other. Each has its packet between the header and the tag.
     pub data: Bytes,
     /// Bytes of each datagram except the last.
     pub stride: usize,
@@ -43,14 +43,14 @@ pub struct Opened {
 pub enum Sealing {
     /// The packets are sealed in place and should be sent.
     Sealed,
-    /// A handshake carries the packets; send nothing.
+    /// A handshake carries the packets. Do not send them.
     Carried,
-    /// The packets must not leave: they have no session, path or key, or their address is unproven and has
-    /// received its limit.
+    /// The packets must not be sent. Either they have no session, path or key, or their address is not proven and has
+    /// already received as much as it may.
     Withheld,
 }
 
-/// Opens and seals the datagrams of all sessions, and runs their handshakes.
+/// Decrypts and encrypts the datagrams of all sessions, and runs their handshakes.
 pub struct Seal {
     cx: Context,
     accepting: Accepting,
@@ -59,18 +59,18 @@ pub struct Seal {
     hints: Hints,
 }
 
-/// Result of a run of datagrams.
+/// The result for a run of datagrams with the same connection id.
 #[derive(Debug, Default)]
 struct Run {
     /// Path of the datagrams.
     tuple: Option<FourTuple>,
-    /// Bytes of packets at the beginning, and all bytes that were handled.
+    /// Bytes of the packets at the beginning of the batch, and all bytes that were handled.
     packets: usize,
     done: usize,
 }
 
 impl Seal {
-    /// A seal without sessions.
+    /// A seal that has no sessions yet.
     pub fn new(config: SealConfig, seeds: &Seeds) -> Self {
         let accepting = Accepting::new(&config, seeds.stream("responder"));
         let outbox = Outbox::new(seeds.stream("challenges"));
@@ -83,7 +83,7 @@ impl Seal {
         }
     }
 
-    /// Prepares a session with `peer`, which is opened when the first packet for it is sealed.
+    /// Prepares a session with `peer`. The session is opened when the first packet for it is encrypted.
     pub fn connect(&mut self, now: Instant, peer: Peer) -> SealId {
         let id = self.accepting.next_id();
         self.sessions.insert(id, Box::new(Session::opening(now, id, peer)));
@@ -91,8 +91,8 @@ impl Seal {
         id
     }
 
-    /// Opens received datagrams in place: each but the last has `stride` bytes. Packets for the endpoint are
-    /// appended to `out`. Before the next call, seal the endpoint's answers and call [`Seal::poll_output`].
+    /// Decrypts received datagrams in place. Each datagram except the last has `stride` bytes. Packets for the endpoint
+    /// are added to `out`. Before the next call, encrypt the endpoint's answers and call [`Seal::poll_output`].
     pub fn open(
         &mut self,
         now: Instant,
@@ -141,8 +141,8 @@ impl Seal {
         }
     }
 
-    /// Handles a datagram of unknown type or version: a plain packet, a handshake of another version, or
-    /// unrecognized bytes.
+    /// Handles a datagram whose type or version is unknown. It may be a plain packet, a handshake of another version,
+    /// or bytes without meaning.
     fn on_other(&mut self, now: Instant, from: FourTuple, datagram: Bytes) {
         let other_version = wire::other_version(&datagram);
         let answer = match (plain::refusal(datagram), other_version) {
@@ -204,8 +204,8 @@ impl Seal {
         }
     }
 
-    /// Opens the datagrams at the beginning of a batch that have one connection id, up to the first one that
-    /// does not open or is not for the endpoint.
+    /// Decrypts the datagrams at the beginning of a batch that have the same connection id. It stops at the first
+    /// datagram that is not authentic or is not for the endpoint.
     fn open_run(
         &mut self,
         now: Instant,
@@ -229,8 +229,8 @@ impl Seal {
         batch.advance(run.done - run.packets);
     }
 
-    /// Finds the session of a run of datagrams. If the handshake is new, its first datagram is opened here
-    /// and opens the session.
+    /// Finds the session of a run of datagrams. If the run is the first of a new handshake, its first datagram is
+    /// decrypted here, and it opens the session.
     fn receiving(
         &mut self,
         now: Instant,
@@ -301,7 +301,7 @@ impl Seal {
         run
     }
 
-    /// Seals packets of an endpoint in place.
+    /// Encrypts packets of an endpoint in place.
     pub fn seal(&mut self, now: Instant, transmit: &Transmit, data: &mut [u8]) -> Sealing {
         let sealing = self.seal_or_carry(now, transmit, data);
         if sealing == Sealing::Withheld {
@@ -329,15 +329,15 @@ impl Seal {
         if sealed { Sealing::Sealed } else { Sealing::Withheld }
     }
 
-    /// Appends the next datagram of the seal itself. Call this when the endpoint has no more output:
-    /// handshakes that the endpoint has not answered by then get no answer.
+    /// Adds the next datagram that the seal itself sends to `buf`. Call this when the endpoint has no more output. A
+    /// handshake that the endpoint has not answered by then gets no answer.
     pub fn poll_output(&mut self, _now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
         self.accepting.leave_unanswered();
         self.cx.outbox.pop(buf)
     }
 
-    /// Reports the time that reading and answering took since the last call. With these reports, handshakes
-    /// take at most a quarter of the driver's time, so that data need not wait for them.
+    /// Reports the time that reading and answering took since the last call. The seal uses it to limit handshakes to a
+    /// quarter of the driver's time, so that they do not delay data.
     pub fn took(&mut self, now: Instant, time: Duration) {
         self.accepting.took(now, time);
     }
@@ -362,8 +362,8 @@ impl Seal {
         }
     }
 
-    /// Moves a session's alarm to its deadline if that is earlier. A later deadline is set when the alarm
-    /// fires.
+    /// Sets a session's alarm to the session's deadline if the deadline is earlier than the alarm. If the deadline is
+    /// later, the alarm is changed only when it fires.
     fn settle(&mut self, id: SealId) {
         let Some(session) = self.sessions.get_mut(&id).filter(|s| s.touched) else { return };
         session.touched = false;
@@ -387,9 +387,9 @@ impl Seal {
         }
     }
 
-    /// Replaces the list of keys that may connect. Sessions end if their sender's key was revoked, or if the
-    /// grant of their token is missing or neither open nor lists them. Senders that enrolled meanwhile stay,
-    /// and a used single-use grant stays closed, even if the list was made before that.
+    /// Replaces the list of keys that may connect. A session ends if its sender's key was revoked or if its token has
+    /// no grant. It also ends if the grant is closed and does not list the sender. Senders that enrolled before this
+    /// call stay enrolled, and a single-use grant that was used stays closed, even if the list is older than that.
     pub fn set_access(&mut self, now: Instant, access: Access) {
         self.cx.admission.replace(access);
         let access = self.cx.admission.access();
@@ -408,7 +408,7 @@ impl Seal {
         self.lose(id, why);
     }
 
-    /// Ends the sessions of a new session's sender that exceed the limit per key.
+    /// Ends the longest silent session of a new session's sender if there are more than allowed per key.
     fn limit_key(&mut self, now: Instant, newest: SealId) {
         let Some(remote) = self.sessions.get(&newest).map(|session| session.remote) else { return };
         let of_key = || accepting::of_key(&self.sessions, remote);
@@ -439,8 +439,8 @@ impl Seal {
         core::mem::take(&mut self.cx.talking)
     }
 
-    /// Reports whether a session has an association. A session that has had none for [`UNASSOCIATED`] is
-    /// dropped, because it takes memory while its peer sends.
+    /// Reports whether a session has an association. A session that has had no association for [`UNASSOCIATED`] is
+    /// dropped, because it uses memory while its peer sends.
     pub(crate) fn associated(&mut self, now: Instant, sealed: SealId, is: bool) {
         let Some(session) = self.sessions.get_mut(&sealed) else { return };
         if is {
@@ -469,7 +469,7 @@ impl Seal {
         self.cx.log = Some(log);
     }
 
-    /// Answered handshakes that no datagram has confirmed.
+    /// Number of handshakes that were answered, but that no datagram has confirmed.
     #[cfg(any(test, feature = "testing"))]
     pub fn tentative(&self) -> usize {
         self.accepting.tentative()
@@ -488,12 +488,12 @@ impl Seal {
     }
 }
 
-/// Sets the session of a 4-tuple.
+/// Returns the 4-tuple with its session set.
 fn within(tuple: FourTuple, sealed: SealId) -> FourTuple {
     FourTuple { sealed, ..tuple }
 }
 
-/// Wraps a packet of a handshake in an empty envelope.
+/// Returns a packet of a handshake as a datagram, with an empty header and an empty tag.
 fn enveloped(tuple: FourTuple, packet: &[u8]) -> Opened {
     let data = Bytes::from(control::enveloped(&[packet]));
     Opened { tuple, stride: data.len(), data }

@@ -1,14 +1,15 @@
-//! Encrypted and authenticated datagrams, without clock, sockets or global randomness.
+//! Encrypted and authenticated datagrams. This crate uses no clock, no sockets and no global randomness.
 //!
-//! A [`SealedEndpoint`] is an [`Endpoint`](strandcast_proto::endpoint::Endpoint) with a seal or, without a
-//! [`SealConfig`], the endpoint alone. Drivers call it like the endpoint, with two differences:
+//! A [`SealedEndpoint`] is an [`Endpoint`](strandcast_proto::endpoint::Endpoint) with a seal. If it gets no
+//! [`SealConfig`], it is the endpoint alone. Drivers call it like the endpoint, with two differences:
 //! [`receive`](SealedEndpoint::receive) takes the datagrams and opens them in place, and
-//! [`connect`](SealedEndpoint::connect) needs the [`Peer`]: the receiver's public key and the token of the
-//! pairing. The seal handles handshakes, new keys and moving addresses, and reports them by
+//! [`connect`](SealedEndpoint::connect) needs the [`Peer`]: the receiver's public key and the token of the pairing. The
+//! seal handles handshakes, new keys and moving addresses, and reports them by
 //! [`poll_seal_event`](SealedEndpoint::poll_seal_event).
 //!
-//! An [`Access`], a list of [`Grant`]s, decides which peers may connect. Without grants a sealed endpoint
-//! answers no peer. A datagram that does not open changes nothing, and no answer to it is longer.
+//! An [`Access`] decides which peers may connect. It is a list of [`Grant`]s. If there are no grants, a sealed endpoint
+//! answers no peer. A datagram that is not authentic changes nothing, and an answer to it is never longer than the
+//! datagram.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -57,7 +58,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `docs/adr/0017-sealed-datagrams.md` gives the reasons for this design, `docs/wire-format.md` the layout on the wire.
+//! `docs/adr/0017-sealed-datagrams.md` gives the reasons for this design, and `docs/wire-format.md` gives the layout of
+//! the datagrams.
 #![forbid(unsafe_code)]
 
 mod accepting;

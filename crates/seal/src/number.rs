@@ -1,11 +1,11 @@
-//! Packet numbers: 32 bits on the wire, 64 in full (RFC 9000 appendix A).
+//! Packet numbers. A datagram carries the lowest 32 bits of a 64-bit number (RFC 9000 appendix A).
 
 use crate::generation::GENERATION_BITS;
 
 /// Bits of a number that a datagram carries.
 const WIRE_BITS: u32 = 32;
 
-/// The full number of a datagram on its path and in its direction.
+/// The full number of a datagram. Each path has its own numbers in each direction.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct PacketNumber(u64);
 
@@ -41,8 +41,8 @@ impl PacketNumber {
         first.filter(|&first| first <= Self::LAST)
     }
 
-    /// Full number of a datagram that carries `wire`, where `highest` is the highest authentic number; `None`
-    /// if no valid number matches.
+    /// The full number of a datagram that carries `wire`. `highest` is the highest number of an authentic datagram so
+    /// far. `None` if there is no valid number with these bits.
     pub(crate) fn reconstruct(wire: u32, highest: Option<PacketNumber>) -> Option<Self> {
         let number = decode(highest.map(Self::full), u64::from(wire), WIRE_BITS);
         Some(PacketNumber(number)).filter(|&number| number <= Self::LAST)

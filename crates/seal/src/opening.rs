@@ -1,4 +1,5 @@
-//! The initiator's part of a session: the handshake under way, keys to confirm, silence.
+//! The initiator's part of a session: the current handshake, keys that are not confirmed yet, and the detection of a
+//! silent peer.
 
 use std::collections::VecDeque;
 
@@ -12,23 +13,23 @@ use crate::keys::RouteBytes;
 
 /// Age of keys at which a handshake renews them.
 const RENEW_AFTER: Duration = Duration::from_secs(3600);
-/// Silence after a datagram was sent at which the peer is asked for a sign of life.
+/// The peer is asked to show that it is still there if nothing has arrived for this long after a datagram was sent.
 const PING_AFTER: Duration = Duration::from_millis(500);
-/// Silence at which a handshake checks whether the peer still has the session.
+/// If nothing has arrived for this long, a handshake checks whether the peer still has the session.
 const SILENT_AFTER: Duration = Duration::from_secs(1);
-/// Bounds of the wait between pings under unconfirmed keys: it starts at the first and doubles up to the
-/// second.
+/// The wait between pings while new keys are not confirmed. The first wait has this length. Each further wait is twice
+/// as long, up to the next constant.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// Maximum number of attempts whose answers may be under way. A round trip may take as long as the attempts
-/// take to begin; a responder keeps handshakes half open for longer than that.
+/// Maximum number of attempts that may be unanswered at the same time. So an answer is still accepted if its round trip
+/// takes as long as it takes to begin this many attempts. A responder keeps a half-open handshake for longer than that.
 const MOST_ATTEMPTS: usize = 6;
-/// Time within which new keys must be confirmed, unless the round trip is longer. A responder drops
-/// unconfirmed keys, even earlier under a flood, so a longer wait is useless.
+/// Time within which new keys must be confirmed, unless the round trip is longer. A responder drops unconfirmed keys
+/// after a few seconds, or earlier under a flood. A longer wait would therefore not help.
 const CONFIRM_WITHIN: Duration = Duration::from_secs(3);
 
-/// Keys that the responder may have dropped. Such keys are confirmed when a datagram opens under them; before it has
-/// opened a datagram, the responder keeps them for a few seconds.
+/// Keys that the responder may already have dropped. They are confirmed when a datagram that uses them arrives. Until
+/// the responder has received a datagram under them, it keeps them for a few seconds only.
 #[derive(Debug)]
 pub(crate) struct Confirming {
     until: Instant,
@@ -37,7 +38,7 @@ pub(crate) struct Confirming {
 }
 
 impl Confirming {
-    /// Starts the confirmation; the first ping follows after `after`. The handshake took `took`.
+    /// Starts the confirmation. The first ping is sent after the time `after`. The handshake took the time `took`.
     pub fn new(now: Instant, after: Duration, took: Duration) -> Self {
         Confirming { until: now + CONFIRM_WITHIN.max(2 * took), next: now + after, wait: FIRST_WAIT }
     }
@@ -68,19 +69,19 @@ pub(crate) struct Opening {
     /// Packet that opens the session's association, and its destinations.
     pub packet: Vec<u8>,
     pub tuples: Vec<FourTuple>,
-    /// Route bytes: drawn by the first attempt, then those of the last message 2.
+    /// Route bytes. The first attempt chooses them at random. After that, they are those of the last message 2.
     pub route: Option<RouteBytes>,
-    /// Attempts. The last attempt is current; answers to the earlier ones may still arrive.
+    /// The attempts. The last one is the current attempt. Answers to the earlier ones may still arrive.
     attempts: VecDeque<Attempt>,
-    /// Keys of a handshake that continues the session. Such keys replace the current keys when a datagram opens under
-    /// them.
+    /// Keys of a handshake that continues the session. They replace the current keys when a datagram that uses them
+    /// arrives.
     pub next: Option<Keyset>,
     /// Confirmation of the newest keys; `None` once they are confirmed.
     pub confirming: Option<Confirming>,
-    /// Time of the first datagram sent after the last one received, and whether a sign of life was requested.
+    /// Time of the first datagram that was sent after the last one arrived, and whether a ping was sent since then.
     unanswered: Option<(Instant, bool)>,
     renew_at: Instant,
-    /// True if an answer claimed that the peer runs without a seal or has another version, and that was
+    /// True if an answer said that the peer runs without a seal or has another version, and if that was already
     /// reported.
     pub hinted: bool,
 }
@@ -101,7 +102,7 @@ impl Opening {
         }
     }
 
-    /// Returns the attempt under way.
+    /// Returns the current attempt.
     pub fn attempt(&mut self) -> Option<&mut Attempt> {
         self.attempts.back_mut()
     }
@@ -111,7 +112,7 @@ impl Opening {
         self.attempts.iter_mut().find(|attempt| attempt.id() == *id)
     }
 
-    /// Adds an attempt, which is then under way. Returns the id of an attempt that it replaces.
+    /// Adds an attempt, which becomes the current one. Returns the id of an older attempt that was dropped for it.
     pub fn add_attempt(&mut self, attempt: Attempt) -> Option<[u8; 8]> {
         self.route = Some(attempt.route());
         let oldest = (self.attempts.len() >= MOST_ATTEMPTS).then(|| self.attempts.pop_front()).flatten();
@@ -119,8 +120,8 @@ impl Opening {
         oldest.map(|attempt| attempt.id())
     }
 
-    /// Makes the attempt with this id the one under way, in place of a younger one, because the responder
-    /// asked for its cookie.
+    /// Makes the attempt with this id the current one instead of a newer one, because the responder asked it for a
+    /// cookie.
     pub fn resume(&mut self, id: &[u8; 8]) {
         if let Some(attempt) =
             self.attempts.iter().position(|a| a.id() == *id).and_then(|at| self.attempts.remove(at))
@@ -155,7 +156,7 @@ impl Opening {
         self.unanswered = None;
     }
 
-    /// Returns whether to ask for a sign of life now, once per silence.
+    /// Returns whether to send a ping now. This happens once per silence.
     pub fn ask(&mut self, now: Instant) -> bool {
         match &mut self.unanswered {
             Some((since, asked)) if !*asked && now >= *since + PING_AFTER => {

@@ -9,7 +9,7 @@ use strandcast_proto::seeds::Random;
 use crate::event::SealEvent;
 use crate::stats::SealStats;
 
-/// Maximum number of datagrams that wait to leave; further ones are dropped.
+/// Maximum number of datagrams that wait to be sent. Further ones are dropped.
 const MOST_DATAGRAMS: usize = 512;
 /// Datagrams, events and counters.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Outbox {
         Some(Transmit { tuple, len: datagram.len(), segment_size: datagram.len(), fragment: false })
     }
 
-    /// Adds an event. The owner of the seal takes it after each call.
+    /// Adds an event. The owner of the seal reads the events after each call.
     pub fn report(&mut self, event: SealEvent) {
         self.events.push_back(event);
     }

@@ -11,25 +11,26 @@ use crate::wire::{ConnectionId, DATA_HEADER, MIN_PLAINTEXT, TAG, data_header};
 
 /// Time after which a sender moves to the next generation.
 pub(crate) const GENERATION_TIME: Duration = Duration::from_secs(120);
-/// Number of generations beyond the highest authentic one that a receiver tries.
+/// A receiver tries keys up to this many generations after the generation of the highest authentic number.
 pub(crate) const AHEAD: u64 = 4;
-/// A receiver's generations with keys: the one before the highest authentic one, that one, and later ones.
+/// Number of generations for which a receiver has keys: the generation before that of the highest authentic number,
+/// that generation itself, and the later ones.
 const KEPT: usize = AHEAD as usize + 2;
 
-/// Reason why a data datagram was dropped. Each is counted and has no other effect.
+/// The reason why a data datagram was dropped. Each reason has a counter. A dropped datagram has no other effect.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Discard {
     /// The datagram is shorter than any sealed one.
     Short,
     /// The path is unknown.
     Path,
-    /// The number was taken before, or is too old to decide.
+    /// The number was already accepted, or it is so old that the receiver can no longer tell.
     Replayed,
-    /// The key generation is over, or beyond those that are tried.
+    /// The key generation is past, or is later than those that the receiver tries.
     Generation,
     /// The datagram is not authentic.
     Forged,
-    /// Forged datagrams have reached the limit of this key.
+    /// The number of forged datagrams has reached the limit for this key.
     Exhausted,
 }
 
@@ -56,11 +57,11 @@ impl Sender {
         Sender { id, chain, key, generation: next.generation(), since: None, next: Some(next) }
     }
 
-    /// Seals a datagram with [`DATA_HEADER`] bytes of room before the packet and [`TAG`] bytes after it.
-    /// `received` is the highest generation that the peer has used.
+    /// Encrypts a datagram. It has [`DATA_HEADER`] bytes of room before the packet and [`TAG`] bytes after it.
+    /// `received` is the highest key generation that the peer has used.
     ///
-    /// Returns its packet number. Returns `None` and leaves the datagram unsealed if no number is left, or if
-    /// the datagram is too short to be opened.
+    /// Returns the packet number. Returns `None` and does not encrypt the datagram if no number is left, or if the
+    /// datagram is too short to be decrypted.
     pub(crate) fn seal(
         &mut self,
         now: Instant,
@@ -80,7 +81,7 @@ impl Sender {
         Some(number)
     }
 
-    /// Number of the next datagram, after a change of generation if one is due.
+    /// The number of the next datagram. If a change of generation is due, it is made first.
     fn number(&mut self, now: Instant, received: Option<u64>) -> Option<PacketNumber> {
         let next = self.next?;
         let generation = self.due(now, received).max(next.generation());
@@ -95,9 +96,9 @@ impl Sender {
         Some(next)
     }
 
-    /// Generation to send in. A sender follows its peer. A sender moves ahead of the peer after a while, if the peer
-    /// has followed: so a path that loses everything for hours leaves its receiver at most one generation behind (as in
-    /// RFC 9001 §6.1).
+    /// The generation to use for sending. A sender uses at least the generation that its peer uses. After a certain
+    /// time, it moves to the next generation, but only if the peer has followed the last move. So if a path loses
+    /// everything for hours, its receiver is at most one generation behind (as in RFC 9001 §6.1).
     fn due(&self, now: Instant, received: Option<u64>) -> u64 {
         let Some(received) = received else { return self.generation };
         let old = self.since.is_some_and(|since| now.saturating_since(since) >= GENERATION_TIME);
@@ -109,7 +110,7 @@ impl Sender {
         self.next.map_or(0, |next| PacketNumber::LAST.full() - next.full() + 1)
     }
 
-    /// Continues at a number that a test could not reach by sealing datagrams.
+    /// For tests: continues at a number that a test could not reach by encrypting datagrams.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn jump(&mut self, full: u64) {
         self.next = PacketNumber::first_of(full >> GENERATION_BITS)
@@ -117,24 +118,25 @@ impl Sender {
     }
 }
 
-/// A receiver's state of one generation.
+/// A receiver's state for one generation.
 struct Generation {
     number: u64,
     key: Key,
-    /// Numbers taken, counted from the generation's first; `None` before the first. Each generation has its
-    /// own window, so that a datagram late by some milliseconds is still taken after its sender skipped
-    /// millions of numbers. Only an authentic datagram creates one.
+    /// The numbers that were accepted, counted from the first number of the generation. `None` before the first one.
+    /// Each generation has its own window. So a datagram that arrives some milliseconds late is still accepted after
+    /// its sender skipped millions of numbers. Only an authentic datagram creates a window.
     taken: Option<Box<Window>>,
 }
 
 /// Receiving side of a path.
 pub(crate) struct Receiver {
     chain: Chain,
-    /// Chain from the generation of the highest authentic number on; a resting receiver keeps it.
+    /// The chain of secrets, starting at the generation of the highest authentic number. A resting receiver keeps it.
     current: Chain,
     /// The highest authentic number.
     highest: Option<PacketNumber>,
-    /// Highest number at the time when the receiver rested. The receiver has dropped the numbers taken below it.
+    /// The highest number at the time when the receiver last rested. The receiver then dropped its record of the lower
+    /// numbers that it had accepted.
     rested: Option<PacketNumber>,
     /// Generations; generation `g` is at `g % KEPT`.
     generations: [Option<Box<Generation>>; KEPT],
@@ -146,8 +148,8 @@ impl Receiver {
         Receiver::starting(Chain::new(cipher, secret), None)
     }
 
-    /// Receiving side of a path that begins with `datagram` in any generation, for reading recordings.
-    /// Returns `None` if no such datagram can exist. `secret` returns the secret of a generation.
+    /// The receiving side of a path, for reading recorded datagrams. It begins with `datagram`, in any generation.
+    /// `secret` returns the secret of a generation. Returns `None` if no sender can have made such a datagram.
     pub(crate) fn joining(
         cipher: Cipher,
         secret: impl FnOnce(u64) -> Secret,
@@ -164,7 +166,7 @@ impl Receiver {
         Receiver { current: chain.clone(), chain, highest, rested: None, generations: Default::default() }
     }
 
-    /// State that remains when a receiver makes room for another one.
+    /// Returns the state that is kept when this receiver makes room for another one.
     pub(crate) fn rest(&self) -> Resting {
         Resting { chain: self.current.clone(), highest: self.highest }
     }
@@ -174,8 +176,8 @@ impl Receiver {
         self.highest
     }
 
-    /// Opens a datagram in place: its plaintext lies between its first [`DATA_HEADER`] and its last [`TAG`]
-    /// bytes. Only a datagram that opens changes the state of the path.
+    /// Decrypts a datagram in place. The plaintext is between the first [`DATA_HEADER`] and the last [`TAG`] bytes.
+    /// Only an authentic datagram changes the state of the path.
     ///
     /// # Errors
     ///
@@ -205,7 +207,7 @@ impl Receiver {
         Ok(number)
     }
 
-    /// Returns a generation that a datagram may belong to now, and derives its key once.
+    /// Returns the generation that a datagram belongs to, if the receiver may use it now. Its key is derived only once.
     fn generation(&mut self, number: u64) -> Result<&mut Generation, Discard> {
         let current = self.highest.map_or(0, PacketNumber::generation);
         if number + 1 < current || number > current + AHEAD {
@@ -234,14 +236,14 @@ impl Receiver {
     }
 }
 
-/// State of a receiver that made room for another one: a few bytes, without replay windows.
+/// The state of a receiver that made room for another one. It has a few bytes and no replay windows.
 pub(crate) struct Resting {
     chain: Chain,
     highest: Option<PacketNumber>,
 }
 
 impl Resting {
-    /// Restores the receiver. A restored receiver takes no number up to the highest that it had taken before.
+    /// Restores the receiver. It accepts only numbers above the highest one that it had accepted before.
     pub(crate) fn wake(&self) -> Receiver {
         Receiver { rested: self.highest, ..Receiver::starting(self.chain.clone(), self.highest) }
     }

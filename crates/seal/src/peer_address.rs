@@ -1,5 +1,5 @@
-//! Addresses at which a peer receives. An address is proven once a challenge was answered there (as RFC 9000
-//! §8.2 validates paths).
+//! The addresses of a peer. An address is proven once the peer has answered a challenge that was sent to it (as RFC
+//! 9000 §8.2 validates paths).
 
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::seeds::Random;
@@ -7,11 +7,12 @@ use strandcast_proto::time::{Duration, Instant};
 
 use crate::control::Control;
 
-/// Maximum number of bytes sent to an unproven address per byte received from it, IP and UDP headers counted.
+/// An unproven address is sent at most this many times the bytes that were received from it. IP and UDP headers count
+/// as well.
 const MOST_AMPLIFIED: usize = 3;
-/// Bytes of a challenge in its envelope.
+/// Bytes of a challenge, including the header and the tag.
 const CHALLENGE: usize = 13 + 3 + 8 + 16;
-/// Wait after the first unanswered challenge; each further wait is twice as long, up to [`LONGEST_WAIT`].
+/// Wait after the first unanswered challenge. Each further wait is twice as long, up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(3);
 
@@ -34,12 +35,12 @@ struct Claim {
 }
 
 impl PeerAddress {
-    /// A proven address: this side chose it, or the handshake was answered there.
+    /// A proven address: either this side chose it, or the peer answered the handshake from there.
     pub fn proven(tuple: FourTuple) -> Self {
         PeerAddress { tuple, claim: None }
     }
 
-    /// A claimed address: the source of an authentic datagram.
+    /// A claimed address: an authentic datagram came from it.
     pub fn claimed(now: Instant, tuple: FourTuple, random: &mut Random) -> Self {
         let mut nonce = [0; 8];
         random.fill(&mut nonce);
@@ -73,8 +74,8 @@ impl PeerAddress {
         left.is_some()
     }
 
-    /// Returns a challenge whose time has come, if the credit allows it. The caller
-    /// [spends](PeerAddress::spend) its bytes.
+    /// Returns a challenge if it is time for one and if the address may still receive its bytes. The caller counts
+    /// these bytes with [`PeerAddress::spend`].
     pub fn challenge(&mut self, now: Instant) -> Option<Control> {
         self.deadline().filter(|next| *next <= now)?;
         let claim = self.claim.as_mut()?;
@@ -83,7 +84,7 @@ impl PeerAddress {
         Some(Control::Challenge(claim.nonce))
     }
 
-    /// Time of the next challenge; `None` until a datagram from the address gives it credit.
+    /// Time of the next challenge. `None` until a datagram from the address allows another challenge.
     pub fn deadline(&self) -> Option<Instant> {
         let cost = CHALLENGE + headers(&self.tuple);
         self.claim.as_ref().filter(|claim| claim.credit >= cost).map(|claim| claim.next)

@@ -1,5 +1,5 @@
-//! Hints between sealed and plain programs and between versions: an answer in each direction that names the
-//! remedy, at a limited rate.
+//! Hints for programs that cannot talk to each other, because only one of them uses a seal, or because their versions
+//! differ. In each direction, an answer says what to change. The rate of the answers is limited.
 
 use bytes::Bytes;
 use strandcast_proto::time::{Duration, Instant};
@@ -11,14 +11,14 @@ use crate::wire::{self, Datagram, Kind};
 /// Answers per second.
 const RATE: u32 = 10;
 
-/// Limits answers to [`RATE`] per second; after a quiet second that number may leave at once.
+/// Limits answers to [`RATE`] per second. After a second without answers, that many may be sent at once.
 #[derive(Debug, Default)]
 struct Bucket {
     full_at: Instant,
 }
 
 impl Bucket {
-    /// Takes one answer from the limit. Returns false if none is left.
+    /// Counts one more answer. Returns false if the limit is reached.
     fn take(&mut self, now: Instant) -> bool {
         let full_at = self.full_at.max(now) + Duration::from_secs(1) / RATE;
         let may = full_at <= now + Duration::from_secs(1);
@@ -29,7 +29,7 @@ impl Bucket {
     }
 }
 
-/// Minimum time between two reports of handshakes of another version that other hosts begin.
+/// Minimum time between two reports of handshakes of another version, if this side did not begin the handshakes.
 const REPORT_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Answers of a seal to plain senders and to programs of another version.
@@ -41,7 +41,7 @@ pub(crate) struct Hints {
 }
 
 impl Hints {
-    /// Takes one answer from the allowance of [`RATE`] per second. Returns false if none is left.
+    /// Counts one more answer. Returns false if the limit of [`RATE`] per second is reached.
     pub fn may_answer(&mut self, now: Instant) -> bool {
         self.bucket.take(now)
     }
@@ -56,15 +56,15 @@ impl Hints {
     }
 }
 
-/// Answers of a driver without a seal to sealed senders: "plain here" (type 5), at most ten per second.
+/// The answers of a driver without a seal to sealed senders: "plain here" (type 5), at most ten per second.
 #[derive(Debug, Default)]
 pub struct PlainAnswers {
     bucket: Bucket,
 }
 
 impl PlainAnswers {
-    /// Appends the answer to `out` and returns true if `datagram` is the first message of a sealed handshake
-    /// and the limit allows an answer. The answer is a hundredth as long as the message.
+    /// If `datagram` is the first message of a sealed handshake and the limit allows an answer, appends the answer to
+    /// `out` and returns true. The answer has a hundredth of the length of the message.
     pub fn answer(&mut self, now: Instant, datagram: &[u8], out: &mut Vec<u8>) -> bool {
         let Ok(Datagram::Message1(message)) = Datagram::parse(datagram) else { return false };
         if !self.bucket.take(now) {
@@ -75,12 +75,12 @@ impl PlainAnswers {
     }
 }
 
-/// Text that plain senders show. Its first word stops a Strandcast sender from trying again.
+/// Text that a plain sender displays. Because of the first word, a Strandcast sender does not try again.
 const WORDS: &str =
     "refused: this receiver is sealed; pair with it (strandcast key add), or use --plain on both sides";
 
-/// Returns the ABORT for a plain INIT, and `None` for any other datagram. The ABORT is at most as long as the
-/// INIT, or three times as long as the shortest INIT.
+/// Returns the ABORT that answers a plain INIT, or `None` for any other datagram. The ABORT is not longer than the
+/// INIT, or than three times the shortest INIT.
 pub(crate) fn refusal(datagram: Bytes) -> Option<Vec<u8>> {
     let packet = Packet::parse(datagram).ok()?;
     let mut chunks = packet.chunks();

@@ -1,4 +1,4 @@
-//! Selection of the refusals that are reported.
+//! Decides which refusals are reported.
 
 use strandcast_proto::time::{Duration, Instant};
 
@@ -9,13 +9,13 @@ const MOST: usize = 8;
 /// Time for which a reported key is not reported again.
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// Recently refused keys in a table of fixed size. Refusals beyond it are not reported, so a peer with ever
-/// new keys cannot flood a log.
+/// Keys that were refused recently, in a table of fixed size. If the table is full, refusals of further keys are not
+/// reported. So a peer that uses ever new keys cannot fill a log.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals([Option<(PublicKey, Instant)>; MOST]);
 
 impl Refusals {
-    /// Returns whether to report the refusal of `key`, and records the report.
+    /// Returns whether to report the refusal of `key`. If so, the report is recorded.
     pub fn is_news(&mut self, now: Instant, key: PublicKey) -> bool {
         let fresh = |at: Instant| now.saturating_since(at) < INTERVAL;
         if self.0.iter().flatten().any(|(known, at)| *known == key && fresh(*at)) {

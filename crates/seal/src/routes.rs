@@ -8,7 +8,7 @@ use crate::keys::PATHS;
 use crate::number::PacketNumber;
 use crate::peer_address::PeerAddress;
 
-/// Number of assigned path numbers, of [`PATHS`], at which a new handshake is due.
+/// When this many of the [`PATHS`] path numbers are assigned, a new handshake is due.
 const NUMBERS_SCARCE: u32 = 24;
 
 /// Number and addresses of one path.
@@ -18,11 +18,13 @@ pub(crate) struct Route {
     pub number: u8,
     /// Destination of packets.
     pub addr: PeerAddress,
-    /// Source of the latest datagram, if it differs: packets go there once a challenge was answered there.
+    /// The source address of the latest datagram, if it is not the destination. After a challenge was answered from
+    /// there, packets are sent there.
     pub candidate: Option<Box<PeerAddress>>,
     /// Highest number received on the path under the current keys.
     highest: Option<PacketNumber>,
-    /// Time of the last use: of sending at the side that assigns numbers, of receiving at the other one.
+    /// Time of the last use. For the side that assigns numbers, that is the last time of sending; for the other side,
+    /// the last time of receiving.
     used: Instant,
 }
 
@@ -31,8 +33,8 @@ impl Route {
         Route { number, addr, candidate: None, highest: None, used: now }
     }
 
-    /// Records an authentic datagram under the current keys. With `fixed`, the initiator decides both ends of
-    /// the path, and does not follow its peer to another address (RFC 9000 §9).
+    /// Records an authentic datagram under the current keys. If `fixed` is true, this side is the initiator. It decides
+    /// both ends of the path, and does not follow its peer to another address (RFC 9000 §9).
     pub fn on_received(
         &mut self,
         now: Instant,
@@ -64,7 +66,7 @@ impl Route {
         self.candidate = Some(Box::new(candidate));
     }
 
-    /// Returns whether an address needs a proof.
+    /// Returns whether an address must still be proven.
     pub fn asks(&self) -> bool {
         self.candidate.is_some() || !self.addr.is_proven()
     }
@@ -76,11 +78,11 @@ impl Route {
     }
 }
 
-/// The paths of a session, at most as many as an association may have.
+/// The paths of a session. There are at most as many as an association may have.
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     routes: Vec<Route>,
-    /// Last assigned number, and the numbers assigned since the handshake: no number is assigned twice.
+    /// The number assigned last, and all numbers assigned since the handshake. No number is assigned twice.
     last: Option<u8>,
     given: u32,
 }
@@ -103,8 +105,8 @@ impl Routes {
         self.routes.iter_mut().find(|r| r.addr.tuple == *tuple)
     }
 
-    /// Returns the initiator's path for packets for `tuple`, and assigns the next number to a new path.
-    /// Returns `None` if no number is left until the next handshake.
+    /// Returns the initiator's path for packets to `tuple`. A new path gets the next number. Returns `None` if no
+    /// number is left before the next handshake.
     pub fn of_initiator(&mut self, now: Instant, tuple: &FourTuple) -> Option<&mut Route> {
         let known = self.routes.iter().position(|r| r.addr.tuple == *tuple);
         let at = match known {
@@ -119,8 +121,8 @@ impl Routes {
         Some(route)
     }
 
-    /// Returns the responder's path of an authentic datagram from `tuple`. The first datagram creates the
-    /// path; an existing path at that address continues under the new number.
+    /// Returns the responder's path for an authentic datagram from `tuple`. The first datagram of a path creates it. If
+    /// there is already a path at that address, it continues with the new number.
     pub fn of_responder(
         &mut self,
         now: Instant,
@@ -149,8 +151,8 @@ impl Routes {
         Some(route)
     }
 
-    /// Adds a path and returns its place in the list. A full list drops the path that was not used for
-    /// longest.
+    /// Adds a path and returns its position in the list. If the list is full, the path that has been unused for the
+    /// longest time is dropped.
     fn insert(&mut self, route: Route) -> usize {
         if self.routes.len() < MAX_PATHS {
             // Most sessions are long and have few paths.
@@ -163,7 +165,8 @@ impl Routes {
         oldest
     }
 
-    /// Next number that was not assigned since the handshake, in a circle: numbers in use come last.
+    /// The next number that was not assigned since the handshake. The search goes upward and continues at 0 after the
+    /// last number.
     fn next_number(&mut self) -> Option<u8> {
         let after = self.last.map_or(0, |last| last + 1);
         let number = (0..PATHS).map(|step| (after + step) % PATHS).find(|n| self.given & 1 << n == 0)?;
@@ -172,12 +175,12 @@ impl Routes {
         Some(number)
     }
 
-    /// Returns whether few numbers are left, so that a new handshake is due.
+    /// Returns whether only few numbers are left, so that a new handshake is due.
     pub fn are_scarce(&self) -> bool {
         self.given.count_ones() >= NUMBERS_SCARCE
     }
 
-    /// Prepares for new keys: packet numbers restart, and each path keeps its path number.
+    /// Prepares for new keys. Packet numbers start again, and each path keeps its path number.
     pub fn rekeyed(&mut self) {
         self.given = self.routes.iter().fold(0, |given, r| given | 1 << r.number);
         self.routes.iter_mut().for_each(|r| r.highest = None);
@@ -191,8 +194,9 @@ impl Routes {
         true
     }
 
-    /// Handles the answer to a challenge of a path, received from `from`. If the path moves there, returns
-    /// its previous address. A path that was at `from` swaps to that address, which is unproven for it.
+    /// Handles the answer to a challenge of a path. The answer came from `from`. If the path moves to that address,
+    /// returns the path's previous address. If another path was at `from`, that path gets the previous address, where
+    /// it is not proven.
     pub fn answered(
         &mut self,
         now: Instant,

@@ -7,17 +7,17 @@ use sha2::Sha256;
 use strandcast_proto::work;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// Prefix that separates derived keys from those that another protocol derives from the same bytes.
+/// Prefix of all labels. It ensures that another protocol derives other keys from the same bytes.
 const PREFIX: &str = "strandcast ";
 /// Bytes hashed per derivation: four blocks of SHA-256.
 const EXPANDED: usize = 256;
 
-/// 32 secret, uniformly random bytes, overwritten when they are dropped.
+/// 32 secret, uniformly random bytes. They are overwritten when they are dropped.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Secret([u8; 32]);
 
 impl Secret {
-    /// A secret of these bytes. The caller overwrites its own copy.
+    /// Makes a secret of these bytes. The caller must overwrite its own copy.
     pub(crate) fn new(bytes: [u8; 32]) -> Self {
         Secret(bytes)
     }
@@ -27,7 +27,7 @@ impl Secret {
         &self.0
     }
 
-    /// Another 32-byte secret: HKDF-Expand-Label (RFC 8446 §7.1).
+    /// Derives another 32-byte secret: HKDF-Expand-Label (RFC 8446 §7.1).
     pub(crate) fn derive(&self, label: &str, context: &[u8]) -> Secret {
         let mut derived = Secret([0; 32]);
         self.expand(label, context, &mut derived.0);
@@ -51,7 +51,7 @@ impl Secret {
         self.expand_info(&info, out);
     }
 
-    /// HKDF-Expand (RFC 5869 §2.3). The secret is uniformly random and needs no extraction (§3.3).
+    /// HKDF-Expand (RFC 5869 §2.3). The secret is uniformly random, so the extraction step is not needed (§3.3).
     fn expand_info(&self, info: &[&[u8]], out: &mut [u8]) {
         work::count(EXPANDED);
         Hkdf::<Sha256>::from_prk(&self.0)

@@ -18,28 +18,28 @@ use crate::outbox::Outbox;
 use crate::peer_address::PeerAddress;
 use crate::routes::Routes;
 
-/// Time for which the previous keys still open datagrams that were under way.
+/// Time for which the previous keys are kept for datagrams that were sent before the change of keys.
 const KEPT: Duration = Duration::from_secs(30);
-/// Silence after which the owner checks whether a session is still needed.
+/// If nothing has arrived for this long, the owner checks whether the session is still needed.
 const SILENT: Duration = Duration::from_secs(10);
-/// Wait before the first ping under the keys of a new session, whose association usually sends at once.
+/// Wait before the first ping under the keys of a new session. Usually the session's association sends before that.
 const FIRST_PING: Duration = Duration::from_millis(250);
 
 /// Role of this side in a session.
 pub(crate) enum Role {
     /// This side connected. The initiator assigns path numbers and begins handshakes.
     Initiator(Box<Opening>),
-    /// The peer connected. `before` is the handshake that the current one continues; the initiator names it
-    /// until a datagram has arrived under the current one.
+    /// The peer connected. `before` is the handshake that the current handshake continues. The initiator names it until
+    /// a datagram has arrived under the current keys.
     Responder { before: Option<HandshakeId> },
 }
 
-/// State that two peers share: keys and paths.
+/// The state that two peers share: keys and paths.
 pub(crate) struct Session {
     pub id: SealId,
     /// Key of the peer, proven or expected.
     pub remote: PublicKey,
-    /// Token under which the peer connected, if the peer did.
+    /// The token under which the peer connected. `None` if this side connected.
     pub token: Option<TokenId>,
     pub role: Role,
     pub routes: Routes,
@@ -49,7 +49,7 @@ pub(crate) struct Session {
     pub received: Instant,
     /// Time of the next check whether the session is needed.
     check: Instant,
-    /// Time at which the session last had an association, or its beginning.
+    /// The last time at which the session had an association. If it never had one, the time at which the session began.
     pub used: Instant,
     /// Time of the session's alarm.
     pub wake: Instant,
@@ -81,7 +81,7 @@ impl Session {
         self.current.as_ref().map(|k| &k.keys)
     }
 
-    /// Seals packets for `tuple` in place. Returns false if they must not be sent.
+    /// Encrypts packets for `tuple` in place. Returns false if the packets must not be sent.
     pub fn seal(
         &mut self,
         now: Instant,
@@ -120,10 +120,10 @@ impl Session {
         }
     }
 
-    /// Opens a datagram in place.
+    /// Decrypts a datagram in place.
     ///
     /// # Errors
-    /// The reason for dropping the datagram.
+    /// The reason why the datagram must be dropped.
     pub fn open(&mut self, keyset: u64, path: u8, datagram: &mut [u8]) -> Result<PacketNumber, Discard> {
         let next = match &mut self.role {
             Role::Initiator(opening) => opening.next.as_mut(),
@@ -168,7 +168,7 @@ impl Session {
         tuple
     }
 
-    /// Ends a silence and switches to the keys under which a datagram arrived. Returns true at the initiator.
+    /// Ends a silence, and changes to the keys that the datagram used. Returns true if this side is the initiator.
     fn received_by_initiator(&mut self, now: Instant, keyset: u64, cx: &mut Context) -> bool {
         let Role::Initiator(opening) = &mut self.role else { return false };
         opening.on_received();
@@ -203,7 +203,7 @@ impl Session {
         cx.outbox.report(SealEvent::Renewed { sealed: self.id, cipher });
     }
 
-    /// Switches the responder to keys of a handshake that named `before`, once a datagram arrived under them.
+    /// Changes the responder to the keys of a handshake that named `before`. A datagram has arrived under these keys.
     pub fn continued(&mut self, now: Instant, keyset: Keyset, before: HandshakeId, cx: &mut Context) {
         self.take_up(now, keyset, cx);
         self.role = Role::Responder { before: Some(before) };
@@ -218,7 +218,7 @@ impl Session {
         self.keys().map(Keys::handshake).into_iter().chain(before)
     }
 
-    /// Sends the challenges whose time has come.
+    /// Sends all challenges that are due.
     fn challenge(&mut self, now: Instant, cx: &mut Context) {
         let Some(current) = &mut self.current else { return };
         for route in self.routes.iter_mut() {
@@ -231,7 +231,8 @@ impl Session {
         }
     }
 
-    /// Handles a control message from `from` on a path. Returns a reason if it ended the session.
+    /// Handles a control message that arrived from `from` on a path. Returns the reason if the message ended the
+    /// session.
     pub fn on_control(
         &mut self,
         now: Instant,
@@ -257,7 +258,7 @@ impl Session {
         None
     }
 
-    /// Answers to the source of a control message.
+    /// Sends an answer to the source of a control message.
     fn reply(&mut self, now: Instant, path: u8, from: &FourTuple, control: Control, cx: &mut Context) {
         let (Some(current), Some(route)) = (&mut self.current, self.routes.by_number(path)) else { return };
         // A forwarded message is not answered at the forwarder's address, because the answer would prove that
@@ -273,7 +274,7 @@ impl Session {
         say(&mut current.keys, now, path, addr, control, &mut cx.outbox);
     }
 
-    /// Returns `why` at the initiator: only the responder may end sessions.
+    /// Returns `why` if this side is the initiator. Only the responder may end sessions.
     fn ended_by_responder(&self, why: Lost) -> Option<Lost> {
         matches!(self.role, Role::Initiator(_)).then_some(why)
     }
@@ -286,7 +287,7 @@ impl Session {
         }
     }
 
-    /// Changes this side's address of a path and shows the new address to the peer at once.
+    /// Changes this side's address of a path, and shows it to the peer by sending a datagram from it at once.
     pub fn path_moved(&mut self, now: Instant, from: &FourTuple, to: FourTuple, cx: &mut Context) {
         let moved = self.routes.retarget(from, to);
         if let Role::Initiator(opening) = &mut self.role {
@@ -344,8 +345,8 @@ impl Session {
 
 /// The initiator's methods.
 impl Session {
-    /// Handles a packet before there are keys: a handshake carries an INIT, and other packets are dropped.
-    /// Returns whether a handshake carries the packet.
+    /// Handles a packet when there are no keys yet. An INIT goes into a handshake; other packets are dropped. Returns
+    /// whether a handshake carries it.
     pub fn first_packet(&mut self, now: Instant, tuple: FourTuple, packet: &[u8], cx: &mut Context) -> bool {
         let Role::Initiator(opening) = &mut self.role else { return false };
         if packet.get(HEADER_LEN) != Some(&chunk::init::TYPE) {
@@ -365,8 +366,8 @@ impl Session {
         true
     }
 
-    /// Begins a handshake: on all paths if it continues the session, otherwise to all destinations of the
-    /// first packet.
+    /// Begins a handshake. A handshake that continues the session is sent on all paths. Any other is sent to all
+    /// destinations of the first packet.
     fn begin(&mut self, now: Instant, cx: &mut Context) {
         let Role::Initiator(opening) = &mut self.role else { return };
         let continues = self.current.as_ref().map(|current| current.keys.handshake());
@@ -426,7 +427,8 @@ impl Session {
         }
     }
 
-    /// Handles a hint, `event`, from a destination of message 1 that explains a missing answer.
+    /// Handles a hint, `event`, that explains why a handshake gets no answer. `from` must be a destination of message
+    /// 1.
     pub fn on_hint(&mut self, from: &FourTuple, event: SealEvent, cx: &mut Context) {
         if let Role::Initiator(opening) = &mut self.role
             && self.current.is_none()
@@ -437,7 +439,7 @@ impl Session {
         }
     }
 
-    /// Handles message 2, received from `from`. Returns its packet and the 4-tuple of the packet.
+    /// Handles message 2, which came from `from`. Returns the packet inside it, and the 4-tuple of that packet.
     ///
     /// # Errors
     /// The reason why the session has ended.

@@ -12,9 +12,9 @@ pub struct SealStats {
     pub sealed: u64,
     /// Datagrams opened.
     pub opened: u64,
-    /// Datagrams that failed to open: changed in transit, or forged.
+    /// Datagrams that were not authentic: they were changed in transit, or forged.
     pub failed: u64,
-    /// Datagrams that were repeated, or too late to decide.
+    /// Datagrams that arrived twice, or so late that the receiver cannot tell whether they did.
     pub replayed: u64,
     /// Datagrams whose connection id belongs to no session.
     pub unknown_ids: u64,
@@ -24,8 +24,8 @@ pub struct SealStats {
     pub plain: u64,
     /// Messages 1 and 2 of another version.
     pub other_versions: u64,
-    /// Packets withheld because the session had no path or no keys for them, or because an unproven address
-    /// had received its limit.
+    /// Packets that were not sent. Either the session had no path or no keys for them, or an unproven address had
+    /// received as much as it may.
     pub withheld: u64,
     /// Handshake messages dropped because the outbox was full.
     pub crowded: u64,
@@ -35,9 +35,9 @@ pub struct SealStats {
     pub established: u64,
     /// Handshakes that replaced the keys of a session.
     pub renewed: u64,
-    /// Handshakes answered with "session unknown".
+    /// Handshakes that were answered with "session unknown".
     pub unknown_sessions: u64,
-    /// Handshakes answered with "no room".
+    /// Handshakes that were answered with "no room".
     pub busy: u64,
     /// Answered handshakes whose sender was no longer admitted when its first datagram arrived.
     pub refused_late: u64,
@@ -47,12 +47,12 @@ pub struct SealStats {
     pub bad_answers: u64,
     /// Paths that moved.
     pub moved: u64,
-    /// Sessions at present.
+    /// Current number of sessions.
     pub sessions: u64,
 }
 
 impl SealStats {
-    /// Counts the result of opening a datagram and returns its number, if it opened.
+    /// Counts the result of decrypting a datagram. Returns the datagram's number if it is authentic.
     pub(crate) fn count(&mut self, opened: Result<PacketNumber, Discard>) -> Option<PacketNumber> {
         match opened {
             Ok(number) => {

@@ -1,4 +1,4 @@
-//! Both ends of a handshake, complete or under way, for tests, fuzzers and benches.
+//! Both sides of a handshake that is complete or in progress, for tests, fuzzers and benchmarks.
 
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::seeds::{Random, Seeds};
@@ -27,7 +27,7 @@ pub(crate) fn keys(cipher: Cipher) -> [Keys; 2] {
     [of(1, 2, true), of(2, 1, false)]
 }
 
-/// One end that seals and one that opens.
+/// Two ends: one encrypts datagrams, and the other one decrypts them.
 pub struct Ends {
     sealing: Keys,
     opening: Keys,
@@ -40,12 +40,12 @@ impl Ends {
         Ends { sealing, opening }
     }
 
-    /// Seals a datagram in place: 13 bytes of room, the packet, 16 bytes of room.
+    /// Encrypts a datagram in place. The packet must have 13 bytes of room before it and 16 bytes after it.
     pub fn seal(&mut self, path: u8, datagram: &mut [u8]) -> bool {
         self.sealing.seal(Instant::ZERO, path, datagram).is_some()
     }
 
-    /// Opens a datagram in place.
+    /// Decrypts a datagram in place.
     pub fn open(&mut self, path: u8, datagram: &mut [u8]) -> bool {
         self.opening.open(path, datagram).is_ok()
     }
@@ -68,7 +68,7 @@ impl Default for Handshakes {
 }
 
 impl Handshakes {
-    /// A sender and a receiver with new keys and without a limit on handshakes.
+    /// A sender and a receiver with new keys. The number of handshakes is not limited.
     pub fn new() -> Self {
         let mut random = Seeds::new(1, 0).stream("handshakes");
         let [sender, receiver] = core::array::from_fn(|_| SecretKey::generate(&mut random));
@@ -86,7 +86,7 @@ impl Handshakes {
         }
     }
 
-    /// Returns whether message 1, message 2 and their payloads of 256 bytes lead to keys on both sides.
+    /// Runs a whole handshake, with payloads of 256 bytes. Returns whether both sides have keys afterwards.
     pub fn whole(&mut self) -> bool {
         let Some(mut initiator) = self.begin() else { return false };
         let Some(message) = self.answer(initiator.message()) else { return false };

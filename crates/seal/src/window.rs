@@ -1,16 +1,16 @@
 //! The replay window of a path (RFC 4303 section 3.4.3).
 
-/// Numbers that a window remembers: the highest one and those below it.
+/// Number of packet numbers that a window remembers: the highest one and those directly below it.
 pub(crate) const WINDOW: u32 = 4096;
 
 /// One word more than the window has bits, so that the window never begins and ends in the same word (RFC 6479).
 const WORDS: usize = WINDOW as usize / 64 + 1;
 
-/// Numbers that were taken. Numbers too old to decide count as taken.
+/// The numbers that were accepted. A number that is older than the window counts as accepted.
 pub(crate) struct Window {
-    /// Highest number taken plus one; 0 before the first.
+    /// The highest accepted number plus one; 0 if no number was accepted yet.
     end: u32,
-    /// Bitmap: bit `n % 64` of word `n / 64 % WORDS` is set if the number `n` was taken.
+    /// Bitmap: bit `n % 64` of word `n / 64 % WORDS` is set if the number `n` was accepted.
     taken: [u64; WORDS],
 }
 
@@ -20,7 +20,7 @@ impl Window {
         Window { end: 0, taken: [0; WORDS] }
     }
 
-    /// Returns whether `number` was not taken and is recent enough to decide. Numbers are below 2³².
+    /// Returns whether `number` is not older than the window and was not accepted yet. Numbers are below 2³².
     pub(crate) fn is_new(&self, number: u32) -> bool {
         if number >= self.end {
             return true;
@@ -29,7 +29,7 @@ impl Window {
         self.end - number <= WINDOW && self.taken.get(word).is_some_and(|word| word & bit == 0)
     }
 
-    /// Takes a number that is new.
+    /// Records a new number as accepted.
     pub(crate) fn take(&mut self, number: u32) {
         if number >= self.end {
             // The words between hold numbers of an earlier round.

@@ -2,28 +2,30 @@
 
 use strandcast_proto::path::Envelope;
 
-/// The only version there is.
+/// The current version. No other version is supported.
 pub(crate) const VERSION: u8 = 2;
 /// Bytes of an authentication tag.
 pub(crate) const TAG: usize = 16;
-/// Bytes before the ciphertext of a data datagram: type, connection id, packet number. These bytes are authenticated as
-/// well.
+/// Bytes before the ciphertext of a data datagram: the type, the connection id and the packet number. They are also
+/// authenticated.
 pub(crate) const DATA_HEADER: usize = 13;
 /// Bytes that a seal adds to each packet.
 pub(crate) const ENVELOPE: Envelope = Envelope { front: DATA_HEADER, back: TAG };
 /// The shortest plaintext: a control message without data.
 pub(crate) const MIN_PLAINTEXT: usize = 3;
-/// Bytes of the common header of handshake datagrams: type, version, two zeros, the initiator's id.
+/// Bytes of the header that all handshake datagrams have in common: the type, the version, two zeros, and the
+/// initiator's id.
 pub(crate) const HANDSHAKE_HEADER: usize = 12;
-/// Bytes of message 1, always.
+/// Length of message 1 in bytes. It is always the same.
 pub(crate) const MESSAGE_1: usize = 1200;
-/// The clear bytes at the beginning of message 1: the header and the token's id.
+/// Unencrypted bytes at the beginning of message 1: the header and the token's id.
 pub(crate) const MESSAGE_1_CLEAR: usize = HANDSHAKE_HEADER + 8;
 /// Offset of the cookie in message 1; Noise's message ends here.
 pub(crate) const MESSAGE_1_COOKIE: usize = MESSAGE_1_MAC - COOKIE;
 /// Offset of the MAC in message 1, which covers all bytes before it.
 pub(crate) const MESSAGE_1_MAC: usize = MESSAGE_1 - MAC;
-/// Maximum length of message 2: that of message 1, so that it fits the same paths and amplifies nothing.
+/// Maximum length of message 2. It equals the length of message 1, so that message 2 fits the same paths and is not
+/// longer than what it answers.
 pub(crate) const MAX_MESSAGE_2: usize = MESSAGE_1;
 /// The shortest Noise message 2: an ephemeral key and the tag of an empty payload.
 const MIN_NOISE_2: usize = 32 + TAG;
@@ -44,21 +46,22 @@ pub(crate) enum Kind {
     Message2 = 3,
     /// The responder's demand for a cookie.
     Retry = 4,
-    /// The receiver's hint that it runs without a seal.
+    /// The receiver's hint that it does not use a seal.
     PlainHere = 5,
-    /// The hint that a handshake message had another version than the one that this datagram names.
+    /// The hint that a handshake message had a version that the receiver does not support. This datagram names the
+    /// receiver's own version.
     OtherVersion = 6,
 }
 
-/// First two bytes of each id that datagrams carry towards a responder. All datagrams of a session have the same ones,
-/// on all paths and through all handshakes, so that a rule without state can send a session to one worker or machine
-/// ([`RouteBytes::of_datagram`]). Route bytes are not secret and give no access.
+/// The first two bytes of each id in datagrams to a responder. They are the same in all datagrams of a session, on all
+/// paths and through all handshakes. So a rule without state can send all datagrams of a session to the same worker or
+/// machine ([`RouteBytes::of_datagram`]). They are not secret and give no access.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RouteBytes(pub [u8; 2]);
 
 impl RouteBytes {
-    /// Returns the route bytes of a datagram towards a responder: bytes 1 and 2 of type 1, bytes 4 and 5 of the
-    /// other types. Returns `None` for a datagram that is shorter.
+    /// Returns the route bytes of a datagram to a responder. They are bytes 1 and 2 of a datagram of type 1, and bytes
+    /// 4 and 5 of a datagram of another type. Returns `None` if the datagram is too short.
     pub fn of_datagram(datagram: &[u8]) -> Option<Self> {
         let at = if *datagram.first()? == Kind::Data as u8 { 1 } else { 4 };
         datagram.get(at..)?.first_chunk().copied().map(RouteBytes)
@@ -75,20 +78,20 @@ impl RouteBytes {
     }
 }
 
-/// Identifier of the receiving path of a data datagram.
+/// Names the receiving path of a data datagram.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct ConnectionId(pub [u8; 8]);
 
-/// The clear fields of a received datagram. None of them is authenticated.
+/// The unencrypted fields of a received datagram. No field is authenticated yet.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Datagram<'a> {
-    /// A sealed packet or control message; `Keys::open` reads the rest.
+    /// A sealed packet or control message. `Keys::open` reads the rest of it.
     Data { id: ConnectionId },
     /// The first message of a handshake.
     Message1(Message1<'a>),
     /// The second message of a handshake.
     Message2 { initiator: [u8; 8], noise: &'a [u8], signed: Signed<'a> },
-    /// A cookie to send message 1 again with.
+    /// A cookie. Message 1 must be sent again with it.
     Retry { initiator: [u8; 8], cookie: [u8; COOKIE], signed: Signed<'a> },
     /// A hint that the receiver runs without a seal.
     PlainHere { initiator: [u8; 8] },
@@ -101,19 +104,19 @@ pub(crate) enum Datagram<'a> {
 pub(crate) struct Message1<'a> {
     /// Initiator's id of the attempt.
     pub initiator: [u8; 8],
-    /// Token of the MAC and the pre-shared key.
+    /// The id of the token to which the MAC and the pre-shared key belong.
     pub token: [u8; 8],
-    /// The clear bytes that the prologue covers.
+    /// The unencrypted bytes that Noise's prologue covers.
     pub clear: &'a [u8],
     /// Noise's message.
     pub noise: &'a [u8],
-    /// Cookie; zeros unless a retry asked for one.
+    /// The cookie. It is all zeros if no retry asked for one.
     pub cookie: [u8; COOKIE],
     /// The MAC and the bytes that it covers.
     pub signed: Signed<'a>,
 }
 
-/// A MAC and all bytes before it, which it covers.
+/// A MAC, and all the bytes before it, which it protects.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Signed<'a> {
     /// Bytes that the MAC covers.
@@ -128,10 +131,10 @@ impl<'a> Signed<'a> {
     }
 }
 
-/// Reason why a datagram does not belong to this layer.
+/// The reason why a datagram is not one of the sealed datagrams.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Malformed {
-    /// The type is unknown: a plain SCTP packet has its source port here.
+    /// The type is unknown. In a plain SCTP packet, the source port is at this position.
     Kind,
     /// The version of a handshake message, types 2 to 5, is not [`VERSION`].
     Version(u8),
@@ -159,7 +162,8 @@ impl<'a> Datagram<'a> {
     }
 }
 
-/// Header that all versions share in handshake messages: kind, version, reserved zeros, the initiator's id.
+/// The header that handshake messages have in all versions: the type, the version, two reserved zeros, and the
+/// initiator's id.
 fn header(datagram: &[u8]) -> Option<(u8, u8, [u8; 8])> {
     match *datagram.first_chunk::<HANDSHAKE_HEADER>()? {
         [kind, version, 0, 0, ref initiator @ ..] => Some((kind, version, *initiator)),

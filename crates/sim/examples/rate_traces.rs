@@ -23,9 +23,9 @@ struct Link {
     deviation: f64,
     /// Milliseconds between changes.
     step_ms: u64,
-    /// Milliseconds in which the influence of the past falls to 1/e.
+    /// Time in milliseconds after which the correlation with an earlier rate has fallen to 1/e.
     memory_ms: f64,
-    /// Mean milliseconds from the end of a stall to the next.
+    /// Mean time in milliseconds from the end of a stall to the start of the next.
     between_stalls_ms: f64,
 }
 
@@ -106,8 +106,8 @@ fn trace(link: &Link) -> String {
     text
 }
 
-/// A second of a stream of 4 Mbit/s: messages of seven MPEG-TS packets at even intervals, each a separate
-/// frame.
+/// One second of a stream of 4 Mbit/s, as frames of one message each. A message has seven MPEG-TS packets, and messages
+/// are at even intervals.
 fn stream() -> String {
     let mut text =
         "# A second of 4 Mbit/s: 380 messages of 1316 bytes, as `strandcast send` cuts MPEG-TS.\n".to_owned();

@@ -1,13 +1,15 @@
-//! Discrete-event network simulator: nodes joined by emulated links, hosts with Strandcast's own transport, TCP and MPTCP agents,
-//! and sources of traffic. Time is an argument and randomness comes from labelled seeds, so a run repeats bit for bit on
-//! any machine. The crate reads no files and contains no schemes: the caller passes both in.
+//! Discrete-event network simulator: nodes joined by emulated links, hosts with Strandcast's own transport, TCP and
+//! MPTCP agents, and sources of traffic. Time is an argument and randomness comes from labelled seeds, so that equal
+//! runs are equal bit for bit on any machine. The crate reads no files and contains no schemes: the caller passes both
+//! in.
 //!
 //! [`net::Network`] is the whole network: directed links, radios, routes, and agents at their ends.
 //! [`host::Net`] is a shorter interface for hosts joined by paths:
 //!
 //! 1. [`add_host`](host::Net::add_host) for each end, [`add_path`](host::Net::add_path) for each link between two of them;
 //! 2. [`add_app`](host::Net::add_app) puts sources and sinks on hosts, [`connect`](host::Net::connect) opens an association;
-//! 3. [`run_for`](host::Net::run_for) advances time; between two calls links may go down, and all state can be read.
+//! 3. [`run_for`](host::Net::run_for) advances time; between two calls, links may be taken down and all state can be
+//!    read.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -45,7 +47,7 @@
 //! assert_eq!(run(1).1, fingerprint);
 //! ```
 //!
-//! Scenario files, metrics and results are the lab's: crate `strandcast-lab`.
+//! The crate `strandcast-lab` has scenario files, metrics and results.
 #![forbid(unsafe_code)]
 
 pub mod flow;

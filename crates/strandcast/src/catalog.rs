@@ -1,4 +1,4 @@
-//! A scheme as a catalog, in which simulations find schemes.
+//! Schemes as a catalog, from which simulations take their schemes.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig};
 
 use crate::scheme::Scheme;
 
-/// The scheme under its name; with the feature `schemes`, all presets under theirs.
+/// Catalog of a single scheme under its name; with the feature `schemes`, also of all presets under their names.
 impl Catalog for Scheme {
     fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, CatalogError> {
         if spec == self.name() {

@@ -15,7 +15,7 @@ use crate::route::{self, Paths};
 use crate::scheme::Scheme;
 use crate::transport::{open_error, policies};
 
-/// Default limit of the time that connecting takes. The handshake of a host that does not answer ends earlier.
+/// Default time limit for connecting. The handshake with a host that does not answer ends earlier.
 const CONNECT: Duration = Duration::from_secs(20);
 
 /// Connects to servers over several networks at once.
@@ -46,22 +46,23 @@ pub struct Client {
 }
 
 impl Client {
-    /// Client with the transport of live streams, over every interface that is up and has a route to the server.
+    /// Makes a client with the transport of live streams, which uses every interface that is up and has a route to the
+    /// server.
     pub fn new(scheme: Scheme) -> Client {
         let (transport, paths) = (TransportConfig::live(), Paths::default());
         Client { scheme, transport, sctp_port: SCTP_PORT, paths, timeout: CONNECT }
     }
 
-    /// Adds a path, such as `if=wlan0` or `bind=192.0.2.7`. The client then uses only the paths that were added. While one
-    /// of them works, one that cannot be used is no error: [`Snapshot::links`](crate::Snapshot::links) lists it with the
-    /// reason, and it joins once it can be used.
+    /// Adds a path, such as `if=wlan0` or `bind=192.0.2.7`. The client then uses only the paths that were added. While
+    /// one of these paths works, another one that cannot be used is not an error:
+    /// [`Snapshot::links`](crate::Snapshot::links) lists it with the reason, and it joins once it can be used.
     #[must_use]
     pub fn path(mut self, path: PathSpec) -> Client {
         self.paths.paths.push(path);
         self
     }
 
-    /// Sets the parameters of the transport. The scheme tunes them.
+    /// Sets the parameters of the transport. The scheme then changes the parameters that it needs.
     #[must_use]
     pub fn transport(self, transport: TransportConfig) -> Client {
         Client { transport, ..self }
@@ -79,7 +80,8 @@ impl Client {
         Client { timeout, ..self }
     }
 
-    /// Connects to `HOST[:PORT]`. Nothing is encrypted or authenticated. Call it inside a tokio runtime.
+    /// Connects to `HOST[:PORT]`. The connection is neither encrypted nor authenticated. Call it inside a tokio
+    /// runtime.
     ///
     /// # Errors
     /// [`Error::Usage`]: `host` is not a host; [`Error::Network`]: the host has no address, or no path leads there;
@@ -89,10 +91,11 @@ impl Client {
         self.open(&[to], host, None, None).await
     }
 
-    /// Connects to a receiver of a store or of a pairing. The connection is encrypted. Call it inside a tokio runtime.
+    /// Connects to a receiver of a store or of a pairing. The connection is encrypted. Call this method inside a tokio
+    /// runtime.
     ///
     /// # Errors
-    /// As [`Client::connect`].
+    /// The errors of [`Client::connect`].
     #[cfg(feature = "seal")]
     pub async fn connect_to(&self, to: &crate::pairing::Destination) -> Result<AssociationHandle, Error> {
         let reports = crate::pairing::SealReports::default();

@@ -4,7 +4,7 @@ use std::fmt;
 #[cfg(feature = "net")]
 use std::io;
 
-/// Reason why an operation failed: one line that says what is wrong and how to mend it.
+/// Reason why an operation failed: one line that names the fault and its remedy.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -20,18 +20,18 @@ pub enum Error {
     /// This machine's network or name resolution failed.
     #[error("{0}")]
     Network(String),
-    /// The peer is silent, has left, or refuses.
+    /// The peer does not answer, has left, or refuses.
     #[error("{0}")]
     Peer(String),
     /// The operation ended without reaching its goal.
     #[error("{0}")]
     Unmet(String),
-    /// A task or thread that the operation needed has ended.
+    /// A task or a thread that the operation needed has ended.
     #[error("aborted")]
     Aborted,
 }
 
-/// The line of `Display`, so that a program whose `main` returns the error prints it.
+/// Writes the same line as `Display`, so that a program whose `main` returns the error prints it.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

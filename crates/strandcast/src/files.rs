@@ -1,4 +1,5 @@
-//! Files with keys or cleartext: only their owner can read them, and none of them replaces another by mistake.
+//! Files with keys or cleartext. Only their owner can read them, and writing never replaces the content of another file
+//! by mistake.
 
 use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write as _};
@@ -20,28 +21,28 @@ const NEW_MODE: u32 = 0o666;
 /// Word that precedes the version and the key of an identity.
 pub const IDENTITY: &str = "strandcast-identity";
 
-/// First words of the files of keys, and the text that marks an identity. Such a file is never used as an output.
+/// First words of the files of keys, and text that marks an identity. Output is never written to such a file.
 pub const KEY_FILES: [&str; 3] = [
     "# The identity of this Strandcast",
     "# Receivers that this machine may send to",
     "# Who may send to this machine",
 ];
-/// Bytes at the beginning of a file that show whether it is a file of keys.
+/// Number of bytes at the beginning of a file that show whether it is a file of keys.
 const HEAD: usize = 4096;
 
 /// An output that was opened. Opening does not change the content of a file.
 pub enum Opened {
     /// A file or a device.
     File(File),
-    /// A named pipe. Opening it waits for a reader and therefore needs a thread of its own.
+    /// A named pipe. Opening it waits for a reader and therefore needs a separate thread.
     Pipe(Opening),
 }
 
-/// Opens a named pipe.
+/// Function that opens a named pipe.
 pub type Opening = Box<dyn FnOnce() -> io::Result<File> + Send>;
 
-/// Opens a file, a device or a named pipe to write to. With `private` only its owner can read it, whatever its mode was
-/// before: a file must belong to this user, must not have another name and must not be a link.
+/// Opens a file, a device or a named pipe to write to. With `private` the file's mode is changed so that only its owner
+/// can read it. The file must then belong to this user, must not have another name and must not be a link.
 ///
 /// # Errors
 /// [`Error::Store`]: it is a file of keys, or not this user's alone; [`Error::Media`]: the system refused.
@@ -49,7 +50,7 @@ pub fn open_output(path: &Path, private: bool) -> Result<Opened, Error> {
     open_checked(path, private, |_| Ok(()))
 }
 
-/// Opens an output that has to be new or empty: a file that has content keeps it.
+/// Opens an output that has to be new or empty. The content of a file is never lost.
 ///
 /// # Errors
 /// [`Error::Usage`]: the file has content; else as [`open_output`].
@@ -107,7 +108,7 @@ fn open_checked(
 /// Opens an output to which lines are added. If the last line lacks its line feed, as after a crash, it gets one.
 ///
 /// # Errors
-/// As [`open_output`].
+/// The errors of [`open_output`].
 pub fn append_output(path: &Path, private: bool) -> Result<Opened, Error> {
     let opened = open_output(path, private)?;
     if let Opened::File(file) = &opened {
@@ -141,7 +142,7 @@ fn open(path: &Path, private: bool, follows: bool) -> io::Result<File> {
     options.clone().read(true).open(path).or_else(|_| options.open(path))
 }
 
-/// Refuses a path whose content would be lost and holds keys.
+/// Refuses a path to a file with keys, whose content would be lost.
 ///
 /// # Errors
 /// [`Error::Store`].
@@ -160,7 +161,7 @@ fn begins_as_keys(file: &File) -> bool {
     KEY_FILES.iter().any(|begin| text.starts_with(begin)) || text.contains(IDENTITY)
 }
 
-/// Refuses a file that belongs to another user or has another name: its maker may read what is written to it.
+/// Refuses a file that belongs to another user or has another name: that user could read the output.
 ///
 /// # Errors
 /// [`Error::Store`].
@@ -215,8 +216,8 @@ pub struct Replacement {
     temporary: Option<PathBuf>,
 }
 
-/// Replaces the content of a file as a whole: a reader sees the old content or the new one, and an error leaves the old
-/// one. A link stays, and leads to the new content. The mode of the file stays.
+/// Replaces the whole content of a file. A reader sees either the old or the new content, and after an error the file
+/// has the old content. A link stays, and leads to the new content. The mode of the file stays.
 ///
 /// # Errors
 /// The errors of the system.
@@ -227,7 +228,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 impl Replacement {
-    /// Creates the file in the folder of `path`, for its owner alone.
+    /// Creates the file in the folder of `path`. Only its owner can read it.
     ///
     /// # Errors
     /// The errors of the system.
@@ -235,8 +236,8 @@ impl Replacement {
         Replacement::create_as(path, MODE)
     }
 
-    /// Creates the file in the folder of `path`, with the mode of the file that is there. A new one has the mode that
-    /// the user's mask leaves.
+    /// Creates the file in the folder of `path`, with the mode of the file at `path`. The mode of a
+    /// new file follows from the user's mask.
     ///
     /// # Errors
     /// The errors of the system.
@@ -267,7 +268,7 @@ impl Replacement {
         Ok((Replacement { path, temporary: Some(temporary) }, file))
     }
 
-    /// Puts the complete file in its place.
+    /// Moves the complete file to its place.
     ///
     /// # Errors
     /// The errors of the system.

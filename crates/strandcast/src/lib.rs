@@ -1,4 +1,4 @@
-//! Send live video, or anything else, over several networks at once.
+//! Sends live video, or other data, over several networks at once.
 //!
 //! | feature | adds |
 //! |---|---|
@@ -11,8 +11,9 @@
 //! | `srt` | SRT as input and output of live streams: `live::input::Srt`, `live::output::Srt`, `srt://` of `AnyInput` and `AnyOutput` |
 //! | `lab` | scenario files, simulations and their results: `strandcast::lab`, for which a [`Scheme`] is a catalog |
 //!
-//! `coding`, `live` and `schemes` are on by default. A [`Scheme`] decides which path takes what; both ends of a connection choose their
-//! own, for what they send. Ports have defaults ([`UDP_PORT`], [`SCTP_PORT`]), and so have seeds and parameters.
+//! `coding`, `live` and `schemes` are on by default. A [`Scheme`] decides which path carries which data. Each end of a
+//! connection chooses the scheme for the data that it sends. Ports ([`UDP_PORT`], [`SCTP_PORT`]), seeds and parameters
+//! have defaults.
 //!
 //! A receiver pairs with a sender once, by a string. Then the sender connects to it over all of its networks:
 //!
@@ -43,8 +44,8 @@
 //! ```
 //!
 //! [`Connection::send`] returns before delivery. To end a transfer, call [`Connection::shutdown`] and await
-//! [`Connection::closed`] at both ends: `CloseReason::Shutdown` means that everything was delivered, any other reason that
-//! data are missing. A program that ends without it leaves its peer waiting for about a minute.
+//! [`Connection::closed`] at both ends: `CloseReason::Shutdown` means that all data were delivered. Any other reason
+//! means that data are missing. If a program ends without a shutdown, its peer waits for about a minute.
 //!
 //! ```
 //! # use strandcast::{Client, CloseReason, Scheme, SendOptions, Server};
@@ -66,12 +67,13 @@
 //! # }
 //! ```
 //!
-//! Errors are one line, with what is wrong and how to mend it.
+//! An error is one line that names the fault and its remedy.
 //!
-//! Later versions add fields and variants. Types that the library returns are `#[non_exhaustive]`: patterns end with `..`, and a `match`
-//! has an arm for the rest. Configurations have defaults. Set single fields of [`TransportConfig`] and [`SendOptions`], and take
-//! the others from a default, as in `TransportConfig { mtu: 1300, ..TransportConfig::live() }`; all other configurations begin
-//! with `new` or `default`, and have fields or functions that change them.
+//! Later versions add fields and variants. Types that the library returns are `#[non_exhaustive]`: end patterns with
+//! `..`, and give each `match` an arm for the rest. Configurations have defaults. For [`TransportConfig`] and
+//! [`SendOptions`], set single fields and take the others from a default, as in `TransportConfig { mtu: 1300,
+//! ..TransportConfig::live() }`. All other configurations are made with `new` or `default`, and have fields or
+//! functions that change them.
 //!
 //! The command `strandcast` (crate `strandcast-cli`) is the first user of this library.
 #![forbid(unsafe_code)]

@@ -20,10 +20,10 @@ pub(crate) fn plain(
     Server { endpoint, listen, seal: None, tap }.listen().map_err(|error| open_error(&error))
 }
 
-/// Listens behind a gate, whose sessions may take `sessions` bytes, and notes in its store where.
+/// Listens behind a gate, whose sessions may take `sessions` bytes. The gate's store records the addresses.
 ///
 /// # Errors
-/// As [`plain`].
+/// The errors of [`plain`].
 #[cfg(feature = "seal")]
 pub(crate) fn sealed(
     endpoint: EndpointConfig,

@@ -2,7 +2,7 @@
 
 /// Minimum memory of a receiver, including its code and fixed buffers.
 const LEAST: usize = 32 << 20;
-/// Maximum size of a playout buffer, also without a limit.
+/// Maximum size of a playout buffer in bytes, which also applies without a memory limit.
 #[cfg(feature = "live")]
 const MAX_PLAYOUT: usize = 64 << 20;
 
@@ -11,25 +11,25 @@ const MAX_PLAYOUT: usize = 64 << 20;
 pub struct Memory(usize);
 
 impl Memory {
-    /// Creates a limit in bytes; `None`: it is below 32 MiB.
+    /// Makes a limit in bytes; `None` if it is below 32 MiB.
     pub fn new(bytes: usize) -> Option<Memory> {
         (bytes >= LEAST).then_some(Memory(bytes))
     }
 
-    /// Share of one of `streams`.
+    /// Returns the share of one of `streams` streams.
     #[cfg(feature = "live")]
     pub(crate) fn shared_by(self, streams: u16) -> Memory {
         Memory(self.0 / usize::from(streams.max(1)))
     }
 
-    /// Share of the associations in addition to a playout buffer. The rest is for received media, socket buffers and
-    /// allocator overhead. With a seal, its sessions take a part of this share.
+    /// Share of the associations if there is also a playout buffer. The rest is for received media, socket buffers and
+    /// the allocator. With a seal, its sessions take a part of this share.
     #[cfg(feature = "live")]
     pub(crate) fn beside_playout(self, sealed: bool) -> usize {
         self.0 / 2 - self.sessions_if(sealed)
     }
 
-    /// Share of the associations without a playout buffer. With a seal, its sessions take a part of this share.
+    /// Share of the associations if there is no playout buffer. With a seal, its sessions take a part of this share.
     pub fn for_transfers(self, sealed: bool) -> usize {
         self.0 / 4 * 3 - self.sessions_if(sealed)
     }
@@ -43,19 +43,20 @@ impl Memory {
         if sealed { self.sessions() } else { 0 }
     }
 
-    /// Bytes of media that may wait for all outputs together, if they are not read: a few seconds.
+    /// Number of bytes of media that may wait for all outputs together while these are not read. It is the media of a
+    /// few seconds.
     #[cfg(feature = "live")]
     pub(crate) fn output(self) -> usize {
         self.0 / 32
     }
 
-    /// Bytes of media that may wait for the outputs of a stream of a server.
+    /// Number of bytes of media that may wait for the outputs of a stream of a server.
     #[cfg(feature = "live")]
     pub(crate) fn output_of_served(self) -> usize {
         self.0 / 16
     }
 
-    /// Maximum payload of a playout buffer. Its bookkeeping needs additional memory.
+    /// Maximum payload of a playout buffer. The bookkeeping of the buffer needs additional memory.
     #[cfg(feature = "live")]
     pub(crate) fn playout(self) -> usize {
         (self.0 / 16 * 3).min(MAX_PLAYOUT)

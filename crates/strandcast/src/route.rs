@@ -13,13 +13,14 @@ use crate::error::Error;
 /// Timeout for resolving names at the start.
 const RESOLVE: Duration = Duration::from_secs(10);
 
-/// The paths that a client uses.
+/// Configuration of the paths of a client.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Paths {
-    /// Paths to use; if empty, one over every interface that has a route to the peer, also one that comes later.
+    /// Paths to use. If the list is empty, there is one path over every interface that has a route to the peer,
+    /// including interfaces that appear later.
     pub paths: Vec<PathSpec>,
-    /// True if paths are awaited where none can be used yet. Otherwise that is an error.
+    /// True if the client waits for paths when none can be used yet. If false, this is an error.
     pub awaited: bool,
 }
 
@@ -29,7 +30,7 @@ impl From<Vec<PathSpec>> for Paths {
     }
 }
 
-/// Returns the addresses of each host, or the error. All hosts are resolved at once, and each may take `time`.
+/// Returns for each host its addresses or the error. All hosts are resolved at the same time, and each may take `time`.
 pub async fn addresses(hosts: &[HostPort], time: Duration) -> Vec<Result<Vec<SocketAddr>, Error>> {
     let look = |host: &HostPort| {
         let (host, port) = (host.host.clone(), host.port.unwrap_or(UDP_PORT));
@@ -60,8 +61,8 @@ pub fn in_turn(hosts: &[Vec<SocketAddr>], first: usize) -> Vec<SocketAddr> {
     all
 }
 
-/// Returns the addresses of each of the receiver's hosts, and the paths to them. Some of several hosts may be out of
-/// reach from here. Names without an address yet are awaited with the paths.
+/// Returns the addresses of each of the receiver's hosts, and the paths to them. If there are several hosts, some of
+/// them may be unreachable. If paths are awaited, names that have no address yet are awaited as well.
 ///
 /// # Errors
 /// [`Error::Network`]: no host has an address, or no path leads to one.
@@ -83,7 +84,8 @@ pub async fn routes(hosts: &[HostPort], paths: &Paths) -> Result<(Vec<Vec<Socket
     }
 }
 
-/// Text that follows "no answer": the addresses that were asked, the key that was expected there, and what to check.
+/// Text that follows "no answer": the addresses that were tried, the key that was expected there, and possible causes
+/// to check.
 pub(crate) fn unanswered(asked: &[String], key: Option<String>) -> String {
     let who = key.map_or_else(String::new, |key| format!(" as {key}, which this machine is paired with,"));
     format!(
@@ -93,8 +95,8 @@ pub(crate) fn unanswered(asked: &[String], key: Option<String>) -> String {
 }
 
 /// Returns the paths to `remotes`. Each path connects to the remote that answers. The paths are the configured ones, or
-/// else one per interface with a route to any remote. If the first remote that can be reached is this machine, there is
-/// one path inside it.
+/// one per interface with a route to any remote if none is configured. If the first remote that can be reached is this
+/// machine, there is one path inside it.
 ///
 /// # Errors
 /// [`Error::Network`] if a configured path can lead to none of them, or if none can be used now and none is awaited.
@@ -148,7 +150,7 @@ fn refuse_twice(uplink: &Uplink, before: &[Uplink], here: &[Interface]) -> Resul
     }
 }
 
-/// A path over every interface with a route to any remote, or the one inside this machine.
+/// Returns a path over every interface with a route to any remote, or the path inside this machine.
 fn default_path(here: &[Interface], routes: &mut Routes, remotes: &[SocketAddr]) -> Uplink {
     let mut outside = Vec::new();
     for remote in remotes {

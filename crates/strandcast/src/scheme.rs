@@ -8,11 +8,11 @@ use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
 use strandcast_proto::policy::Scheme as Policies;
 use strandcast_proto::rfc;
 
-/// Sets the parameters of the transport that a scheme needs.
+/// Function that sets the parameters of the transport that a scheme needs.
 type Tune = Arc<dyn Fn(&mut TransportConfig) + Send + Sync>;
 
-/// Decides windows, paths and retransmissions: a preset with its parameters, or custom policies. A scheme makes the
-/// policies of any number of associations, and sets the parameters of the transport that they need.
+/// Scheme that decides on windows, paths and retransmissions: a preset with its parameters, or custom policies. It
+/// makes the policies of any number of associations, and sets the parameters of the transport that they need.
 #[derive(Clone)]
 pub struct Scheme {
     name: String,
@@ -24,7 +24,7 @@ impl Scheme {
     /// Returns the scheme of a spec, such as `strand` or `cmt,rtx=ssthresh`.
     ///
     /// # Errors
-    /// [`SpecError`](strandcast_schemes::SpecError), which lists in one line what is possible instead.
+    /// [`SpecError`](strandcast_schemes::SpecError), which lists the possible values in one line.
     #[cfg(feature = "schemes")]
     pub fn new(spec: &str) -> Result<Scheme, strandcast_schemes::SpecError> {
         let plan = Arc::new(strandcast_schemes::parse_spec(spec)?);
@@ -43,7 +43,7 @@ impl Scheme {
         Scheme { name: name.into(), tune: Arc::new(tune), build }
     }
 
-    /// RFC 9260's own policies: new data use the primary path.
+    /// Returns the scheme of RFC 9260, in which new data use the primary path.
     pub fn rfc9260() -> Scheme {
         Scheme::custom("rfc9260", |_| (), Arc::new(|_| Box::new(rfc::scheme())))
     }

@@ -17,7 +17,7 @@ use crate::{SCTP_PORT, UDP_PORT};
 #[cfg(feature = "seal")]
 const LOOK: std::time::Duration = std::time::Duration::from_millis(250);
 
-/// Accepts connections of clients.
+/// Server that accepts connections of clients.
 #[derive(Debug)]
 pub struct Server {
     scheme: Scheme,
@@ -29,7 +29,8 @@ pub struct Server {
     gate: Option<crate::pairing::Gate>,
 }
 
-/// A server that listens. Dropping it ends its connections: await their [`closed`](crate::Connection::closed) first.
+/// A server that listens. Dropping it ends its connections, so that a program should await their
+/// [`closed`](crate::Connection::closed) first.
 #[derive(Debug)]
 pub struct Incoming {
     listener: Listener,
@@ -43,14 +44,14 @@ pub struct Incoming {
 struct Sealed {
     gate: crate::pairing::Gate,
     look: tokio::time::Interval,
-    /// A connection that was accepted and not returned yet.
+    /// A connection that was accepted, but not returned yet.
     ready: Option<AssociationHandle>,
 }
 
 impl Server {
-    /// Server with the transport of live streams. The server listens on UDP port 9899 of all addresses, unless
-    /// [`Server::listen`] adds others, and accepts every client without encryption. The server sends by `scheme` on
-    /// each connection.
+    /// Makes a server with the transport of live streams. It listens on UDP port 9899 of all addresses, unless
+    /// [`Server::listen`] adds others, and accepts every client without encryption. It sends with `scheme` on each
+    /// connection.
     pub fn new(scheme: Scheme) -> Server {
         Server {
             scheme,
@@ -70,7 +71,7 @@ impl Server {
         self
     }
 
-    /// Sets the parameters of the transport. The scheme tunes them.
+    /// Sets the parameters of the transport. The scheme then changes the parameters that it needs.
     #[must_use]
     pub fn transport(self, transport: TransportConfig) -> Server {
         Server { transport, ..self }
@@ -82,7 +83,7 @@ impl Server {
         Server { sctp_port, ..self }
     }
 
-    /// Limit of memory: data of clients wait or are refused when it is reached. The default is 256 MiB.
+    /// Sets the memory limit. If it is reached, data of clients wait or are refused. The default is 256 MiB.
     #[must_use]
     pub fn memory(self, memory: Memory) -> Server {
         Server { memory, ..self }
@@ -133,9 +134,9 @@ impl Incoming {
         self.listener.driver().local_addrs()
     }
 
-    /// Returns the next connection; `None`: its driver was stopped. Cancel safe. A sealed server reads changes of its
-    /// store only inside this call, so that new pairings and revocations need it: call it in a loop. A server of a single
-    /// connection may stop to call it.
+    /// Returns the next connection; `None` if its driver was stopped. Cancel safe. A sealed server reads changes of its
+    /// store only inside this call. Call it in a loop, because otherwise new pairings and revocations have no effect. A
+    /// server that needs only one connection may stop calling it.
     pub async fn accept(&mut self) -> Option<AssociationHandle> {
         #[cfg(feature = "seal")]
         while let Some(Sealed { gate, look, ready }) = &mut self.seal {

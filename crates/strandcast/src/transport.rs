@@ -19,7 +19,7 @@ use crate::{SCTP_PORT, UDP_PORT};
 pub struct TransportOptions {
     /// SCTP port of both sides.
     pub sctp_port: u16,
-    /// IP-level MTU in bytes of paths without their own.
+    /// IP-level MTU in bytes of paths for which no other value is given.
     pub mtu: u16,
     /// Maximum size in bytes of the send and the receive buffer of an association.
     pub buffer: usize,
@@ -56,7 +56,7 @@ pub fn policies(scheme: &Scheme) -> Result<Box<dyn Policies>, Error> {
     Ok(scheme.build(&seeds))
 }
 
-/// Returns the addresses to listen on: those of `host`, or all of this machine.
+/// Returns the addresses to listen on: those of `host`, or all addresses of this machine.
 ///
 /// # Errors
 /// [`Error::Network`].
@@ -68,7 +68,7 @@ pub async fn listen_addresses(host: Option<&str>, port: Option<u16>) -> Result<V
     }
 }
 
-/// Returns this port of all addresses, IPv4 included.
+/// Returns this port of all addresses, including IPv4.
 pub(crate) const fn anywhere(port: u16) -> SocketAddr {
     SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port)
 }

@@ -1,1 +1,4 @@
-"""Figures of papers: what they are, what runs gave, pictures and pages. The papers themselves are in `experiments`."""
+"""Figures of papers: their description, results of runs, pictures and pages.
+
+The papers themselves are in `experiments`.
+"""

@@ -1,4 +1,4 @@
-"""Numbers of schemes side by side: bars from 0 on, or dots with whiskers where bars would hide differences."""
+"""Plots that compare schemes: bars that begin at 0, or dots with whiskers where bars would hide differences."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from strandcast.figures.views import View
 from strandcast.stats import Summary
 
 FILLED = 0.82
-"""How much of the way from one group of schemes to the next the group takes."""
+"""Share of the distance between two groups of schemes that a group fills."""
 
 
 class Mark(NamedTuple):
-    """One of the numbers."""
+    """A number that is drawn."""
 
     scheme: str
     x: float
@@ -32,7 +32,7 @@ class Mark(NamedTuple):
 
 
 def draw_bars(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
-    """Bars of schemes side by side, by points or by measures."""
+    """Draws bars of schemes side by side, grouped by points or by measures."""
     looks, width = style.looks(panel.figure.schemes), FILLED / len(panel.schemes())
     for scheme, x, ours, theirs in marks(panel):
         look = looks[scheme]
@@ -47,7 +47,7 @@ def draw_bars(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
 
 
 def draw_points(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
-    """Draws a dot with a whisker for each scheme, by points or by measures; the axis begins where they differ."""
+    """Draws a dot with a whisker for each scheme, grouped by points or by measures. The axis need not begin at 0."""
     looks = style.looks(panel.figure.schemes)
     for scheme, x, ours, theirs in marks(panel):
         look = looks[scheme]
@@ -67,7 +67,7 @@ def draw_points(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
 
 
 def marks(panel: Panel) -> Iterator[Mark]:
-    """The panel's numbers, scheme by scheme, and where each stands."""
+    """Returns the panel's numbers, scheme by scheme, and the position of each."""
     schemes = panel.schemes()
     width = FILLED / len(schemes)
     for (i, scheme), (j, (_, point, measure)) in itertools.product(enumerate(schemes), enumerate(places(panel))):
@@ -78,7 +78,7 @@ def marks(panel: Panel) -> Iterator[Mark]:
 
 
 def places(panel: Panel) -> list[tuple[str, Point, Measure]]:
-    """The groups along the axis: what stands there, and what they are of."""
+    """Returns the groups along the axis: their labels, and the points or measures that they contain."""
     view = panel.view
     if not view.x:
         return [(measure.name, panel.points[0], measure) for measure in panel.measures]
@@ -88,7 +88,7 @@ def places(panel: Panel) -> list[tuple[str, Point, Measure]]:
 
 
 def label_x(axes: Axes, panel: Panel) -> None:
-    """Says what is along the x axis."""
+    """Labels the x axis."""
     texts = [text for text, _, _ in places(panel)]
     axes.set_xticks(range(len(texts)), texts)
     axes.set_xlabel(panel.view.label if panel.view.x else "")
@@ -97,7 +97,7 @@ def label_x(axes: Axes, panel: Panel) -> None:
 
 
 def rank(view: View, point: Point) -> float:
-    """Position of a point's group: by number, or in the order of the words."""
+    """Returns the position of a point's group: by number, or in the order of the words."""
     value = point.at.get(view.x, "")
     order = list(view.names)
     return order.index(value) if value in order else 0.0 if isinstance(value, str) else value

@@ -9,21 +9,21 @@ from strandcast.figures.views import Curve, Line, Packets
 from strandcast.stats import Summary, summary
 
 Course = tuple[tuple[float, Summary], ...]
-"""Something over time: seconds, and mean and interval over the runs at that moment, ascending."""
+"""A quantity over time, ascending: each moment in seconds, with mean and interval over the runs."""
 
 VALUES = {"seed": pl.UInt64, "bin": pl.Int64, "value": pl.Float64}
-"""Columns of a frame of bins: bin k is from k to k + 1 lengths of a bin."""
+"""Columns of a frame of bins. Bin k covers the time from k to k + 1 bin lengths."""
 
 
 def bins(curve: Curve, series: pl.DataFrame) -> pl.DataFrame:
-    """A curve's value in each bin of each run: `seed, bin, value`, by seed and bin.
+    """Returns a curve's value in each bin of each run: `seed, bin, value`, sorted by seed and bin.
 
-    A sample at a bin's end belongs to the bin; one at time 0 to the first. A bin at whose end a run is over already has
-    no value.
+    A sample at the end of a bin belongs to that bin, and a sample at time 0 to the first bin. A bin that ends after the
+    run has no value.
 
     Args:
-        curve: What to take.
-        series: Time series, as the store gives them.
+        curve: Curve to compute.
+        series: Time series, as the store returns them.
     """
     samples = course(curve, series)
     if samples.is_empty():
@@ -49,14 +49,14 @@ def bins(curve: Curve, series: pl.DataFrame) -> pl.DataFrame:
 
 
 def summaries(line: Line, values: pl.DataFrame, begin_s: float = 0.0) -> Course:
-    """Mean and 95 % interval over the runs that have a value in a bin, for each bin.
+    """Returns, for each bin, mean and 95 % interval over the runs that have a value in it.
 
-    A bin's mean stands at its middle; highest TSNs, which are those at its end, at the end.
+    The time of a mean is the middle of its bin. The time of a highest TSN is the end of its bin.
 
     Args:
-        line: What was put in bins.
+        line: Quantity in the bins.
         values: `seed, bin, value`.
-        begin_s: Bins that begin before are left out, in seconds.
+        begin_s: Time in seconds; earlier bins are left out.
     """
     grouped = values.sort("bin", "seed").group_by("bin", maintain_order=True).agg(pl.col("value"))
     return tuple(
@@ -67,5 +67,5 @@ def summaries(line: Line, values: pl.DataFrame, begin_s: float = 0.0) -> Course:
 
 
 def ends(line: Line) -> bool:
-    """Returns whether a bin's value is the one at its end."""
+    """Returns whether the value of a bin is the value at its end."""
     return isinstance(line, Packets) and line.quantity in ("sent", "received")

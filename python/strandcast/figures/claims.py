@@ -1,4 +1,4 @@
-"""Claims held against runs."""
+"""Check of a paper's claims against runs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from strandcast.figures.spec import Claim, Contrast, Printed, Term
 from strandcast.stats import Summary, summary
 
 Seeds = Callable[[Term], Mapping[int, float]]
-"""A term's measure for each seed there is."""
+"""Function that returns a term's value for each seed."""
 
 Levels = Callable[[Term], Printed | None]
-"""The level that the paper prints of a term's measure, if it prints one."""
+"""Function that returns the level that the paper prints for a term's measure, if it prints one."""
 
 REPRODUCED, PARTLY, UNDECIDED, CONTRADICTED = "reproduced", "partly", "undecided", "contradicted"
 VERDICTS = (REPRODUCED, PARTLY, UNDECIDED, CONTRADICTED)
@@ -22,16 +22,16 @@ EFFECT = 0.5, 1.5
 DEFICIT = 1 / 1.5, 1.5
 """The missing rate of a video is reproduced between these multiples of the paper's number."""
 FAR = 3.0
-"""Factor from which on an effect, larger or smaller than the paper's, is another one."""
+"""Factor from which an effect counts as different from the paper's, whether it is larger or smaller."""
 WIDE = 0.5
-"""Part of the paper's number: an interval that is wider decides nothing but what it excludes."""
+"""Part of the paper's number. An interval that is wider only decides about the values that it excludes."""
 
 
 class Far(NamedTuple):
-    """A level that is far from the one that the paper prints.
+    """A level of ours that is far from the paper's level.
 
     Attributes:
-        term: Whose level it is.
+        term: Term that has the level.
         ours: Our mean.
         paper: The paper's number.
     """
@@ -45,12 +45,13 @@ class Judged(NamedTuple):
     """The result of checking a claim.
 
     Attributes:
-        ours: The mean of its contrasts, each run's with the same seed; in % of the base if the claim is.
-        holds: The claim is reproduced at this number of contrasts; for a `shift`, the sign is right beyond the
-        interval.
-        verdict: `reproduced`, `partly`, `undecided` or `contradicted`; empty of a `shift`.
-        far: Levels of an order, or of “nearly the same”, that are far from those that the paper prints: without
-        them the claim would be reproduced, and is `partly`.
+        ours: Mean of the claim's contrasts; each contrast is of runs with the same seed. In % of the base if the claim
+            is in %.
+        holds: Number of contrasts at which the claim is reproduced; for a `shift`, number of contrasts whose sign is
+            right and whose interval excludes 0.
+        verdict: `reproduced`, `partly`, `undecided` or `contradicted`; empty for a `shift`.
+        far: Levels that are far from the paper's, in a claim of an order or of “nearly the same”. Because of them the
+            claim is `partly` instead of reproduced.
     """
 
     ours: Summary
@@ -60,7 +61,7 @@ class Judged(NamedTuple):
 
     @property
     def without_levels(self) -> str:
-        """The verdict if levels did not matter."""
+        """Returns the verdict without regard to levels."""
         return REPRODUCED if self.far else self.verdict
 
 
@@ -69,7 +70,10 @@ def no_levels(_term: Term) -> None:
 
 
 def judge(claim: Claim, seeds: Seeds, levels: Levels = no_levels) -> Judged | None:
-    """Judges a claim by the runs, and its sides by the paper's levels; None if no seed has all runs needed."""
+    """Judges a claim by the runs, and its terms by the paper's levels.
+
+    Returns None if no seed has all runs that the claim needs.
+    """
     each = [contrast_values(contrast, seeds) for contrast in claim.contrasts]
     common = sorted(set[int].intersection(*(set(values) for values in each)))
     if not common:
@@ -91,14 +95,15 @@ def judge(claim: Claim, seeds: Seeds, levels: Levels = no_levels) -> Judged | No
 
 
 def mean(values: Mapping[int, float]) -> float | None:
-    """The mean over all seeds; None without any."""
+    """Returns the mean over all seeds; None without seeds."""
     return sum(values.values()) / len(values) if values else None
 
 
 def leveled_order(claim: Claim, judged: Judged, levels: Levels, ours: Callable[[Term], float | None]) -> Judged:
-    """The result of a claim, `partly` in place of `reproduced` if a level is far from the paper's.
+    """Returns the result of a claim. `partly` replaces `reproduced` if a level is far from the paper's.
 
-    An order between two numbers of nothing, or between two that are nothing like the paper's, is not what it says.
+    An order between two numbers near zero, or between two numbers far from the paper's, does not reproduce the paper's
+    order.
     """
     if claim.kind not in ("above", "same") or judged.verdict != REPRODUCED:
         return judged
@@ -107,7 +112,7 @@ def leveled_order(claim: Claim, judged: Judged, levels: Levels, ours: Callable[[
 
 
 def far(claim: Claim, levels: Levels, ours: Callable[[Term], float | None]) -> Iterator[Far]:
-    """The sides of a claim whose level is far from what the paper prints, each once."""
+    """Returns the terms of a claim whose level is far from the paper's, each once."""
     known = set[tuple[str, str, str]]()
     for contrast in claim.contrasts:
         means = {term.key: level for term in contrast if (level := ours(term)) is not None}
@@ -122,19 +127,19 @@ def far(claim: Claim, levels: Levels, ours: Callable[[Term], float | None]) -> I
 
 
 def contrast_values(contrast: Contrast, seeds: Seeds) -> dict[int, float]:
-    """The contrast for each seed that all of its terms have."""
+    """Returns the contrast for each seed that has all of its terms."""
     terms = [(term.factor, seeds(term)) for term in contrast]
     common = set[int].intersection(*(set(values) for _, values in terms))
     return {seed: sum(factor * values[seed] for factor, values in terms) for seed in common}
 
 
 def scaled(values: list[float], factor: float) -> Summary:
-    """Summary of the values times a factor."""
+    """Returns the summary of the values times a factor."""
     return summary([value * factor for value in values])
 
 
 def everywhere(verdicts: Sequence[str]) -> str:
-    """The verdict on a claim about all of its points, from the verdicts on each point."""
+    """Returns the verdict on a claim about all of its points, from the verdicts on each point."""
     if len(set(verdicts)) == 1:
         return verdicts[0]
     if CONTRADICTED in verdicts:
@@ -143,7 +148,7 @@ def everywhere(verdicts: Sequence[str]) -> str:
 
 
 def verdict(claim: Claim, ours: Summary) -> str:
-    """The verdict on a claim about one point, or about a mean, with this result."""
+    """Returns the verdict on a claim about one point, or about a mean, with this result."""
     low, high, within = ours.low, ours.high, claim.within
     match claim.kind:
         case "effect":
@@ -164,7 +169,7 @@ def verdict(claim: Claim, ours: Summary) -> str:
 
 
 def sized(theirs: float, ours: Summary, band: tuple[float, float]) -> str:
-    """The verdict on our result if a number of the paper's is reproduced between these multiples of it."""
+    """Returns the verdict on our result if the paper's number counts as reproduced between these multiples of it."""
     low, high = sorted((ours.low / theirs, ours.high / theirs))
     # A result of less than a third of it may also have the other sign.
     if high < 1 / FAR or low > FAR:
@@ -175,7 +180,7 @@ def sized(theirs: float, ours: Summary, band: tuple[float, float]) -> str:
 
 
 def leveled(theirs: float, ours: Summary, within: float) -> str:
-    """The verdict on our result if a level of the paper's is reproduced within `within` per cent of it."""
+    """Returns the verdict on our result if a level of the paper counts as reproduced within `within` per cent of it."""
     low, mean, high = (number / theirs for number in (ours.low, ours.mean, ours.high))
     near, far = 1 - within / 100, 1 + within / 100
     if high < near or low > far:

@@ -1,4 +1,4 @@
-"""`strandcast figures`: runs, draws and lists the papers' figures."""
+"""Subcommand `strandcast figures`: makes runs for the papers' figures, draws the figures and lists them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 QUICK_RUNS = 5
 PROBE_S = 10
-"""Simulated time of a run that is made to guess how long others take."""
+"""Simulated time in seconds of a short run, from which the processor time of other runs is estimated."""
 
 DESCRIPTION = """\
 Draws figures of papers with the papers' numbers, as SVG, with a report page per paper. Runs that are missing are made
@@ -48,18 +48,18 @@ class Selection:
 
     Attributes:
         known: All papers that there are.
-        papers: The papers, each with the figures to draw.
-        schemes: Run only these, and the schemes that figures need in addition to their own; none: all.
-        runs: Runs of each cell; None: as many as the paper's figures are to be of.
-        quick: Short runs at fewer points.
-        plan: Only tell what there is to do.
+        papers: Requested papers, each with the figures to draw.
+        schemes: Schemes to run, in addition to those that a figure needs for comparison; empty: all.
+        runs: Number of runs of each cell; None: the paper's number.
+        quick: Make short runs at fewer points.
+        plan: Only print the work that remains.
         draw_only: Make no runs.
-        store: Where runs are kept.
-        out: Where figures and pages go.
-        docs: Where tables are to be filled; None: nowhere.
-        deviations: What the papers leave open, one assumption at a time, in place of the figures.
-        jobs: Runs at the same time on this machine; None: one a core.
-        cluster: A Dask scheduler's address; None: this machine.
+        store: Folder of stored runs.
+        out: Folder for figures and pages.
+        docs: Folder of pages whose tables are filled; None: no tables.
+        deviations: Vary the assumptions that the papers leave open, one at a time, instead of drawing figures.
+        jobs: Number of runs at the same time on this machine; None: one per core.
+        cluster: Address of a Dask scheduler; None: run on this machine.
     """
 
     known: tuple[Paper, ...]
@@ -77,7 +77,7 @@ class Selection:
     cluster: str | None
 
     def cells(self, paper: Paper, figure: Figure) -> list[Cell]:
-        """The cells that a figure needs."""
+        """Returns the cells that a figure needs."""
         left = shown(figure, quick=self.quick)
         return [
             cell(paper, figure, point, scheme, quick=self.quick)
@@ -87,20 +87,21 @@ class Selection:
         ]
 
     def missing(self, paper: Paper, cells: Iterable[Cell]) -> list[tuple[Cell, set[int]]]:
-        """Cells that lack runs, with the seeds of these."""
+        """Returns the cells that lack runs, with the missing seeds of each."""
         all_seeds = range(1, (self.runs or paper.runs) + 1)
         lacking = [(one, set(all_seeds) - self.store.seeds(one)) for one in cells]
         return [(one, seeds) for one, seeds in lacking if seeds]
 
     def traces(self, paper: Paper, figure: Figure) -> list[Order]:
-        """The packet traces that a figure needs."""
+        """Returns the packet traces that a figure needs."""
         schemes = self.schemes or frozenset(figure.schemes)
         return packet_orders(paper, figure, schemes, self.runs or paper.runs, quick=self.quick)
 
     def made(self, paper: Paper, figure: Figure) -> Manifest | None:
-        """The manifest that a picture of the figure would have; None if runs are missing.
+        """Returns the manifest that a picture of the figure would have; None if runs are missing.
 
-        Without a given number of runs, the picture has as many runs as all cells of the figure, if they are full.
+        If no number of runs is given, the picture uses the runs that all cells of the figure have, provided that they
+        are full.
         """
         most = self.runs or paper.runs
         firsts = [min(seeds) for _, seeds in self.missing(paper, self.cells(paper, figure))]
@@ -110,7 +111,7 @@ class Selection:
 
 
 def main(argv: list[str]) -> int:
-    """Does what the arguments ask for and gives the exit code.
+    """Runs the subcommand with these arguments and returns the exit code.
 
     Raises:
         StrandcastError: A run fails, or can't be kept.
@@ -136,17 +137,17 @@ def main(argv: list[str]) -> int:
 
 
 class Cluster:
-    """The workers that make runs, from the first request on."""
+    """Workers that make runs. The connection is opened at the first request."""
 
     def __init__(self, wanted: Selection, stack: contextlib.ExitStack) -> None:
         self._wanted, self._stack = wanted, stack
         self._client: Client | None = None
 
     def client(self) -> Client | None:
-        """The client of the cluster; None: this machine makes them.
+        """Returns the client of the cluster; None: this machine makes the runs.
 
         Raises:
-            ClusterError: It can't be reached.
+            ClusterError: The cluster can't be reached.
         """
         if self._client is None and self._wanted.cluster is not None:
             from strandcast.cluster import connected
@@ -156,7 +157,7 @@ class Cluster:
 
 
 def vary(wanted: Selection, cluster: Cluster) -> None:
-    """Makes the missing runs of the papers' deviations, and prints their tables or fills those of the documentation."""
+    """Makes the missing runs of the papers' deviations, and prints their tables or fills the documentation's."""
     import strandcast.figures.deviations as deviations
     from strandcast.sweeps import complete
 
@@ -211,12 +212,12 @@ def make(wanted: Selection, paper: Paper, figure: Figure, cluster: Cluster) -> M
 
 
 def found(wanted: Selection, paper: Paper, figure: Figure, made: Manifest) -> Found:
-    """The results of the store for a figure with this manifest."""
+    """Returns the stored results for a figure with this manifest."""
     return collect(wanted.store, paper, figure, quick=made.quick, runs=made.runs)
 
 
 def report(wanted: Selection, paper: Paper, made: Manifest) -> pathlib.Path:
-    """Writes a paper's page, about its figures in the folder that are made of such runs, if the store has these."""
+    """Writes a paper's page about its figures in the folder that have this manifest, if the store has their runs."""
     import strandcast.figures.draw as draw
     import strandcast.figures.page as page
 
@@ -233,7 +234,10 @@ def report(wanted: Selection, paper: Paper, made: Manifest) -> pathlib.Path:
 
 
 def tables(wanted: Selection, docs: pathlib.Path) -> list[pathlib.Path]:
-    """Fills the documentation's tables with the figures that have all of their runs; others keep their numbers."""
+    """Fills the documentation's tables for the figures that have all of their runs.
+
+    Tables of other figures keep their numbers.
+    """
     import strandcast.figures.tables as tables
 
     results = {}
@@ -249,7 +253,10 @@ def tables(wanted: Selection, docs: pathlib.Path) -> list[pathlib.Path]:
 
 
 def plan(wanted: Selection) -> None:
-    """Prints how many runs are missing, and about how long they take; the first figure that needs a run counts it."""
+    """Prints the number of missing runs and an estimate of their duration.
+
+    A run that several figures need counts for the first.
+    """
     planned: set[tuple[str, str]] = set()
     traced: set[tuple[Key, str, int]] = set()
     whole = 0.0
@@ -270,7 +277,7 @@ def plan(wanted: Selection) -> None:
 
 
 def work(wanted: Selection) -> Iterator[tuple[str, Paper, Figure]]:
-    """The cells to run, each with a name for messages."""
+    """Returns the cells to run, each with a name for messages."""
     import strandcast.figures.deviations as deviations
 
     for paper, figures in wanted.papers:
@@ -283,7 +290,7 @@ def work(wanted: Selection) -> Iterator[tuple[str, Paper, Figure]]:
 
 
 def guess(missing: list[tuple[Cell, set[int]]]) -> float:
-    """About how much processor time runs take: short ones of the first and the last of the cells are tried."""
+    """Estimates the processor time of runs, from short runs of the first and the last cell."""
     from strandcast.runs import run
 
     if not missing:
@@ -303,7 +310,7 @@ def say(path: pathlib.Path) -> None:
 
 
 def parse(argv: list[str]) -> Selection:
-    """Reads the arguments; mistakes end the process with one line."""
+    """Reads the arguments. A mistake ends the process with one line."""
     parser = arguments()
     got = parser.parse_args(argv)
     try:
@@ -352,13 +359,13 @@ def parse(argv: list[str]) -> Selection:
 
 
 def has_full(out: pathlib.Path, papers: Iterable[Paper]) -> bool:
-    """Returns whether a page in the folder is one of full runs."""
+    """Returns whether a page in the folder shows full runs."""
     pages = [noted(out, paper.name) for paper in papers]
     return any(made.full for made in pages if made)
 
 
 def arguments() -> Parser:
-    """The verb's arguments."""
+    """Returns the parser of the subcommand's arguments."""
     parser = Parser(
         "strandcast figures",
         description=DESCRIPTION,
@@ -387,7 +394,7 @@ def arguments() -> Parser:
 
 
 def count(text: str) -> int:
-    """A number from 1 on."""
+    """Parses a number of at least 1."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 on")
     return int(text)
@@ -396,7 +403,7 @@ def count(text: str) -> int:
 def chosen(
     parser: Parser, known: tuple[Paper, ...], name: str, figures: list[str]
 ) -> Iterator[tuple[Paper, tuple[Figure, ...]]]:
-    """The papers asked for, with the figures asked for; all if none is."""
+    """Returns the requested papers, each with the requested figures; all of them if none is requested."""
     papers = [paper for paper in known if name in (paper.name, "all")]
     if not papers:
         parser.error(f"there is no paper {name}; there are {', '.join(paper.name for paper in known)} and all")
@@ -412,10 +419,10 @@ def chosen(
 
 
 def numbers(figure: Figure) -> set[str]:
-    """Names of a figure: one that stands for several also has each of their numbers."""
+    """Returns the names of a figure. A figure that stands for several also has the number of each."""
     return {figure.name, *figure.name.split(", ")}
 
 
 def pairs(parts: tuple[str, ...]) -> set[tuple[str, str]]:
-    """A path's names, each with the next."""
+    """Returns each part of a path with its successor."""
     return set(itertools.pairwise(parts))

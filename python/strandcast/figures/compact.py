@@ -1,4 +1,4 @@
-"""Small SVG: letters as text instead of outlines, two digits behind the point, and no groups that say nothing."""
+"""Reduction of SVG files: text in place of outlines of letters, at most two decimals, and no empty groups."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ STYLE = (
 )
 HEADER = '<?xml version="1.0" encoding="utf-8"?>\n'
 UNITS = 100
-"""Glyphs of matplotlib's outlines are for letters of this size; groups scale them."""
+"""Size of the letters for which matplotlib draws outlines; groups scale the outlines."""
 
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 SCALE = re.compile(r" ?scale\((\S+) -\1\)")
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 SHIFT = re.compile(r"translate\((\S+) \S+\)")
 CIRCLE = re.compile(r"M (-?[\d.]+) (-?[\d.]+)\s+((?:C(?: -?[\d.]+){6}\s*){8})")
-"""Eight curves, as matplotlib draws circles."""
+"""Pattern of the eight curves by which matplotlib draws a circle."""
 ROUNDED = ("d", "x", "y")
 OUTLINE = "scale(0.015625)"
-"""Factor of a letter's outline."""
+"""Scale factor of a letter's outline."""
 
 
 def compact(svg: str) -> str:
-    """Matplotlib's SVG with outlined text, in fewer bytes.
+    """Reduces the size of matplotlib's SVG with outlined text.
 
-    Each text keeps the width of its outlines, whatever font a reader has. Formulas stay outlined. SVG that is compact
-    already stays as it is.
+    Each text keeps the width of its outlines with any font. Formulas stay outlined. SVG that is already compact does
+    not change.
     """
     ET.register_namespace("", SVG)
     ET.register_namespace("xlink", XLINK)
@@ -65,7 +65,7 @@ def compact(svg: str) -> str:
 
 
 def letters(parent: ET.Element) -> None:
-    """Makes the groups of outlines in an element text, if their comments say which."""
+    """Replaces the groups of outlines in an element by text, if their comments contain the text."""
     for comment, group in zip(list(parent), list(parent)[1:], strict=False):
         if not is_comment(comment) or group.tag != f"{{{SVG}}}g" or "$" in (comment.text or ""):
             continue
@@ -98,14 +98,14 @@ def is_comment(one: ET.Element) -> bool:
 
 @functools.cache
 def advance(letter: str, bold: bool) -> float:
-    """Distance to the next letter."""
+    """Returns the distance to the next letter."""
     font = FT2Font(findfont(FontProperties(family="DejaVu Sans", weight="bold" if bold else "normal")))
     font.set_size(UNITS, 72)
     return float(font.load_char(ord(letter)).linearHoriAdvance) / 65536
 
 
 def keep_glyphs(root: ET.Element, glyphs: dict[str | None, ET.Element]) -> None:
-    """Puts the outlines that formulas use at the beginning."""
+    """Moves the outlines that formulas use to the beginning."""
     used = dict.fromkeys(use.get(HREF, "").removeprefix("#") for use in root.iter(f"{{{SVG}}}use"))
     defs = ET.Element(f"{{{SVG}}}defs")
     for name in used:
@@ -117,7 +117,7 @@ def keep_glyphs(root: ET.Element, glyphs: dict[str | None, ET.Element]) -> None:
 
 
 def drop(root: ET.Element, unwanted: Callable[[ET.Element], bool]) -> None:
-    """Takes elements out."""
+    """Removes elements."""
     for parent in list(root.iter()):
         for child in list(parent):
             if unwanted(child):
@@ -125,7 +125,7 @@ def drop(root: ET.Element, unwanted: Callable[[ET.Element], bool]) -> None:
 
 
 def forget_names(root: ET.Element) -> None:
-    """Takes away the names that nothing refers to."""
+    """Removes names without references."""
     texts = [value for one in root.iter() for value in one.attrib.values()]
     known = {name for value in texts for name in REFERENCE.findall(value)}
     known |= {value.removeprefix("#") for value in texts if value.startswith("#")}
@@ -135,7 +135,7 @@ def forget_names(root: ET.Element) -> None:
 
 
 def unwrap(root: ET.Element) -> None:
-    """Puts what is in groups without attributes in their place."""
+    """Replaces groups without attributes by their content."""
     for parent in reversed(list(root.iter())):
         children: list[ET.Element] = []
         for child in parent:
@@ -145,17 +145,17 @@ def unwrap(root: ET.Element) -> None:
 
 
 def rounded(text: str) -> str:
-    """Numbers with at most two digits behind the point, circles as arcs, and no spaces around commands."""
+    """Rounds numbers to at most two decimals, draws circles as arcs, and removes spaces around commands."""
     return tight(CIRCLE.sub(arcs, NUMBER.sub(two_digits, text)))
 
 
 def tight(path: str) -> str:
-    """A path without spaces around its commands."""
+    """Returns a path without spaces around its commands."""
     return re.sub(r"\s*([A-Za-z]+)\s*(?=[-\d.]|$)|\s+(?=[MLQCAZz]|$)", r"\1", path)
 
 
 def arcs(circle: re.Match[str]) -> str:
-    """Two arcs in place of the eight curves of a circle, or the curves if they do not form a circle."""
+    """Returns two arcs in place of the eight curves of a circle, or the curves if they do not form a circle."""
     x, top = float(circle[1]), float(circle[2])
     ends = [tuple(map(float, one.split()[4:])) for one in circle[3].split("C")[1:]]
     (right, middle), (below, bottom) = ends[1], ends[3]
@@ -169,11 +169,11 @@ def arcs(circle: re.Match[str]) -> str:
 
 
 def two_digits(number: re.Match[str]) -> str:
-    """A number with at most two digits behind the point."""
+    """Rounds a number to at most two decimals."""
     return short(float(number[0]))
 
 
 def short(number: float) -> str:
-    """A number outside of text, in fewer letters."""
+    """Writes a number outside of text with the fewest characters."""
     text = f"{number:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text

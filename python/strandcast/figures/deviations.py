@@ -1,8 +1,8 @@
-"""Assumptions that a paper leaves open, changed one at a time, and the results for all of its published figures.
+"""Variations of the assumptions that a paper leaves open, one at a time, and their results for its figures.
 
-A `Deviation` changes one assumption: what is set in scenarios, or a scheme's parameters. A paper's `Study` has those
-that are of interest, the published figures at some of their points, and the paper's main results. Each claim is judged
-as in the figures themselves; cells that a deviation leaves alone are the same ones, and are run once.
+A `Deviation` changes one assumption: settings of scenarios, or parameters of a scheme. A paper's `Study` has a list of
+deviations, the published figures at some of their points, and the paper's main results. Each claim is judged as in the
+figures themselves. Cells that a deviation does not change are run only once.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from strandcast.figures.tables import BETWEEN, VARIED, WIDTH, fill, folded, runs
 from strandcast.store import Cell, Key, Store
 
 PAGE = VARIED
-"""The page whose tables are filled, between `<!-- measured: deviations KEY -->` and `<!-- end -->`."""
+"""Page whose tables are filled, between `<!-- measured: deviations KEY -->` and `<!-- end -->`."""
 DEFAULT = "as it is"
 
 
 def at(figures: Collection[str], *sets: str) -> Sets:
-    """The same sets at all points of some figures."""
+    """Returns settings that apply at all points of some figures."""
     return lambda figure, _: sets if figure.name in figures else ()
 
 
 def both(first: Sets, second: Sets) -> Sets:
-    """The sets of both, the first one's before the second one's."""
+    """Returns both groups of settings, the first before the second."""
     return lambda figure, point: (*first(figure, point), *second(figure, point))
 
 
 def reduced(figure: Figure, points: Collection[str] = (), without: Collection[str] = ()) -> Figure:
-    """A figure at some of its points and without some schemes.
+    """Returns a figure at some of its points and without some schemes.
 
-    A claim keeps its contrasts about the others, and goes if it has none.
+    A claim keeps the contrasts of the remaining points and schemes. A claim without contrasts is removed.
 
     Args:
         figure: The figure.
-        points: Names of the points that stay; none: all.
-        without: Schemes that go.
+        points: Names of the points to keep; empty: all.
+        without: Schemes to remove.
     """
     kept = tuple(one for one in figure.points if not points or one.name in points)
     names = {one.name for one in kept}
@@ -65,7 +65,10 @@ def reduced(figure: Figure, points: Collection[str] = (), without: Collection[st
 
 
 def varied(paper: Paper, study: Study, deviation: Deviation | None = None, count: int | None = None) -> Paper:
-    """The paper with its study's figures; with a deviation, as that changes them. `count`: runs, if not the study's."""
+    """Returns the paper with the figures of its study, changed by the deviation if there is one.
+
+    `count` replaces the study's number of runs.
+    """
     changed = deviation or Deviation("", DEFAULT)
 
     def moved(figure: Figure) -> Figure:
@@ -84,14 +87,14 @@ def varied(paper: Paper, study: Study, deviation: Deviation | None = None, count
 
 
 def studied(paper: Paper, count: int | None = None) -> Iterator[tuple[Deviation | None, Paper]]:
-    """The paper as it is, then with each deviation of its study; nothing if it has no study."""
+    """Yields the paper of the study without changes, then with each deviation; nothing if the paper has no study."""
     if paper.study is not None:
         for one in (None, *paper.study.deviations):
             yield one, varied(paper, paper.study, one, count)
 
 
 def cells(paper: Paper, *figures: Figure) -> Iterator[Cell]:
-    """All cells of some figures of a paper that `varied` gave; none: of all."""
+    """Returns all cells of the named figures of a paper that `varied` returned; without names, of all figures."""
     for figure in figures or paper.figures:
         for point in figure.points:
             for scheme in figure.schemes_at(point):
@@ -102,9 +105,9 @@ class Outcome(NamedTuple):
     """The results of runs for a deviation.
 
     Attributes:
-        judged: What became of each claim that has a verdict, by figure and text, of figures that have all runs.
-        results: The main results, as tables show them; empty of a figure that lacks runs.
-        runs: How many runs the numbers are of.
+        judged: Result of each claim with a verdict, by figure and text; only for figures that have all runs.
+        results: Main results as text for tables; empty for a figure that lacks runs.
+        runs: Number of runs of each cell.
         lacking: Figures that lack runs.
     """
 
@@ -115,23 +118,23 @@ class Outcome(NamedTuple):
 
     @property
     def reproduced(self) -> set[tuple[str, str]]:
-        """The claims that were."""
+        """Returns the claims that are reproduced."""
         return {claim for claim, judged in self.judged.items() if judged.verdict == REPRODUCED}
 
 
 def keys(paper: Paper) -> dict[str, list[Key]]:
-    """Under what the cells of each figure are kept, of a paper that `varied` gave."""
+    """Returns the store keys of the cells of each figure, for a paper that `varied` returned."""
     return {figure.name: [one.key for one in cells(paper, figure)] for figure in paper.figures}
 
 
 def incomplete(store: Store, kept: Mapping[str, Iterable[Key]], count: int) -> tuple[str, ...]:
-    """The figures that lack runs."""
+    """Returns the figures that lack runs."""
     seeds = set(range(1, count + 1))
     return tuple(figure for figure, its in kept.items() if any(seeds - store.seeds(key) for key in its))
 
 
 def outcome(store: Store, paper: Paper, results: Sequence[Main], lacking: tuple[str, ...]) -> Outcome:
-    """The results of the store for a paper that `varied` returned, without figures that lack runs.
+    """Returns the stored results for a paper that `varied` returned, without figures that lack runs.
 
     Raises:
         StoreError: A file of the store can't be read.
@@ -150,7 +153,9 @@ def outcome(store: Store, paper: Paper, results: Sequence[Main], lacking: tuple[
 
 
 def text(paper: Paper, store: Store, count: int | None = None) -> str:
-    """The table of a paper's study, and which claims deviations gain and lose; empty if figures lack runs as it is.
+    """Returns the table of a paper's study, and the claims that each deviation gains and loses.
+
+    Empty if figures lack runs without any deviation.
 
     A deviation has a row as soon as one of the figures that it changes has all runs. The row says which figures lack
     runs, and then has no numbers of verdicts. The last line names deviations without a row.
@@ -189,12 +194,12 @@ def text(paper: Paper, store: Store, count: int | None = None) -> str:
 
 
 def gained(ours: Outcome, default: Outcome) -> set[tuple[str, str]]:
-    """Claims that are reproduced here and not there, of what both judge."""
+    """Returns the claims that are reproduced here and not by default, among the claims that both judge."""
     return (ours.reproduced - default.reproduced) & set(default.judged)
 
 
 def row(study: Study, about: str, name: str, ours: Outcome, default: Outcome) -> list[str]:
-    """A deviation's row."""
+    """Returns the row of a deviation."""
     counts = collections.Counter(one.verdict for one in ours.judged.values())
     verdicts = ("" if ours.lacking else str(counts[verdict]) for verdict in VERDICTS)
     more, less = (by_figure(study, some) for some in (gained(ours, default), gained(default, ours)))
@@ -203,31 +208,33 @@ def row(study: Study, about: str, name: str, ours: Outcome, default: Outcome) ->
 
 
 def conditions(study: Study, default: Outcome) -> str:
-    """Conditions of the numbers, in lines of a page's width."""
+    """Returns the conditions of the numbers, in lines of a page's width."""
     names = ", ".join(figure.name for figure in study.figures)
     said = f"{default.runs} of each cell; {len(default.judged)} claims of Figs {names}. {study.notes}"
     return textwrap.fill(said, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def by_figure(study: Study, claims: Collection[tuple[str, str]]) -> str:
-    """Number of claims per figure."""
+    """Returns the number of claims per figure."""
     counts = collections.Counter(figure for figure, _ in claims)
     return ", ".join(f"Fig. {figure.name}: {counts[figure.name]}" for figure in study.figures if counts[figure.name])
 
 
 def listed(word: str, claims: Collection[tuple[str, str]]) -> Iterator[str]:
-    """Claims as items of a list."""
+    """Returns claims as items of a list."""
     for figure, claim in sorted(claims):
         yield gains.item(word, gains.named(figure, claim))
 
 
 def write(docs: pathlib.Path, texts: Mapping[str, str], papers: Sequence[Paper]) -> list[pathlib.Path]:
-    """Fills the page's tables, and keeps with the papers what deviations gain by these; gives the files that changed.
+    """Fills the page's tables, and stores with each paper the claims that deviations gain.
+
+    Returns the files that changed.
 
     Args:
-        docs: Where the page is.
-        texts: What `text` gave, by papers' names; of a paper without a text the table stays.
-        papers: Those whose gains are kept.
+        docs: Folder of the page.
+        texts: Results of `text`, by papers' names. The table of a paper without a text does not change.
+        papers: Papers whose gains are stored.
 
     Raises:
         OSError: A file can't be read or written.
@@ -246,7 +253,7 @@ def write(docs: pathlib.Path, texts: Mapping[str, str], papers: Sequence[Paper])
 
 
 def on_page(page: str, papers: Sequence[Paper]) -> dict[str, dict[str, list[str]]]:
-    """Gains of one assumption's deviations, by papers' names, as in the page's tables."""
+    """Reads from the page's tables the claims that deviations of one assumption gain, by papers' names."""
     its = {match["names"]: match["text"] for match in BETWEEN.finditer(page)}
     return {
         paper.name: gains.listed(text, [one.title for one in paper.study.deviations if not one.several])

@@ -27,7 +27,7 @@ from strandcast.figures.views import Reference
 from strandcast.stats import Summary
 
 ROW, DOT_ROW, CLAIM_ROW = 2.35, 0.2, 0.2
-"""Heights in inches: of a row of panels, and of a line of dots or claims."""
+"""Heights in inches of a row of panels, of a line of dots, and of a claim."""
 LOOKS = {
     REPRODUCED: style.Look(style.GREEN, "o"),
     PARTLY: style.Look(style.ORANGE, "^"),
@@ -45,13 +45,13 @@ def figure(paper: Paper, figure: Figure, found: Found, folder: pathlib.Path, qui
 
     Args:
         paper: The paper.
-        figure: What to draw, whole.
-        found: What was measured of it.
-        folder: Where files go; it is made if need be.
-        quick: Whether runs were cut short, which the picture then says.
+        figure: The whole figure.
+        found: Results of its runs.
+        folder: Folder of the files; created if it does not exist.
+        quick: Whether runs were shortened; the picture then has a remark.
 
     Returns:
-        The file; None if nothing was measured.
+        The file; None if there are no results.
 
     Raises:
         OSError: A file can't be written.
@@ -62,12 +62,15 @@ def figure(paper: Paper, figure: Figure, found: Found, folder: pathlib.Path, qui
 
 
 def name(paper: Paper, figure: Figure) -> str:
-    """Name of a figure's files, without their ending."""
+    """Returns the name of a figure's files, without suffix."""
     return f"{paper.name}-{figure.anchor}"
 
 
 def draw(paper: Paper, found: Found, quick: str = "") -> Picture | None:
-    """The picture, marked as quick if there is a remark; None if nothing was measured. Inside `style.use()`."""
+    """Draws the picture, marked as quick if there is a remark. Returns None without results.
+
+    To be called inside `style.use()`.
+    """
     figure = found.figure
     rows = [row for view in paper.views[figure.name] for row in panels(view, found)]
     effects = stated(found)
@@ -98,7 +101,7 @@ def draw(paper: Paper, found: Found, quick: str = "") -> Picture | None:
 
 
 def caption(found: Found) -> str:
-    """Number of runs of a mean."""
+    """Returns the text for the number of runs of a mean."""
     fewest, most = found.counts
     runs = f"{most}" if fewest == most else f"{fewest} to {most}"
     text = f"mean of {runs} run{'' if most == 1 else 's'}"
@@ -108,7 +111,7 @@ def caption(found: Found) -> str:
 
 
 def remark(paper: Paper, figure: Figure) -> str:
-    """Note on the limits of a quick picture of a figure."""
+    """Returns a note on the limits of a quick picture of a figure."""
     short = shortened(paper, figure)
     points = "" if figure.thinned is None else ", fewer points"
     return f"QUICK: few runs{f', {short}' if short else ''}{points}"
@@ -118,7 +121,7 @@ def remark(paper: Paper, figure: Figure) -> str:
 
 
 def row_height(row: Sequence[Panel]) -> float:
-    """In inches."""
+    """Returns the height of a row, in inches."""
     if row[0].view.kind == "dots":
         return 0.75 + DOT_ROW * max(len(panel.schemes()) for panel in row)
     return ROW
@@ -127,7 +130,7 @@ def row_height(row: Sequence[Panel]) -> float:
 def draw_row(
     picture: Picture, place: SubplotSpec, row: Sequence[Panel], key: dict[str, Artist], shared: dict[Hashable, Axes]
 ) -> list[Axes]:
-    """Draws panels side by side; `shared` has the first of those that have the same axes."""
+    """Draws panels side by side. `shared` has the first panel of each group with the same axes."""
     kind = row[0].view.kind
     one = len({panel.measures for panel in row}) == 1
     grid = place.subgridspec(1, len(row))
@@ -156,7 +159,7 @@ def draw_row(
 
 
 def finish_row(made: Sequence[Axes], row: Sequence[Panel]) -> None:
-    """Sets what depends on all that is drawn, and says what is along the y axes: once in a row that has the same."""
+    """Sets the properties that depend on the whole row, and labels the y axes (once if all labels are equal)."""
     if row[0].view.kind == "dots":
         return
     one = len({panel.measures for panel in row}) == 1
@@ -169,7 +172,7 @@ def finish_row(made: Sequence[Axes], row: Sequence[Panel]) -> None:
 
 
 def label_y(axes: Axes, panel: Panel, one: bool, first: bool, alike: bool) -> None:
-    """Says what is along the y axis, once in a row of one measure or of the same axes."""
+    """Labels the y axis, once per row if the row has one measure or the same axes."""
     text = titled(panel.measures[0]) if len(panel.measures) == 1 else panel.view.label
     if one:
         axes.set_title(panel.title)
@@ -182,7 +185,7 @@ def label_y(axes: Axes, panel: Panel, one: bool, first: bool, alike: bool) -> No
 
 
 def titled(measure: Measure) -> str:
-    """A measure with its unit."""
+    """Returns the name of a measure with its unit."""
     return f"{measure.name}, {measure.unit}" if measure.unit else measure.name
 
 
@@ -190,7 +193,7 @@ def titled(measure: Measure) -> str:
 
 
 def draw_lines(axes: Axes, panel: Panel, gap: float, key: dict[str, Artist]) -> None:
-    """Draws a line per scheme over a number, in its band; ticks keep the part `gap` of the axis between them."""
+    """Draws a line with its band for each scheme. Ticks are at least the part `gap` of the axis apart."""
     view, measure = panel.view, panel.measures[0]
     looks = style.looks(panel.figure.schemes)
     variants = list(dict.fromkeys(point.at.get(view.variant, "") for point in panel.points)) if view.variant else [""]
@@ -215,7 +218,7 @@ def draw_lines(axes: Axes, panel: Panel, gap: float, key: dict[str, Artist]) -> 
 
 
 def spaced(xs: Sequence[float], gap: float) -> list[float]:
-    """Returns ascending numbers without those closer than this part of the range; the first and the last stay."""
+    """Returns ascending numbers without those closer than this part of the range. The first and the last stay."""
     kept = list(xs[:1])
     for x in xs[1:-1]:
         if min(x - kept[-1], xs[-1] - x) >= gap * (xs[-1] - xs[0]):
@@ -224,14 +227,14 @@ def spaced(xs: Sequence[float], gap: float) -> list[float]:
 
 
 def at_x(x: str, found: Iterable[tuple[Point, Summary | None]]) -> list[tuple[float, Summary]]:
-    """Measured values, along the axis."""
+    """Returns measured values with their positions along the axis."""
     return sorted((float(point.at[x]), ours) for point, ours in found if ours is not None)
 
 
 def line(
     axes: Axes, found: Sequence[tuple[float, Summary]], look: style.Look, text: str, hollow: bool = False
 ) -> Line2D:
-    """Draws a line with its band; gives what stands for it in the legend."""
+    """Draws a line with its band. Returns its artist for the legend."""
     xs = [x for x, _ in found]
     face = "white" if hollow else look.colour
     (drawn,) = axes.plot(
@@ -252,7 +255,7 @@ def line(
 
 
 def draw_reference(axes: Axes, panel: Panel, reference: Reference, look: style.Look, key: dict[str, Artist]) -> None:
-    """A line for what somebody else reaches."""
+    """Draws a line for the reference value of a view."""
     measure = panel.figure.measure(reference.measure)
     points = (point for point in panel.figure.points if all(point.at.get(k) == v for k, v in reference.where.items()))
     found = at_x(panel.view.x, ((point, panel.ours(point, reference.scheme, measure)) for point in points))
@@ -261,7 +264,7 @@ def draw_reference(axes: Axes, panel: Panel, reference: Reference, look: style.L
 
 
 def draw_papers(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
-    """The paper's numbers; those at one place stand side by side."""
+    """Draws the paper's numbers. Numbers at the same position are drawn side by side."""
     measure, looks = panel.measures[0], style.looks(panel.figure.schemes)
     for point in panel.points:
         some = [(scheme, panel.theirs(point, scheme, measure)) for scheme in panel.figure.schemes]
@@ -279,7 +282,7 @@ def draw_papers(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
 
 
 def draw_dots(axes: Axes, panel: Panel, first: bool, key: dict[str, Artist]) -> None:
-    """Draws a row per scheme: a dot with its whisker, next to the band of the scheme that it is compared with."""
+    """Draws a row per scheme: a dot with its whisker, and the band of the base scheme."""
     measure, point = panel.measures[0], panel.points[0]
     schemes = panel.schemes()
     base = panel.ours(point, panel.view.base, measure)
@@ -306,7 +309,7 @@ def draw_dots(axes: Axes, panel: Panel, first: bool, key: dict[str, Artist]) -> 
 
 
 def stated(found: Found) -> list[list[tuple[Claim, Judged]]]:
-    """The differences that the paper gives as numbers, by unit."""
+    """Returns the differences that the paper states as numbers, by unit."""
     units: dict[str, list[tuple[Claim, Judged]]] = {}
     for claim in found.figure.claims:
         if claim.effect is None or is_number(claim):
@@ -318,12 +321,12 @@ def stated(found: Found) -> list[list[tuple[Claim, Judged]]]:
 
 
 def claim_unit(figure: Figure, claim: Claim) -> str:
-    """The unit of a claim's number."""
+    """Returns the unit of a claim's number."""
     return claim.unit or figure.measure(claim.contrasts[0][0].measure).unit
 
 
 def draw_claims(axes: Axes, figure: Figure, claims: Sequence[tuple[Claim, Judged]], key: dict[str, Artist]) -> None:
-    """A row per claim: our difference with its whisker, the paper's, and the verdict in words."""
+    """Draws a row per claim: our difference with its whisker, the paper's number, and the verdict in words."""
     unit = claim_unit(figure, claims[0][0])
     axes.axvline(0, color=style.GREY, linewidth=1)
     for i, (claim, judged) in enumerate(claims):

@@ -1,4 +1,4 @@
-"""Claims that a deviation gains: read from the page's tables and kept with the experiment."""
+"""Claims that a deviation gains. They are read from the page's tables and stored with the experiment."""
 
 from __future__ import annotations
 
@@ -9,22 +9,24 @@ from collections.abc import Collection, Mapping
 from strandcast.figures.manifest import whole
 
 FILE = "gains.json"
-"""In a paper's folder: deviations of one assumption, by title, with the claims that are reproduced only with them."""
-GAINS, LOSES = "claim gained:", "claim lost:"
+"""File in a paper's folder. For each deviation of one assumption it has, by title, the claims that are reproduced only
+with it.
+"""
+GAINS, LOSES = "gains", "loses"
 
 
 def named(figure: str, claim: str) -> str:
-    """Name of a figure's claim in lists."""
+    """Returns the name of a figure's claim in lists."""
     return f"Fig. {figure}, {claim}"
 
 
 def item(word: str, claim: str) -> str:
-    """A claim as an item of the list below its deviation."""
+    """Returns a claim as an item of the list below its deviation."""
     return f"    - {word} {claim}"
 
 
 def listed(text: str, titles: Collection[str]) -> dict[str, list[str]]:
-    """The claims that deviations of these titles gain, in the form of a table's lists."""
+    """Returns the claims that deviations of these titles gain, read from the lists below a table."""
     found: dict[str, list[str]] = {}
     title, start = "", item(GAINS, "")
     for line in text.splitlines():
@@ -36,10 +38,10 @@ def listed(text: str, titles: Collection[str]) -> dict[str, list[str]]:
 
 
 def write(folder: pathlib.Path, gains: Mapping[str, list[str]]) -> pathlib.Path | None:
-    """Keeps them in a paper's folder; gives the file if that changed it.
+    """Writes gains into a paper's folder. Returns the file if it changed.
 
     Raises:
-        OSError: It can't be written.
+        OSError: The file can't be written.
     """
     path = folder / FILE
     text = json.dumps(gains, ensure_ascii=False, indent=1) + "\n"
@@ -49,7 +51,7 @@ def write(folder: pathlib.Path, gains: Mapping[str, list[str]]) -> pathlib.Path 
 
 
 def read(folder: pathlib.Path) -> dict[str, tuple[str, ...]]:
-    """Titles of the deviations that gain a claim, by the claim's name of `named`; empty without a file.
+    """Reads the titles of the deviations that gain a claim, by the claim's name from `named`. Empty without a file.
 
     Raises:
         OSError: The file can't be read.

@@ -1,4 +1,4 @@
-"""Numbers of a paper's claims by verdict, by default and by the best single choice of an open assumption."""
+"""Numbers of a paper's claims by verdict: for the default assumptions, and for the best choice of alternatives."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from strandcast.figures.claims import CONTRADICTED, PARTLY, REPRODUCED, Judged
 from strandcast.figures.spec import Alternative, Claim, Figure, Paper
 
 Counts = collections.Counter[str]
-"""Verdict to number of claims."""
+"""Number of claims, by verdict."""
 
 
 class Judge(Protocol):
     """Source of the results of a figure's claims: runs, or a page that was made of runs."""
 
     def judge(self, claim: Claim) -> Judged | None:
-        """The result of a claim; None if it is unknown."""
+        """Returns the result of a claim; None if it is unknown."""
         ...
 
 
@@ -27,11 +27,12 @@ class Case(NamedTuple):
     """A claim that was judged.
 
     Attributes:
-        figure: Its figure.
+        figure: Figure of the claim.
         claim: The claim.
-        judged: What became of it.
-        taken: By which alternatives, by their names; none: by default.
-        about: What it has in common with the same claim judged otherwise: the figure's number and the text by default.
+        judged: Result of the check.
+        taken: Names of the alternatives by which it was judged; empty: the default.
+        about: Identity that the claim shares with its versions under other alternatives: the figure's number, and the
+            text under the default.
     """
 
     figure: Figure
@@ -41,7 +42,7 @@ class Case(NamedTuple):
     about: tuple[str, str]
 
     def without_levels(self) -> Case:
-        """The claim as it was judged before the paper's levels counted."""
+        """Returns the claim judged without regard to the paper's levels."""
         return self._replace(judged=self.judged._replace(verdict=self.judged.without_levels, far=()))
 
 
@@ -49,9 +50,10 @@ class Headline(NamedTuple):
     """Number of claims with each verdict, for one choice of the assumptions that a paper leaves open.
 
     Attributes:
-        taken: The alternatives, by name; none: the default.
-        counts: Verdict to number of claims.
-        judged: How many of these were judged by it; the others know no such alternative and are those of the default.
+        taken: Names of the alternatives; empty: the default.
+        counts: Number of claims, by verdict.
+        judged: Number of claims that were judged by these alternatives. For the other claims no such alternative
+            exists, and the default counts.
     """
 
     taken: frozenset[str]
@@ -60,7 +62,7 @@ class Headline(NamedTuple):
 
 
 def cases(paper: Paper, results: Mapping[str, Judge]) -> list[Case]:
-    """The claims of a paper that were judged; those of published figures come first."""
+    """Returns the judged claims of a paper; claims of published figures come first."""
     figures = sorted(paper.figures, key=lambda figure: not figure.published)
     found = [
         case_of(paper, figure, claim, judged)
@@ -73,7 +75,7 @@ def cases(paper: Paper, results: Mapping[str, Judge]) -> list[Case]:
 
 
 def case_of(paper: Paper, figure: Figure, claim: Claim, judged: Judged) -> Case:
-    """A claim, with what it was judged by."""
+    """Builds the case of a claim, with the alternatives by which it was judged."""
     text, taken = claim.text, set[str]()
     for one in itertools.chain(*paper.open):
         if one.marked(claim.text):
@@ -84,7 +86,7 @@ def case_of(paper: Paper, figure: Figure, claim: Claim, judged: Judged) -> Case:
 
 
 def headlines(paper: Paper, judged: Sequence[Case]) -> Iterator[Headline]:
-    """The counts by default, then by each other choice that some claim was judged by."""
+    """Returns the counts for the default, then for each other choice by which some claim was judged."""
     about: dict[tuple[str, str], list[Case]] = {}
     for case in judged:
         about.setdefault(case.about, []).append(case)
@@ -99,22 +101,22 @@ def headlines(paper: Paper, judged: Sequence[Case]) -> Iterator[Headline]:
 
 
 def names(choice: Sequence[Alternative | None]) -> frozenset[str]:
-    """The alternatives that are taken."""
+    """Returns the names of the chosen alternatives."""
     return frozenset(one.name for one in choice if one is not None)
 
 
 def best_known(cases_: Sequence[Case], taken: frozenset[str]) -> Case:
-    """Returns the claim with most of these alternatives taken; among equals the first, of a published figure."""
+    """Returns the version of a claim that uses most of these alternatives; among equals the first."""
     return max((case for case in cases_ if case.taken <= taken), key=lambda case: len(case.taken))
 
 
 def default_and_best(paper: Paper, judged: Sequence[Case]) -> tuple[Headline, Headline]:
-    """The counts by default, and by the choice with most claims reproduced, then fewest contradicted."""
+    """Returns the counts for the default and for the choice with most claims reproduced, then fewest contradicted."""
     default, *others = headlines(paper, judged)
     return default, min((default, *others), key=rank)
 
 
 def rank(headline: Headline) -> tuple[int, int, int, int]:
-    """The less the better."""
+    """Returns the sorting key of a headline: less is better."""
     counts = headline.counts
     return -counts[REPRODUCED], counts[CONTRADICTED], -counts[PARTLY], len(headline.taken)

@@ -1,4 +1,7 @@
-"""Manifests of pictures and pages, with the runs that they show: in the same folder, all in `manifest.json`."""
+"""Manifests of pictures and pages. A manifest describes the runs of a picture or page.
+
+All manifests of a folder are in its file `manifest.json`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ FULL = 30
 """Least number of runs of each cell for full results."""
 
 NOTES = "manifest.json"
-"""The file with a folder's notes."""
+"""Name of the file with the manifests of a folder."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,9 +24,9 @@ class Manifest:
     """The runs that a picture or page shows.
 
     Attributes:
-        runs: Runs of each cell; of a page of full runs the fewest.
-        quick: Whether they were cut short.
-        schemes: Runs were made of these only; none: of all.
+        runs: Number of runs of each cell; for a page of full runs, the smallest number.
+        quick: Whether runs were shortened.
+        schemes: Schemes that were run; empty: all.
         epoch: The simulator's `RESULTS_EPOCH`.
     """
 
@@ -34,25 +37,25 @@ class Manifest:
 
     @property
     def full(self) -> bool:
-        """Returns whether conclusions may be drawn from it."""
+        """Returns whether the runs suffice for conclusions."""
         return self.runs >= FULL and not self.quick and not self.schemes
 
     def like(self, other: Manifest | None) -> bool:
-        """Returns whether it may be on one page with the other: both are full, or all is equal."""
+        """Returns whether both pictures may be on one page: both have full runs, or their manifests are equal."""
         return other is not None and (self == other or (self.full and other.full and self.epoch == other.epoch))
 
 
 def note(folder: pathlib.Path, name: str, made: Manifest) -> None:
-    """Notes what `NAME` in the folder was made of.
+    """Writes the manifest of `NAME` in the folder.
 
     Raises:
-        OSError: It can't be written.
+        OSError: The file can't be written.
     """
     write(folder, notes(folder) | {name: dataclasses.asdict(made)})
 
 
 def noted(folder: pathlib.Path, name: str) -> Manifest | None:
-    """The manifest of `NAME` in the folder; None if it is unknown."""
+    """Returns the manifest of `NAME` in the folder; None if it is unknown."""
     try:
         values = notes(folder)[name]
         return Manifest(values["runs"], values["quick"], tuple(values["schemes"]), values["epoch"])
@@ -61,10 +64,10 @@ def noted(folder: pathlib.Path, name: str) -> Manifest | None:
 
 
 def forget(folder: pathlib.Path, name: str) -> None:
-    """Takes the note away, before what it is about changes.
+    """Removes a manifest before its picture or page changes.
 
     Raises:
-        OSError: It can't be taken away.
+        OSError: The manifest can't be removed.
     """
     left = notes(folder)
     if left.pop(name, None) is not None:
@@ -72,7 +75,7 @@ def forget(folder: pathlib.Path, name: str) -> None:
 
 
 def notes(folder: pathlib.Path) -> dict[str, Any]:
-    """All notes of a folder; none if its file is not there or is no such file."""
+    """Returns all manifests of a folder; none if the file is absent or has another form."""
     try:
         values: object = json.loads((folder / NOTES).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -81,20 +84,20 @@ def notes(folder: pathlib.Path) -> dict[str, Any]:
 
 
 def write(folder: pathlib.Path, values: dict[str, Any]) -> None:
-    """Writes all notes of a folder, a line each.
+    """Writes all manifests of a folder, one per line.
 
     Raises:
-        OSError: They can't be written.
+        OSError: The file can't be written.
     """
     lines = (f"{json.dumps(name)}: {json.dumps(values[name])}" for name in sorted(values))
     whole(folder / NOTES, "{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def whole(path: pathlib.Path, text: str) -> pathlib.Path:
-    """Writes a file whole, or not at all.
+    """Writes a file completely or not at all.
 
     Raises:
-        OSError: It can't be written.
+        OSError: The file can't be written.
     """
     part = path.with_suffix(".part")
     try:

@@ -1,4 +1,4 @@
-"""Marks that several kinds of panels have: whiskers, and the paper's numbers."""
+"""Marks that several kinds of panels use: whiskers, and the paper's numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import strandcast.figures.style as style
 PAPER = "paper"
 """Name of the paper's numbers in the legend."""
 CASE, WHISKER = 3.2, 1.2
-"""Widths of a whisker's white case and of the whisker, in points."""
+"""Line widths of a whisker and of its white outline, in points."""
 CAP = 2.5
 """Half the width of a whisker's ends, in points."""
 DOT = 3
@@ -24,16 +24,16 @@ DOT = 3
 def whisker(
     axes: Axes, at: tuple[float, float], half: float | None, *, colour: str = style.BLACK, across: bool = False
 ) -> None:
-    """A mean's 95 % interval as a whisker in a white case, so that it is seen on any colour and hatch.
+    """Draws a mean's 95 % interval as a whisker with a white outline, which is visible on any colour and hatch.
 
-    The case is above bars and below dots (`DOT`), the whisker above both.
+    The outline is drawn above bars and below dots (`DOT`), the whisker above both.
 
     Args:
-        axes: Where.
-        at: The mean's place.
-        half: Half the interval's width, in the axis' unit; None: without an interval, nothing is drawn.
-        colour: The whisker's.
-        across: It lies along the x axis.
+        axes: Axes to draw in.
+        at: Position of the mean.
+        half: Half the interval's width, in the axis' unit; None: there is no interval, and nothing is drawn.
+        colour: Colour of the whisker.
+        across: Whether the whisker is parallel to the x axis.
     """
     if half is None:
         return
@@ -53,7 +53,7 @@ def draw_paper(
     face: str = "white",
     moved: Transform | None = None,
 ) -> None:
-    """The mark of one of the paper's numbers."""
+    """Draws the mark of one of the paper's numbers."""
     mark: dict[str, Any] = {"marker": "D", "linestyle": "none", "markeredgewidth": 1.3, "markersize": 6}
     axes.plot(
         [at[0]],

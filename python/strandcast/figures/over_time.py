@@ -20,15 +20,15 @@ CURVES = (
     style.Look(style.BLACK, "^", ":"),
     style.Look(style.GREEN, "D", "-."),
 )
-"""Looks of the curves of a view that are compared, in their order."""
+"""Looks of the curves that a view compares, in their order."""
 MARKERS = 8
-"""Markers along a curve, about."""
+"""Approximate number of markers along a curve."""
 LOGARITHMIC = (0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
-"""Where a logarithmic axis, which is linear up to 1, may have numbers."""
+"""Tick values of a logarithmic axis, which is linear up to 1."""
 
 
 def draw_time(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
-    """A line with its band a curve or a scheme."""
+    """Draws a line with its band for each curve or scheme."""
     schemes, curves = style.looks(panel.figure.schemes), dict(zip(panel.curves, itertools.cycle(CURVES)))
     for i, (scheme, curve, course) in enumerate(panel.lines()):
         compared = panel.view.compare == "curves"

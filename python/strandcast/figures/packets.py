@@ -1,7 +1,8 @@
 """Numbers over time from packet traces of runs, kept in bins.
 
-A trace (docs/cli.md) of two minutes has hundreds of megabytes, what is drawn of it some kilobytes: a few runs are made
-again with their trace, it is reduced to bins at once, and the store keeps these in its folder `_packets`.
+A trace (docs/cli.md) of two minutes has hundreds of megabytes, and its curves need some kilobytes. A few runs are
+therefore made again with their trace. Each trace is reduced to bins at once, and the store keeps the bins in its folder
+`_packets`.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from strandcast.store import Cell, Store
 from strandcast.sweeps import cores
 
 RUNS = 30
-"""Runs of a cell whose packets are traced, at most."""
+"""Greatest number of runs of a cell whose packets are traced."""
 BIN_S = 0.5
-"""Length of the bins that are kept, in seconds; those of pictures are made of them."""
+"""Length in seconds of the stored bins. Longer bins of pictures are made from them."""
 
 KEPT = {
     "bin": pl.Int64,
@@ -37,21 +38,22 @@ KEPT = {
     "delays": pl.UInt32,
     "delay_sum_ms": pl.Float64,
 }
-"""Columns kept of each bin in which a packet with data was sent or arrived.
+"""Columns that are stored for each bin in which a packet with data was sent or arrived.
 
-Bin k is from k to k + 1 lengths `BIN_S`, without its end. `sent` and `received` are the highest TSN by its end, counted
-from 1, the first one sent. `steps`, `jitters` and `delays` are the numbers of values in the sums after them.
+Bin k is from k to k + 1 lengths `BIN_S`, without its end. `sent` and `received` are the highest TSNs by the end of the
+bin, where the first sent TSN has the number 1. `steps`, `jitters` and `delays` are the numbers of values in the sums
+that follow them.
 """
 SUMS = {
     "step": ("step_sum", "steps"),
     "jitter": ("jitter_sum_ms", "jitters"),
     "delay": ("delay_sum_ms", "delays"),
 }
-"""Quantities that are means: sum and number."""
+"""Quantities that are means, each with the columns of its sum and its number of values."""
 
 
 class Order(NamedTuple):
-    """Packets of some runs of a cell."""
+    """Request for the packets of some runs of a cell."""
 
     cell: Cell
     flow: str
@@ -59,16 +61,16 @@ class Order(NamedTuple):
 
 
 def complete(store: Store, orders: Iterable[Order], *, jobs: int | None = None, progress: bool | None = None) -> int:
-    """Makes those runs again whose packets the store does not have, and gives how many these were.
+    """Makes the runs again whose packets the store lacks. Returns their number.
 
     Args:
-        store: Where bins are kept.
-        orders: What is needed.
-        jobs: Runs at the same time; None: one a core.
-        progress: Whether to show a progress bar; None: if standard error is a terminal, or in a notebook.
+        store: Store of the bins.
+        orders: Required packets.
+        jobs: Number of runs at the same time; None: one per core.
+        progress: Whether to show a progress bar; None: only on a terminal or in a notebook.
 
     Raises:
-        StrandcastError: A run fails, or can't be kept.
+        StrandcastError: A run fails, or can't be stored.
     """
     work = lacking(store, orders)
 
@@ -93,7 +95,7 @@ def complete(store: Store, orders: Iterable[Order], *, jobs: int | None = None, 
 
 
 def lacking(store: Store, orders: Iterable[Order]) -> list[tuple[Cell, str, int]]:
-    """Runs whose packets are needed and not there, each once."""
+    """Returns the runs whose packets are required and absent, each once."""
     asked = {
         (cell.key, flow, seed): (cell, flow, seed)
         for cell, flow, seeds in orders
@@ -103,10 +105,10 @@ def lacking(store: Store, orders: Iterable[Order]) -> list[tuple[Cell, str, int]
 
 
 def reduce(events: pl.LazyFrame, flow: str) -> pl.DataFrame:
-    """A trace as bins, with the columns of `KEPT`; of a flow of SCTP.
+    """Reduces the trace of an SCTP flow to bins, with the columns of `KEPT`.
 
-    Counted are packets with data as they arrive, by all paths, retransmissions too, each with its first TSN: what
-    `reorder_max_tsn`, `jitter_mean_ms` and `delay_mean_ms` are of (docs/results.md).
+    The bins count arriving packets with data on all paths, with retransmissions. Each packet counts with its first TSN.
+    The metrics `reorder_max_tsn`, `jitter_mean_ms` and `delay_mean_ms` use the same packets (docs/results.md).
 
     Args:
         events: The trace's rows, in their order.
@@ -134,7 +136,7 @@ def reduce(events: pl.LazyFrame, flow: str) -> pl.DataFrame:
 
 
 def _arrivals(mine: pl.DataFrame, sent: pl.DataFrame) -> pl.DataFrame:
-    """Packets with data that the transport took, in order: `time_s, tsn, delay_ms`."""
+    """Returns packets with data that the transport received, in order: `time_s, tsn, delay_ms`."""
     # A packet leaves its last link, then its data arrive, at the same moment; further chunks of it follow.
     there = pl.col("event") == "arrive"
     return (
@@ -148,7 +150,7 @@ def _arrivals(mine: pl.DataFrame, sent: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_arrivals(arrivals: pl.DataFrame) -> pl.DataFrame:
-    """Columns that arrivals give in each bin."""
+    """Returns the columns of each bin that depend on arrivals."""
     step, jitter = pl.col("step"), pl.col("jitter")
     apart = arrivals.with_columns(step=_short_way(pl.col("tsn").diff()).abs(), jitter=pl.col("delay_ms").diff().abs())
     return apart.group_by(_bin("time_s")).agg(
@@ -164,18 +166,18 @@ def _of_arrivals(arrivals: pl.DataFrame) -> pl.DataFrame:
 
 
 def _bin(time: str) -> pl.Expr:
-    """The number of the bin, of moments in seconds with nine digits."""
+    """Returns the number of the bin of a time in seconds with nine digits."""
     return ((pl.col(time) * 1e9).round().cast(pl.Int64) // round(BIN_S * 1e9)).alias("bin")
 
 
 def _short_way(difference: pl.Expr) -> pl.Expr:
-    """The distance of two TSNs the short way round (RFC 1982)."""
+    """Returns the smaller distance between two TSNs in their circular number space (RFC 1982)."""
     half = 2**31
     return (difference + half) % (2 * half) - half
 
 
 def bins(line: Packets, kept: Mapping[int, pl.DataFrame]) -> pl.DataFrame:
-    """Values to draw of the packets of runs, by seed: `seed, bin, value`, as in `binned.bins`."""
+    """Returns the values to draw, from the packets of runs by seed: `seed, bin, value`, as in `binned.bins`."""
     whole = [pl.DataFrame(schema=VALUES)]
     each = round(line.bin_s / BIN_S)
     assert each * BIN_S == line.bin_s, "a multiple of the bins that are kept"
@@ -187,7 +189,7 @@ def bins(line: Packets, kept: Mapping[int, pl.DataFrame]) -> pl.DataFrame:
 
 
 def _value(line: Packets) -> pl.Expr:
-    """The quantity of bins taken together."""
+    """Returns the expression of the quantity over combined bins."""
     match line.quantity:
         case "sent" | "received":
             return pl.col(line.quantity).last().alias("value")

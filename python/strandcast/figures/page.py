@@ -1,4 +1,4 @@
-"""Report pages: what a paper claims, what we measured, and how to repeat it."""
+"""Report pages: a paper's claims, our measurements, and the commands that repeat them."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ class Row:
     """The result of a claim, in words.
 
     Attributes:
-        claim: What the paper says.
-        theirs: The paper's number, or what it says of it.
+        claim: The paper's statement.
+        theirs: The paper's number, or its words.
         ours: Our mean.
-        half: Half of its 95 % interval.
-        points: At how many points it holds, of how many.
-        verdict: `reproduced`, `partly`, `undecided`, `contradicted`, or empty if it is not judged.
-        default: Whether it is judged by default, not by something else that the paper leaves open.
-        why: The titles of findings and deviations that tell why it came out otherwise.
-        binds: What keeps the flows from being faster.
-        contrasts: Over how many points or pairs of them the mean is.
-        commands: What runs the cells of the first of these.
+        half: Half of the mean's 95 % interval.
+        points: Number of points at which the claim holds, and number of all its points.
+        verdict: `reproduced`, `partly`, `undecided`, `contradicted`, or empty if the claim is not judged.
+        default: Whether the claim is judged with the default assumptions instead of an alternative.
+        why: Titles of the findings and deviations that explain a failure.
+        binds: Limit that keeps the flows from being faster.
+        contrasts: Number of contrasts in the mean.
+        commands: Commands that run the cells of the first contrast.
     """
 
     claim: str
@@ -56,7 +56,7 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """A figure's section."""
+    """Section of a figure."""
 
     figure: Figure
     picture: str
@@ -68,7 +68,7 @@ class Part:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Number of claims with each verdict, by default."""
+        """Returns the number of claims with each verdict, under the default assumptions."""
         return collections.Counter(row.verdict for row in self.rows if row.verdict and row.default)
 
 
@@ -77,14 +77,14 @@ def report(
 ) -> pathlib.Path:
     """Writes a paper's page, `NAME.html`, and the index of all pages in the folder, `index.html`.
 
-    It shows the pictures that `draw.figure` put there, and needs nothing else.
+    The page shows the pictures of `draw.figure` in that folder, and needs no other files.
 
     Args:
         paper: The paper.
-        results: What was measured, by figures' names; a figure without runs is left out.
-        folder: Where pages go; it is made if need be.
-        made: What the pictures are made of: the page says it, and explains nothing unless it is of full runs.
-        papers: Those that the index may have.
+        results: Results of runs, by figures' names; a figure without runs is left out.
+        folder: Folder of the pages; created if it does not exist.
+        made: Manifest of the pictures. The page shows it, and has explanations only if its runs are full.
+        papers: Papers that the index may list.
 
     Raises:
         OSError: A file can't be written.
@@ -117,12 +117,12 @@ def report(
 
 
 def explanations(paper: Paper, made: Manifest) -> list[Finding]:
-    """Findings about a paper: from full runs, so that pages of other runs leave them out."""
+    """Returns the findings about a paper. They come from full runs, so that pages of other runs leave them out."""
     return list(paper.findings) if made.full else []
 
 
 def index(folder: pathlib.Path, made: Manifest, papers: Sequence[Paper]) -> pathlib.Path:
-    """Writes `index.html`, which leads to the papers' pages and pictures in the folder that are made of such runs.
+    """Writes `index.html`, with links to the papers' pages and pictures in the folder that have this manifest.
 
     Raises:
         OSError: The file can't be written.
@@ -136,7 +136,7 @@ def index(folder: pathlib.Path, made: Manifest, papers: Sequence[Paper]) -> path
 
 
 def part_of(paper: Paper, figure: Figure, found: Found, made: Manifest) -> Part:
-    """A figure's section; `figure` is the whole one, `found` may be of less."""
+    """Returns a figure's section. `figure` is the whole figure, and `found` may have only a part of its points."""
     command = ["strandcast", "figures", paper.name, "--figure", figure.name, *(["--quick"] if made.quick else [])]
     number = found.counts[1]
     command += [] if number == paper.runs and made.full else ["--runs", str(number)]
@@ -153,7 +153,7 @@ def part_of(paper: Paper, figure: Figure, found: Found, made: Manifest) -> Part:
 
 
 def row_of(paper: Paper, found: Found, claim: Claim, judged: Judged, quick: bool) -> Row:
-    """A claim's row."""
+    """Returns the row of a claim."""
     ours, theirs, points, _ = tables.judgement(found.figure, claim, judged)
     case = case_of(paper, found.figure, claim, judged)
     mean, _, half = ours.partition(" ± ")
@@ -174,7 +174,7 @@ def row_of(paper: Paper, found: Found, claim: Claim, judged: Judged, quick: bool
 
 
 def command(paper: Paper, found: Found, term: Term, quick: bool) -> str:
-    """The command that runs the scheme of a term at its point."""
+    """Returns the command that runs the scheme of a term at its point."""
     figure = found.figure
     point = figure.point(term.point)
     wanted = cell(paper, figure, point, term.scheme, quick=quick)
@@ -190,7 +190,7 @@ def command(paper: Paper, found: Found, term: Term, quick: bool) -> str:
 
 @functools.cache
 def environment() -> jinja2.Environment:
-    """The templates."""
+    """Returns the environment of the templates."""
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("strandcast.figures"),
         autoescape=True,
@@ -202,12 +202,12 @@ def environment() -> jinja2.Environment:
 
 
 def prose(text: str) -> Markup:
-    """Text whose code stands between backticks and whose other words between stars, as HTML."""
+    """Converts text to HTML: code between backticks, emphasised words between stars."""
     code = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
     return Markup(re.sub(r"\*([^*]+)\*", r"<em>\1</em>", code))
 
 
 def render(template: str, **values: object) -> str:
-    """A template's text with these values."""
+    """Fills a template with these values."""
     common = {"version": VERSION, "epoch": results_epoch()}
     return environment().get_template(template).render(**common, **values)

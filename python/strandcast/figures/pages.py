@@ -1,4 +1,4 @@
-"""Results read back from the documentation's pages, for figures whose runs are not kept."""
+"""Results read from the pages of the documentation, for figures whose runs are not stored."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from strandcast.figures.spec import Change, Claim, Figure, Key, Paper
 from strandcast.stats import Summary
 
 LEVEL = f"{PARTLY} (level)"
-"""A verdict of a table: the order is as in the paper, a level is not."""
+"""Verdict in a table: the order agrees with the paper, and a level does not."""
 HEADING = re.compile(r"^## (?=Fig\. )", re.MULTILINE)
 DETAILS = '<details markdown="1">\n'
 RUNS = re.compile(r"^(`experiments/[^`]*`, \d+(?: to \d+)? runs?)\.", re.MULTILINE)
-"""The conditions of a figure that does not say which epoch its runs are of."""
+"""Pattern of the conditions of a figure without a results epoch."""
 EPOCH = re.compile(r"^`experiments/[^`]*`, .* runs?[ ]of epoch (\d+)\.", re.MULTILINE)
-BEFORE = "These runs were made before epoch "
-"""First words of a paragraph about a change that a figure lacks."""
+BEFORE = "Made before epoch "
+"""First words of a paragraph about a later change that a figure does not include."""
 OURS = re.compile(r"(-?[\d.]+)(?: ± ([\d.]+))?")
 CLAIM = "claim"
-"""First word of the head of a table of claims."""
+"""First word of the heading of a table of claims."""
 RUNS_OF_A_TABLE = 30
 """Number of runs of the full figures that pages have."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Kept:
-    """The results that a page has of a figure.
+    """Results of a figure on a page.
 
     Attributes:
         figure: The figure.
-        rows: The cells of its claims' rows, by the claims' texts.
+        rows: Cells of each claim's row, by the claim's text.
         means: Our mean of each measure.
         section: The figure's section of the page, with its heading.
     """
@@ -46,12 +46,12 @@ class Kept:
 
     @property
     def epoch(self) -> int | None:
-        """The results epoch of its runs; None if the page does not say it."""
+        """Returns the results epoch of the figure's runs; None if the page does not name it."""
         found = EPOCH.search(self.section)
         return None if found is None else int(found[1])
 
     def judge(self, claim: Claim) -> Judged | None:
-        """The result of a claim, by the page's number and by the levels of today's rule; None if it has none."""
+        """Returns the result of a claim, from the page's number and the present rule for levels; None without one."""
         cells = self.rows.get(claim.text)
         if cells is None or (number := OURS.match(cells[1])) is None:
             return None
@@ -64,17 +64,17 @@ class Kept:
 
 
 def said(judged: Judged) -> str:
-    """Text of a verdict in tables."""
+    """Returns the text of a verdict in tables."""
     return LEVEL if judged.far else judged.verdict
 
 
 def cells(line: str) -> list[str]:
-    """The cells of a row."""
+    """Returns the cells of a row."""
     return [cell.strip() for cell in line.strip()[1:-1].split("|")]
 
 
 def tables(text: str) -> Iterator[tuple[str, list[list[str]]]]:
-    """The tables of a text. Each has the last line before the table, and the rows of the table, its head first."""
+    """Returns the tables of a text. Each has the last line before the table, its heading and its rows."""
     before = ""
     for row, lines in itertools.groupby(text.splitlines(), lambda line: line.startswith("|")):
         its = list(lines)
@@ -85,7 +85,7 @@ def tables(text: str) -> Iterator[tuple[str, list[list[str]]]]:
 
 
 def kept(figure: Figure, section: str) -> Kept:
-    """Results of a figure, from its section of a page."""
+    """Reads the results of a figure from its section of a page."""
     names = {measure.titled: measure.name for measure in figure.measures}
     rows: dict[str, Sequence[str]] = {}
     means: dict[Key, float] = {}
@@ -110,24 +110,24 @@ def kept(figure: Figure, section: str) -> Kept:
 
 
 def sections(text: str) -> dict[str, str]:
-    """The sections of a page about figures, by their headings."""
+    """Returns the sections of a page about figures, by their headings."""
     found = (part for part in HEADING.split(text)[1:])
     return {part.partition("\n")[0]: f"## {part}" for part in found}
 
 
 def heading(figure: Figure) -> str:
-    """Heading of a figure's section on its paper's page."""
+    """Returns the heading of a figure's section on its paper's page."""
     return f"Fig. {figure.name}: {figure.title}"
 
 
 def read(paper: Paper, text: str) -> dict[str, Kept]:
-    """Results of each figure, from the text of a paper's page."""
+    """Reads the results of each figure from the text of a paper's page."""
     known = sections(text)
     return {figure.name: kept(figure, known[heading(figure)]) for figure in paper.figures if heading(figure) in known}
 
 
 def read_page(paper: Paper, docs: pathlib.Path) -> dict[str, Kept]:
-    """Results of each figure, from its paper's page; empty without a page.
+    """Reads the results of each figure from its paper's page; empty without a page.
 
     Raises:
         OSError: The page can't be read.
@@ -137,11 +137,11 @@ def read_page(paper: Paper, docs: pathlib.Path) -> dict[str, Kept]:
 
 
 def renewed(figure: Figure, text: str, its: Kept, epoch: int | None = None) -> str:
-    """The text of a figure's section, or of its block on a scheme's page, with the verdicts of today's rule.
+    """Returns the text of a figure's section, or of its block on a scheme's page, with verdicts by the present rule.
 
     Args:
         figure: The figure.
-        text: The text.
+        text: Present text.
         its: Results of the figure.
         epoch: The results epoch of its runs, which the section names.
     """
@@ -160,7 +160,10 @@ def renewed(figure: Figure, text: str, its: Kept, epoch: int | None = None) -> s
 
 
 def with_changes(section: str, changes: Sequence[Change]) -> str:
-    """A figure's section that says which changes it lacks, after its conditions; what it said before is left out."""
+    """Returns a figure's section with a list of the changes that it does not include, after its conditions.
+
+    An earlier list is replaced.
+    """
     parts = [part for part in section.split("\n\n") if not part.startswith(BEFORE)]
     at = next((at for at, part in enumerate(parts) if part.startswith("`experiments/")), len(parts) - 1)
     said = [f"{BEFORE}{one.epoch}: {one.text}." for one in changes]
@@ -168,10 +171,10 @@ def with_changes(section: str, changes: Sequence[Change]) -> str:
 
 
 def blocks(text: str) -> list[str]:
-    """The folded blocks of a text."""
+    """Returns the folded blocks of a text."""
     return [DETAILS + part.rpartition("</details>")[0] + "</details>\n" for part in text.split(DETAILS)[1:]]
 
 
 def block_of(texts: Iterable[str], title: str) -> str:
-    """The block whose summary begins with a title; empty without one."""
+    """Returns the block whose summary begins with a title; empty without one."""
     return next((one for one in texts if f"<summary>{title};" in one), "")

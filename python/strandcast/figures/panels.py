@@ -15,7 +15,7 @@ from strandcast.stats import Summary
 Value = float | str
 
 COLUMNS, TIME_COLUMNS = 4, 3
-"""Panels side by side, at most; of those over time fewer."""
+"""Greatest number of panels side by side: in general, and for panels over time."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,45 +31,45 @@ class Panel:
     curves: tuple[Line, ...] = ()
     """Curves drawn over time."""
     row: int = 0
-    """Row of the view, for panels over time, before long rows are broken."""
+    """Row of the view, for panels over time, before long rows are split."""
 
     @property
     def title(self) -> str:
-        """Text above it."""
+        """Title above the panel."""
         title = words(self.view, self.view.title, self.points[0])
         what = self.scheme if self.view.compare == "curves" or len(self.view.curves) == 1 else self.curves[0].label
         return ", ".join(filter(None, (what, title)))
 
     @property
     def unit(self) -> str:
-        """Label of its axis: a unit, or the view's label for panels over time."""
+        """Label of the panel's axis: a unit, or the view's label for panels over time."""
         return self.measures[0].unit if self.measures else self.view.label
 
     @property
     def axes(self) -> Hashable:
-        """Panels that are alike in this have the same axes."""
+        """Key of the panel's axes. Panels with equal keys have the same axes."""
         if self.view.equal:
             return self.view.kind, self.unit
         return id(self.view), self.row if self.curves else self.measures
 
     @property
     def figure(self) -> Figure:
-        """Figure that contains it."""
+        """Figure that contains the panel."""
         return self.found.figure
 
     def ours(self, point: Point, scheme: str, measure: Measure) -> Summary | None:
-        """Measured value; None without runs."""
+        """Returns the measured value; None without runs."""
         return self.found.summaries.get((point.name, scheme, measure.name))
 
     def theirs(self, point: Point, scheme: str, measure: Measure) -> float | None:
-        """The paper's number, if it gives one and we have one."""
+        """Returns the paper's number, if both the paper and our runs have one."""
         if self.ours(point, scheme, measure) is None:
             return None
         key = point.name, scheme, measure.name
         return self.figure.paper.get(key, said(self.figure).get(key))
 
     def schemes(self) -> tuple[str, ...]:
-        """Schemes that were measured here, in the figure's order."""
+        """Returns the schemes that were measured in this panel, in the figure's order."""
         return tuple(
             scheme
             for scheme in self.figure.schemes
@@ -77,7 +77,7 @@ class Panel:
         )
 
     def lines(self) -> list[tuple[str, Line, Course]]:
-        """Curves over time: scheme, line and course of each."""
+        """Returns the curves over time: scheme, line and course of each."""
         (point,) = self.points
         some = (self.scheme,) if self.scheme else self.figure.schemes_at(point)
         courses = ((scheme, self.found.courses.get((point.name, scheme), {})) for scheme in some)
@@ -85,7 +85,7 @@ class Panel:
 
 
 def said(figure: Figure) -> dict[Key, float]:
-    """Numbers of single schemes that the paper gives in a claim."""
+    """Returns the numbers of single schemes that the paper states in a claim."""
     return {
         contrast[0].key: claim.effect
         for claim in figure.claims
@@ -95,12 +95,12 @@ def said(figure: Figure) -> dict[Key, float]:
 
 
 def is_number(claim: Claim) -> bool:
-    """Returns whether a claim is about a scheme's number, not about a difference."""
+    """Returns whether a claim is about the number of one scheme instead of a difference."""
     return claim.base is None and all(len(contrast) == 1 for contrast in claim.contrasts)
 
 
 def panels(view: View, found: Found) -> list[list[Panel]]:
-    """A view's panels in rows; only those where something was measured."""
+    """Returns a view's panels in rows, without panels that have no results."""
     figure = found.figure
     if view.kind == "time":
         return in_columns(over_time(view, found), TIME_COLUMNS)
@@ -123,19 +123,19 @@ def panels(view: View, found: Found) -> list[list[Panel]]:
 
 
 def in_columns(rows: Iterable[list[Panel]], columns: int = COLUMNS) -> list[list[Panel]]:
-    """Rows that are no longer than a picture is wide."""
+    """Splits rows that are longer than the width of a picture."""
     return [part for row in rows for part in _broken(row, columns)]
 
 
 def _broken(row: list[Panel], columns: int) -> list[list[Panel]]:
-    """The least number of rows of at most `columns` panels, as equal in length as possible."""
+    """Splits a row into the least number of rows of at most `columns` panels, with lengths as equal as possible."""
     lines = -(-len(row) // columns)
     width = -(-len(row) // max(lines, 1))
     return [row[i : i + width] for i in range(0, len(row), max(width, 1))]
 
 
 def over_time(view: View, found: Found) -> list[list[Panel]]:
-    """Panels of curves over time; only those where there is something to draw.
+    """Returns panels of curves over time, without panels that have no data.
 
     A view that compares curves has a panel per scheme and a row per point. A view that compares schemes has a panel per
     point and a row per curve. If each row has one panel, all panels form one row.
@@ -156,12 +156,12 @@ def over_time(view: View, found: Found) -> list[list[Panel]]:
 
 
 def word(view: View, value: Value) -> str:
-    """A value as a reader sees it."""
+    """Returns the word that a reader sees for a value."""
     return view.names.get(value) or (value if isinstance(value, str) else f"{value:g}")
 
 
 def words(view: View, text: str, point: Point) -> str:
-    """A text whose keys in braces are a point's values; a key that it lacks has the value ""."""
+    """Fills a text whose keys in braces stand for a point's values. A key that the point lacks has the value ""."""
     missing = word(view, "")
     return text.format_map(
         collections.defaultdict(lambda: missing, {key: word(view, value) for key, value in point.at.items()})

@@ -35,7 +35,7 @@ LIMITS = (
     "lost_random_packets",
     "lost_queue_packets",
 )
-"""Metrics that tell what keeps a flow from being faster."""
+"""Metrics that show the limit of a flow's rate."""
 
 
 Courses = Mapping[Line, binned.Course]
@@ -47,10 +47,10 @@ class Found:
     """Results of runs for a figure.
 
     Attributes:
-        figure: The figure, reduced to its quick form if it is a quick one.
+        figure: The figure; for quick results, its reduced form.
         seeds: Each measure's number for each seed; a measure without runs is left out.
-        means: Means over the runs of metrics of the compared flow, by point and scheme.
-        courses: What views draw over time, by point and scheme.
+        means: Means over the runs, by point and scheme, of the compared flow's metrics.
+        courses: Curves over time of the views, by point and scheme.
     """
 
     figure: Figure
@@ -60,29 +60,29 @@ class Found:
 
     @functools.cached_property
     def summaries(self) -> dict[Key, Summary]:
-        """Mean and 95 % interval of each measure."""
+        """Returns mean and 95 % interval of each measure."""
         return {key: summary([seeds[seed] for seed in sorted(seeds)]) for key, seeds in self.seeds.items()}
 
     @property
     def counts(self) -> tuple[int, int]:
-        """The smallest and the largest number of runs of a number; 0 without numbers."""
+        """Returns the smallest and the largest number of runs of a measure; 0 without results."""
         sizes = [len(seeds) for seeds in self.seeds.values()]
         return min(sizes, default=0), max(sizes, default=0)
 
     @property
     def traced(self) -> int:
-        """The most runs that something taken of packet traces is of; 0 if there is no such thing."""
+        """Returns the greatest number of runs of a curve from packet traces; 0 without such curves."""
         taken = (
             course for courses in self.courses.values() for line, course in courses.items() if isinstance(line, Packets)
         )
         return max((ours.n for course in taken for _, ours in course), default=0)
 
     def judge(self, claim: Claim) -> Judged | None:
-        """The result of one of the figure's claims; None if a run is missing."""
+        """Returns the result of one of the figure's claims; None if a run is missing."""
         return judge(claim, lambda term: self.seeds.get(term.key, {}), self.figure.printed)
 
     def limit(self, point: str, scheme: str) -> str:
-        """Reason why the flow is not faster, as in `strandcast simulate`; `-` if its metrics don't show it."""
+        """Returns the reason why the flow is not faster, as in `strandcast simulate`; `-` if no metric shows it."""
         means = self.means.get((point, scheme), {})
         random, queue = means.get("lost_random_packets", 0.0), means.get("lost_queue_packets", 0.0)
         if means.get("rwnd_blocked_ratio", 0.0) >= 0.5:
@@ -98,22 +98,22 @@ class Found:
 
 @functools.cache
 def network(path: pathlib.Path) -> Scenario:
-    """The scenario of this file."""
+    """Reads the scenario of this file."""
     return Scenario.load(path)
 
 
 def cell(paper: Paper, figure: Figure, point: Point, scheme: str, *, quick: bool = False) -> Cell:
-    """The run of a scheme at a point; `quick`: at most `QUICK_S` long."""
+    """Returns the cell of a scheme at a point; with `quick`, its run has at most `QUICK_S`."""
     sets = (*point.sets, *paper.sets.get(scheme, ()))
     scenario = network(paper.folder / (point.scenario or figure.scenario)).with_sets(sets)
     return Cell(scenario.with_sets(cut(scenario)) if quick else scenario, paper.specs[scheme])
 
 
 def cut(scenario: Scenario) -> list[str]:
-    """Settings that make a run as short as quick ones are.
+    """Returns settings that shorten a run to the length of quick runs.
 
-    The warm-up stays as it is; but if it, or a flow's start, leaves less than half of the time, all of these shrink
-    with the run.
+    The warm-up does not change. But if the warm-up or a flow's start leaves less than half of the run, the warm-up and
+    all starts are shortened in proportion.
     """
     resolved = scenario.resolved()
     time, warmup = (float(resolved["run"][key]) for key in ("time", "warmup"))
@@ -130,30 +130,30 @@ def cut(scenario: Scenario) -> list[str]:
 
 
 def simulated_s(scenario: Scenario) -> float:
-    """Length of a run."""
+    """Returns the length of a run."""
     return float(scenario.resolved()["run"]["time"])
 
 
 def measured_s(scenario: Scenario, flow: str) -> float:
-    """The time that counts for a flow's results."""
+    """Returns the time that counts for a flow's results."""
     resolved = scenario.resolved()
     time, warmup = (float(resolved["run"][key]) for key in ("time", "warmup"))
     return time - max(warmup, start_s(resolved["flows"][flow]))
 
 
 def start_s(flow: Mapping[str, Any]) -> float:
-    """Start of a flow of a resolved scenario; 0 if it is drawn."""
+    """Returns the start of a flow of a resolved scenario; 0 if the start is random."""
     start = flow["start"]
     return 0.0 if isinstance(start, Mapping) else float(start)
 
 
 def shown(figure: Figure, *, quick: bool = False) -> Figure:
-    """The figure, or what is left of it if it is to be quick."""
+    """Returns the figure; for quick results, its reduced form."""
     return figure.thinned or figure if quick else figure
 
 
 def shortened(paper: Paper, figure: Figure) -> str:
-    """Note for a quick figure's plot after QUICK, as `60 s of 200 s`; empty if its runs are not shortened."""
+    """Returns the note after the word QUICK in a plot, such as `60 s of 200 s`; empty if runs are not shortened."""
     scenario = network(paper.folder / figure.scenario).with_sets(figure.points[0].sets)
     sets = cut(scenario)
     if not sets:
@@ -163,14 +163,14 @@ def shortened(paper: Paper, figure: Figure) -> str:
 
 
 def collect(store: Store, paper: Paper, figure: Figure, *, quick: bool = False, runs: int | None = None) -> Found:
-    """Looks up what the store has of a figure.
+    """Reads the stored results of a figure.
 
     Args:
-        store: Where runs are kept.
+        store: Store of the runs.
         paper: The figure's paper.
-        figure: The figure, whole.
-        quick: Look up short runs at fewer points.
-        runs: Only seeds from 1 to this; None: all that are there.
+        figure: The whole figure.
+        quick: Read short runs at fewer points.
+        runs: Greatest seed, counted from 1; None: all stored seeds.
 
     Raises:
         StoreError: A file of the store can't be read.
@@ -223,20 +223,20 @@ def collect(store: Store, paper: Paper, figure: Figure, *, quick: bool = False, 
 
 
 def drawn_at(paper: Paper, figure: Figure, point: Point) -> dict[Line, float]:
-    """Lines drawn over time at a point, and the time from which on they are drawn."""
+    """Returns the lines drawn over time at a point, and the time from which they are drawn."""
     views = [view for view in paper.views.get(figure.name, ()) if view.fits(point.at)]
     return {line: view.begin_s for view in views for line in view.curves}
 
 
 def flows(lines: Iterable[Line]) -> list[str]:
-    """The flows whose packets these are about, each once."""
+    """Returns the flows of lines that show packets, each once."""
     return list(dict.fromkeys(line.flow for line in lines if isinstance(line, Packets)))
 
 
 def of(
     line: Line, begin_s: float, series: pl.DataFrame, traces: Mapping[str, Mapping[int, pl.DataFrame]]
 ) -> binned.Course:
-    """A line's course: of the time series of runs, or of what is kept of their packets, by flow and seed."""
+    """Returns a line's course, from the time series of runs or from their stored packets by flow and seed."""
     values = binned.bins(line, series) if isinstance(line, Curve) else packets.bins(line, traces[line.flow])
     return binned.summaries(line, values, begin_s)
 
@@ -244,13 +244,13 @@ def of(
 def packet_orders(
     paper: Paper, figure: Figure, schemes: Container[str], runs: int, *, quick: bool = False
 ) -> list[packets.Order]:
-    """The packet traces that a figure needs.
+    """Returns the packet traces that a figure needs.
 
     Args:
         paper: The figure's paper.
-        figure: The figure, whole.
+        figure: The whole figure.
         schemes: The requested schemes.
-        runs: Runs of each cell; traces are made of `packets.RUNS` of them at most.
+        runs: Number of runs of each cell; at most `packets.RUNS` of them are traced.
         quick: Short runs at fewer points.
     """
     figure = shown(figure, quick=quick)
@@ -265,7 +265,7 @@ def packet_orders(
 
 
 def added(measure: Measure, metrics: Mapping[int, float], series: pl.DataFrame) -> dict[int, float]:
-    """A measure's number for each seed that has all of its terms: the metrics' sum, and readings of the series."""
+    """Returns a measure's value for each seed that has all of its terms: the sum of metrics and readings of series."""
     terms: list[Mapping[int, float]] = [read(one, series) for one in measure.sum if isinstance(one, Reading)]
     if any(isinstance(one, Metric) for one in measure.sum):
         terms.append(metrics)
@@ -279,7 +279,7 @@ def added(measure: Measure, metrics: Mapping[int, float], series: pl.DataFrame) 
 
 
 def sums(frame: pl.DataFrame, wanted: pl.DataFrame) -> list[tuple[str, int, float]]:
-    """Measure, seed and number of a cell's runs; runs that lack a term are left out."""
+    """Returns measure, seed and value of a cell's runs; runs that lack a term are left out."""
     return (
         frame.join(wanted, on=SUBJECT)
         .group_by("measure", "seed")
@@ -292,6 +292,6 @@ def sums(frame: pl.DataFrame, wanted: pl.DataFrame) -> list[tuple[str, int, floa
 
 
 def flow_means(frame: pl.DataFrame, flow: str) -> dict[str, float]:
-    """Means over a cell's runs of the metrics that show the flow's limits."""
+    """Returns the means, over a cell's runs, of the metrics that show the flow's limits."""
     mine = (pl.col("subject_kind") == "flow") & (pl.col("subject") == flow) & pl.col("metric").is_in(LIMITS)
     return dict(frame.filter(mine).group_by("metric").agg(pl.col("value").mean()).sort("metric").rows())

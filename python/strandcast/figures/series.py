@@ -1,4 +1,4 @@
-"""Numbers read off time series."""
+"""Numbers that are read from time series."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ How = Literal["mean", "variation", "gap", "growth", "burst", "fluctuation", "wai
 
 
 class Reading(NamedTuple):
-    """A number that is read off one of a run's time series (docs/results.md), and a factor that brings it to a unit.
+    """A number that is read from one of a run's time series (docs/results.md), and a factor that converts it to a unit.
 
     Attributes:
         kind: The subject's kind, as in results: `flow` or `path`.
         subject: The flow.
-        parts: Its paths, whose values are added up; of the flow itself an empty name.
+        parts: Paths whose values are added up; an empty name for the flow itself.
         name: The series.
             distance of two paths, added up nowhere; the `growth` of a count since the start, in runs that continue to
             `end_s`; its `burst`, the largest growth in a step; its `fluctuation`, the standard deviation over the
@@ -43,13 +43,16 @@ class Reading(NamedTuple):
 
 
 def rows(of: Reading | Curve) -> pl.Expr:
-    """Expression for the rows of a frame that are the series."""
+    """Returns the expression for the rows of a frame that belong to the series."""
     same = {"subject_kind": of.kind, "subject": of.subject, "metric": of.name}
     return pl.all_horizontal(pl.col("part").is_in(of.parts), *(pl.col(name) == value for name, value in same.items()))
 
 
 def course(of: Reading | Curve, series: pl.DataFrame) -> pl.DataFrame:
-    """The values over time of each run, of all parts together: `seed, time_s, value`, where all parts have one."""
+    """Returns the sum over all parts, over the time of each run: `seed, time_s, value`.
+
+    Times at which a part has no value are left out.
+    """
     # The second path's with the other sign: their sum is the distance.
     signs = {of.parts[-1]: -1.0} if isinstance(of, Reading) and of.how == "gap" else {}
     signed = pl.col("value") * pl.col("part").replace_strict(signs, default=1.0, return_dtype=pl.Float64)
@@ -64,7 +67,7 @@ def course(of: Reading | Curve, series: pl.DataFrame) -> pl.DataFrame:
 
 
 def read(reading: Reading, series: pl.DataFrame) -> dict[int, float]:
-    """The number of each run that has the series; `series` has columns as the store gives them."""
+    """Returns the number of each run that has the series. `series` has the columns of the store."""
     mine = course(reading, series).filter(pl.col("time_s") <= reading.end_s)
     found = {}
     for (seed,), run in mine.group_by("seed", maintain_order=True):
@@ -101,19 +104,22 @@ def _number(reading: Reading, time_s: pl.Series, values: pl.Series) -> float | N
 
 
 def _before(reading: Reading, time_s: pl.Series, values: pl.Series) -> float:
-    """Count at the start of the time that counts."""
+    """Returns the count at the start of the time that counts."""
     earlier = values.filter(time_s <= reading.begin_s)
     return 0.0 if earlier.is_empty() else _float(earlier[-1])
 
 
 def _grown(reading: Reading, time_s: pl.Series, values: pl.Series) -> dict[float, float]:
-    """Growth in each step of the time that counts."""
+    """Returns the growth in each step of the time that counts."""
     counts = (time_s > reading.begin_s) if reading.begin_s else (time_s >= 0)
     return steps(time_s.filter(counts), values.filter(counts), _before(reading, time_s, values), reading.step_s)
 
 
 def steps(time_s: pl.Series, counted: pl.Series, before: float = 0.0, step_s: float = 1.0) -> dict[float, float]:
-    """Growth of a count in each step, by the beginning of the step; a value at the end of a step belongs to it."""
+    """Returns the growth of a count in each step, by the start of the step.
+
+    A value at the end of a step belongs to that step.
+    """
     step_us = round(step_s * 1e6)
     grown: dict[float, float] = {}
     for time, value in zip(time_s, counted, strict=True):

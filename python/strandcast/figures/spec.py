@@ -14,11 +14,11 @@ from strandcast.figures.series import How, Reading
 from strandcast.figures.views import View
 
 Key = tuple[str, str, str]
-"""Point, scheme and measure, by names."""
+"""Names of point, scheme and measure."""
 
 
 class Metric(NamedTuple):
-    """A number of a run's results (docs/results.md), and a factor that brings it to a measure's unit."""
+    """A number of a run's results (docs/results.md), and a factor that converts it to a measure's unit."""
 
     kind: str
     subject: str
@@ -31,19 +31,19 @@ Sum = tuple[Metric | Reading, ...]
 
 
 def metric(kind: str, subject: str, name: str, part: str = "", scale: float = 1.0) -> Sum:
-    """A metric of the results, times `scale`; several of these are added up by `+`."""
+    """Makes a metric of the results, times `scale`. The operator `+` adds several metrics."""
     return (Metric(kind, subject, part, name, scale),)
 
 
 def reading(how: How, subject: str, name: str, *paths: str, **others: float) -> Sum:
-    """A number of a flow's time series, or of its paths'; several of these and metrics are added up by `+`.
+    """Makes a number of a flow's or its paths' time series. The operator `+` adds several readings and metrics.
 
     Args:
-        how: What is read, as in `Reading`.
+        how: Kind of reading, as in `Reading`.
         subject: The flow.
         name: The series.
-        paths: Whose series it is; none: the flow's.
-        others: What else a `Reading` has.
+        paths: Paths that have the series; empty: the flow itself.
+        others: Further arguments of `Reading`.
     """
     return (Reading("path" if paths else "flow", subject, paths or ("",), name, how, **others),)
 
@@ -53,15 +53,17 @@ class Measure:
     """A number of a run: a sum of metrics and readings. A run that lacks one of them has no such number.
 
     Attributes:
-        name: What tables and plots call it.
-        unit: Its unit; empty if it has none.
-        sum: The metrics, and readings of time series, that it is the sum of.
-        digits: Digits behind the point in tables.
-        per_minute: Whether the sum is divided by the minutes that were measured.
-        missing_of: The sum is a PSNR by eq. 17 of Xu et al. (2015), and the measure what is missing of this rate, in
-            its unit; 0: the sum itself.
-        share: Whether it is a share or an index between 0 and 1, whose levels are compared by their difference.
-        grades: The measure is a grade: 1, and one more for each of these that the sum reaches; none: the sum itself.
+        name: Name of the measure in tables and plots.
+        unit: Unit of the measure; empty if it has none.
+        sum: Metrics and readings of time series that are added up.
+        digits: Number of decimals in tables.
+        per_minute: Whether the sum is divided by the measured minutes.
+        missing_of: Rate of a video whose PSNR by eq. 17 of Xu et al. (2015) is the sum. The measure is then the missing
+            part of this rate, in its unit. 0: the measure is the sum itself.
+        share: Whether the measure is a share or an index between 0 and 1. Levels of such measures are compared by their
+            difference.
+        grades: Thresholds of a grade: the measure is 1 plus the number of thresholds that the sum reaches. Empty: the
+            measure is the sum itself.
     """
 
     name: str
@@ -75,12 +77,12 @@ class Measure:
 
     @property
     def titled(self) -> str:
-        """The measure with its unit."""
+        """Returns the name of the measure with its unit."""
         return f"{self.name}, {self.unit}" if self.unit else self.name
 
 
 def missing(psnr_db: float, rate: float) -> float:
-    """Missing part of a video's rate at this PSNR, by eq. 17 of Xu et al. (2015): |EXP - CRT|, EXP the rate."""
+    """Returns the missing part of a video's rate EXP at this PSNR, by eq. 17 of Xu et al. (2015): |EXP - CRT|."""
     return float(rate * 10 ** (-psnr_db / 20))
 
 
@@ -89,11 +91,11 @@ class Point:
     """A point of a figure.
 
     Attributes:
-        name: What it is called.
-        sets: What is set in the scenario, as `KEY=VALUE`.
-        schemes: Who runs there, if not all of the figure's.
-        at: Where it lies on the figure's axes: numbers in the units of the name, and words where there is a choice.
-        scenario: The scenario's file, if it is not the figure's.
+        name: Name of the point.
+        sets: Settings of the scenario, as `KEY=VALUE`.
+        schemes: Schemes that run at this point, if not all schemes of the figure.
+        at: Position of the point on the figure's axes: numbers in the units of the name, or words for a choice.
+        scenario: File of the scenario, if it differs from the figure's.
     """
 
     name: str
@@ -113,19 +115,20 @@ class Term(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """Place of its numbers."""
+        """Key of the term's numbers."""
         return self.point, self.scheme, self.measure
 
 
 Contrast = tuple[Term, ...]
-"""A sum of terms; taken for each seed, so that terms see the same draws."""
+"""A sum of terms. It is computed for each seed, so that all terms have the same random draws."""
 
 NEAR = 3.0
-"""Greatest factor between our level and the paper's, whichever is larger; of a PSNR by eq. 17 that is 9.5 dB."""
+"""Greatest factor between our level and the paper's, whichever is larger. For a PSNR by eq. 17 this factor is 9.5 dB.
+"""
 NEAR_SHARE = 0.15
 """Greatest difference between our share or index and the paper's."""
 NEAR_ZERO = 0.01
-"""Greatest part of the base line where the paper prints a zero."""
+"""Greatest part of the base's level that counts as the paper's zero."""
 
 
 class Printed(NamedTuple):
@@ -133,14 +136,17 @@ class Printed(NamedTuple):
 
     Attributes:
         number: The paper's number, in the measure's unit.
-        share: Whether it is a share or an index.
+        share: Whether the level is a share or an index.
     """
 
     number: float
     share: bool = False
 
     def near(self, ours: float, base: float) -> bool:
-        """Returns whether our level, next to a base line's, is close enough for an order to count as reproduced."""
+        """Returns whether our level is close enough for an order to count as reproduced.
+
+        `base` is our level of the base line.
+        """
         if self.share:
             return abs(ours - self.number) <= NEAR_SHARE
         if self.number == 0:
@@ -150,20 +156,22 @@ class Printed(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """Something the paper says about a figure, as contrasts. How each kind is judged: docs/reproduction/method.md.
+    """A statement of the paper about a figure, as contrasts.
+
+    The rules for each kind are in docs/reproduction/method.md.
 
     Attributes:
         text: The claim.
-        contrasts: What it is about: each of them, or their mean.
-        kind: `effect` (the paper gives the number of a difference), `level` (it gives a scheme's number, and ours is
-            to be within `within` %), `deficit` (it gives a PSNR, and `effect` is what the video lacks by eq. 17),
-            `above` (more than 0), `same` (at most `within` % of `base`), `at least` (0 or more); `shift`: shown and
-            not judged, since it is in dB, or not the paper's claim but what a part does.
-        effect: The paper's number, if it gives one.
-        base: The difference is given in per cent of this.
-        unit: The effect's unit; empty if it is the measure's.
-        within: How much “the same” or a level may differ, in %.
-        mean: Whether it is about the mean of its contrasts; an effect always is.
+        contrasts: Contrasts that the claim is about: each of them, or their mean.
+        kind: `effect`: the paper states a difference as a number. `level`: it states a scheme's number, and ours must
+            be within `within` %. `deficit`: it states a PSNR, and `effect` is the rate that the video lacks by eq. 17.
+            `above`: more than 0. `same`: at most `within` % of `base`. `at least`: 0 or more. `shift`: shown and not
+            judged, because the number is in dB, or because the statement is ours, about the effect of a part.
+        effect: The paper's number, if it states one.
+        base: Quantity of which the difference is given in per cent.
+        unit: Unit of the effect; empty: the unit of the measure.
+        within: Permitted difference of “the same” or of a level, in %.
+        mean: Whether the claim is about the mean of its contrasts; an effect always is.
     """
 
     text: str
@@ -177,15 +185,15 @@ class Claim:
 
     @property
     def of_mean(self) -> bool:
-        """Returns whether it is about the mean of its contrasts, not about each of them."""
+        """Returns whether the claim is about the mean of its contrasts instead of each of them."""
         return self.mean or self.kind == "effect"
 
     @property
     def number(self) -> float:
-        """The paper's number.
+        """Returns the paper's number.
 
         Raises:
-            ValueError: It gives none.
+            ValueError: The paper states no number.
         """
         if not self.effect:
             raise ValueError(f"{self.text}: the paper gives no number")
@@ -197,18 +205,18 @@ class Figure:
     """A figure or table of a paper.
 
     Attributes:
-        name: The paper's number of it, and a word if it is ours.
-        title: What it shows.
+        name: Number of the figure in the paper. A figure of ours has a word after the number.
+        title: Title of the figure.
         scenario: The scenario's file, in the paper's folder.
-        schemes: Who is compared, by the paper's names for them.
-        points: Where.
-        measures: What is measured; the first is what the figure shows.
-        claims: What the paper says.
+        schemes: Compared schemes, by the paper's names.
+        points: Points at which the schemes are compared.
+        measures: Measures; the figure shows the first.
+        claims: The paper's claims.
         paper: The paper's numbers.
         notes: Text that a reader needs in addition to the title.
-        thinned: The same figure with fewer points; None: it has few enough.
-        linear: Up to this number, of either sign, the axis of the claims' differences is linear, beyond it logarithmic;
-            None: it is linear.
+        thinned: The same figure with fewer points, for quick runs; None: all points.
+        linear: Bound between the linear and the logarithmic part of the axis for differences, for both signs; None: the
+            whole axis is linear.
     """
 
     name: str
@@ -229,12 +237,12 @@ class Figure:
 
     @property
     def published(self) -> bool:
-        """Returns whether the paper has this figure; our own figures have a word after the number."""
+        """Returns whether the paper has this figure. Figures of ours have a word after the number."""
         return not re.search("[a-z]", self.name)
 
     @property
     def flow(self) -> str:
-        """The compared flow's name in the scenario."""
+        """Name of the compared flow in the scenario."""
         return next(one.subject for measure in self.measures for one in measure.sum if one.kind == "flow")
 
     @property
@@ -244,7 +252,7 @@ class Figure:
 
     @functools.cached_property
     def levels(self) -> dict[Key, Printed]:
-        """Levels that the paper prints: its numbers, those of claims about levels, and rates missing by its PSNRs."""
+        """Returns the levels that the paper prints: its numbers, numbers in claims, and missing rates of PSNRs."""
         said = {
             claim.contrasts[number][0].key: claim.number
             for claim in self.claims
@@ -260,15 +268,15 @@ class Figure:
         return {key: Printed(number, self.measure(key[2]).share) for key, number in numbers.items()}
 
     def printed(self, term: Term) -> Printed | None:
-        """The level that the paper prints of a term's measure, if it prints one."""
+        """Returns the level that the paper prints for a term's measure, if it prints one."""
         return self.levels.get(term.key)
 
     def point(self, name: str) -> Point:
-        """The point of this name."""
+        """Returns the point of this name."""
         return next(point for point in self.points if point.name == name)
 
     def measure(self, name: str) -> Measure:
-        """The measure of this name."""
+        """Returns the measure of this name."""
         return next(measure for measure in self.measures if measure.name == name)
 
 
@@ -277,10 +285,10 @@ class Source:
     """Publication of a paper.
 
     Attributes:
-        authors: All of them, with initials, separated by commas.
-        year: When.
+        authors: All authors with initials, separated by commas.
+        year: Year of publication.
         title: The paper's title.
-        journal: The journal, with what finds the paper there.
+        journal: Name of the journal, with volume and pages.
     """
 
     authors: str
@@ -290,31 +298,32 @@ class Source:
 
     @property
     def short(self) -> str:
-        """The first author's surname, that of the other if there are two, and the year."""
+        """Returns the first author's surname, the second author's surname if there are two, and the year."""
         surname, *others = (one.rpartition(" ")[2] for one in self.authors.split(", "))
         with_others = " et al." if len(others) > 1 else "".join(f" and {other}" for other in others)
         return f"{surname}{with_others} ({self.year})"
 
     @property
     def key(self) -> str:
-        """The first author's surname and the year, as in `xu2015`."""
+        """Returns the first author's surname and the year, such as `xu2015`."""
         return f"{self.authors.split(', ')[0].rpartition(' ')[2].lower()}{self.year}"
 
     @property
     def full(self) -> str:
-        """All that finds it."""
+        """Returns the full reference."""
         return f"{self.authors}: “{self.title}”, {self.journal}, {self.year}"
 
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """Insight of somebody who studied runs.
+    """Explanation found by a study of runs.
 
     Attributes:
-        title: What it is about.
-        figures: The figures that show it, the clearest first.
-        text: What was found, in Markdown that has only code between backticks.
-        explains: Patterns (`re.search`) of the claims of these figures whose failure it explains.
+        title: Subject of the finding.
+        figures: Figures that show the finding, the clearest first.
+        text: Text of the finding, in Markdown whose only markup is code between backticks.
+        explains: Patterns (`re.search`) of the claims whose failure the finding explains, in the texts of these
+            figures' claims.
     """
 
     title: str
@@ -323,29 +332,29 @@ class Finding:
     explains: tuple[str, ...] = ()
 
     def is_why(self, figure: Figure, claim: Claim) -> bool:
-        """Returns whether it explains why a claim of a figure came out otherwise."""
+        """Returns whether the finding explains the failure of a figure's claim."""
         return figure.name in self.figures and any(re.search(pattern, claim.text) for pattern in self.explains)
 
 
 @dataclasses.dataclass(frozen=True)
 class Alternative:
-    """Something that a paper leaves open, read otherwise than by default.
+    """A reading, other than the default, of an assumption that a paper leaves open.
 
     Attributes:
         name: Name of the alternative.
-        marks: Words in the text of a claim that is judged by this alternative, and the words in their place in the
-            claim by default.
+        marks: Pairs of words: words in the text of a claim that is judged by this alternative, and the words at their
+            place in the default claim.
     """
 
     name: str
     marks: Mapping[str, str]
 
     def marked(self, text: str) -> bool:
-        """Returns whether a claim is judged so."""
+        """Returns whether a claim is judged by this alternative."""
         return any(mark in text for mark in self.marks)
 
     def without(self, text: str) -> str:
-        """The same claim by default."""
+        """Returns the text of the same claim under the default."""
         for mark, default in self.marks.items():
             text = text.replace(mark, default)
         return text
@@ -362,15 +371,15 @@ def nothing(_figure: Figure, _point: Point) -> Iterable[str]:
 
 @dataclasses.dataclass(frozen=True)
 class Deviation:
-    """One assumption, changed.
+    """A change of one assumption.
 
     Attributes:
-        name: What the table calls it.
-        about: The assumption: deviations of one assumption stand together.
-        sets: What is set in the scenarios.
-        specs: Schemes' specs in place of the paper's.
-        schemes: Settings of the scenario for schemes, by their names, applied after their usual settings.
-        several: Whether it changes more than one assumption: what it gains has no single cause.
+        name: Name in the table.
+        about: The assumption. Deviations of the same assumption are listed together.
+        sets: Settings of the scenarios.
+        specs: Specs of schemes that replace the paper's.
+        schemes: Settings of the scenario for each scheme, by name. They are applied after the scheme's usual settings.
+        several: Whether the deviation changes more than one assumption, so that its gains have no single cause.
     """
 
     name: str
@@ -382,7 +391,7 @@ class Deviation:
 
     @property
     def title(self) -> str:
-        """The assumption and what it is, in one line."""
+        """Returns the assumption and its changed value, in one line."""
         return f"{self.about}: {self.name}"
 
 
@@ -390,11 +399,11 @@ class Main(NamedTuple):
     """A main result of a paper: a number that the table shows in addition to the claims.
 
     Attributes:
-        label: What the table calls it.
-        figure: The figure of the study that has it.
-        claim: What it is, as a claim: the mean of its contrasts.
-        digits: Digits behind the point.
-        paper: What the paper has.
+        label: Name in the table.
+        figure: Figure of the study that has the number.
+        claim: A claim whose mean of contrasts is the number.
+        digits: Number of decimals.
+        paper: The paper's number.
     """
 
     label: str
@@ -409,11 +418,11 @@ class Study:
     """Variations of a paper's assumptions.
 
     Attributes:
-        figures: The published figures, at those points that are run.
+        figures: Published figures, each with the points that are run.
         results: The main results.
-        deviations: What is changed, one thing at a time.
-        runs: Runs of each cell, chosen before any was made.
-        notes: What the table's reader must know, in Markdown.
+        deviations: Changes that are made one at a time.
+        runs: Number of runs of each cell, chosen before the first run.
+        notes: Notes for readers of the table, in Markdown.
     """
 
     figures: tuple[Figure, ...]
@@ -424,11 +433,11 @@ class Study:
 
 
 class Change(NamedTuple):
-    """A change of an experiment or of the simulator, in which a figure that was made before it does not have a part.
+    """A change of an experiment or of the simulator that earlier figures do not include.
 
     Attributes:
-        epoch: The first results epoch with it.
-        text: The difference of figures of earlier epochs, a clause that follows a colon.
+        epoch: First results epoch that includes the change.
+        text: Difference of figures from earlier epochs, worded as the end of a sentence.
         schemes: Schemes that the change affects, without their parameters.
     """
 
@@ -438,12 +447,12 @@ class Change(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """A claim of a figure, by names, and what it was judged by.
+    """Names of a figure, of a claim, and of the reading by which the claim was judged.
 
     Attributes:
         figure: The figure's name.
         claim: The claim's text.
-        by: The reading; empty by default.
+        by: Name of the reading; empty: the default.
     """
 
     figure: str
@@ -456,11 +465,12 @@ class Abstract:
     """A claim of a paper's abstract or conclusions, and where it is judged.
 
     Attributes:
-        text: What the paper says.
+        text: The paper's statement.
         paper: The paper's number.
-        default: The claim that stands for it, as by default.
-        readings: The same by named readings of what the paper leaves open, or claims of figures of ours about these.
-        cause: The title of a finding that says why it came out otherwise; empty: that of the claim.
+        default: Claim of a figure that stands for the statement, under the default.
+        readings: Claims that stand for the statement under named alternatives to the default, or claims of our own
+            figures about these alternatives.
+        cause: Title of the finding that explains a failure; empty: the finding of the claim.
     """
 
     text: str
@@ -475,20 +485,21 @@ class Paper:
     """A paper, and the experiment that draws its figures.
 
     Attributes:
-        title: What it is about.
-        source: Where it was published.
-        specs: How its schemes are called on the command line.
-        figures: Its figures.
-        folder: Where its scenarios are.
-        views: How each figure is drawn, by the figures' names.
-        findings: What was found in its runs.
-        runs: Runs of each cell that its figures are to be of.
-        sets: Settings of the scenario for schemes, as `KEY=VALUE`, applied after those of a point.
-        open: Assumptions that the paper leaves open: for each, the alternatives to the default.
-        study: Variations of its assumptions, one at a time; None: without variations.
-        gains: Of each claim that comes out with another assumption, as `gains.named` calls it, which ones these are.
-        abstract: The claims of its abstract, for the table of all papers' headlines.
-        changes: Changes that figures may have been made before.
+        title: Title of the paper.
+        source: Publication of the paper.
+        specs: Specs of the paper's schemes on the command line.
+        figures: Figures of the paper.
+        folder: Folder of the paper's scenarios.
+        views: Views that draw each figure, by the figures' names.
+        findings: Findings in the runs.
+        runs: Required number of runs of each cell.
+        sets: Settings of the scenario for schemes, as `KEY=VALUE`, applied after the settings of a point.
+        open: Assumptions that the paper leaves open, each with the alternatives to the default.
+        study: Variations of the paper's assumptions, one at a time; None: no variations.
+        gains: For each claim that is reproduced only under changed assumptions, the titles of these changes. Claims
+            have the names of `gains.named`.
+        abstract: Claims of the paper's abstract, for the table of all abstracts.
+        changes: Changes that older figures may not include.
     """
 
     title: str
@@ -508,46 +519,46 @@ class Paper:
 
     @property
     def name(self) -> str:
-        """Key of the paper, as `xu2015`: in commands and in the names of files."""
+        """Returns the key of the paper, such as `xu2015`, for commands and names of files."""
         return self.source.key
 
     def found(self, figure: Figure, claim: Claim) -> list[str]:
-        """The titles of findings that explain why a claim of a figure came out otherwise."""
+        """Returns the titles of findings that explain the failure of a figure's claim."""
         return [one.title for one in self.findings if one.is_why(figure, claim)]
 
     def varied(self, figure: Figure, claim: Claim) -> tuple[str, ...]:
-        """The titles of deviations with which the claim is reproduced, each of one assumption."""
+        """Returns the titles of deviations, each of one assumption, with which the claim is reproduced."""
         return self.gains.get(named(figure.name, claim.text), ())
 
     def changed(self, figure: Figure, epoch: int | None) -> list[Change]:
-        """The changes that a figure lacks whose runs are of this epoch; none of an unknown one."""
+        """Returns the changes that a figure with runs of this epoch does not include; empty if the epoch is unknown."""
         its = {scheme.partition(" ")[0] for scheme in figure.schemes}
         return [
             one for one in self.changes if epoch is not None and epoch < one.epoch and its.intersection(one.schemes)
         ]
 
     def shown(self, figure: Figure, point: Point | None = None) -> str:
-        """The scenario of a figure or of one of its points, as commands in a clone name it."""
+        """Returns the path of the scenario of a figure or of one of its points, for commands in a clone."""
         return f"experiments/{self.name}/{(point and point.scenario) or figure.scenario}"
 
 
 def difference(measure: str, a: str, b: str, points: Iterable[str]) -> tuple[Contrast, ...]:
-    """A - B at each of the points."""
+    """Returns the contrasts A - B at each of the points."""
     return tuple((Term(1, point, a, measure), Term(-1, point, b, measure)) for point in points)
 
 
 def alone(measure: str, scheme: str, points: Iterable[str]) -> tuple[Contrast, ...]:
-    """A scheme's measure at each of the points."""
+    """Returns a scheme's measure at each of the points, as contrasts."""
     return tuple((Term(1, point, scheme, measure),) for point in points)
 
 
 def more(measure: str, a: str, b: str, points: Sequence[str], where: str = "") -> Claim:
-    """A has more than B."""
+    """Makes the claim that A has more than B."""
     return Claim(f"{measure}{where}: {a} > {b}", difference(measure, a, b, points), "above")
 
 
 def by(effect: float, unit: str, measure: str, a: str, b: str, points: Sequence[str], where: str = "") -> Claim:
-    """Claim that A is above B by `effect`, in % of B if that is the unit."""
+    """Makes the claim that A is above B by `effect`, in % of B if the unit is %."""
     base = alone(measure, b, points) if unit == "%" else None
     contrasts = difference(measure, a, b, points)
     return Claim(f"{measure}{where}: {a} - {b}", contrasts, "effect", effect, base, unit)
@@ -560,28 +571,28 @@ LEVEL = 10.0
 def level(
     effect: float, measure: str, scheme: str, points: Sequence[str], where: str = "", *, mean: bool = False
 ) -> Claim:
-    """Claim that a scheme has the value `effect`: at each of the points, or in the mean of them."""
+    """Makes the claim that a scheme has the value `effect`, at each of the points or as their mean."""
     contrasts = alone(measure, scheme, points)
     return Claim(f"{measure}{where}: {scheme}", contrasts, "level", effect, within=LEVEL, mean=mean)
 
 
 def same(measure: str, a: str, b: str, points: Sequence[str], where: str = "", within: float = 5) -> Claim:
-    """Claim that A has as much as B, within `within` per cent."""
+    """Makes the claim that A and B are equal within `within` per cent."""
     contrasts, base = difference(measure, a, b, points), alone(measure, b, points)
     return Claim(f"{measure}{where}: {a} ≈ {b}", contrasts, "same", None, base, "%", within)
 
 
 def shift(measure: str, a: str, b: str, points: Sequence[str], where: str = "") -> Claim:
-    """Effect of another part or value: A - B in % of B."""
+    """Makes a claim about the effect of another part or value: A - B in % of B."""
     contrasts, base = difference(measure, a, b, points), alone(measure, b, points)
     return Claim(f"{measure}{where}: {a} - {b}", contrasts, "shift", None, base, "%")
 
 
 def unjudged(claim: Claim) -> Claim:
-    """A claim that is shown, and not judged."""
+    """Returns a claim that is shown and not judged."""
     return dataclasses.replace(claim, kind="shift")
 
 
 def variants(specs: Mapping[str, str], scheme: str, parameters: Iterable[str]) -> dict[str, str]:
-    """A scheme with each of these parameters alone: name to spec."""
+    """Returns the specs of a scheme with each of these parameters alone, by name."""
     return {f"{scheme} {parameter}": f"{specs[scheme]},{parameter}" for parameter in parameters}

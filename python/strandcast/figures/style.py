@@ -1,6 +1,6 @@
-"""The house style of all pictures: sizes, colours, markers, and files that are equal each time.
+"""Common style of all pictures: sizes, colours, markers, and reproducible files.
 
-Nothing here touches matplotlib's global state but inside `use()`.
+Functions of this module change matplotlib's global state only inside `use()`.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from strandcast.figures.manifest import whole
 WIDTH = 8.4
 """Width of a picture, in inches: 806 px in a browser."""
 DPI = 160
-"""Dots per inch of pictures that have dots."""
+"""Dots per inch of raster pictures."""
 MARGIN = 0.12
-"""Around a picture, in inches."""
+"""Margin around a picture, in inches."""
 
 BLACK, GREY, PALE, WHITE = "#000000", "#5f5f5f", "#d9d9d9", "#ffffff"
 ORANGE, SKY, GREEN, YELLOW = "#e69f00", "#56b4e9", "#009e73", "#f0e442"
 BLUE, VERMILLION, PURPLE = "#0072b2", "#d55e00", "#cc79a7"
-"""The colours of Okabe and Ito, which colour-blind readers tell apart."""
+"""Colours of Okabe and Ito, which colour-blind readers can distinguish."""
 BROWN = "#7f3f00"
-"""A tenth colour, darker than all but black."""
+"""A tenth colour, darker than all except black."""
 
 RC: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
@@ -78,7 +78,7 @@ class Look:
 
     @property
     def ink(self) -> str:
-        """The colour of its hatch."""
+        """Colour of the scheme's hatch."""
         return GREY if self.colour == YELLOW else "white"
 
 
@@ -98,7 +98,9 @@ LOOKS = {
     "nc-mptcp": Look(PURPLE, "D", "-.", "+++"),
     "fmtcp": Look(YELLOW, "h", "-.", "ooo"),
 }
-"""Schemes of the papers, the same in all pictures; those that meet in one picture differ in more than colour."""
+"""Looks of the papers' schemes, the same in all pictures. Schemes that appear in one picture differ in more than
+colour.
+"""
 
 SPARE = (
     Look(BLUE, "D", "-."),
@@ -109,14 +111,14 @@ SPARE = (
     Look(ORANGE, "<", "-.", "ooo"),
     Look(GREY, ">", "-.", "+++"),
 )
-"""For schemes that no paper names, in the order in which they come."""
+"""Looks for schemes that no paper names, in order."""
 
 
 def looks(schemes: tuple[str, ...] | list[str]) -> dict[str, Look]:
-    """Appearance of each of these schemes in a picture; a scheme without a look of its own takes a spare one.
+    """Returns the look of each of these schemes in a picture. A scheme without a look of its own gets a spare look.
 
     Args:
-        schemes: Their names, as `"cmt-cl"` or, with parameters, `"cmt-cl rc=normalised"`.
+        schemes: Names of the schemes, such as `"cmt-cl"` or, with parameters, `"cmt-cl rc=normalised"`.
     """
     others = [scheme for scheme in dict.fromkeys(schemes) if scheme not in LOOKS]
     spare = {scheme: SPARE[i % len(SPARE)] for i, scheme in enumerate(others)}
@@ -124,7 +126,7 @@ def looks(schemes: tuple[str, ...] | list[str]) -> dict[str, Look]:
 
 
 def distinct(schemes: tuple[str, ...] | list[str]) -> dict[str, Look]:
-    """As `looks`, but no two of up to ten have the same colour: one that is taken is replaced."""
+    """Returns looks as `looks` does, but gives up to ten schemes different colours."""
     free = [BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, BLACK, YELLOW, GREY, BROWN]
     usual, taken = looks(schemes), {}
     for scheme, look in sorted(usual.items(), key=lambda one: one[0] not in LOOKS):
@@ -136,7 +138,7 @@ def distinct(schemes: tuple[str, ...] | list[str]) -> dict[str, Look]:
 
 @contextlib.contextmanager
 def use() -> Iterator[None]:
-    """The house style, inside `with style.use():`; what was set before comes back."""
+    """Applies the common style inside `with style.use():`. The previous settings return at the end."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(RC)
@@ -144,11 +146,11 @@ def use() -> Iterator[None]:
 
 
 def new_figure(height: float, width: float = WIDTH) -> Figure:
-    """An empty picture whose axes keep off each other; to be called inside `use()`.
+    """Returns an empty picture whose axes do not overlap. To be called inside `use()`.
 
     Args:
-        height: In inches.
-        width: In inches; the usual one fills a page of 800 px.
+        height: Height in inches.
+        width: Width in inches; the default fills a page of 800 px.
     """
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
@@ -156,12 +158,12 @@ def new_figure(height: float, width: float = WIDTH) -> Figure:
 
 
 def head(figure: Figure, title: str, caption: str = "", legend: list[Artist] | None = None) -> None:
-    """Puts the title, a caption and a legend above the axes, which get the remaining space; call it last.
+    """Puts the title, a caption and a legend above the axes. The axes fill the remaining space. To be called last.
 
     Args:
-        figure: Made by `new_figure`.
-        title: One line.
-        caption: Below it, small and grey, as the number of runs.
+        figure: A picture of `new_figure`.
+        title: Title, one line.
+        caption: Small grey text below the title, such as the number of runs.
         legend: Artists with labels.
     """
     width, height = figure.get_size_inches()
@@ -213,7 +215,7 @@ def _legend(figure: Figure, artists: list[Artist], down: float) -> float:
 
 
 def quick(figure: Figure) -> None:
-    """Marks a picture as one of a quick run, right across it."""
+    """Marks a picture as the result of quick runs, with a text across the picture."""
     mark: dict[str, Any] = {
         "size": 90,
         "weight": "bold",
@@ -226,9 +228,11 @@ def quick(figure: Figure) -> None:
 
 
 def save(figure: Figure, folder: pathlib.Path, name: str) -> pathlib.Path:
-    """Writes `NAME.svg` into a folder, made if need be; it appears whole, or not at all.
+    """Writes `NAME.svg` into a folder, which is created if it does not exist.
 
-    Equal pictures make equal bytes, with one version of matplotlib.
+    The file appears completely or not at all.
+
+    Equal pictures give equal bytes with the same version of matplotlib.
 
     Raises:
         OSError: The file can't be written.

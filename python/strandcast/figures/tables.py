@@ -1,4 +1,4 @@
-"""Tables in Markdown, and where they go in the documentation."""
+"""Tables in Markdown, and their places in the documentation."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Judges = Mapping[str, Judge]
 """Sources of the results of a paper's claims, by the figures' names: runs, or the paper's page."""
 
 NARROW = 2, 4
-"""Greatest numbers of measures and schemes with which each measure has a table, a column per scheme."""
+"""Greatest numbers of measures and schemes for which each measure has a table with a column per scheme."""
 WIDTH = 118
-"""Width of the lines of a page's prose that are made here, in characters."""
+"""Line width, in characters, of prose that this module writes."""
 BETWEEN = re.compile(r"(?P<begin><!-- measured: (?P<names>[^>]+?) -->\n)(?P<text>.*?)(?P<end><!-- end -->)", re.DOTALL)
 VARIED = "paper-networks.md"
-"""The page with the tables of what papers leave open, varied."""
+"""Page with the tables of varied assumptions."""
 
 BESIDE = ["measure", "scheme", "mean", "± 95 %", "paper", "ratio"]
 CLAIMS = ["claim", "ours, paired", "paper", "points", "verdict"]
@@ -39,17 +39,17 @@ ALL_CLAIMS = ["figure", "claim", "paper", "ours", "points", "verdict", "why"]
 NO_CAUSE = "no cause found"
 ABSTRACTS = ["paper", "claim", "paper's number", "ours by default", "ours by a named reading", "cause"]
 LEVELS_COUNT, ORDERS_ALONE = "levels count", "orders alone"
-"""The rule of docs/reproduction/method.md, and the one before it."""
+"""Names of the present rule of docs/reproduction/method.md, and of the rule before it."""
 CAUSES = ["paper", "contradicted", "with a cause", "without"]
 VERDICTS_PAGE = "reproduction/verdicts.md"
-"""The page with all claims."""
+"""Page with all claims."""
 CONDITIONS = (
     "Definitions: [method](../reproduction/method.md); conditions and all points: [reproduction](../reproduction.md)."
 )
 
 
 def show(ours: Summary | None, digits: int) -> str:
-    """Mean ± half of the interval."""
+    """Returns a mean ± half of its interval."""
     if ours is None:
         return ""
     half = "" if ours.half is None else f" ± {ours.half:.{digits}f}"
@@ -57,12 +57,12 @@ def show(ours: Summary | None, digits: int) -> str:
 
 
 def table(head: list[str], rows: list[list[str]]) -> list[str]:
-    """Lines of a Markdown table."""
+    """Returns the lines of a Markdown table."""
     return ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
 
 
 def grid(found: Found) -> list[str]:
-    """All points, all schemes, all measures."""
+    """Returns a table of all points, all schemes and all measures."""
     figure = found.figure
 
     def cells(point: str, scheme: str, measures: Sequence[Measure]) -> Iterator[str]:
@@ -86,7 +86,7 @@ def grid(found: Found) -> list[str]:
 
 
 def beside(found: Found, schemes: Callable[[str], bool]) -> list[list[str]]:
-    """Our results and the paper's numbers, side by side."""
+    """Returns a table of our results next to the paper's numbers."""
     rows = []
     for (point, scheme, name), theirs in found.figure.paper.items():
         ours, measure = found.summaries.get((point, scheme, name)), found.figure.measure(name)
@@ -100,7 +100,10 @@ def beside(found: Found, schemes: Callable[[str], bool]) -> list[list[str]]:
 
 
 def claims(found: Found, schemes: Callable[[str], bool] = lambda _: True, *, bound: bool = False) -> list[list[str]]:
-    """Results of the paper's claims; `bound`: with the reasons why the flows are not faster."""
+    """Returns the table of the paper's claims with their results.
+
+    With `bound`, it has the reasons why the flows are not faster.
+    """
     rows = []
     for claim in found.figure.claims:
         if not any(schemes(term.scheme) for contrast in claim.contrasts for term in contrast):
@@ -113,7 +116,7 @@ def claims(found: Found, schemes: Callable[[str], bool] = lambda _: True, *, bou
 
 
 def judgement(figure: Figure, claim: Claim, judged: Judged) -> list[str]:
-    """Ours, the paper's effect, at how many points it holds, and the verdict."""
+    """Returns our result, the paper's effect, the number of points at which the claim holds, and the verdict."""
     measure = figure.measure(claim.contrasts[0][0].measure)
     digits = 1 if claim.unit == "%" else measure.digits
     unit = claim.unit or measure.unit
@@ -132,7 +135,7 @@ def judgement(figure: Figure, claim: Claim, judged: Judged) -> list[str]:
 
 
 def binds(found: Found, claim: Claim) -> str:
-    """Reasons why the flows of a claim are not faster, with their number of points if there are several."""
+    """Returns the reasons why the flows of a claim are not faster, each with its number of points."""
     limits: dict[str, collections.Counter[str]] = {}
     for point, scheme in dict.fromkeys((term.point, term.scheme) for one in claim.contrasts for term in one):
         limit = found.limit(point, scheme)
@@ -144,14 +147,14 @@ def binds(found: Found, claim: Claim) -> str:
 
 
 def counted(limits: collections.Counter[str]) -> str:
-    """Words with how often they are said, the most frequent first."""
+    """Returns words with their frequency, the most frequent first."""
     if len(limits) == 1:
         return next(iter(limits))
     return ", ".join(f"{limit} {count} of {limits.total()}" for limit, count in limits.most_common())
 
 
 def verdicts(paper: Paper, judges: Judges) -> str:
-    """Number of claims of each figure with each verdict, for docs/reproduction.md."""
+    """Returns the number of claims of each figure with each verdict, for docs/reproduction.md."""
     judged = cases(paper, judges)
     rows = []
     for figure in paper.figures:
@@ -167,18 +170,18 @@ def verdicts(paper: Paper, judges: Judges) -> str:
 
 
 def by_default(judged: Sequence[Case], figure: Figure) -> Counts:
-    """Number of claims of a published figure with each verdict, by default; none for a figure of our own."""
+    """Returns the number of claims of a published figure with each verdict, under the default."""
     its = (case for case in judged if case.figure.name == figure.name and figure.published and not case.taken)
     return Counts(case.judged.verdict for case in its)
 
 
 def chosen(paper: Paper, taken: frozenset[str]) -> str:
-    """The names of alternatives, in the paper's order."""
+    """Returns the names of alternatives, in the paper's order."""
     return " and ".join(one.name for those in paper.open for one in those if one.name in taken)
 
 
 def of_rules(papers: Sequence[Paper], judges: Mapping[str, Judges]) -> str:
-    """Number of each paper's claims with each verdict, with and without regard to the levels that the paper prints."""
+    """Returns the number of each paper's claims with each verdict, with and without regard to printed levels."""
     rows = []
     for paper in papers:
         judged = cases(paper, judges[paper.name])
@@ -194,7 +197,7 @@ def of_rules(papers: Sequence[Paper], judges: Mapping[str, Judges]) -> str:
 
 
 def of_abstracts(papers: Sequence[Paper], judges: Mapping[str, Judges]) -> str:
-    """The claims of the papers' abstracts in one table; a paper of which nothing is known has no rows."""
+    """Returns the claims of the papers' abstracts in one table. A paper without results has no rows."""
     rows = []
     for paper in papers:
         for one in paper.abstract if judges[paper.name] else ():
@@ -206,12 +209,12 @@ def of_abstracts(papers: Sequence[Paper], judges: Mapping[str, Judges]) -> str:
 
 
 def its_page(paper: Paper) -> str:
-    """To a paper's page."""
+    """Returns the link to a paper's page."""
     return f"[{paper.source.short}](reproduction/{paper.name}.md)"
 
 
 def outcome(paper: Paper, judges: Judges, one: Judgement) -> str:
-    """Our number and the verdict on it, which leads to its figure; words if it was not run."""
+    """Returns our number and the verdict on it, with a link to the figure; words if it was not run."""
     figure, claim = found_claim(paper, one)
     judged = judges[figure.name].judge(claim) if figure.name in judges else None
     if judged is None:
@@ -226,7 +229,7 @@ def outcome(paper: Paper, judges: Judges, one: Judgement) -> str:
 
 
 def found_claim(paper: Paper, one: Judgement) -> tuple[Figure, Claim]:
-    """The figure and the claim of these names.
+    """Returns the figure and the claim of these names.
 
     Raises:
         LookupError: The paper has no such claim.
@@ -239,7 +242,7 @@ def found_claim(paper: Paper, one: Judgement) -> tuple[Figure, Claim]:
 
 
 def cause_of(paper: Paper, judges: Judges, one: Abstract) -> str:
-    """Causes that were found for the failure of an abstract's claim by default, as links to them."""
+    """Returns the known causes of the failure of an abstract's claim under the default, as links."""
     figure, claim = found_claim(paper, one.default)
     judged = judges[figure.name].judge(claim) if figure.name in judges else None
     if judged is None or judged.verdict == REPRODUCED:
@@ -252,7 +255,7 @@ def cause_of(paper: Paper, judges: Judges, one: Abstract) -> str:
 
 
 def of_claims(paper: Paper, judges: Judges) -> str:
-    """All claims of a paper in one table, with why those came out otherwise that did."""
+    """Returns all claims of a paper in one table, with the causes of failures."""
     rows = []
     for case in cases(paper, judges):
         if case.figure.published:
@@ -264,19 +267,19 @@ def of_claims(paper: Paper, judges: Judges) -> str:
 
 
 def levels(case: Case) -> list[str]:
-    """The levels that are far from the paper's, of a claim whose order is the paper's."""
+    """Returns the levels that are far from the paper's, for a claim whose order agrees with the paper."""
     return [level(case.figure, one) for one in case.judged.far]
 
 
 def level(figure: Figure, one: Far) -> str:
-    """A level that is far from the paper's."""
+    """Returns the text of a level that is far from the paper's."""
     measure = figure.measure(one.term.measure)
     ours, paper = (f"{number:.{measure.digits}f}" for number in (one.ours, one.paper))
     return f"{one.term.scheme} at {one.term.point}: {ours} {measure.unit}".rstrip() + f", paper {paper}"
 
 
 def claims_table(rows: list[list[str]]) -> str:
-    """The table of a paper's claims, with how many of those that failed have a cause."""
+    """Returns the table of a paper's claims, with the number of failed claims that have a cause."""
     said = [
         f"{known} of {known + unknown} claims that are {words}"
         for verdict, words in ((CONTRADICTED, "contradicted"), (PARTLY, "reproduced in part"))
@@ -288,19 +291,19 @@ def claims_table(rows: list[list[str]]) -> str:
 
 
 def with_cause(rows: list[list[str]], verdict: str) -> tuple[int, int]:
-    """Number of claims of a table with this verdict that have a cause, and number of those without one."""
+    """Returns, for the claims of a table with this verdict, the numbers with and without a cause."""
     whys = [row[-1] for row in rows if row[-2].partition(" ")[0] == verdict]
     unknown = sum(why.endswith(NO_CAUSE) for why in whys)
     return len(whys) - unknown, unknown
 
 
 def rows_of(text: str) -> list[list[str]]:
-    """The rows of a table of claims that is on a page."""
+    """Returns the rows of a table of claims on a page."""
     return [line[2:-2].split(" | ") for line in text.splitlines() if line.startswith("| [")]
 
 
 def of_causes(docs: pathlib.Path, papers: Sequence[Paper]) -> str:
-    """Number of contradicted claims of each paper that have a cause, from the page of all claims, if it exists."""
+    """Returns the number of contradicted claims of each paper that have a cause, from the page of all claims."""
     page = docs / VERDICTS_PAGE
     text = page.read_text(encoding="utf-8") if page.exists() else ""
     its = {match["names"]: match["text"] for match in BETWEEN.finditer(text)}
@@ -312,9 +315,11 @@ def of_causes(docs: pathlib.Path, papers: Sequence[Paper]) -> str:
 
 
 def renewed_claims(paper: Paper, before: str) -> str:
-    """The table of a paper's claims with the causes that are known now; all else as it was, and without runs.
+    """Updates the causes in the table of a paper's claims.
 
-    Claims that the paper has no more keep their cause. Nothing if there was no table.
+    The rest of the table does not change, and no runs are needed.
+
+    Claims that the paper no longer has keep their cause. Without a table, the result is empty.
     """
     known = {(figure.name, claim.text): (figure, claim) for figure in paper.figures for claim in figure.claims}
     rows = rows_of(before)
@@ -326,7 +331,7 @@ def renewed_claims(paper: Paper, before: str) -> str:
 
 
 def why(paper: Paper, figure: Figure, claim: Claim, verdict: str) -> str:
-    """Causes that were found for a claim's failure, as links to them."""
+    """Returns the known causes of a claim's failure, as links."""
     if verdict not in (CONTRADICTED, PARTLY):
         return ""
     found = [f"[{title}]({paper.name}.md#what-we-found)" for title in paper.found(figure, claim)]
@@ -336,17 +341,20 @@ def why(paper: Paper, figure: Figure, claim: Claim, verdict: str) -> str:
 
 
 def link(paper: Paper, figure: Figure, folder: str = "reproduction/") -> str:
-    """To a figure's section in a page of this folder: its heading in lower case, without punctuation."""
+    """Returns the link from a page of this folder to a figure's section.
+
+    The anchor is the heading in lower case, without punctuation.
+    """
     return f"[{figure.name}]({folder}{paper.name}.md#{anchor(heading(figure))})"
 
 
 def anchor(title: str) -> str:
-    """Anchor of a section with this heading."""
+    """Returns the anchor of a section with this heading."""
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def findings(paper: Paper) -> str:
-    """Findings about a paper's runs, as a list for its page."""
+    """Returns the findings about a paper's runs, as a list for its page."""
     items = (f"- **{one.title[:1].upper()}{one.title[1:]}.** {one.text}" for one in paper.findings)
     return "".join(
         textwrap.fill(item, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) + "\n"
@@ -355,13 +363,13 @@ def findings(paper: Paper) -> str:
 
 
 def of_paper(paper: Paper, results: Results, before: str, epochs: Callable[[Figure], int | None]) -> str:
-    """All figures of a paper with their pictures, for its page in docs/reproduction; tables are folded.
+    """Returns all figures of a paper with their pictures and folded tables, for its page in docs/reproduction.
 
     Args:
         paper: The paper.
-        results: Results of runs; the other figures' sections stay, with their verdicts by today's rule.
-        before: The text that is there.
-        epochs: Gives the results epoch of a figure's picture.
+        results: Results of runs. The sections of other figures stay, with verdicts by the present rule.
+        before: Present text of the page.
+        epochs: Function that returns the results epoch of a figure's picture.
     """
     kept = pages.read(paper, before)
     parts = []
@@ -383,7 +391,7 @@ def of_paper(paper: Paper, results: Results, before: str, epochs: Callable[[Figu
 
 
 def of_figure(paper: Paper, figure: Figure, conditions: str, its: list[str]) -> list[str]:
-    """A figure's section: its picture, its conditions, the command that makes it, and its tables."""
+    """Returns a figure's section: its picture, its conditions, the command that makes it, and its tables."""
     picture = f"../figures/{paper.name}-{figure.anchor}.svg"
     alt = f"Fig. {figure.name} of {paper.source.short}: {figure.title}"
     return [
@@ -400,7 +408,7 @@ def of_figure(paper: Paper, figure: Figure, conditions: str, its: list[str]) -> 
 
 
 def folded(summary: str, lines: list[str]) -> list[str]:
-    """Lines that are shown when a reader opens them."""
+    """Returns lines that are shown when a reader opens them."""
     return ['<details markdown="1">', f"<summary>{summary}</summary>", "", *lines, "</details>", ""]
 
 
@@ -411,9 +419,9 @@ def of_schemes(
     names: Sequence[str],
     before: str,
 ) -> str:
-    """Numbers of papers about some schemes, with our results, for their page; empty if nothing is known of a paper.
+    """Returns the papers' numbers about some schemes, with our results, for the schemes' page; empty without results.
 
-    The text of figures without results stays, with the verdicts of today's rule.
+    The text of figures without results stays, with verdicts by the present rule.
     """
 
     def mine(scheme: str) -> bool:
@@ -446,7 +454,7 @@ def section(head: list[str], rows: list[list[str]]) -> list[str]:
 
 
 def runs(*results: Found) -> str:
-    """Number of runs of results."""
+    """Returns the text for the number of runs of results."""
     counts = [found.counts for found in results]
     fewest, most = min((few for few, _ in counts), default=0), max((many for _, many in counts), default=0)
     text = f"{most}" if fewest == most else f"{fewest} to {most}"
@@ -454,11 +462,11 @@ def runs(*results: Found) -> str:
 
 
 def fill(page: pathlib.Path, of: Callable[[list[str], str], str]) -> bool:
-    """Puts tables between a page's markers; whether that changed it.
+    """Puts tables between a page's markers. Returns whether the page changed.
 
     Args:
         page: The page.
-        of: Gives the text of some names, from these and the text that is there; none: that stays.
+        of: Function that returns a new text, from the names in a marker and the present text; None: the text stays.
 
     Raises:
         OSError: The page can't be read or written.
@@ -476,10 +484,10 @@ def fill(page: pathlib.Path, of: Callable[[list[str], str], str]) -> bool:
 
 
 def write(docs: pathlib.Path, papers: Sequence[Paper], results: Mapping[str, Results]) -> list[pathlib.Path]:
-    """Fills the tables of all pages that have any; gives those that changed.
+    """Fills the tables of all pages. Returns the pages that changed.
 
     Args:
-        docs: Where the pages are.
+        docs: Folder of the pages.
         papers: All papers.
         results: Results of runs, by names of papers and figures. Other figures keep the results on the papers' pages.
 
@@ -523,6 +531,6 @@ def write(docs: pathlib.Path, papers: Sequence[Paper], results: Mapping[str, Res
 
 
 def epoch_of(docs: pathlib.Path, paper: Paper, figure: Figure) -> int | None:
-    """The results epoch of a figure's picture, from the pictures' manifest; None if it has none."""
+    """Returns the results epoch of a figure's picture, from the manifest of pictures; None without a manifest."""
     made = noted(docs / "figures", f"{paper.name}-{figure.anchor}")
     return None if made is None else made.epoch

@@ -1,4 +1,4 @@
-"""Description of a figure's drawing: the points that make a panel, an axis, a line."""
+"""Description of a figure's drawing: its panels, axes and lines."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Literal
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """A line in addition to those of the schemes: the value that somebody else reaches.
+    """An additional line in a panel: the value of another scheme, for comparison.
 
     Attributes:
-        label: What the legend calls it.
-        panels: The measures in whose panels it is drawn.
-        scheme: Whose runs.
-        measure: Their measure.
-        where: The points' places, but for the one along the axis.
+        label: Name in the legend.
+        panels: Measures in whose panels the line is drawn.
+        scheme: Scheme that has the value.
+        measure: Measure of the value.
+        where: Positions of the points, except the position along the axis.
     """
 
     label: str
@@ -30,18 +30,18 @@ class Reference:
 class Curve:
     """One of the time series of runs (docs/results.md), in bins, as a view of kind `time` draws it.
 
-    A bin's value is the mean of a run's samples in it, or, of a count, by how much it grew in the bin per second.
+    The value of a bin is the mean of a run's samples in the bin. For a count, it is the growth per second in the bin.
 
     Attributes:
-        label: What the legend or the panel's title calls it.
+        label: Name in the legend or in the panel's title.
         kind: The subject's kind: `flow` or `path`.
         subject: The flow.
         name: The series.
-        parts: The flow's paths, whose values are added up; of a flow itself an empty name.
-        scale: What brings it to the unit of the axis.
-        counted: It is a count since the start: drawn is its growth per second.
-        change: Drawn is by how much a bin's value differs from that of the bin before, without sign.
-        bin_s: How long a bin is, in seconds.
+        parts: Paths of the flow whose values are added up; an empty name for the flow itself.
+        scale: Factor that converts values to the unit of the axis.
+        counted: Whether the series is a count since the start. The curve then shows the growth per second.
+        change: Whether the curve shows the absolute difference from the bin before.
+        bin_s: Length of a bin, in seconds.
     """
 
     label: str
@@ -60,10 +60,10 @@ Quantity = Literal["sent", "received", "step", "largest step", "jitter", "delay"
 
 @dataclasses.dataclass(frozen=True)
 class Packets:
-    """Values from packet traces (docs/cli.md) of an SCTP flow, in bins, drawn by a view of kind `time`.
+    """Values from packet traces (docs/cli.md) of an SCTP flow, in bins. A view of kind `time` draws them.
 
     Attributes:
-        label: What the legend or the panel's title calls it.
+        label: Name in the legend or in the panel's title.
         flow: The flow.
         quantity: `sent` and `received`: the highest TSN by the bin's end, counted from the first one. `step`: the mean
             |tsn_k - tsn_k-1| over packets with data that arrive in the bin; `largest step`: the largest of these.
@@ -84,31 +84,32 @@ Line = Curve | Packets
 
 @dataclasses.dataclass(frozen=True)
 class View:
-    """Some panels of a picture: one a measure and a value of `panel`. Keys are those of points' places (`Point.at`).
+    """Some panels of a picture: one for each measure and each value of `panel`. Keys are the keys of `Point.at`.
 
     Attributes:
         kind: `lines` over a number; `bars` side by side, by words or numbers, from 0 on; `points`, the same as dots
             with whiskers, whose axis begins where differences show; `dots`, a row per scheme; `time`, curves over the
             time of runs.
-        measures: What is shown; none by `time`.
-        x: The key along the axis; of bars and points empty if the measures stand there themselves.
-        label: What the axis says; of bars and points without `x` and of `time` the other axis.
-        panel: The key whose values have a panel each; empty: one panel.
-        title: A panel's title, with keys in braces.
-        ticks: What stands at bars, with keys in braces; empty: the value of `x`.
-        variant: The key whose values are lines of their own; empty: none.
-        names: Other words for values of keys; bars stand in their order.
-        where: Only points with these places. A key that a point lacks has the value "".
+        measures: Measures that are shown; none for `time`.
+        x: Key along the axis. For bars and points it is empty if the measures are along the axis.
+        label: Label of the x axis. For `time`, and for bars and points without `x`, it is the label of the y axis.
+        panel: Key with a panel for each of its values; empty: one panel.
+        title: Title of a panel, with keys in braces.
+        ticks: Label of bars, with keys in braces; empty: the value of `x`.
+        variant: Key with a separate line for each of its values; empty: none.
+        names: Replacements for values of keys; bars are in the order of this list.
+        where: Positions that a point must have to be shown. A key that a point lacks has the value "".
         base: The scheme of `dots` with which the others are compared.
         references: Lines in addition to those of the schemes.
-        equal: Panels have the same axes: all those of the picture's views that say so and have the same kind and unit.
-            Without it the panels of one measure that stand in a row have the same axes, and those of `time`.
-        curves: What `time` shows.
-        compare: What the lines of a panel of `time` are: the `curves`, with a panel per scheme and a row per point, or
-            the `schemes`, with a panel per point and a row per curve.
-        begin_s: `time` shows nothing that is before, in seconds.
-        zero: The other axis of `time` begins at 0.
-        logarithmic: The other axis of `time` is logarithmic from 1 on, and linear below it.
+        equal: Whether the panels share their axes with all panels of the picture that have `equal`, the same kind and
+            the same unit. Without `equal`, panels of `time` share their axes, and so do panels of one measure in the
+            same row.
+        curves: Curves of `time`.
+        compare: Lines of a panel of `time`. `curves`: a panel per scheme and a row per point. `schemes`: a panel per
+            point and a row per curve.
+        begin_s: First time that `time` shows, in seconds.
+        zero: Whether the y axis of `time` begins at 0.
+        logarithmic: Whether the y axis of `time` is logarithmic from 1 on, and linear below 1.
     """
 
     kind: Literal["lines", "bars", "points", "dots", "time"]
@@ -131,6 +132,6 @@ class View:
     logarithmic: bool = False
 
     def fits(self, at: Mapping[str, float | str]) -> bool:
-        """Returns whether a point at these places is one of the view."""
+        """Returns whether a point at this position belongs to the view."""
         there = self.kind != "lines" or self.x in at
         return there and all(at.get(key, "") == value for key, value in self.where.items())

@@ -16,20 +16,23 @@ from strandcast.live.stats import Stats as Figures
 Cause = Literal[
     "not-connected", "no-path", "packet-size", "receiver", "allowance", "suspended", "burst", "capacity"
 ]  # fmt: skip
-"""Cause for which a sender drops messages: `packet-size` is that large packets do not arrive, and small ones do."""
+"""Cause for which a sender drops messages: `packet-size` means that large packets do not arrive although small ones do.
+"""
 
 Change = Literal[
     "silent", "failed", "over", "mute", "joined", "returned", "gone", "left-out", "narrow", "renamed"
 ]  # fmt: skip
-"""Change of a path: `gone` is without interface, address or route, `left-out` cannot be used."""
+"""Change of a path: a path that is `gone` has no interface, address or route, and a path that is `left-out` cannot be
+used.
+"""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Any event. One that this version does not have a class for has its text alone."""
+    """Base class of events. An event for which this version has no class has only its text."""
 
     text: str
-    """The event in one line; a summary has several."""
+    """Event in one line; the event of a summary has several lines."""
 
     def __str__(self) -> str:
         return self.text
@@ -37,7 +40,7 @@ class Event:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Stats(Event):
-    """New figures, about four times per second. Only the newest of those that wait is kept."""
+    """New figures, about four times per second. Only the newest unread event of this kind is kept."""
 
     stats: Figures
     """The figures."""
@@ -45,7 +48,7 @@ class Stats(Event):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Missed(Event):
-    """Events were dropped, because they were not read."""
+    """Events were dropped because the program did not read them."""
 
     events: int
     """Number of dropped events."""
@@ -66,7 +69,7 @@ class Unprotected(Event):
     """Nothing is encrypted or authenticated."""
 
     role: Role
-    """The side."""
+    """Role of this endpoint: sender or receiver."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +95,7 @@ class ShiftReturned(Event):
     seconds: float
     """Time since the stream began, seconds."""
     peer: str
-    """The sender."""
+    """Name of the sender."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +162,7 @@ class PathMissing(Event):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Pace(Event):
-    """The input is paced otherwise than by its PCR at the source."""
+    """The input is paced by a clock other than its PCR at the source."""
 
     input: str
     """The input."""
@@ -184,7 +187,7 @@ class NoMedia(Event):
     input: str
     """The input."""
     like: str
-    """Kind of data that it looks like."""
+    """Kind of data that the input resembles."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +202,7 @@ class Capped(Event):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Encrypted(Event):
-    """The first connection is there, and encrypted."""
+    """The first connection is open and encrypted."""
 
     cipher: str
     """The cipher."""
@@ -234,7 +237,7 @@ class Connected(Event):
     """The sender is connected again."""
 
     peer: str
-    """The receiver."""
+    """Name of the receiver."""
     after: float | None
     """Time without a connection, seconds; None: not known."""
 
@@ -260,23 +263,23 @@ class Path(Event):
     before: str | None
     """Earlier name, of `renamed`."""
     after: float | None
-    """Time without the path, seconds, of `returned`."""
+    """Time in seconds for which the path was absent, for `returned`."""
     mtu: int | None = None
-    """Size of its packets from now on, bytes, of `narrow`: larger ones vanish."""
+    """Largest packet size of the path from now on, in bytes, for `narrow`: larger packets do not arrive."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Dropped(Event):
-    """Messages are dropped. Again every 10 s while they are."""
+    """Messages are dropped. The event repeats every 10 s while messages are dropped."""
 
     cause: Cause
-    """Cause of most of them."""
+    """Cause of most of these drops."""
     messages: int
     """Number of messages since the stream began."""
     share: float
-    """Share of the messages of the last `seconds`."""
+    """Share of the messages of the last `seconds` that were dropped."""
     seconds: float
-    """Time of share and rates, at most 10 s."""
+    """Time over which share and rates are measured, at most 10 s."""
     input_bps: float
     """Rate of the input, bit/s."""
     carried_bps: float
@@ -300,7 +303,7 @@ class Idle(Event):
     what: str
     """The input, or the sender whose input it is."""
     role: Literal["send", "receive"]
-    """Side that reports it."""
+    """Role of the endpoint that reports the event."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -348,7 +351,9 @@ class Socket(Event):
     """An address that the receiver listens on fails or returns."""
 
     state: Literal["lost", "failed", "restored"]
-    """State of the socket: it failed and is opened again; it cannot be opened yet; it is open again."""
+    """State of the socket. `lost`: it failed and is opened again. `failed`: it cannot be opened yet. `restored`: it is
+    open again.
+    """
     address: str | None
     """The address; None if only the text contains it."""
     why: str | None
@@ -372,17 +377,17 @@ class NotAdmitted(Event):
     address: str
     """Address of the sender."""
     known: bool
-    """Whether it is in the store."""
+    """Whether the sender is in the store."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class OtherSealVersion(Event):
-    """A sender speaks another version of sealed datagrams."""
+    """A sender uses another version of sealed datagrams."""
 
     address: str
     """Address of the sender."""
     version: int
-    """Version that the sender speaks."""
+    """Version that the sender uses."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -408,9 +413,9 @@ class Resumed(Event):
     """The stream continues over another association."""
 
     before: str
-    """The sender as it was called."""
+    """Earlier name of the sender."""
     peer: str
-    """The sender as it is called."""
+    """Present name of the sender."""
     after: float
     """Time without the sender, seconds."""
 
@@ -420,35 +425,35 @@ class Replaced(Event):
     """Another sender takes the place of the current one."""
 
     before: str
-    """The current one."""
+    """The current sender."""
     peer: str
-    """The other one."""
+    """The new sender."""
     same_key: bool
-    """Whether it has the same key."""
+    """Whether the new sender has the same key."""
     silent: float
-    """Time for which the current one was silent, seconds."""
+    """Time in seconds for which nothing arrived from the current sender."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Busy(Event):
-    """A sender was refused, since another one is received."""
+    """A sender was refused, because another one is being received."""
 
     peer: str
     """The sender."""
     current: str
-    """The other one."""
+    """The sender that is being received."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class OtherVersion(Event):
-    """A sender's messages are of another version."""
+    """A sender uses another version of the message format."""
 
     peer: str
     """The sender."""
     version: int
-    """The version that it sends."""
+    """Version that the sender uses."""
     reads: int
-    """The version that this program reads."""
+    """Version that this program supports."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -461,7 +466,7 @@ class Recording(Event):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class NotRecorded(Event):
-    """The stream is not recorded: its file's names are taken."""
+    """The stream is not recorded, because all names for its file exist already."""
 
     output: str
     """The file."""
@@ -469,7 +474,7 @@ class NotRecorded(Event):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Unread(Event):
-    """The output is not read: what is to be played is dropped."""
+    """The output is not read, and messages that are due are dropped."""
 
     output: str
     """The output."""
@@ -477,7 +482,7 @@ class Unread(Event):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Slate(Event):
-    """No sender plays: outputs with a slate get it from now on."""
+    """No sender plays. Outputs with a slate now receive the slate."""
 
     slate: str
     """The slate."""
@@ -485,15 +490,15 @@ class Slate(Event):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SlateOver(Event):
-    """Outputs with a slate get the sender again, from a key frame on."""
+    """Outputs with a slate receive the sender's media again, from a key frame on."""
 
     after: float
-    """Time for which they had the slate, seconds."""
+    """Time in seconds for which the outputs received the slate."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class OutputTrouble(Event):
-    """Messages were lost at an output, which continues; once for each reason."""
+    """Messages were lost at an output, which continues. The event occurs once for each reason."""
 
     output: str
     """The output."""
@@ -518,7 +523,7 @@ class ReadAgain(Event):
     output: str
     """The output."""
     messages: int
-    """Messages that were dropped meanwhile."""
+    """Number of messages that were dropped while the output was not read."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -531,7 +536,7 @@ class Received(Event):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SenderLost(Event):
-    """The stream ended without an end of stream."""
+    """The stream ended, but the sender's end of stream did not arrive."""
 
     why: str
     """The reason."""
@@ -544,5 +549,5 @@ KINDS: dict[str, type[Event]] = {
 
 
 def read(kind: str, text: str, fields: str) -> Event:
-    """The event of a class's name, its text and its fields as JSON."""
+    """Builds an event from the name of its class, its text and its fields as JSON."""
     return loaded(KINDS[kind], {"text": text, **json.loads(fields)})

@@ -25,29 +25,31 @@ def perf(
 ) -> dict[str, Any]:
     """Measures towards a `strandcast perf server`, over sockets, as `strandcast perf client --json` does.
 
-    The interpreter is free meanwhile but for what a policy decides; Ctrl-C ends it. A policy that fails leaves the rest
-    to its base, and what it raised is raised in the end.
+    Other threads can run meanwhile, and only callbacks of a policy occupy the interpreter. Ctrl-C ends the measurement.
+    If a policy fails, its base scheme decides for the rest of the measurement, and the policy's exception is raised at
+    the end.
 
     Args:
-        host: The server: `@NAME`, which `strandcast key add` has stored, a one-time pairing string, or with `plain`
+        host: The server: `@NAME` as stored by `strandcast key add`, a one-time pairing string, or with `plain`
             `HOST[:PORT]`, a UDP port.
-        scheme: What this side decides by: a scheme's text or a policy's class. The server has its own.
-        paths: What each path leaves by, as `"if=wlan0"` or `"bind=127.0.0.2"`; none: every interface with a route.
-        time: How long to send, seconds.
-        message: Bytes a message; None: as much as fits one packet.
+        scheme: Scheme of this endpoint: its text, or a policy's class. The server uses its own scheme.
+        paths: Interface or local address of each path, such as `"if=wlan0"` or `"bind=127.0.0.2"`; empty: every
+            interface with a route.
+        time: Duration of sending, seconds.
+        message: Size of a message in bytes; None: as many as fit one packet.
         reverse: The server sends.
         quiet: Whether to keep the figures of each second off standard error.
         plain: Neither encrypt nor authenticate. The server also needs `--plain`.
-        key: The identity's file; None: `STRANDCAST_KEY`, else the user's.
+        key: File of the identity; None: the file that `STRANDCAST_KEY` names, otherwise the user's file.
 
     Returns:
-        What `--json` prints, in iperf3's words: `["end"]["sum_received"]["bits_per_second"]`, and `["intervals"]`
-        with a stream a path.
+        The content of `--json`, with the field names of iperf3: `["end"]["sum_received"]["bits_per_second"]`, and
+        `["intervals"]` with one stream per path.
 
     Raises:
-        NetworkError: This machine's network, or a server that does not answer or refuses.
+        NetworkError: A fault of this machine's network, or a server that does not answer or refuses.
         SchemeError: There is no such scheme.
-        StrandcastError: A path that makes no sense, a server that is not paired, an identity that cannot be read.
+        StrandcastError: An invalid path, a server that is not paired, or an identity that cannot be read.
     """
     made = policies.resolve(scheme)
     name, plans = (made, {}) if isinstance(made, str) else _planned(made)

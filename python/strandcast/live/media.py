@@ -1,4 +1,4 @@
-"""Inputs and outputs of streams: paths, URLs, and objects that a thread of their own serves."""
+"""Inputs and outputs of streams: paths, URLs, and Python objects, each with its own thread."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ CHUNK = 64 * 1024
 
 
 class Readable(Protocol):
-    """An object that is read: a file, a pipe's end, a response of a server."""
+    """An object with a `read` method, such as a file, the end of a pipe or the response of a server."""
 
     def read(self, size: int, /) -> bytes | None:
-        """Up to `size` bytes, waiting for the first of them; none at the end."""
+        """Returns at most `size` bytes, and waits for the first of them. Returns no bytes at the end."""
 
 
 class Writable(Protocol):
-    """An object that is written to."""
+    """An object with a `write` method."""
 
     def write(self, data: bytes, /) -> object:
-        """Takes the bytes; returns how many, if it may take fewer."""
+        """Writes the bytes. Returns the number of bytes written if it may be smaller."""
 
 
 Input = str | os.PathLike[str] | bytes | Readable | Iterable[bytes] | Callable[[], bytes | None]
 """Sources of media.
 
-The path of a file, a named pipe or a device; `udp://[GROUP@]HOST:PORT`, `rtp://` or `srt://` as the command takes
-them; bytes; an object with `read`; an iterable of bytes; or a function that returns some bytes each time, and none at
+The path of a file, a named pipe or a device; `udp://[GROUP@]HOST:PORT`, `rtp://` or `srt://`, as for the command;
+bytes; an object with `read`; an iterable of bytes; or a function that returns some bytes at each call, and no bytes at
 the end. The media are an MPEG transport stream, in pieces of any size.
 """
 
 Output = str | os.PathLike[str] | Writable | Callable[[bytes], object]
-"""Where media go.
+"""Destination of media.
 
-The path of a file, a named pipe or a device; `udp://[GROUP@]HOST:PORT`, `rtp://` or `srt://` as the command takes
-them; an object with `write`; or a function that takes bytes. A path with `%Y`, `%m`, `%d`, `%H`, `%M` and `%S` names a
-file for each stream, by its time in UTC.
+The path of a file, a named pipe or a device; `udp://[GROUP@]HOST:PORT`, `rtp://` or `srt://`, as for the command; an
+object with `write`; or a function that takes bytes. A path with `%Y`, `%m`, `%d`, `%H`, `%M` and `%S` names a file for
+each stream, by its time in UTC.
 """
 
 Outputs = Output | list[Output] | tuple[Output, ...]
-"""One output or several. Each plays the whole stream, and one that stalls or fails holds up none of the others."""
+"""One output or several. Each plays the whole stream. An output that stalls or fails does not delay the others."""
 
 
 class Failure:
@@ -56,11 +56,11 @@ class Failure:
 
 
 def opened(source: Input, *, live: bool | None, failure: Failure) -> str | bytes | _native.Feeder:
-    """An input as the native module takes it; objects are read by a thread until the stream ends.
+    """Converts an input to the form that the native module accepts. A thread reads each object until the stream ends.
 
     Raises:
-        TypeError: It is not an input.
-        ValueError: `live` is given where the input itself decides.
+        TypeError: The object is not an input.
+        ValueError: `live` is given for an input that has a fixed pace.
     """
     if isinstance(source, str | os.PathLike | bytes):
         if live is not None:
@@ -73,10 +73,12 @@ def opened(source: Input, *, live: bool | None, failure: Failure) -> str | bytes
 
 
 def taken(targets: Outputs, *, failure: Failure) -> list[str | _native.Drain]:
-    """Outputs in the form that the native module takes; a thread writes to each object until the stream ends.
+    """Converts outputs to the form that the native module accepts.
+
+    A thread writes to each object until the stream ends.
 
     Raises:
-        TypeError: One is not an output.
+        TypeError: One of the objects is not an output.
         ValueError: The list is empty.
     """
     several = list(targets) if isinstance(targets, list | tuple) else [targets]
@@ -99,7 +101,7 @@ def _taken(target: Output, *, failure: Failure) -> str | _native.Drain:
 
 
 def _whole(call: Callable[[bytes], object]) -> Callable[[bytes], None]:
-    """A function as `write`: it takes all, whatever it returns."""
+    """Makes a `write` method from a function. The function takes all bytes, whatever it returns."""
 
     def write(data: bytes) -> None:
         call(data)
@@ -108,7 +110,7 @@ def _whole(call: Callable[[bytes], object]) -> Callable[[bytes], None]:
 
 
 def _name(media: object) -> str:
-    """Name of an object in events."""
+    """Returns the name of an object in events."""
     name = getattr(media, "name", None) or getattr(media, "__qualname__", None)
     return name if isinstance(name, str) else type(media).__name__
 
@@ -129,10 +131,10 @@ def _pieces(source: Readable | Iterable[bytes] | Callable[[], bytes | None]) -> 
 
 
 def _some(data: bytes | None) -> bytes:
-    """Bytes that an object's `read` returned; nothing is the end.
+    """Checks the bytes that an object's `read` returned. No bytes mean the end.
 
     Raises:
-        BlockingIOError: It has nothing yet: only objects that wait are inputs.
+        BlockingIOError: The object has no data yet. Only objects that wait for data can be inputs.
     """
     if data is None:
         raise BlockingIOError("the input has nothing yet: give one whose read waits")

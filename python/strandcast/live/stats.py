@@ -1,7 +1,7 @@
 """Figures of a stream, as `strandcast send --stats` writes them.
 
-The fields have the names of the JSON. Names tell the unit: `_bps` bit/s, `_ms` milliseconds, `_s` seconds, `_bytes`
-bytes; `bytes` are bytes, `seconds` seconds, shares from 0 to 1.
+The fields have the names of the JSON. The end of a name gives the unit: `_bps` bit/s, `_ms` milliseconds, `_s` seconds,
+`_bytes` bytes; `bytes` are bytes, `seconds` seconds, shares from 0 to 1.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Hashable, Mapping
 from typing import Any, Literal, TypeVar
 
 Role = Literal["send", "receive", "both"]
-"""The side of a stream."""
+"""The role of an endpoint."""
 
 State = Literal["streaming", "no-input", "outage", "connecting", "waiting"]
 """The state of a stream: `connecting` is a sender without a connection, `waiting` a receiver without a sender."""
@@ -33,7 +33,9 @@ class MediaNow:
     rate_bps: float = 0.0
     """Rate of these bytes over the interval of the figures, bit/s."""
     late: int
-    """Sender: messages that had expired or would have arrived late; receiver: messages too late to be played."""
+    """Sender: messages that had expired or would have arrived late; receiver: messages that arrived too late to be
+    played.
+    """
     messages_dropped: int
     """Sender: messages of frames that the scheme gave up before any of them was sent."""
     drops: Mapping[str, int] = dataclasses.field(default_factory=dict)
@@ -43,19 +45,19 @@ class MediaNow:
     held_s: Mapping[str, float] = dataclasses.field(default_factory=dict)
     """Sender: time for which new data waited, by reason, seconds."""
     before: int = 0
-    """Receiver: messages sent before the first one that came."""
+    """Receiver: messages sent before the first received message."""
     lost: int
     """Receiver: messages that never arrived."""
     unread: int = 0
-    """Receiver: messages that an output did not take: it was not read, or could not be written."""
+    """Receiver: messages that an output did not take, because it was not read or could not be written."""
     shifts: int
-    """Receiver: how often playout was shifted to later."""
+    """Receiver: number of shifts of playout to a later time."""
     shift_ms: float
     """Receiver: the current shift, milliseconds."""
     clock_jumps: int
     """Receiver: jumps of the sender's clock."""
     buffer_ms: float | None
-    """Media waiting to be sent or played, milliseconds; None: not known."""
+    """Duration of the media that wait to be sent or played, milliseconds; None: not known."""
     buffer_bytes: int
     """Bytes waiting to be sent or acknowledged."""
 
@@ -65,7 +67,7 @@ class BufferNow:
     """One buffer of the transport."""
 
     used_bytes: int
-    """Bytes in it."""
+    """Bytes in the buffer."""
     most_used_bytes: int
     """The maximum so far, bytes."""
     size_bytes: int
@@ -74,14 +76,14 @@ class BufferNow:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class BuffersNow:
-    """Both buffers of an association, and the time that they and the peer's blocked sending."""
+    """Both buffers of an association, and the time for which a full buffer at either end blocked sending."""
 
     limit_bytes: int | None = None
-    """Limit of either, bytes; None: no limit."""
+    """Limit of each buffer, bytes; None: no limit."""
     send: BufferNow
-    """Data submitted and not yet acknowledged."""
+    """Send buffer: data submitted and not yet acknowledged."""
     receive: BufferNow
-    """Data waiting for earlier ones, or to be read."""
+    """Receive buffer: data that wait for earlier data or for the application."""
     send_blocked_s: float
     """Time in which only the full send buffer blocked sending, seconds."""
     peer_blocked_s: float
@@ -101,11 +103,11 @@ class WireNow:
     received_bps: float = 0.0
     """Rate of the received bytes over the interval of the figures, bit/s."""
     media_bytes: int
-    """Payload of messages that left, each once, and of messages received, bytes."""
+    """Payload bytes of messages that were sent, each counted once, and of messages received."""
     overhead: float | None
-    """Bytes sent and received by bytes of media; None: no media."""
+    """Bytes sent and received, divided by the bytes of media; None: no media."""
     redundant_bytes: int
-    """Bytes that were sent and not needed: copies, needless retransmissions, repair symbols."""
+    """Bytes that were sent without need: copies, needless retransmissions, repair symbols."""
     redundancy: float | None
     """`redundant_bytes` divided by the bytes of media sent; None: no media were sent."""
     redundancy_refused: int
@@ -144,55 +146,62 @@ class LinkNow:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PathNow:
-    """A path at one moment. Its counters are those of its link since the start, over all connections."""
+    """A path at one moment. The counters belong to the link of the path.
+
+    They count from the start, over all connections.
+    """
 
     id: int = 0
-    """Number of the link, which it keeps when it is renamed, closed and opened again."""
+    """Number of the link. The link keeps its number when it is renamed, closed and opened again."""
     name: str
     """Interface or address."""
     state: str
     """`active`, `potentially-failed`, `inactive`, `unconfirmed`, `suspended` or `closed`."""
     rate_bps: float
-    """Payload rate over the interval of the figures, copies and retransmissions included, bit/s."""
+    """Payload rate over the interval of the figures, with copies and retransmissions, bit/s."""
     capacity_bps: float | None = None
-    """The most that the link is known to carry, bit/s; None: it is not measured."""
+    """Greatest rate that the link is known to carry, bit/s; None: not measured."""
     capacity_age_s: float | None = None
-    """Time since the link, not the source, limited the rate, seconds; None: never, and it carries that much or more."""
+    """Time since the link, not the source, limited the rate, seconds. None: the link never limited it, and carries at
+    least `capacity_bps`.
+    """
     headroom_bps: float | None = None
-    """Rate that it could carry in addition, bit/s."""
+    """Rate that the link could carry in addition, bit/s."""
     rtt_ms: float | None
     """Smoothed round-trip time, milliseconds; None: not measured yet."""
     loss: float | None
-    """Share of the chunks of the last 10 s that were lost; None: a receiver does not know it, or none was sent."""
+    """Share of the chunks of the last 10 s that were lost; None: no chunk was sent, or this endpoint is a receiver,
+    which has no such number.
+    """
     loss_total: float | None = None
-    """Share of all chunks sent that were lost; None: a receiver does not know it."""
+    """Share of all sent chunks that were lost; None: this endpoint is a receiver, which has no such number."""
     chunks: int = 0
-    """Chunks sent, copies and retransmissions included."""
+    """Number of chunks sent, with copies and retransmissions."""
     chunks_lost: int = 0
-    """Chunks of `chunks` that were lost."""
+    """Number of these chunks that were lost."""
     window_bytes: int | None
-    """Congestion window, bytes; None: a receiver has none to show."""
+    """Congestion window, bytes; None: this endpoint is a receiver."""
     in_flight_bytes: int
     """Bytes in flight."""
     bytes: int
     """Payload since the start, bytes."""
     down_s: float
-    """Time that it was not usable, seconds."""
+    """Time for which the link was not usable, seconds."""
     opportunistic_resends: int | None = None
-    """Chunks also sent here since they blocked a buffer on a slower path."""
+    """Number of chunks that were also sent here because they blocked a buffer on a slower path."""
     head_of_line_penalties: int | None = None
-    """Reductions of its window since its data blocked a buffer."""
+    """Number of reductions of the path's window because its data blocked a buffer."""
     estimates: Mapping[str, float] = dataclasses.field(default_factory=dict)
     """Values of the scheme's estimators, by name."""
     allowance_bytes: int | None = None
-    """Bytes left of its link's allowance; None: it has none."""
+    """Bytes left of the link's allowance; None: the link has no allowance."""
     link: LinkNow | None = None
-    """Counters of its link; None: it is not wireless."""
+    """Counters of the link; None: the link is not wireless."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class GivenUpNow:
-    """Messages of a sender that went no further, by cause."""
+    """Messages that a sender gave up, by cause."""
 
     unsent: Mapping[str, int] = dataclasses.field(default_factory=dict)
     """Messages of which nothing was sent."""
@@ -202,16 +211,16 @@ class GivenUpNow:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class CodingNow:
-    """Symbols of a stream where either side codes."""
+    """Symbols of a stream in which an endpoint codes its data."""
 
     sends: str | None
-    """Way in which this side codes its data, `blocks` or `repair`; None: it does not."""
+    """Way in which this endpoint codes its data, `blocks` or `repair`; None: it does not code."""
     receives: str | None
-    """Way in which the peer codes its data; None: it does not."""
+    """Way in which the peer codes its data; None: it does not code."""
     allowed: float | None
     """The greatest redundancy that is allowed; None: there is no cap."""
     redundancy: float | None
-    """Bytes of repair symbols by bytes of source symbols sent; None: no source symbol was sent."""
+    """Bytes of repair symbols divided by bytes of source symbols, as sent; None: no source symbol was sent."""
     sources_sent: int
     """Source symbols sent, each once."""
     source_bytes: int
@@ -223,17 +232,17 @@ class CodingNow:
     sources_received: int
     """Source symbols that arrived."""
     sources_late: int
-    """Source symbols that had been recovered before, or arrived again."""
+    """Source symbols that arrived although they had been recovered or had arrived before."""
     repairs_received: int
     """Repair symbols that arrived."""
     repairs_unused: int
-    """Repair symbols that brought nothing new."""
+    """Repair symbols without new information."""
     recovered: int
-    """Messages (of blocks: source symbols) that were computed from repair symbols."""
+    """Messages that were computed from repair symbols; with blocks, source symbols."""
     symbols_refused: int
     """Symbols that were dropped."""
     damaged: int
-    """Results that are not messages, since a symbol was forged."""
+    """Recovered data that are not messages, because a symbol was forged."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,7 +256,7 @@ class LinkMonitorNow:
     refused: int
     """Refusals."""
     why: str | None
-    """Reason of the last refusal; None: not refused yet."""
+    """Reason of the last refusal; None: there was no refusal."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,11 +266,11 @@ class Stats:
     seconds: float
     """Time since the start of the sender, or of the stream that is received, seconds."""
     interval_s: float = 0.0
-    """Time over which rates are, about a second."""
+    """Time over which rates are averaged, about a second."""
     role: Role
     """The side."""
     stream: str | None = None
-    """Number of the stream, the same at both ends; None: not known."""
+    """Number of the stream, equal at both ends; None: not known."""
     state: State = "streaming"
     """State of the stream."""
     peer: str
@@ -275,7 +284,7 @@ class Stats:
     wire: WireNow
     """Bytes of the media on the wire."""
     advice: AdviceNow | None = None
-    """The scheme's last advice for an encoder; None: nothing yet."""
+    """The scheme's last advice for an encoder; None: no advice yet."""
     paths: tuple[PathNow, ...]
     """Every path."""
     diagnostics: tuple[str, ...]
@@ -283,16 +292,16 @@ class Stats:
     counters: Mapping[str, int] = dataclasses.field(default_factory=dict)
     """The scheme's own counters, by name."""
     given_up: GivenUpNow = dataclasses.field(default_factory=GivenUpNow)
-    """Messages that went no further."""
+    """Messages that the sender gave up."""
     coding: CodingNow | None = None
-    """Symbols; None: neither side codes."""
+    """Symbols; None: no endpoint codes its data."""
     link_monitor: LinkMonitorNow | None = None
     """Queries of links' counters; None: there is no wireless link."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SendSummary:
-    """A whole stream as its sender has seen it, as `strandcast send --json` prints it."""
+    """Summary of a whole stream at its sender, as `strandcast send --json` prints it."""
 
     input: str
     """Input of the sender."""
@@ -305,23 +314,23 @@ class SendSummary:
     messages: int
     """Messages submitted to the transport."""
     bytes: int
-    """Bytes of media in them."""
+    """Bytes of media in these messages."""
     expired: int
-    """Messages that expired before delivery, as far as the sender has received reports."""
+    """Messages that expired before delivery, as far as the receiver has reported them."""
     messages_dropped: int
     """Messages of frames that the scheme gave up before any of them was sent."""
     drops: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    """Messages that were dropped, by cause: the causes of `events.Dropped`."""
+    """Dropped messages, by cause. The causes are those of `events.Dropped`."""
     late_by: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    """Messages that expired or were dropped, by what held each up longest."""
+    """Messages that expired or were dropped, by the cause that delayed each message longest."""
     held_s: Mapping[str, float] = dataclasses.field(default_factory=dict)
     """Time for which new data waited, by reason, seconds."""
     reconnects: int
     """Associations after the first."""
     outages: int
-    """Times without packets from the receiver for 2 s, or without an association."""
+    """Number of outages: times of at least 2 s without packets from the receiver, and times without an association."""
     longest_outage_s: float
-    """The longest of them, seconds."""
+    """Duration of the longest outage, seconds."""
     input_gaps: int
     """Packets missing in the input itself."""
     input_resyncs: int
@@ -331,15 +340,15 @@ class SendSummary:
     wire: WireNow
     """Bytes of the media on the wire, over all associations."""
     paths: tuple[PathNow, ...]
-    """The paths at their last, with what they carried in all."""
+    """State of the paths at the end, with the total bytes of each."""
     diagnostics: tuple[str, ...]
     """The scheme's diagnostics at the end."""
     counters: Mapping[str, int] = dataclasses.field(default_factory=dict)
     """The scheme's own counters, of the last association."""
     given_up: GivenUpNow = dataclasses.field(default_factory=GivenUpNow)
-    """Messages of the last association that went no further."""
+    """Messages of the last association that the sender gave up."""
     coding: CodingNow | None = None
-    """Symbols; None: none was sent."""
+    """Symbols; None: no symbol was sent."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -349,29 +358,29 @@ class OutputNow:
     name: str
     """The output."""
     unread: int
-    """Messages that were dropped since it was not read."""
+    """Messages that were dropped because the output was not read."""
     unsent: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    """Messages that it could not write, by reason."""
+    """Messages that the output could not write, by reason."""
     failed: str | None = None
-    """Why it has ended; None: it has not."""
+    """Reason why the output ended; None: it has not ended."""
     stopped: bool = False
-    """True if it was stopped by request."""
+    """True if the output was stopped by request."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiveSummary:
-    """A whole stream as its receiver has seen it, as `strandcast receive --json` prints it."""
+    """Summary of a whole stream at its receiver, as `strandcast receive --json` prints it."""
 
     sender: str
     """The sender."""
     seconds: float
-    """Time since its first message arrived, seconds."""
+    """Time since the first message of the stream arrived, seconds."""
     latency_ms: int
     """Time from sending to playing, milliseconds."""
     played: int
     """Messages played in time."""
     bytes: int
-    """Bytes of media in them."""
+    """Bytes of media in the played messages."""
     late: int
     """Messages that arrived late."""
     lost: int
@@ -379,11 +388,11 @@ class ReceiveSummary:
     late_by: Mapping[str, int] = dataclasses.field(default_factory=dict)
     """Messages that were late or lost, by cause."""
     before: int = 0
-    """Messages sent before the first one that came."""
+    """Messages sent before the first received message."""
     malformed: int
     """Malformed messages."""
     unread: int
-    """Messages that were dropped since an output was not read."""
+    """Messages that were dropped because an output was not read."""
     unsent: int = 0
     """Messages that an output could not write."""
     outputs: tuple[OutputNow, ...] = ()
@@ -393,9 +402,9 @@ class ReceiveSummary:
     complete: bool
     """Whether the end of the stream arrived."""
     underflows: int
-    """Times at which what was due was not there."""
+    """Number of underflows: times at which a message was due and absent."""
     longest_gap_ms: float
-    """The longest of these gaps, milliseconds."""
+    """Duration of the longest gap that an underflow caused, milliseconds."""
     continuity: float
     """Share of the playing time without gaps."""
     shifts: int
@@ -413,15 +422,15 @@ class ReceiveSummary:
     wire: WireNow
     """Bytes of the media on the wire, over all associations."""
     coding: CodingNow | None = None
-    """Symbols; None: none arrived."""
+    """Symbols; None: no symbol arrived."""
     outages: int
-    """Times without packets from the sender for 2 s, or without an association."""
+    """Number of outages: times of at least 2 s without packets from the sender, and times without an association."""
     longest_outage_s: float
-    """The longest of them, seconds."""
+    """Duration of the longest outage, seconds."""
 
 
 def loaded(kind: type[_T], fields: Mapping[str, Any]) -> _T:
-    """A dataclass from the fields of its JSON. Unknown fields are left out."""
+    """Builds a dataclass from the fields of its JSON. Unknown fields are left out."""
     hints = _hints(typing.cast(Hashable, kind))
     return kind(**{name: _value(hints[name], value) for name, value in fields.items() if name in hints})
 

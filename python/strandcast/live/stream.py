@@ -23,7 +23,7 @@ SCTP_PORT = 5000
 MEMORY = 256 * 1024 * 1024
 
 FOREVER = math.inf
-"""`retry` without an end."""
+"""Value of `retry` for attempts without an end."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,22 +31,22 @@ class LinkTariff:
     """Costs of data on a link, and the part of them that may be used."""
 
     link: str
-    """Name of the path: that of its interface, or its address."""
+    """Name of the path: interface name or local address."""
     class_: int = 0
-    """Links of a higher class are used where those below it do not suffice."""
+    """Class of the link. Links of a higher class are used if links of lower classes do not suffice."""
     price: float | None = None
-    """Price of 10^9 bytes; None: nothing."""
+    """Price of 10^9 bytes; None: no price."""
     left: int | None = None
-    """Bytes that may be used; None: as many as there are."""
+    """Bytes that may be used; None: no limit."""
     lasts: float | None = None
-    """Time for which that has to last, seconds; None: the whole stream."""
+    """Time for which `left` has to last, seconds; None: the whole stream."""
 
 
 def _listed(name: str, texts: Sequence[str]) -> list[str]:
-    """Several texts as the native module takes them.
+    """Converts several texts to the form that the native module accepts.
 
     Raises:
-        TypeError: It is one text, whose letters would be taken for several.
+        TypeError: The argument is a single text, whose letters would count as texts.
     """
     if isinstance(texts, str):
         raise TypeError(f"{name}={texts!r} is one text; give a list: {name}=[{texts!r}]")
@@ -54,7 +54,7 @@ def _listed(name: str, texts: Sequence[str]) -> list[str]:
 
 
 class _Stream:
-    """Base of senders and receivers: events, figures and the end."""
+    """Base class of senders and receivers: events, figures and the end of the stream."""
 
     _stream: _native.Stream
     _failure: media.Failure
@@ -66,22 +66,26 @@ class _Stream:
     def event(self, timeout: float | None = None) -> events.Event | None:
         """Waits for the next event.
 
-        Up to 1024 events wait; then the oldest are dropped, and `events.Missed` counts them.
+        At most 1024 events are kept until they are read. After that the oldest are dropped, and `events.Missed` counts
+        them.
 
         Args:
-            timeout: How long to wait, seconds; None: until there is one.
+            timeout: Longest wait, seconds; None: no limit.
 
         Returns:
             The event; None once the stream has ended.
 
         Raises:
-            TimeoutError: No event in time.
+            TimeoutError: There was no event in this time.
         """
         told = self._stream.event(timeout)
         return None if told is None else events.read(*told)
 
     async def event_async(self) -> events.Event | None:
-        """The next event, for asyncio; None once the stream has ended. It may be cancelled: no event is lost."""
+        """Returns the next event, for asyncio; None once the stream has ended.
+
+        If the call is cancelled, no event is lost.
+        """
         while True:
             await self._notified(end=False)
             try:
@@ -93,14 +97,14 @@ class _Stream:
         """Waits for the end of the stream.
 
         Args:
-            timeout: How long to wait, seconds; None: until the end.
+            timeout: Longest wait, seconds; None: no limit.
 
         Raises:
-            TimeoutError: It has not ended in time.
-            NetworkError: This machine's network, or a peer that is silent, gone or refuses.
-            StrandcastError: Media that cannot be read or written, a stream most of which came too late, one that was
+            TimeoutError: The stream has not ended in this time.
+            NetworkError: A fault of this machine's network, or a peer that is silent, has left or refuses.
+            StrandcastError: Media could not be read or written, most of the stream came too late, or the stream was
                 closed.
-            BaseException: What a Python input or output raised, or a policy.
+            BaseException: Exception of a Python input, output or policy.
         """
         try:
             self._stream.wait(timeout)
@@ -114,7 +118,7 @@ class _Stream:
             raise
 
     async def wait_async(self) -> None:
-        """Waits for the end, for asyncio, without a timeout (`asyncio.timeout` has one). It may be cancelled."""
+        """Waits for the end, for asyncio. The wait has no timeout (use `asyncio.timeout`) and may be cancelled."""
         await self._notified(end=True)
         self.wait(0)
 
@@ -125,11 +129,14 @@ class _Stream:
         return None if told is None else loaded(Stats, json.loads(told))
 
     def stop(self) -> None:
-        """Ends the stream in good order: what is under way still arrives. `wait` waits for that."""
+        """Ends the stream gracefully: data that were submitted still arrive. `wait` returns after that."""
         self._stream.stop()
 
     def close(self) -> None:
-        """Ends the stream at once, as leaving a `with` block and dropping the object do. The peer gets notice."""
+        """Ends the stream at once and notifies the peer.
+
+        Leaving a `with` block and deleting the object have the same effect.
+        """
         try:
             self._stream.wait(0)
         except TimeoutError:
@@ -151,13 +158,13 @@ class _Stream:
         self.close()
 
     def __iter__(self) -> Iterator[events.Event]:
-        """Events until the end; then what `wait` raises, if it does."""
+        """Yields events until the end. Then it raises the exception that `wait` would raise, if any."""
         while (event := self.event()) is not None:
             yield event
         self.wait()
 
     async def __aiter__(self) -> AsyncIterator[events.Event]:
-        """Events until the end, for asyncio; then what `wait` raises, if it does."""
+        """Yields events until the end, for asyncio. Then it raises the exception that `wait` would raise, if any."""
         while (event := await self.event_async()) is not None:
             yield event
         await self.wait_async()
@@ -178,9 +185,10 @@ class _Stream:
 
 
 class Sender(_Stream):
-    """Sends an MPEG transport stream over several networks at once, and connects again for as long as it may.
+    """Sends an MPEG transport stream over several networks at once, and reconnects for as long as `retry` permits.
 
-    The stream begins when the object is made. `for event in sender` yields events, and raises the error that ends it.
+    The stream begins when the object is created. `for event in sender` yields events, and raises the error that ends
+    it.
     """
 
     def __init__(
@@ -206,28 +214,30 @@ class Sender(_Stream):
         Args:
             source: A path, `udp://[GROUP@]HOST:PORT`, `rtp://`, `srt://`, bytes, an object with `read`, an iterable of
                 bytes, or a function that returns bytes.
-            to: The receiver: a pairing string, `@NAME` as `pairing.Store.add_receiver` keeps it, or with `plain`
+            to: The receiver: a pairing string, `@NAME` as stored by `pairing.Store.add_receiver`, or with `plain`
                 `HOST[:PORT]`, a UDP port.
-            stream: Name of the stream at a server of many (`strandcast serve`), if this sender may send several there.
-            scheme: Decides which path takes what: a scheme's text or a policy's class.
+            stream: Name of the stream at a server with several streams (`strandcast serve`), if this sender may send
+                more than one of them.
+            scheme: Scheme that chooses the path of each chunk: its text, or a policy's class.
             latency: Time from sending to playing, seconds; later messages are dropped.
-            retry: How long to try to connect, also after refusals, seconds; `FOREVER`: without an end. None: 30 s, no
-                longer where the receiver refuses, and for ever once a live input was connected.
-            paths: What each path leaves by, as `"if=wlan0"` or `"bind=192.0.2.7"`; none: every interface with a route.
+            retry: Longest time of attempts to connect, also after refusals, seconds; `FOREVER`: no limit. None: 30 s,
+                not after a refusal, and without limit once a live input was connected.
+            paths: Interface or local address of each path, such as `"if=wlan0"` or `"bind=192.0.2.7"`; empty: every
+                interface with a route.
             tariffs: Costs of data on links.
-            live: Whether the media of a Python object come as they are made; False: they are sent at the pace of their
-                own clock. None: they do.
-            plain: Neither encrypt nor authenticate. The receiver also needs it.
-            key: The identity's file; None: `STRANDCAST_KEY`, else the user's.
-            mtu: IP-level MTU of paths without one of their own, bytes.
+            live: True or None: the media of a Python object arrive as they are produced, and are sent at once. False:
+                they are sent at the pace of their own clock.
+            plain: Neither encrypt nor authenticate. The receiver needs the same setting.
+            key: File of the identity; None: the file that `STRANDCAST_KEY` names, otherwise the user's file.
+            mtu: IP-level MTU of paths that have no MTU in `paths`, bytes.
             buffer: Size to which the send and the receive buffer may grow, bytes each.
             sctp_port: SCTP port on both sides.
 
         Raises:
             NetworkError: The receiver's name has no address, or no path leads there.
             SchemeError: There is no such scheme.
-            StrandcastError: The input cannot be opened, or the store of keys.
-            ValueError: An argument that makes no sense.
+            StrandcastError: The input or the store of keys cannot be opened.
+            ValueError: An argument is invalid.
         """
         failure = media.Failure()
         given = media.opened(source, live=live, failure=failure)
@@ -242,14 +252,17 @@ class Sender(_Stream):
 
     @classmethod
     async def start(cls, *args: Any, **kwargs: Any) -> Self:
-        """Makes a sender without blocking the event loop while names are resolved; arguments as of the class."""
+        """Makes a sender without blocking the event loop during name resolution. Arguments: as for the class."""
         return await asyncio.to_thread(cls, *args, **kwargs)
 
 
 class Receiver(_Stream):
-    """Receives streams: senders come and go, and one at a time is played, at send time plus a latency.
+    """Receives streams. Several senders may connect in turn, and one at a time is played.
 
-    It listens when it is made. `for event in receiver` yields what happens, and raises what ends it.
+    Each message is played a fixed latency after it was sent.
+
+    The receiver listens as soon as the object is created. `for event in receiver` yields events, and raises the error
+    that ends the receiver.
     """
 
     def __init__(
@@ -269,30 +282,31 @@ class Receiver(_Stream):
         buffer: int = BUFFER,
         sctp_port: int = SCTP_PORT,
     ) -> None:
-        """Listens.
+        """Starts to listen.
 
         Args:
             output: A path, `udp://[GROUP@]HOST:PORT`, `rtp://`, `srt://`, an object with `write`, a function that takes
                 bytes, or a list of these.
-            listen: Where to listen, as `"192.0.2.1:9899"` or `"studio.example"`, on UDP; none: port 9899 of all
-                addresses. Port 0 is a free one.
-            scheme: Decides how data that the receiver itself sends leave; senders bring their own.
-            latency: Time from sending to playing, seconds; None: what the sender asks for.
-            silence: Silence after which a sender is given up, seconds. Another one may take its place sooner.
-            once: Whether to end after the first sender's stream.
+            listen: UDP addresses on which to listen, such as `"192.0.2.1:9899"` or `"studio.example"`; empty: port 9899
+                of all addresses. Port 0 stands for any free port.
+            scheme: Scheme for data that the receiver itself sends. Each sender has its own scheme.
+            latency: Time from sending to playing, seconds; None: the latency that the sender requests.
+            silence: Silence after which a sender is given up, seconds. Another sender may take its place earlier.
+            once: Whether to end after the stream of the first sender.
             overwrite: Whether a file with content may be overwritten.
-            plain: Neither encrypt nor authenticate: anyone may send.
-            key: The identity's file, next to which the store is; None: `STRANDCAST_KEY`, else the user's.
-            memory: Limit of memory, bytes, 32 MiB at least: senders wait or are refused when it is reached.
-            mtu: IP-level MTU of paths without one of their own, bytes.
+            plain: Neither encrypt nor authenticate, so that anyone may send.
+            key: File of the identity; the store is in the same folder. None: the file that `STRANDCAST_KEY` names,
+                otherwise the user's file.
+            memory: Limit of memory in bytes, at least 32 MiB. Senders wait or are refused when the limit is reached.
+            mtu: IP-level MTU of the paths, bytes.
             buffer: Size to which the send and the receive buffer may grow, bytes each.
             sctp_port: SCTP port on both sides.
 
         Raises:
-            NetworkError: An address is in use, or is not this machine's.
+            NetworkError: An address is in use, or does not belong to this machine.
             SchemeError: There is no such scheme.
-            StrandcastError: The output cannot be opened, or the store of keys.
-            ValueError: An argument that makes no sense.
+            StrandcastError: The output or the store of keys cannot be opened.
+            ValueError: An argument is invalid.
         """
         failure = media.Failure()
         given = media.taken(output, failure=failure)
@@ -306,7 +320,7 @@ class Receiver(_Stream):
 
     @classmethod
     async def start(cls, *args: Any, **kwargs: Any) -> Self:
-        """Makes a receiver without blocking the event loop while names are resolved; arguments as of the class."""
+        """Makes a receiver without blocking the event loop during name resolution. Arguments: as for the class."""
         return await asyncio.to_thread(cls, *args, **kwargs)
 
     @property

@@ -3,8 +3,9 @@
 //!
 //! Each case sends for 19.5 s; between 10 s and 15.5 s the first path is silent in one direction, in both, or down. Keys:
 //! `gap_s`, the longest time without in-order delivery from the outage on, and `gap_at_s`, when it began; `back_s`,
-//! from the path's return until data are sent on it (null: not before the end); `sent` and `delivered` messages;
-//! `complete`: all of them, in order and unchanged, within 30 s of the end of sending.
+//! from the path's return until data are sent on it (null: not before the end); `links`, the chunks sent on
+//! each path until then; `sent` and `delivered` messages; `complete`: all of them, in order and unchanged, within 30 s of
+//! the end of sending.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -170,11 +171,17 @@ impl<A: Source> Setup<A> {
         }
     }
 
+    /// Chunks sent on each path; empty once the association has ended.
+    async fn sent(&self) -> Vec<u64> {
+        let Some(all) = self.client.0.snapshot(AssociationId(0)).await else { return Vec::new() };
+        let on =
+            |to| all.paths.iter().find(|path| path.tuple.remote == to).map_or(0, |p| p.stats.chunks_sent);
+        self.relays.iter().map(|relay| on(relay.local_addr())).collect()
+    }
+
     /// Chunks sent on the first path; `None` once the association has ended.
     async fn sent_on_first(&self) -> Option<u64> {
-        let to = self.relays[0].local_addr();
-        let all = self.client.0.snapshot(AssociationId(0)).await?;
-        all.paths.iter().find(|p| p.tuple.remote == to).map(|p| p.stats.chunks_sent)
+        self.sent().await.first().copied()
     }
 
     /// Time until data are sent on the first path again; `None` if not before the end of sending.
@@ -215,6 +222,7 @@ async fn play<A: Source>(spec: &Spec, networks: Vec<PathNetwork>, outage: usize,
     setup.set(outage, false);
     let returned = tokio::time::Instant::now();
     let back = setup.back().await;
+    let links = setup.sent().await;
     sleep(AFTER.saturating_sub(returned.elapsed())).await;
     let (sent, sink) = setup.end().await;
     let last = sink.deliveries.last().map_or(from, |d| d.at);
@@ -226,7 +234,7 @@ async fn play<A: Source>(spec: &Spec, networks: Vec<PathNetwork>, outage: usize,
     let gap_at = (begins - from).as_secs_f64();
     format!(
         "\"scheme\": \"{scheme}\", \"outage\": \"{outage}\", \"gap_s\": {gap:.2}, \"gap_at_s\": {gap_at:.2}, \
-         \"back_s\": {back}, \"sent\": {sent}, \"delivered\": {delivered}, \"complete\": {complete}"
+         \"back_s\": {back}, \"links\": {links:?}, \"sent\": {sent}, \"delivered\": {delivered}, \"complete\": {complete}"
     )
 }
 

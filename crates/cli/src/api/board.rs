@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use strandcast::live::Receiver;
 use strandcast::live::output::Viewer;
 use strandcast::live::serve::StreamNow;
 use tokio::sync::broadcast;
@@ -19,11 +20,41 @@ const HUNG: Duration = Duration::from_secs(10);
 /// Events that wait for the slowest client.
 const EVENTS: usize = 256;
 
+/// A stream at one time.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) name: String,
+    /// The stream as JSON.
+    pub(crate) described: Value,
+    pub(crate) view: View,
+}
+
+/// Place where the media of a stream can be viewed.
+#[derive(Debug)]
+pub(crate) enum View {
+    /// A stream of a server.
+    Served(Box<StreamNow>),
+    Receiver(Arc<Receiver>),
+    /// A sender, which plays nothing.
+    Nowhere,
+}
+
+impl View {
+    /// Begins to view, or returns the reason why this cannot be.
+    fn join(&self, name: &str) -> Result<Viewer, String> {
+        match self {
+            View::Served(stream) => stream.view().ok_or_else(|| format!("the stream {name} is stopped")),
+            View::Receiver(receiver) => receiver.view().ok_or_else(|| "the receiver ends".to_owned()),
+            View::Nowhere => Err("a sender plays nothing: its receiver has the media".to_owned()),
+        }
+    }
+}
+
 /// All streams at one time.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
-    /// Streams by name, and as JSON.
-    streams: BTreeMap<String, (StreamNow, Value)>,
+    /// Streams by name.
+    streams: BTreeMap<String, Shown>,
     /// Lines of statistics for the metrics, and the label of the program.
     lines: (Vec<Value>, String),
     metrics: OnceLock<Bytes>,
@@ -32,22 +63,11 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// A snapshot of these streams. `lines` has the last line of statistics of each, and `metrics` the same with links that
-    /// have gone; `instance` is the label of the program.
-    pub(crate) fn of(
-        streams: Vec<StreamNow>,
-        lines: &[Value],
-        metrics: Vec<Value>,
-        instance: &str,
-    ) -> Snapshot {
-        let named = |stream: StreamNow| {
-            let name = stream.config.name.as_str().to_owned();
-            let line = lines.iter().find(|line| line["name"] == name);
-            let described = described(&stream, line);
-            (name, (stream, described))
-        };
+    /// A snapshot of these streams. `metrics` has the last line of statistics of each, with links that have gone; `instance`
+    /// is the label of the program.
+    pub(crate) fn of(streams: Vec<Shown>, metrics: Vec<Value>, instance: &str) -> Snapshot {
         Snapshot {
-            streams: streams.into_iter().map(named).collect(),
+            streams: streams.into_iter().map(|stream| (stream.name.clone(), stream)).collect(),
             lines: (metrics, instance.to_owned()),
             metrics: OnceLock::new(),
             json: OnceLock::new(),
@@ -57,7 +77,7 @@ impl Snapshot {
 
     /// All streams, each as JSON.
     pub(super) fn described(&self) -> impl Iterator<Item = &Value> {
-        self.streams.values().map(|(_, described)| described)
+        self.streams.values().map(|stream| &stream.described)
     }
 
     /// All streams, as JSON. The text is written once for each snapshot: clients share it.
@@ -68,12 +88,12 @@ impl Snapshot {
 
     /// The stream with this name, as JSON.
     pub(super) fn stream(&self, name: &str) -> Option<&Value> {
-        self.streams.get(name).map(|(_, described)| described)
+        self.streams.get(name).map(|stream| &stream.described)
     }
 
-    /// A viewer of the stream with this name, if it runs; `None`: there is no such stream.
-    pub(super) fn view(&self, name: &str) -> Option<Option<Viewer>> {
-        self.streams.get(name).map(|(stream, _)| stream.view())
+    /// A viewer of the stream with this name, or the reason why it cannot be viewed; `None`: there is no such stream.
+    pub(super) fn view(&self, name: &str) -> Option<Result<Viewer, String>> {
+        self.streams.get(name).map(|stream| stream.view.join(name))
     }
 
     /// The metrics of all streams, in the text format of Prometheus. The metrics are written once for each snapshot.
@@ -81,25 +101,6 @@ impl Snapshot {
         let (lines, instance) = &self.lines;
         self.metrics.get_or_init(|| exposition(lines, instance).into()).clone()
     }
-}
-
-/// A stream: its last line of statistics, and the keys that only the API has.
-fn described(stream: &StreamNow, line: Option<&Value>) -> Value {
-    let mut all = line.and_then(Value::as_object).cloned().unwrap_or_default();
-    let config = &stream.config;
-    let more = json!({
-        "name": config.name.as_str(),
-        "senders": config.senders,
-        "latency_ms": config.latency.map(|latency| latency.as_millis()),
-        "outputs": stream.outputs,
-    });
-    if let Value::Object(more) = more {
-        all.extend::<Map<String, Value>>(more);
-    }
-    if stream.stopped {
-        all.insert("state".to_owned(), json!("stopped"));
-    }
-    Value::Object(all)
 }
 
 /// The last snapshot, and the state of the command.

@@ -10,6 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use super::board::{Board, Snapshot};
 use super::body::{Body, EVENTS, JSON, MEDIA, METRICS, TEXT, refusal, response, text, value};
 use super::guard::{Place, authorization, check, is_script};
+use super::links::{link, tariff};
 use super::media;
 use super::openapi::description;
 use super::page;
@@ -161,6 +162,15 @@ fn changes(
         }
         Action::Revoke => Change::Revoke { who: first.to_owned() },
         Action::Reload => Change::Reload,
+        // A command whose links can be switched has one stream.
+        Action::LinkOff | Action::LinkOn => {
+            stream()?;
+            Change::Link { link: link(second)?, on: action == Action::LinkOn }
+        }
+        Action::Tariff => {
+            stream()?;
+            Change::Tariff(tariff(&link(second)?, query)?)
+        }
         _ => return Ok(None),
     }))
 }
@@ -216,6 +226,9 @@ fn show(shared: &Shared, place: &Place, action: Action, name: &str) -> Response<
         | Action::Allow
         | Action::Revoke
         | Action::Reload
+        | Action::LinkOff
+        | Action::LinkOn
+        | Action::Tariff
         | Action::Session
         | Action::StartSession
         | Action::EndSession => refusal(StatusCode::NOT_FOUND, "there is nothing to see"),
@@ -226,8 +239,8 @@ fn show(shared: &Shared, place: &Place, action: Action, name: &str) -> Response<
 fn viewed(now: &Snapshot, name: &str, slot: OwnedSemaphorePermit) -> Response<Body> {
     match now.view(name) {
         None => no_stream(name),
-        Some(None) => refusal(StatusCode::CONFLICT, &format!("the stream {name} is stopped")),
-        Some(Some(viewer)) => response(StatusCode::OK, MEDIA, media::body(viewer, slot)),
+        Some(Err(why)) => refusal(StatusCode::CONFLICT, &why),
+        Some(Ok(viewer)) => response(StatusCode::OK, MEDIA, media::body(viewer, slot)),
     }
 }
 

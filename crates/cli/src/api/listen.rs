@@ -34,10 +34,10 @@ impl Socket {
         }
         if let Ok(found) = fs::symlink_metadata(path) {
             if !found.file_type().is_socket() {
-                return Err(CliError::Usage(format!("{name} is not a socket: name another path in [api]")));
+                return Err(CliError::Usage(format!("{name} is not a socket: name another path")));
             }
             if UnixStream::connect(path).is_ok() {
-                let why = "another program listens there: end it, or name another path in [api]";
+                let why = "another program listens there: end it, or name another path";
                 return Err(CliError::Network(format!("{name}: {why}")));
             }
         }
@@ -86,7 +86,7 @@ impl Drop for Socket {
 /// # Errors
 /// [`CliError::Network`].
 pub(super) fn tcp(address: SocketAddr) -> Result<TcpListener, CliError> {
-    let cannot = |e: io::Error| CliError::Network(format!("[api]: cannot listen on {address}: {}", why(&e)));
+    let cannot = |e: io::Error| CliError::Network(format!("the API cannot listen on {address}: {}", why(&e)));
     let listener = TcpListener::bind(address).map_err(cannot)?;
     listener.set_nonblocking(true).map_err(cannot)?;
     Ok(listener)

@@ -3,10 +3,12 @@
 //! The API has a thread and a runtime of its own: requests take no time of the thread that carries media. The command
 //! gives it a [`Snapshot`] each second.
 
+mod access;
 mod board;
 mod body;
 mod guard;
 mod handle;
+mod links;
 mod listen;
 mod media;
 mod openapi;
@@ -21,19 +23,10 @@ mod stream;
 mod tls;
 mod tokens;
 
-use strandcast::live::serve::ApiConfig;
-
-use crate::error::CliError;
-
-pub(crate) use board::{Board, Snapshot};
+pub(crate) use access::Access;
+pub(crate) use board::{Board, Shown, Snapshot, View};
 pub(crate) use request::{Asked, Change, Outcome};
 pub(crate) use server::Api;
 
-/// Checks the files of a configuration: tokens, certificate and key.
-///
-/// # Errors
-/// [`CliError::Usage`]: a line with the file and the remedy.
-pub(crate) fn check(config: &ApiConfig) -> Result<(), CliError> {
-    tokens::Tokens::read(config)?;
-    tls::Tls::read(config).map(drop)
-}
+/// This program has the page.
+pub(crate) const HAS_PAGE: bool = cfg!(page);

@@ -56,9 +56,13 @@ fn operation(route: &Route) -> Value {
     let mut parameters: Vec<Value> = names
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
         .collect();
-    if route.summary.contains("?as=NAME") {
-        parameters.push(json!({ "name": "as", "in": "query", "schema": { "type": "string" } }));
-    }
+    let queries: &[&str] = match route.path {
+        "/v1/senders/{who}/allow" => &["as"],
+        "/v1/streams/{name}/links/{link}/tariff" => &["class", "left", "for", "price"],
+        _ => &[],
+    };
+    let query = |name: &&str| json!({ "name": name, "in": "query", "schema": { "type": "string" } });
+    parameters.extend(queries.iter().map(query));
     let security = match route.right {
         Right::Anyone => json!([]),
         Right::View | Right::Control => json!([{ "bearer": [] }, { "basic": [] }]),
@@ -81,6 +85,11 @@ fn stream() -> Value {
             "stopped": { "type": "boolean" },
         },
     });
+    let link = json!({
+        "type": "object",
+        "required": ["link", "on", "tariff"],
+        "properties": { "link": text, "on": { "type": "boolean" }, "tariff": { "type": ["object", "null"] } },
+    });
     json!({
         "type": "object",
         "description": "the last line of statistics, as `strandcast schema stats` describes it, and these keys",
@@ -88,6 +97,7 @@ fn stream() -> Value {
         "properties": {
             "name": text, "state": text, "senders": { "type": "array", "items": text },
             "latency_ms": { "type": ["integer", "null"] }, "outputs": { "type": "array", "items": output },
+            "links": { "type": "array", "items": link },
         },
         "additionalProperties": true,
     })

@@ -1,6 +1,7 @@
 //! Requests that change the server. The command carries them out.
 
 use serde_json::Value;
+use strandcast::live::LinkTariff;
 use tokio::sync::oneshot;
 
 /// A change that a request asks for.
@@ -16,6 +17,10 @@ pub(crate) enum Change {
     Allow { who: String, name: Option<String> },
     /// Revokes a sender.
     Revoke { who: String },
+    /// Switches a link of a sender off, or on again.
+    Link { link: String, on: bool },
+    /// Replaces the costs of a link of a sender.
+    Tariff(LinkTariff),
     /// Reads the configuration again.
     Reload,
 }

@@ -1,8 +1,9 @@
 //! The table of routes. The router and the description of the API are made from it.
 
 use Action::{
-    Allow, Description, EndSession, Events, Health, Media, Metrics, Page, Ready, Reload, Revoke, Senders,
-    Session, Sls, StartOutput, StartSession, StartStream, StopOutput, StopStream, Stream, Streams,
+    Allow, Description, EndSession, Events, Health, LinkOff, LinkOn, Media, Metrics, Page, Ready, Reload,
+    Revoke, Senders, Session, Sls, StartOutput, StartSession, StartStream, StopOutput, StopStream, Stream,
+    Streams, Tariff,
 };
 use Right::{Anyone, Control, View};
 use Verb::{Get, Post};
@@ -52,6 +53,9 @@ pub(super) enum Action {
     Allow,
     Revoke,
     Reload,
+    LinkOff,
+    LinkOn,
+    Tariff,
     Events,
     Media,
     Metrics,
@@ -98,7 +102,11 @@ pub(super) const ROUTES: &[Route] = &[
     route((Post, "/v1/streams/{name}/outputs/{number}/stop"), Control, StopOutput, JSON, "stops an output"),
     route((Post, "/v1/streams/{name}/outputs/{number}/start"), Control, StartOutput, JSON,
         "starts an output that was stopped"),
-    route((Get, "/v1/senders"), Control, Senders, JSON, "senders of this server, as in `key list --json`"),
+    route((Post, "/v1/streams/{name}/links/{link}/off"), Control, LinkOff, JSON, "switches a link of a sender off"),
+    route((Post, "/v1/streams/{name}/links/{link}/on"), Control, LinkOn, JSON, "switches a link on again"),
+    route((Post, "/v1/streams/{name}/links/{link}/tariff"), Control, Tariff, JSON,
+        "replaces the costs of a link of a sender: `?class=2&left=5GB&for=30d&price=4.5`, each of them optional"),
+    route((Get, "/v1/senders"), Control, Senders, JSON, "senders of the store, as in `key list --json`"),
     route((Post, "/v1/senders/{who}/allow"), Control, Allow, JSON,
         "allows a sender, as `key allow`; `?as=NAME` names it"),
     route((Post, "/v1/senders/{who}/revoke"), Control, Revoke, JSON, "revokes a sender, as `key revoke`"),
@@ -189,6 +197,7 @@ mod tests {
                 );
             }
             let path = route.path.replace("{name}", "a").replace("{who}", "a").replace("{number}", "0");
+            let path = path.replace("{link}", "a");
             let Found::Route(number, _) = find(route.verb.name(), &path) else { panic!("{route:?}") };
             assert_eq!(ROUTES[number].action, route.action, "another route has its path");
         }

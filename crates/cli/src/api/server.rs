@@ -16,6 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::{Semaphore, mpsc, watch};
 
+use super::access::Access;
 use super::board::Board;
 use super::guard::{LOCAL, Names, Place};
 use super::handle::{ENDLESS, Shared, answer, no_room};
@@ -23,8 +24,7 @@ use super::listen::{Socket, tcp};
 use super::patient::Patient;
 use super::request::Asked;
 use super::session::Sessions;
-use super::tls::{Handshakes, Tls};
-use super::tokens::Tokens;
+use super::tls::Handshakes;
 use crate::error::{CliError, why};
 
 /// Maximum number of connections of each listener: a flood on one leaves the other as it is.
@@ -46,7 +46,6 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct Api {
     places: Vec<String>,
-    config: ApiConfig,
     shared: Arc<Shared>,
     _socket: Option<Socket>,
     /// Its end ends the thread.
@@ -128,12 +127,14 @@ impl Api {
     /// Listens, and responds from a thread of its own. Returns the changes that requests ask for.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: a file of tokens, of a certificate or its key is wrong; [`CliError::Network`]: a place is in use.
+    /// [`CliError::Usage`]: something else is at the path of the socket; [`CliError::Network`]: a place is in use.
     pub(crate) fn start(
         config: &ApiConfig,
+        access: Access,
         board: Arc<Board>,
     ) -> Result<(Api, mpsc::Receiver<Asked>), CliError> {
-        let (tokens, tls) = (Mutex::new(Arc::new(Tokens::read(config)?)), Tls::read(config)?);
+        let Access { tokens, tls } = access;
+        let tokens = Mutex::new(Arc::new(tokens));
         let (requests, asked) = mpsc::channel(REQUESTS);
         let endless = [(); 2].map(|()| Arc::new(Semaphore::new(ENDLESS)));
         let sessions = Sessions::new().map_err(refused)?;
@@ -146,7 +147,7 @@ impl Api {
         thread::Builder::new().name("api".to_owned()).spawn(work).map_err(refused)?;
         // The thread reports before it waits for anything.
         outcome.recv().unwrap_or(Err(io::ErrorKind::BrokenPipe.into())).map_err(refused)?;
-        Ok((Api { places, config: config.clone(), shared, _socket: socket, _running: running }, asked))
+        Ok((Api { places, shared, _socket: socket, _running: running }, asked))
     }
 
     /// Places at which the API can be used.
@@ -154,15 +155,10 @@ impl Api {
         &self.places
     }
 
-    /// Reads the files of tokens, certificate and key again. With an error all of them stay as they were.
-    ///
-    /// # Errors
-    /// [`CliError::Usage`]: a file is wrong.
-    pub(crate) fn reload(&self) -> Result<(), CliError> {
-        let (tokens, tls) = (Arc::new(Tokens::read(&self.config)?), Tls::read(&self.config)?);
-        *self.shared.tokens.lock().unwrap_or_else(PoisonError::into_inner) = tokens;
-        *self.shared.tls.lock().unwrap_or_else(PoisonError::into_inner) = tls;
-        Ok(())
+    /// Uses these tokens, this certificate and this key from now on. Connections that are open stay.
+    pub(crate) fn install(&self, access: Access) {
+        *self.shared.tokens.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(access.tokens);
+        *self.shared.tls.lock().unwrap_or_else(PoisonError::into_inner) = access.tls;
     }
 }
 

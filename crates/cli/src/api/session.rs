@@ -165,6 +165,6 @@ fn digest(secret: &[u8; 32], what: &[u8], token: &[u8]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

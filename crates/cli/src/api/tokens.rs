@@ -42,6 +42,13 @@ impl Tokens {
         Ok(Tokens { view, control, without })
     }
 
+    /// This token alone. A request without it may not look.
+    pub(super) fn one(token: &str, controls: bool) -> Tokens {
+        let (these, none) = (vec![Sha256::digest(token.as_bytes()).into()], Vec::new());
+        let (view, control) = if controls { (none, these) } else { (these, none) };
+        Tokens { view, control, without: Right::Anyone }
+    }
+
     /// Right of a request with this header `Authorization`; `None`: its token is unknown.
     pub(super) fn right(&self, header: Option<&[u8]>) -> Option<Right> {
         let Some(header) = header else { return Some(self.without) };

@@ -2,15 +2,17 @@
 
 use std::path::PathBuf;
 
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
+use strandcast::live::LinkTariff;
 use strandcast::pairing::Name;
 
+use super::tariff::tariff;
 use crate::error::EXIT_CODES;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct CtlArgs {
-    /// The API: path of its socket, http://HOST:PORT or https://HOST:PORT (see [api] of the configuration)
+    /// The API: path of its socket, http://HOST:PORT or https://HOST:PORT (see [api] of the configuration, or --api)
     #[arg(value_name = "ADDR")]
     pub(crate) address: String,
     /// File with the certificate of an https:// address, or of its authority; default: the authorities of the system
@@ -21,6 +23,13 @@ pub(crate) struct CtlArgs {
     pub(crate) token: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) verb: CtlVerb,
+}
+
+/// State of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    Off,
+    On,
 }
 
 #[derive(Debug, Subcommand)]
@@ -49,6 +58,24 @@ pub(crate) enum CtlVerb {
         name: Name,
         /// Number of the output, from 0
         output: Option<u8>,
+    },
+    /// Switch a link of a sender off or on
+    Link {
+        /// Name of the stream
+        name: Name,
+        /// Name of the link
+        link: String,
+        /// State of the link from now on
+        #[arg(value_enum)]
+        to: Switch,
+    },
+    /// Replace the costs of a link of a sender
+    Tariff {
+        /// Name of the stream
+        name: Name,
+        /// The costs, as those of `send --tariff`: if=wwan0,class=2,left=5GB; if=wwan0 alone: none
+        #[arg(value_parser = tariff)]
+        spec: LinkTariff,
     },
     /// Print the senders of the server as JSON
     Senders,

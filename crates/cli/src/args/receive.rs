@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::values::{latency, seconds};
-use super::{MemoryArgs, StatsArgs, TABLE_AND_CODES, TransportArgs};
+use super::{ApiArgs, MemoryArgs, StatsArgs, TABLE_AND_CODES, TransportArgs};
 use crate::error::EXIT_CODES;
 
 #[derive(Debug, clap::Args)]
@@ -26,6 +26,8 @@ pub(crate) struct ReceiveArgs {
     pub(crate) transport: TransportArgs,
     #[command(flatten)]
     pub(crate) stats: StatsArgs,
+    #[command(flatten)]
+    pub(crate) api: ApiArgs,
     /// Playout latency in milliseconds after sending; default: the sender's
     #[arg(long, value_name = "MS", value_parser = latency)]
     pub(crate) latency: Option<u32>,

@@ -8,25 +8,39 @@ use crate::memory::size;
 
 /// Parses the costs of data on an interface, such as `if=wwan0,class=2,left=5GB`.
 pub(crate) fn tariff(text: &str) -> Result<LinkTariff, String> {
-    let mut spec = LinkTariff::new("");
-    let mut seen: Vec<&str> = Vec::new();
+    let mut link = "";
+    let mut others = Vec::new();
     for part in text.split(',') {
+        match part.strip_prefix("if=") {
+            Some(name) if !link.is_empty() && !name.is_empty() => return Err("if= is given twice".to_owned()),
+            Some(name) if !name.is_empty() => link = name,
+            _ => others.push(part),
+        }
+    }
+    let spec = tariff_of(link, others.into_iter())?;
+    if link.is_empty() {
+        return Err(format!("{text:?} names no interface (if=)"));
+    }
+    Ok(spec)
+}
+
+/// Parses the costs of data on a link: parts such as `class=2`.
+pub(crate) fn tariff_of<'a>(link: &str, parts: impl Iterator<Item = &'a str>) -> Result<LinkTariff, String> {
+    let mut spec = LinkTariff::new(link);
+    let mut seen: Vec<&str> = Vec::new();
+    for part in parts {
         let (key, value) = part.split_once('=').ok_or_else(|| expected(part))?;
         if seen.contains(&key) {
             return Err(format!("{key}= is given twice"));
         }
         seen.push(key);
         match key {
-            "if" if !value.is_empty() => spec.link = value.to_owned(),
             "class" => spec.class = value.parse().map_err(|_| wrong(key, value, "0 to 255"))?,
             "price" => spec.price = Some(price(value)?),
             "left" => spec.left = Some(size(value)? as u64),
             "for" => spec.lasts = Some(span(value)?),
             _ => return Err(expected(part)),
         }
-    }
-    if spec.link.is_empty() {
-        return Err(format!("{text:?} names no interface (if=)"));
     }
     Ok(spec)
 }

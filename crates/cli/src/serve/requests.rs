@@ -36,6 +36,9 @@ impl Serving {
                 self.server.start_output(&name, number).await.map(done).map_err(line)
             }
             Change::Reload => self.reload().await,
+            Change::Link { .. } | Change::Tariff(_) => {
+                Err("links are switched at their sender: strandcast send --api or --page".to_owned())
+            }
             Change::Senders => self.keys(senders).await,
             Change::Allow { who, name } => {
                 self.keys(move |key| allow(key, &who, name.as_deref()).map(done)).await

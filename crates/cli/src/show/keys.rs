@@ -306,9 +306,12 @@ pub(super) const EVENTS: &[Key] = &[
     .optional(),
 ];
 
-/// As [`NAMES`], for events that only a server of many streams has.
+/// As [`NAMES`], for events that the library does not have.
 pub(super) const NAMES_SERVED: &[(&str, &str, &str)] = &[
-    ("api", "`places`", "`serve`: the API can be used"),
+    ("api", "`places`", "the API can be used: `serve`, `--api`, `--page`"),
+    ("link-off", "`path`", "`send`: a request has switched a link off"),
+    ("link-on", "`path`", "`send`: a request has switched it on again"),
+    ("tariff", "`path`", "`send`: a request has changed the costs of a link"),
     ("not-allowed", "`peer`, `asks`, `may`", "`serve`: a sender may not send the stream that it asks for"),
     ("not-started", "`peer`", "`serve`: a sender was refused: its stream is stopped"),
     ("stopped", "`output`", "`serve`: a request has stopped the stream, or an output of it"),

@@ -78,17 +78,28 @@ impl<'a> EventLine<'a> {
         left_out: u64,
     ) -> Self {
         let (class, fields) = event.described();
-        let mut fields = match fields {
-            Value::Object(fields) => fields,
-            _ => Map::new(),
-        };
+        let mut fields = object(fields);
         fields.remove("role");
         EventLine { role, stream, event: kebab(class), text, left_out, fields }
     }
 
-    /// Line of an event of a server.
-    pub(super) fn of_server(event: &str, text: &'a str, fields: Map<String, Value>, left_out: u64) -> Self {
-        EventLine { role: Role::Receive, stream: None, event: event.to_owned(), text, left_out, fields }
+    /// Line of an event of the command itself.
+    pub(super) fn of_command(
+        event: &str,
+        text: &'a str,
+        role: Role,
+        fields: Map<String, Value>,
+        left_out: u64,
+    ) -> Self {
+        EventLine { role, stream: None, event: event.to_owned(), text, left_out, fields }
+    }
+}
+
+/// The keys of an object; none of another value.
+pub(crate) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(keys) => keys,
+        _ => Map::new(),
     }
 }
 

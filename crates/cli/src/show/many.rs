@@ -132,7 +132,7 @@ impl Many {
     pub(crate) fn server(&mut self, event: &str, name: Option<&str>, text: &str, fields: Map<String, Value>) {
         let Some(left_out) = self.sparing.admits(Instant::now()) else { return };
         print::line(&counted(text, left_out));
-        let line = EventLine::of_server(event, text, fields, left_out);
+        let line = EventLine::of_command(event, text, Role::Receive, fields, left_out);
         let line = Line::now(self.begun.elapsed().as_secs_f64(), &line).named(name);
         put(&mut self.stats, self.watcher.as_ref(), line);
     }

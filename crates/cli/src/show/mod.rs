@@ -13,6 +13,7 @@ mod stats;
 mod table;
 
 pub(crate) use gone::Gone;
+pub(crate) use line::object;
 pub(crate) use many::Many;
 pub(crate) use metrics::{Metrics, exposition};
 pub(crate) use monitor::Monitor;

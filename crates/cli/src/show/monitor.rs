@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde_json::{Map, Value};
 use strandcast::live::{self, Event, Role, StreamState};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
@@ -39,7 +40,14 @@ pub(crate) struct Monitor {
     recent: Recent,
     /// No peer fills a disk with lines and events.
     sparing: Sparing,
+    /// Name of the stream at the API, and the receiver of events; `None`: there is no API.
+    watcher: Option<(String, Watcher)>,
+    /// The last line of figures, for the API.
+    line: Value,
 }
+
+/// Receiver of events as lines of JSON.
+type Watcher = Box<dyn Fn(&str)>;
 
 impl Monitor {
     /// A table if standard error is a terminal and not used for statistics. Call it inside a tokio runtime.
@@ -59,6 +67,36 @@ impl Monitor {
             stream: None,
             recent: Recent::default(),
             sparing: Sparing::new(now),
+            watcher: None,
+            line: Value::Null,
+        }
+    }
+
+    /// Passes each event on as a line of JSON, and keeps the last line of figures for [`Monitor::figures`], with this name
+    /// of the stream.
+    pub(crate) fn watch(&mut self, name: &str, watcher: impl Fn(&str) + 'static) {
+        self.watcher = Some((name.to_owned(), Box::new(watcher)));
+    }
+
+    /// The last line of figures, or without figures; null before the first one.
+    pub(crate) fn figures(&self) -> &Value {
+        &self.line
+    }
+
+    /// Shows an event of the command itself.
+    pub(crate) fn command(&mut self, event: &str, text: &str, fields: Map<String, Value>) {
+        if let Some(left_out) = self.sparing.admits(Instant::now()) {
+            self.screen.line(&counted(text, left_out));
+            self.put(&EventLine::of_command(event, text, self.role, fields, left_out));
+        }
+    }
+
+    /// Writes the line of an event to the statistics, and passes it on.
+    fn put(&mut self, line: &EventLine<'_>) {
+        if self.stats.is_on() || self.watcher.is_some() {
+            let text = Line::now(self.begun.elapsed().as_secs_f64(), line).text();
+            self.stats.write(&text);
+            self.watcher.iter().for_each(|(_, watcher)| watcher(&text));
         }
     }
 
@@ -95,10 +133,8 @@ impl Monitor {
 
     /// Writes the line of an event.
     fn record(&mut self, event: &Event, text: &str, left_out: u64) {
-        if self.stats.is_on() {
-            let line = EventLine::of(event, text, self.role, self.stream.as_deref(), left_out);
-            self.stats.write(&Line::now(self.begun.elapsed().as_secs_f64(), &line).text());
-        }
+        let stream = self.stream.clone();
+        self.put(&EventLine::of(event, text, self.role, stream.as_deref(), left_out));
     }
 
     /// Shows a snapshot.
@@ -122,11 +158,14 @@ impl Monitor {
 
     fn write(&mut self, figures: &impl serde::Serialize) {
         self.written = Instant::now();
-        if self.stats.is_on() || self.metrics.is_on() {
+        if self.stats.is_on() || self.metrics.is_on() || self.watcher.is_some() {
             let line = Line::now(self.begun.elapsed().as_secs_f64(), figures);
             self.stats.write(&line.text());
             if self.metrics.is_on() {
                 self.metrics.write(vec![line.value()]);
+            }
+            if let Some((name, _)) = &self.watcher {
+                self.line = line.named(Some(name)).value();
             }
         }
     }

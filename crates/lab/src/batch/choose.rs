@@ -4,7 +4,7 @@ use strandcast_keys::catalog::{Catalog, Description};
 
 use crate::scenario::{Flow, Scenario, Transport};
 
-/// The specs of `a,b,key=value,c`: a word with `=` belongs to the spec before it.
+/// Splits a list of specs such as `a,b,key=value,c`. A word with `=` belongs to the spec before it.
 ///
 /// # Errors
 /// A one-line diagnostic.
@@ -43,16 +43,17 @@ fn is_key_of(word: &str, spec: &str, catalog: &dyn Catalog) -> bool {
     catalog.describe(word).is_err() && catalog.describe(name).is_ok_and(has_key)
 }
 
-/// No flow is marked for comparison, and the choice is ambiguous.
+/// Error: no flow is marked for comparison, and there are several candidates.
 #[derive(Debug, PartialEq, Eq)]
 pub struct AmbiguousFlow {
-    /// The key that would resolve the ambiguity.
+    /// Key that resolves the ambiguity.
     pub key: String,
-    /// The mistake and its remedy.
+    /// Description of the mistake and its remedy.
     pub message: String,
 }
 
-/// Ensures that a flow of `scenario` is marked for comparison: the only multipath flow, or else the only flow over TCP.
+/// Ensures that a flow of `scenario` is marked for comparison. Without a mark, it marks the only multipath flow, or the
+/// only flow over TCP if there is no multipath flow.
 ///
 /// # Errors
 /// [`AmbiguousFlow`].
@@ -88,7 +89,7 @@ pub fn mark_compared(scenario: &mut Scenario) -> Result<(), AmbiguousFlow> {
     }
 }
 
-/// Returns whether `key` (such as `flows.video.scheme`) holds the scheme of a compared flow.
+/// Returns whether `key` (such as `flows.video.scheme`) sets the scheme of a compared flow.
 pub fn is_of_scheme(scenario: &Scenario, key: &str) -> bool {
     let compared = scenario.flows.iter().filter(|(_, flow)| flow.compare);
     let mut names = compared.map(|(name, _)| name);

@@ -14,14 +14,14 @@ pub enum RunError {
     Output(OutputError),
     /// Time series have more values than memory has room for.
     Series {
-        /// Number of values that it has room for.
+        /// Greatest number of values.
         most: u64,
     },
     /// Threads cannot be started.
     Threads(String),
     /// A scheme failed.
     Scheme(String),
-    /// A precision cannot be reached.
+    /// A requested precision cannot be reached.
     Until(String),
 }
 

@@ -29,7 +29,8 @@ pub struct Job {
 /// The largest seed: TOML integers are signed 64-bit numbers.
 pub const LAST_SEED: u64 = i64::MAX as u64;
 
-/// Every scheme with every seed, grouped by scheme. Without schemes, those of the scenario.
+/// Jobs for every scheme and every seed, grouped by scheme. Without `schemes`, the jobs use the schemes of the
+/// scenario.
 ///
 /// # Errors
 /// A one-line diagnostic for a seed beyond [`LAST_SEED`].
@@ -61,14 +62,14 @@ pub struct Finished {
     pub runs: Vec<RunResult>,
     /// Time series of the runs in the same order, if they are kept in memory.
     pub series: Vec<RecordBatch>,
-    /// The sum of their execution times.
+    /// Remark on a requested precision that the runs have not reached.
     pub time: Duration,
     /// Remark on a precision that they have not reached.
     pub unmet: Option<String>,
 }
 
 impl Finished {
-    /// Adds further runs of the same schemes, each after those of its own scheme.
+    /// Adds further runs of the same schemes. Each run is inserted after the other runs of its scheme.
     pub(super) fn extend(&mut self, more: Finished) {
         let mut order: Vec<String> =
             self.runs.iter().chain(&more.runs).map(|run| run.scheme.clone()).collect();
@@ -109,7 +110,7 @@ pub enum SeriesSink<'a> {
     Memory(&'a SeriesRoom),
 }
 
-/// Number of values for which memory has room, of all time series of a batch together.
+/// Limit on the number of values of time series in memory, for a whole batch.
 #[derive(Debug)]
 pub struct SeriesRoom {
     most: u64,
@@ -122,7 +123,7 @@ impl SeriesRoom {
         SeriesRoom { most, left: AtomicU64::new(most) }
     }
 
-    /// Takes the room of a value.
+    /// Takes the room of one value.
     fn take(&self) -> Result<(), RunError> {
         let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         taken.map(drop).map_err(|_| RunError::Series { most: self.most })
@@ -134,7 +135,7 @@ impl SeriesRoom {
 pub struct Batch<'a> {
     /// The scenario.
     pub scenario: &'a Scenario,
-    /// Resolves names of schemes, and surrounds the runs with what they need.
+    /// Catalog that resolves names of schemes and prepares threads for runs.
     pub catalog: &'a dyn Catalog,
     /// Destination of time series.
     pub series: SeriesSink<'a>,
@@ -238,8 +239,8 @@ impl Batch<'_> {
     }
 }
 
-/// The results of `work` for each job with the job's position, in any order. Each thread takes the next job that is
-/// left.
+/// Calls `work` for each job. Returns the results with the jobs' positions, in any order. Each thread takes the next
+/// waiting job.
 #[expect(
     clippy::disallowed_types,
     clippy::disallowed_methods,
@@ -303,7 +304,7 @@ struct RunControl<'a> {
     failed: &'a OnceLock<RunError>,
     series: Series<'a>,
     error: Option<RunError>,
-    /// True once the trace can no longer be written.
+    /// True once writing of the trace has failed.
     broken: Arc<AtomicBool>,
 }
 

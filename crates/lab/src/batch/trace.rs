@@ -19,7 +19,7 @@ use crate::simulation::{PacketSink, Packets, Recorder, Simulation, Trace};
 /// Write buffer in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// File for the SCTP packets of a single run. The run takes it.
+/// File for the SCTP packets of a single run. The first run takes the file.
 #[derive(Debug)]
 pub struct PacketFile {
     path: PathBuf,
@@ -27,7 +27,7 @@ pub struct PacketFile {
 }
 
 impl PacketFile {
-    /// A file at `path`, which errors name; `sink` writes it.
+    /// Creates a packet file. `sink` writes the file, and errors name it by `path`.
     pub fn new(path: PathBuf, sink: Box<dyn PacketSink>) -> Self {
         PacketFile { path, sink: Mutex::new(Some(sink)) }
     }
@@ -42,14 +42,14 @@ impl PacketFile {
 pub struct Traces<'a> {
     /// Events, one per line.
     pub events: Option<&'a Path>,
-    /// Frames on the air, if events are written and the scenario has radios.
+    /// Frames on the air. They are recorded if events are recorded and the scenario has radios.
     pub frames: Option<&'a Path>,
     /// SCTP packets.
     pub packets: Option<&'a PacketFile>,
 }
 
 impl Traces<'_> {
-    /// Starts the records of a run; `None` without destinations. `broken` turns true when writing fails.
+    /// Starts the records of a run; `None` without destinations. `broken` becomes true when writing fails.
     ///
     /// # Errors
     /// A file cannot be created.

@@ -8,13 +8,13 @@ use super::runner::{Batch, Finished, jobs};
 use crate::result::{DEFINITIONS, FEWEST, RunResult, Stat, Subject, is_rare};
 use crate::scenario::hint;
 
-/// Precision of a metric that runs continue for: `goodput_bps<2%`.
+/// Precision of a metric at which runs end, such as `goodput_bps<2%`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Until {
     /// Name of the metric.
     pub metric: String,
-    /// Half the width of the metric's interval, as a share of the median. For a metric that is 0 in many runs: half the
-    /// width of the interval of the share of runs that are not 0.
+    /// Half the width of the metric's interval, as a share of the median. For a metric that is 0 in many runs, it is
+    /// half the width of the interval of the share of runs in which the metric is not 0.
     pub half_width: f64,
 }
 
@@ -55,9 +55,9 @@ fn round(percent: f64) -> f64 {
 }
 
 impl Batch<'_> {
-    /// Executes runs of each scheme, with seeds from `first_seed` on, until the metric's interval is narrow for each flow that
-    /// is compared and each scheme, but at most `most` runs of a scheme. The number of runs depends only on their results:
-    /// [`FEWEST`] of each scheme, then a quarter more each time.
+    /// Executes runs of each scheme, with seeds from `first_seed` on, until the metric's interval is narrow enough for
+    /// each compared flow and each scheme. It executes at most `most` runs of a scheme. The number of runs depends only
+    /// on their results: first [`FEWEST`] runs of each scheme, then a quarter more each time.
     ///
     /// # Errors
     /// The first [`RunError`]; [`RunError::Until`] if no flow has the metric.
@@ -91,7 +91,8 @@ impl Batch<'_> {
         Ok(finished)
     }
 
-    /// Half the width of the widest interval of the metric; `None` if one has no interval.
+    /// Half the width of the metric's widest interval over flows and schemes; `None` if a flow with some scheme has no
+    /// interval.
     fn widest(&self, runs: &[RunResult], until: &Until) -> Result<Option<f64>, RunError> {
         let flows = || self.scenario.flows.iter();
         let compared = flows().any(|(_, flow)| flow.compare);

@@ -19,29 +19,29 @@ const MOST_EXTRA: u32 = 60;
 pub(super) struct CodingFacts {
     /// Kind of coding.
     pub(super) coding: Coding,
-    /// Source symbols of a block; 0: there are no blocks.
+    /// Number of source symbols of a block; 0: the flow does not code in blocks.
     sources: u16,
     /// Time from capture to playing, if messages are abandoned after it.
     deadline: Option<Duration>,
     /// Bytes of the longest message that repair symbols cover.
     covered: u32,
-    /// The size of messages follows the packet's.
+    /// True if the size of messages is adapted to the packet's size.
     fits: bool,
 }
 
-/// Rate and distance of a flow's data.
+/// Load of a flow, and the distance that its data travel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Load {
-    /// bit/s of messages; `None`: as much as the network takes.
+    /// Rate of messages, bit/s; `None`: as much as the network takes.
     pub(super) offered_bps: Option<f64>,
-    /// Bytes of a message.
+    /// Size of a message in bytes.
     pub(super) message: Option<u32>,
     /// The shortest time from sender to receiver.
     pub(super) way: Duration,
 }
 
 impl CodingFacts {
-    /// Coding of `flow` with its scheme; `None` if it codes nothing.
+    /// Coding of `flow` with its scheme; `None` if the flow does not code.
     pub(super) fn of(scenario: &Scenario, name: &str, catalog: &dyn Catalog) -> Option<CodingFacts> {
         let flow = scenario.flows.get(name)?;
         let Transport::Sctp { scheme, sctp } = &flow.transport else { return None };
@@ -68,7 +68,7 @@ impl CodingFacts {
         CodingFacts { coding, sources, deadline, covered, fits: flow.fits }
     }
 
-    /// One line, of a flow with this load.
+    /// Describes the coding of a flow with this load in one line.
     pub(super) fn line(&self, load: &Load) -> String {
         match self.coding {
             Coding::Repair(RepairCoding { code, redundancy, when, window }) => {
@@ -141,8 +141,8 @@ fn code_name(code: RepairCode) -> &'static str {
     }
 }
 
-/// Symbols beyond `sources` that complete a block on average, if all are random: the sum over e of the probability that
-/// `sources` + e are not enough, 1 - Π (1 - q^-i), i = e + 1 ... e + sources.
+/// Mean number of symbols beyond `sources` that complete a block, if all symbols are random. It is the sum over e of
+/// the probability that `sources` + e symbols are not enough, 1 - Π (1 - q^-i), i = e + 1 ... e + sources.
 fn extra(code: Code, sources: u16) -> f64 {
     let q: f64 = match code {
         Code::Fountain => 2.0,

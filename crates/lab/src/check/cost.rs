@@ -4,29 +4,30 @@ use std::time::Duration;
 
 use super::facts::{Facts, LinkFacts};
 
-/// Nanoseconds of one processor per packet that leaves a link, and per SCTP data packet at its ends, as measured by
-/// `cargo bench -p strandcast-lab` on a machine of 2024.
+/// Cost in nanoseconds of one processor, for each packet that leaves a link and for each SCTP data packet at its two
+/// ends, as measured by `cargo bench -p strandcast-lab` on a machine of 2024.
 const HOP_NS: f64 = 400.0;
 const SCTP_NS: f64 = 2500.0;
-/// Cost in nanoseconds per frame on the air, including what its packet costs at routers.
+/// Cost in nanoseconds of one processor per frame on the air. It includes the cost of the frame's packet at routers.
 const FRAME_NS: f64 = 1000.0;
-/// Acknowledgements per data packet.
+/// Mean number of acknowledgements per data packet.
 const ACKS: f64 = 0.5;
 
 /// The expected cost of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Cost {
-    /// Data packets of flows and background load.
+    /// Number of data packets of flows and background load.
     pub(super) packets: f64,
-    /// Packets that leave a link, including acknowledgements.
+    /// Number of packets that leave a link, with acknowledgements. Each link counts.
     pub(super) packet_hops: f64,
-    /// Frames on the air.
+    /// Number of frames on the air.
     pub(super) frames: f64,
     /// Time on one processor.
     pub(super) time: Duration,
 }
 
-/// The cost of one run with these IP-level rates of each path of each flow (of one flow of several identical ones).
+/// The cost of one run with these IP-level rates, by flow and path. For several identical flows, the rates are those of
+/// one of them.
 pub(super) fn cost(facts: &Facts, rates: &[Vec<f64>]) -> Cost {
     let mut cost = Cost::default();
     let mut nanos = 0.0;

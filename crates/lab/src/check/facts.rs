@@ -30,12 +30,12 @@ pub(super) struct FlowFacts {
     pub(super) scheme: String,
     /// Number of identical flows.
     pub(super) count: u32,
-    /// Bytes at IP level of a full data packet, and of an acknowledgement.
+    /// IP-level bytes of a full data packet, and of an acknowledgement.
     pub(super) packet: u32,
     pub(super) ack: u32,
-    /// Bytes of user data in a full packet.
+    /// Bytes of user data in a full data packet.
     pub(super) payload: u32,
-    /// Bytes of a message; `None`: a stream of bytes.
+    /// Bytes of a message; `None`: the flow sends a stream of bytes.
     pub(super) message: Option<u32>,
     /// The application's offered load, bit/s of messages; `None`: as much as the network takes.
     pub(super) offered_bps: Option<f64>,
@@ -49,7 +49,8 @@ pub(super) struct FlowFacts {
     pub(super) rto_min: Duration,
     pub(super) rto_max: Duration,
     pub(super) rto_above_srtt: bool,
-    /// Packets per window increase: those covered by one TCP acknowledgement; SCTP counts bytes.
+    /// Number of packets for one increase of the window: the packets that one TCP acknowledgement covers. SCTP counts
+    /// bytes.
     pub(super) acked: u32,
     /// Packets per acknowledgement.
     pub(super) ack_every: u32,
@@ -77,52 +78,52 @@ pub(super) struct PathFacts {
     /// Share of packets lost to loss models in the forward direction, and the models.
     pub(super) loss: f64,
     pub(super) losses: Losses,
-    /// The path is idle while the flow's primary path works.
+    /// True if the path is idle while the flow's primary path works.
     pub(super) spare: bool,
 }
 
 /// A direction of a link, for packets of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LinkFacts {
-    /// `b`, or `b.reverse`.
+    /// Name of the link and its direction: `b`, or `b.reverse`.
     pub(super) name: String,
     /// Mean bit/s; `None`: infinite.
     pub(super) rate_bps: Option<f64>,
-    /// Number of full packets that fit the queue of the link; `None`: all.
+    /// Number of full packets that fit the queue of the link; `None`: no limit.
     pub(super) queue_packets: Option<f64>,
-    /// Waiting time behind a full queue; `None` if the queue is unbounded or the rate infinite.
+    /// Time that a full queue takes to drain; `None` if the queue is unbounded or the rate infinite.
     pub(super) queue: Option<Duration>,
     /// Facts about the hops of a link that is a radio.
     pub(super) radio: Option<RadioHops>,
 }
 
-/// A radio, for packets of a flow.
+/// Properties of a radio for the packets of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RadioHops {
-    /// The least hops, mean over the instances of the flow.
+    /// Number of hops of the shortest route, as a mean over the instances of the flow.
     pub(super) hops: f64,
-    /// Least and greatest value over all instances.
+    /// Least and greatest number of hops over all instances of the flow.
     pub(super) range: (u32, u32),
-    /// The ends of the instances that have no way at the start.
+    /// Source and destination of the instances that have no route at the start.
     pub(super) apart: Vec<[String; 2]>,
-    /// Frames per hop.
+    /// Frames per packet and hop.
     pub(super) frames: u32,
-    /// Seconds of the channel per hop.
+    /// Time in seconds for which a hop of a packet occupies the channel.
     pub(super) hop_s: f64,
 }
 
 impl LinkFacts {
-    /// Hops over it.
+    /// Number of hops over the link.
     pub(super) fn hops(&self) -> f64 {
         self.radio.as_ref().map_or(1.0, |radio| radio.hops)
     }
 
-    /// Frames that a packet takes on it.
+    /// Number of frames that a packet needs on the link.
     pub(super) fn frames(&self) -> f64 {
         self.radio.as_ref().map_or(0.0, |radio| radio.hops * f64::from(radio.frames))
     }
 
-    /// Seconds of the channel that a packet takes on it.
+    /// Time in seconds for which a packet occupies the channel of the link.
     pub(super) fn channel_s(&self) -> f64 {
         self.radio.as_ref().map_or(0.0, |radio| radio.hops * radio.hop_s)
     }
@@ -136,36 +137,36 @@ pub(super) struct RadioFacts {
     pub(super) stations: usize,
     pub(super) connected: bool,
     pub(super) mean_degree: f64,
-    /// Stations that can transmit at the same time.
+    /// Number of stations that can transmit at the same time.
     pub(super) reuse: f64,
 }
 
 impl FlowFacts {
-    /// Rate and distance of the flow's data.
+    /// Load of the flow, and the distance that its data travel.
     pub(super) fn load(&self) -> Load {
         let way = self.used().map(|path| path.base_rtt / 2).min().unwrap_or_default();
         Load { offered_bps: self.offered_bps, message: self.message, way }
     }
 
-    /// The paths in use while all work.
+    /// Paths that are used while all paths work.
     pub(super) fn used(&self) -> impl Iterator<Item = &PathFacts> {
         self.paths.iter().filter(|path| !path.spare)
     }
 }
 
 impl PathFacts {
-    /// The slowest link.
+    /// Slowest link of the path.
     pub(super) fn bottleneck(&self) -> Option<&LinkFacts> {
         let rated = self.out.iter().filter_map(|link| Some((link.rate_bps?, link)));
         rated.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, link)| link)
     }
 
-    /// The slowest link's rate, bit/s.
+    /// Rate of the slowest link, bit/s.
     pub(super) fn rate_bps(&self) -> Option<f64> {
         self.bottleneck().and_then(|link| link.rate_bps)
     }
 
-    /// No instance of the flow has a way over one of its radios at the start.
+    /// Returns whether no instance of the flow has a route over one of its radios at the start.
     pub(super) fn is_cut(&self) -> bool {
         let apart = |link: &LinkFacts| link.radio.as_ref().is_some_and(|radio| radio.range.1 == 0);
         self.out.iter().chain(&self.back).any(apart)
@@ -200,7 +201,7 @@ pub(super) struct Facts {
     pub(super) capacity_bps: BTreeMap<String, f64>,
 }
 
-/// Analyses a scenario; the scheme `with` replaces that of flows to be compared.
+/// Analyses a scenario. The scheme `with` replaces the scheme of the compared flows.
 ///
 /// # Errors
 /// The scenario cannot be built.
@@ -321,7 +322,7 @@ impl Network<'_> {
         })
     }
 
-    /// `None`: it is a radio.
+    /// Configuration of the link; `None`: the hop is over a radio.
     fn config(&self, hop: &Hop) -> Option<&LinkConfig> {
         match hop {
             Hop::Link { link, reverse } => self.simulation.link(link, *reverse),
@@ -329,7 +330,7 @@ impl Network<'_> {
         }
     }
 
-    /// A link's mean rate over the run.
+    /// Mean rate of a link over the run.
     fn rate_bps(&self, hop: &Hop) -> Option<f64> {
         let Direction { rate, policer, .. } = self.scenario.direction(hop)?;
         let rate = match rate {
@@ -339,7 +340,7 @@ impl Network<'_> {
         rate.into_iter().chain(policer.map(|policer| policer.rate)).min_by(f64::total_cmp)
     }
 
-    /// The links, the transit time of a packet over empty queues, and the loss models.
+    /// Links of a route, transit time of a packet over empty queues, and loss models.
     fn route(&self, ends: &[[&str; 2]], via: &[String], bytes: u32) -> (Vec<LinkFacts>, f64, Losses) {
         let way = |[from, to]: &[&str; 2]| {
             self.scenario.way(from, to, via).expect("paths are checked when a scenario is built")
@@ -367,7 +368,7 @@ impl Network<'_> {
         (links, seconds, losses)
     }
 
-    /// A radio; `hops` are where the flow's instances enter and leave it.
+    /// Properties of a radio. `hops` are the points at which the flow's instances enter and leave it.
     fn over_radio<'h>(&self, name: &str, hops: impl Iterator<Item = &'h Hop>, bytes: u32) -> LinkFacts {
         let survey = &self.surveys[name];
         let (mut counts, mut apart) = (Vec::new(), Vec::new());
@@ -480,7 +481,7 @@ impl Wire {
     }
 }
 
-/// An application's offered load in bit/s, total bytes, and message size.
+/// Offered load of an application in bit/s, its total bytes, and its message size.
 fn offered(app: &App, run: Duration) -> (Option<f64>, Option<u64>, u32) {
     match app {
         App::Bulk { size } => (None, None, *size),

@@ -11,7 +11,8 @@ pub(super) struct Losses(Vec<Process>);
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Process {
     mean: f64,
-    /// Variance of the probability of a loss over the states of its chain; 0 if packets are lost independently.
+    /// Variance of the loss probability over the states of the model's Markov chain; 0 if packets are lost
+    /// independently.
     variance: f64,
     moves: Moves,
 }
@@ -19,14 +20,14 @@ struct Process {
 /// Decay of the correlation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Moves {
-    /// Correlation is multiplied by this factor at each packet.
+    /// The correlation is multiplied by this factor at each packet.
     ByPacket(f64),
-    /// Loss with probability exp(-rate · time); rate per second.
+    /// The correlation decays by exp(-rate · time), with the rate per second.
     ByTime(f64),
 }
 
 impl Losses {
-    /// Adds the models of a link. Those of a link with retransmission count as one model without correlation.
+    /// Adds the loss models of a link. The models of a link with retransmission count as one model without correlation.
     pub(super) fn add(&mut self, link: &LinkConfig) {
         if link.retries > 0 {
             self.0.push(Process::independent(link.mean_loss()));
@@ -35,24 +36,25 @@ impl Losses {
         }
     }
 
-    /// Each packet is lost independently with this probability.
+    /// Independent losses with this probability.
     #[cfg(test)]
     pub(super) fn uniform(p: f64) -> Self {
         Losses(vec![Process::independent(p)])
     }
 
-    /// The share of packets lost.
+    /// Share of packets that are lost.
     pub(super) fn mean(&self) -> f64 {
         1.0 - self.kept()
     }
 
-    /// Probability that a packet is lost if the one `gap` seconds before it was not: the start of a burst.
+    /// Probability that a packet is lost if the packet `gap` seconds before it was not lost. This is the start of a
+    /// burst.
     pub(super) fn after_success(&self, gap: f64) -> f64 {
         let kept = self.kept();
         if kept > 0.0 { (1.0 - self.both_kept(gap) / kept).clamp(0.0, 1.0) } else { 1.0 }
     }
 
-    /// Probability that a packet is lost if the one `gap` seconds before it was.
+    /// Probability that a packet is lost if the packet `gap` seconds before it was lost.
     pub(super) fn after_loss(&self, gap: f64) -> f64 {
         let kept = self.kept();
         if kept < 1.0 {
@@ -62,12 +64,12 @@ impl Losses {
         }
     }
 
-    /// Losses of the same path if each packet were lost independently.
+    /// Losses with the same share of lost packets, each packet lost independently.
     pub(super) fn uncorrelated(&self) -> Self {
         Losses(self.0.iter().map(|process| Process { variance: 0.0, ..*process }).collect())
     }
 
-    /// Returns whether the state of a model changes only with packets, not with time.
+    /// Returns whether the state of a model changes only with packets instead of time.
     pub(super) fn by_packet(&self) -> bool {
         self.0.iter().any(|process| process.variance > 0.0 && matches!(process.moves, Moves::ByPacket(_)))
     }

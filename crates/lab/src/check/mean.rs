@@ -8,7 +8,7 @@ use strandcast_netem::number::{self, Trace};
 
 use crate::scenario::{Frames, Number, TraceFile, Video};
 
-/// The mean of a number over a run of this length.
+/// Mean of a number over a run of this length.
 pub(super) fn mean(number: &Number, run: Duration) -> f64 {
     match number {
         Number::Constant(value) => *value,

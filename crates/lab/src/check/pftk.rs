@@ -2,21 +2,21 @@
 
 use super::losses::Losses;
 
-/// The formula's parameters of a sender.
+/// Parameters of the formula for a sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sender {
     /// Round-trip time in seconds.
     pub(super) rtt: f64,
-    /// The first retransmission timeout and the longest one, in seconds.
+    /// First retransmission timeout and greatest retransmission timeout, in seconds.
     pub(super) t0: f64,
     pub(super) longest: f64,
-    /// Packets per window increase.
+    /// Number of packets for one increase of the window.
     pub(super) b: f64,
-    /// The peer's receive window in packets.
+    /// Receive window of the peer in packets.
     pub(super) most: f64,
     /// Minimum window after a loss other than a timeout, in packets (RFC 9260 §7.2.3: 4); 0: none.
     pub(super) least: f64,
-    /// Loss recovery of the sender.
+    /// Losses that the sender repairs without a timeout.
     pub(super) repair: Repair,
 }
 
@@ -26,14 +26,14 @@ pub(super) enum Repair {
     /// The paper's model of Reno: a second loss in a window, or fewer than three packets after a loss, causes a
     /// timeout.
     Reno,
-    /// Selective acknowledgements repair all losses of a window: only too few packets after them, or a lost
-    /// retransmission.
+    /// Selective acknowledgements repair all losses of a window. A timeout follows only if too few packets arrive after
+    /// the losses, or if a retransmission is lost.
     Sack,
-    /// Lost retransmissions are also repaired: only too few packets lead to a timeout.
+    /// Lost retransmissions are also repaired. A timeout follows only if too few packets arrive after the losses.
     SackAgain,
 }
 
-/// Probabilities of a loss after a packet that was not lost, after one that was, and of any loss.
+/// Three probabilities of a loss: after a packet that arrived, after a packet that was lost, and of any packet.
 #[derive(Clone, Copy, Debug)]
 struct Chain {
     begins: f64,
@@ -45,7 +45,7 @@ struct Chain {
 const ROUNDS: usize = 40;
 /// Number of later acknowledgements that declare a loss (RFC 5681 §3.2, RFC 9260 §7.2.4).
 const NEEDED: usize = 3;
-/// Number of packets after a loss that are considered.
+/// Number of packets after a loss that the computation considers.
 const LOOKED_AT: f64 = 5000.0;
 
 /// Packets per second of `sender` over a path with these losses; infinite if neither losses nor the receive window
@@ -54,9 +54,9 @@ const LOOKED_AT: f64 = 5000.0;
 /// J. Padhye, V. Firoiu, D. Towsley, J. Kurose, "Modeling TCP Reno performance: a simple model and its empirical
 /// validation" (IEEE/ACM Transactions on Networking 8(2), 2000), the full model with timeouts and the receive window
 /// (equations 13, 24, 28, 30 and 32). The formula follows our transports where they differ from its Reno: selective
-/// acknowledgements leave fewer losses to timeouts, SCTP's window does not fall below four packets, timeouts double up
-/// to RTO.Max instead of six times, and a packet sent after a timeout is lost with the path's probability after a loss
-/// (for independent losses that of any packet).
+/// acknowledgements leave fewer losses to timeouts, SCTP's window does not fall below four packets, and timeouts double
+/// up to RTO.Max instead of six times. A packet sent after a timeout is lost with the path's probability after a loss.
+/// For independent losses this is the probability of any packet.
 pub(super) fn packets_per_s(sender: &Sender, losses: &Losses) -> f64 {
     let mean = losses.mean();
     if mean <= 0.0 {
@@ -77,7 +77,8 @@ pub(super) fn packets_per_s(sender: &Sender, losses: &Losses) -> f64 {
     at(rate)
 }
 
-/// `silence`: packets sent in a sequence of timeouts, and its duration in seconds.
+/// Rate by the formula, in packets per second. `silence` has the number of packets sent in a sequence of timeouts, and
+/// the duration of the sequence in seconds.
 fn formula(sender: &Sender, chain: Chain, silence: (f64, f64)) -> f64 {
     if chain.begins <= 0.0 {
         return sender.most / sender.rtt;
@@ -94,7 +95,7 @@ fn formula(sender: &Sender, chain: Chain, silence: (f64, f64)) -> f64 {
     packets / (sender.rtt * rounds + timeout * silence.1)
 }
 
-/// Mean window at the start of a loss, in packets, and round trips from one such loss to the next.
+/// Mean window at a loss, in packets, and number of round trips from one such loss to the next.
 fn window(&Sender { b, most, least, .. }: &Sender, p: f64) -> (f64, f64) {
     let third = (2.0 + b) / (3.0 * b);
     let free = third + (8.0 * (1.0 - p) / (3.0 * b * p) + third * third).sqrt();
@@ -120,7 +121,7 @@ fn reno(window: f64, p: f64) -> f64 {
     timeout.clamp(0.0, 1.0)
 }
 
-/// Probability that fewer of the `behind` packets after a loss arrive than are needed to declare it.
+/// Probability that too few of the `behind` packets after a loss arrive to declare the loss.
 fn too_few(behind: f64, chain: Chain) -> f64 {
     // Indexed by the number of arrivals: probabilities if the last packet was lost, and if it was not.
     let (mut lost, mut kept) = ([0.0; NEEDED], [0.0; NEEDED]);
@@ -143,8 +144,8 @@ fn silence(sender: &Sender, again: f64) -> (f64, f64) {
     (1.0 / (1.0 - again), seconds(sender.t0, sender.longest, again))
 }
 
-/// Mean duration of a sequence of timeouts in seconds: each is twice the one before up to `longest`, and another one
-/// follows with probability `again`.
+/// Mean duration of a sequence of timeouts in seconds. Each timeout is twice the one before, up to `longest`. Another
+/// timeout follows with probability `again`.
 fn seconds(t0: f64, longest: f64, again: f64) -> f64 {
     let (mut timeout, mut likely, mut sum) = (t0, 1.0, 0.0);
     while timeout < longest && likely > 1e-12 {
@@ -164,7 +165,7 @@ mod tests {
     const SENDER: Sender =
         Sender { rtt: 0.1, t0: 1.0, longest: 64.0, b: 2.0, most: 1e9, least: 0.0, repair: Repair::Reno };
 
-    /// The formula of the paper, with f(p) = 1 + p + 2p² + 4p³ + 8p⁴ + 16p⁵ + 32p⁶.
+    /// Formula of the paper, with f(p) = 1 + p + 2p² + 4p³ + 8p⁴ + 16p⁵ + 32p⁶.
     fn paper(p: f64, b: f64) -> f64 {
         let (rest, cube) = ((2.0 + b) / (3.0 * b), libm::pow(1.0 - p, 3.0));
         let w = rest + (8.0 * (1.0 - p) / (3.0 * b * p) + rest * rest).sqrt();

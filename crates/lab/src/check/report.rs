@@ -15,7 +15,7 @@ use super::warn::Warning;
 use crate::scenario::{self, Scenario, hash};
 use crate::simulation::BuildError;
 
-/// Schema of the JSON.
+/// Name of the JSON schema.
 const SCHEMA: &str = "strandcast-check-1";
 
 /// The analysis of a scenario before a run.
@@ -27,13 +27,15 @@ pub struct Check {
     facts: Facts,
     /// Rates by flow and path, bit/s at IP level.
     rates: Vec<Vec<f64>>,
-    /// Cost of one run.
+    /// Estimated cost of one run.
     cost: Cost,
-    /// Warnings: numbers in the order in which they were read, then the network and its flows.
+    /// Warnings. Warnings about single numbers come first, in the order of reading; warnings about the network and its
+    /// flows follow.
     pub warnings: Vec<Warning>,
 }
 
-/// Analyses a scenario; `noted` are the warnings of [`Document::read`], and `scheme` replaces that of flows to be compared.
+/// Analyses a scenario. `noted` are the warnings of [`Document::read`], and `scheme` replaces the scheme of the
+/// compared flows.
 ///
 /// # Errors
 /// The scenario cannot be built.
@@ -60,8 +62,8 @@ pub fn check(
     })
 }
 
-/// Warnings of a scenario that runs with each of `schemes` (none: its own), as [`check`] returns them. A warning that only some of
-/// several schemes cause names them.
+/// Warnings of [`check`] for a scenario that runs with each of `schemes`; without `schemes`, with its own. If only some
+/// of the schemes cause a warning, the warning names them.
 ///
 /// # Errors
 /// The scenario cannot be built with a scheme, which is named.
@@ -97,7 +99,7 @@ pub fn warnings(
 }
 
 impl Check {
-    /// The text output.
+    /// The analysis as text.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let mut line = |words: String| {
@@ -133,7 +135,7 @@ impl Check {
         text
     }
 
-    /// The JSON output: `strandcast-check-1`.
+    /// The analysis as JSON, schema `strandcast-check-1`.
     pub fn json(&self) -> Value {
         let flows = self.facts.flows.iter().zip(&self.rates);
         let flows = flows.map(|(flow, rates)| (flow.name.clone(), flow_json(flow, rates)));
@@ -207,7 +209,7 @@ fn radio_json(radio: &RadioFacts) -> (String, Value) {
     (name.clone(), value)
 }
 
-/// `air (4 hops)`.
+/// Name of a link, for a radio with its hops: `air (4 hops)`.
 fn link_name(link: &LinkFacts) -> String {
     match &link.radio {
         None => link.name.clone(),
@@ -314,12 +316,12 @@ fn flow_json(flow: &FlowFacts, rates: &[f64]) -> Value {
     })
 }
 
-/// `43.2 ms`.
+/// Formats a time: `43.2 ms`.
 fn ms(d: Duration) -> String {
     format!("{:.1} ms", d.as_secs_f64() * 1e3)
 }
 
-/// Two significant figures, the precision of the estimate.
+/// Rounds a number to two significant figures, the precision of the estimate.
 fn round(number: f64) -> String {
     match number {
         n if n >= 1e9 => format!("{:.1} billion", n / 1e9),

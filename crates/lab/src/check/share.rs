@@ -9,7 +9,7 @@ use super::pftk::{Sender, packets_per_s};
 const SCTP_MIN_WINDOW: f64 = 4.0;
 /// Rate of a path without any other bound, bit/s.
 const UNBOUNDED: f64 = 1e11;
-/// Rate of a channel that is always in use: large compared with rates that count as zero.
+/// Rate that stands for a channel that is always in use. It is large compared with rates that count as zero.
 const CHANNEL: f64 = 1e7;
 /// Rates below this count as zero, bit/s.
 const NEGLIGIBLE: f64 = 1.0;
@@ -23,16 +23,17 @@ struct Stream {
     bounds: Vec<usize>,
 }
 
-/// A shared bound: a link, or an application's offered load.
+/// A shared bound on rates: a link, or the offered load of an application.
 struct Bound {
-    /// Remaining bit/s.
+    /// Capacity in bit/s that is not distributed yet.
     left: f64,
     /// Streams with their weights.
     members: Vec<(usize, f64)>,
 }
 
-/// The IP-level rate in bit/s of each path of each flow (of one flow of several identical ones): max-min fair over
-/// links of these capacities, limited by window, losses and application. Background load takes precedence.
+/// IP-level rates in bit/s, by flow and path. For several identical flows, the rates are those of one of them. The
+/// rates are max-min fair over links of these capacities, and limited by window, losses and application. Background
+/// load has precedence.
 pub(super) fn rates(facts: &Facts) -> Vec<Vec<f64>> {
     let (mut streams, mut bounds) = streams_and_bounds(facts);
     // Each round closes the streams that have reached a bound.
@@ -94,7 +95,7 @@ fn streams_and_bounds(facts: &Facts) -> (Vec<Stream>, Vec<Bound>) {
     (streams, bounds)
 }
 
-/// Share of a channel that a flow takes on a radio of its path, in parts of [`CHANNEL`] per bit/s at IP level.
+/// Share of a radio's channel that one bit/s of a flow at IP level occupies, in parts of [`CHANNEL`].
 fn channel(flow: &FlowFacts, path: &PathFacts, link: &LinkFacts) -> f64 {
     let back = !path.out.iter().any(|out| std::ptr::eq(out, link));
     let packets = if back { 1.0 / f64::from(flow.ack_every.max(1)) } else { 1.0 };
@@ -109,13 +110,13 @@ fn background(facts: &Facts, link: &str) -> f64 {
 }
 
 impl Bound {
-    /// Total weight of the bound's open streams.
+    /// Total weight of the streams of this bound that can still grow.
     fn growing(&self, streams: &[Stream]) -> f64 {
         self.members.iter().filter(|(stream, _)| streams[*stream].open).map(|(_, weight)| weight).sum()
     }
 }
 
-/// For each stream, the amount by which all open streams can grow together until one of its bounds is reached.
+/// For each stream, the amount by which all open streams can grow together until one of the stream's bounds is reached.
 fn rooms(streams: &[Stream], bounds: &[Bound]) -> Vec<f64> {
     let of_bounds: Vec<f64> =
         bounds.iter().map(|bound| bound.left / bound.growing(streams).max(1.0)).collect();

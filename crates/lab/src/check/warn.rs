@@ -13,9 +13,10 @@ use crate::scenario::{self, Scenario};
 /// A setting that is valid but probably a mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// The place: `net.toml:12: links.b.delay`, `--set links.b.delay=300: links.b.delay`, `link b`, `flow video`.
+    /// Place of the mistake: `net.toml:12: links.b.delay`, `--set links.b.delay=300: links.b.delay`, `link b`, `flow
+    /// video`.
     pub place: String,
-    /// The problem and its remedy.
+    /// Description of the mistake and its remedy.
     pub message: String,
 }
 
@@ -31,9 +32,9 @@ impl From<&scenario::Warning> for Warning {
     }
 }
 
-/// A longer queue is probably a mistake.
+/// Drain time of a full queue above which the queue is probably a mistake.
 const LONG_QUEUE: Duration = Duration::from_secs(1);
-/// Loss that stops most schemes, with a margin for rounding.
+/// Share of lost packets that stops most schemes, with a margin for rounding.
 const HEAVY_LOSS: f64 = 0.2 - 1e-9;
 /// Fraction of the rate under independent losses below which bursts count as stalling a sender.
 const STALLED: f64 = 0.5;
@@ -55,10 +56,10 @@ pub(super) fn warnings(scenario: &Scenario, facts: &Facts) -> Vec<Warning> {
     found
 }
 
-/// Collects warnings about a flow.
+/// Callback that takes a warning about a flow.
 type Say<'a> = &'a mut dyn FnMut(String);
 
-/// One warning per link, regardless of the number of paths.
+/// Warnings about queues: one per link, regardless of the number of paths.
 fn queues(flows: &[FlowFacts]) -> Vec<Warning> {
     let paths = flows.iter().flat_map(|flow| &flow.paths);
     let links: BTreeMap<&str, &LinkFacts> = paths
@@ -100,8 +101,8 @@ fn buffers(flow: &FlowFacts, say: Say<'_>) {
     }
 }
 
-/// A path whose losses take longer to repair than the receive buffer takes to fill holds the others up. Paths of
-/// infinite rate have no such buffer.
+/// Warns of a path whose losses take longer to repair than the receive buffer takes to fill: it holds the other paths
+/// up. There is no warning if a path has an infinite rate.
 fn held_up(flow: &FlowFacts, say: Say<'_>) {
     let used = || flow.used().filter(|path| !path.is_cut());
     let (Some(buffer), Some(slowest)) = (flow.receive_buffer, used().max_by_key(|path| path.base_rtt)) else {
@@ -136,7 +137,8 @@ fn shared(flow: &FlowFacts, say: Say<'_>) {
     }
 }
 
-/// Ends that no way over a radio joins at the start. The reverse route is over the same stations.
+/// Warns of a source and destination without a route over a radio at the start. The reverse route uses the same
+/// stations.
 fn apart(flow: &FlowFacts, say: Say<'_>) {
     let mut told = BTreeSet::new();
     for link in flow.paths.iter().flat_map(|path| &path.out) {
@@ -167,7 +169,8 @@ fn losses(flow: &FlowFacts, say: Say<'_>) {
     }
 }
 
-/// Losses whose state changes only with packets: each timeout sends one packet, and the next timeout is twice as long.
+/// Warns of loss models whose state changes only with packets. Each timeout sends one packet, and the next timeout is
+/// twice as long.
 fn stalls(flow: &FlowFacts, say: Say<'_>) {
     for path in flow.used().filter(|path| path.losses.by_packet()) {
         let independent = PathFacts { losses: path.losses.uncorrelated(), ..path.clone() };

@@ -24,7 +24,7 @@ pub(super) fn words(explanation: &Explanation, message: &MessageTrace, dropped: 
     format!("never sent: given up {after}: {reason}{longest}")
 }
 
-/// Time between the drop and the end of the message's lifetime.
+/// Text with the time between the drop and the end of the message's lifetime.
 fn lifetime(dropped: &DropTrace) -> String {
     match dropped.expires {
         None => String::new(),
@@ -61,7 +61,7 @@ fn reason(dropped: &DropTrace) -> String {
     }
 }
 
-/// Part of a begun message that had not arrived.
+/// Text about the part of a partly sent message that had not arrived.
 fn left(dropped: &DropTrace) -> String {
     let DropTrace { sent, missing, unsent, .. } = dropped;
     let arrived = match missing {
@@ -71,7 +71,8 @@ fn left(dropped: &DropTrace) -> String {
     if *unsent > 0 { format!("{arrived}, {unsent} bytes were never sent") } else { arrived }
 }
 
-/// `lte (queue 1.90 s, 118 of 120 kB in flight, 0.47 Mbit/s delivered)`, `wifi suspected`, `dsl not active`.
+/// State of a path in words: `lte (queue 1.90 s, 118 of 120 kB in flight, 0.47 Mbit/s delivered)`, `wifi suspected`,
+/// `dsl not active`.
 fn standing(path: &PathStanding) -> String {
     let name = &path.path;
     if !path.active {
@@ -89,7 +90,7 @@ fn standing(path: &PathStanding) -> String {
     if facts.is_empty() { name.clone() } else { format!("{name} ({})", facts.join(", ")) }
 }
 
-/// Conditions that held the sender back from the message's submission until its drop.
+/// Text with the conditions that held the sender back, from the submission of the message to its drop.
 pub(super) fn held(explanation: &Explanation, message: &MessageTrace, dropped: &DropTrace) -> Vec<Cause> {
     let mut causes = explanation.why(message);
     let sender = |kind| matches!(kind, CauseKind::Held(_) | CauseKind::SendBuffer);

@@ -12,7 +12,7 @@ use crate::simulation::{
     Cause, DropTrace, Explanation, Hop, MessageTrace, Outcome, PathStanding, Query, Transmission,
 };
 
-/// The schema.
+/// Name of the JSON schema.
 const SCHEMA: &str = "strandcast-explain-1";
 
 /// The whole trace of a message or frame.
@@ -111,7 +111,7 @@ impl Writer {
         })
     }
 
-    /// The messages that blocked the receive window, among those that `why` names.
+    /// Messages that blocked the receive window, if `why` names them.
     fn holders(&self, explanation: &Explanation, message: &MessageTrace) -> Vec<Value> {
         let causes = explanation.why(message);
         let named = explanation.holders.iter().filter(|m| causes.iter().any(|c| c.message == Some(m.number)));

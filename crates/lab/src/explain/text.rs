@@ -14,7 +14,7 @@ use crate::simulation::{Cause, Explanation, Hop, MessageTrace, Outcome, Query, T
 /// Minimum share of a message's total time for a cause to be listed.
 const MIN_SHARE: f64 = 0.05;
 
-/// The report on a message or frame: its causes of delay, longest first, and tables of the relevant packets.
+/// Report on a message or frame: causes of its delay, longest first, and tables of the relevant packets.
 pub fn report(explanation: &Explanation, run: &RunName, query: Query) -> String {
     let formatter = Formatter { explanation };
     let mut lines = vec![formatter.head(run, query)];
@@ -49,7 +49,7 @@ pub fn report(explanation: &Explanation, run: &RunName, query: Query) -> String 
     joined(&lines)
 }
 
-/// A message's number, with why it was dropped if it was: `3 (too-late)`.
+/// Number of a message, with the cause of its drop if it was dropped: `3 (too-late)`.
 fn numbered(message: &MessageTrace) -> String {
     let cause = message.dropped.as_ref().map(|dropped| format!(" ({})", dropped.cause.name()));
     format!("{}{}", message.number, cause.unwrap_or_default())
@@ -69,7 +69,7 @@ fn main_causes(explanation: &Explanation, message: &MessageTrace) -> Vec<Cause> 
     causes
 }
 
-/// The other messages named in `causes`, each once.
+/// Other messages named in `causes`, each once.
 fn others<'a>(
     explanation: &'a Explanation,
     message: &MessageTrace,
@@ -151,7 +151,7 @@ impl Formatter<'_> {
         lines
     }
 
-    /// The time before transmission.
+    /// Text about the time before the first transmission.
     fn waiting(&self, message: &MessageTrace) -> String {
         let mut words = format!("submitted at {}", self.at(message.created));
         let full = message.taken - message.created;
@@ -212,13 +212,13 @@ impl Formatter<'_> {
         due.is_some_and(|due| message.delivered.is_none_or(|at| at > due))
     }
 
-    /// Seconds since the flows' time 0.
+    /// Formats a time as seconds since the flows' time 0.
     fn at(&self, at: Instant) -> String {
         format!("{:.4} s", (at - self.explanation.origin).as_secs_f64())
     }
 }
 
-/// The outcome of a message's packets, in a sentence.
+/// Describes the outcome of a message's packets in a sentence.
 fn outcomes(message: &MessageTrace) -> String {
     let (sent, lost) = (message.own().count(), message.losses());
     let packets = if sent == 1 { "in one packet".to_owned() } else { format!("in {sent} packets") };
@@ -260,7 +260,7 @@ fn outcomes(message: &MessageTrace) -> String {
     words
 }
 
-/// The propagation delay of a lost packet is unknown.
+/// Propagation delay of a packet; the delay of a lost packet is unknown.
 fn propagation(packet: &Transmission, hop: &Hop, last: bool) -> Option<Duration> {
     hop.propagation().filter(|_| !(last && matches!(packet.outcome, Outcome::Lost(_))))
 }

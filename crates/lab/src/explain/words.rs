@@ -7,7 +7,7 @@ use strandcast_proto::association::HeldBy;
 use crate::result::meter::LossPlace;
 use crate::simulation::{Cause, CauseKind, Explanation, MessageTrace, Outcome, Transmission};
 
-/// The name of a cause in JSON.
+/// Name of a cause in JSON.
 pub(super) fn kind(kind: CauseKind) -> &'static str {
     match kind {
         CauseKind::Held(by) => by.name(),
@@ -104,7 +104,7 @@ fn waited_for(message: &MessageTrace) -> String {
     if reasons.is_empty() { words } else { format!("{words} ({reasons})") }
 }
 
-/// Returns `block 17` or `blocks 17 to 18`; empty if the message is in no block.
+/// Returns `block 17` or `blocks 17 to 18`; the text is empty if the message is not in a block.
 pub(super) fn blocks(message: &MessageTrace) -> String {
     match message.blocks {
         None => String::new(),
@@ -161,7 +161,7 @@ pub(super) fn place_of(place: LossPlace) -> &'static str {
     }
 }
 
-/// The reason for a retransmission, if its timer expired.
+/// Reason for a retransmission, if its timer expired.
 pub(super) fn given_up(packet: &Transmission) -> &'static str {
     if packet.timeout.is_some() { ", timer expired" } else { "" }
 }
@@ -174,7 +174,7 @@ fn windows(paths: &[String]) -> String {
     }
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Joins names: `a`, `a and b`, `a, b and c`.
 pub(super) fn list(names: &[String]) -> String {
     match names {
         [] => String::new(),
@@ -207,7 +207,7 @@ fn times(n: u32) -> String {
     }
 }
 
-/// `12.3 ms` below a second, `12.34 s` from there on.
+/// Formats a duration: `12.3 ms` if it is below one second, otherwise `12.34 s`.
 pub(super) fn duration(d: Duration) -> String {
     // Values that would round to 1000.0 ms are shown in seconds.
     if d < Duration::from_micros(999_950) {

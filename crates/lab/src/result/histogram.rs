@@ -1,16 +1,16 @@
 //! Quantiles of a stream of numbers in little memory.
 
-/// Buckets an octave: 2 to the power of this. A bucket is at most 1/64 of its numbers wide, so its middle is at most
-/// 0.8 % away from any of them.
+/// Binary logarithm of the number of buckets per octave. The width of a bucket is at most 1/64 of its numbers, so that
+/// its middle differs by at most 0.8 % from any of them.
 const BITS: u32 = 6;
 const BUCKETS: usize = 1 << BITS;
-/// One for all numbers below 64, then one for each power of two.
+/// Number of octaves: one for all numbers below 64, then one for each power of two.
 const OCTAVES: usize = (u64::BITS - BITS) as usize + 1;
 
 type Octave = Option<Box<[u64; BUCKETS]>>;
 
-/// Counts of numbers in buckets, 64 to each power of two; minimum, maximum and mean are exact. An octave's buckets are
-/// allocated with its first number: a few kB in all, however many numbers there are.
+/// Counts of numbers in buckets, 64 to each power of two; minimum, maximum and mean are exact. The buckets of an octave
+/// are allocated with its first number. All of them together take a few kB, for any number of values.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     octaves: [Octave; OCTAVES],
@@ -52,17 +52,17 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// Number of numbers in it.
+    /// Number of recorded values.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The largest; `None` of none.
+    /// Largest value; `None` without values.
     pub fn max(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max)
     }
 
-    /// The smallest; `None` of none.
+    /// Smallest value; `None` without values.
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
     }

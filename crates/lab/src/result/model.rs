@@ -12,21 +12,22 @@ use super::meter::Window;
 use super::names::{Across, definition};
 use super::topology::Topology;
 
-/// One number about one thing.
+/// A number of a run about one subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
-    /// Flow, path, link or radio that it describes.
+    /// Flow, path, link or radio that the metric describes.
     pub subject: Subject,
-    /// Name, with its unit: one of [`DEFINITIONS`](super::DEFINITIONS), or a counter that a transport named itself.
+    /// Name of the metric, with its unit: one of [`DEFINITIONS`](super::DEFINITIONS), or the name of a transport's own
+    /// counter.
     pub name: &'static str,
-    /// The number.
+    /// Value of the metric.
     pub value: f64,
 }
 
 /// Subject of a metric.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
-    /// A flow; of several alike `NAME#1`, `NAME#2` and so on, and `NAME` all of them together.
+    /// A flow. Equal flows are `NAME#1`, `NAME#2` and so on, and `NAME` stands for all of them together.
     Flow(String),
     /// A path of a flow.
     Path {
@@ -58,8 +59,8 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// The words files use: kind (`flow`, `path`, `link`, `share`, `cross`, `radio`), name, and part (a path, a link's
-    /// direction, or of a share the direction and the flow; else empty).
+    /// Words for the subject in files: kind (`flow`, `path`, `link`, `share`, `cross`, `radio`), name and part. The
+    /// part is a path, or a link's direction, or direction and flow of a share; otherwise it is empty.
     pub fn words(&self) -> [Cow<'_, str>; 3] {
         let (kind, name, part) = match self {
             Subject::Flow(name) => ("flow", name, "".into()),
@@ -80,7 +81,7 @@ impl Subject {
         }
     }
 
-    /// Subject that stands for all instances of this flow or path: `tcp` for `tcp#2`.
+    /// Subject that stands for all instances of this flow or path, such as `tcp` for `tcp#2`.
     fn together(&self) -> Option<Subject> {
         let base = |name: &str| {
             let (base, number) = name.rsplit_once('#')?;
@@ -104,9 +105,9 @@ impl Subject {
 pub struct Diagnostic {
     /// Flow whose scheme reported it.
     pub flow: String,
-    /// The scheme's own name.
+    /// Name of the scheme.
     pub scheme: String,
-    /// A sentence.
+    /// Text of the diagnostic, one sentence.
     pub text: String,
 }
 
@@ -119,7 +120,7 @@ pub struct Frame {
     pub captured_s: f64,
     /// Time at which the frame is shown.
     pub due_s: f64,
-    /// Time at which all of the frame had been delivered.
+    /// Time at which the whole frame had been delivered.
     pub whole_s: Option<f64>,
 }
 
@@ -130,7 +131,7 @@ pub struct RunResult {
     pub seed: u64,
     /// Scheme of the compared flows.
     pub scheme: String,
-    /// The way it went.
+    /// Hash over the packets of the run.
     pub fingerprint: Fingerprint,
     /// Measured numbers.
     pub metrics: Vec<Metric>,
@@ -140,18 +141,18 @@ pub struct RunResult {
     pub topology: Option<Topology>,
     /// Reports of schemes about their state at the end.
     pub diagnostics: Vec<Diagnostic>,
-    /// Packets that left a link, each link counting.
+    /// Number of packets that left a link; each link counts.
     pub packet_hops: u64,
     /// Simulated time.
     pub simulated: Duration,
 }
 
 impl RunResult {
-    /// Adds what flows of several instances did together: for `tcp#1`, `tcp#2` and so on each of their metrics, summed,
-    /// averaged or the largest of them as its [definition](super::DEFINITIONS) says (a transport's own counters:
-    /// summed), and `jain`, the fairness of their goodput. `lives`: the time of each flow in which it was measured. A
-    /// rate of flows together is over the time from the begin of the first to the end of the last, so that it obeys
-    /// what links can carry. Call it once, when all metrics are there.
+    /// Adds metrics for all instances of a flow together. For `tcp#1`, `tcp#2` and so on it combines each of their
+    /// metrics as its [definition](super::DEFINITIONS) says: the sum, the mean or the maximum. A transport's own
+    /// counters are summed. It also adds `jain`, the fairness of their goodput. `lives` has the measured time of each
+    /// flow. A common rate is over the time from the start of the first flow to the end of the last, so that it cannot
+    /// exceed the capacity of links. To be called once, when all metrics are present.
     pub fn add_aggregates(&mut self, lives: &BTreeMap<String, Window>) {
         let mut groups: BTreeMap<(Subject, &'static str), Vec<Lived>> = BTreeMap::new();
         for metric in &self.metrics {
@@ -178,10 +179,10 @@ impl RunResult {
     }
 }
 
-/// Value of a flow, and the time in which it was measured, if that is known.
+/// Value of a flow, and the time in which the flow was measured, if that time is known.
 type Lived = (Option<Window>, f64);
 
-/// Rates, each over its own time, as rates over all of their time.
+/// Converts rates, each over its own time, to rates over the time of all of them.
 fn over_all_time(rates: &[Lived]) -> Vec<f64> {
     let lives = || rates.iter().filter_map(|(life, _)| *life);
     let all = lives().reduce(|a, b| Window { from: a.from.min(b.from), to: a.to.max(b.to) });
@@ -193,7 +194,8 @@ fn over_all_time(rates: &[Lived]) -> Vec<f64> {
     rates.iter().map(|&(life, rate)| rate * part(life)).collect()
 }
 
-/// Jain's fairness index, (Σx)² / (n·Σx²): 1 if all get the same (also nothing), 1/n if one gets everything.
+/// Jain's fairness index, (Σx)² / (n·Σx²): 1 if all values are equal (also if all are 0), 1/n if only one value is not
+/// 0.
 pub fn jain(values: &[f64]) -> f64 {
     let sum: f64 = values.iter().sum();
     let squares: f64 = values.iter().map(|x| x * x).sum();

@@ -6,13 +6,13 @@ use super::stat::{FEWEST, Stat};
 use super::summary::Summary;
 use crate::scenario::{App, Flow, Hop, Link, LinkRate, Number, Scenario};
 
-/// Round trips that a result needs at least. ASSUMED, as is the next.
+/// Least number of round trips for a conclusive result. ASSUMED, as is [`SLOW_START`].
 const ROUND_TRIPS: f64 = 10.0;
-/// The share of the time that counts which slow start may take.
+/// Greatest share of the measured time that slow start may take.
 const SLOW_START: f64 = 0.1;
-/// Bytes of a first window (RFC 9260 §7.2.1).
+/// Size of the first window in bytes (RFC 9260 §7.2.1).
 const FIRST_WINDOW: f64 = 4404.0;
-/// Half the width of an interval of the mean goodput that needs no remark, as a share of the mean. ASSUMED.
+/// Greatest half width of the interval of the mean goodput without a remark, as a share of the mean. ASSUMED.
 const WIDTH: f64 = 0.05;
 
 /// Remarks on the runs of a summary, the most important first.
@@ -27,7 +27,7 @@ pub fn remarks(scenario: &Scenario, summary: &Summary) -> Vec<String> {
     all
 }
 
-/// A flow whose slowest path has few round trips, or whose slow start takes much of the time that counts.
+/// Remark on a flow whose slowest path has few round trips, or whose slow start takes much of the measured time.
 fn too_short(scenario: &Scenario, name: &str, flow: &Flow, counted: f64) -> Option<String> {
     let of = |(path, way): (&String, &crate::scenario::Path)| {
         let links = scenario.way(&flow.from, &flow.to, &way.via).ok()?;
@@ -74,7 +74,7 @@ fn nothing_failed(scenario: &Scenario, summary: &Summary) -> Option<String> {
     })
 }
 
-/// The flow whose mean goodput is known least, if that is little.
+/// Remark on the flow with the widest interval of the mean goodput, if this interval is too wide.
 fn too_few(summary: &Summary) -> Option<String> {
     let of_flow = |(flow, schemes): (&String, &super::By<super::FlowStats>)| {
         let known = |(scheme, stats): (&String, &super::FlowStats)| {
@@ -109,7 +109,7 @@ fn slow_start(round_trip: f64, rate_bps: f64) -> f64 {
     round_trip * libm::log2((rate_bps * round_trip / 8.0 / FIRST_WINDOW).max(1.0))
 }
 
-/// The longest round trip without queues, seconds: there and back alike.
+/// Longest round trip without queues, seconds. The return path has the same delay.
 fn round_trip(scenario: &Scenario, way: &[Hop]) -> f64 {
     let delay = |hop: &Hop| {
         link(scenario, hop).map_or(0.0, |link| longest(&link.forward.delay).max(longest(&link.reverse.delay)))
@@ -117,7 +117,7 @@ fn round_trip(scenario: &Scenario, way: &[Hop]) -> f64 {
     2.0 * way.iter().map(delay).sum::<f64>()
 }
 
-/// The least constant rate of a way.
+/// Least constant rate of the links of a route.
 fn rate(scenario: &Scenario, way: &[Hop]) -> Option<f64> {
     let of = |hop: &Hop| match (hop, link(scenario, hop)) {
         (Hop::Link { reverse, .. }, Some(link)) => {

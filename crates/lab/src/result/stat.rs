@@ -7,31 +7,31 @@ use serde::{Deserialize, Serialize};
 pub struct Stat {
     /// Mean over the runs that have the metric.
     pub mean: f64,
-    /// Half the width of its 95 % confidence interval by Student's t; `None` with a single run. The interval holds only
-    /// where runs are about normally distributed.
+    /// Half the width of its 95 % confidence interval by Student's t; `None` with a single run. It is valid only if the
+    /// values are about normally distributed.
     pub ci95: Option<f64>,
     /// Number of runs that have the metric.
     pub n: u64,
     /// Median.
     pub median: f64,
-    /// Lower and upper end of the median's interval, which holds for any distribution: with [`FEWEST`] runs or more at
-    /// 95 % or more, with fewer it is the range of the runs.
+    /// Lower end of the median's interval. With at least [`FEWEST`] runs, the interval has a confidence of at least 95
+    /// % for any distribution. With fewer runs it is the range of the values.
     pub low: f64,
     /// Upper end of the interval.
     pub high: f64,
     /// Number of runs that are not 0.
     pub nonzero: u64,
-    /// The most runs that have the same value.
+    /// Greatest number of runs with the same value.
     pub equal: u64,
-    /// Probability of signs that differ at least as much if neither of two schemes is better (sign test), corrected for
-    /// the number of pairs (Holm); only of differences.
+    /// p-value of the sign test, corrected for the number of pairs of schemes (Holm); only for differences of two
+    /// schemes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
 }
 
-/// Runs that an interval needs. ASSUMED, as is the next.
+/// Least number of runs for an interval. ASSUMED, as is [`MOSTLY`].
 pub const FEWEST: u64 = 10;
-/// The share of the runs from which on equal values have no interval, but the exact bound of their share.
+/// Share of runs with equal values from which on the exact interval of that share replaces the interval of the median.
 const MOSTLY: f64 = 0.8;
 
 impl Stat {
@@ -56,8 +56,8 @@ impl Stat {
         })
     }
 
-    /// Returns the interval of several runs. A `rare` metric is 0 in many runs, so that only the share of the others
-    /// can be bounded; the same applies where nearly all runs have the same value.
+    /// Returns the interval of several runs. A `rare` metric is 0 in many runs, so that only the share of the other
+    /// runs can be bounded. The same applies if nearly all runs have the same value.
     pub fn interval(&self, rare: bool) -> Interval {
         let mostly_equal = self.n >= FEWEST && self.equal as f64 >= MOSTLY * self.n as f64;
         if rare || mostly_equal {
@@ -71,8 +71,9 @@ impl Stat {
         }
     }
 
-    /// Returns half the width of the interval of the median as a share of it, of a `rare` metric that of the share of
-    /// runs in which it is not 0. Fewer than [`FEWEST`] runs have no interval, and neither has a median of 0.
+    /// Returns half the width of the median's interval as a share of the median. For a `rare` metric, it is half the
+    /// width of the interval of the share of runs in which the metric is not 0. There is no interval for fewer than
+    /// [`FEWEST`] runs, nor for a median of 0.
     pub fn half_width(&self, rare: bool) -> Option<f64> {
         match self.interval(rare) {
             _ if self.n < FEWEST => None,
@@ -92,7 +93,7 @@ pub enum Interval {
     Median,
     /// Exact 95 % interval of a share of the runs.
     Share {
-        /// Runs that are not 0, or that differ from most.
+        /// Number of runs that are not 0, or that differ from the most frequent value.
         counted: u64,
         /// Lower end of the share.
         low: f64,
@@ -101,8 +102,8 @@ pub enum Interval {
     },
 }
 
-/// Number of the least and of the greatest of `n` values outside of the 95 % interval of the median: the most for which
-/// the median is that far out, on either side, with at most 2.5 %.
+/// Number of values on each side of `n` ordered values that are outside of the 95 % interval of the median. It is the
+/// greatest number for which the median lies outside, on one side, with a probability of at most 2.5 %.
 fn ranks_outside(n: u32) -> usize {
     let (mut log, mut sum, mut outside) = (f64::from(n) * libm::log(0.5), 0.0, 0);
     for below in 0..n / 2 {
@@ -116,7 +117,7 @@ fn ranks_outside(n: u32) -> usize {
     outside
 }
 
-/// P(X ≤ k) of a binomial distribution of `n` trials.
+/// P(X ≤ k) for a binomial distribution of `n` trials.
 fn binomial_at_most(k: u32, n: u32, p: f64) -> f64 {
     if p <= 0.0 || p >= 1.0 {
         return if p <= 0.0 || k >= n { 1.0 } else { 0.0 };
@@ -129,8 +130,9 @@ fn binomial_at_most(k: u32, n: u32, p: f64) -> f64 {
     sum.min(1.0)
 }
 
-/// Clopper and Pearson's exact 95 % interval of a share that `k` of `n` runs belong to. If none or all of the runs
-/// count, the other end alone holds with 95 % (9.5 % with 30 runs; the rule of three gives 3 of 30).
+/// Clopper and Pearson's exact 95 % interval of a share, if `k` of `n` runs belong to it. If no run or every run
+/// belongs to it, the interval has only one free end, which holds with 95 % (9.5 % with 30 runs; the rule of three
+/// gives 3 of 30).
 pub fn clopper_pearson(k: u64, n: u64) -> (f64, f64) {
     let (k, n) = (k as u32, n as u32);
     let tail = if k == 0 || k == n { 0.05 } else { 0.025 };
@@ -147,8 +149,8 @@ pub fn clopper_pearson(k: u64, n: u64) -> (f64, f64) {
     (low, high)
 }
 
-/// The probability that as many or more of these differences have one sign if each sign is as likely: the sign test,
-/// two-sided. Differences of 0 have none.
+/// p-value of the two-sided sign test: the probability that at least as many differences have the same sign if both
+/// signs are equally likely. Differences of 0 have no sign.
 pub fn sign_test(differences: &[f64]) -> f64 {
     let positive = differences.iter().filter(|&&d| d > 0.0).count() as u32;
     let negative = differences.iter().filter(|&&d| d < 0.0).count() as u32;
@@ -169,7 +171,7 @@ pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     corrected
 }
 
-/// Sample standard deviation; `None` of fewer than two numbers.
+/// Sample standard deviation; `None` for fewer than two numbers.
 pub fn deviation(values: &[f64]) -> Option<f64> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;

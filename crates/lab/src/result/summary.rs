@@ -1,4 +1,4 @@
-//! All runs together.
+//! Summaries of all runs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,15 +16,15 @@ use crate::scenario::Scenario;
 /// The layout of [`Summary`] as JSON.
 pub const SCHEMA: &str = "strandcast-result-1";
 
-/// A metric's name and its statistics over runs.
+/// Statistics over runs, by the name of the metric.
 pub type Stats = BTreeMap<String, Stat>;
 /// Values by a name: of a scheme, a link, a direction.
 pub type By<T> = BTreeMap<String, T>;
 
-/// The result of all runs of a scenario; as JSON it is what `--json` prints.
+/// The result of all runs of a scenario. Its JSON is the output of `--json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// [`SCHEMA`].
+    /// Name of the layout, [`SCHEMA`].
     pub schema: String,
     /// Scenario of the runs.
     pub scenario: ScenarioName,
@@ -33,11 +33,11 @@ pub struct Summary {
     /// Commit of the sources that Strandcast was built from, with `+` if they had been changed; `None`: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// The first run's seed.
+    /// Seed of the first run.
     pub seed: u64,
     /// Every run, in order.
     pub runs: Vec<RunName>,
-    /// A fingerprint over all runs in order.
+    /// Fingerprint over all runs in order.
     pub fingerprint: String,
     /// Metrics of flows, by flow and scheme.
     pub flows: By<By<FlowStats>>,
@@ -45,12 +45,12 @@ pub struct Summary {
     pub links: By<By<By<LinkStats>>>,
     /// Metrics of cross traffic, by name and scheme.
     pub cross: By<By<Stats>>,
-    /// Radios by name, then by scheme.
+    /// Metrics of radios, by name and scheme.
     #[serde(default, skip_serializing_if = "By::is_empty")]
     pub radios: By<By<Stats>>,
     /// Differences of two schemes with the same seed, by `A-B` (A minus B), then by flow.
     pub paired: By<By<Stats>>,
-    /// Reports of schemes at the end of any run, each once.
+    /// Diagnostics of schemes at the end of a run, each once over all runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Diagnostic>,
     /// Schemes that replaced those of compared flows; empty: the scenario's own ran.
@@ -80,17 +80,17 @@ pub struct ScenarioName {
     /// Changes to the file, as `key=value`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<String>,
-    /// The profile of each flow of `sctp`, `tcp` and `mptcp`: whose constants its transport has.
+    /// Name of the profile of each flow over `sctp`, `tcp` or `mptcp`. The profile has the constants of its transport.
     #[serde(default, skip_serializing_if = "By::is_empty")]
     pub profiles: By<String>,
-    /// Kind of the application of each flow, its key `app.kind`.
+    /// Kind of the application of each flow: the value of its key `app.kind`.
     #[serde(default, skip_serializing_if = "By::is_empty")]
     pub apps: By<String>,
 }
 
 impl ScenarioName {
-    /// Name of a scenario with this hash, read from `file`, with `set` changed in it. Results name no folder of the
-    /// machine: only the last part of an absolute path is kept.
+    /// Name of a scenario with this hash, read from `file`, with `set` changed in it. Results contain no folder of the
+    /// machine. Only the last part of an absolute path is kept.
     pub fn of(scenario: &Scenario, hash: &str, file: &Path, set: &[String]) -> Self {
         let file = if file.is_absolute() { file.file_name().map_or(file, Path::new) } else { file };
         ScenarioName {
@@ -162,7 +162,7 @@ pub struct Origin {
 /// Speed of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Speed {
-    /// Packets that left a link, each link counting, a second of real time.
+    /// Packets that left a link per second of real time; each link counts.
     pub packet_hops_per_s: f64,
 }
 
@@ -191,8 +191,8 @@ impl Sample<'_> {
     }
 }
 
-/// Samples of all runs, by subject, metric and scheme (in order of first appearance). Values that are not numbers
-/// count as absent.
+/// Samples of all runs, by subject, metric and scheme. Schemes are in the order of their first appearance. Values that
+/// are not numbers count as absent.
 pub(super) fn samples(runs: &[RunResult]) -> Vec<Sample<'_>> {
     let schemes = schemes(runs);
     let mut samples: BTreeMap<(&Subject, &'static str, usize), Sample<'_>> = BTreeMap::new();
@@ -221,8 +221,8 @@ fn schemes(runs: &[RunResult]) -> Vec<&str> {
 }
 
 impl Summary {
-    /// Sums up runs, given in an order that does not depend on which of them ended first. `version`: Strandcast's;
-    /// `seed`: the first run's.
+    /// Summarises runs. Their order must not depend on which of them ended first. `version` is Strandcast's version,
+    /// and `seed` the seed of the first run.
     pub fn of(scenario: ScenarioName, version: &str, seed: u64, runs: &[RunResult]) -> Self {
         let mut all = Fingerprint::new();
         for run in runs {
@@ -265,12 +265,12 @@ impl Summary {
         summary
     }
 
-    /// Returns whether a flow is `tcp#1`, where `tcp` stands for all of them.
+    /// Returns whether a flow is an instance such as `tcp#1`, and `tcp` stands for all instances.
     pub(super) fn is_one_of_several(&self, flow: &str) -> bool {
         flow.rsplit_once('#').is_some_and(|(base, _)| self.flows.contains_key(base))
     }
 
-    /// As JSON, with a line break at its end. The same summary is always the same text.
+    /// The summary as JSON, with a line break at its end. Equal summaries give equal text.
     pub fn json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect(
             "a summary has no maps with keys other than strings, and writing to memory does not fail",
@@ -304,7 +304,7 @@ impl Summary {
         link.entry(direction.to_owned()).or_default().entry(scheme).or_default()
     }
 
-    /// Differences of schemes: samples of a flow's metric stand together, in the schemes' order.
+    /// Adds differences of schemes. Samples of a flow's metric are adjacent, in the order of schemes.
     fn pair(&mut self, samples: &[Sample<'_>]) {
         for same in samples.chunk_by(|a, b| (a.subject, a.name) == (b.subject, b.name)) {
             let Subject::Flow(flow) = same[0].subject else { continue };

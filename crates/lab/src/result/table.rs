@@ -9,7 +9,7 @@ use super::names::is_rare;
 use super::stat::{FEWEST, Interval, Stat};
 use super::summary::{Stats, Summary};
 
-/// A metric in a table: its name, its column's title, by what its numbers are multiplied, and their decimals.
+/// A metric in a table: its name, the title of its column, the factor of its numbers, and their decimals.
 type Column = (&'static str, &'static str, f64, usize);
 
 const FLOWS: &[Column] = &[
@@ -63,7 +63,7 @@ const PAIRED: &[Column] = &[
     ("message_delay_p95_ms", "message p95 ms", 1.0, 1),
     (PSNR, "PSNR dB", 1.0, 2),
 ];
-/// A paper's measure of a video, which is shown of flows with the papers' constants alone.
+/// A paper's measure of a video. It is shown only for flows with the papers' constants.
 const PSNR: &str = "psnr_eq17_db";
 const PAPERS: &str = "ns2";
 
@@ -71,7 +71,7 @@ const PAPERS: &str = "ns2";
 type Row<'a> = (Vec<&'a str>, &'a Stats);
 
 /// Main metrics as text: a row for each flow, path, link, flow's share of a link, radio, cross traffic and pair of
-/// schemes. The function `cell` and a line below the table say how numbers of several runs are written. Equal flows
+/// schemes. The function `cell` and a line below the table explain how numbers of several runs are written. Equal flows
 /// appear only as their sum, links only in directions that carried something, and shares only of links that were at
 /// least half used and served several flows. Diagnostics of schemes are at the end.
 pub fn table(summary: &Summary) -> String {
@@ -152,7 +152,7 @@ fn legend(summary: &Summary) -> String {
     )
 }
 
-/// Flows, and the paths of those that have several.
+/// Rows of flows, and rows of the paths of flows that have several.
 fn flows(summary: &Summary) -> [Vec<Row<'_>>; 2] {
     let (mut flows, mut paths) = (Vec::new(), Vec::new());
     for (flow, schemes) in summary.flows.iter().filter(|(flow, _)| !summary.is_one_of_several(flow)) {
@@ -168,7 +168,7 @@ fn flows(summary: &Summary) -> [Vec<Row<'_>>; 2] {
     [flows, paths]
 }
 
-/// Links, and what flows have of them.
+/// Rows of links, and rows of the flows' shares of links.
 fn links(summary: &Summary) -> [Vec<Row<'_>>; 2] {
     let (mut links, mut shares) = (Vec::new(), Vec::new());
     for (link, directions) in &summary.links {
@@ -193,10 +193,10 @@ fn mean(stats: &Stats, name: &str) -> f64 {
     stats.get(name).map_or(0.0, |stat| stat.mean)
 }
 
-/// Reason why a flow is not faster, as far as its metrics show. The limit is the receive window or the send buffer,
-/// whichever blocked the flow longer, if both together did so for half of the time. Otherwise it is the source, if the
-/// time without data to send exceeds the time with a full congestion window. Otherwise it is the cause of most of its
-/// losses. The source of a video is slow on purpose, so that only the first applies to it.
+/// Reason why a flow is not faster, as far as its metrics show. If receive window and send buffer together blocked the
+/// flow for half of the time, the reason is the one that blocked it longer. Otherwise it is the source, if the time
+/// without data to send exceeds the time with a full congestion window. Otherwise it is the cause of most of its
+/// losses. The rate of a video's source is limited on purpose, so that only the first rule applies to a video.
 fn limit(stats: &Stats, is_video: bool) -> &'static str {
     let mean = |name| mean(stats, name);
     let (random, queue) = (mean("lost_random_packets"), mean("lost_queue_packets"));
@@ -219,7 +219,7 @@ fn limit(stats: &Stats, is_video: bool) -> &'static str {
     }
 }
 
-/// A table of these rows, if there are any, with the columns that any of them has.
+/// Appends a table of these rows, if there are any. It has the columns for which a row has a value.
 fn block(text: &mut String, titles: &[&str], columns: &[Column], rows: &[Row<'_>]) {
     if rows.is_empty() {
         return;
@@ -250,10 +250,10 @@ fn block(text: &mut String, titles: &[&str], columns: &[Column], rows: &[Row<'_>
     }
 }
 
-/// Text of a number. A single run has its value. A metric that is 0 in many runs ([`RARE`](super::RARE)) has its mean
-/// and the number of runs in which it is not. Others have the median with its interval; fewer runs than an interval
-/// needs have their range; where nearly all runs are equal, the number of those that differ is written. A star marks a
-/// difference of schemes that chance does not explain.
+/// Text of a number. For a single run, it is the run's value. A metric that is 0 in many runs ([`RARE`](super::RARE))
+/// has its mean and the number of runs in which it is not. Other metrics have the median with its interval, or the
+/// range if there are too few runs for an interval. If nearly all runs are equal, the number of the differing runs is
+/// written. A star marks a difference of schemes that chance does not explain.
 fn cell(stat: Option<&Stat>, &(name, _, factor, decimals): &Column) -> String {
     let Some(stat) = stat else { return "-".into() };
     let number = |value: f64| format!("{:.decimals$}", value * factor + 0.0);

@@ -31,7 +31,7 @@ pub struct RouteTaken {
     pub flow: String,
     /// Time of the first packet that arrived by this route, in seconds since the flows' time 0.
     pub time_s: f64,
-    /// Kind of the packets that took it.
+    /// Kind of the packets that took the route.
     pub kind: RouteKind,
     /// Nodes of the route, from the source to the destination.
     pub nodes: Vec<String>,
@@ -41,7 +41,7 @@ pub struct RouteTaken {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RouteKind {
-    /// All of them.
+    /// All packets.
     Any,
     /// Packets that carry data for the first time.
     Original,

@@ -9,7 +9,7 @@ use super::value::{Named, Number, TraceFile};
 /// Data that a flow sends: `app = { kind = "bulk" }`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum App {
-    /// Messages of `size` bytes, as many as the transport takes.
+    /// Messages of `size` bytes, as many as the transport accepts.
     Bulk {
         /// Bytes of a message.
         size: u32,
@@ -21,7 +21,7 @@ pub enum App {
         /// Bytes of all messages together.
         bytes: u64,
     },
-    /// Messages at a constant (or changing) rate.
+    /// Messages at even intervals, at a constant or changing rate.
     Cbr {
         /// Bytes of a message.
         size: u32,
@@ -35,15 +35,15 @@ pub enum App {
         /// Mean bit/s of messages.
         rate: Number,
     },
-    /// Constant rate in bursts.
+    /// Messages at even intervals, in bursts.
     OnOff {
         /// Bytes of a message.
         size: u32,
-        /// bit/s while on.
+        /// Rate during a burst, bit/s.
         rate: Number,
-        /// Mean time on.
+        /// Mean length of a burst.
         on: Duration,
-        /// Mean time off.
+        /// Mean time between two bursts.
         off: Duration,
         /// Distribution of both times.
         law: OnOffLaw,
@@ -70,14 +70,14 @@ impl App {
     }
 }
 
-/// Distribution of on and off times.
+/// Distribution of the lengths of bursts and of the times between them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum OnOffLaw {
-    /// Always the mean.
+    /// All times are equal to the mean.
     Constant,
-    /// Exponential.
+    /// Exponential distribution.
     Exponential,
-    /// Pareto with this shape; a sample is at most 100 means.
+    /// Pareto distribution with this shape. A sample is at most 100 times the mean.
     Pareto {
         /// Shape, above 1.
         shape: f64,

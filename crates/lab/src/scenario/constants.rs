@@ -16,10 +16,10 @@ use super::units::Quantity;
 use super::value::{Named, TcpValue};
 
 impl Tcp {
-    /// The constants that the scenario asks for: those of a profile with single ones replaced.
+    /// The constants of the scenario: the constants of a profile, with some of them replaced.
     ///
     /// # Errors
-    /// The first thing that is wrong, with the nearest right one.
+    /// The first invalid key or value, with the nearest valid one.
     pub fn config(&self) -> Result<Config, ConfigError> {
         Config::of_profile(&self.profile, self.set.iter().map(|(key, value)| (key.as_str(), value.into())))
     }
@@ -90,7 +90,7 @@ pub(super) fn keyed(table: &Table<'_>, key: &Constants, config: &mut dyn Keyed) 
     Ok(set)
 }
 
-/// A value as the key's own crate writes it, in the key's unit.
+/// A value in the format of the key's own crate, in the key's unit.
 fn text(item: &Item<'_>, key: &Key) -> Read<String> {
     Ok(match &item.node.value {
         Value::Integer(n) => n.to_string(),

@@ -12,8 +12,8 @@ use super::table::{Source, Table, dotted};
 use super::tree::{self, Branch, Location, Value};
 use super::{LARGEST_SCENARIO, Warning, input, read, set};
 
-/// A scenario file with the arguments that change it. The file keeps the place of each value, so that a mistake that
-/// only its user finds (a scheme that does not exist) is also reported with its line.
+/// A scenario file with the arguments that change it. It keeps the place of each value, so that a mistake that is found
+/// later (a scheme that does not exist) is also reported with its line.
 #[derive(Debug)]
 pub struct Document {
     file: String,
@@ -41,8 +41,8 @@ impl Document {
         Document::parse(&text, &file, path.parent().unwrap_or(Path::new("")), sets)
     }
 
-    /// Reads a text and applies `--set` arguments to it. Errors call it `file`; files that it refers to are relative
-    /// to `folder`.
+    /// Reads a text and applies `--set` arguments to it. Errors use `file` as its name. Files that it refers to are
+    /// relative to `folder`.
     ///
     /// # Errors
     /// The text is not TOML, or an argument is not `KEY=VALUE`.
@@ -60,14 +60,14 @@ impl Document {
         Ok(Document { file: file.into(), folder: folder.into(), root, files: BTreeMap::new() })
     }
 
-    /// Contents of files that were read before, by their path resolved against the folder. Such files are not read
-    /// again, so that a scenario is the same on a machine without them.
+    /// Adds contents of files that were read before, by their path resolved against the folder. The files are not read
+    /// again, so that a machine without them has the same scenario.
     pub fn with_files(mut self, files: impl IntoIterator<Item = (PathBuf, Arc<str>)>) -> Self {
         self.files.extend(files);
         self
     }
 
-    /// The scenario, with all defaults filled in and everything checked that the file alone can show.
+    /// Builds the scenario with all defaults. All checks are made that need only the file.
     ///
     /// # Errors
     /// The first mistake.
@@ -75,7 +75,8 @@ impl Document {
         self.read().map(|(scenario, _)| scenario)
     }
 
-    /// The scenario, as from [`scenario`](Self::scenario), and warnings about numbers that are probably not meant.
+    /// Builds the scenario as [`scenario`](Self::scenario) does, and returns warnings about numbers that are probably
+    /// mistakes.
     ///
     /// # Errors
     /// The first mistake.
@@ -116,7 +117,7 @@ pub fn load(path: &Path, sets: &[String]) -> Result<Scenario, ScenarioError> {
     Document::open(path, sets)?.scenario()
 }
 
-/// Reads a scenario from a text; `file` is what errors call it, `folder` where the files it refers to lie.
+/// Reads a scenario from a text. `file` is its name in errors, and `folder` the folder of the files that it refers to.
 ///
 /// # Errors
 /// The first mistake in the text, the arguments, or a trace.

@@ -9,9 +9,10 @@ use super::tree::{Branch, Value};
 use super::units::Quantity;
 use super::value::{Every, Law, LinkRate, Number, Offset, TraceFile};
 
-/// A number is drawn no more often than this.
+/// Least period between two draws of a number.
 const SHORTEST_PERIOD: Duration = Duration::from_micros(1);
-/// Default maximum of draws of a Pareto distribution, in means. ASSUMED: the tail above is cut, which lowers the mean.
+/// Default maximum of draws of a Pareto distribution, as a multiple of the mean. ASSUMED: the tail beyond the maximum
+/// is cut, which lowers the mean.
 const MOST_MEANS: f64 = 100.0;
 
 impl Item<'_> {
@@ -55,7 +56,7 @@ impl Item<'_> {
         }
     }
 
-    /// A number from a distribution that is not uniform.
+    /// Reads a number with a distribution other than the uniform one.
     pub fn drawn(
         &self,
         word: &str,
@@ -113,7 +114,7 @@ impl Item<'_> {
         branch.get("cause").map(|node| self.part(self.key.clone(), node).text()).transpose()
     }
 
-    /// A recorded number, or one of several.
+    /// Reads a recorded number, or one of several recordings.
     pub fn trace(&self, branch: &Branch, quantity: Quantity, minimum: Minimum) -> Read<Number> {
         let (items, several) = self.traces_of(branch)?;
         let repeat = self.repeat(branch, false)?;
@@ -136,7 +137,7 @@ impl Item<'_> {
         })
     }
 
-    /// A link's rate as recorded by opportunities to send; `None`: the files are of numbers.
+    /// Reads a link's rate as recorded times of sending; `None`: the files have numbers.
     pub fn opportunities(&self, branch: &Branch) -> Read<Option<LinkRate>> {
         let (items, several) = self.traces_of(branch)?;
         let is_csv = |item: &Item<'_>| Ok(item.text()?.to_ascii_lowercase().ends_with(".csv"));
@@ -167,7 +168,7 @@ impl Item<'_> {
         }))
     }
 
-    /// The trace of a table, or several.
+    /// Reads the trace of a table, or several traces.
     fn traces_of(&self, branch: &Branch) -> Read<(Vec<Self>, bool)> {
         let item = self.part(self.key.clone(), &branch["trace"]);
         if !matches!(item.node.value, Value::List(_)) {

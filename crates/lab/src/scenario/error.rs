@@ -1,4 +1,4 @@
-//! A mistake in a scenario, as one line.
+//! Error for a mistake in a scenario, as one line.
 
 use core::fmt;
 
@@ -8,15 +8,15 @@ use strandcast_keys::text::printable;
 /// `FILE:LINE: KEY: problem; remedy`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
-    /// The file, or the argument that changed it if [`set`](Self::set) is there.
+    /// Name of the file, or the argument that changed the file if [`set`](Self::set) is present.
     pub file: String,
     /// Line of the file, counted from 1, if the mistake is in a line.
     pub line: Option<usize>,
-    /// The `--set` argument that brought the mistake in.
+    /// The `--set` argument that contains the mistake.
     pub set: Option<String>,
-    /// The key of the mistake, with those above it (`links.b.rate`); empty if it concerns no key.
+    /// Full name of the key with the mistake (`links.b.rate`); empty if the mistake is not in a key.
     pub key: String,
-    /// Mistake, and how to mend it.
+    /// Description of the mistake, and how to mend it.
     pub message: String,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for ScenarioError {
 
 impl core::error::Error for ScenarioError {}
 
-/// The name that is least different from `word`, if it is near enough to be meant: up to a third of the letters.
+/// Name that is most similar to `word`, if it differs in at most a third of the letters.
 pub(super) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let scored = names.into_iter().map(|name| (strsim::osa_distance(&lower, &name.to_lowercase()), name));
@@ -48,7 +48,7 @@ pub(super) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) 
     scored.filter(near).min().map(|(_, name)| name)
 }
 
-/// Words that others use, and the name that they have in scenarios.
+/// Words of other programs, each with the name that scenarios use.
 const SYNONYMS: &[(&str, &str)] = &[
     ("bandwidth", "rate"),
     ("capacity", "rate"),

@@ -1,12 +1,12 @@
-//! Hash that names the scenario of a result.
+//! Hash that identifies the scenario of a result.
 
 use sha2::{Digest, Sha256};
 
 use super::model::Scenario;
 use super::value::hex;
 
-/// SHA-256, in hexadecimal digits, of the complete scenario, defaults included, and of the contents of its traces. The
-/// hash does not depend on the formatting and the folder of the file.
+/// SHA-256, in hexadecimal digits, of the complete scenario with defaults, and of the contents of its traces. It does
+/// not depend on the formatting and the folder of the file.
 pub fn hash(scenario: &Scenario) -> String {
     let text = serde_json::to_vec(scenario).expect("a scenario has string keys only");
     hex(&Sha256::digest(&text))

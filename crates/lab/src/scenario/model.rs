@@ -23,12 +23,12 @@ pub struct Scenario {
     pub host: Host,
     /// Hosts and routers.
     pub nodes: Named<Node>,
-    /// Links between them.
+    /// Links between nodes.
     pub links: Named<Link>,
     /// Shared radio channels. Omitted when empty, so that hashes of older scenarios do not change.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub radio: Named<Radio>,
-    /// Flows, whose behaviour is measured.
+    /// Flows that are measured.
     pub flows: Named<Flow>,
     /// Background load.
     pub cross: Named<Cross>,
@@ -52,15 +52,16 @@ pub struct Run {
 /// `[host]`
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Host {
-    /// Before each packet leaves a host it waits U(0, one serialisation time of the route's slowest link), without
-    /// reordering: a deterministic simulator locks the phases of drop-tail queues otherwise.
+    /// True if hosts delay packets. Each packet waits U(0, serialisation time of one full packet on the route's slowest
+    /// link) before it leaves its host, without reordering. Without this delay, a deterministic simulator locks the
+    /// phases of drop-tail queues.
     pub overhead: bool,
 }
 
 /// `[nodes.NAME]`
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Node {
-    /// Metres to the east and to the north; `None`: it is nowhere.
+    /// Position in metres to the east and to the north; `None`: the node has no position.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<[f64; 2]>,
 }
@@ -79,16 +80,16 @@ pub struct Link {
     /// True for a wireless access link: it counts frames and frame errors and reports them to the senders at its
     /// ends.
     pub wireless: bool,
-    /// Random loss spares background load.
+    /// True if random loss spares background load.
     pub spares_background: bool,
 }
 
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Direction {
-    /// bit/s.
+    /// Rate of the transmitter, bit/s.
     pub rate: LinkRate,
-    /// Seconds.
+    /// Propagation delay, seconds.
     pub delay: Number,
     /// True if packets keep their order when the delay changes. The value is serialised only if false, so that other
     /// links keep their hash.
@@ -99,13 +100,13 @@ pub struct Direction {
     pub policer: Option<Policer>,
     /// Queue before the transmitter.
     pub queue: Queue,
-    /// Random loss, each model by name; all apply.
+    /// Loss models by name. Each packet passes all of them.
     pub loss: Named<Loss>,
     /// Retransmission by the link itself. The value is left out of the hash when absent, so that older scenarios keep
     /// theirs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arq: Option<Arq>,
-    /// Packets that arrive behind later ones.
+    /// Random delays that let later packets overtake.
     pub reorder: Option<Reorder>,
     /// Probability that a packet arrives twice.
     pub duplicate: f64,
@@ -142,7 +143,7 @@ impl Queue {
 /// `target = "5 ms", interval = "100 ms"`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Codel {
-    /// Waiting time that may stand.
+    /// Queueing delay that is permitted permanently.
     pub target: Duration,
     /// Time for which the target must be exceeded before a packet is dropped.
     pub interval: Duration,
@@ -189,13 +190,13 @@ pub enum Loss {
     },
     /// Two states, moved by each packet: `rate` and `burst`, or the four probabilities.
     MarkovByPacket {
-        /// Good to Bad, a packet.
+        /// Probability of a change from Good to Bad, per packet.
         p_good_to_bad: f64,
-        /// Bad to Good, a packet.
+        /// Probability of a change from Bad to Good, per packet.
         p_bad_to_good: f64,
-        /// Loss in Good.
+        /// Probability that a packet in Good is lost.
         loss_good: f64,
-        /// Loss in Bad.
+        /// Probability that a packet in Bad is lost.
         loss_bad: f64,
     },
     /// Two states that last exponential times: `good = "10 s"`, `bad = "100 ms"`.
@@ -204,9 +205,9 @@ pub enum Loss {
         mean_good: Duration,
         /// Mean time in Bad.
         mean_bad: Duration,
-        /// Loss in Good.
+        /// Probability that a packet in Good is lost.
         loss_good: f64,
-        /// Loss in Bad.
+        /// Probability that a packet in Bad is lost.
         loss_bad: f64,
     },
     /// Bit errors over white Gaussian noise, at a signal-to-noise ratio.
@@ -214,7 +215,7 @@ pub enum Loss {
         /// Modulation, which determines the number of bits per symbol.
         #[serde(with = "ModulationWritten")]
         modulation: Modulation,
-        /// dB a symbol.
+        /// Signal-to-noise ratio per symbol, dB.
         snr: Number,
     },
     /// `file = "…"`, `loop`: packets by ordinal, as recorded.
@@ -226,7 +227,7 @@ pub enum Loss {
     },
 }
 
-/// [`Modulation`] as a scenario's hash and its written form have it.
+/// Form of [`Modulation`] in a scenario's hash and in its written form.
 #[derive(Serialize)]
 #[serde(remote = "Modulation")]
 enum ModulationWritten {
@@ -241,7 +242,7 @@ enum ModulationWritten {
 /// `arq = { retries = 4 }`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Arq {
-    /// Number of times that a packet is sent again that a loss model took; at least 1.
+    /// Greatest number of repetitions of a packet that a loss model took; at least 1.
     pub retries: u8,
 }
 
@@ -275,7 +276,7 @@ pub struct Again {
     pub every: Duration,
     /// Distribution of the times up and down.
     pub law: OutageLaw,
-    /// Name of the cause whose draws hold.
+    /// Name of the cause whose random draws determine the outages.
     pub cause: Option<String>,
 }
 
@@ -294,7 +295,7 @@ words! {
     /// Notice of an outage to the hosts at the link's ends.
     #[derive(Serialize)]
     pub enum DownMode {
-        /// Nothing.
+        /// Hosts get no notice.
         Silent = "silent",
         /// The interface disappears and returns.
         Notify = "notify",
@@ -304,8 +305,8 @@ words! {
 /// `[flows.NAME]`
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Flow {
-    /// Choice of its ends: given, or drawn for each run. The default is left out of the hash, so that older scenarios
-    /// keep theirs.
+    /// Choice of its ends: given, or drawn for each run. The default is left out of the hash, so that the hashes of
+    /// older scenarios do not change.
     #[serde(skip_serializing_if = "Ends::are_given")]
     pub ends: Ends,
     /// The sending node; empty if the node is drawn.
@@ -316,10 +317,10 @@ pub struct Flow {
     pub transport: Transport,
     /// Application.
     pub app: App,
-    /// True if the file gives messages no size: each then fills a packet, together with the bytes that an SCTP flow's
-    /// scheme puts before DATA.
+    /// True if the file gives no size of messages. Each message then fills a packet, together with the bytes that an
+    /// SCTP flow's scheme puts before DATA.
     pub fits: bool,
-    /// Start in seconds, drawn for each of `count`.
+    /// Start in seconds. With a distribution, each of `count` flows has its own draw.
     pub start: Number,
     /// Time at which the flow ends; `None`: with the run.
     pub stop: Option<Duration>,
@@ -330,8 +331,8 @@ pub struct Flow {
     /// Paths of the flow through the network; if empty, the radio of both ends, otherwise the route with the fewest
     /// links, named `default`.
     pub paths: Named<Path>,
-    /// The path that an SCTP flow prefers; it becomes the primary path once it is confirmed. If none is given, the path
-    /// of the handshake stays the primary; INIT tries the first path by name first.
+    /// Path that an SCTP flow prefers. It becomes the primary path once it is confirmed. Without this setting, the path
+    /// of the handshake remains the primary path. INIT tries the paths in the order of their names.
     pub primary: Option<String>,
 }
 
@@ -339,9 +340,9 @@ words! {
     /// Ends of a flow.
     #[derive(Serialize)]
     pub enum Ends {
-        /// At its `from` and `to`.
+        /// The nodes `from` and `to`.
         Given = "given",
-        /// At two stations, drawn for each run; no two flows with drawn ends have the same two.
+        /// Two stations, drawn for each run. No two flows with drawn ends have the same pair.
         Random = "random",
     }
 }
@@ -368,32 +369,32 @@ pub struct Path {
 /// A flow's protocol.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Transport {
-    /// Ours.
+    /// SCTP of this project.
     Sctp {
         /// Preset with parameters (`cmt,rtx=cwnd`).
         scheme: String,
         /// Constants.
         sctp: Sctp,
     },
-    /// One path.
+    /// TCP over one path.
     Tcp {
         /// Window with parameters (`cubic,beta=0.7`).
         cc: String,
         /// Constants.
         tcp: Tcp,
     },
-    /// One subflow a path.
+    /// MPTCP, with one subflow per path.
     Mptcp {
         /// Window over all subflows with parameters (`lia`).
         cc: String,
-        /// Scheduler with parameters (`redundant,copies=2`). The default is not part of the hash, as before there were
-        /// others.
+        /// Scheduler with parameters (`redundant,copies=2`). The default is not part of the hash, so that older
+        /// scenarios keep their hash.
         #[serde(skip_serializing_if = "is_lowest_rtt")]
         scheduler: String,
         /// Constants.
         tcp: Tcp,
     },
-    /// Datagrams, never sent again.
+    /// Datagrams that are never retransmitted.
     Udp {
         /// Bytes of header before each message: IP and UDP.
         header: u32,
@@ -413,7 +414,7 @@ fn is_lowest_rtt(scheduler: &str) -> bool {
 }
 
 impl Transport {
-    /// Value of `--scheme` that names the same: a scheme, windows, or windows with a scheduler.
+    /// Value of `--scheme` that selects this transport's scheme: a scheme, windows, or windows with a scheduler.
     pub fn spec(&self) -> String {
         match self {
             Transport::Sctp { scheme, .. } => scheme.clone(),
@@ -424,7 +425,7 @@ impl Transport {
         }
     }
 
-    /// Returns the transport with another scheme, windows, or windows with a scheduler.
+    /// Returns the transport with another value of `--scheme`: a scheme, windows, or windows with a scheduler.
     fn with_spec(&self, spec: &str) -> Transport {
         let mut other = self.clone();
         match &mut other {
@@ -440,7 +441,7 @@ impl Transport {
 }
 
 impl Scenario {
-    /// Returns the scenario with another scheme of the flows that are compared; `None`: as it is.
+    /// Returns the scenario with another scheme for the compared flows; `None`: without a change.
     pub(crate) fn with_scheme(&self, scheme: Option<&str>) -> Scenario {
         let mut other = self.clone();
         for flow in other.flows.values_mut().filter(|flow| flow.compare) {
@@ -457,7 +458,8 @@ impl Scenario {
 pub struct Tcp {
     /// The profile's name.
     pub profile: String,
-    /// Single constants by key, as written; checked against [`strandcast_sim::tcp`]'s when the flow is built.
+    /// Replaced constants by key, as written. They are checked against the constants of [`strandcast_sim::tcp`] when
+    /// the flow is built.
     pub set: Named<TcpValue>,
 }
 
@@ -472,13 +474,13 @@ pub struct Cross {
     pub tcp_share: f64,
     /// Packet sizes at IP level by name, each with its share by count.
     pub sizes: Named<PacketSize>,
-    /// Mean time on.
+    /// Mean length of a burst.
     pub on: Duration,
-    /// Mean time off.
+    /// Mean time between two bursts.
     pub off: Duration,
     /// Pareto shape.
     pub shape: f64,
-    /// Independent sources that share the load.
+    /// Number of independent sources that share the load.
     pub sources: u32,
     /// Time by which the background load begins before the flows' time 0.
     pub lead: Duration,

@@ -12,9 +12,9 @@ use super::tree::{Branch, Value};
 use super::units::Quantity;
 use super::value::{Every, LinkRate, Number, QueueLimit};
 
-/// Bursts come no more often than this.
+/// Least period between two bursts.
 const SHORTEST_BURST: Duration = Duration::from_millis(1);
-/// Beyond this, not every whole number is an `f64`.
+/// Limit up to which every whole number is an `f64`.
 const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 words! {
@@ -39,7 +39,7 @@ impl Form {
     const ALL: [Form; 6] =
         [Form::Uniform, Form::Normal, Form::Lognormal, Form::Pareto, Form::Steps, Form::Trace];
 
-    /// Keys that may accompany it.
+    /// Keys that may occur together with this key.
     const fn keys(self) -> &'static [&'static str] {
         match self {
             Form::Uniform => &["uniform", "every", "cause"],
@@ -53,7 +53,7 @@ impl Form {
 }
 
 impl Item<'_> {
-    /// A whole number from the first to the second.
+    /// Reads a whole number within a range.
     pub fn whole(&self, range: (i64, i64)) -> Read<u64> {
         let (least, most) = range;
         match &self.node.value {
@@ -66,7 +66,7 @@ impl Item<'_> {
         }
     }
 
-    /// Whole bytes from the first to the second.
+    /// Reads a whole number of bytes within a range.
     pub fn bytes(&self, range: (i64, i64)) -> Read<u64> {
         let n = self.value(Quantity::Size)?;
         if n.abs() > MOST_WHOLE || n != libm::trunc(n) {
@@ -106,7 +106,7 @@ impl Item<'_> {
         Err(self.error(wrong))
     }
 
-    /// A time.
+    /// Reads a time.
     pub fn time(&self, minimum: Minimum) -> Read<Duration> {
         let seconds = self.amount(Quantity::Time, minimum)?;
         let time = Duration::from_secs_f64(seconds);
@@ -117,7 +117,7 @@ impl Item<'_> {
         }
     }
 
-    /// A number, in the quantity's first unit.
+    /// Reads a number, in the quantity's first unit.
     fn value(&self, quantity: Quantity) -> Read<f64> {
         let n = match &self.node.value {
             Value::Integer(n) => *n as f64,
@@ -128,7 +128,7 @@ impl Item<'_> {
         if n.is_finite() { Ok(n) } else { Err(self.wrong(quantity.describe())) }
     }
 
-    /// A number that may change.
+    /// Reads a number that may change.
     pub fn changing(&self, quantity: Quantity, minimum: Minimum, variation: Variation) -> Read<Number> {
         let Value::Table(branch) = &self.node.value else {
             return self.amount(quantity, minimum).map(Number::Constant);
@@ -208,7 +208,7 @@ impl Item<'_> {
         }
     }
 
-    /// A number that must not be zero isn't zero all the time.
+    /// Checks that a number that must be positive is not zero all the time.
     fn some_is_positive(&self, number: &Number, minimum: Minimum) -> Read<()> {
         let positive = match number {
             Number::Constant(n) => *n > 0.0,
@@ -220,7 +220,7 @@ impl Item<'_> {
         if positive || minimum == Minimum::Zero { Ok(()) } else { Err(self.error("it is never above zero")) }
     }
 
-    /// A link's rate.
+    /// Reads the rate of a link.
     pub fn rate(&self) -> Read<LinkRate> {
         match &self.node.value {
             Value::Text(text) if text == "infinite" => return Ok(LinkRate::Infinite),
@@ -246,7 +246,7 @@ impl Item<'_> {
         Ok(LinkRate::Number(rate))
     }
 
-    /// A time of at least a millisecond, or bytes with their unit.
+    /// Reads a time of at least a millisecond, or bytes with their unit.
     pub fn burst(&self) -> Read<Burst> {
         let text = if let Value::Text(text) = &self.node.value { text.as_str() } else { "" };
         if Quantity::Size.units().any(|unit| text.ends_with(unit)) {
@@ -258,7 +258,7 @@ impl Item<'_> {
         }
     }
 
-    /// A queue's limit.
+    /// Reads the limit of a queue.
     pub fn limit(&self) -> Read<QueueLimit> {
         let text = match &self.node.value {
             Value::Text(text) if text == "unlimited" => return Ok(QueueLimit::Unlimited),
@@ -277,7 +277,7 @@ impl Item<'_> {
     }
 }
 
-/// Returns whether `text` is a whole number that 64 bits don't hold.
+/// Returns whether `text` is a whole number that does not fit 64 bits.
 fn is_too_long(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     digits.len() > 1 && digits.bytes().all(|b| b.is_ascii_digit()) && text.parse::<i64>().is_err()

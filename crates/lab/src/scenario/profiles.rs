@@ -45,7 +45,7 @@ impl SctpProfile {
     }
 }
 
-/// Lists all constants, so that those of another program do not depend on Strandcast's defaults.
+/// Constants of ns-2. All of them are listed, so that they do not depend on Strandcast's defaults.
 fn ns2() -> Sctp {
     Sctp {
         profile: SctpProfile::Ns2,
@@ -123,7 +123,7 @@ impl Scenario {
 }
 
 impl Sctp {
-    /// The longest message that fits one packet, bytes: 4-byte padding included, nothing is wasted.
+    /// Length in bytes of the longest message that fits one packet, a multiple of 4 so that no padding is needed.
     pub fn largest_payload(&self) -> u32 {
         u32::from(self.mtu).saturating_sub(self.headers() + u32::from(SCTP_DATA)) / 4 * 4
     }

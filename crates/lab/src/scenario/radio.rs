@@ -18,7 +18,7 @@ pub struct Radio {
     pub place: Placement,
     /// Stations of the radio by the names of their nodes; a station's address is its position here.
     pub stations: Vec<String>,
-    /// Constants of [`strandcast_radio::MediumConfig`] that are not the profile's, by key.
+    /// Constants of [`strandcast_radio::MediumConfig`] that differ from the profile, by key.
     pub medium: Named<String>,
     /// Keys of [`strandcast_radio::DcfConfig`] with their values.
     pub dcf: Named<String>,
@@ -29,7 +29,7 @@ pub struct Radio {
 /// `place = { kind = "grid", … }`
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Placement {
-    /// Stations are nodes with a place of their own.
+    /// Stations are nodes that have positions.
     Nodes,
     /// Nodes in columns and rows, numbered along the rows.
     Grid {
@@ -75,7 +75,7 @@ impl Placement {
         (0..count).map(|number| format!("{prefix}{number}")).collect()
     }
 
-    /// Beginning of the names of the nodes that it makes; `None` if it does not make nodes.
+    /// Beginning of the names of the created nodes; `None` if the placement does not create nodes.
     pub fn prefix(&self) -> Option<&str> {
         match self {
             Placement::Nodes => None,
@@ -87,10 +87,10 @@ impl Placement {
 }
 
 impl Radio {
-    /// The constants that the scenario asks for: those of the profile with single ones replaced.
+    /// The constants of the scenario: the constants of the profile, with some of them replaced.
     ///
     /// # Errors
-    /// The first value that a key cannot have.
+    /// The first invalid value.
     pub fn config(&self) -> Result<RadioConfig, BadValue> {
         let mut config = RadioConfig::of(Profile::from_word(&self.profile).unwrap_or(Profile::Ns2));
         for (key, value) in self.medium.iter().chain(&self.dcf).chain(&self.mobility) {

@@ -7,10 +7,10 @@ use super::model::{Cross, Direction, Link, Scenario};
 use super::radio::Radio;
 use super::value::Named;
 
-/// A part of a way.
+/// A part of a route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hop {
-    /// A link, and in which direction it is passed.
+    /// A link and the direction in which it is used.
     Link {
         /// The link's name.
         link: String,
@@ -32,10 +32,10 @@ pub enum Hop {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RouteError {
-    /// No links at all.
+    /// The list of links is empty.
     #[error("it is empty; a path has at least one link")]
     Empty,
-    /// A name that no link has.
+    /// A name is not the name of a link.
     #[error("there is no link `{link}`{hint}")]
     UnknownLink {
         /// The name.
@@ -43,17 +43,17 @@ pub enum RouteError {
         /// Names that could be meant.
         hint: String,
     },
-    /// A link that does not touch the node where the ones before it end.
+    /// A link does not touch the node at which the links before it end.
     #[error("link `{link}` does not begin or end at `{node}`, which the path has reached; it joins {ends}")]
     Apart {
         /// The link.
         link: String,
-        /// Node at which the route is by then.
+        /// Node at the end of the links before it.
         node: String,
-        /// The link's own nodes.
+        /// The two nodes of the link.
         ends: String,
     },
-    /// A node that is passed twice: a loop.
+    /// A node occurs twice, which makes a loop.
     #[error("link `{link}` comes back to `{node}`: a loop; each node is passed once")]
     Loop {
         /// The link that closes the loop.
@@ -61,7 +61,7 @@ pub enum RouteError {
         /// The node.
         node: String,
     },
-    /// The way uses a radio, and the node is not one of its stations.
+    /// The route uses a radio, and the node is not one of the radio's stations.
     #[error("`{node}` is not a station of radio `{radio}`; give it a place and make it one")]
     NoStation {
         /// The radio.
@@ -69,7 +69,7 @@ pub enum RouteError {
         /// The node.
         node: String,
     },
-    /// No step of the route states where it leaves the radio.
+    /// The node at which the route leaves a radio is not known.
     #[error(
         "the node at which the path leaves radio `{radio}` is not given; let a link follow that begins at one of its stations"
     )]
@@ -77,7 +77,7 @@ pub enum RouteError {
         /// The radio.
         radio: String,
     },
-    /// The way ends elsewhere.
+    /// The route ends at another node.
     #[error("the path ends at `{node}`, not at `{wanted}`; add the links between them")]
     Elsewhere {
         /// Node at which the path ends.
@@ -88,16 +88,17 @@ pub enum RouteError {
 }
 
 impl Scenario {
-    /// The names of the links from one node to another. If both are stations of one radio, that radio; else the way with
-    /// the fewest links, where a radio counts as two. The first by name if several ways have as few. `None`: there is no way.
+    /// Names of the links from one node to another. If both nodes are stations of one radio, the route is that radio.
+    /// Otherwise it is the route with the fewest links, where a radio counts as two links; among equals, it is the
+    /// first by name. `None`: there is no route.
     pub fn route(&self, from: &str, to: &str) -> Option<Vec<String>> {
         Routes::of(self).shortest(from, to)
     }
 
-    /// The way which a list of links makes from one node to another.
+    /// Route that a list of links forms from one node to another.
     ///
     /// # Errors
-    /// The list is no way between them.
+    /// The list is not a route between the nodes.
     pub fn way(&self, from: &str, to: &str, via: &[String]) -> Result<Vec<Hop>, RouteError> {
         way(self, from, Some(to), via).map_err(|(_, error)| error)
     }
@@ -108,10 +109,10 @@ impl Scenario {
         source(&self.links, &cross.via)
     }
 
-    /// The way of background load, and the node where it begins.
+    /// Route of background load, and the node where it begins.
     ///
     /// # Errors
-    /// Its `via` is no way.
+    /// The `via` of the load is not a route.
     pub fn cross_way(&self, cross: &Cross) -> Result<(&str, Vec<Hop>), RouteError> {
         let from = source(&self.links, &cross.via).ok_or_else(|| unknown(self, cross.via.first()))?;
         Ok((from, way(self, from, None, &cross.via).map_err(|(_, error)| error)?))
@@ -138,7 +139,7 @@ fn unknown(network: &Scenario, link: Option<&String>) -> RouteError {
     }
 }
 
-/// Links and radios of each node: made once, used for every route.
+/// Links and radios of each node. The structure is built once and used for every route.
 #[derive(Debug)]
 pub(super) struct Routes<'a> {
     radios: &'a Named<Radio>,
@@ -147,7 +148,7 @@ pub(super) struct Routes<'a> {
     links: Vec<Vec<(&'a str, usize)>>,
 }
 
-/// The distance of a node that was not come to.
+/// Distance of a node that the search did not reach.
 const FAR: usize = usize::MAX;
 
 impl<'a> Routes<'a> {
@@ -189,7 +190,7 @@ impl<'a> Routes<'a> {
         self.radios.iter().find(|(_, radio)| has(radio, from) && has(radio, to)).map(|(name, _)| name)
     }
 
-    /// The links and radios from one node to another, see [`Scenario::route`].
+    /// Names of the links and radios from one node to another; see [`Scenario::route`].
     pub fn shortest(&self, from: &str, to: &str) -> Option<Vec<String>> {
         if from == to {
             return Some(Vec::new());
@@ -231,7 +232,7 @@ impl<'a> Routes<'a> {
     }
 }
 
-/// The way of a list of links and radios; an error comes with the position of the one that is wrong.
+/// Route of a list of links and radios. An error has the position of the wrong one.
 pub(super) fn way(
     network: &Scenario,
     from: &str,
@@ -271,7 +272,7 @@ fn over_link<'a>(name: &str, link: &'a Link, node: &str) -> Result<(Hop, &'a str
     Ok((Hop::Link { link: name.into(), reverse: link.from != node }, there))
 }
 
-/// A radio leads to the end of the way, or to where what follows begins.
+/// Adds a radio to the route. It leads to the end of the route, or to the start of the next link.
 fn over_radio<'a>(
     network: &'a Scenario,
     (name, radio): (&str, &'a Radio),

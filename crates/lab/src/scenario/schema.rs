@@ -28,7 +28,7 @@ struct Schema {
 }
 
 impl Schema {
-    /// A reference to a definition, which is made when it is first needed.
+    /// Reference to a definition. The definition is created when it is first needed.
     fn define(&mut self, name: &str, make: impl FnOnce(&mut Self) -> Value) -> Value {
         if !self.defs.contains_key(name) {
             self.defs.insert(name.into(), Value::Null);
@@ -155,7 +155,7 @@ impl Schema {
         })
     }
 
-    /// A constant number, plain or with a unit.
+    /// Schema of a constant number, with or without a unit.
     fn amount(&mut self, quantity: Quantity, minimum: Minimum) -> Value {
         let name = format!("{quantity:?}{}", if minimum == Minimum::Positive { "_positive" } else { "" });
         self.define(&name.to_lowercase(), |_| {
@@ -167,7 +167,7 @@ impl Schema {
         })
     }
 
-    /// A number that may change.
+    /// Schema of a number that may change.
     fn number(&mut self, quantity: Quantity, minimum: Minimum, variation: Variation) -> Value {
         let constant = self.amount(quantity, minimum);
         let (value, time) =
@@ -211,14 +211,14 @@ impl Schema {
     }
 }
 
-/// A table whose first key must be there.
+/// Schema of a table whose first key is required.
 fn object(properties: &[(&str, Value)]) -> Value {
     let map: Map<String, Value> =
         properties.iter().map(|(key, value)| ((*key).into(), value.clone())).collect();
     json!({ "type": "object", "properties": map, "required": [properties[0].0], "additionalProperties": false })
 }
 
-/// A default as JSON.
+/// Converts a default to JSON.
 fn plain(value: &tree::Value) -> Value {
     match value {
         tree::Value::Switch(on) => (*on).into(),

@@ -10,7 +10,7 @@ use super::tree::{self, Branch, Location, Node};
 /// file. Text needs no quotes. An empty value removes the key that the file gives.
 ///
 /// # Errors
-/// The argument has no key, or takes away what is not there.
+/// The argument has no key, or removes a key that does not exist.
 pub(super) fn apply(branch: &mut Branch, file: &str, argument: &str) -> Result<(), ScenarioError> {
     let wrong = |key: String, message: &str| ScenarioError {
         file: file.into(),

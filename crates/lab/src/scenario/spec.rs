@@ -31,7 +31,7 @@ pub(super) struct ConstantSet {
     pub keys: fn() -> Vec<Constant>,
 }
 
-/// One of them.
+/// A constant.
 pub(super) struct Constant {
     pub name: String,
     /// Values, default and meaning of the key, where the reference lists it.
@@ -42,7 +42,7 @@ pub(super) struct Constant {
 pub(super) struct Variants {
     /// Name of the kinds in the schema.
     pub name: &'static str,
-    /// The key.
+    /// Name of the key that selects the kind.
     pub tag: &'static str,
     /// Default kind; `None`: the table's name selects the kind.
     pub default: Option<&'static str>,
@@ -64,26 +64,26 @@ pub(super) struct Key {
     pub name: &'static str,
     pub value_type: ValueType,
     pub default: Default,
-    /// One sentence, which fits a cell of a table.
+    /// Meaning of the key in one sentence, which fits a cell of a table.
     pub doc: &'static str,
     /// Bound for times above which a plain number causes a warning.
     pub longest: Longest,
 }
 
 impl Key {
-    /// A key whose name and meaning follow.
+    /// Creates a key without name and meaning.
     pub const fn new(value_type: ValueType, default: Default) -> Self {
         Key { name: "", value_type, default, doc: "", longest: Longest::Day }
     }
 
-    /// The key under another name; an empty `doc` keeps the meaning.
+    /// Returns the key with another name. An empty `doc` keeps the meaning.
     pub const fn named(self, name: &'static str, doc: &'static str) -> Self {
         let doc = if doc.is_empty() { self.doc } else { doc };
         Key { name, doc, ..self }
     }
 }
 
-/// Value where a key isn't given.
+/// Value of a key that is not given.
 #[derive(Clone, Copy)]
 pub(super) enum Default {
     /// The key must be given.
@@ -103,9 +103,9 @@ pub(super) enum ValueType {
     Switch,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// A whole number from the first to the second.
+    /// A whole number within this range.
     Whole(i64, i64),
-    /// Whole bytes from the first to the second, also with a unit.
+    /// A whole number of bytes within this range, also with a unit.
     Size(i64, i64),
     /// A number with a unit.
     Amount(Quantity, Minimum),
@@ -125,11 +125,11 @@ pub(super) enum ValueType {
     File,
     /// A table.
     Table(&'static Keys),
-    /// Tables by names of one's own.
+    /// Tables with names that the user chooses.
     NamedTables(&'static Keys),
     /// A table of several kinds.
     Variant(&'static Variants),
-    /// Tables of several kinds by names of one's own.
+    /// Tables of several kinds, with names that the user chooses.
     NamedVariants(&'static Variants),
     /// One outage or pause, or several by name.
     Down(&'static Keys),
@@ -167,7 +167,7 @@ impl ValueType {
 pub(super) enum Minimum {
     /// Zero.
     Zero,
-    /// Anything above zero.
+    /// Any positive number.
     Positive,
 }
 

@@ -15,9 +15,9 @@ use super::{LARGEST_TRACE, Warning, input, warning};
 
 /// State that all parts of one file share.
 pub(super) struct Source<'a> {
-    /// The file, as errors call it.
+    /// Name of the file in errors.
     pub file: &'a str,
-    /// The folder that files are relative to.
+    /// Folder to which names of files are relative.
     pub folder: &'a Path,
     /// Contents of the files read so far.
     pub files: RefCell<BTreeMap<PathBuf, Arc<str>>>,
@@ -38,7 +38,7 @@ impl Source<'_> {
 
 pub(super) type Read<T> = Result<T, ScenarioError>;
 
-/// `links` and `b.c` make `links."b.c"`.
+/// Joins parts of a key: `links` and `b.c` become `links."b.c"`.
 pub(super) fn dotted(key: &str, part: &str) -> String {
     let bare = !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     let part = if bare { part.to_string() } else { format!("\"{part}\"") };
@@ -48,7 +48,7 @@ pub(super) fn dotted(key: &str, part: &str) -> String {
 /// A table.
 pub(super) struct Table<'a> {
     source: &'a Source<'a>,
-    /// Key of the table, with those above it.
+    /// Full name of the table's key.
     pub key: String,
     at: Location,
     branch: Branch,
@@ -58,13 +58,13 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// The whole file.
+    /// Creates the table of the whole file.
     pub fn root(source: &'a Source<'a>, branch: Branch, keys: &'static Keys) -> Read<Self> {
         let node = Node { at: Location::Line(1), value: Value::Table(branch) };
         Item { source, key: String::new(), longest: Longest::Day, node }.table(keys)
     }
 
-    /// The value of a key, or its default.
+    /// Returns the value of a key, or its default.
     pub fn given(&self, key: &Key) -> Option<Item<'a>> {
         debug_assert!(self.keys.has(key.name), "{} is a key of another table", key.name);
         let node = match (self.branch.get(key.name), key.default) {
@@ -75,7 +75,7 @@ impl<'a> Table<'a> {
         Some(Item { source: self.source, key: dotted(&self.key, key.name), longest: key.longest, node })
     }
 
-    /// The value of a key that must be there, or its default.
+    /// Returns the value of a required key, or its default.
     pub fn item(&self, key: &Key) -> Read<Item<'a>> {
         self.given(key).ok_or_else(|| {
             let missing = || format!("`{}` is missing; give {}", key.name, key.value_type.describe());
@@ -88,7 +88,7 @@ impl<'a> Table<'a> {
         self.branch.contains_key(name)
     }
 
-    /// Results of `read` for the tables of a key, by name.
+    /// Calls `read` for the tables of a key, and returns the results by name.
     pub fn named<T>(
         &self,
         key: &Key,
@@ -112,7 +112,7 @@ impl<'a> Table<'a> {
         Ok(tables)
     }
 
-    /// Notes which names of the file could have been meant by a table that an argument has made.
+    /// Records the names of the file that a table made by an argument may have been meant to change.
     fn stands_beside(&mut self, name: &str, names: &[String]) {
         if self.is_set() {
             let hint = hint(name, names.iter().map(String::as_str));
@@ -120,7 +120,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The value of a key for a table; an empty one if it isn't given.
+    /// Returns the value of a key for a table; an empty table if the key is not given.
     pub fn item_or_empty(&self, key: &Key) -> Item<'a> {
         self.given(key).unwrap_or_else(|| Item {
             source: self.source,
@@ -130,12 +130,12 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// A mistake that no single key has made.
+    /// Returns the error for a mistake that does not belong to a single key.
     pub fn error(&self, message: impl Into<String>) -> ScenarioError {
         self.source.error(&self.at, &self.key, message)
     }
 
-    /// A mistake in the value of a key, or in its absence.
+    /// Returns the error for a mistake in the value of a key, or for its absence.
     pub fn error_at(&self, key: &Key, message: impl Into<String>) -> ScenarioError {
         let at = self.branch.get(key.name).map_or(&self.at, |node| &node.at);
         self.source.error(at, &dotted(&self.key, key.name), message)
@@ -151,7 +151,7 @@ impl<'a> Table<'a> {
 #[derive(Clone)]
 pub(super) struct Item<'a> {
     pub source: &'a Source<'a>,
-    /// Key of the value, with those above it.
+    /// Full name of the value's key.
     pub key: String,
     /// Value above which a time without a unit causes a warning.
     pub longest: Longest,
@@ -159,12 +159,12 @@ pub(super) struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// A mistake in this value.
+    /// Returns the error for a mistake in this value.
     pub fn error(&self, message: impl Into<String>) -> ScenarioError {
         self.source.error(&self.node.at, &self.key, message)
     }
 
-    /// Notes that this value is probably not meant.
+    /// Warns that this value is probably a mistake.
     pub fn warn(&self, message: impl Into<String>) {
         self.source.warnings.borrow_mut().push(Warning { at: self.error(message) });
     }
@@ -220,7 +220,7 @@ impl<'a> Item<'a> {
         find(text).ok_or_else(|| self.error(format!("there is no `{text}`{}", hint(text, words))))
     }
 
-    /// A table with these keys.
+    /// Returns the value as a table with these keys.
     pub fn table(self, keys: &'static Keys) -> Read<Table<'a>> {
         self.tagged(keys, None)
     }
@@ -242,7 +242,8 @@ impl<'a> Item<'a> {
         Ok(Table { source: self.source, key: self.key, at: self.node.at, branch, keys, unknown: None })
     }
 
-    /// A table of one of these kinds, and which one it is; `implied` is the kind of one that doesn't say.
+    /// Returns the value as a table of one of these kinds, with the kind. `implied` is the kind of a table that does
+    /// not give one.
     pub fn kind(self, kinds: &'static Variants, implied: &str) -> Read<(usize, Table<'a>)> {
         let Value::Table(branch) = &self.node.value else {
             return Err(self.wrong("a table"));
@@ -258,12 +259,12 @@ impl<'a> Item<'a> {
         Ok((at, self.tagged(keys, Some((kinds, name)))?))
     }
 
-    /// A value inside this one.
+    /// Returns a value inside this one.
     pub fn part(&self, key: String, node: &Node) -> Item<'a> {
         Item { source: self.source, key, longest: self.longest, node: node.clone() }
     }
 
-    /// The values of a table whose keys are names.
+    /// Returns the values of a table whose keys are names.
     pub fn children(self) -> Read<Vec<(String, Item<'a>)>> {
         let Value::Table(branch) = self.node.value else {
             let expected = match self.key.rsplit('.').next() {
@@ -285,7 +286,7 @@ impl<'a> Item<'a> {
         branch.into_iter().map(child).collect()
     }
 
-    /// The elements of a list.
+    /// Returns the elements of a list.
     pub fn list(&self, expected: &str) -> Read<Vec<Item<'a>>> {
         let Value::List(list) = &self.node.value else {
             return Err(self.wrong(expected));
@@ -293,14 +294,14 @@ impl<'a> Item<'a> {
         Ok(list.iter().map(|node| self.part(self.key.clone(), node)).collect())
     }
 
-    /// The names in a list, each with its place.
+    /// Returns the names in a list, each with its position.
     pub fn names(&self) -> Read<(Vec<Item<'a>>, Vec<String>)> {
         let items = self.list("a list of links as [\"a\", \"b\"]")?;
         let names = items.iter().map(Item::text).collect::<Read<_>>()?;
         Ok((items, names))
     }
 
-    /// The file that is named here.
+    /// Reads the file that this value names.
     pub fn file(&self) -> Read<TraceFile> {
         let name = self.text()?;
         let path = self.source.folder.join(&name);
@@ -315,7 +316,7 @@ impl<'a> Item<'a> {
         Ok(TraceFile { path, text })
     }
 
-    /// A mistake in a line of a file that is named here.
+    /// Returns the error for a mistake in a line of a file that this value names.
     pub fn error_in(&self, file: &TraceFile, line: usize, message: &str) -> ScenarioError {
         ScenarioError {
             file: file.path.display().to_string(),
@@ -344,7 +345,7 @@ fn line(at: &Location) -> usize {
     }
 }
 
-/// Results of `read` for named tables, by name.
+/// Calls `read` for named tables, and returns the results by name.
 pub(super) fn named<T, U>(entries: Vec<(String, T)>, mut read: impl FnMut(T) -> Read<U>) -> Read<Named<U>> {
     entries.into_iter().map(|(name, entry)| Ok((name, read(entry)?))).collect()
 }

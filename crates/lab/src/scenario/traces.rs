@@ -11,7 +11,7 @@ use super::units::Quantity;
 use super::value::TraceFile;
 use super::warning::{LONG_DELAY, MIN_RATE};
 
-/// A trace of numbers: lines of seconds and value.
+/// Reads a trace of numbers: lines of seconds and value.
 pub(super) fn numbers(
     item: &Item<'_>,
     file: &TraceFile,

@@ -60,7 +60,7 @@ pub(super) struct NotToml {
     pub message: String,
 }
 
-/// The tree of a file.
+/// Parses a file into a tree.
 pub(super) fn read(text: &str) -> Result<Branch, NotToml> {
     let lines = Lines::of(text);
     let wrong = |error: toml::de::Error| NotToml {
@@ -146,7 +146,7 @@ fn node(value: Spanned<DeValue<'_>>, place: &dyn Fn(usize) -> Location, at: Loca
     Ok(Node { at, value })
 }
 
-/// Positions at which a text's lines begin.
+/// Positions at which the lines of a text begin.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -154,7 +154,7 @@ impl Lines {
         Lines(text.match_indices('\n').map(|(at, _)| at + 1).collect())
     }
 
-    /// The line of this byte.
+    /// Line of the byte at `offset`.
     fn at(&self, offset: usize) -> usize {
         self.0.partition_point(|&start| start <= offset) + 1
     }

@@ -7,21 +7,21 @@ use super::table::{Item, Read, Table};
 use super::tree::Value;
 use super::warning::Longest;
 
-/// A sort of value: its meaning, its parser and its output.
+/// A type of value: its meaning, its parser and its output.
 pub(super) struct Sort<T> {
     pub value_type: ValueType,
     pub read: fn(&Item<'_>) -> Read<T>,
-    /// `Null`: not at all.
+    /// Function that writes a value. `Null`: the value is not written.
     pub write: fn(&T) -> Json,
 }
 
 impl<T> Sort<T> {
-    /// A key that must be given.
+    /// Creates a key that must be given.
     pub const fn required(&self) -> Given<T> {
         self.given(Default::Required)
     }
 
-    /// A key that has this value where it isn't given.
+    /// Creates a key with this default.
     pub const fn or(&self, value: &'static str) -> Given<T> {
         self.given(Default::Is(value))
     }
@@ -30,7 +30,7 @@ impl<T> Sort<T> {
         Given { key: Key::new(self.value_type, default), read: self.read, write: self.write }
     }
 
-    /// A key that has no value if it is not given; words describe that case.
+    /// Creates a key that has no value if it is not given. `words` describe that case.
     pub const fn otherwise(&self, words: &'static str) -> Optional<T> {
         Optional { key: Key::new(self.value_type, Default::Else(words)), read: self.read, write: self.write }
     }
@@ -58,7 +58,7 @@ macro_rules! declared {
         }
 
         impl$(<$generic>)? $name$(<$generic>)? {
-            /// The key under another name; an empty `doc` keeps the meaning.
+            /// Sets name and meaning of the key. An empty `doc` keeps the meaning.
             pub const fn named(&self, name: &'static str, doc: &'static str) -> Self {
                 $name { key: self.key.named(name, doc), $($field: self.$field,)* }
             }
@@ -91,10 +91,10 @@ declared! {
     Constants<> { set: &'static ConstantSet, }
 }
 
-/// Variants of tables, and what each stands for.
+/// Kinds of tables, with the value of each kind.
 pub(super) struct VariantsOf<K: 'static> {
     pub kinds: Variants,
-    /// Keys, in the same order.
+    /// Values of the kinds, in the same order.
     pub each: &'static [K],
 }
 
@@ -181,32 +181,32 @@ impl Constants {
 }
 
 impl<'a> Table<'a> {
-    /// The value of a key that always has one.
+    /// Returns the value of a key that always has one.
     pub fn get<T>(&self, key: &Given<T>) -> Read<T> {
         (key.read)(&self.item(&key.key)?)
     }
 
-    /// The value of a key, if it is given.
+    /// Returns the value of a key, if it is given.
     pub fn maybe<T>(&self, key: &Optional<T>) -> Read<Option<T>> {
         self.given(&key.key).map(|item| (key.read)(&item)).transpose()
     }
 
-    /// The value of a key that must be given here.
+    /// Returns the value of a key that must be given here.
     pub fn need<T>(&self, key: &Optional<T>) -> Read<T> {
         (key.read)(&self.item(&key.key)?)
     }
 
-    /// The table of a key; empty if it isn't given.
+    /// Returns the table of a key; empty if the key is not given.
     pub fn inner(&self, key: &Inner) -> Read<Table<'a>> {
         self.item_or_empty(&key.key).table(key.keys)
     }
 
-    /// The tables of a key, by name.
+    /// Returns the tables of a key, by name.
     pub fn each(&self, key: &Each) -> Read<Vec<(String, Table<'a>)>> {
         self.named(&key.key, |_, item| item.table(key.keys), |table| table)
     }
 
-    /// One table with the name of the key, or several by name; `like` is an example.
+    /// Returns one table with the name of the key, or several tables by name. `like` is an example for errors.
     pub fn one_or_more(&self, key: &Outages, like: &str) -> Read<Vec<(String, Table<'a>)>> {
         let item = self.item_or_empty(&key.key);
         let several = match &item.node.value {
@@ -217,12 +217,12 @@ impl<'a> Table<'a> {
         each.into_iter().map(|(name, item)| Ok((name, item.table(key.keys)?))).collect()
     }
 
-    /// The table of a key and its kind.
+    /// Returns the table of a key and its kind.
     pub fn kind<K: Copy>(&self, key: &OneOf<K>) -> Read<(K, Table<'a>)> {
         kind(self.item_or_empty(&key.key), key.kinds, "")
     }
 
-    /// The tables of a key and their kinds, by name.
+    /// Returns the tables of a key and their kinds, by name.
     pub fn kinds<K: Copy>(&self, key: &EachOf<K>) -> Read<Vec<(String, (K, Table<'a>))>> {
         self.named(&key.key, |name, item| kind(item, key.kinds, name), |(_, table)| table)
     }
@@ -233,7 +233,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// A table of one of these kinds; its name selects the kind unless a key does.
+/// Reads a table of one of these kinds. The table's name selects the kind, unless a key does.
 fn kind<'a, K: Copy>(item: Item<'a>, kinds: &'static VariantsOf<K>, name: &str) -> Read<(K, Table<'a>)> {
     let (at, table) = item.kind(&kinds.kinds, kinds.kinds.default.unwrap_or(name))?;
     Ok((kinds.each[at], table))
@@ -241,12 +241,12 @@ fn kind<'a, K: Copy>(item: Item<'a>, kinds: &'static VariantsOf<K>, name: &str) 
 
 /// Keys that are declared together.
 pub(super) trait Group {
-    /// All of them, without those that a table shares with others.
+    /// All keys of the group, without keys that a table shares with others.
     const OWN: &'static [Key];
 }
 
 /// Declares the keys of a table: a struct with a field for each, the constant of that type, and the description of the
-/// table. Without the table's name they are keys that tables share.
+/// table. Without a name for the table, the keys are a group that several tables share.
 ///
 /// A field has documentation, which is the key's meaning, a name, a type and a constructor. A field without
 /// documentation is also a key of another table, with the same meaning.

@@ -25,7 +25,7 @@ pub(super) enum Quantity {
     Plain,
 }
 
-/// A unit's name and how many of the first unit it is: times the first number, through the second.
+/// A unit: its name and its value in the quantity's first unit, as a factor and a divisor.
 type Unit = (&'static str, f64, f64);
 
 const RATE: &[Unit] = &[
@@ -38,7 +38,7 @@ const RATE: &[Unit] = &[
     ("Mbps", 1e6, 1.0),
     ("Gbps", 1e9, 1.0),
 ];
-/// Units of bytes per second, which are refused, and how many bytes per second they are.
+/// Units of bytes per second, which are refused, each with its value in bytes per second.
 const BYTE_RATES: &[(&str, f64)] = &[
     ("B/s", 1.0),
     ("kB/s", 1e3),
@@ -221,7 +221,7 @@ pub fn amount(text: &str, quantity: Option<&str>) -> Result<f64, String> {
     }
 }
 
-/// The longest number that `text` begins with, and what follows it.
+/// Returns the longest number at the beginning of `text`, and the rest of the text.
 fn split(text: &str) -> Option<(f64, &str)> {
     if !text.starts_with(|c: char| c.is_ascii_digit() || ['+', '-', '.'].contains(&c)) {
         return None;

@@ -9,11 +9,11 @@ use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 use strandcast_netem::number;
 
-/// Named things keep the order of their names, so that a run does not depend on the order in the file.
+/// Values by name. They are ordered by name, so that a run does not depend on the order in the file.
 pub type Named<T> = BTreeMap<String, T>;
 
-/// A file that a scenario refers to, as it was when the scenario was read. As part of a scenario's hash it is its
-/// contents, wherever it lies.
+/// A file that a scenario refers to, as it was when the scenario was read. A scenario's hash includes the content of
+/// the file, and not its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceFile {
     /// Path of the file, resolved against the scenario's folder.
@@ -36,7 +36,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 /// A number of a link or source that may change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Number {
-    /// Always the same.
+    /// The number is constant.
     Constant(f64),
     /// `{ uniform = [low, high], every = … }`
     Uniform {
@@ -47,7 +47,7 @@ pub enum Number {
         /// Times at which the number is drawn.
         every: Every,
     },
-    /// `{ steps = [[time, value], …] }`: from each time on.
+    /// `{ steps = [[time, value], …] }`: each value holds from its time on.
     Steps(Vec<(Duration, f64)>),
     /// `{ trace = "file.csv", loop = true }`: lines of seconds and value (SI).
     Trace {
@@ -67,16 +67,16 @@ pub enum Number {
         /// Times at which the number is drawn.
         every: Every,
     },
-    /// `{ trace = ["a.csv", "b.csv"], loop = true, offset = "random" }`: one of them, drawn once a run.
+    /// `{ trace = ["a.csv", "b.csv"], loop = true, offset = "random" }`: one of the traces, drawn once per run.
     Traces {
         /// The files.
         files: Vec<TraceFile>,
         /// Begin again after the last line's time.
         repeat: bool,
-        /// Begin within the trace.
+        /// Time in the trace at which a run starts.
         offset: Offset,
     },
-    /// `cause = "NAME"`: the draws are those of the cause.
+    /// `cause = "NAME"`: the number uses the random draws of the cause.
     Caused {
         /// Name of the cause.
         cause: String,
@@ -128,7 +128,7 @@ impl Law {
 pub enum Offset {
     /// A time of the trace.
     Fixed(Duration),
-    /// Drawn once a run.
+    /// A random time, drawn once per run.
     Random,
 }
 
@@ -148,10 +148,10 @@ pub enum Every {
 pub enum LinkRate {
     /// Packets take no time.
     Infinite,
-    /// bit/s.
+    /// Rate in bit/s.
     Number(Number),
-    /// `{ trace = "file" }` of a mahimahi file (any name that does not end in `.csv`): milliseconds, a line each, at
-    /// which 1500 bytes may leave.
+    /// `{ trace = "file" }` with a mahimahi file (any name that does not end in `.csv`). Each line has a time in
+    /// milliseconds at which 1500 bytes may leave.
     Opportunities {
         /// The file.
         file: TraceFile,
@@ -160,9 +160,9 @@ pub enum LinkRate {
     Recorded {
         /// The files.
         files: Vec<TraceFile>,
-        /// Begin within the trace.
+        /// Time in the trace at which a run starts.
         offset: Offset,
-        /// Name of the cause whose draws hold.
+        /// Name of the cause whose random draws select the file and the offset.
         cause: Option<String>,
     },
 }
@@ -170,7 +170,7 @@ pub enum LinkRate {
 /// Capacity of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum QueueLimit {
-    /// Everything.
+    /// The queue has no limit.
     Unlimited,
     /// `"50 packets"`, or a plain number.
     Packets(u64),

@@ -7,11 +7,11 @@ use strandcast_keys::text::printable;
 use super::error::ScenarioError;
 use super::units::Quantity;
 
-/// A number of a scenario file, of an argument that changes it, or of a trace it refers to, that is probably not meant:
+/// A number of a scenario file, of an argument that changes it, or of a trace it refers to, that is probably a mistake:
 /// `FILE:LINE: KEY: why; how to mend it`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// Position, as in [`ScenarioError`], with a message that describes the improbable value and what could be meant.
+    /// Position, as in [`ScenarioError`], with a message that describes the improbable value and suggests another one.
     pub at: ScenarioError,
 }
 
@@ -51,7 +51,7 @@ pub(super) enum Longest {
     TenMinutes,
     /// Times of at most an hour.
     Hour,
-    /// The length of a run, and moments in it.
+    /// The length of a run, and times within a run.
     Day,
 }
 

@@ -22,10 +22,10 @@ use super::radio::{Placement, Radio};
 use super::typed::{Declared, Entry};
 use super::value::{Named, TcpValue};
 
-/// Returns the complete scenario, defaults included, as tables of a scenario file. A reader of these tables gets the
-/// same scenario, with the same [`hash`](super::hash). Numbers are plain, in SI units. The limit of a queue in bytes
-/// has a unit, because a plain number counts packets. A value that is absent has no key: the end of an outage that does
-/// not end, the size of messages that fill a packet.
+/// Returns the complete scenario with defaults, as tables of a scenario file. A reader of these tables gets the same
+/// scenario, with the same [`hash`](super::hash). Numbers are plain, in SI units. The limit of a queue in bytes has a
+/// unit, because a plain number counts packets. A value that is absent has no key: the end of an outage that does not
+/// end, the size of messages that fill a packet.
 pub fn written(scenario: &Scenario) -> Value {
     let Scenario { title, run, host, nodes, links, radio, flows, cross } = scenario;
     let Run { time, warmup, seed, runs, series } = run;
@@ -49,7 +49,7 @@ pub fn written(scenario: &Scenario) -> Value {
     ])
 }
 
-/// The nodes that no radio's place makes.
+/// Nodes that no radio's placement creates.
 fn own_nodes(nodes: &Named<Node>, radios: &Named<Radio>) -> Map<String, Value> {
     let made: BTreeSet<String> = radios.values().flat_map(|radio| radio.place.nodes()).collect();
     let write = |(name, Node { place }): (&String, &Node)| {
@@ -246,7 +246,7 @@ fn path(path: &Path) -> Value {
     ])
 }
 
-/// The constants of SCTP; those that files rarely give only where the profile has others.
+/// Constants of SCTP. Constants that files rarely give are written only if they differ from the profile.
 fn sctp_constants(sctp: &Sctp) -> Vec<Entry> {
     let own = sctp.profile.transport();
     let as_profile = [
@@ -261,7 +261,7 @@ fn sctp_constants(sctp: &Sctp) -> Vec<Entry> {
     entries
 }
 
-/// The profile of TCP, and the constants that it does not have.
+/// Profile of TCP, and the constants that differ from it.
 fn tcp_constants(tcp: &Tcp) -> [Entry; 2] {
     let Tcp { profile, set } = tcp;
     let set = each(set, |value| match value {

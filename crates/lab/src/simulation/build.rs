@@ -19,7 +19,7 @@ use crate::scenario::{Flow, Path, Scenario};
 #[derive(Debug)]
 pub struct Simulation {
     pub(super) network: Network<Metrics>,
-    /// The flows' time 0, when results begin to count, and the end.
+    /// The flows' time 0; the time at which results begin to count; the end of the run.
     pub(super) origin: Instant,
     pub(super) warm: Instant,
     pub(super) end: Instant,
@@ -45,7 +45,7 @@ pub(super) struct FlowInfo {
 }
 
 impl Simulation {
-    /// Builds `scenario` for one `seed`; `scheme` replaces that of flows to be compared.
+    /// Builds `scenario` for one `seed`. `scheme` replaces the scheme of the compared flows.
     ///
     /// # Errors
     /// Errors of the catalog about a scheme, and numbers that a link cannot have.
@@ -58,8 +58,8 @@ impl Simulation {
         Simulation::build(scenario, catalog, seed, scheme, None)
     }
 
-    /// As [`new`](Self::new); the first instance of the flow named `tapped`, if any, has no transport: its packets come from
-    /// outside.
+    /// Builds a simulation as [`new`](Self::new) does. If `tapped` names a flow, its first instance has no transport:
+    /// its packets come from outside.
     pub(super) fn build(
         scenario: &Scenario,
         catalog: &dyn Catalog,
@@ -158,7 +158,8 @@ impl Simulation {
     }
 }
 
-/// Name of the run's scheme: the requested one, else that of the compared flow, else of the first flow.
+/// Name of the run's scheme: the requested scheme, otherwise the scheme of the compared flow, otherwise the scheme of
+/// the first flow.
 fn label(scenario: &Scenario, scheme: Option<&str>) -> String {
     let flows = || scenario.flows.values();
     let of = |flow: &Flow| flow.transport.spec();

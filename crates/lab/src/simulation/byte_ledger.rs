@@ -1,10 +1,10 @@
-//! Times at which the application handed in the messages of a byte stream.
+//! Times at which the application submitted the messages of a byte stream.
 
 use std::collections::VecDeque;
 
 use strandcast_proto::time::Instant;
 
-/// Messages of a transport without message boundaries, by the byte they end with.
+/// Messages of a transport without message boundaries, by the position of their last byte.
 #[derive(Debug, Default)]
 pub(super) struct ByteLedger {
     submitted: u64,
@@ -29,7 +29,7 @@ pub(super) struct Done {
 }
 
 impl ByteLedger {
-    /// A message was handed in.
+    /// Records a submitted message.
     pub fn submit(&mut self, now: Instant, message: u64, bytes: u32) {
         self.submitted += u64::from(bytes);
         self.open.push_back(Entry { message, bytes, end: self.submitted, at: now });
@@ -40,7 +40,7 @@ impl ByteLedger {
         self.delivered += bytes;
     }
 
-    /// The next message that is whole.
+    /// Returns the next complete message.
     pub fn next_done(&mut self) -> Option<Done> {
         let entry = self.open.pop_front_if(|entry| entry.end <= self.delivered)?;
         Some(Done { message: entry.message, bytes: entry.bytes, submitted: entry.at })

@@ -1,4 +1,4 @@
-//! A scenario's network for packets of real programs: the caller keeps the clock.
+//! A scenario's network for packets of real programs. The caller controls the clock.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -15,16 +15,17 @@ use super::plan::ScheduledEvent;
 use super::{BuildError, Metrics, Simulation};
 use crate::scenario::Scenario;
 
-/// A scenario whose network carries IP packets from outside, in place of one flow. All else is simulated: links, radios,
-/// outages, background load and the other flows.
+/// A scenario whose network carries IP packets from outside, in place of one flow. Links, radios, outages, background
+/// load and the other flows are simulated.
 ///
-/// Use: [`advance`](Self::advance) to the present, [`send`](Self::send) the packets that programs have written, and
-/// [`receive`](Self::receive) at both ends until `None`; again at each [`next_time`](Self::next_time). Times are since the
-/// flows' time 0 and must not go back. A late call delivers late, and changes no link.
+/// The caller calls [`advance`](Self::advance) with the present time, [`send`](Self::send) for each packet that a
+/// program has written, and [`receive`](Self::receive) at both ends until it returns `None`. The caller repeats this at
+/// each [`next_time`](Self::next_time). Times count from the flows' time 0 and must not decrease. A late call delivers
+/// packets late, and does not change the behaviour of links.
 ///
 /// Model: the links and random draws are those of a simulation with the same seed; hosts of programs have no simulated
-/// delay. An outage gives no notice to programs, and paths exist from the start to the end, whatever `notify`, `join` and
-/// `leave` say.
+/// delay. Programs get no notice of an outage, and paths exist from the start to the end: `notify`, `join` and `leave`
+/// have no effect.
 #[derive(Debug)]
 pub struct Emulation {
     simulation: Simulation,
@@ -34,7 +35,7 @@ pub struct Emulation {
     paths: Vec<String>,
 }
 
-/// An end of the flow whose place real programs take.
+/// An end of the flow that real programs replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The flow's sender.
@@ -49,7 +50,7 @@ impl End {
 }
 
 impl Emulation {
-    /// Builds `scenario` for one seed, with programs in place of `flow`, up to time 0.
+    /// Builds `scenario` for one seed, with programs in place of `flow`, and simulates it up to time 0.
     ///
     /// # Errors
     /// There is no such flow, or the scenario cannot be built.
@@ -82,30 +83,31 @@ impl Emulation {
         &self.paths
     }
 
-    /// Sends an IP packet from an end over the path with a number, at [`now`](Self::now).
+    /// Sends an IP packet from an end over the path with this number, at [`now`](Self::now).
     pub fn send(&mut self, end: End, path: u8, packet: Bytes) {
         let id = self.ends[end as usize];
         self.simulation.network.with_agent(id, |_, tap: &mut Tap| tap.send(path, packet));
     }
 
-    /// Time up to which everything has happened.
+    /// Time up to which the network has been simulated.
     pub fn now(&self) -> Duration {
         self.simulation.network.now().saturating_since(self.simulation.origin)
     }
 
-    /// Time of the next event, which [`advance`](Self::advance) should not be called much later than.
+    /// Time of the next event. [`advance`](Self::advance) should be called at this time.
     pub fn next_time(&self) -> Option<Duration> {
         let outage = self.outages.front().map(|(at, _)| *at);
         let next = self.simulation.network.next_time().into_iter().chain(outage).min()?;
         Some(next.saturating_since(self.simulation.origin))
     }
 
-    /// Lets everything happen up to and including `to`.
+    /// Simulates the network up to and including `to`.
     pub fn advance(&mut self, to: Duration) {
         while !self.advance_within(to, usize::MAX) {}
     }
 
-    /// Lets at most about `events` events happen up to and including `to`. Returns whether none is left.
+    /// Simulates about `events` events at most, up to and including `to`. Returns whether all events up to that time
+    /// have been simulated.
     pub fn advance_within(&mut self, to: Duration, events: usize) -> bool {
         let to = self.simulation.origin + to;
         let network = &mut self.simulation.network;

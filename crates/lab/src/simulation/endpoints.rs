@@ -27,7 +27,7 @@ use super::{BuildError, Metrics};
 use crate::result::meter::VideoSpec;
 use crate::scenario::{App, Flow, Frames, Number, Scenario, Sctp, TraceFile, Transport, Video};
 
-/// Bytes of a full packet, whose serialisation time bounds a host's delay.
+/// Bytes of a full packet. Its serialisation time is the upper bound of a host's delay.
 const FULL_PACKET: f64 = 1500.0;
 /// UDP port of the receiving side (RFC 6951).
 const PORT: u16 = 9899;
@@ -65,7 +65,7 @@ pub(super) struct BuiltPath {
 }
 
 impl FlowBuilder<'_> {
-    /// Makes an instance of a flow between two nodes; `label` names it and its random streams.
+    /// Builds an instance of a flow between two nodes. `label` names the instance and its random streams.
     pub fn flow(
         &self,
         network: &mut Network<Metrics>,
@@ -141,7 +141,7 @@ impl FlowBuilder<'_> {
         plan.map_err(|error| BuildError::new(&format!("{key}.scheme"), &error.to_string()))
     }
 
-    /// The routes of a flow's paths. The two agents that are added next are its ends.
+    /// Builds the routes of a flow's paths. The next two agents that are added are its ends.
     fn paths(
         &self,
         network: &mut Network<Metrics>,
@@ -180,13 +180,13 @@ impl FlowBuilder<'_> {
         Ok(made)
     }
 
-    /// The longest wait of a host before it sends over `steps`.
+    /// Longest wait of a packet in its host before it is sent over `steps`.
     pub fn overhead(&self, steps: &[Step]) -> Option<Duration> {
         let most = self.plan.slowest(steps, FULL_PACKET);
         (self.scenario.host.overhead && !most.is_zero()).then_some(most)
     }
 
-    /// The number of an application that may change, at work: a video's spacing, or the rate of another one.
+    /// Converts a number of an application that may change, such as a video's spacing or another application's rate.
     fn level(
         &self,
         app: &App,
@@ -311,7 +311,8 @@ impl Pairing {
         Pairing { identities, peer }
     }
 
-    /// The receiver admits the sender. Results depend on no processor: the cipher is the same everywhere.
+    /// Configuration of the seal of one side. The receiver admits the sender. The cipher is fixed, so that results do
+    /// not depend on the processor.
     fn seal(&self, side: usize) -> SealConfig {
         let senders = [self.identities[0].public()].into();
         let grant = Grant { token: self.peer.token.clone(), senders, open: false, once: false };
@@ -371,7 +372,7 @@ fn changes(paths: &[BuiltPath], tuples: &[[FourTuple; 2]]) -> Vec<PathPlan> {
     plan
 }
 
-/// A path's addresses as the sender sees them, and as the receiver does: each path is an uplink of the sender.
+/// 4-tuples of a path at the sender and at the receiver. Each path is an uplink of the sender.
 fn tuples(path: u8) -> [FourTuple; 2] {
     let ip = |last| IpAddr::V4(Ipv4Addr::new(10, 0, path, last));
     let near = SocketAddr::new(ip(2), 40_000);

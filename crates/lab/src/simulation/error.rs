@@ -2,12 +2,12 @@
 
 use core::fmt;
 
-/// Reason why a scenario cannot be built, as far as only the catalog of schemes can find it.
+/// Reason why a scenario cannot be built. Only mistakes that need the catalog of schemes are found here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildError {
-    /// The key in the scenario.
+    /// Key of the scenario with the mistake.
     pub key: String,
-    /// Mistake, and how to mend it.
+    /// Description of the mistake, and how to mend it.
     pub message: String,
 }
 

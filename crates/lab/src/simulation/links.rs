@@ -13,13 +13,13 @@ use super::BuildError;
 use super::values::{begin, cause, in_file, number};
 use crate::scenario::{self, Direction, LinkRate, Loss, Number, TraceFile};
 
-/// One direction of a link as the simulator builds it, for programs that drive the
-/// [`Link`](strandcast_netem::link::Link)s of a scenario elsewhere. Times in numbers and traces count from `origin`;
-/// `key` is the link's key in the scenario (`links.NAME`), `seeds` are the run's, from which causes draw. Outages
-/// (`down`) are the caller's.
+/// Configuration of one direction of a link, for programs that use the [`Link`](strandcast_netem::link::Link)s of a
+/// scenario without the simulator. Times in numbers and traces count from `origin`. `key` is the link's key in the
+/// scenario (`links.NAME`), and `seeds` are the seeds of the run, from which causes draw. Outages (`down`) are the
+/// caller's task.
 ///
 /// # Errors
-/// A trace or a list that cannot be read, or numbers which no link has.
+/// A trace or a list cannot be read, or a number is not valid for a link.
 pub fn link_config(
     direction: &Direction,
     origin: Instant,

@@ -16,31 +16,31 @@ use super::byte_ledger::{ByteLedger, Done};
 use super::routes::RouteLog;
 use crate::result::meter::{BackgroundMeter, FlowMeter, LossPlace, ShareMeter};
 
-/// Writes down what happens, packet by packet.
+/// Receives all events of a run, packet by packet.
 pub trait Recorder: Any + Debug + Send {
-    /// An agent handed a packet to the network.
+    /// Called when an agent hands a packet to the network.
     fn sent(&mut self, now: Instant, from: AgentId, packet: &Packet);
-    /// A packet came to a link.
+    /// Called when a packet reaches a link.
     fn offered(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome);
-    /// A link's queue sent or dropped a packet that waited in it.
+    /// Called when a link's queue sends or drops a packet that waited in it.
     fn decided(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome);
-    /// Records a packet that left a link.
+    /// Called when a packet leaves a link.
     fn arrived(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta);
-    /// Something happened on a radio.
+    /// Called for an event on a radio.
     fn radio(&mut self, _now: Instant, _radio: RadioId, _note: &RadioNote<'_>) {}
-    /// An agent reports an event.
+    /// Called when an agent reports an event.
     fn event(&mut self, now: Instant, flow: FlowId, from: AgentId, event: &TraceEvent);
-    /// An agent has acted on an event and emitted its output.
+    /// Called when an agent has handled an event and emitted its output.
     fn ran(&mut self, _now: Instant, _id: AgentId, _agent: &dyn Agent) {}
 }
 
-/// The meters of all flows, and the recorder.
+/// Meters of all flows, and the recorder.
 #[derive(Debug, Default)]
 pub struct Metrics {
     pub(super) flows: Vec<Metered>,
     /// Meters of background loads, whose flow numbers follow those of flows.
     pub(super) background: Vec<BackgroundMeter>,
-    /// Shares of flows in the traffic of links, once all flows are there.
+    /// Meter of the flows' shares in the traffic of links; `None` until all flows are added.
     pub(super) shares: Option<ShareMeter>,
     pub(super) routes: RouteLog,
     pub(super) recorder: Option<Box<dyn Recorder>>,
@@ -54,7 +54,7 @@ pub(super) struct Metered {
     pub ledger: Option<ByteLedger>,
     /// Bytes delivered so far.
     pub delivered: u64,
-    /// Packets with data lost so far, by path.
+    /// Number of packets with data that were lost so far, by path.
     pub lost: Vec<u64>,
 }
 
@@ -111,7 +111,7 @@ fn message_in(framing: Framing, part: &DataPart<'_>) -> Option<u64> {
 }
 
 impl Metrics {
-    /// The flow of a packet with data.
+    /// Flow of a packet with data.
     fn data_of(&mut self, meta: &PacketMeta) -> Option<&mut Metered> {
         self.flows.get_mut(meta.flow.0 as usize).filter(|_| meta.payload > 0)
     }

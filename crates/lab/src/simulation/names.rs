@@ -38,7 +38,7 @@ impl Simulation {
         Some(self.network.wire(wire.id).link.config())
     }
 
-    /// Names for the numbers of its network.
+    /// Names for the numbers of the simulation's network.
     pub fn names(&self) -> Names {
         let flows = self.flows.iter().map(|flow| (flow.name.clone(), flow.paths.clone()));
         let background = self
@@ -73,34 +73,34 @@ impl Simulation {
 }
 
 impl Names {
-    /// A flow's name.
+    /// Name of a flow.
     pub fn flow(&self, flow: FlowId) -> &str {
         self.flows.get(flow.0 as usize).map_or("", |(name, _)| name)
     }
 
-    /// The name of a flow's path; empty for background load.
+    /// Name of a flow's path; empty for background load.
     pub fn path(&self, flow: FlowId, path: u8) -> &str {
         let paths = self.flows.get(flow.0 as usize).map(|(_, paths)| paths);
         paths.and_then(|paths| paths.get(usize::from(path))).map_or("", String::as_str)
     }
 
-    /// A link's name, with `.reverse` for that direction.
+    /// Name of a link, followed by `.reverse` for the reverse direction.
     pub fn link(&self, wire: DirectedLinkId) -> &str {
         self.links.get(wire.index()).map_or("", String::as_str)
     }
 
-    /// A radio's name.
+    /// Name of a radio.
     pub fn radio(&self, radio: RadioId) -> &str {
         self.radios.get(radio.index()).map_or("", |(name, _)| name)
     }
 
-    /// The name of a radio's station.
+    /// Name of a radio's station.
     pub fn station(&self, radio: RadioId, station: StationId) -> &str {
         let stations = self.radios.get(radio.index()).map(|(_, stations)| stations);
         stations.and_then(|stations| stations.get(station.0 as usize)).map_or("", String::as_str)
     }
 
-    /// The name of the station that a transmission is for, or `all`.
+    /// Name of the station that receives a transmission, or `all`.
     pub fn destination(&self, radio: RadioId, to: Destination) -> &str {
         match to {
             Destination::Station(station) => self.station(radio, station),
@@ -108,7 +108,7 @@ impl Names {
         }
     }
 
-    /// The names as cells of a line of CSV (RFC 4180).
+    /// Converts the names to cells of a line of CSV (RFC 4180).
     pub(super) fn escaped(mut self) -> Self {
         let paths = self.flows.iter_mut().flat_map(|(name, paths)| core::iter::once(name).chain(paths));
         let radios =

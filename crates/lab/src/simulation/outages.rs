@@ -11,20 +11,20 @@ use super::plan::{Plan, ScheduledEvent};
 use super::values::cause;
 use crate::scenario::{Again, Direction, Down, DownMode, OutageLaw, Scenario};
 
-/// An outage of one direction, from and to times of the flows.
+/// An outage of one direction. Its times count from the flows' time 0.
 struct Outage {
     from: Duration,
     to: Option<Duration>,
     notify: bool,
 }
 
-/// Maximum number of outages of a link that come again: each takes memory before the run. ASSUMED.
+/// Greatest number of outages of a link that recurs. Each of them needs memory before the run. ASSUMED.
 const MOST: u128 = 1_000_000;
 
-/// The begins and ends of all outages.
+/// Starts and ends of all outages.
 ///
 /// # Errors
-/// Outages of a link come again too often.
+/// Outages of a link recur too often.
 pub(super) fn outages(
     scenario: &Scenario,
     plan: &Plan,
@@ -56,7 +56,7 @@ pub(super) fn outages(
     Ok(events)
 }
 
-/// The outages of a direction; those that overlap are one.
+/// Outages of a direction. Outages that overlap are joined.
 fn of_direction(direction: &Direction, link: &str, run: Duration, seeds: &Seeds) -> Vec<Outage> {
     let mut all = Vec::new();
     for (name, down) in &direction.down {

@@ -31,7 +31,7 @@ pub trait PacketSink: Debug + Send {
 }
 
 /// Passes each SCTP packet of a run to a [`PacketSink`] when its host sends it, whether or not the network loses it.
-/// Packets of sealed flows are passed as they are before encryption.
+/// Packets of sealed flows are passed in the clear.
 ///
 /// Addresses are synthetic, because hosts of the simulator have no addresses. The sender of flow *f*, counted from 0,
 /// has the address 10.*f*/256.*f*%256.*p* + 1 on path *p*; its receiver has 198.18.*f*/256.*f*%256 on all paths.
@@ -47,12 +47,12 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// The capture of a run of `simulation`. `broken` turns true when `sink` fails.
+    /// Creates the capture of a run of `simulation`. `broken` becomes true when `sink` fails.
     pub fn new(simulation: &Simulation, sink: Box<dyn PacketSink>, broken: Arc<AtomicBool>) -> Self {
         Packets { origin: simulation.names().origin, senders: Vec::new(), sink, failed: None, broken }
     }
 
-    /// Ends the capture, when the run has ended.
+    /// Ends the capture. To be called after the end of the run.
     ///
     /// # Errors
     /// The first packet that could not be written; the capture ends before it.

@@ -21,14 +21,14 @@ pub(super) struct DirectedLinkInfo {
     pub id: DirectedLinkId,
 }
 
-/// Something the scenario has planned.
+/// A planned event of the scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ScheduledEvent {
-    /// Results count from here on.
+    /// Results count from this time on.
     Warm,
     /// A direction of a link goes down or comes up.
     Outage { wire: DirectedLinkId, down: bool, notify: bool },
-    /// A point of all series.
+    /// A sample of all time series is due.
     Point,
     /// A call of [`Control::progress`](super::Control::progress).
     ProgressCheck,
@@ -40,7 +40,7 @@ pub(super) struct Plan {
     /// Both directions of each link, by its name.
     pub links: BTreeMap<String, [DirectedLinkId; 2]>,
     pub radios: BTreeMap<String, PlannedRadio>,
-    /// Nominal bit/s of each direction of a link (`None`: infinite), and whether packets take no time at all.
+    /// Nominal rate in bit/s of each direction of a link (`None`: infinite), and true if packets take no time at all.
     wires: Vec<(Option<f64>, bool)>,
 }
 
@@ -89,7 +89,7 @@ impl Plan {
         Ok([wires[0], wires[1]])
     }
 
-    /// The steps of a way.
+    /// Steps of a route.
     pub fn steps(&self, way: &[Hop], key: &str) -> Result<Vec<Step>, BuildError> {
         let step = |hop: &Hop| match hop {
             Hop::Link { link, reverse } => {
@@ -106,12 +106,12 @@ impl Plan {
         way.iter().map(step).collect()
     }
 
-    /// Returns whether packets pass all of `steps` in no time.
+    /// Returns whether packets pass all of `steps` without any delay.
     pub fn is_instant(&self, steps: &[Step]) -> bool {
         steps.iter().all(|step| link_of(step).is_some_and(|wire| self.wires[wire.index()].1))
     }
 
-    /// Nominal bit/s of a wire; `None`: infinite.
+    /// Nominal rate of a direction of a link, bit/s; `None`: infinite.
     pub fn rate_bps(&self, wire: DirectedLinkId) -> Option<f64> {
         self.wires[wire.index()].0
     }
@@ -124,7 +124,7 @@ impl Plan {
     }
 }
 
-/// The link of a step; `None`: it is a radio.
+/// Link of a step; `None`: the step is a radio.
 pub(super) fn link_of(step: &Step) -> Option<DirectedLinkId> {
     match step {
         Step::Link(wire) => Some(*wire),

@@ -27,12 +27,12 @@ pub(super) struct PlannedRadio {
     pub moving: bool,
 }
 
-/// A radio, as results and recorders call it.
+/// Names and range of a radio, for results and recorders.
 #[derive(Clone, Debug)]
 pub(super) struct RadioInfo {
     pub name: String,
     pub id: RadioId,
-    /// The names of the radio's stations' nodes.
+    /// Names of the nodes of the radio's stations.
     pub stations: Vec<String>,
     /// Range of frames, metres.
     pub range_m: f64,
@@ -95,8 +95,8 @@ fn routers(
     Ok(stations.map(router).collect())
 }
 
-/// The radio's constants. Stations that move stay in the bounding box of their places, if the scenario gives no other
-/// area.
+/// The radio's constants. Stations that move stay in the bounding box of their positions, unless the scenario gives
+/// another area.
 fn config(radio: &scenario::Radio, positions: &[Position], key: &str) -> Result<RadioConfig, BuildError> {
     let mut config = radio.config().map_err(|error| BuildError::new(key, &error.to_string()))?;
     config.check().map_err(|error| BuildError::new(key, &error.to_string()))?;
@@ -118,7 +118,7 @@ fn config(radio: &scenario::Radio, positions: &[Position], key: &str) -> Result<
     Ok(config)
 }
 
-/// The least and the most of a coordinate.
+/// Least and greatest value of a coordinate.
 fn extent(positions: &[Position], of: fn(&Position) -> f64) -> (f64, f64) {
     let least = positions.iter().map(of).fold(f64::INFINITY, f64::min);
     let most = positions.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
@@ -144,7 +144,7 @@ fn places<'a>(scenario: &'a Scenario, seeds: &Seeds) -> Result<BTreeMap<&'a str,
     Ok(places)
 }
 
-/// The places that a radio makes, in order.
+/// Positions that a radio's placement creates, in order.
 fn made(radio: &scenario::Radio, seeds: &Seeds, name: &str) -> Result<Vec<Position>, BuildError> {
     let key = format!("radio.{name}");
     let wrong = |error: PlacementError| BuildError::new(&format!("{key}.place"), &error.to_string());
@@ -164,11 +164,11 @@ fn made(radio: &scenario::Radio, seeds: &Seeds, name: &str) -> Result<Vec<Positi
     })
 }
 
-/// The ends of flows, as far as they are drawn.
+/// Random ends of flows.
 pub(super) struct Pairs<'a> {
     scenario: &'a Scenario,
     seeds: &'a Seeds,
-    /// Drawn so far.
+    /// Pairs drawn so far.
     drawn: BTreeSet<[&'a str; 2]>,
 }
 
@@ -177,8 +177,8 @@ impl<'a> Pairs<'a> {
         Pairs { scenario, seeds, drawn: BTreeSet::new() }
     }
 
-    /// The two ends of an instance of a flow. If they are drawn, they are two of the stations that have all radios of
-    /// the flow, chosen uniformly among the pairs that no flow has drawn before.
+    /// The two ends of an instance of a flow. Random ends are two nodes that are stations of all radios of the flow.
+    /// They are chosen uniformly among the pairs that no flow has drawn before.
     pub fn of(&mut self, flow: &'a Flow, name: &str, label: &str) -> Result<[&'a str; 2], BuildError> {
         if flow.ends == Ends::Given {
             return Ok([&flow.from, &flow.to]);

@@ -16,11 +16,11 @@ const LOST: Duration = Duration::from_secs(1);
 /// record a route per packet.
 const APART: Duration = Duration::from_secs(1);
 
-/// Follows one packet after the other of each flow, path and kind.
+/// Records routes. For each flow, path and kind it follows one packet after the other.
 #[derive(Debug, Default)]
 pub(super) struct RouteLog {
     followed: BTreeMap<(u32, u8, bool), Followed>,
-    /// Routes that were new, in order of time.
+    /// New routes, in order of time.
     pub taken: Vec<Taken>,
 }
 
@@ -39,7 +39,7 @@ struct Followed {
     packet: Option<u64>,
     since: Instant,
     stations: Vec<StationId>,
-    /// The route remembered last, and when.
+    /// Last recorded route, and its time.
     last: Vec<StationId>,
     at: Option<Instant>,
 }

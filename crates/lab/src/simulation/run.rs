@@ -15,17 +15,18 @@ use crate::result::{Diagnostic, Frame, Metric, RunResult, Subject};
 
 /// Simulated time between two calls of [`Control::progress`].
 const CHUNK: Duration = Duration::from_secs(1);
-/// Events between two calls, however little time they take: a scheme may be slow, or ask to be woken for ever.
+/// Greatest number of events between two calls, however little simulated time they take: a scheme may be slow, or set
+/// timeouts without end.
 const EVENTS: usize = 1 << 16;
 
-/// The caller that waits for a run.
+/// Caller of a run.
 pub trait Control {
-    /// Reports the part of the run that is done, 0 to 1; `Break` ends it without a result.
+    /// Receives the completed part of the run, 0 to 1. `Break` ends the run without a result.
     fn progress(&mut self, _done: f64) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
-    /// A point of a time series: seconds since the flows' time 0.
+    /// Receives a sample of a time series. `time_s` is in seconds since the flows' time 0.
     fn point(&mut self, _time_s: f64, _subject: &Subject, _metric: &'static str, _value: f64) {}
 }
 
@@ -35,9 +36,9 @@ impl Control for () {}
 /// Optional outputs of a run.
 #[derive(Debug, Default)]
 pub struct RunOptions {
-    /// Step of time series, if any are wanted.
+    /// Step of time series; `None`: no time series.
     pub series: Option<Duration>,
-    /// Records every packet.
+    /// Recorder of all events.
     pub recorder: Option<Box<dyn Recorder>>,
 }
 
@@ -60,7 +61,7 @@ impl Timeline {
         Timeline { once: once.into(), progress_check: Instant::ZERO + CHUNK, point }
     }
 
-    /// The next due up to and including `end`.
+    /// Next event up to and including `end`.
     fn next(&mut self, end: Instant) -> Option<(Instant, ScheduledEvent)> {
         let once = self.once.front().copied();
         let point = self.point.map(|(at, _)| (at, ScheduledEvent::Point));
@@ -81,7 +82,7 @@ impl Timeline {
 }
 
 impl Simulation {
-    /// Runs to the end; `None` if `control` broke it off.
+    /// Runs to the end; `None` if `control` ended the run early.
     pub fn run(&mut self, options: RunOptions, control: &mut impl Control) -> Option<RunResult> {
         if options.recorder.is_some() {
             self.network.report_frames();
@@ -109,7 +110,7 @@ impl Simulation {
         ended.is_continue().then(|| self.result())
     }
 
-    /// Lets everything happen up to and including `at`.
+    /// Simulates all events up to and including `at`.
     fn advance(&mut self, at: Instant, control: &mut impl Control) -> ControlFlow<()> {
         while !self.network.run_within(at, EVENTS) {
             self.progress_check(self.network.now(), control)?;
@@ -122,12 +123,12 @@ impl Simulation {
         control.progress(now.as_secs_f64() / self.end.as_secs_f64())
     }
 
-    /// Takes the recorder back.
+    /// Removes the recorder and returns it.
     pub fn take_recorder(&mut self) -> Option<Box<dyn Recorder>> {
         self.network.observer_mut().recorder.take()
     }
 
-    /// Results count from now on.
+    /// Starts the time in which results count.
     fn begin(&mut self, now: Instant) {
         self.counters(now);
         let network = &self.network;
@@ -190,8 +191,8 @@ impl Simulation {
         }
     }
 
-    /// Symbols of a flow that codes, since the start: those that the sender sent, and those that the receiver
-    /// recovered.
+    /// Samples of symbol counts since the start, for a flow that codes: symbols that the sender sent, and symbols that
+    /// the receiver recovered.
     fn symbol_points(
         &self,
         now: Instant,
@@ -222,7 +223,7 @@ impl Simulation {
         all
     }
 
-    /// The outcome of the frames of flows that carry a video.
+    /// Outcomes of the frames of flows that carry a video.
     fn frames(&self) -> Vec<(String, Vec<Frame>)> {
         let metered = self.flows.iter().zip(&self.network.observer().flows);
         let frames = metered.map(|(flow, metered)| (flow.name.clone(), metered.meter.frames(self.origin)));

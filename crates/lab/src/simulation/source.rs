@@ -10,9 +10,9 @@ use strandcast_sim::traffic::{self, Cbr, Level, OnOff, Poisson, Source};
 use super::video::video_source;
 use crate::scenario::{App, Number, OnOffLaw, TraceFile};
 
-/// The source that `app` describes, sending from `start` on and before `stop`; `None` for those that only fill their
-/// transport. `level` makes a number that varies, with a separate random stream; `frames` reads a trace, or returns one
-/// that was read before.
+/// Source that `app` describes. It sends from `start` on and before `stop`. `None`: the application only fills its
+/// transport. `level` makes a number that varies, with a separate random stream. `frames` reads a trace, or returns a
+/// trace that was read before.
 pub(super) fn source(
     app: &App,
     level: impl FnOnce(&Number) -> Box<dyn Level>,
@@ -56,7 +56,7 @@ mod tests {
         Seeds::new(seed, 0).stream("traffic")
     }
 
-    /// U(0, high), drawn anew once per `period`.
+    /// U(0, high), with a new draw once per `period`.
     fn drawn(high: f64, period: Duration, seed: u64) -> Varying {
         let number = number::Number::Uniform { low: 0.0, high, every: number::Every::Period(period) };
         Varying::new(&number, Seeds::new(seed, 0).stream("number"), Instant::ZERO)

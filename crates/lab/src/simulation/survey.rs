@@ -33,7 +33,7 @@ impl Simulation {
         of_flow.map(|info| [info.ends[0].as_str(), info.ends[1].as_str()]).collect()
     }
 
-    /// Facts about a radio of the scenario this was built from; `None`: there is no such radio.
+    /// Facts about a radio of the scenario; `None`: there is no such radio.
     pub fn survey(&self, scenario: &Scenario, radio: &str) -> Option<RadioSurvey> {
         let RadioInfo { id, stations, .. } = self.radios.iter().find(|info| info.name == radio)?;
         let medium = self.network.air(*id).radio();
@@ -86,7 +86,7 @@ impl RadioSurvey {
         self.graph.is_connected()
     }
 
-    /// Mean number of stations that a station reaches without another one.
+    /// Mean number of stations that a station reaches in one hop.
     pub fn mean_degree(&self) -> f64 {
         self.graph.mean_degree()
     }
@@ -114,13 +114,13 @@ impl RadioSurvey {
         Duration::from_secs_f64((waits + handshake + data) / 1e6)
     }
 
-    /// Frames that one hop of a packet takes without losses.
+    /// Number of frames for one hop of a packet without losses.
     pub fn frames(&self, bytes: u32) -> u32 {
         if bytes + self.config.dcf.data_header > self.config.dcf.rts_threshold { 4 } else { 2 }
     }
 
-    /// Mean number of stations that transmit at the same time without sensing each other: all stations, divided by
-    /// the number that each keeps silent, itself included.
+    /// Mean number of stations that transmit at the same time without sensing each other: the number of stations
+    /// divided by the number that each transmission blocks, its sender included.
     pub fn reuse(&self) -> f64 {
         (self.stations() as f64 / (1.0 + self.sensed)).max(1.0)
     }

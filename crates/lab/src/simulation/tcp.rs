@@ -31,7 +31,7 @@ impl FlowBuilder<'_> {
         Ok(connection(network, common, Sender::new(config, windows)))
     }
 
-    /// Windows and scheduler are those of `own`, unless a comparison's `spec` names others.
+    /// Builds an MPTCP flow. Windows and scheduler are those of `own`, unless `spec` of a comparison names others.
     pub(super) fn mptcp(
         &self,
         network: &mut Network<Metrics>,
@@ -76,7 +76,7 @@ impl FlowBuilder<'_> {
         windows.map_err(|error| BuildError::new(key, &error.to_string()))
     }
 
-    /// Background load; `id` distinguishes its packets from those of flows.
+    /// Builds background load. `id` distinguishes its packets from the packets of flows.
     pub(super) fn background(
         &self,
         network: &mut Network<Metrics>,
@@ -129,7 +129,7 @@ fn connection(network: &mut Network<Metrics>, common: Common<'_>, sender: Sender
     (network.add_agent(common.id, sender), network.add_agent(common.id, receiver))
 }
 
-/// Times at which subflows join and leave: the primary path first, all at the start by default.
+/// Times at which subflows join and leave. The primary path is the first. By default all subflows join at the start.
 fn subflows(paths: &[BuiltPath], order: impl Iterator<Item = usize>, start: Instant) -> Vec<SubflowPlan> {
     let mut plan = Vec::new();
     for i in order {
@@ -154,7 +154,7 @@ fn load(cross: &Cross) -> BackgroundLoad {
     }
 }
 
-/// A way of links the other way round.
+/// Reverses a route of links.
 fn backwards(hops: &[Hop]) -> Vec<Hop> {
     let turned = |hop: &Hop| match hop.clone() {
         Hop::Link { link, reverse } => Hop::Link { link, reverse: !reverse },

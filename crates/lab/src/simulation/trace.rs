@@ -22,19 +22,19 @@ const HEAD: &str = "time_s,event,flow,path,link,packet,length,payload,again,what
 /// Header line of the table of frames.
 const FRAMES: &str = "start_s,end_s,radio,kind,from,to,bytes,outcome\n";
 
-/// Writes every event of a run as a line of CSV, as it happens: `docs/cli.md` describes the columns.
+/// Writes every event of a run at once as a line of CSV. `docs/cli.md` describes the columns.
 pub struct Trace {
     names: Names,
     out: Box<dyn Write + Send>,
-    /// Frames on the air, as a table of their own.
+    /// Table of the frames on the air.
     frames: Option<Box<dyn Write + Send>>,
     failed: Option<io::Error>,
-    /// The line that is being made.
+    /// Buffer for the present line.
     line: String,
 }
 
 impl Trace {
-    /// A trace of a run of `simulation`, with its head line.
+    /// Creates the trace of a run of `simulation`, with its header line.
     pub fn new(simulation: &Simulation, out: Box<dyn Write + Send>) -> Self {
         let mut trace = Trace {
             names: simulation.names().escaped(),
@@ -48,14 +48,14 @@ impl Trace {
         trace
     }
 
-    /// Also writes frames on the air, as a table of their own: `docs/results.md` describes the columns.
+    /// Also writes frames on the air, into a separate table. `docs/results.md` describes its columns.
     pub fn with_frames(mut self, mut frames: Box<dyn Write + Send>) -> Self {
         self.failed = frames.write_all(FRAMES.as_bytes()).err().or(self.failed);
         self.frames = Some(frames);
         self
     }
 
-    /// Ends the trace, when the run has ended.
+    /// Ends the trace. To be called after the end of the run.
     ///
     /// # Errors
     /// The first line that could not be written; the trace ends before it.
@@ -88,7 +88,7 @@ impl Trace {
         self.line.clear();
     }
 
-    /// Columns `flow` to `again`, of a packet.
+    /// Writes the columns `flow` to `again` for a packet.
     fn packet(&mut self, meta: &PacketMeta, wire: Option<DirectedLinkId>) {
         let Trace { names, line, .. } = self;
         let (flow, path) = (names.flow(meta.flow), names.path(meta.flow, meta.path));
@@ -158,7 +158,7 @@ impl Trace {
         self.end();
     }
 
-    /// Columns `flow` to `again`, of a packet on a radio; routing's own belong to no flow.
+    /// Writes the columns `flow` to `again` for a packet on a radio. Packets of a routing protocol belong to no flow.
     fn over_radio(&mut self, radio: RadioId, meta: Option<&PacketMeta>, bytes: u32) {
         let Trace { names, line, .. } = self;
         let name = names.radio(radio);

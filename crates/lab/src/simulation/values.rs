@@ -11,7 +11,7 @@ use strandcast_proto::time::Instant;
 use super::BuildError;
 use crate::scenario::{Every, Number, Offset, TraceFile};
 
-/// A number of the scenario.
+/// Converts a number of the scenario.
 pub(super) fn number(number: &Number, seeds: &Seeds, key: &str) -> Result<number::Number, BuildError> {
     let value = match number {
         Number::Constant(value) => number::Number::Constant(*value),
@@ -44,7 +44,7 @@ fn how_often(every: Every) -> number::Every {
     }
 }
 
-/// A begin within a trace.
+/// Converts the start within a trace.
 pub(super) fn begin(offset: Offset) -> number::Offset {
     match offset {
         Offset::Fixed(offset) => number::Offset::Fixed(offset),
@@ -62,7 +62,7 @@ fn trace(file: &TraceFile, repeat: bool, key: &str) -> Result<Trace, BuildError>
     if repeat { trace.repeating().map_err(|error| in_file(file, key, &error.to_string())) } else { Ok(trace) }
 }
 
-/// The frames of a video.
+/// Reads the frames of a video.
 pub(super) fn frames(file: &TraceFile, key: &str) -> Result<Arc<FrameTrace>, BuildError> {
     let trace = FrameTrace::parse(&file.text).map_err(|error| in_file(file, key, &error.to_string()))?;
     Ok(Arc::new(trace))

@@ -102,7 +102,7 @@ impl Runner for Once {
     }
 }
 
-/// The first networks of `random_networks --seed 1`, in a quarter of the time.
+/// The first networks of `python3 -m bench networks random --seed 1`, in a quarter of the time.
 fn the_default_is_never_much_worse(networks: u64) {
     let (seed, time_s, warmup_s) = (1, 15.0, 5.0);
     let ratio = |number: u64| {
@@ -116,8 +116,8 @@ fn the_default_is_never_much_worse(networks: u64) {
     };
     let ratios: Vec<(u64, f64)> = (0..networks).map(ratio).collect();
     let told = format!(
-        "{ratios:.3?}; replay: cargo run --release -p strandcast-bench --bin random_networks -- --seed {seed} \
-         --only NUMBER --runs 2 --time {time_s} --warmup {warmup_s}"
+        "{ratios:.3?}; replay: python3 -m bench networks random --seed {seed} --only NUMBER --runs 2 --time {time_s} \
+         --warmup {warmup_s}"
     );
     assert!(ratios.iter().all(|(_, ratio)| *ratio >= 0.85), "{told}");
     assert!(ratios.iter().filter(|(_, ratio)| *ratio < 0.95).count() <= 1, "{told}");

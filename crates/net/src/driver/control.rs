@@ -19,7 +19,7 @@ use super::uplink::Uplink;
 
 pub(super) type Command = Box<dyn FnOnce(&mut Core, Instant) + Send>;
 
-/// Requests to the task.
+/// Requests from other tasks to the driver's task.
 #[derive(Default)]
 pub(super) struct Control {
     state: Mutex<State>,
@@ -30,7 +30,7 @@ pub(super) struct Control {
 struct State {
     waker: Option<Waker>,
     commands: VecDeque<Command>,
-    /// Associations whose mailbox needs service.
+    /// Associations whose mailbox has work for the driver.
     flagged: Vec<AssociationId>,
     stop: bool,
     over: bool,
@@ -41,7 +41,8 @@ impl Control {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The task registers its waker before it checks for requests, so that none is missed.
+    /// Registers the waker of the driver's task. The task does this before it looks for requests, so that it misses
+    /// none.
     pub fn register(&self, waker: &Waker) {
         let mut state = self.lock();
         if !state.waker.as_ref().is_some_and(|w| w.will_wake(waker)) {
@@ -69,7 +70,7 @@ impl Control {
         self.lock().stop
     }
 
-    /// The task has ended: pending calls get no answer.
+    /// Records that the driver's task has ended. Calls that still wait get no answer.
     pub fn end(&self) {
         let mut state = self.lock();
         state.over = true;
@@ -90,7 +91,7 @@ impl Control {
     }
 }
 
-/// A running driver. Clones refer to the same driver, which keeps running when all are dropped.
+/// A driver that is running. Clones refer to the same driver. It continues to run when all of them are dropped.
 #[derive(Clone)]
 pub struct Driver {
     control: Arc<Control>,
@@ -102,12 +103,12 @@ impl Driver {
         Driver { control, locals: locals.into() }
     }
 
-    /// The addresses to which the driver's sockets were bound at the start.
+    /// The addresses of the driver's sockets when the driver was started.
     pub fn local_addrs(&self) -> &[SocketAddr] {
         &self.locals
     }
 
-    /// Calls `f` inside the driver's loop; `None` if the loop has ended.
+    /// Calls `f` inside the driver's loop and returns the result. Returns `None` if the loop has ended.
     pub async fn with_endpoint<T: Send + 'static>(
         &self,
         f: impl FnOnce(Instant, &mut Endpoint) -> T + Send + 'static,
@@ -127,7 +128,7 @@ impl Driver {
         answered.await.ok()
     }
 
-    /// An association's current statistics; `None` once it has been released.
+    /// The current statistics of an association. `None` if the association has already been released.
     pub async fn snapshot(&self, id: AssociationId) -> Option<Snapshot> {
         self.call(move |core, now| {
             core.publish_waits(now);
@@ -136,29 +137,30 @@ impl Driver {
         .await?
     }
 
-    /// Returns events of the listening sockets since the last call: an unusable socket is replaced.
+    /// Returns the events of the listening sockets since the last call. There is an event when an unusable socket is
+    /// replaced.
     pub async fn listen_events(&self) -> Vec<ListenEvent> {
         self.call(|core, _| core.sockets.events.drain(..).collect()).await.unwrap_or_default()
     }
 
-    /// Replaces the list of keys that may connect. Streams of senders that are not on the list end at once.
+    /// Replaces the list of keys that may connect. The streams of senders whose keys are not on the list end at once.
     pub async fn set_access(&self, access: Access) {
         self.call(|core, now| core.sealed.set_access(now, access)).await;
     }
 
-    /// The key that an association's peer has proven; `None` without a seal, during the handshake and after
-    /// the end.
+    /// The key that an association's peer has proven. `None` if there is no seal, during the handshake, and after the
+    /// end of the association.
     pub async fn peer_key(&self, id: AssociationId) -> Option<PublicKey> {
         self.call(move |core, _| core.sealed.peer(id)).await?
     }
 
-    /// Counters of the seal; `None` without one.
+    /// Counters of the seal, or `None` if there is no seal.
     pub async fn seal_stats(&self) -> Option<SealStats> {
         self.call(|core, _| core.sealed.seal_stats()).await?
     }
 
-    /// Adds a path to an association of this client. The driver reopens the path whenever it is lost, and
-    /// retries every second after a system error.
+    /// Adds a path to an association of this client. If the path is lost, the driver opens it again. After a system
+    /// error it tries again every second.
     ///
     /// # Errors
     /// [`AssociationError`].
@@ -175,7 +177,7 @@ impl Driver {
         self.call(add).await.unwrap_or(Err(AssociationError::Unknown))
     }
 
-    /// Closes a path permanently.
+    /// Closes a path for good.
     ///
     /// # Errors
     /// [`AssociationError`].
@@ -200,7 +202,7 @@ impl Driver {
         self.call(remove).await.unwrap_or(Err(AssociationError::Unknown))
     }
 
-    /// Suspends a path (`true`) or resumes it, on both sides.
+    /// Suspends a path if `suspended` is true; otherwise resumes it. This applies to both sides.
     ///
     /// # Errors
     /// [`AssociationError`].
@@ -215,9 +217,9 @@ impl Driver {
         self.with_endpoint(suspend).await.unwrap_or(Err(AssociationError::Unknown))
     }
 
-    /// Sets the cost of an association's data on the uplink called `link` from now on, also if it comes later; see
-    /// [`set_tariff`](strandcast_proto::association::Association::set_tariff). [`Tariff::until`] uses the
-    /// driver's clock.
+    /// Sets the cost of an association's data on the uplink with the name `link`, from now on. The uplink may be added
+    /// later. See [`set_tariff`](strandcast_proto::association::Association::set_tariff). [`Tariff::until`] is a time
+    /// on the driver's clock.
     ///
     /// # Errors
     /// [`AssociationError::Unknown`].
@@ -242,7 +244,7 @@ impl Driver {
         self.call(set).await.unwrap_or(Err(AssociationError::Unknown))
     }
 
-    /// Ends the driver at once, in any state of its associations; peers get no notice.
+    /// Ends the driver at once, whatever the state of its associations. The peers are not notified.
     pub fn stop(&self) {
         let mut state = self.control.lock();
         state.stop = true;
@@ -251,8 +253,8 @@ impl Driver {
         }
     }
 
-    /// Waits until the driver has ended. A client's driver ends shortly after its association was released,
-    /// so that a peer that missed the last chunk can request it again.
+    /// Waits until the driver has ended. A client's driver runs for a short time after its association was released. In
+    /// this time, a peer that missed the last chunk can request it again.
     pub async fn finished(&self) {
         let ended = self.control.ended.notified();
         let mut ended = std::pin::pin!(ended);

@@ -1,4 +1,5 @@
-//! The endpoint with its seal, sockets and link monitor: the state of a driver's task that commands can change.
+//! The endpoint with its seal, its sockets and its link monitor. This is the part of the state of a driver's task that
+//! requests from other tasks can change.
 
 use std::task::Context;
 
@@ -18,12 +19,12 @@ pub type SealObserver = Box<dyn FnMut(Instant, &SealEvent) + Send>;
 /// The endpoint, its sockets and its link monitor.
 pub(super) struct Core {
     pub sealed: SealedEndpoint,
-    /// Answers to sealed senders, used without a seal.
+    /// The answers to sealed senders. They are used if this side has no seal.
     pub plain: PlainAnswers,
     pub observer: Option<SealObserver>,
     pub sockets: PathSockets,
     pub interfaces: InterfaceList,
-    /// Number of lists of links with reasons since a time, and whether something has changed since the last one.
+    /// Limits how often links are listed with their reasons: the number of lists since a time, and that time.
     pub links_listed: (u32, Instant),
     pub links_changed: bool,
     pub monitor: Monitor,
@@ -43,7 +44,7 @@ impl Core {
         self.sealed.endpoint_mut()
     }
 
-    /// Passes new counters of the links to the schemes. Returns whether there were any.
+    /// Passes new counters of the links to the schemes. Returns whether there were new counters.
     pub fn poll_link_monitor(&mut self, cx: &mut Context<'_>, now: Instant) -> bool {
         let Core { sealed, sockets, monitor, .. } = self;
         let heard = monitor.poll(cx, now, |reading| {
@@ -56,13 +57,13 @@ impl Core {
         heard
     }
 
-    /// Makes the times for which data waited known to snapshots.
+    /// Updates the waiting times of data, so that snapshots contain them.
     pub fn publish_waits(&mut self, now: Instant) {
         let held = self.waits.until(now);
         self.sockets.link_metadata.lock().held = held;
     }
 
-    /// Sends all pending datagrams. Returns whether there were any.
+    /// Sends all datagrams that are ready. Returns whether there were any.
     pub fn send(&mut self, now: Instant, buffer: &mut Vec<u8>) -> bool {
         let mut any = false;
         while let Some(transmit) = self.sealed.poll_output(now, buffer) {

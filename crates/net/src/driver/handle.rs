@@ -1,4 +1,5 @@
-//! Handles for an application's tasks: one association, and a server's queue of accepted associations.
+//! Handles that an application's tasks use: one for an association, and one for a server's queue of accepted
+//! associations.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,22 +20,22 @@ use super::snapshot::Snapshot;
 use super::uplink::Uplink;
 use crate::clock::Clock;
 
-/// Reason why a message was rejected. The error contains the message.
+/// The reason why a message was rejected. The message is returned in the error.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendFailed {
-    /// The association is closed or closing. [`AssociationHandle::closed`] returns the reason.
+    /// The association is closed or is closing. [`AssociationHandle::closed`] returns the reason.
     #[error("the association is closed")]
     Closed(Bytes),
-    /// The send queue is full; [`AssociationHandle::send`] waits until there is room.
+    /// The send queue is full. [`AssociationHandle::send`] waits until there is room.
     #[error("the send queue is full")]
     Full(Bytes),
-    /// SCTP does not carry empty messages.
+    /// The message is empty. SCTP cannot carry empty messages.
     #[error("a message needs at least one byte")]
     Empty,
 }
 
-/// A message's length stands for its content, which does not belong in logs.
+/// Prints only the length of a message, because its content does not belong in logs.
 impl fmt::Debug for SendFailed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -45,9 +46,9 @@ impl fmt::Debug for SendFailed {
     }
 }
 
-/// A handle to an association that a driver runs. Clones refer to the same association; when all are dropped,
-/// it closes as soon as everything is delivered. That needs the runtime: a program that ends at once leaves its peer waiting
-/// for about a minute. Await [`AssociationHandle::closed`] before the program ends.
+/// A handle to an association that a driver runs. Clones refer to the same association. When all clones are dropped,
+/// the association closes after everything is delivered. This requires that the runtime continues to run. If a program
+/// ends at once, its peer waits for about a minute. So await [`AssociationHandle::closed`] before the program ends.
 #[derive(Clone, Debug)]
 #[doc(alias = "Connection")]
 pub struct AssociationHandle(Arc<Inner>);
@@ -87,7 +88,8 @@ impl AssociationHandle {
         self.0.clock.now()
     }
 
-    /// Waits for the handshake. Returns true if the peer is Strandcast, so that paths may join and leave.
+    /// Waits for the handshake. Returns true if the peer is also Strandcast, so that paths can be added and removed
+    /// later.
     ///
     /// # Errors
     /// The reason why the handshake failed.
@@ -100,9 +102,10 @@ impl AssociationHandle {
         self.wait(|m| &m.state_changed, answer).await
     }
 
-    /// Sends a message, and waits while the send queue is full. Completion does not mean delivery: that is known when
-    /// [`AssociationHandle::closed`] returns `Shutdown`. The other end receives messages as they were sent, with their
-    /// boundaries; with default options they are reliable and ordered. A message may be longer than a packet.
+    /// Sends a message, and waits while the send queue is full. The function returns before the message is delivered.
+    /// Delivery is only certain when [`AssociationHandle::closed`] returns `Shutdown`. The other side receives each
+    /// message with the same boundaries. With default options, messages are reliable and ordered. A message may be
+    /// longer than a packet.
     ///
     /// # Errors
     /// [`SendFailed`], except `Full`.
@@ -144,7 +147,7 @@ impl AssociationHandle {
         Ok(())
     }
 
-    /// Returns the next message; `None` once the association is closed and everything is read.
+    /// Returns the next message. `None` once the association is closed and all messages are read.
     pub async fn recv(&self) -> Option<Message> {
         self.wait(
             |m| &m.readable,
@@ -160,8 +163,8 @@ impl AssociationHandle {
         .await
     }
 
-    /// Appends all available messages to `into`, waiting for the first. Returns their number: 0 once the
-    /// association is closed and everything is read. This is cheaper than reading single messages.
+    /// Waits for a message, and adds all messages that are available to `into`. Returns their number. It is 0 once the
+    /// association is closed and all messages are read. This is cheaper than reading messages one by one.
     pub async fn recv_many(&self, into: &mut Vec<Message>) -> usize {
         self.wait(
             |m| &m.readable,
@@ -175,8 +178,8 @@ impl AssociationHandle {
         .await
     }
 
-    /// Returns the next event other than `Readable` and `Writable`; `None` after the last one,
-    /// [`Event::Closed`].
+    /// Returns the next event other than `Readable` and `Writable`. The last event is [`Event::Closed`], and after it
+    /// the function returns `None`.
     pub async fn event(&self) -> Option<Event> {
         let next = |state: &mut State| match state.events.pop_front() {
             Some(event) => Some(Some(event)),
@@ -185,12 +188,13 @@ impl AssociationHandle {
         self.wait(|m| &m.state_changed, next).await
     }
 
-    /// Waits for the end. Received messages can still be read afterwards.
+    /// Waits until the association is closed. Messages that were received can still be read after that.
     pub async fn closed(&self) -> CloseReason {
         self.wait(|m| &m.state_changed, |state| state.closed.clone()).await
     }
 
-    /// Returns the statistics of the association, or the final ones if it has ended; `None` if its driver was stopped.
+    /// Returns the statistics of the association. If the association has ended, they are its final statistics. `None`
+    /// if the driver was stopped.
     pub async fn snapshot(&self) -> Option<Snapshot> {
         if let Some(now) = self.0.driver.snapshot(self.0.id).await {
             return Some(now);
@@ -203,7 +207,7 @@ impl AssociationHandle {
         self.0.driver.peer_key(self.0.id).await
     }
 
-    /// Requests decoding from now on, at a server that decodes on demand alone
+    /// Requests that the server decodes data from now on. This is for a server that decodes only on request
     /// ([`EndpointConfig::decodes_unasked`](strandcast_proto::endpoint::EndpointConfig::decodes_unasked)).
     pub fn want(&self) {
         let id = self.0.id;
@@ -216,12 +220,12 @@ impl AssociationHandle {
         }));
     }
 
-    /// Closes the association once everything is delivered; further messages are rejected.
+    /// Closes the association once everything is delivered. Further messages are rejected.
     pub fn shutdown(&self) {
         self.close_request(CloseRequest::Shutdown);
     }
 
-    /// Closes the association at once; the peer receives `words` as the reason.
+    /// Closes the association at once. The peer receives `words` as the reason.
     pub fn abort(&self, words: &str) {
         self.close_request(CloseRequest::Abort(words.to_owned()));
     }
@@ -262,7 +266,7 @@ impl AssociationHandle {
         self.0.close_request(close_request);
     }
 
-    /// Waits until `look` finds a result in the mailbox.
+    /// Waits until `look` returns a result for the mailbox.
     async fn wait<T>(
         &self,
         of: impl Fn(&Mailbox) -> &Notify,
@@ -315,7 +319,7 @@ impl Drop for Inner {
     }
 }
 
-/// A server's queue of associations that peers have opened. Once it is dropped, no more are accepted.
+/// A server's queue of associations that peers have opened. After it is dropped, no more associations are accepted.
 #[derive(Debug)]
 pub struct Listener {
     pub(super) accepted: UnboundedReceiver<AssociationHandle>,
@@ -323,7 +327,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Returns the next association, already connected; `None` when the driver was stopped.
+    /// Returns the next association, which is already connected. `None` if the driver was stopped.
     pub async fn accept(&mut self) -> Option<AssociationHandle> {
         self.accepted.recv().await
     }

@@ -5,14 +5,14 @@ use std::task::Context;
 
 use crate::interface::{Interface, InterfaceEvents, Routes, interfaces};
 
-/// The machine's interfaces, as last listed by the system. A temporary failure to list them, from a lack of
-/// memory or descriptors, leaves the list unchanged.
+/// The machine's interfaces, as the system listed them last. If the system cannot list them for a while, because it has
+/// too little memory or too few descriptors, the list does not change.
 pub(super) struct InterfaceList {
     /// Function that queries the system.
     pub list: fn() -> io::Result<Vec<Interface>>,
     /// The kernel's routing tables.
     pub routes: Routes,
-    /// Announcements of changes; `None` while there are no links to follow.
+    /// The kernel's announcements of changes. `None` while there are no links to watch.
     events: Option<InterfaceEvents>,
     known: Vec<Interface>,
     fresh: bool,
@@ -20,7 +20,7 @@ pub(super) struct InterfaceList {
 }
 
 impl InterfaceList {
-    /// The present interfaces; empty if the system does not list them.
+    /// The current interfaces. The list is empty if the system does not list them.
     pub fn now() -> Self {
         let (routes, events, known) = (Routes::default(), None, Vec::new());
         let mut list =
@@ -41,7 +41,7 @@ impl InterfaceList {
         announced
     }
 
-    /// Queries the system again.
+    /// Asks the system again.
     pub fn poll(&mut self) {
         let listed = (self.list)();
         self.fresh = listed.is_ok();
@@ -51,7 +51,7 @@ impl InterfaceList {
         }
     }
 
-    /// Interfaces at the last successful query, and the routing tables.
+    /// The interfaces at the last successful query, and the routing tables.
     pub fn known(&mut self) -> (&[Interface], &mut Routes) {
         (&self.known, &mut self.routes)
     }

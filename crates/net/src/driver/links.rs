@@ -1,4 +1,5 @@
-//! The links of a client: interfaces that match its requests, while interfaces appear, disappear and are renamed.
+//! The links of a client: the interfaces that match its requests. Interfaces may appear, disappear and be renamed at
+//! any time.
 
 use strandcast_proto::endpoint::AssociationId;
 use strandcast_proto::policy::LinkId;
@@ -8,12 +9,12 @@ use super::sockets::{PathSockets, UplinkState, Wish};
 use super::uplink::Uplink;
 use crate::interface::{Interface, PathError, Routes};
 
-/// Number of links above which those whose interfaces are gone are forgotten, the oldest first: modems return under their
-/// names, tunnels under ever new ones.
+/// If there are more links than this, links without an interface are removed, the oldest first. A modem usually returns
+/// under its old name, but a tunnel may get a new name each time.
 const MOST: usize = 32;
 
 impl PathSockets {
-    /// Adds a wish, and the link of one that is tied to an address.
+    /// Adds a request for an uplink. If the request names an address, its link is added as well.
     pub fn add_uplink(&mut self, uplink: Uplink, owner: Option<AssociationId>) {
         let (wish, follows) = (self.wishes.len(), uplink.spec.follows_interfaces());
         let connected = owner.is_some();
@@ -42,8 +43,8 @@ impl PathSockets {
         self.next += 1;
     }
 
-    /// Updates the links to the interfaces. A link keeps its interface, also if the interface is renamed; one whose
-    /// interface is gone gets the next one with its name. Returns the links that are new.
+    /// Updates the links to match the interfaces. A link keeps its interface even if the interface is renamed. If the
+    /// interface has disappeared, the link gets the next interface with the same name. Returns the new links.
     pub fn follow(&mut self, interfaces: &[Interface], routes: &mut Routes) -> Vec<LinkId> {
         let first = self.next;
         for link in self.uplinks.iter_mut().filter(|link| link.index.is_some()) {
@@ -80,7 +81,7 @@ impl PathSockets {
         (first..self.next).map(LinkId).collect()
     }
 
-    /// Removes the oldest links whose interfaces are gone, if there are too many.
+    /// Removes the oldest links without an interface if there are too many.
     fn forget_old(&mut self) {
         while self.uplinks.len() > MOST {
             let old = self.uplinks.iter().position(|link| !link.present && !self.is_used(link.id));
@@ -91,7 +92,8 @@ impl PathSockets {
         }
     }
 
-    /// Removes an uplink and closes its sockets. An interface that a pattern stands for does not get another one.
+    /// Removes an uplink and closes its sockets. If the uplink came from a pattern, its interface does not get another
+    /// uplink.
     pub fn forget(&mut self, id: LinkId) {
         self.drop_slots(id);
         let Some(at) = self.uplinks.iter().position(|link| link.id == id) else { return };
@@ -105,7 +107,7 @@ impl PathSockets {
         }
     }
 
-    /// All links and interfaces that were asked for, and why they cannot be used now.
+    /// All links and interfaces that were requested. For each one that cannot be used now, the reason.
     pub fn link_snapshots(&self, interfaces: &[Interface], routes: &mut Routes) -> Vec<LinkSnapshot> {
         let mut all: Vec<LinkSnapshot> = Vec::new();
         for link in &self.uplinks {
@@ -129,7 +131,7 @@ impl PathSockets {
         all
     }
 
-    /// Interfaces that fit a pattern, may lead out of this machine, and have no route to the peer.
+    /// Interfaces that match a pattern and may lead to other machines, but have no route to the peer.
     fn left_out(&self, wish: &Uplink, interfaces: &[Interface], routes: &mut Routes) -> Vec<LinkSnapshot> {
         let taken = |i: &Interface| self.uplinks.iter().any(|link| link.present && link.index == i.index);
         let fit = interfaces.iter().filter(|i| i.may_lead_out() && wish.spec.names(i) && !taken(i));

@@ -1,5 +1,5 @@
-//! Traffic between the driver's task and an application's task: batches under one lock, and wake-ups only
-//! when they matter.
+//! Traffic between the driver's task and an application's task. Messages are passed in batches under one lock. A task
+//! is woken only if it has something to do.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,13 +12,13 @@ use tokio::sync::Notify;
 
 use super::snapshot::Snapshot;
 
-/// Payload bytes queued for the driver before senders block.
+/// Payload bytes that may be queued for the driver. Above this, senders wait.
 pub(super) const OUTBOX: usize = 256 << 10;
-/// Bytes queued for the application before the driver stops reading and the peer's window closes.
+/// Bytes that may be queued for the application. Above this, the driver stops reading, and the peer's window closes.
 pub(super) const INBOX: usize = 256 << 10;
-/// Bytes queued for the applications of all associations together; each association gets an equal share.
+/// Bytes that may be queued for the applications of all associations together. Each association gets an equal share.
 pub(super) const INBOXES: usize = 8 << 20;
-/// Bookkeeping bytes per message on top of its payload.
+/// Bytes that each message costs in addition to its payload.
 const OVERHEAD: usize = 128;
 /// Maximum number of events kept for an application that does not read them.
 const MAX_EVENTS: usize = 128;
@@ -28,7 +28,7 @@ const MAX_EVENTS: usize = 128;
 pub(super) struct Outgoing {
     pub payload: Bytes,
     pub options: SendOptions,
-    /// Time at which the application submitted it; its lifetime starts then.
+    /// Time at which the application submitted the message. Its lifetime starts at this time.
     pub at: Instant,
 }
 
@@ -48,13 +48,13 @@ pub(super) struct State {
     pub inbox_bytes: usize,
     pub events: VecDeque<Event>,
     pub close_request: Option<CloseRequest>,
-    /// True once all handles are dropped: arriving messages are discarded.
+    /// True once all handles are dropped. Messages that arrive are then discarded.
     pub abandoned: bool,
     pub connected: Option<bool>,
     pub closed: Option<CloseReason>,
     /// Statistics at the end of the association.
     pub last: Option<Snapshot>,
-    /// True if the driver will check the outbox without a further wake-up.
+    /// True if the driver will read the outbox even if it is not woken again.
     pub flagged: bool,
     /// True if the driver left messages unread because the inbox was full.
     pub inbox_was_full: bool,
@@ -65,12 +65,12 @@ pub(super) struct Mailbox {
     state: Mutex<State>,
     pub readable: Notify,
     pub writable: Notify,
-    /// Signals events, the connection, and the end.
+    /// Notifies waiting tasks of events, of the connection, and of the end.
     pub state_changed: Notify,
 }
 
 impl Mailbox {
-    /// The state is consistent after every step, so a poisoned lock is harmless.
+    /// Locks the state. A poisoned lock is no problem, because the state is consistent after every step.
     pub fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -92,7 +92,7 @@ impl Mailbox {
         self.state_changed.notify_waiters();
     }
 
-    /// Marks the end: no messages or events follow.
+    /// Records the end of the association. No messages or events follow it.
     pub fn close(&self, reason: CloseReason, last: Option<Snapshot>) {
         let mut state = self.lock();
         if state.closed.is_none() {
@@ -114,7 +114,7 @@ impl State {
         message.payload.len() + OVERHEAD
     }
 
-    /// Moves the whole outbox to the driver. Returns whether it was full.
+    /// Moves all messages of the outbox to the driver. Returns whether the outbox was full.
     pub fn take_outbox(&mut self, into: &mut VecDeque<Outgoing>) -> bool {
         let was_full = self.outbox_bytes >= OUTBOX;
         self.outbox_bytes = 0;

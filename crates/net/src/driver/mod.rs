@@ -1,5 +1,5 @@
-//! The loop that drives an [`Endpoint`](strandcast_proto::endpoint::Endpoint) with sockets, the clock and an
-//! application, and handles for applications that run in separate tasks.
+//! The loop that connects an [`Endpoint`](strandcast_proto::endpoint::Endpoint) to sockets, the clock and an
+//! application. Applications that run in separate tasks use its handles.
 
 mod control;
 mod core;

@@ -1,4 +1,4 @@
-//! Multiplexes all associations of one driver onto their mailboxes.
+//! Connects all associations of one driver to their mailboxes.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use super::mailbox::{CloseRequest, INBOX, INBOXES, Mailbox, Outgoing, State};
 use super::snapshot::{SharedLinkMetadata, Snapshot};
 use crate::clock::Clock;
 
-/// One association's mailbox, and the messages in transit between it and the endpoint.
+/// The mailbox of one association, and the messages between the mailbox and the endpoint.
 struct Session {
     mailbox: Arc<Mailbox>,
-    /// Taken from the outbox, not yet accepted by the endpoint.
+    /// Messages that were taken from the outbox and that the endpoint has not accepted yet.
     staged: VecDeque<Outgoing>,
-    /// True while the endpoint has no room; it reports when it has.
+    /// True while the endpoint has no room. The endpoint reports when it has room again.
     full: bool,
     close_request: Option<CloseRequest>,
 }
@@ -31,10 +31,10 @@ pub(super) struct AssociationMux {
     driver: Driver,
     clock: Clock,
     link_metadata: SharedLinkMetadata,
-    /// Receives accepted associations; `None` on a client.
+    /// Receives accepted associations. `None` for a client.
     accepted: Option<UnboundedSender<AssociationHandle>>,
     session: BTreeMap<AssociationId, Session>,
-    /// Associations to serve with the next poll.
+    /// Associations that the next poll must handle.
     due: Vec<AssociationId>,
     fresh: VecDeque<Message>,
 }
@@ -123,7 +123,7 @@ impl App for AssociationMux {
 }
 
 impl Session {
-    /// Moves messages from the outbox into the endpoint until it is full, then carries out a close request.
+    /// Moves messages from the outbox to the endpoint until the endpoint is full. Then executes a close request.
     fn send(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
         loop {
             while let Some(message) = self.staged.front().filter(|_| !self.full) {
@@ -162,7 +162,7 @@ impl Session {
         }
     }
 
-    /// Moves received messages into the inbox until it is full.
+    /// Moves received messages to the inbox until the inbox is full.
     fn receive(
         &mut self,
         endpoint: &mut Endpoint,

@@ -1,4 +1,4 @@
-//! Starting a driver, as a client or as a server.
+//! Starts a driver for a client or a server.
 
 use std::io;
 use std::net::SocketAddr;
@@ -34,10 +34,10 @@ use crate::socket::{BindSpec, PathSocket, SocketError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// All uplinks are unusable now; the reason for the first one.
+    /// No uplink can be used now. The error is that of the first uplink.
     #[error("{0}")]
     NoPath(PathError),
-    /// No uplink was given, or none with an address of the peer.
+    /// No uplink was given, or no uplink has an address of the peer.
     #[error("no address to connect to")]
     NoAddress,
     /// A socket could not be opened.
@@ -51,18 +51,18 @@ pub enum OpenError {
     Entropy(io::Error),
 }
 
-/// A client: one association over its uplinks.
+/// A client: one association that uses all of its uplinks.
 pub struct Client {
-    /// The endpoint's configuration; the driver fills in `locals`.
+    /// The endpoint's configuration. The driver sets `locals`.
     pub endpoint: EndpointConfig,
-    /// One path per uplink, or one per interface that a pattern stands for. A path that cannot be opened now is opened once it
-    /// can be.
+    /// One path per uplink. If an uplink is a pattern, it gets one path per matching interface. A path that cannot be
+    /// opened now is opened as soon as it can be.
     pub uplinks: Vec<Uplink>,
     /// The peer's SCTP port.
     pub port: u16,
     /// The scheme for sending.
     pub scheme: Box<dyn Scheme>,
-    /// Keys for encryption and authentication; `None` sends packets in the clear.
+    /// Keys for encryption and authentication. `None`: packets are sent without encryption.
     pub seal: Option<ClientSeal>,
     /// Called for every packet.
     pub tap: Option<PacketTap>,
@@ -84,7 +84,7 @@ pub struct ServerSeal {
     pub identity: SecretKey,
     /// Keys that may connect; [`Driver::set_access`] replaces them.
     pub access: Access,
-    /// Maximum number of sessions; `None` uses the default of [`SealConfig::new`].
+    /// Maximum number of sessions. `None`: the default of [`SealConfig::new`].
     pub max_sessions: Option<usize>,
     /// Callbacks.
     pub hooks: SealHooks,
@@ -102,13 +102,13 @@ pub struct SealHooks {
     pub keylog: Option<KeyLogSink>,
 }
 
-/// A server: it accepts the associations that peers open.
+/// A server. It accepts the associations that peers open.
 pub struct Server {
-    /// The endpoint's configuration; the driver fills in `locals`.
+    /// The endpoint's configuration. The driver sets `locals`.
     pub endpoint: EndpointConfig,
-    /// Addresses to listen on; the unspecified address means all.
+    /// The addresses on which to listen. The unspecified address stands for all addresses.
     pub listen: Vec<SocketAddr>,
-    /// Keys for encryption and authentication; `None` accepts packets in the clear.
+    /// Keys for encryption and authentication. `None`: packets are accepted without encryption.
     pub seal: Option<ServerSeal>,
     /// Called for every packet.
     pub tap: Option<PacketTap>,
@@ -123,7 +123,7 @@ struct Parts {
 }
 
 impl Client {
-    /// Starts connecting. Call it inside a tokio runtime.
+    /// Starts to connect. Call this inside a tokio runtime.
     ///
     /// # Errors
     /// [`OpenError`], a one-line diagnostic.
@@ -137,8 +137,8 @@ impl Client {
         Ok(association)
     }
 
-    /// Connects with an application that runs inside the driver's loop. The task returns the application shortly after
-    /// it has released the association ([`strandcast_proto::endpoint::Endpoint::release`]), or when the driver is stopped.
+    /// Connects. The application runs inside the driver's loop. The task returns the application a short time after it
+    /// has released the association ([`strandcast_proto::endpoint::Endpoint::release`]), or when the driver is stopped.
     ///
     /// # Errors
     /// [`OpenError`], a one-line diagnostic.
@@ -182,7 +182,7 @@ impl Client {
 }
 
 impl Server {
-    /// Starts listening. Call it inside a tokio runtime.
+    /// Starts to listen. Call this inside a tokio runtime.
     ///
     /// # Errors
     /// [`OpenError`], a one-line diagnostic.
@@ -196,8 +196,8 @@ impl Server {
         Ok(Listener { accepted, driver })
     }
 
-    /// Listens with an application that runs inside the driver's loop. The task returns the application when the driver
-    /// is stopped.
+    /// Listens. The application runs inside the driver's loop. The task returns the application when the driver is
+    /// stopped.
     ///
     /// # Errors
     /// [`OpenError`], a one-line diagnostic.
@@ -269,9 +269,9 @@ impl Parts {
     }
 }
 
-/// Opens a client's first sockets: the most promising route of each uplink to the peer, then the next ones,
-/// up to the maximum number of paths. INIT is sent over all of them, and the first to be answered is used.
-/// Also returns the error of a socket that could not be opened.
+/// Opens a client's first sockets, up to the maximum number of paths. It begins with the best route of each uplink to
+/// the peer, and then takes the next ones. An INIT is sent over all of them, and the first one that is answered is
+/// used. Also returns the error of a socket that could not be opened.
 fn first_paths(
     sockets: &mut PathSockets,
     interfaces: &mut InterfaceList,

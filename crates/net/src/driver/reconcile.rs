@@ -1,6 +1,6 @@
-//! Paths and interfaces: each uplink's path uses the first of the peer's addresses that answers. When the
-//! path dies or its local address disappears, the others are tried in parallel (in the spirit of RFC 8305). A
-//! working path stays.
+//! Keeps the paths up to date with the interfaces. The path of each uplink uses the peer address that answers first.
+//! When the path fails or its local address disappears, the other peer addresses are tried in parallel (similar to RFC
+//! 8305). A working path is not changed.
 
 use strandcast_proto::association::{Association, AssociationError};
 use strandcast_proto::endpoint::{AssociationId, Input};
@@ -14,29 +14,30 @@ use super::uplink::Candidate;
 
 /// Interval between checks of the interfaces.
 const POLL: Duration = Duration::from_secs(1);
-/// Maximum number of lists of links with reasons per [`LIST_TIME`]. ASSUMED.
+/// Maximum number of lists of links with their reasons per [`LIST_TIME`]. ASSUMED.
 const MOST_LISTS: u32 = 20;
 const LIST_TIME: Duration = Duration::from_secs(10);
-/// Interval between checks while a decision is pending: RFC 8305 §5 waits this long between two attempts.
+/// Interval between checks while a decision is open. RFC 8305 §5 has the same wait between two attempts.
 const SOON: Duration = Duration::from_millis(250);
-/// Silence of a path after which the peer's other addresses are tried in parallel: most links recover before.
+/// If nothing has arrived on a path for this long, the peer's other addresses are tried in parallel. Most links recover
+/// before that.
 const FAILOVER_WAIT: Duration = Duration::from_secs(1);
-/// Maximum number of the peer's addresses that an uplink tries at a time.
+/// Maximum number of peer addresses that an uplink tries at the same time.
 pub(super) const MOST_AT_A_TIME: usize = 4;
 
 /// Time of the next check of an uplink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
-    /// The next poll decides.
+    /// At the next regular check.
     Later,
-    /// Soon.
+    /// After [`SOON`].
     Soon,
 }
 
 impl Core {
-    /// Updates the paths to the interfaces: closes paths whose address has disappeared, moves those whose
-    /// address has changed, opens or reopens those that can be opened, and keeps one working route of each
-    /// uplink to the peer. Returns the delay of the next call.
+    /// Brings the paths up to date with the interfaces. Closes paths whose address has disappeared, moves paths whose
+    /// address has changed, and opens paths that can be opened. Keeps one working route from each uplink to the peer.
+    /// Returns the time until the next call.
     pub fn reconcile_interfaces(&mut self, now: Instant) -> Duration {
         if self.sockets.wishes.is_empty() {
             return POLL;
@@ -56,7 +57,7 @@ impl Core {
         next
     }
 
-    /// Makes links of the interfaces that have come, with the costs that their names have.
+    /// Creates links for new interfaces. A new link has the cost that was set for its name.
     fn follow_interfaces(&mut self, now: Instant) {
         let (interfaces, routes) = self.interfaces.known();
         let new = self.sockets.follow(interfaces, routes);
@@ -105,7 +106,7 @@ impl Core {
         }
     }
 
-    /// Updates the sockets of an uplink that are in use to the interfaces.
+    /// Updates the sockets of an uplink that are in use, so that they match the interfaces.
     fn keep_up(&mut self, now: Instant, at: usize, owner: AssociationId, candidates: &[Candidate]) -> Look {
         let mut look = Look::Later;
         for slot in self.sockets.of_uplink(at) {
@@ -133,7 +134,7 @@ impl Core {
         look
     }
 
-    /// Moves the path of a slot to the address of its socket. Returns whether it is there.
+    /// Moves the path of a slot to the address of its socket. Returns whether the path has that address afterwards.
     fn place(&mut self, now: Instant, slot: usize, owner: AssociationId) -> bool {
         let slot = self.sockets.slot_mut(slot);
         let Some(association) = self.sealed.endpoint().association(owner) else { return false };
@@ -202,7 +203,7 @@ impl Core {
         self.try_another(now, at, owner, &tried, candidates)
     }
 
-    /// Tries the route that was tried least recently, in parallel with those under way.
+    /// Tries the route whose last attempt is oldest, in parallel with the attempts that are running.
     fn try_another(
         &mut self,
         now: Instant,
@@ -253,7 +254,7 @@ impl Core {
     }
 }
 
-/// The path of an association that a socket of a link at this address serves.
+/// The path of an association that uses the socket of a link at this address.
 fn path_of(
     association: &Association,
     link: strandcast_proto::policy::LinkId,

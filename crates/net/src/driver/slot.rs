@@ -1,4 +1,4 @@
-//! A socket of the driver, which may be closed temporarily.
+//! A socket of the driver. It may be closed for a time.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,16 +14,16 @@ use crate::clock::Clock;
 use crate::interface::{Interface, PathSpec, route_mtu};
 use crate::socket::{BindSpec, PathSocket, Received, SendOutcome, SocketError, Transmit, is_fatal};
 
-/// Maximum number of bytes queued for a socket whose kernel buffer is full; further datagrams are dropped, as
-/// in any queue on the path.
+/// Maximum number of bytes that wait for a socket whose kernel buffer is full. Further datagrams are dropped, as in any
+/// other queue on the path.
 const MAX_WAITING: usize = 1 << 20;
-/// Pause after a failure to receive, because a socket may fail at every attempt.
+/// Pause after an error when receiving, because a socket may return an error at every attempt.
 const PAUSE: Duration = Duration::from_millis(10);
-/// Time after which a socket that receives only errors is replaced.
+/// A socket that returns nothing but errors for this long is replaced.
 const RECEIVE_GRACE: Duration = Duration::from_secs(1);
 /// Time between two attempts to listen again.
 const RETRY: Duration = Duration::from_secs(1);
-/// Time without a failure after which a socket counts as working, even without datagrams.
+/// A socket without an error for this long counts as working, even if no datagram arrived.
 const WELL: Duration = Duration::from_secs(10);
 /// Maximum number of events kept for an application that does not read them.
 const MOST_EVENTS: usize = 64;
@@ -32,48 +32,48 @@ const MOST_EVENTS: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ListenEvent {
-    /// The socket is unusable. Another one is opened, at once if possible.
+    /// The socket is unusable. The driver opens another one, at once if possible.
     Lost {
         /// The address.
         address: SocketAddr,
         /// The system's reason.
         why: String,
     },
-    /// Another socket cannot be opened now, or failed before any datagram arrived; the driver retries every
-    /// second.
+    /// No other socket can be opened now, or the other socket failed before any datagram arrived. The driver tries
+    /// again every second.
     Failed {
         /// The address.
         address: SocketAddr,
         /// The reason, in one line.
         why: String,
-        /// Time without a received datagram at this address.
+        /// Time since this address could last receive.
         lasts: Duration,
     },
-    /// Another socket is open.
+    /// Another socket is open and works.
     Restored {
         /// The address.
         address: SocketAddr,
     },
 }
 
-/// A slot for one socket, which may be closed temporarily.
+/// A place for one socket. The socket may be closed for a time.
 pub(super) struct SocketSlot {
-    /// The uplink or listening address; an uplink has one slot per route to the peer.
+    /// The uplink or the listening address. An uplink has one slot for each of its routes to the peer.
     pub id: LinkId,
     pub socket: Option<PathSocket>,
-    /// The address and port last bound, tried first when the socket is reopened.
+    /// The last address and port of the socket. When the socket is opened again, they are tried first.
     bound: Option<SocketAddr>,
-    /// The local port to try on the first bind; 0 leaves the choice to the system.
+    /// The local port that is tried first. 0: the system chooses one.
     pub port: u16,
-    /// The peer's address of an uplink; `None` for a listening socket.
+    /// The peer address to which an uplink sends. `None` for a listening socket.
     pub remote: Option<SocketAddr>,
-    /// The local address of this socket's path at the association; `None` without a path.
+    /// The local address of this socket's path at the association. `None` if there is no path.
     pub placed: Option<SocketAddr>,
-    /// Start of the present attempt or use of this route; `None` while it is unused.
+    /// Time at which the current attempt or use of this route began. `None` while the route is unused.
     pub tried: Option<Instant>,
     /// Start of the last attempt or use.
     pub last_tried: Instant,
-    /// True if the last list of interfaces contained no address for this socket.
+    /// True if the last list of interfaces had no address for this socket.
     missing: bool,
     /// The IP-level MTU that the user configured.
     asked_mtu: Option<u16>,
@@ -81,9 +81,9 @@ pub(super) struct SocketSlot {
     route_mtu: Option<u16>,
     waiting: VecDeque<Waiting>,
     waiting_bytes: usize,
-    /// Start of the present failures to receive, and time of the next attempt.
+    /// Time at which the current errors when receiving began, and time of the next attempt.
     failing: Option<(Instant, Instant)>,
-    /// State of a listening socket, for reopening it.
+    /// For a listening socket: the state that is needed to open it again.
     listening: Option<Listening>,
 }
 
@@ -92,17 +92,17 @@ struct Listening {
     spec: BindSpec,
     /// Time at which the socket was last opened.
     opened: Instant,
-    /// Reason why the socket was closed, until that is reported.
+    /// The reason why the socket was closed, until it is reported.
     why: Option<String>,
-    /// Time without reception since it last worked; `None` while it works.
+    /// Time for which this socket could not receive since it last worked. `None` while it works.
     deaf: Option<Duration>,
-    /// Start of the present time without reception.
+    /// Time since which it cannot receive.
     since: Option<Instant>,
     /// Time of the next attempt to open it.
     next: Instant,
 }
 
-/// Datagrams that exceeded the kernel's buffer.
+/// Datagrams for which the kernel's buffer has no room.
 struct Waiting {
     remote: SocketAddr,
     src_ip: Option<std::net::IpAddr>,
@@ -137,7 +137,7 @@ impl SocketSlot {
         SocketSlot::new(id, Some(remote), mtu)
     }
 
-    /// A slot for a listening socket with the binding `spec` except for its port.
+    /// A slot for a listening socket. `spec` is the socket's binding without the port.
     pub fn listening(id: LinkId, socket: PathSocket, spec: BindSpec) -> Self {
         let spec = BindSpec { port: socket.local_addr().port(), ..spec };
         let (opened, next) = (Instant::ZERO, Instant::ZERO);
@@ -168,14 +168,15 @@ impl SocketSlot {
         self.id == link && here
     }
 
-    /// IP-level MTU of an uplink's path, if configured or below `default`.
+    /// The IP-level MTU of an uplink's path, if it is configured or is below `default`.
     pub fn mtu(&self, default: u16) -> Option<u16> {
         let asked = self.asked_mtu.unwrap_or(default);
         let mtu = self.route_mtu.map_or(asked, |most| most.min(asked));
         (self.asked_mtu.is_some() || mtu < default).then_some(mtu)
     }
 
-    /// Maximum IP-level MTU of an uplink's path: the configured one, or the limit of interface and route.
+    /// The maximum IP-level MTU of an uplink's path: the configured one, or else the limit of the interface and the
+    /// route.
     pub fn mtu_limit(&self) -> Option<u16> {
         self.asked_mtu.into_iter().chain(self.route_mtu).min()
     }
@@ -191,13 +192,13 @@ impl SocketSlot {
         Some((&found.name, found.index?))
     }
 
-    /// Records that no interface has an address for this slot. Returns true on the first such call while the slot has a
-    /// socket: another check is due.
+    /// Records that no interface has an address for this slot. Returns true at the first such call while the slot has a
+    /// socket. The interfaces should then be checked once more.
     pub fn is_missing(&mut self) -> bool {
         self.socket.is_some() && !std::mem::replace(&mut self.missing, true)
     }
 
-    /// Drops the socket and the datagrams queued for it.
+    /// Closes the socket and drops the datagrams that wait for it.
     pub fn close(&mut self) {
         self.socket = None;
         self.failing = None;
@@ -213,12 +214,12 @@ impl SocketSlot {
         }
     }
 
-    /// Returns whether the socket waits after a failure to receive.
+    /// Returns whether the socket pauses after an error when receiving.
     pub fn pauses(&self, clock: Clock) -> bool {
         self.failing.is_some_and(|(_, again)| clock.now() < again)
     }
 
-    /// Records that there is neither a datagram nor an error.
+    /// Records that receiving gave no datagram and no error.
     pub fn is_idle(&mut self) {
         self.failing = None;
     }
@@ -231,7 +232,7 @@ impl SocketSlot {
         }
     }
 
-    /// Records a failure to receive, which may be temporary.
+    /// Records an error when receiving. The error may be temporary.
     pub fn cannot_receive(&mut self, now: Instant, error: &io::Error) {
         let (since, _) = *self.failing.get_or_insert((now, now));
         if is_fatal(error) || now - since >= RECEIVE_GRACE {
@@ -244,7 +245,7 @@ impl SocketSlot {
         }
     }
 
-    /// Time of the next action, apart from arriving datagrams.
+    /// Time at which the slot must act even if no datagram arrives.
     pub fn deadline(&self) -> Option<Instant> {
         let again = self.failing.map(|(_, again)| again);
         let lost = self.listening.as_ref().filter(|_| self.socket.is_none());
@@ -252,7 +253,7 @@ impl SocketSlot {
         again.into_iter().chain(open).min()
     }
 
-    /// Reopens a listening socket.
+    /// Opens a closed listening socket again.
     pub fn listen_again(&mut self, now: Instant, events: &mut VecDeque<ListenEvent>) {
         let (None, Some(address), Some(listening)) = (&self.socket, self.bound, &mut self.listening) else {
             return;
@@ -294,7 +295,7 @@ impl SocketSlot {
         }
     }
 
-    /// Updates the socket to the interfaces. Returns the error if it could not be opened.
+    /// Updates the socket so that it matches the interfaces. Returns the error if the socket could not be opened.
     pub fn refresh(&mut self, to: &Candidate, interfaces: &[Interface]) -> Option<SocketError> {
         let Candidate { bind, remote } = to;
         self.missing = false;
@@ -336,8 +337,8 @@ impl SocketSlot {
         self.waiting.push_back(Waiting { remote, src_ip, segment_size, fragment, contents });
     }
 
-    /// Sends datagrams, or queues them for later; IP may `fragment` them. `Err`: datagrams of this size are
-    /// too big.
+    /// Sends datagrams, or queues them for later. If `fragment` is true, IP may fragment them. Returns an error if
+    /// datagrams of this size are too big.
     pub fn send(
         &mut self,
         tuple: &FourTuple,

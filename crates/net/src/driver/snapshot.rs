@@ -14,7 +14,7 @@ use strandcast_proto::time::Instant;
 use crate::interface::PathError;
 use crate::monitor::{MonitorStats, Reading};
 
-/// An association at one moment. Counters start with the association.
+/// The state of an association at one time. The counters start at 0 when the association begins.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Snapshot {
@@ -24,37 +24,37 @@ pub struct Snapshot {
     pub scheme: String,
     /// Counters of the association.
     pub stats: AssociationStats,
-    /// Bytes of the longest message that fits one packet on every path.
+    /// Length in bytes of the longest message that fits into one packet on every path.
     pub max_unfragmented: usize,
-    /// Code of the sent data; `None` without coding, or if the peer cannot decode.
+    /// The code of the data that this side sends. `None` if the data is not coded, or if the peer cannot decode.
     pub coding_out: Option<Coding>,
-    /// Code of the peer's data; `None` without coding.
+    /// The code of the data that the peer sends. `None` if the data is not coded.
     pub coding_in: Option<CodingMode>,
     /// The scheme's diagnostics of its state.
     pub diagnostics: Vec<&'static str>,
     /// The scheme's own counters.
     pub counters: Vec<(&'static str, u64)>,
-    /// Payload bytes queued or not yet acknowledged.
+    /// Payload bytes that are queued or are not acknowledged yet.
     pub send_buffered: usize,
     /// Sizes and use of the association's buffers.
     pub buffers: Buffers,
-    /// Times for which a client's new data waited, by reason. A server's are zero.
+    /// Times for which new data of a client waited, one for each reason. For a server, all times are zero.
     pub held: HeldTimes,
-    /// Queries of the links' counters, by outcome.
+    /// Number of queries of the links' counters, by result.
     pub monitor: MonitorStats,
-    /// Paths of the association, except closed ones, and except unused routes of uplinks.
+    /// Paths of the association. Closed paths and unused routes of uplinks are left out.
     pub paths: Vec<PathSnapshot>,
-    /// A client's links, and the interfaces that it asked for and cannot use.
+    /// The links of a client, and the interfaces that it requested and that cannot be used.
     pub links: Vec<LinkSnapshot>,
 }
 
-/// A link of a client, or an interface that is not one.
+/// A link of a client, or an interface that was requested and is not a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LinkSnapshot {
-    /// The link; `None` for an interface that never could be used.
+    /// The link. `None` for an interface that was never usable.
     pub id: Option<LinkId>,
-    /// Name of the link's interface, or its address.
+    /// Name of the link's interface. If the link has none, its address.
     pub name: String,
     /// Name of the link's interface, if it is tied to one.
     pub interface: Option<String>,
@@ -72,17 +72,17 @@ pub struct PathSnapshot {
     pub name: String,
     /// 4-tuple of the path.
     pub tuple: FourTuple,
-    /// The number by which both ends know it; `None` towards other stacks.
+    /// The number that both sides use for the path. `None` if the peer uses another SCTP implementation.
     pub number: Option<u16>,
-    /// True once the peer has proven reachability at this address.
+    /// True once the peer has proven that it can be reached at this address.
     pub confirmed: bool,
-    /// Size in bytes of its largest IP packets.
+    /// Size in bytes of the largest IP packets on the path.
     pub ip_mtu: u16,
-    /// State, round trips, window, bytes in flight, estimates.
+    /// The path's state, round-trip times, window, bytes in flight and estimates.
     pub view: PathView,
     /// Counters of the path.
     pub stats: PathStats,
-    /// The link's latest counters; `None` for a link without counters.
+    /// The latest counters of the link. `None` if the link has no counters.
     pub link: Option<Reading>,
 }
 
@@ -145,7 +145,7 @@ pub(super) struct LinkMetadata {
     pub monitor: MonitorStats,
     /// The links, and interfaces that cannot be used.
     pub links: Vec<LinkSnapshot>,
-    /// Times for which its data waited, as of the last snapshot or its end.
+    /// Times for which the data of the association waited, as of the last snapshot or the end of the association.
     pub held: HeldTimes,
 }
 

@@ -1,4 +1,5 @@
-//! The driver's sockets: one per uplink or listening address, reopened whenever possible.
+//! The driver's sockets. There is one per uplink or listening address. A closed socket is opened again as soon as
+//! possible.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -25,38 +26,38 @@ pub enum PacketDirection {
     Sent,
 }
 
-/// Function that gets every SCTP packet (the UDP payload, or the contents of a sealed datagram), for
-/// captures.
+/// Function that gets every SCTP packet, for captures. The packet is the UDP payload, or the plaintext of a sealed
+/// datagram.
 pub type PacketTap = Box<dyn FnMut(Instant, &FourTuple, PacketDirection, &[u8]) + Send>;
 
-/// An uplink that a client asked for, or one for each interface that fits.
+/// A client's request for an uplink. If it is a pattern, it stands for one uplink per matching interface.
 pub(super) struct Wish {
     pub uplink: Uplink,
-    /// The association; `None` before it is opened.
+    /// The association. `None` before it is opened.
     pub owner: Option<AssociationId>,
     /// True once the association is connected.
     pub connected: bool,
 }
 
-/// An uplink over one interface or from one address, and its current route to the peer.
+/// An uplink that uses one interface or one address, and its current route to the peer.
 pub(super) struct UplinkState {
     pub id: LinkId,
-    /// The uplink, with the present name of its interface.
+    /// The uplink, with the current name of its interface.
     pub uplink: Uplink,
-    /// Number of the wish.
+    /// Number of the request.
     pub wish: usize,
-    /// Index of the interface, or the last index if the interface is gone; `None` if the uplink is tied to an address
-    /// only.
+    /// Index of the interface. If the interface has disappeared, its last index. `None` if the uplink only has an
+    /// address.
     pub index: Option<u32>,
-    /// False while its interface is gone.
+    /// False while the uplink's interface has disappeared.
     pub present: bool,
     /// The association; `None` before it is opened.
     pub owner: Option<AssociationId>,
-    /// True once the association is connected: paths may then join and leave.
+    /// True once the association is connected. From then on, paths can be added and removed.
     pub connected: bool,
-    /// The peer's address that answered last.
+    /// The peer address that answered last.
     pub chosen: Option<SocketAddr>,
-    /// Time since which none answers.
+    /// Time since which no peer address has answered.
     pub bad_since: Option<Instant>,
 }
 
@@ -66,7 +67,7 @@ pub(super) struct PathSockets {
     all: Vec<SocketSlot>,
     pub wishes: Vec<Wish>,
     pub uplinks: Vec<UplinkState>,
-    /// Costs of links by name, also of links that may come.
+    /// The costs of links, by the name of the link. The link may be added later.
     pub tariffs: Vec<(String, Tariff)>,
     /// Number of the next link.
     pub next: u32,
@@ -90,7 +91,7 @@ impl PathSockets {
         of_it.for_each(|uplink| uplink.connected = true);
     }
 
-    /// Returns whether an uplink tries several routes.
+    /// Returns whether an uplink is trying several routes.
     pub fn are_racing(&self) -> bool {
         let tried = |id| self.all.iter().filter(move |slot| slot.id == id && slot.tried.is_some()).count();
         self.uplinks.iter().any(|uplink| tried(uplink.id) > 1)
@@ -162,22 +163,22 @@ impl PathSockets {
         self.all.iter().filter_map(|l| Some((l.id, l.socket.as_ref()?.local_addr()))).collect()
     }
 
-    /// Time of the next [`PathSockets::listen_again`], or of the next attempt to receive after a failure.
+    /// Time of the next [`PathSockets::listen_again`], or of the next attempt to receive after an error.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.all.iter().filter_map(SocketSlot::deadline).min()
     }
 
-    /// Reopens closed listening sockets.
+    /// Opens closed listening sockets again.
     pub fn listen_again(&mut self, now: Instant) {
         self.all.iter_mut().for_each(|slot| slot.listen_again(now, &mut self.events));
     }
 
-    /// Sends queued datagrams. Returns whether any were sent.
+    /// Sends datagrams that wait. Returns whether any were sent.
     pub fn flush(&mut self, cx: &mut Context<'_>) -> bool {
         self.all.iter_mut().fold(false, |any, slot| slot.flush(cx) | any)
     }
 
-    /// Sends datagrams. `Err`: datagrams of this size are too big.
+    /// Sends datagrams. Returns an error if datagrams of this size are too big.
     pub fn send(&mut self, transmit: &association::Transmit, contents: &[u8]) -> Result<(), usize> {
         let association::Transmit { tuple, segment_size, fragment, .. } = transmit;
         let Some(slot) = self.all.iter_mut().find(|l| l.serves(tuple.link, tuple.local)) else {

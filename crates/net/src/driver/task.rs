@@ -19,13 +19,13 @@ use crate::clock::Clock;
 use crate::pool::RecvPool;
 use crate::socket::{PathSocket, Received, Transmit};
 
-/// Batches read from one socket before the endpoint answers.
+/// Number of batches that are read from one socket before the endpoint answers.
 const BATCHES_PER_TURN: usize = 4;
-/// Iterations before the task yields to others.
+/// Number of rounds before the task lets other tasks run.
 const TURNS: usize = 32;
 /// Delay of the first check of the interfaces.
 const INTERFACE_POLL: Duration = Duration::from_secs(1);
-/// Minimum time between two checks, however many changes the kernel announces.
+/// Minimum time between two checks of the interfaces, even if the kernel announces many changes.
 const SETTLE: Duration = Duration::from_millis(100);
 
 /// The state of a running driver.
@@ -33,17 +33,17 @@ pub(super) struct Task<A> {
     pub core: Core,
     pub app: Option<A>,
     pub control: Arc<Control>,
-    /// A client's only association: the task ends shortly after its release.
+    /// The only association of a client. The task ends a short time after the association's release.
     pub client: Option<AssociationId>,
     clock: Clock,
     pool: RecvPool,
     buffer: Vec<u8>,
     timer: Pin<Box<Sleep>>,
-    /// Time at which the timer fires; it may be early.
+    /// Time at which the timer fires. The timer may fire early.
     armed: Instant,
     next_interface_poll: Instant,
     last_interface_poll: Instant,
-    /// Time for which the task stays available for a peer that missed the last chunk.
+    /// Time for which the task continues after the release, for a peer that missed the last chunk.
     linger: Duration,
     ends: Option<Instant>,
 }
@@ -73,7 +73,7 @@ impl<A: App> Task<A> {
         }
     }
 
-    /// Runs to the end and returns the application.
+    /// Runs until the driver ends, and returns the application.
     pub async fn run(mut self) -> A {
         poll_fn(|cx| self.poll(cx)).await;
         self.app.take().expect("taken only here, where the task is moved in")
@@ -125,7 +125,7 @@ impl<A: App> Task<A> {
         Poll::Pending
     }
 
-    /// Runs queued commands. Returns whether there were any.
+    /// Runs the requests that are queued. Returns whether there were any.
     fn run_commands(&mut self) -> bool {
         let mut any = false;
         while let Some(command) = self.control.next_command() {
@@ -182,7 +182,7 @@ impl<A: App> Task<A> {
         any
     }
 
-    /// Runs endpoint and application until neither has output.
+    /// Runs the endpoint and the application until both have no more output.
     fn pump(&mut self, now: Instant) {
         let Some(app) = &mut self.app else { return };
         // Set when anything has happened since the application was last polled.
@@ -219,7 +219,7 @@ impl<A: App> Task<A> {
         now >= *self.ends.get_or_insert(now + self.linger)
     }
 
-    /// Returns whether an action is due now; otherwise arms the timer.
+    /// Returns true if an action is due now. Otherwise sets the timer and returns false.
     fn arm_timer(&mut self, cx: &mut Context<'_>) -> bool {
         let app = self.app.as_ref().and_then(App::poll_timeout);
         let Core { sealed, monitor, sockets, .. } = &self.core;
@@ -257,15 +257,15 @@ fn asks_for_paths(core: &mut Core, client: Option<AssociationId>, id: Associatio
     }
 }
 
-/// Sends one datagram to the source of `received`, if that is possible now; otherwise the sender repeats its
-/// message.
+/// Sends one datagram to the source of `received`, if that is possible without waiting. Otherwise nothing is lost,
+/// because the sender repeats its message.
 fn answer(socket: &PathSocket, received: &Received, contents: &[u8]) {
     let Received { remote, local_ip: src_ip, .. } = *received;
     let _ = socket.try_send(&Transmit { remote, src_ip, segment_size: contents.len(), contents });
 }
 
-/// After a graceful close the peer may have missed the last chunk, and requests it again within its
-/// retransmission timeout.
+/// The time for which the peer may need this side after a normal close. If the peer missed the last chunk, it requests
+/// it again within its retransmission timeout.
 fn longest_rto(endpoint: &Endpoint, id: AssociationId, event: &Event) -> Duration {
     use strandcast_proto::association::CloseReason::Shutdown;
     let closed = if *event == Event::Closed(Shutdown) { endpoint.association(id) } else { None };

@@ -5,21 +5,22 @@ use std::net::{IpAddr, SocketAddr};
 use crate::interface::{Interface, PathError, PathSpec, Routes, on_link};
 use crate::socket::BindSpec;
 
-/// The local interface and the remote addresses of a client's path. If the interface is a pattern, there is a path for each
-/// interface that fits and has a route, as long as it does. An interface is known by its index: it remains the path's when it
-/// is renamed, and another interface with its name takes its place when it is gone.
+/// The local interface and the remote addresses of a client's path. If the interface is a pattern, there is one path
+/// for each matching interface that has a route. An interface is identified by its index. So the path keeps its
+/// interface when the interface is renamed. If the interface has disappeared, another interface with the same name
+/// replaces it.
 #[derive(Clone, Debug)]
 pub struct Uplink {
     /// Display name.
     pub name: String,
     /// Interface, address and MTU.
     pub spec: PathSpec,
-    /// Addresses of the peer, of both families. The path uses the first one that answers; addresses in the
-    /// uplink's own subnet are tried first, then the others in this order.
+    /// The addresses of the peer, both IPv4 and IPv6. The path uses the first one that answers. Addresses in the
+    /// uplink's own subnet are tried first, and then the others in this order.
     pub remotes: Vec<SocketAddr>,
 }
 
-/// One route of an uplink to the peer: the binding and the destination.
+/// One route of an uplink to the peer: the local binding and the remote address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub bind: BindSpec,
@@ -34,7 +35,8 @@ impl Uplink {
         Uplink { name, spec, remotes: remotes.to_vec() }
     }
 
-    /// Returns the interfaces that this uplink takes: the named one, or the ones that fit its pattern and have a route.
+    /// Returns the interfaces that this uplink uses: the one with its name, or those that match its pattern and have a
+    /// route.
     pub fn takes<'a>(&self, interfaces: &'a [Interface], routes: &mut Routes) -> Vec<&'a Interface> {
         let fit = interfaces.iter().filter(|i| self.spec.follows_interfaces() && self.spec.names(i));
         fit.filter(|i| !self.spec.is_pattern() || !self.on(i).candidates(interfaces, routes).is_empty())
@@ -47,8 +49,8 @@ impl Uplink {
         Uplink { name: interface.name.clone(), spec, remotes: self.remotes.clone() }
     }
 
-    /// Reason why none of the uplink's routes can be used now; that an interface is down counts before anything else.
-    /// For a pattern it is that of the first interface that fits.
+    /// The reason why no route of the uplink can be used now. An interface that is down is reported before any other
+    /// reason. For a pattern, the reason is that of the first matching interface.
     pub fn hindrance(&self, interfaces: &[Interface], routes: &mut Routes) -> Option<PathError> {
         if self.spec.is_pattern() {
             if !self.takes(interfaces, routes).is_empty() {
@@ -72,7 +74,7 @@ impl Uplink {
         }
     }
 
-    /// The routes that the interfaces allow now, the most promising first.
+    /// The routes that the interfaces allow now, the best ones first.
     pub(super) fn candidates(&self, interfaces: &[Interface], routes: &mut Routes) -> Vec<Candidate> {
         let ways = self.remotes.iter().filter_map(|remote| self.route(interfaces, routes, *remote).ok());
         let mut all: Vec<Candidate> = ways.collect();
@@ -98,7 +100,7 @@ impl Uplink {
     }
 }
 
-/// Reports that there is no route, and names a table with a route that no rule leads to.
+/// Reports that there is no route. If a table that no rule uses has a route, the report names this table.
 fn no_route(name: String, to: IpAddr, interfaces: &[Interface], routes: &mut Routes) -> PathError {
     let interface = interfaces.iter().find(|i| i.name == name);
     match interface.and_then(|i| routes.unused_table(i, to)) {

@@ -1,21 +1,21 @@
-//! Times for which a client's data wait, by reason.
+//! Measures how long a client's data waits, for each reason.
 
 use strandcast_proto::association::{HeldBy, HeldTimes};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
 use strandcast_proto::time::Instant;
 
-/// Follows an association from one time at which it has sent all that it may to the next.
+/// Follows one association. Each update must come after the association has sent everything that it may send.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
-    /// The association; `None`: nothing is measured.
+    /// The association. `None`: nothing is measured.
     pub of: Option<AssociationId>,
     times: HeldTimes,
-    /// The present reason, and its begin.
+    /// The current reason, and the time at which it began.
     current: Option<(HeldBy, Instant)>,
 }
 
 impl Waits {
-    /// Records the present reason, after all possible output at `now`.
+    /// Records the current reason. Call this after all possible output at `now` was sent.
     pub fn update(&mut self, now: Instant, endpoint: &Endpoint) {
         let Some(association) = self.of.and_then(|id| endpoint.association(id)) else { return };
         self.stands(now, association.held_back(now).map(|held| held.by));
@@ -31,7 +31,7 @@ impl Waits {
         self.current = by.map(|by| (by, now));
     }
 
-    /// Returns the times until `now`.
+    /// Returns the waiting times up to `now`.
     pub fn until(&self, now: Instant) -> HeldTimes {
         let mut times = self.times;
         if let Some((by, since)) = self.current {

@@ -14,8 +14,8 @@ pub struct RelayConfig {
     pub listen: SocketAddr,
     /// The server's address.
     pub server: SocketAddr,
-    /// The links to the server (`forward`) and to the clients (`reverse`). The network's name labels their
-    /// random streams.
+    /// The links to the server (`forward`) and to the clients (`reverse`). The name of the network selects their random
+    /// streams.
     pub network: PathNetwork,
 }
 
@@ -35,9 +35,9 @@ pub struct RelayStats {
     pub forward: LinkStats,
     /// The link to the clients.
     pub reverse: LinkStats,
-    /// Clients known (by address and port).
+    /// Number of known clients. A client is identified by its address and port.
     pub clients: usize,
-    /// Datagrams that a link delivered but the system did not accept.
+    /// Datagrams that a link delivered but that the system did not accept.
     pub unsent: u64,
 }
 

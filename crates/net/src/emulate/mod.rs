@@ -1,5 +1,5 @@
-//! Emulated links in real time: a UDP relay between clients and a server that drives the simulator's
-//! [`Link`](strandcast_netem::link::Link)s. The relay does not need root permission.
+//! Emulated links in real time. A UDP relay between clients and a server uses the simulator's
+//! [`Link`](strandcast_netem::link::Link)s. It does not need root permission.
 
 mod config;
 mod relay;

@@ -14,13 +14,14 @@ use super::state::State;
 use crate::clock::Clock;
 use crate::socket::SocketError;
 
-/// A path emulated in real time. Datagrams from clients reach the server through one link, and the server's
-/// answers return through another. Each client address has its own port towards the server, as with a NAT.
+/// A path that is emulated in real time. Datagrams from clients reach the server through one link, and the server's
+/// answers return through another link. As with a NAT, each client address has its own port in the direction of the
+/// server.
 ///
-/// All clients share the two links. The size of a datagram includes 28 bytes of IPv4 and UDP headers. Datagrams leave
-/// up to a millisecond (tokio's timer) plus the machine's scheduling delay late; the lateness does not accumulate,
-/// because the links work with due times. Packet loss depends only on seed, name and packet number. The relay runs
-/// until it is dropped.
+/// All clients share the two links. The size of a datagram includes 28 bytes of IPv4 and UDP headers. A datagram leaves
+/// late by up to a millisecond (tokio's timer), plus the scheduling delay of the machine. This lateness does not add up
+/// over time, because the links use the due times and not the actual times. Packet loss depends only on the seed, the
+/// name and the packet number. The relay runs until it is dropped.
 #[derive(Debug)]
 pub struct Relay {
     state: Arc<Mutex<State>>,
@@ -29,7 +30,7 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Starts relaying. Call it inside a tokio runtime.
+    /// Starts the relay. Call this inside a tokio runtime.
     ///
     /// # Errors
     /// [`EmulateError`], a one-line diagnostic.
@@ -49,20 +50,20 @@ impl Relay {
         self.local
     }
 
-    /// Turns a black hole on or off. A black hole drops every packet, including those in transit.
+    /// Starts or ends a black hole. A black hole drops every packet, including those in transit.
     pub fn set_black_hole(&self, direction: Direction, on: bool) {
         locked(&self.state).link(direction).set_black_hole(on);
     }
 
-    /// Takes the direction down, dropping packets in transit, or up again.
+    /// Takes the direction down or brings it up again. When it goes down, packets in transit are dropped.
     pub fn set_down(&self, direction: Direction, down: bool) {
         let mut state = locked(&self.state);
         let now = state.now();
         state.link(direction).set_down(now, down);
     }
 
-    /// Gives every client another port towards the server, as a NAT does that has lost its mappings. Datagrams that the
-    /// server sends to the old ports are lost. Call it inside the runtime.
+    /// Gives every client another port in the direction of the server, as a NAT does that has lost its mappings.
+    /// Datagrams that the server sends to the old ports are lost. Call this inside the runtime.
     ///
     /// # Errors
     /// [`SocketError`]; the old ports then remain.
@@ -70,7 +71,7 @@ impl Relay {
         locked(&self.state).rebind()
     }
 
-    /// Time since a datagram was last delivered in this direction; `None` before the first.
+    /// Time since a datagram was last delivered in this direction. `None` before the first one.
     pub fn quiet(&self, direction: Direction) -> Option<Duration> {
         locked(&self.state).quiet(direction)
     }
@@ -92,7 +93,7 @@ async fn run(state: Arc<Mutex<State>>) {
     poll_fn(|cx| locked(&state).poll(cx, timer.as_mut())).await;
 }
 
-/// Counters and links are consistent after every step, so a poisoned lock is harmless.
+/// Locks the state. A poisoned lock is no problem, because counters and links are consistent after every step.
 fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

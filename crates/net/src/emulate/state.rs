@@ -1,4 +1,4 @@
-//! Relaying from sockets into links, and from links into sockets.
+//! Passes datagrams from sockets to links, and from links to sockets.
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,9 +20,9 @@ use crate::socket::{BindSpec, PathSocket, Received, SendOutcome, SocketError, Tr
 
 /// Bytes of IPv4 and UDP headers.
 const OVERHEAD: usize = 20 + 8;
-/// Maximum number of clients; a new one replaces the oldest.
+/// Maximum number of clients. A further client replaces the oldest one.
 const MAX_CLIENTS: usize = 64;
-/// Batches read from one socket before other work.
+/// Number of batches that are read from one socket before other work.
 const BATCHES_PER_TURN: usize = 64;
 
 #[derive(Debug)]
@@ -119,7 +119,7 @@ impl State {
         }
     }
 
-    /// Relays until no work is left. Ready only if the listening socket has failed.
+    /// Passes datagrams until there is no work left. Returns `Ready` only if the listening socket has failed.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, mut timer: Pin<&mut Sleep>) -> Poll<()> {
         loop {
             // Reads per socket are bounded, so that a flood does not delay due datagrams.
@@ -147,7 +147,7 @@ impl State {
         }
     }
 
-    /// Reads the listening socket into the link to the server.
+    /// Passes datagrams from the listening socket to the link to the server.
     fn receive_from_clients(&mut self) -> io::Result<()> {
         for _ in 0..BATCHES_PER_TURN {
             let Some(received) = self.listen.try_recv(&mut self.pool)? else { break };
@@ -159,7 +159,7 @@ impl State {
         Ok(())
     }
 
-    /// Opens a port towards the server for a new client.
+    /// Opens a port in the direction of the server for a new client.
     fn add_client(&mut self, addr: SocketAddr) -> bool {
         let Ok(upstream) = open_upstream() else { return false };
         if self.clients.len() == MAX_CLIENTS {
@@ -169,7 +169,7 @@ impl State {
         true
     }
 
-    /// Reads the sockets towards the server into the reverse link; returns true if datagrams may be left.
+    /// Passes datagrams from the server's side to the reverse link. Returns true if there may be more of them.
     fn poll_upstream(&mut self, cx: &mut Context<'_>) -> bool {
         let State { clients, reverse, pool, clock, server, .. } = self;
         let mut more = false;
@@ -191,7 +191,7 @@ impl State {
         more
     }
 
-    /// Forwards the datagrams that the links have delivered by now.
+    /// Forwards the datagrams that the links have delivered up to now.
     fn deliver(&mut self) {
         let now = self.clock.now();
         while let Some(Datagram { client, contents }) = self.forward.poll(now) {

@@ -9,7 +9,7 @@ pub struct Interface {
     pub name: String,
     /// Index of the interface, if the system reports it.
     pub index: Option<u32>,
-    /// True if the interface is administratively up and has a carrier.
+    /// True if the administrator has enabled the interface and it has a carrier.
     pub up: bool,
     /// True for the loopback interface.
     pub loopback: bool,
@@ -27,20 +27,22 @@ pub struct InterfaceAddress {
 }
 
 impl Interface {
-    /// Returns whether `ip` is one of its addresses; loopback owns all of 127.0.0.0/8.
+    /// Returns whether `ip` is one of the interface's addresses. The loopback interface has all addresses in
+    /// 127.0.0.0/8.
     pub fn owns(&self, ip: IpAddr) -> bool {
         (self.loopback && ip.is_loopback()) || self.addresses.iter().any(|a| a.ip == ip)
     }
 
-    /// Returns whether the interface may lead to other machines: it is up, has an address that is not link-local, and
-    /// is not a bridge, which joins networks of this machine.
+    /// Returns whether the interface may lead to other machines. It must be up and have an address that is not
+    /// link-local. It must not be a bridge, because a bridge connects networks of this machine.
     #[doc(hidden)]
     pub fn may_lead_out(&self) -> bool {
         let bridge = std::path::Path::new("/sys/class/net").join(&self.name).join("bridge");
         self.up && self.addresses.iter().any(|a| !is_link_local(a.ip)) && !bridge.exists()
     }
 
-    /// The source address for `remote`: of the same family, and link-local only for a link-local remote.
+    /// The source address for packets to `remote`. It has the family of `remote`, and is link-local only if `remote` is
+    /// link-local.
     pub(super) fn address_for(&self, remote: IpAddr) -> Option<IpAddr> {
         self.addresses_for(remote).next()
     }
@@ -59,7 +61,7 @@ pub(super) fn is_link_local(ip: IpAddr) -> bool {
     }
 }
 
-/// Index of the interface that a link-local IPv6 address names.
+/// The index of the interface that the zone of a link-local IPv6 address names.
 pub(super) fn zone(address: SocketAddr) -> Option<u32> {
     match address {
         SocketAddr::V6(v6) => Some(v6.scope_id()).filter(|zone| *zone != 0 && is_link_local(address.ip())),
@@ -67,8 +69,8 @@ pub(super) fn zone(address: SocketAddr) -> Option<u32> {
     }
 }
 
-/// Adds the index of an interface to a link-local IPv6 address without one, because addresses received from
-/// this interface have a zone.
+/// Adds the index of an interface to a link-local IPv6 address that has no zone. Addresses that are received from this
+/// interface have a zone, so that both can be compared.
 pub(crate) fn on_link(address: SocketAddr, index: u32) -> SocketAddr {
     match address {
         SocketAddr::V6(mut v6) if v6.scope_id() == 0 && is_link_local(address.ip()) => {

@@ -1,11 +1,11 @@
-//! Announcements of the kernel that interfaces, addresses, routes or rules have changed.
+//! The kernel's announcements that interfaces, addresses, routes or rules have changed.
 
 use std::task::{Context, Poll};
 
 #[cfg(target_os = "linux")]
 use linux::Announcements;
 
-/// The kernel's announcements. Systems that announce nothing need to be asked.
+/// The kernel's announcements. If the system announces nothing, it must be asked regularly.
 #[derive(Debug, Default)]
 pub struct InterfaceEvents {
     #[cfg(target_os = "linux")]
@@ -13,7 +13,7 @@ pub struct InterfaceEvents {
 }
 
 impl InterfaceEvents {
-    /// Opens the announcements. Call it inside a tokio runtime.
+    /// Starts to receive the announcements. Call this inside a tokio runtime.
     pub fn open() -> Self {
         InterfaceEvents {
             #[cfg(target_os = "linux")]
@@ -21,7 +21,7 @@ impl InterfaceEvents {
         }
     }
 
-    /// Takes all announcements. Returns whether there were any; else the task is woken by the next one.
+    /// Reads all announcements. Returns whether there were any. Otherwise the next announcement wakes the task.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> bool {
         #[cfg(target_os = "linux")]
         if let Some(open) = &mut self.open {
@@ -55,7 +55,7 @@ mod linux {
 
     /// Groups of `linux/rtnetlink.h`: links; addresses, routes and rules of IPv4; the same of IPv6.
     const GROUPS: u32 = 0x1 | 0x10 | 0x40 | 0x80 | 0x100 | 0x400 | 0x4_0000;
-    /// Only the fact of an announcement counts: its content may be cut short.
+    /// Size of the read buffer. An announcement may be cut off, because its content is not used.
     const GLIMPSE: usize = 64;
 
     /// A socket that is a member of the kernel's groups.
@@ -76,7 +76,7 @@ mod linux {
             Ok(Announcements(registered))
         }
 
-        /// Takes an announcement. An announcement for which the kernel's queue had no room (`ENOBUFS`) counts as well.
+        /// Reads one announcement. If the kernel's queue overflowed (`ENOBUFS`), that counts as an announcement.
         pub(super) fn poll_taken(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
             loop {
                 let mut ready = ready!(self.0.poll_read_ready(cx))?;

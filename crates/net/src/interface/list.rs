@@ -1,4 +1,4 @@
-//! Enumeration of interfaces.
+//! Lists the interfaces.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -39,8 +39,8 @@ pub fn interfaces() -> io::Result<Vec<Interface>> {
     Ok(all)
 }
 
-/// The IP-level MTU from a socket with this binding to `remote`, as reported by the system: the interface's,
-/// the route's, or a value reported by routers (RFC 1191, RFC 8201). Nothing is sent.
+/// The IP-level MTU from a socket with this binding to `remote`, as the system reports it. It comes from the interface,
+/// from the route, or from a report of a router (RFC 1191, RFC 8201). No packet is sent.
 pub fn route_mtu(bind: &BindSpec, remote: SocketAddr) -> Option<u16> {
     #[cfg(target_os = "linux")]
     {

@@ -1,4 +1,4 @@
-//! The machine's network interfaces, and the paths that they offer.
+//! The machine's network interfaces, and the paths that are possible over them.
 
 mod address;
 mod events;

@@ -1,4 +1,4 @@
-//! Routes: whether packets from an address leave by an interface, as the kernel's tables and rules decide.
+//! Routes: whether packets from an address leave by an interface. The kernel's routing tables and rules decide this.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -6,14 +6,14 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::address::{Interface, on_link};
 
-/// A route over an interface, as the kernel's tables have it.
+/// A route over an interface, as it is in the kernel's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
     /// Source address of the route's packets.
     pub source: IpAddr,
-    /// Number of the route's table; 254 is the main one, and 0 stands for a table that the kernel does not name.
+    /// Number of the route's table. The main table has the number 254. 0: the kernel does not report the table.
     pub table: u32,
-    /// The next router; `None`: the destination is on the link.
+    /// The next router. `None`: the destination is on the same link.
     pub gateway: Option<IpAddr>,
 }
 
@@ -31,11 +31,11 @@ enum Answer {
     Route(Entry),
     /// No route.
     None,
-    /// The system cannot be asked.
+    /// The system cannot answer the question.
     Unknown,
 }
 
-/// Questions to the kernel's routing tables. Nothing is sent.
+/// Asks the kernel's routing tables. No packet is sent.
 #[derive(Debug, Default)]
 pub struct Routes {
     #[cfg(target_os = "linux")]
@@ -43,15 +43,16 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// The source address for `remote` over `interface`, if it has a route in any table that a rule leads to.
+    /// The source address for `remote` over `interface`, if a rule leads to a table that has such a route.
     ///
-    /// A socket that is bound to an interface also connects without a route: for IPv4 Linux then assumes that every
-    /// destination is on the link. Hence the tables are asked, with each address as the source: rules may depend on it.
+    /// A socket that is bound to an interface can connect even without a route. For IPv4, Linux then assumes that every
+    /// destination is on the link. Therefore the tables are asked. They are asked once for each address as the source,
+    /// because rules may depend on the source.
     pub(crate) fn source(&mut self, interface: &Interface, remote: SocketAddr) -> Option<IpAddr> {
         self.way(interface, remote).map(|way| way.source)
     }
 
-    /// The route to `remote` over `interface`, if there is one in any table that a rule leads to.
+    /// The route to `remote` over `interface`, if a rule leads to a table that has such a route.
     #[doc(hidden)]
     pub fn way(&mut self, interface: &Interface, remote: SocketAddr) -> Option<Way> {
         let way = |source, Entry { table, gateway }| Way { source, table, gateway };
@@ -72,8 +73,8 @@ impl Routes {
         })
     }
 
-    /// Returns whether a packet from `source` to `remote` would leave by `interface` if no socket were bound to it: a
-    /// strict rp_filter admits answers only then. `None`: the kernel does not say.
+    /// Returns whether a packet from `source` to `remote` would leave by `interface` if its socket were not bound to an
+    /// interface. A strict rp_filter accepts answers only in this case. `None`: the kernel does not say.
     #[doc(hidden)]
     pub fn answers_by(&mut self, interface: &Interface, source: IpAddr, remote: SocketAddr) -> Option<bool> {
         match self.ask(interface.index?, false, Some(source), remote) {
@@ -83,9 +84,9 @@ impl Routes {
         }
     }
 
-    /// Asks the system whether packets to `remote` leave by the interface `index`: packets with the source address
-    /// `source`, or with any source if it is `None`. If the socket is not `bound` to the interface, the routing tables
-    /// decide.
+    /// Asks the system whether packets to `remote` leave by the interface with the index `index`. If `source` is
+    /// `None`, the packets may have any source address. If `bound` is false, the question is asked for a socket that is
+    /// not bound to the interface, so the routing tables decide.
     fn ask(&mut self, index: u32, bound: bool, source: Option<IpAddr>, remote: SocketAddr) -> Answer {
         #[cfg(target_os = "linux")]
         {
@@ -102,7 +103,8 @@ impl Routes {
         }
     }
 
-    /// The first table with a route to `remote` over `interface` that no rule leads to; the main table is left out.
+    /// The first table that has a route to `remote` over `interface`, and to which no rule leads. The main table is not
+    /// considered.
     pub(crate) fn unused_table(&mut self, interface: &Interface, remote: IpAddr) -> Option<u32> {
         #[cfg(target_os = "linux")]
         return linux::unused_table(&mut self.kernel, interface.index?, remote);
@@ -114,7 +116,8 @@ impl Routes {
     }
 }
 
-/// The source address that a connected socket of `interface` has, and whether this user may bind one to it.
+/// The source address that a connected socket of `interface` gets, and whether this user may bind a socket to the
+/// interface.
 fn by_socket(interface: &Interface, remote: SocketAddr) -> (Option<IpAddr>, bool) {
     let socket = || Socket::new(Domain::for_address(remote), Type::DGRAM, Some(Protocol::UDP)).ok();
     let local = |socket: &Socket| {
@@ -148,7 +151,8 @@ mod linux {
 
     const RTM_NEWROUTE: u16 = 24;
     const RTM_GETROUTE: u16 = 26;
-    /// Asks for the entry of the table, not for a route made from it: without an entry there is no answer then.
+    /// Asks for the entry in the table, not for a route that the kernel derives from it. If there is no entry, there is
+    /// no answer.
     const RTM_F_FIB_MATCH: u32 = 0x2000;
     const RTA_DST: u16 = 1;
     const RTA_SRC: u16 = 2;

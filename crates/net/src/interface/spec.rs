@@ -1,4 +1,4 @@
-//! A path specification in the notation of users.
+//! A path specification, as users write it.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -7,21 +7,23 @@ use std::str::FromStr;
 use super::address::{Interface, is_link_local, zone};
 use crate::socket::BindSpec;
 
-/// Minimum IP-level MTU of a path. RFC 8200 §5 guarantees 1280 bytes for IPv6; IPv4 links may be smaller, but
-/// below 576 (RFC 791 §3.1) headers leave hardly any room for payload.
+/// Minimum IP-level MTU of a path. For IPv6, RFC 8200 §5 guarantees 1280 bytes. IPv4 links may have less, but below 576
+/// bytes (RFC 791 §3.1) the headers leave hardly any room for payload.
 const MIN_MTU: u16 = 576;
 
-/// The interface and address of a path, written `if=wlan0`, `bind=192.0.2.7`, `bind=fe80::7%wlan0` or both, with an optional `mtu=1400`,
-/// separated by commas. A parsed specification has at least one of `if` and `bind`.
+/// The interface and the address of a path. It is written as `if=wlan0`, `bind=192.0.2.7`, `bind=fe80::7%wlan0` or a
+/// combination of `if` and `bind`. `mtu=1400` may follow. Commas separate the parts. A specification that was read from
+/// text has `if` or `bind` or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 #[doc(alias = "Path")]
 pub struct PathSpec {
-    /// Name of the interface, or a pattern of names: `wwan*` (`*`: any characters, `?`: any one).
+    /// Name of the interface, or a pattern for names, such as `wwan*`. `*` stands for any characters, and `?` stands
+    /// for any single character.
     pub interface: Option<String>,
     /// The local address.
     pub address: Option<IpAddr>,
-    /// IP-level MTU in bytes; the transport's default if `None`.
+    /// IP-level MTU in bytes. `None`: the default of the transport.
     pub mtu: Option<u16>,
 }
 
@@ -93,8 +95,8 @@ pub enum PathError {
 }
 
 impl PathError {
-    /// Returns whether the path may become usable later: an interface can be plugged in, an address can be
-    /// assigned.
+    /// Returns whether the path may become usable later. For example, an interface can be plugged in, or an address can
+    /// be assigned.
     pub fn may_pass(&self) -> bool {
         use PathError::{Down, NoAddress, NoFamily, NoInterface, NoRoute, NotLocal, UnusedTable};
         let no_route = matches!(self, NoFamily(..) | NoRoute(..) | UnusedTable(..));
@@ -103,12 +105,12 @@ impl PathError {
 }
 
 impl PathSpec {
-    /// Path over the interface with this name, or over those that a pattern names.
+    /// A path over the interface with this name, or over the interfaces that match this pattern.
     pub fn interface(name: impl Into<String>) -> PathSpec {
         PathSpec { interface: Some(name.into()), ..PathSpec::default() }
     }
 
-    /// Path from this local address.
+    /// A path from this local address.
     pub fn address(address: IpAddr) -> PathSpec {
         PathSpec { address: Some(address), ..PathSpec::default() }
     }
@@ -119,27 +121,27 @@ impl PathSpec {
         PathSpec { mtu: Some(mtu), ..self }
     }
 
-    /// Every interface but loopback.
+    /// All interfaces except loopback.
     pub fn any() -> PathSpec {
         PathSpec::interface("*")
     }
 
-    /// Returns whether the path names interfaces by a pattern.
+    /// Returns whether the path names its interfaces by a pattern.
     pub fn is_pattern(&self) -> bool {
         self.interface.as_ref().is_some_and(|name| name.contains(['*', '?']))
     }
 
-    /// Returns whether the path names interfaces, with any addresses.
+    /// Returns whether the path names interfaces and no address.
     pub fn follows_interfaces(&self) -> bool {
         self.interface.is_some() && self.address.is_none()
     }
 
-    /// Returns whether the path names this interface. No pattern stands for loopback.
+    /// Returns whether the path names this interface. A pattern never matches loopback.
     pub fn names(&self, interface: &Interface) -> bool {
         self.fits(&interface.name) && !(interface.loopback && self.is_pattern())
     }
 
-    /// Returns whether a name of an interface is the one that it names, or fits its pattern.
+    /// Returns whether an interface with this name is the one that the path names, or matches the path's pattern.
     pub fn fits(&self, name: &str) -> bool {
         match &self.interface {
             Some(pattern) if self.is_pattern() => fits(pattern.as_bytes(), name.as_bytes()),
@@ -147,11 +149,12 @@ impl PathSpec {
         }
     }
 
-    /// The interface and address to bind for a path to `remote`. Both are bound even if only one is named, so that the
-    /// path stays on its network. A remote on this machine is reached without an interface.
+    /// The interface and the address to which the socket of a path to `remote` must be bound. Both are set even if the
+    /// specification names only one of them, so that the path stays on its network. If the remote address is on this
+    /// machine, no interface is set.
     ///
     /// # Errors
-    /// [`PathError`]; retry when the interfaces have changed.
+    /// [`PathError`]. Try again when the interfaces have changed.
     pub fn bind_spec(&self, interfaces: &[Interface], to: SocketAddr) -> Result<BindSpec, PathError> {
         let (owner, remote) = (self.owner(interfaces)?, to.ip());
         if let Some(owner) =
@@ -180,7 +183,7 @@ impl PathSpec {
         Ok(BindSpec { address, scope, interface, port: 0 })
     }
 
-    /// The named interface, or the one that has the address.
+    /// The interface that is named, or the one that has the address.
     fn owner<'a>(&self, interfaces: &'a [Interface]) -> Result<Option<&'a Interface>, PathError> {
         let by_address = match self.address {
             Some(ip) => Some(interfaces.iter().find(|i| i.owns(ip)).ok_or(PathError::NotLocal(ip))?),
@@ -268,7 +271,8 @@ fn set<T>(field: &mut Option<T>, value: T, key: &'static str) -> Result<(), Path
     }
 }
 
-/// Parses an address, and the interface that a link-local one names as its zone: `fe80::1%eth0`.
+/// Reads an address. A link-local address may name an interface as its zone: `fe80::1%eth0`. The interface is returned
+/// as well.
 fn parse_address(text: &str) -> Result<(IpAddr, Option<String>), PathSpecError> {
     let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
     let bad = || PathSpecError::BadAddress(text.to_owned());

@@ -1,4 +1,4 @@
-//! Periodic queries in parallel with the driver's loop.
+//! Queries the counters regularly, in parallel with the driver's loop.
 
 use std::collections::BTreeMap;
 use std::future::Future as _;
@@ -15,16 +15,18 @@ use super::source::Source;
 use super::station::Station;
 use crate::netlink::Refusal;
 
-/// Interval between two queries of an interface: several per estimation interval, at negligible cost.
+/// Interval between two queries of an interface. It allows several queries per estimation interval, and it costs almost
+/// nothing.
 const INTERVAL: Duration = Duration::from_millis(200);
-/// Pause before an interface that refused is queried again; its index may by then belong to another one.
+/// Pause before an interface that refused is queried again. By then, its index may belong to another interface.
 const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The answer of each interface, and the source for the next query.
 type Answers = (Source, Vec<(u32, Result<Vec<Station>, Refusal>)>);
 
-/// Polls the wireless interfaces of a driver. Radio drivers may take milliseconds to answer because some query their
-/// firmware, so queries run on a blocking thread, one round at a time. Without wireless interfaces nothing is queried.
+/// Queries the wireless interfaces of a driver regularly. A radio driver may take milliseconds to answer, because some
+/// drivers ask their firmware. So the queries run on a blocking thread, one round at a time. If there are no wireless
+/// interfaces, nothing is queried.
 pub(crate) struct Monitor {
     /// `None` while a round is in progress.
     source: Option<Source>,
@@ -60,7 +62,7 @@ impl Monitor {
         }
     }
 
-    /// Replaces the set of links; those on a wireless interface (name and index) are watched.
+    /// Replaces the set of links. Those that have a wireless interface (name and index) are queried.
     pub(crate) fn watch(&mut self, links: &[(LinkId, Option<(&str, u32)>)]) {
         let wireless = |(link, of): &(LinkId, Option<(&str, u32)>)| {
             let (name, index) = (*of)?;
@@ -71,7 +73,7 @@ impl Monitor {
         self.refused.retain(|index, _| self.watched.iter().any(|(_, of)| of == index));
     }
 
-    /// Starts due queries and passes on the answers. Returns whether there were any.
+    /// Starts the queries that are due, and passes on the answers. Returns whether there were any answers.
     pub(crate) fn poll(
         &mut self,
         cx: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! Answers turned into cumulative counters of a link.
+//! Converts answers to cumulative counters of a link.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use strandcast_proto::policy::LinkSample;
 use super::station::Station;
 use crate::netlink::Refusal;
 
-/// Queries of interfaces, by outcome.
+/// Number of queries of interfaces, by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MonitorStats {
     /// Answers with counters.
     pub readings: u64,
-    /// Answers without a station: the interface is not associated.
+    /// Answers without a station. The interface is not connected to an access point.
     pub unassociated: u64,
     /// Refusals.
     pub refused: u64,
@@ -27,15 +27,15 @@ pub struct MonitorStats {
 pub struct Reading {
     /// The sample for the transport.
     pub sample: LinkSample,
-    /// Signal strength, if there is exactly one station. The noise, and so the SNR, is unknown.
+    /// Signal strength, if there is exactly one station. The noise is unknown, and so is the SNR.
     pub signal_dbm: Option<i8>,
 }
 
-/// Step of a counter that exceeds any radio between two queries and therefore shows a reset.
+/// If a counter grows by more than this between two queries, it was reset. No radio is that fast.
 const MAX_STEP: u32 = 1 << 24;
 
-/// Monotonic sums over a link's stations, robust against stations that join or leave and counters that reset or wrap.
-/// The sums start at zero with the first query.
+/// Sums over the stations of a link that never decrease. They stay correct when stations join or leave, and when
+/// counters are reset or overflow. They are zero at the first query.
 #[derive(Debug, Default)]
 pub(super) struct LinkCounters {
     /// The stations of the last query; `None` before the first.
@@ -85,7 +85,7 @@ impl LinkCounters {
     }
 }
 
-/// Progress of a 32-bit counter.
+/// The increase of a 32-bit counter.
 fn step(before: Option<u32>, now: Option<u32>) -> u64 {
     let (before, now) = (before.unwrap_or(0), now.unwrap_or(before.unwrap_or(0)));
     let step = now.wrapping_sub(before);

@@ -3,7 +3,7 @@
 use super::station::Station;
 use crate::netlink::Refusal;
 
-/// A source of counters, in closures so that tests can emulate radios.
+/// A source of counters. It consists of functions, so that tests can emulate radios.
 pub(crate) struct Source {
     /// Returns whether the interface of this name may have counters.
     pub(crate) is_wireless: fn(&str) -> bool,
@@ -34,19 +34,20 @@ mod linux {
     use crate::netlink::message::{NLM_F_ACK, NLM_F_DUMP, attributes, generic, u16_at};
     use crate::netlink::{self as asked, Refusal};
 
-    /// The controller family, which resolves the names of the others.
+    /// The generic netlink family that translates the names of other families to numbers.
     const GENL_ID_CTRL: u16 = 0x10;
     const CTRL_CMD_GETFAMILY: u8 = 3;
     const CTRL_ATTR_FAMILY_ID: u16 = 1;
     const CTRL_ATTR_FAMILY_NAME: u16 = 2;
 
-    /// Only cfg80211 devices have this entry. A netlink query might make the kernel search for modules each time.
+    /// Returns whether the interface is wireless. Only devices of cfg80211 have this entry. With a netlink query
+    /// instead, the kernel might search for modules each time.
     pub(super) fn is_wireless(interface: &str) -> bool {
         !interface.contains('/')
             && std::fs::exists(format!("/sys/class/net/{interface}/phy80211")).unwrap_or(false)
     }
 
-    /// A connection to nl80211, opened on first use and reopened after an error.
+    /// A connection to nl80211. It is opened when it is first used, and opened again after an error.
     #[derive(Debug, Default)]
     pub(in super::super) struct Kernel(Option<Open>);
 
@@ -86,7 +87,7 @@ mod linux {
             Ok(open)
         }
 
-        /// Returns the number of a family of generic netlink; the name ends with a zero.
+        /// Returns the number of a generic netlink family. The name ends with a zero byte.
         fn family(&mut self, name: &[u8]) -> Result<u16, Refusal> {
             let mut id = None;
             let take = |_, payload: &[u8]| {
@@ -97,7 +98,7 @@ mod linux {
             id.ok_or(Refusal::NoFamily)
         }
 
-        /// Passes on command and attributes of each message of the answer.
+        /// Passes on the command and the attributes of each message of the answer.
         fn query(
             &mut self,
             family: u16,

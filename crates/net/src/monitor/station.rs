@@ -4,7 +4,7 @@ use strandcast_proto::units::Rate;
 
 use crate::netlink::message::{attributes, u16_at, u32_at};
 
-/// The request for all stations of an interface, and each answer.
+/// The type of the request for all stations of an interface, and of each answer.
 pub(super) const GET_STATION: u8 = 17;
 const NEW_STATION: u8 = 19;
 
@@ -26,22 +26,22 @@ const STA_INFO_FCS_ERROR_COUNT: u16 = 37;
 const RATE_INFO_BITRATE: u16 = 1;
 const RATE_INFO_BITRATE32: u16 = 5;
 
-/// The driver's counters for one station of an interface (for a client, its access point). `None`: not
-/// counted.
+/// The counters that the driver keeps for one station of an interface. For a client, the station is its access point.
+/// `None`: the driver does not count this.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Station {
     /// Address of the station.
     pub(crate) address: [u8; 6],
-    /// Packets sent to it, including abandoned ones.
+    /// Packets sent to the station, including those that were given up.
     pub(crate) tx_packets: Option<u32>,
     /// Retransmissions.
     pub(crate) tx_retries: Option<u32>,
-    /// Abandoned packets.
+    /// Packets that were given up.
     pub(crate) tx_failed: Option<u32>,
     /// Bytes sent to it.
     pub(crate) tx_bytes: Option<u64>,
-    /// Frames received from it, or packets if frames are not counted. Dropped ones (mostly duplicates) are
-    /// not errors.
+    /// Frames received from the station, or packets if the driver does not count frames. Dropped ones are mostly
+    /// duplicates and do not count as errors.
     pub(crate) rx_frames: Option<u32>,
     /// Frames received with a wrong checksum.
     pub(crate) rx_errors: Option<u32>,
@@ -52,7 +52,7 @@ pub(crate) struct Station {
 }
 
 impl Station {
-    /// Reads the attributes of an answer; `None` if it describes no station.
+    /// Reads the attributes of an answer. Returns `None` if the answer describes no station.
     pub(super) fn parse(command: u8, payload: &[u8]) -> Option<Station> {
         if command != NEW_STATION {
             return None;
@@ -96,7 +96,7 @@ impl Station {
     }
 }
 
-/// Reads a rate in units of 100 kbit/s; the wider attribute if both are present.
+/// Reads a rate in units of 100 kbit/s. If both attributes are present, the one with more bits is used.
 fn rate(info: &[u8]) -> Option<Rate> {
     let (mut narrow, mut wide) = (None, None);
     for (kind, value) in attributes(info) {

@@ -1,4 +1,4 @@
-//! A netlink socket that asks the kernel.
+//! A netlink socket for questions to the kernel.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use rustix::net::{self, AddressFamily, Protocol, RecvFlags, SendFlags, SocketFla
 use super::message;
 use super::refusal::Refusal;
 
-/// The longest datagram of a kernel dump.
+/// Maximum length of a datagram of an answer.
 const DATAGRAM: usize = 32 << 10;
-/// Datagrams per answer; 64 hold some thousand stations or routes.
+/// Maximum number of datagrams per answer. 64 datagrams have room for some thousand stations or routes.
 const MAX_DATAGRAMS: usize = 64;
-/// Maximum time of an answer.
+/// Maximum time until an answer is complete.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A connection to a subsystem of the kernel.
@@ -26,7 +26,7 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// Opens a connection; `None` is the routing subsystem, number 0.
+    /// Opens a connection. `None` stands for the routing subsystem, which has the number 0.
     ///
     /// # Errors
     /// [`Refusal`].

@@ -1,4 +1,5 @@
-//! Netlink messages in the machine's byte order: headers, attributes, requests and ends of answers (`linux/netlink.h`).
+//! Netlink messages in the machine's byte order: headers, attributes, requests, and the ends of answers
+//! (`linux/netlink.h`).
 
 use super::refusal::Refusal;
 
@@ -17,7 +18,7 @@ const NLMSG_OVERRUN: u16 = 4;
 const HEADER: usize = 16;
 /// Bytes of `struct genlmsghdr`.
 const GENERIC_HEADER: usize = 4;
-/// Bytes of `struct nlattr`; attributes and messages are aligned to it.
+/// Bytes of `struct nlattr`. The lengths of attributes and messages are rounded up to a multiple of it.
 const ALIGN: usize = 4;
 /// Mask of an attribute's type; the other bits are flags for nesting and byte order.
 const TYPE: u16 = 0x3fff;
@@ -49,7 +50,7 @@ pub(crate) fn request(
     all
 }
 
-/// Types and values of attributes, up to the first malformed one.
+/// The types and values of the attributes. A malformed attribute ends the list.
 pub(crate) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let length = usize::from(u16_at(rest, 0)?);
@@ -60,11 +61,11 @@ pub(crate) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> 
     })
 }
 
-/// Parses a datagram of the answer to the request `sequence` and passes on the payloads of messages of type `answer`: the
-/// header of the family, then attributes. Returns whether the answer is complete.
+/// Reads a datagram of the answer to the request `sequence`. Passes on the payloads of messages of type `answer`. A
+/// payload is the header of the family, followed by attributes. Returns whether the answer is complete.
 ///
 /// # Errors
-/// The kernel's refusal, or [`Refusal::Malformed`].
+/// The error that the kernel returned, or [`Refusal::Malformed`].
 pub(crate) fn parse_answer(
     datagram: &[u8],
     sequence: u32,
@@ -100,7 +101,7 @@ struct Message<'a> {
     payload: &'a [u8],
 }
 
-/// Splits off the first message.
+/// Splits a buffer into its first message and the rest.
 fn split(all: &[u8]) -> Option<(Message<'_>, &[u8])> {
     let length = usize::try_from(u32_at(all, 0)?).ok()?;
     let payload = all.get(HEADER..length)?;

@@ -7,13 +7,13 @@ pub enum Refusal {
     /// The kernel does not support nl80211.
     #[error("the system has no Wi-Fi support")]
     NoFamily,
-    /// This user has no permission.
+    /// This user is not permitted to ask.
     #[error("not permitted")]
     NotPermitted,
-    /// The interface has disappeared, is not Wi-Fi, or its driver does not report stations.
+    /// The interface has disappeared, it is not Wi-Fi, or its driver does not report stations.
     #[error("the interface reports no stations")]
     NotWireless,
-    /// The driver does not count its stations' frames or frame errors.
+    /// The driver does not count the frames or the frame errors of its stations.
     #[error("the interface does not count frame errors")]
     NoCounters,
     /// The answer took too long.

@@ -7,31 +7,32 @@ use quinn_udp::UdpSocketState;
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::UdpSocket;
 
-/// Kernel buffer requested per direction, bytes; the kernel grants at most `net.core.{r,w}mem_max`.
+/// Size of the kernel buffer that is requested for each direction, in bytes. The kernel grants at most
+/// `net.core.{r,w}mem_max`.
 const KERNEL_BUFFER: usize = 4 << 20;
 
-/// The binding of a socket.
+/// The addresses and the interface to which a socket is bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BindSpec {
-    /// The local address; `None` means any address, both IPv6 and IPv4 if the machine has both.
+    /// The local address. `None` stands for any address: IPv6 and IPv4, if the machine has both.
     pub address: Option<IpAddr>,
-    /// The zone of a link-local IPv6 address: the index of its interface; 0 for others.
+    /// The zone of a link-local IPv6 address, which is the index of its interface. 0 for any other address.
     pub scope: u32,
     /// The interface for all traffic in both directions.
     pub interface: Option<String>,
-    /// The local UDP port; 0 lets the system choose.
+    /// The local UDP port. 0: the system chooses one.
     pub port: u16,
 }
 
-/// Restriction of a socket to its network.
+/// The restriction of a socket to its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// Binding to the interface: the kernel uses only its routes.
+    /// The socket is bound to its interface. The kernel uses only routes of this interface.
     Interface,
-    /// To the address only: the kernel's routing table chooses the interface. Either as requested, or for lack of
-    /// permission: before Linux 5.7 only root may bind to an interface.
+    /// The socket is only bound to its address. The kernel's routing table chooses the interface. Either this was
+    /// requested, or the user lacks the permission: before Linux 5.7, only root could bind a socket to an interface.
     Address,
-    /// Neither: a server's socket on all addresses.
+    /// The socket is bound to neither of them: a server's socket on all addresses.
     Nothing,
 }
 
@@ -42,7 +43,7 @@ pub enum SocketError {
     /// No interface has this name.
     #[error("no network interface is called {0}")]
     NoInterface(String),
-    /// The system refuses to bind to the interface, and no address was given as an alternative.
+    /// The system refuses to bind the socket to the interface, and there is no address to bind it to instead.
     #[error("this user may not bind to interface {0}: give its address instead")]
     InterfaceRefused(String),
     /// The port is in use.
@@ -51,7 +52,7 @@ pub enum SocketError {
     /// The address is not one of this machine's.
     #[error("{0} is not an address of this machine")]
     NoAddress(IpAddr),
-    /// The port needs a privilege.
+    /// The user needs a special permission for this port.
     #[error("UDP port {0} needs root or CAP_NET_BIND_SERVICE, as all below 1024 do: choose another one")]
     PortRefused(u16),
     /// Any other error.
@@ -59,7 +60,7 @@ pub enum SocketError {
     Other(SocketAddr, #[source] io::Error),
 }
 
-/// A path's socket. Not connected: on a server one socket serves all peers.
+/// A path's socket. It is not connected, because one socket of a server serves all peers.
 #[derive(Debug)]
 pub struct PathSocket {
     pub(super) io: UdpSocket,
@@ -69,7 +70,7 @@ pub struct PathSocket {
 }
 
 impl PathSocket {
-    /// Opens a socket; call it inside a tokio runtime.
+    /// Opens a socket. Call this inside a tokio runtime.
     ///
     /// # Errors
     /// [`SocketError`], a one-line diagnostic.

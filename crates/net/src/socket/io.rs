@@ -11,22 +11,22 @@ use tokio::io::Interest;
 use super::bind::PathSocket;
 use crate::pool::RecvPool;
 
-/// The longest UDP payload per system call (65535 less an IPv6 and a UDP header).
+/// Length of the longest UDP payload per system call: 65535 minus an IPv6 header and a UDP header.
 const MAX_BATCH: usize = 65_535 - 40 - 8;
 
-/// Consecutive errors of receiving that are taken for lost datagrams.
+/// Number of errors in a row that count as lost datagrams when receiving.
 const FAILURES: u32 = 16;
 
-/// Datagrams to send: all but the last have `segment_size` bytes, the last has the remainder.
+/// Datagrams to send. Each has `segment_size` bytes, except the last one, which has the rest.
 #[derive(Clone, Copy, Debug)]
 pub struct Transmit<'a> {
     /// The destination.
     pub remote: SocketAddr,
-    /// The local address to send from, if the socket is not bound to one.
+    /// The local address from which to send, if the socket is not bound to an address.
     pub src_ip: Option<IpAddr>,
-    /// Bytes per datagram; at least the contents' length for a single one.
+    /// Bytes per datagram. For a single datagram, at least the length of the contents.
     pub segment_size: usize,
-    /// The datagrams' payloads, concatenated.
+    /// The payloads of the datagrams, one after the other.
     pub contents: &'a [u8],
 }
 
@@ -34,15 +34,16 @@ pub struct Transmit<'a> {
 #[derive(Debug)]
 #[must_use]
 pub enum SendOutcome {
-    /// The kernel took all datagrams.
+    /// The kernel accepted all datagrams.
     Sent,
-    /// The kernel's buffer is full. The kernel took only this many bytes (whole datagrams); send the rest when the
-    /// socket is writable.
+    /// The kernel's buffer is full. The kernel accepted only this many bytes, which are whole datagrams. Send the rest
+    /// when the socket is writable.
     Blocked(usize),
-    /// A datagram exceeds the interface's MTU; it and the following ones were not sent.
+    /// A datagram is longer than the interface's MTU. This datagram and the following ones were not sent.
     TooBig,
-    /// The system refused it: no route, a removed address, a filter, no memory, or an unknown reason. The
-    /// datagrams are lost, as they may be anywhere on the path; the next ones may succeed.
+    /// The system refused to send. Possible reasons are a missing route, a removed address, a filter, lack of memory,
+    /// and others. The datagrams are lost, as they could be anywhere on the path. The next ones may be sent
+    /// successfully.
     Lost,
     /// The socket is closed.
     Fatal(io::Error),
@@ -53,13 +54,13 @@ pub enum SendOutcome {
 pub struct Received {
     /// The sender.
     pub remote: SocketAddr,
-    /// The local address to which it was sent, if the system reports it; answers should leave from it.
+    /// The local address to which the datagrams were sent, if the system reports it. Answers should be sent from it.
     pub local_ip: Option<IpAddr>,
     /// Index of the receiving interface, if the system reports it.
     pub interface_index: Option<u32>,
-    /// Bytes per datagram (the last may be shorter).
+    /// Bytes per datagram. The last datagram may be shorter.
     pub stride: usize,
-    /// The datagrams, concatenated; not shared yet, so that they can be opened in place.
+    /// The datagrams, one after the other. No other buffer shares them yet, so they can be decrypted in place.
     pub contents: BytesMut,
 }
 
@@ -69,7 +70,7 @@ impl Received {
         self.contents.chunks(self.stride.max(1))
     }
 
-    /// The single datagrams, to keep, without copying.
+    /// The single datagrams. They can be kept, and are not copied.
     pub fn into_datagrams(self) -> impl Iterator<Item = Bytes> {
         let (stride, contents) = (self.stride.max(1), self.contents.freeze());
         let starts = (0..contents.len()).step_by(stride);
@@ -78,7 +79,7 @@ impl Received {
 }
 
 impl PathSocket {
-    /// Maximum number of datagrams per system call; 1 if the kernel or driver has no segmentation offload.
+    /// Maximum number of datagrams per system call. It is 1 if the kernel or the driver has no segmentation offload.
     pub fn max_gso_segments(&self) -> usize {
         self.state.max_gso_segments()
     }
@@ -99,7 +100,7 @@ impl PathSocket {
         self.io.writable().await
     }
 
-    /// [`PathSocket::readable`] for a driver that waits on a changing set of sockets.
+    /// Does the same as [`PathSocket::readable`], for a driver that waits for a changing set of sockets.
     ///
     /// # Errors
     /// The runtime is shutting down.
@@ -107,7 +108,7 @@ impl PathSocket {
         self.io.poll_recv_ready(cx)
     }
 
-    /// [`PathSocket::writable`] for a driver that waits on a changing set of sockets.
+    /// Does the same as [`PathSocket::writable`], for a driver that waits for a changing set of sockets.
     ///
     /// # Errors
     /// The runtime is shutting down.
@@ -115,12 +116,12 @@ impl PathSocket {
         self.io.poll_send_ready(cx)
     }
 
-    /// Takes the next batch from the kernel; returns `None` if none has arrived. Call it until then, or again
-    /// after [`PathSocket::readable`]. A single error only means that a datagram was lost.
+    /// Reads the next batch from the kernel. Returns `None` if no batch has arrived. Call this until it returns `None`,
+    /// and then again after [`PathSocket::readable`]. A single error only means that a datagram was lost.
     ///
     /// # Errors
-    /// The socket is closed ([`is_fatal`]), or the system failed several times in a row. A caller that only waits for
-    /// the next datagram may then be woken again and again without a datagram.
+    /// If the socket is closed ([`is_fatal`]), or if the system returned several errors in a row. In the second case,
+    /// the next call may fail at once, and the caller may be woken although no datagram has arrived.
     pub fn try_recv(&self, pool: &mut RecvPool) -> io::Result<Option<Received>> {
         let mut failures = 0;
         loop {
@@ -137,7 +138,7 @@ impl PathSocket {
         }
     }
 
-    /// Hands datagrams to the kernel, in as few calls as it allows.
+    /// Passes datagrams to the kernel, in as few calls as possible.
     pub fn try_send(&self, transmit: &Transmit<'_>) -> SendOutcome {
         let segment = transmit.segment_size.max(1);
         let mut sent = 0;
@@ -156,9 +157,9 @@ impl PathSocket {
         SendOutcome::Sent
     }
 
-    /// Sends datagrams that exceed the MTU of the interface or the path one by one, with DF clear: IP may
-    /// fragment them (RFC 9260 §6.9: chunks cut for a larger MTU cannot be cut again). If neither this system
-    /// nor a router on the path does, they are lost.
+    /// Sends datagrams one by one that are longer than the MTU of the interface or of the path. The DF bit is not set,
+    /// so that IP may fragment them. Chunks that were cut for a larger MTU cannot be cut again (RFC 9260 §6.9). If
+    /// neither this system nor a router on the path fragments them, they are lost.
     pub fn send_fragmented(&self, transmit: &Transmit<'_>) {
         #[cfg(target_os = "linux")]
         {
@@ -207,7 +208,7 @@ impl PathSocket {
         }
     }
 
-    /// `remote` in the notation of this socket's address family: an IPv6 socket reaches IPv4 as
+    /// Converts `remote` to the address family of this socket. An IPv6 socket reaches an IPv4 address as
     /// `::ffff:a.b.c.d`.
     fn to_family(&self, remote: SocketAddr) -> SocketAddr {
         match (self.local, remote.ip()) {
@@ -224,7 +225,7 @@ impl PathSocket {
     }
 }
 
-/// `::ffff:a.b.c.d` as its IPv4 address; keeps scope and flow of true IPv6 addresses.
+/// Converts `::ffff:a.b.c.d` to its IPv4 address. Other IPv6 addresses keep their scope and flow.
 fn canonical(addr: SocketAddr) -> SocketAddr {
     match addr.ip().to_canonical() {
         IpAddr::V4(v4) => SocketAddr::new(v4.into(), addr.port()),
@@ -232,7 +233,7 @@ fn canonical(addr: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Classifies an error of sending. Only errors known to be final count as final.
+/// Decides how serious an error when sending is. Only errors that are known to be final count as final.
 fn classify(e: io::Error) -> SendOutcome {
     if quinn_udp::is_msg_size_err(&e) {
         return SendOutcome::TooBig;
@@ -247,13 +248,13 @@ fn classify(e: io::Error) -> SendOutcome {
     }
 }
 
-/// Returns whether an error means that the socket is closed: its descriptor is closed, or something else. All
-/// other errors may be temporary.
+/// Returns whether an error means that the socket is closed: its descriptor is closed or does not belong to a socket.
+/// All other errors may be temporary.
 pub fn is_fatal(e: &io::Error) -> bool {
     matches!(e.raw_os_error(), Some(libc::EBADF | libc::ENOTSOCK))
 }
 
-/// `EIO` or `EINVAL`, by which drivers without segmentation offload refuse a batch.
+/// `EIO` or `EINVAL`. With one of these errors, a driver without segmentation offload refuses a batch.
 fn is_gso_refusal(e: &io::Error) -> bool {
     matches!(e.raw_os_error(), Some(libc::EIO | libc::EINVAL))
 }

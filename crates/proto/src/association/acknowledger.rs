@@ -18,8 +18,8 @@ pub(super) struct Acknowledger {
     /// Path of the last SACK, and the paths by which data have arrived since.
     last_via: Option<PathId>,
     received_on: PathSet,
-    /// Number of packets since data last were new, all without new data. Such packets show that SACKs of this side are
-    /// lost on their path.
+    /// Number of consecutive packets without new data. Such packets show that SACKs of this side are lost on their
+    /// path.
     repeats: u32,
     /// Number of SACKs sent. The number selects one of the return paths that the peer named.
     left: usize,
@@ -39,7 +39,7 @@ impl Acknowledger {
         }
     }
 
-    /// Records a packet with DATA that arrived by `on`. `new`: some of its data arrived for the first time.
+    /// Records a packet with DATA that arrived by `on`. `new` is true if some of its data arrived for the first time.
     pub fn on_packet(&mut self, on: PathId, new: bool) {
         self.packets += 1;
         self.received_on.insert(on);
@@ -60,12 +60,12 @@ impl Acknowledger {
         }
     }
 
-    /// Schedules a SACK as soon as possible, on the path that it would have taken anyway.
+    /// Schedules a SACK as soon as possible, on the path that is already set.
     pub fn want(&mut self) {
         self.due = true;
     }
 
-    /// Moves the due SACK to `via`. If not `possible`, the SACK is dropped.
+    /// Moves the due SACK to `via`. If `possible` is false, the SACK is dropped.
     pub fn redirect(&mut self, via: PathId, possible: bool) {
         (self.due, self.via) = (possible, via);
     }
@@ -92,8 +92,8 @@ impl Acknowledger {
         self.received_on = PathSet::default();
     }
 
-    /// Returns the next of the return paths that the peer named by their wire ids and that work here. Returns `None` if
-    /// none works, or if the same data arrive again, which shows that an earlier SACK was lost.
+    /// Returns the next of the return paths that the peer named by their wire ids and that work at this end. Returns
+    /// `None` if none works, or if the same data arrive again, which shows that an earlier SACK was lost.
     pub fn named_return_path(&self, paths: &PathTable, named: &[u16]) -> Option<PathId> {
         if named.is_empty() || self.repeats > 0 {
             return None;
@@ -106,14 +106,14 @@ impl Acknowledger {
         working.get(self.left % working.len().max(1)).copied()
     }
 
-    /// Path of the SACK for data that arrived by `on`: the path of the data, unless that return path seems dead. A
-    /// return path seems dead if the path is not active here, or if the same data arrive repeatedly, so that an earlier
-    /// SACK must have been lost there. The SACKs then rotate over the other paths. Data that arrived by several paths
-    /// are acknowledged by another path than the last SACK. Otherwise paths in step with SACKs would make all SACKs
+    /// Path of the SACK for data that arrived by `on`: the path of the data, unless that return path seems dead. It
+    /// seems dead if the path is not active at this end, or if the same data arrive repeatedly, which shows that an
+    /// earlier SACK was lost on it. The SACKs then rotate over the other paths. Data that arrived by several paths are
+    /// acknowledged by another path than the last SACK. Otherwise, if paths deliver in step with SACKs, all SACKs would
     /// take the same path, which may be dead in that direction.
     ///
-    /// `tolerates_silence`: a total silence does not end the association, so that the states of paths may be older than
-    /// the packet that just arrived.
+    /// `tolerates_silence` is true if a total silence does not end the association. The states of paths may then be
+    /// older than the packet that just arrived.
     pub fn return_path(
         &self,
         now: Instant,

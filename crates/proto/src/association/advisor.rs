@@ -1,11 +1,11 @@
-//! Times at which a scheme is asked for advice.
+//! Times at which the scheme is asked for its advice to an encoder.
 
 use crate::time::{Duration, Instant};
 
-/// Minimum time between two questions.
+/// Minimum time between two requests for advice.
 const LEAST: Duration = Duration::from_millis(100);
 
-/// Time of the last question.
+/// Time of the last request.
 #[derive(Debug, Default)]
 pub(super) struct Advisor(Option<Instant>);
 

@@ -16,7 +16,7 @@ use crate::wire::chunk::{ChunkEncode as _, DataHeader, Report as ReportChunk, Re
 use crate::wire::packet::{HEADER_LEN, Header};
 use crate::wire::{Chunk, PacketWriter, VerificationTag};
 
-/// A heartbeat's own chunk with its information, unpadded.
+/// Length of a HEARTBEAT chunk with its information and without padding, in bytes.
 const HEARTBEAT_LEN: usize = 20;
 
 /// Datagrams for one path, at the end of the buffer passed to `poll_output`, each with room for its envelope.
@@ -28,12 +28,12 @@ pub struct Transmit {
     pub len: usize,
     /// Bytes of each datagram except the last; `len` if there is one.
     pub segment_size: usize,
-    /// True if IP may fragment them: their chunks were cut for larger packets than the path now accepts, and cannot be
-    /// cut again (RFC 9260 §6.9). Otherwise they are sent with DF set.
+    /// True if IP may fragment the datagrams. Their chunks were then cut for larger packets than the path now accepts,
+    /// and cannot be cut again (RFC 9260 §6.9). Otherwise the datagrams are sent with DF set.
     pub fragment: bool,
 }
 
-/// The parts of an association that have output.
+/// Parts of an association that produce output.
 #[derive(Debug)]
 pub(super) struct Assembler<'a> {
     pub cx: &'a mut Context,
@@ -57,8 +57,8 @@ impl Assembler<'_> {
         Header { source_port: self.cx.ports.0, destination_port: self.cx.ports.1, verification_tag }
     }
 
-    /// Appends one packet of at most `limit` bytes for `path`, in room for its envelope. Returns the packet's length, 0
-    /// if there was no output.
+    /// Appends one packet of at most `limit` bytes for `path`, with room for its envelope. Returns the packet's length,
+    /// 0 if there was no output.
     pub fn write_packet(&mut self, now: Instant, path: PathId, limit: usize, buf: &mut Vec<u8>) -> usize {
         let limit = self.room_on(path, limit);
         let alone = self.cx.control.front().filter(|c| c.path == path);
@@ -86,8 +86,8 @@ impl Assembler<'_> {
     }
 
     /// Returns the bytes that the next packet for `path` may have, at most `limit`. Chunks that may not be sent to an
-    /// unproven address are dropped here: they would block the others, and the peer repeats its requests if they
-    /// matter.
+    /// unproven address are dropped here, because they would block other chunks. The peer repeats its requests if it
+    /// needs the answers.
     pub fn room_on(&mut self, path: PathId, limit: usize) -> usize {
         let i = path.index();
         let limit = limit.min(self.cx.paths[i].packet_size(&self.cx.config));
@@ -135,8 +135,8 @@ impl Assembler<'_> {
         }
     }
 
-    /// Returns true if the packet ends with chunks that an AUTH chunk signs: its HMAC covers everything after it, so
-    /// that nothing may follow. A seal signs in its place.
+    /// Writes control chunks. Returns true if the packet ends with chunks that an AUTH chunk signs. The HMAC covers
+    /// everything after the AUTH chunk, so that no chunk may follow. With a seal there is never an AUTH chunk.
     fn write_control(&mut self, now: Instant, path: PathId, limit: usize, w: &mut PacketWriter<'_>) -> bool {
         while let Some(c) = self.cx.control.front() {
             let auth =
@@ -182,7 +182,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// Writes a requested heartbeat; otherwise as [`Assembler::write_control`].
+    /// Writes a requested heartbeat. Its result is that of [`Assembler::write_control`].
     fn write_heartbeats(
         &mut self,
         now: Instant,

@@ -13,7 +13,7 @@ use crate::wire::chunk::{Auth, asconf, asconf_ack, auth::HmacId};
 use crate::wire::param::{self, Param};
 use crate::wire::{Packet, Span};
 
-/// Maximum bytes of a peer's RANDOM, CHUNKS and HMAC-ALGO that are kept: RFC 4895 needs 32 random ones, and there are
+/// Maximum bytes of a peer's RANDOM, CHUNKS and HMAC-ALGO that are kept. RFC 4895 needs 32 random bytes, and there are
 /// 255 chunk types.
 const LONGEST_VECTOR: usize = 1024;
 
@@ -48,8 +48,8 @@ impl AuthParams {
         AuthParams { random, chunks: Bytes::from_static(&[asconf::TYPE, asconf_ack::TYPE]), hmacs }
     }
 
-    /// Parameters of a peer; `None` if they are too incomplete to authenticate (RFC 4895 §6.1), or longer than any
-    /// reasonable value: RANDOM has 32 bytes, and there are 256 chunk types.
+    /// Parameters of a peer; `None` if a parameter that authentication needs is missing (RFC 4895 §6.1), or if they are
+    /// too long. RANDOM has 32 bytes, and there are 256 chunk types.
     pub fn of_peer(params: &[Param]) -> Option<Self> {
         let random =
             params.iter().find_map(|p| if let Param::Random(b) = p { Some(b.clone()) } else { None })?;
@@ -97,7 +97,7 @@ impl AuthParams {
 #[derive(Clone, Debug)]
 pub(crate) struct AuthKeys {
     key: Vec<u8>,
-    /// Algorithm for packets of this side: the peer's first choice that this side supports.
+    /// Algorithm for packets of this side: the first one in the peer's list that this side supports.
     pub hmac: HmacId,
 }
 

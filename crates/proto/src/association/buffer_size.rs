@@ -1,12 +1,12 @@
-//! Sizes of the buffers of an association: the recent need.
+//! Sizes of the buffers of an association, from their recent need.
 
 use crate::config::TransportConfig;
 use crate::policy::PathSet;
 use crate::time::{Duration, Instant};
 
-/// Period for the memory of a need. A need counts for one to two periods.
+/// Length of a period in which the largest need is recorded. A need counts for one to two periods.
 const PERIOD: Duration = Duration::from_secs(5);
-/// Multiple of the recently read bytes by which the buffer may grow beyond its initial size.
+/// Factor of the recently read bytes by which the buffer may grow beyond its initial size.
 const PER_READ: u64 = 2;
 
 /// Largest value of the last one to two periods.
@@ -61,12 +61,12 @@ pub(super) struct ReceiveSize {
     pub due: Instant,
     /// Payload bytes of all new chunks.
     pub arrived: u64,
-    /// Maximum number of bytes that waited for a missing chunk since the last adjustment, while all others had been
-    /// read.
+    /// Maximum number of bytes that waited for a missing chunk since the last adjustment, while all readable bytes had
+    /// been read.
     pub held: usize,
     /// Maximum number of bytes ever held.
     pub most: usize,
-    /// Paths by which data arrived in this round, and in the last one.
+    /// Paths by which data arrived in this round, and in the previous one.
     pub received_on: PathSet,
     pub received_on_before: PathSet,
     /// Start of the round, and the bytes that had arrived by then.

@@ -1,4 +1,4 @@
-//! Coded data of an association, for displays and measurements.
+//! Coded data of an association, for display and measurement.
 
 use super::context::Context;
 use super::sender::Sender;
@@ -22,8 +22,8 @@ impl<'a> Coded<'a> {
         self.cx.peer.coding_in.map(|agreed| agreed.mode)
     }
 
-    /// Coded blocks that are kept for the peer, oldest first: the number of each, and its bytes of the stream of
-    /// records that messages become.
+    /// Coded blocks that are kept for the peer, oldest first. Each has its number, and the number of its bytes in the
+    /// stream of records that messages become.
     pub fn block_extents(self) -> impl Iterator<Item = (u32, u64)> + use<'a> {
         self.tx.block_extents()
     }

@@ -7,7 +7,7 @@ use super::state::Association;
 use crate::policy::PathState;
 
 impl Association {
-    /// Panics if a counter that is updated step by step differs from the counted value, or if something waits for a
+    /// Panics if an incremental counter differs from the counted value, or if a part of the association waits for a
     /// timer that does not run.
     pub fn assert_consistent(&self) {
         assert_context(&self.cx);
@@ -21,7 +21,7 @@ impl Association {
     }
 }
 
-/// Number of list entries that a packet can cause to be read: unacknowledged chunks, blocks of TSNs.
+/// Number of list entries that the handling of one packet may have to read: unacknowledged chunks, and blocks of TSNs.
 pub fn entries(association: &Association) -> usize {
     association.tx.outstanding() + association.rx.blocks()
 }

@@ -1,5 +1,5 @@
 //! State that all parts of an association share: parameters, state, paths, scheme and pending output. The module also
-//! has the management of paths (RFC 9260 §2.5.8) that needs nothing else.
+//! has the management of paths (RFC 9260 §2.5.8), as far as it needs only this state.
 
 mod control;
 mod heartbeats;
@@ -49,7 +49,7 @@ pub(super) struct Peer {
     pub coding_in: Option<Agreed>,
 }
 
-/// See the [module](self). A bundle: each field, except plain ones, guards its own state.
+/// Shared state of the [module](self). Fields of a composite type protect their own state.
 #[derive(Debug)]
 pub(super) struct Context {
     pub config: Arc<TransportConfig>,
@@ -187,8 +187,8 @@ impl Context {
         self.open_paths().map(|p| p.tuple)
     }
 
-    /// Returns the 4-tuples that belong to this association alone. Another peer may be at an address that was only
-    /// claimed.
+    /// Returns the 4-tuples that belong to this association alone. An address that the peer only claimed may belong to
+    /// another peer.
     pub fn own_tuples(&self) -> impl Iterator<Item = FourTuple> {
         self.open_paths().filter(|p| p.credit.is_none()).map(|p| p.tuple)
     }
@@ -203,7 +203,7 @@ impl Context {
         self.driver.hold();
     }
 
-    /// Ends the association. The sender drops its data after the input is processed.
+    /// Ends the association. The sending half drops its data after the input is processed.
     pub fn close(&mut self, reason: CloseReason) {
         if self.state == State::Closed {
             return;
@@ -228,7 +228,8 @@ impl Context {
         self.close(reason);
     }
 
-    /// Aborts because the peer does not answer. The peer is still notified, in case only one direction is dead.
+    /// Aborts the association because the peer does not answer. An ABORT is still sent to the peer, in case only one
+    /// direction is dead.
     pub fn abort_for(&mut self, reason: CloseReason) {
         self.abort_with(Cause::UserInitiatedAbort(b"no answer"[..].into()), reason);
     }

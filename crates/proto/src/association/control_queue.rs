@@ -21,7 +21,8 @@ pub(super) struct Control {
     pub auth: bool,
     /// If true, the chunk has a packet of its own.
     pub alone: bool,
-    /// Verification tag, if it is not the peer's: INIT has 0, reflected tags are their own.
+    /// Verification tag, if it is not the peer's tag. INIT has tag 0, and a reflected tag is taken from the received
+    /// packet.
     pub tag: Option<u32>,
 }
 

@@ -173,7 +173,8 @@ impl Association {
     }
 }
 
-/// Returns whether an AUTH chunk is correct. Each call computes an HMAC over everything after it: call it once.
+/// Returns whether an AUTH chunk is correct. Each call computes an HMAC over everything after the AUTH chunk, so call
+/// it only once.
 fn is_signed(cx: &mut Context, packet: &Packet, span: Span, auth: &Auth) -> bool {
     let right = cx.peer.keys.as_ref().is_some_and(|keys| keys.verify(packet, span, auth));
     cx.stats.bad_auth += u64::from(!right);

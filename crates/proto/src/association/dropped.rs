@@ -95,6 +95,6 @@ pub struct Dropped {
     pub begun: bool,
     /// Bytes of the message that were never sent.
     pub unsent: u64,
-    /// Time at which the message becomes worthless.
+    /// Time at which the message becomes useless.
     pub expires: Option<Instant>,
 }

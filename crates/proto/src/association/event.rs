@@ -7,9 +7,10 @@ use crate::policy::{Advice, PathId, PathState};
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// The handshake is complete. `peer_is_strandcast`: the peer announced REPORT, so paths may join and leave.
+    /// The handshake is complete. If `peer_is_strandcast` is true, the peer announced REPORT, and paths may join and
+    /// leave.
     Connected {
-        /// True if the peer is another Strandcast.
+        /// True if the peer is a Strandcast peer.
         peer_is_strandcast: bool,
     },
     /// The peer lost its state and started again (RFC 9260 §5.2). All data in flight are lost.
@@ -36,11 +37,11 @@ pub enum Event {
 pub enum PathChange {
     /// The path was opened by either side. The path is not confirmed yet.
     Opened,
-    /// The state of the path changed.
+    /// The state of the path has changed.
     State(PathState),
     /// The peer's address or port of the path changed.
     Moved,
-    /// The IP-level MTU of the path changed: the driver reported that packets of its size do not fit, or path MTU
+    /// The IP-level MTU of the path changed: the driver reported that packets of the old size do not fit, or path MTU
     /// discovery found another value.
     Mtu(u16),
     /// The path left, or was given up.
@@ -66,7 +67,7 @@ pub enum CloseReason {
     /// Data and heartbeats were not answered on any path (Association.Max.Retrans).
     #[error("the peer answers on no path")]
     Unreachable,
-    /// The peer broke the protocol.
+    /// The peer violated the protocol.
     #[error("the peer broke the protocol: {0:?}")]
     Protocol(String),
     /// The sealed session of the association has ended, for this reason.

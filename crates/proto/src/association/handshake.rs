@@ -25,8 +25,9 @@ use crate::wire::{Cause, Param, Tsn, VerificationTag};
 
 /// Maximum number of addresses taken from a peer's INIT or INIT ACK.
 const MAX_LISTED: usize = 8;
-/// Minimum size of this side's INIT in bytes of the SCTP packet. Answers of three times this length, with IP and UDP
-/// headers, have room for a cookie, AUTH and the addresses of a host with many (RFC 4820 pads it).
+/// Minimum size of this side's INIT in bytes of the SCTP packet. An answer may have three times this length, including
+/// IP and UDP headers. It then has room for a cookie, AUTH and the addresses of a host with many addresses. The padding
+/// is that of RFC 4820.
 const MIN_INIT: usize = 256;
 static PADDING: [u8; MIN_INIT] = [0; MIN_INIT];
 
@@ -152,7 +153,7 @@ pub(crate) struct Established {
     pub initial_tsn: Tsn,
     pub random: Bytes,
     pub peer: Capabilities,
-    /// Destination of INIT ACK: the holder of the cookie receives there.
+    /// Destination of INIT ACK. The peer that returns the cookie receives packets there.
     pub remote: SocketAddr,
 }
 
@@ -218,8 +219,8 @@ impl Handshake {
         }
     }
 
-    /// Handles a valid cookie of this very association: both sides opened at once, or this side's COOKIE ACK was lost
-    /// (RFC 9260 §5.2.4 B, D).
+    /// Handles a valid cookie of the same association: either both sides opened at once, or this side's COOKIE ACK was
+    /// lost (RFC 9260 §5.2.4 B, D).
     pub fn cookie_again(
         &mut self,
         m: &mut PathManager<'_>,
@@ -345,8 +346,8 @@ impl Handshake {
         }
     }
 
-    /// Returns the path of an attempt of the handshake: the path of the INIT ACK, then in turn the other paths whose
-    /// addresses the peer did not merely claim.
+    /// Returns the path of an attempt of the handshake: first the path of the INIT ACK, then each of the other paths in
+    /// turn, except paths whose addresses the peer only claimed.
     fn first_open_from(m: &PathManager<'_>, tries: u32) -> PathId {
         let n = m.cx.paths.len().max(1);
         let at = |k: usize| PathId(((m.cx.paths.seen().primary().index() + tries as usize + k) % n) as u8);
@@ -381,8 +382,8 @@ impl Handshake {
         }
     }
 
-    /// Determines the coding in each direction. There is coding only between two Strandcast peers, since repair symbols
-    /// are given up and not sent again (RFC 3758). Both sides find the same result.
+    /// Determines the coding in each direction. There is coding only between two Strandcast peers, because lost repair
+    /// symbols are abandoned (RFC 3758) and not retransmitted. Both sides compute the same result.
     fn agree_on_coding(&self, cx: &mut Context, peer: &Capabilities) {
         let able = cx.paths.seen().peer_reports() && cx.peer.partial;
         let both = self.coding.zip(peer.coding).filter(|_| able);
@@ -390,7 +391,7 @@ impl Handshake {
         cx.peer.coding_in = both.and_then(|(_, theirs)| theirs.agreed(cx.config.receive_buffer));
     }
 
-    /// Completes the handshake. Its last packet arrived by `on`, which is thereby confirmed (RFC 9260 §5.4), unless the
+    /// Completes the handshake. Its last packet arrived by `on`, which is thereby confirmed (RFC 9260 §5.4), unless its
     /// address is only claimed.
     pub fn establish(&mut self, m: &mut PathManager<'_>, now: Instant, on: PathId) {
         let on =
@@ -428,8 +429,8 @@ impl Handshake {
         }
     }
 
-    /// Handles the paths that the handshake did not use. With a Strandcast peer they join; with another peer the paths
-    /// with an address of their own are probed.
+    /// Handles the paths that the handshake did not use. With a Strandcast peer they join. With another peer, paths
+    /// that have a local address of their own are probed.
     fn settle_other_paths(m: &mut PathManager<'_>, now: Instant, on: PathId) {
         for i in 0..m.cx.paths.len() {
             let path = PathId(i as u8);

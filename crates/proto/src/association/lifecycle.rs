@@ -19,7 +19,7 @@ impl State {
         matches!(self, State::Established | State::ShutdownPending | State::ShutdownReceived)
     }
 
-    /// Returns whether DATA are accepted. Before COOKIE ACK there is nothing to acknowledge either.
+    /// Returns whether DATA are accepted. Before COOKIE ACK arrives there are also no data to acknowledge.
     pub fn takes_data(self) -> bool {
         matches!(self, State::Established | State::ShutdownPending | State::ShutdownSent)
     }
@@ -55,7 +55,7 @@ pub enum AssociationError {
     /// The peer does not support REPORT, or the handshake is not complete: paths cannot be changed.
     #[error("the peer cannot follow changes of paths")]
     NoPathChanges,
-    /// The 4-tuple is a path already.
+    /// The 4-tuple is already a path.
     #[error("this 4-tuple is a path already")]
     PathExists,
     /// [`crate::path::MAX_PATHS`] are in use.

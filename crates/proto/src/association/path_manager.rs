@@ -27,7 +27,7 @@ pub(super) struct PathManager<'a> {
 }
 
 impl PathManager<'_> {
-    /// Returns a slot for `tuple`: a closed one, or a new one. The caller has checked that there is room.
+    /// Returns a slot for `tuple`: a closed slot, or a new one. The caller has checked that there is room.
     fn new_path(&mut self, now: Instant, tuple: FourTuple, mtu: Option<u16>) -> PathId {
         let ip_mtu = mtu.unwrap_or(self.cx.config.mtu).max(path::MIN_PLPMTU);
         let mut path = Path::new(tuple, ip_mtu, &self.cx.config, Instant::MAX);
@@ -124,8 +124,8 @@ impl PathManager<'_> {
         self.cx.events.push_back(Event::Path(path, PathChange::Moved));
     }
 
-    /// Moves a path to other addresses that the seal has proven. A path that had these addresses, as after two changes
-    /// of a NAT, gets the old ones.
+    /// Moves a path to other addresses that the seal has proven. If another path had these addresses, as after two
+    /// changes of a NAT, it gets the former addresses of `path`.
     pub fn proven_at(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
         if !self.cx.is_open(path) {
             return;
@@ -137,7 +137,7 @@ impl PathManager<'_> {
         self.take_place(now, path, tuple);
     }
 
-    /// Replaces the addresses of a path. All measurements of the path stay, but its MTU is confirmed anew. The data in
+    /// Replaces the addresses of a path. All measurements of the path stay, but its MTU is confirmed again. The data in
     /// flight to the old addresses are checked soon, and a heartbeat tests the new ones.
     fn take_place(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
         let i = path.index();
@@ -239,7 +239,7 @@ impl PathManager<'_> {
         Ok(())
     }
 
-    /// Records a new local address of a path: the driver has a new socket for it.
+    /// Records a new local address of a path, for which the driver has a new socket.
     ///
     /// # Errors
     /// [`AssociationError::UnknownPath`], [`AssociationError::NoPathChanges`], [`AssociationError::PathExists`].

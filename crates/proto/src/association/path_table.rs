@@ -18,7 +18,8 @@ impl PathTable {
         self.slots.len()
     }
 
-    /// Number that changes whenever a path changes its state. Earlier decisions may then no longer hold.
+    /// Number that changes whenever a path changes its state. Decisions that were made before a change may no longer
+    /// hold.
     pub fn revision(&self) -> u32 {
         self.revision
     }

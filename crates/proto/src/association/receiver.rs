@@ -28,13 +28,13 @@ use crate::wire::chunk::GapBlock;
 #[derive(Debug)]
 pub(crate) struct Reading {
     pub message: Option<Message>,
-    /// True if the held data may have changed: symbols may be read that give no message.
+    /// True if the held data may have changed, even if no message was returned, because symbols were read.
     pub changed: bool,
     /// True if an acknowledgement is due.
     pub acknowledges: bool,
-    /// True if there are more data, which have to wait.
+    /// True if there are more data that have to wait.
     pub waits: bool,
-    /// True if the data cannot be decoded: the association has ended.
+    /// True if the data cannot be decoded. The association has then ended.
     pub undecodable: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Receiver {
     /// Limit of held data.
     size: ReceiveSize,
     acks: Acknowledger,
-    /// True if the last advertised window was closed. The peer then gets an update when it opens.
+    /// True if the last advertised window was closed. When the window opens, the peer gets an update.
     window_closed: bool,
     streams: u16,
     gaps: Vec<GapBlock>,
@@ -56,7 +56,7 @@ pub(super) struct Receiver {
     copies: bool,
     /// Decoder, if the peer codes.
     decoding: Option<Decoding>,
-    /// True if the application reads received data: they are then decoded.
+    /// True if the application reads received data, so that they are decoded.
     wanted: bool,
     /// True if the peer sends copies and requests the path of each arrival.
     names_arrivals: bool,
@@ -86,8 +86,8 @@ impl Receiver {
         }
     }
 
-    /// Reads the next message in the order that its stream permits. `sent`: heap in bytes of data that wait to be sent
-    /// and acknowledged.
+    /// Reads the next message in the order that its stream permits. `sent` is the heap in bytes of data that wait to be
+    /// sent or acknowledged.
     pub fn read(&mut self, cx: &mut Context, sent: usize) -> Reading {
         let coded = self.decoding.is_some();
         let open = cx.state != State::Closed;
@@ -130,7 +130,7 @@ impl Receiver {
         self.gaps = Vec::new();
     }
 
-    /// Returns the highest TSN below which nothing is missing.
+    /// Returns the cumulative TSN: the highest TSN up to which no TSN is missing.
     pub fn cum_tsn(&self) -> Tsn {
         self.tracker.cum_tsn()
     }
@@ -170,7 +170,7 @@ impl Receiver {
         self.acks.schedule(now, via, None);
     }
 
-    /// Moves the due SACK, which cannot leave on its path, to `via`. If not `possible`, the SACK is dropped.
+    /// Moves the due SACK, which cannot leave on its path, to `via`. If `possible` is false, the SACK is dropped.
     pub fn redirect_sack(&mut self, via: PathId, possible: bool) {
         self.acks.redirect(via, possible);
     }

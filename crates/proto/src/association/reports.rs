@@ -12,7 +12,8 @@ use crate::wire::chunk::report::{
 };
 use crate::wire::chunk::{ReportItem, ReportItemFlavour};
 
-/// Number of attempts after which a report is given up, unless no later packet would carry the same information.
+/// Number of attempts after which a report is given up. A report whose information no later packet would carry is
+/// repeated without limit.
 const MAX_TRIES: u32 = 5;
 /// Maximum number of reports that wait for an echo.
 const MAX_RELIABLE: usize = 64;
@@ -25,7 +26,7 @@ pub(super) struct ReliableReport {
     pub item: ReportItem,
     /// Path of the report; `None`: any usable path.
     pub via: Option<PathId>,
-    /// True if AUTH and a HEARTBEAT go with it (JOIN, MOVED); false for AUTH alone.
+    /// True if an AUTH chunk and a HEARTBEAT accompany the report (JOIN, MOVED); false if only AUTH does.
     pub auth: bool,
     pub heartbeat: bool,
     pub tries: u32,
@@ -34,7 +35,7 @@ pub(super) struct ReliableReport {
 }
 
 impl ReliableReport {
-    /// Returns whether the report has used up its short waits.
+    /// Returns whether the first attempts with short waits are used up.
     pub fn patient(&self) -> bool {
         self.tries >= MAX_TRIES
     }
@@ -55,7 +56,7 @@ impl Reports {
         Reports { under_way: Vec::new(), last_serial: serial, received_serials: VecDeque::new() }
     }
 
-    /// Returns the serial of a report, also of one that is not repeated.
+    /// Returns the next serial for a report. Reports that are not repeated also have one.
     pub fn new_serial(&mut self) -> u32 {
         self.last_serial = self.last_serial.wrapping_add(1);
         self.last_serial
@@ -82,8 +83,8 @@ impl Reports {
         Some(sent)
     }
 
-    /// Starts to send the report `kind` under AUTH, for a path or for none. Drops older reports on the path that it
-    /// outdates.
+    /// Starts to send the report `kind` under AUTH, for a path, or without one. Drops older reports on the path that
+    /// the new one outdates.
     pub fn say(&mut self, now: Instant, kind: u16, path: Option<u16>, via: Option<PathId>, heartbeat: bool) {
         self.say_more(now, (kind, path, Bytes::new()), via, heartbeat);
     }
@@ -108,7 +109,8 @@ impl Reports {
         self.under_way.push(ReliableReport { item, via, auth: true, heartbeat, tries: 0, serial, next: now });
     }
 
-    /// Sends the reports that are due. `send` returns the time that the echo may take; `None` if nothing was sent.
+    /// Sends the reports that are due. `send` returns the time after which the echo is overdue, or `None` if nothing
+    /// was sent.
     pub fn resend(&mut self, now: Instant, mut send: impl FnMut(&ReliableReport) -> Option<Duration>) {
         for r in self.under_way.iter_mut().filter(|r| r.next <= now) {
             let Some(wait) = send(r) else { continue };
@@ -166,8 +168,8 @@ fn outdates(kind: u16, old: u16) -> bool {
     }
 }
 
-/// Returns whether no later packet carries the information of a report: it is repeated as long as the association
-/// lives.
+/// Returns whether a report must arrive because no later packet carries its information. Such a report is repeated
+/// until the association ends.
 fn must_arrive(kind: u16) -> bool {
     matches!(kind, KIND_LEAVE | KIND_SUSPEND | KIND_RESUME | KIND_ARRIVED_REQUEST)
 }

@@ -1,7 +1,8 @@
-//! The sending half: decides which chunk leaves next on which path, commits it, and processes its acknowledgement or loss.
+//! The sending half. It decides which chunk leaves next on which path, commits this chunk, and processes its
+//! acknowledgement or loss.
 //!
-//! *Decide* ([`Sender::decide`]) chooses a chunk and a path and remembers both until the chunk leaves or something happens;
-//! the packet is assembled elsewhere; *commit* ([`Sender::commit`]) puts the chunk into flight.
+//! *Decide* ([`Sender::decide`]) chooses a chunk and a path. The choice is kept until the chunk leaves, or until an
+//! event may change it. Another module assembles the packet. *Commit* ([`Sender::commit`]) puts the chunk into flight.
 
 mod ack;
 mod act;
@@ -59,9 +60,9 @@ pub(super) struct Sender {
     forward: ForwardPoint,
     given_up: GivenUp,
     redundancy: Redundancy,
-    /// Copies that are still to be sent, of the last chunk or of older ones (see [`Sender::send_again`]).
+    /// Copies that are still to be sent, of the last chunk or of older chunks (see [`Sender::send_again`]).
     copies: SmallVec<[(Tsn, PathId); 4]>,
-    /// Copies that acts requested, each until its path has room.
+    /// Copies that acts of the scheme requested. Each waits until its path has room.
     asked: VecDeque<(Tsn, PathId)>,
     arrivals: ArrivalReports,
     /// The peer's reports of arrivals by its clock.
@@ -70,11 +71,12 @@ pub(super) struct Sender {
     assignment: Option<Assignment>,
     /// The next chunk to send, once chosen.
     pending_chunk: Option<PendingChunk>,
-    /// The states of paths for which `assignment` and `pending_chunk` hold ([`super::path_table::PathTable::revision`]).
+    /// Revision of the path states for which `assignment` and `pending_chunk` hold
+    /// ([`super::path_table::PathTable::revision`]).
     revision: u32,
     /// Maximum payload bytes of a chunk that fits every path.
     max_payload: usize,
-    /// Maximum user data of such a chunk in bytes: the payload, and the header that coding puts before it.
+    /// Maximum user data of such a chunk in bytes: the payload, and the header of coding before the payload.
     max_user_data: usize,
     /// True if one chunk is in flight although the peer's window is closed.
     probing_zero_window: bool,
@@ -88,8 +90,8 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    /// Creates a sender. `names_deliveries`: the scheme needs [`Signal::Delivered`]. `coding_seed`: seed of the first
-    /// repair symbol.
+    /// Creates a sender. `names_deliveries` is true if the scheme needs [`Signal::Delivered`]. `coding_seed` is the
+    /// seed of the first repair symbol.
     pub fn new(config: &TransportConfig, initial_tsn: Tsn, names_deliveries: bool, coding_seed: u32) -> Self {
         Sender {
             buffer: SendBuffer::new(config),
@@ -139,7 +141,7 @@ impl Sender {
     }
 
     /// Queues a message. Returns its number. A message of a group that was given up is counted as dropped, and is not
-    /// queued. `spare`: heap in bytes that all messages together may take.
+    /// queued. `spare` is the heap in bytes that all messages together may take.
     pub fn send(
         &mut self,
         cx: &mut Context,
@@ -200,7 +202,7 @@ impl Sender {
         self.buffer.bytes() > 0 && beyond()
     }
 
-    /// Fits the send buffer to the congestion windows, if it may grow.
+    /// Adapts the send buffer to the congestion windows, if it may grow.
     fn fit_buffer(&mut self, cx: &Context, now: Instant) {
         let Some(limit) = cx.config.buffer_limit else { return };
         let usable = cx.paths.usable();
@@ -223,7 +225,7 @@ impl Sender {
         }
     }
 
-    /// Largest payload that fits one packet on every path, with room for reports.
+    /// Updates the size of the largest payload that fits one packet on every path, with room for reports.
     pub fn fit_payload(&mut self, cx: &mut Context) {
         let open = cx.paths.views().iter().filter(|v| v.state != PathState::Closed);
         let least = open.map(|v| v.mtu).min().unwrap_or(512);
@@ -234,7 +236,7 @@ impl Sender {
         self.pending_chunk = None;
     }
 
-    /// Discards the decision on the next chunk, because something happened.
+    /// Discards the decision on the next chunk after an event that may change it.
     pub fn reconsider(&mut self) {
         self.pending_chunk = None;
     }
@@ -268,8 +270,8 @@ impl Sender {
         self.rq.forget_owed(path);
     }
 
-    /// Ensures that late or repeated acknowledgements put nothing back in flight on `path`: no timer would ever take it
-    /// out.
+    /// Ensures that late or repeated acknowledgements put no chunk back in flight on `path`, because no timer would
+    /// ever remove it.
     pub fn forget_recovery(&mut self, path: PathId) {
         self.rq.set_timeout(path, None);
         self.rq.free_retransmit(path, false);

@@ -9,7 +9,7 @@ use crate::time::Instant;
 use crate::wire::Cause;
 use crate::wire::chunk::{Abort, Shutdown, ShutdownAck, ShutdownComplete};
 
-/// T2 and T5, and the application's request.
+/// Timers T2 and T5, and the application's request to close.
 #[derive(Debug, Default)]
 pub(super) struct Closing {
     t2: Option<Instant>,

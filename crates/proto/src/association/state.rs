@@ -104,7 +104,7 @@ impl Association {
         a
     }
 
-    /// Handles a valid cookie of this very association (RFC 9260 §5.2.4 B, D).
+    /// Handles a valid cookie of the same association (RFC 9260 §5.2.4 B, D).
     pub(crate) fn cookie_again(&mut self, now: Instant, tuple: FourTuple, found: &Established) {
         let (mut m, handshake, _) = self.split();
         handshake.cookie_again(&mut m, now, tuple, found);
@@ -131,8 +131,8 @@ impl Association {
         self.split().0
     }
 
-    /// Sets whether the application reads the peer's data. While it does not, coded messages are decoded only as far as
-    /// that takes little work; see [`crate::endpoint::EndpointConfig::decodes_unasked`].
+    /// Sets whether the application reads the peer's data. While it does not read, coded messages are decoded only if
+    /// that takes little work (see [`crate::endpoint::EndpointConfig::decodes_unasked`]).
     pub fn want(&mut self, wanted: bool) {
         self.rx.want(&mut self.cx, wanted);
     }
@@ -154,7 +154,7 @@ impl Association {
         &self.cx.config
     }
 
-    /// Coded data, for displays and measurements.
+    /// Coded data, for display and measurement.
     pub fn coded(&self) -> Coded<'_> {
         Coded { cx: &self.cx, tx: &self.tx }
     }
@@ -179,7 +179,7 @@ impl Association {
         self.cx.paths.get(path.index()).is_some_and(|p| p.confirmed)
     }
 
-    /// The scheme, for inspection.
+    /// Scheme of the association, for inspection.
     pub fn scheme(&self) -> &dyn Scheme {
         self.cx.driver.scheme()
     }
@@ -219,7 +219,7 @@ impl Association {
         self.tx.held_back(&self.cx, now)
     }
 
-    /// Receive window in bytes that the peer advertised last (a_rwnd). Bytes in flight are not subtracted.
+    /// Receive window in bytes that the peer last advertised (a_rwnd). Bytes in flight are not subtracted.
     pub fn peer_rwnd(&self) -> u64 {
         self.cx.paths.seen().a_rwnd()
     }
@@ -234,7 +234,7 @@ impl Association {
         self.rx.heap() + self.tx.heap()
     }
 
-    /// Sets the allowed heap ([`Association::heap`]), and whether all payloads are copied.
+    /// Sets the allowed heap ([`Association::heap`]) in bytes, and whether all payloads are copied.
     pub(crate) fn allow(&mut self, heap: usize, copy: bool) {
         self.rx.allow(heap, copy);
     }
@@ -281,7 +281,8 @@ impl Association {
         self.manager().suspend_path(now, path, aside)
     }
 
-    /// Makes `path` the primary (RFC 9260 §11.1.6) once it is confirmed, and again when it returns after it was closed.
+    /// Makes `path` the primary (RFC 9260 §11.1.6) once it is confirmed. If the path closes and returns later, it
+    /// becomes the primary again.
     ///
     /// # Errors
     /// [`AssociationError::UnknownPath`].
@@ -300,7 +301,7 @@ impl Association {
         self.want(previous.rx.wanted());
     }
 
-    /// Sets the costs of data on a link, now and for later paths. Policies see [`PathView::tariff`], counted down.
+    /// Sets the costs of data on a link, for present and later paths. Policies see the rest in [`PathView::tariff`].
     pub fn set_tariff(&mut self, now: Instant, link: LinkId, tariff: Tariff) {
         self.cx.set_tariff(now, link, tariff);
     }
@@ -349,7 +350,7 @@ impl Association {
         self.let_go();
     }
 
-    /// Appends the next datagrams for one path to `buf`. Call until `None`.
+    /// Appends the next datagrams for one path to `buf`. Call it until it returns `None`.
     pub fn poll_output(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
         Assembler { cx: &mut self.cx, tx: &mut self.tx, rx: &mut self.rx }.poll_output(now, buf)
     }
@@ -411,7 +412,7 @@ impl Association {
     }
 }
 
-/// Number of a path that both ends share; `None` towards other stacks, and for a path that does not exist.
+/// Number of a path that both ends share; `None` if there is no such path, or the peer is not a Strandcast peer.
 pub fn path_number(association: &Association, path: PathId) -> Option<u16> {
     association.cx.paths.get(path.index())?.wire_id
 }

@@ -5,7 +5,7 @@ use crate::coding::CodingStats;
 use crate::policy::Advice;
 use crate::time::{Duration, Instant};
 
-/// Counters since the association began. Paths have their own ([`crate::path::PathStats`]).
+/// Counters since the association began. Each path has its own counters ([`crate::path::PathStats`]).
 #[derive(Clone, PartialEq, Debug, Default)]
 #[non_exhaustive]
 pub struct AssociationStats {
@@ -15,15 +15,15 @@ pub struct AssociationStats {
     pub messages_acked: u64,
     /// Number of acknowledged messages with a lifetime.
     pub messages_with_lifetime: u64,
-    /// Number of messages of which nothing was ever sent, by cause.
+    /// Number of messages of which no part was sent, by cause.
     pub unsent: DropCounts,
-    /// Number of messages given up after a part was sent (RFC 3758), or begun when the association ended, by cause.
-    /// Messages in coded blocks are not included.
+    /// Number of messages given up after a part was sent (RFC 3758), or partly sent when the association ended, by
+    /// cause. Messages in coded blocks are not included.
     pub abandoned: DropCounts,
-    /// Payload bytes of messages that left, each counted once however often it was sent.
+    /// Payload bytes of messages that left, each counted once, even if it was sent several times.
     pub media_sent: u64,
-    /// Bytes of redundant user data: transmissions whose chunk also arrived otherwise, as far as this is known by now,
-    /// and all repair symbols; if messages leave in coded blocks, symbols beyond the messages' bytes.
+    /// Bytes of redundant user data: transmissions whose chunk is known to have also arrived by another transmission,
+    /// and all repair symbols. If messages leave in coded blocks, these are the symbols beyond the messages' bytes.
     pub redundancy_sent: u64,
     /// Number of copies and repair symbols that parts of the scheme requested beyond
     /// [`crate::config::TransportConfig::redundancy`].
@@ -71,12 +71,12 @@ pub struct AssociationStats {
     pub peer_errors: u64,
     /// Number of AUTH chunks that did not verify, and of reports without one.
     pub bad_auth: u64,
-    /// Time for which only the peer's receive window blocked new data; finished periods only.
+    /// Time for which only the peer's receive window blocked new data. Only finished periods are included.
     pub rwnd_blocked: Duration,
     /// Start of the present period.
     pub rwnd_blocked_since: Option<Instant>,
-    /// Time for which only the full send buffer blocked new data; finished periods only. In such a period a message was
-    /// refused, all accepted messages have been sent, and a congestion window has room.
+    /// Time for which only the full send buffer blocked new data. Only finished periods are included. In such a period
+    /// a message was refused, all accepted messages had been sent, and a congestion window had room.
     pub send_buffer_blocked: Duration,
     /// Start of the present period.
     pub send_buffer_blocked_since: Option<Instant>,
@@ -85,7 +85,7 @@ pub struct AssociationStats {
 }
 
 impl AssociationStats {
-    /// Number of messages of which nothing was sent: their lifetime ended, or the scheduler gave them up.
+    /// Number of messages of which no part was sent because their lifetime ended or the scheduler gave them up.
     pub fn messages_expired(&self) -> u64 {
         self.unsent.of(DropCause::Expired) + self.unsent.by_scheduler()
     }
@@ -95,7 +95,7 @@ impl AssociationStats {
         self.abandoned.total() - self.abandoned.of(DropCause::Ended)
     }
 
-    /// Number of messages of which nothing was sent because their group was given up ([`crate::policy::Act::Drop`]).
+    /// Number of messages of which no part was sent because their group was given up ([`crate::policy::Act::Drop`]).
     pub fn messages_dropped(&self) -> u64 {
         self.unsent.of(DropCause::Group)
     }
@@ -123,7 +123,7 @@ impl AssociationStats {
         (media > 0).then(|| (self.wire_sent + self.wire_received) as f64 / media as f64)
     }
 
-    /// Redundant bytes divided by bytes of media sent; `None`: no media were sent.
+    /// Redundant bytes divided by bytes of media sent; `None` if no media were sent.
     pub fn redundancy(&self) -> Option<f64> {
         (self.media_sent > 0).then(|| self.redundancy_sent as f64 / self.media_sent as f64)
     }

@@ -13,29 +13,29 @@ use super::covered;
 
 /// Version of the parameter. Later versions must not change the meaning of these codes.
 const VERSION: u8 = 1;
-/// Bytes of the parameter's value.
+/// Length of the parameter's value in bytes.
 const LENGTH: usize = 6;
 /// Maximum number of source symbols of a block, and of a window.
 const MOST_SOURCES: u16 = 256;
 const WIDEST: u16 = 1024;
 /// Valid bytes of a symbol's payload.
 const LENGTHS: core::ops::RangeInclusive<u16> = 64..=9000;
-/// Number of source symbols of a block whose sender leaves it to the receive buffer: the usual number, and the number
-/// for a small buffer.
+/// Number of source symbols of a block if its sender lets the receive buffer determine it: the usual number, and the
+/// number for a small buffer.
 const USUAL: (u16, u16) = (16, 8);
 const SMALL_BUFFER: u32 = 128 << 10;
-/// Bounds of the number of open blocks: one must fill while another is repaired, and the scheduler must be able to
-/// inspect all.
+/// Bounds of the number of open blocks: one block must fill while another is repaired, and the scheduler must be able
+/// to inspect all open blocks.
 const FEWEST_BLOCKS: u64 = 2;
 const MOST_BLOCKS: u64 = 256;
-/// Maximum number of open blocks of repair: messages of older blocks are too old to be of use.
+/// Maximum number of open blocks of repair. Messages of older blocks are too old to be useful.
 const MOST_REPAIRED: u64 = 32;
 /// Minimum number of messages in a repair window or block that shrinks to the peer's receive buffer.
 const NARROWEST: u16 = 4;
 /// Bytes of a DATA chunk before its user data.
 const DATA_HEADER: usize = 16;
 
-/// Announcement of one side: it decodes, and the shape of the data that it sends, if it codes.
+/// Announcement of one side that it decodes. It includes the shape of the data that this side sends, if it codes.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Announced(pub Option<Shape>);
 
@@ -44,8 +44,8 @@ pub(crate) struct Announced(pub Option<Shape>);
 pub(crate) struct Shape {
     pub mode: Mode,
     pub code: Code,
-    /// Maximum number of source symbols of a block or a window; 0: the number that suits the receive buffer, for blocks
-    /// only.
+    /// Maximum number of source symbols of a block or a window; 0 means that the receive buffer determines the number,
+    /// which is possible only for blocks.
     pub sources: u16,
     /// Bytes of a repair symbol's payload.
     pub symbol_length: u16,
@@ -56,7 +56,7 @@ pub(crate) struct Shape {
 pub enum Mode {
     /// Symbols of blocks of one stream of bytes: [`Coding::Blocks`].
     Blocks,
-    /// Messages, and sums of messages in addition: [`Coding::Repair`].
+    /// Messages, and sums of messages as repair symbols in addition: [`Coding::Repair`].
     Repair,
 }
 
@@ -92,14 +92,14 @@ impl Announced {
         Announced(shape.filter(|shape| shape.number().is_some()))
     }
 
-    /// Returns the announcement as [`new`](Self::new) does; `None` in a build without codecs, which neither codes nor
-    /// decodes.
+    /// Returns the announcement as [`new`](Self::new) does; `None` in a build without codecs, because such a build
+    /// neither codes nor decodes.
     pub fn offered(coding: Option<&Coding>, chunks: usize) -> Option<Self> {
         Code::BUILT.then(|| Announced::new(coding, chunks))
     }
 
-    /// Reads the parameter's value; `None` if it is not of this version: its sender neither decodes nor codes for this
-    /// side.
+    /// Reads the parameter's value; `None` if it has another version. A peer of another version neither decodes nor
+    /// codes for this side.
     pub fn read(value: &[u8]) -> Option<Self> {
         let value: &[u8; LENGTH] = value.try_into().ok()?;
         let [version, code, rest @ ..] = value;
@@ -132,7 +132,7 @@ impl Announced {
         out.into()
     }
 
-    /// Returns the coding towards a peer that announced `a_rwnd`; `None`: no coding.
+    /// Returns the coding towards a peer that announced `a_rwnd`; `None` if there is no coding.
     pub fn agreed(&self, a_rwnd: u32) -> Option<Agreed> {
         self.0?.towards(a_rwnd)
     }
@@ -210,12 +210,12 @@ fn memory(code: Code, sources: u64, length: u64) -> u64 {
     }
 }
 
-/// Number of windows that a receiver holds, to use repair symbols whose windows overlap.
+/// Number of windows that a receiver holds, so that it can use repair symbols whose windows overlap.
 const HELD: u64 = 2;
 
 impl Agreed {
-    /// Configuration of the blocks. Blocks of a stream of bytes return their messages in order, blocks of repair as
-    /// soon as they are known.
+    /// Configuration of the blocks. Blocks of a stream of bytes return their messages in order. Blocks of repair return
+    /// each message as soon as it is known.
     pub fn blocks(&self) -> BlockConfig {
         BlockConfig {
             code: self.code,

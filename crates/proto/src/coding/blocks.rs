@@ -3,7 +3,8 @@
 //!
 //! A message is a [record](super::record) of the stream.
 //!
-//! Acknowledged symbols are eliminated by their coefficients alone: the sender has the rank of the receiver's decoder.
+//! The sender eliminates acknowledged symbols by their coefficients alone, and thereby computes the rank of the
+//! receiver's decoder.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -21,13 +22,13 @@ use crate::policy::{BlockView, Symbol, SymbolChoice, SymbolKind};
 use crate::time::{Duration, Instant};
 use crate::tx::QueuedMessage;
 
-/// Bytes that a record's header and a symbol's framing add to a message with its own symbol: 4 and 2; more with stream
-/// and payload protocol identifier.
+/// Bytes that a record's header and a symbol's framing add to a message that has a symbol of its own: 4 and 2 bytes,
+/// and more with stream and payload protocol identifier.
 pub(crate) const RECORD_OVERHEAD: usize = 4 + FRAMING;
 /// Bytes that precede a source symbol's payload in a sum ([`BlockSender`] writes its length there).
 const FRAMING: usize = 2;
 
-/// Shape on which both ends agreed, and the time that a block waits to be filled.
+/// Shape on which both ends agreed, and longest time for which a block waits to be filled.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct BlockShape {
     /// [`Code::Rlc`] or [`Code::Fountain`].
@@ -38,11 +39,11 @@ pub(crate) struct BlockShape {
     pub symbol_length: usize,
     /// Number of blocks held open at once.
     pub blocks: usize,
-    /// Time that the first byte of a block waits before the block is closed although it is not full.
+    /// Longest time for which the first byte of a block waits before the block is closed even if it is not full.
     pub flush: Duration,
 }
 
-/// Data that need not be held any longer.
+/// Data that no longer have to be kept.
 #[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Released {
     /// Bytes of messages.
@@ -104,9 +105,9 @@ impl Record {
 
 /// State of a block in addition to its source symbols.
 struct Kept {
-    /// Decoder of the acknowledged symbols, which gives the rank.
+    /// Decoder of the acknowledged symbols, which computes the rank.
     rank: Box<dyn Decoder>,
-    /// Bytes of messages in the block's symbols that were not released.
+    /// Bytes of messages in the block's symbols that were not yet released.
     holds: Released,
     /// Length in bytes of each source symbol.
     lengths: Vec<u16>,
@@ -133,11 +134,11 @@ pub(crate) struct BlockSource {
     /// Source symbol that is being filled, and the bytes of messages in it.
     piece: Vec<u8>,
     piece_holds: Released,
-    /// Time since which the first byte outside a closed block waits.
+    /// Time since which the first byte that is not in a closed block has waited.
     since: Option<Instant>,
-    /// Bytes of messages that were taken and not released.
+    /// Bytes of messages that were taken and not yet released.
     bytes: usize,
-    /// Bytes of source symbols that were not sent and are not done.
+    /// Bytes of source symbols that were not sent, in blocks that are not done.
     unsent: usize,
     scratch: Vec<u8>,
     arena: Arena,
@@ -165,8 +166,8 @@ impl BlockSource {
         }
     }
 
-    /// Takes messages as long as blocks have room for them. Returns whether there are new symbols. `most`: bytes of a
-    /// repair symbol's payload that fit a packet.
+    /// Takes messages as long as blocks have room for them. Returns whether there are new symbols. `most` is the
+    /// greatest length in bytes of a repair symbol's payload that fits a packet.
     pub fn fill(
         &mut self,
         now: Instant,
@@ -250,8 +251,8 @@ impl BlockSource {
     }
 
     /// Closes the block that is being filled, although it is short, with the data that wait for it. Returns whether
-    /// there are new symbols. A block whose source symbols were all sent stays open: its last symbol allows further
-    /// ones, and each is sent again until it arrives.
+    /// there are new symbols. A block whose source symbols were all sent stays open. Further symbols may follow its
+    /// last one, and each symbol is retransmitted until it arrives.
     pub fn flush(&mut self, views: &mut Vec<BlockView>) -> bool {
         let more = !self.piece.is_empty();
         if more && !self.push_piece(views) {
@@ -343,7 +344,7 @@ impl BlockSource {
         released
     }
 
-    /// Returns whether the receiver still needs the symbol `header`, which was lost.
+    /// Returns whether the receiver still needs the lost symbol with this `header`.
     pub fn needs(&self, header: &Header) -> bool {
         let (Header::Source { block, .. } | Header::Repair { block, .. }) = *header else { return false };
         self.place(block).is_some_and(|place| !self.kept[place].done)

@@ -1,6 +1,6 @@
-//! Limits of the cost of decoding. The agreement bounds memory. This module bounds work, in bytes of rows that decoders
-//! read or write ([`WindowReceiver::work`](strandcast_coding::windows::WindowReceiver::work)), by the bytes that arrive
-//! and for which a sender's own ledger permits repair.
+//! Limits of the cost of decoding. The agreement limits memory. This module limits work, in bytes of rows that decoders
+//! read or write ([`WindowReceiver::work`](strandcast_coding::windows::WindowReceiver::work)). The limit depends on the
+//! arriving bytes for which a sender's own ledger permits repair.
 //!
 //! | is | by |
 //! |---|---|
@@ -9,34 +9,35 @@
 //! | spent on each symbol that is decoded | the work that it was |
 //! | saved | a burst: what it takes to give half a window back |
 //!
-//! A symbol is decoded while savings are positive, and may cost more than the savings: the next ones then wait until it
-//! is paid for. Over any time the work is therefore at most the earnings, a burst and the work of one symbol. Before
+//! A symbol is decoded while savings are positive, and may cost more than the savings. The next symbols then wait until
+//! it is paid for. Over any time the work is therefore at most the earnings, a burst and the work of one symbol. Before
 //! the application reads from an association
-//! ([`EndpointConfig::decodes_unasked`](crate::endpoint::EndpointConfig::decodes_unasked)), nothing is earned: the
-//! initial savings are for its first messages.
+//! ([`EndpointConfig::decodes_unasked`](crate::endpoint::EndpointConfig::decodes_unasked)), nothing is earned, and only
+//! the initial savings are available for its first messages.
 
 use core::ops::RangeInclusive;
 
 use super::agreement::{Agreed, Mode};
 use crate::time::{Duration, Instant};
 
-/// Work per second that is earned without symbols while the application reads; a hundredth of a processor, measured.
-/// Chosen.
+/// Work per second that is earned without symbols while the application reads; it is about a hundredth of a processor
+/// by measurement. The value is a choice.
 const EACH_SECOND: u64 = 32 << 20;
 /// Bounds of the credit before the application reads. The upper bound applies if the first block has to be decoded
 /// before the application can read anything.
 const UNWANTED: RangeInclusive<u64> = 1 << 20..=16 << 20;
-/// Bounds of the work that may be saved. An association whose application reads begins with the lower one in addition
-/// to [`UNWANTED`]. Chosen.
+/// Bounds of the work that may be saved. An association whose application reads begins with the lower bound in addition
+/// to [`UNWANTED`]. The values are a choice.
 const BURST: RangeInclusive<u64> = 16 << 20..=256 << 20;
-/// Bounds of the work that a byte pays for. Chosen: the work that an honest sender of the shape can cause.
+/// Bounds of the work that a byte pays for. The chosen value is the work that an honest sender of the agreed shape can
+/// cause.
 const PER_BYTE: RangeInclusive<u64> = 256..=2048;
 
-/// Maximum work of one symbol, reached when a window drops everything that it holds. This work may be done on credit.
+/// Maximum work of one symbol, which occurs when a window drops all its content. This work may exceed the savings.
 #[cfg(any(test, feature = "testing"))]
 const ONE: u64 = 64 << 20;
 
-/// Maximum work over `time` with `bytes` of symbols. Nothing may exceed it; for tests and fuzzers.
+/// Maximum work over `time` with `bytes` of symbols, for tests and fuzzers. No sequence of symbols may exceed it.
 #[cfg(any(test, feature = "testing"))]
 pub fn most(bytes: u64, time: Duration) -> u64 {
     let seconds = time.as_nanos().div_ceil(1_000_000_000) as u64;
@@ -117,8 +118,8 @@ impl Budget {
         self.saved = self.saved.saturating_sub(i64::try_from(work).unwrap_or(i64::MAX));
     }
 
-    /// Time at which a symbol may be decoded although no other arrives; `None`: now, or not before the application
-    /// reads.
+    /// Time at which a symbol may be decoded even if no other symbol arrives; `None` if it may be decoded now, or only
+    /// once the application reads.
     pub fn allows_at(&self) -> Option<Instant> {
         let owed = u64::try_from(1 - self.saved).ok().filter(|owed| *owed > 0 && self.wanted)?;
         // At most a second is paid at a time, as in `advance`.

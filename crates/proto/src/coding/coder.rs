@@ -17,8 +17,8 @@ pub(crate) enum Coder {
 }
 
 impl Coder {
-    /// Returns the coder for `coding` as both sides agreed; `None`: no coding. `seed`: seed of a block's first repair
-    /// symbol.
+    /// Returns the coder for `coding` as both sides agreed; `None` if there is no coding. `seed` is the seed of a
+    /// block's first repair symbol.
     pub fn new(coding: Option<&Coding>, agreed: Option<&Agreed>, seed: u32) -> Option<Self> {
         let agreed = agreed?;
         match (coding?, agreed.mode) {
@@ -41,7 +41,7 @@ impl Coder {
         }
     }
 
-    /// Bytes by which coding shortens the largest message of a packet.
+    /// Number of bytes by which coding reduces the size of the largest message of a packet.
     pub fn overhead(&self) -> usize {
         match self {
             Coder::Blocks(_) => REPAIR_HEADER + RECORD_OVERHEAD,
@@ -49,8 +49,8 @@ impl Coder {
         }
     }
 
-    /// Maximum length in bytes of a message in one chunk: the length of symbols was agreed on before packets became
-    /// larger.
+    /// Maximum length in bytes of a message in one chunk. The agreed length of symbols limits it, even if packets have
+    /// become larger since the handshake.
     pub fn longest(&self) -> usize {
         match self {
             Coder::Blocks(_) => usize::MAX,

@@ -10,9 +10,9 @@ use super::covered::{LENGTH, PREFIX};
 /// Coding of the data that an association sends to peers that can decode.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub enum Coding {
-    /// All messages are one stream of bytes, cut into source symbols, and a fixed number of them is a block. Only
-    /// symbols are sent, as the scheduler chooses them. Messages arrive in the order in which they were submitted,
-    /// regardless of their streams, and are reliable once they are in a block.
+    /// All messages form one stream of bytes, which is cut into source symbols. A fixed number of source symbols is a
+    /// block. Only symbols are sent, as the scheduler chooses them. Messages arrive in the order in which they were
+    /// submitted, regardless of their streams, and are reliable once they are in a block.
     Blocks(BlockCoding),
     /// Unordered messages with a lifetime are sent as usual, each as a source symbol, with repair symbols in addition.
     Repair(RepairCoding),
@@ -25,8 +25,8 @@ pub struct BlockCoding {
     pub code: Code,
     /// Number of source symbols per block; 0: 16, or 8 if the peer's receive buffer is less than 128 KiB.
     pub sources: u16,
-    /// Time that the first byte of a block waits, with no other data waiting, before the block is closed although it is
-    /// not full.
+    /// Longest time for which the first byte of a block waits, while no other data wait, before the block is closed
+    /// even if it is not full.
     pub flush: Duration,
 }
 
@@ -35,7 +35,8 @@ pub struct BlockCoding {
 pub struct RepairCoding {
     /// The code.
     pub code: RepairCode,
-    /// Maximum bytes of repair symbols divided by bytes of source symbols, headers included on both sides: a hard cap.
+    /// Maximum bytes of repair symbols divided by bytes of source symbols, with the headers included in both. This is a
+    /// hard cap.
     pub redundancy: f64,
     /// Time at which repair symbols are sent.
     pub when: RepairWhen,
@@ -44,7 +45,8 @@ pub struct RepairCoding {
 }
 
 impl RepairCoding {
-    /// Bytes by which coding shortens the largest message of a packet: its repair symbol also has to fit one.
+    /// Number of bytes by which coding reduces the size of the largest message of a packet, because the message's
+    /// repair symbol also has to fit a packet.
     pub const OVERHEAD: usize = REPAIR_HEADER + LENGTH + PREFIX;
 }
 

@@ -1,5 +1,6 @@
-//! Bytes of a message that repair symbols cover: its stream and payload protocol, which the DATA chunk carries and a
-//! repair symbol has to restore, then its payload. These bytes are not on the wire: both ends construct them.
+//! Bytes of a message that repair symbols cover. They begin with the message's stream and payload protocol, which the
+//! DATA chunk carries and a repair symbol has to restore, and its payload follows. Both ends construct these bytes;
+//! they are not on the wire.
 //!
 //! | bytes | are |
 //! |---:|---|
@@ -9,10 +10,10 @@
 
 use crate::wire::{Ppid, StreamId};
 
-/// Bytes that precede the payload.
+/// Number of bytes before the payload.
 pub(crate) const PREFIX: usize = 6;
 
-/// Bytes of the length that precedes the covered bytes in a symbol.
+/// Number of bytes of the length that precedes the covered bytes in a symbol.
 pub(crate) const LENGTH: usize = 2;
 
 /// Writes the covered bytes of a message to `out`, and replaces its content.
@@ -28,7 +29,7 @@ pub(crate) fn append(stream: StreamId, ppid: Ppid, payload: &[u8], out: &mut Vec
     out.extend_from_slice(payload);
 }
 
-/// Reads the message; `None` if there are fewer bytes than a message has, which a forged repair symbol may cause.
+/// Reads the message; `None` if the bytes are too few for a message, as a forged repair symbol may cause.
 pub(crate) fn read(covered: &[u8]) -> Option<(StreamId, Ppid, &[u8])> {
     let (stream, rest) = covered.split_first_chunk()?;
     let (ppid, payload) = rest.split_first_chunk()?;
@@ -36,8 +37,8 @@ pub(crate) fn read(covered: &[u8]) -> Option<(StreamId, Ppid, &[u8])> {
     (!payload.is_empty()).then_some(message)
 }
 
-/// Number of repair symbols of a Reed–Solomon block of up to `window` source symbols: both ends make the same codec. A
-/// redundancy of one half needs no more.
+/// Number of repair symbols of a Reed–Solomon block of up to `window` source symbols. Both ends must make the same
+/// codec. A redundancy of one half needs no more symbols.
 pub(crate) fn reed_solomon_repairs(window: u16) -> u16 {
     window.div_ceil(2).max(1)
 }

@@ -1,7 +1,8 @@
 //! Erasure codes between the application's messages and DATA chunks ([`strandcast_coding`]). An association may cut its
-//! data into coded blocks, or send repair symbols in addition to its messages. Both ends do so below `send` and `recv`,
-//! so that applications only see messages. The scheme decides ([`crate::policy::Scheduler::next_symbol`],
-//! [`crate::policy::Scheduler::next_repair`]); its ledger limits the redundancy (`ledger.rs`).
+//! data into coded blocks, or send repair symbols in addition to its messages. Both ends code and decode below `send`
+//! and `recv`, so that applications only see messages. The scheme decides which symbols leave
+//! ([`crate::policy::Scheduler::next_symbol`], [`crate::policy::Scheduler::next_repair`]), and a ledger limits the
+//! redundancy (`ledger.rs`).
 //!
 //! Both ends must be built with codecs. A build without the feature `coding` neither codes nor offers to decode,
 //! whatever its configuration is:

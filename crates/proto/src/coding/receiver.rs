@@ -28,7 +28,7 @@ pub(crate) struct Decoding {
     longest: usize,
     state: State,
     budget: Budget,
-    /// Work of the state that was paid for.
+    /// Work of the state that is already paid for.
     paid: u64,
 }
 
@@ -40,10 +40,10 @@ enum State {
     Broken,
 }
 
-/// Reason why nothing more can be decoded.
+/// Reason why no more data can be decoded.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum Undecodable {
-    /// The record is not one that a sender writes.
+    /// The record has a form that no sender writes.
     #[error(transparent)]
     Record(#[from] BadRecord),
     /// The message is for a stream that was not admitted.
@@ -54,7 +54,7 @@ pub(crate) enum Undecodable {
     Damaged,
 }
 
-/// Kind of a symbol, and the answer of the receiver of symbols.
+/// Kind of a symbol, and the result that the receiver of symbols returned.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 struct Taken {
     repair: bool,
@@ -62,7 +62,7 @@ struct Taken {
 }
 
 impl Taken {
-    /// Counts the symbol. Returns whether a symbol of the coded data was redundant; `None`: it is not such a symbol.
+    /// Counts the symbol. Returns whether the symbol was redundant; `None` if it does not belong to the coded data.
     fn count(self, stats: &mut CodingStats) -> Option<bool> {
         let known = match self.innovative {
             Ok(innovative) => !innovative,
@@ -84,14 +84,14 @@ impl Taken {
 }
 
 impl Decoding {
-    /// Creates a decoder for messages of at most `longest` bytes on `streams` streams. `wanted`: the application reads
-    /// ([`Self::want`]).
+    /// Creates a decoder for messages of at most `longest` bytes on `streams` streams. `wanted` is true if the
+    /// application reads ([`Self::want`]).
     pub fn new(agreed: Agreed, streams: u16, longest: usize, wanted: bool) -> Self {
         let budget = Budget::new(&agreed, wanted);
         Decoding { agreed, streams, longest, state: State::Idle, budget, paid: 0 }
     }
 
-    /// Sets whether the application reads from now on. While it does not, little work is done.
+    /// Sets whether the application reads from now on. While it does not read, little work is done.
     pub fn want(&mut self, wanted: bool) {
         self.budget.want(wanted);
     }
@@ -101,13 +101,13 @@ impl Decoding {
         self.budget.advance(now);
     }
 
-    /// Returns whether received data have to wait until their work is paid for. Blocks are reliable, so none of their
-    /// symbols can be left out; with repair, symbols that cannot be paid for are dropped.
+    /// Returns whether received data have to wait until their work is paid for. Blocks are reliable, so that none of
+    /// their symbols may be dropped. With repair, symbols that cannot be paid for are dropped.
     pub fn waits(&self) -> bool {
         self.agreed.mode == Mode::Blocks && !self.budget.allows() && !matches!(self.state, State::Broken)
     }
 
-    /// Time until which received data wait at most; `None`: they do not wait, or wait until the application reads.
+    /// Latest time until which received data wait; `None` if they do not wait, or wait until the application reads.
     pub fn waits_until(&self) -> Option<Instant> {
         self.budget.allows_at().filter(|_| self.waits())
     }
@@ -168,7 +168,7 @@ impl Decoding {
         }
     }
 
-    /// Heap in bytes that is taken now. Decoders count with their maximum.
+    /// Heap in bytes in use now. Decoders count with their maximum.
     pub fn heap(&self) -> usize {
         match &self.state {
             State::Blocks(blocks) => blocks.heap(),
@@ -182,7 +182,7 @@ impl Decoding {
         if matches!(self.state, State::Idle) { self.agreed.kept() } else { 0 }
     }
 
-    /// Maximum heap in bytes, whatever arrives. `None` before any memory is taken.
+    /// Maximum heap in bytes for any arriving data; `None` before any memory is allocated.
     #[cfg(any(test, feature = "testing"))]
     pub fn bound(&self) -> Option<usize> {
         match &self.state {

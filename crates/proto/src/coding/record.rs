@@ -12,8 +12,8 @@
 //! +-------------------------------+-------------------------------+
 //! ```
 //!
-//! Without N, stream and identifier are 0. U: the message was submitted as unordered. Records follow each other without
-//! gaps, from symbol to symbol and block to block.
+//! If the flag N is not set, stream and identifier are 0. The flag U is set if the message was submitted as unordered.
+//! Records follow each other without gaps, from symbol to symbol and block to block.
 
 use smallvec::SmallVec;
 
@@ -31,7 +31,7 @@ const UNORDERED: u32 = 1 << 30;
 /// Bytes of stream and payload protocol identifier.
 const NAMES: usize = 6;
 
-/// Appends the header of the record of a message of `length` bytes, 1 to [`LONGEST_RECORD`].
+/// Appends the header of the record of a message of `length` bytes, where `length` is 1 to [`LONGEST_RECORD`].
 pub(crate) fn write_header(
     (stream, ppid): (StreamId, Ppid),
     unordered: bool,
@@ -76,7 +76,7 @@ pub(crate) struct RecordReader {
     stream: StreamId,
     ppid: Ppid,
     unordered: bool,
-    /// Message that is being read, and its length; 0: its header is being read.
+    /// Message that is being read, and its length. The length is 0 while the header is being read.
     message: Vec<u8>,
     length: usize,
 }
@@ -85,7 +85,7 @@ impl RecordReader {
     /// Reads from `bytes` up to the end of a message, which is then returned. Unread bytes stay in `bytes`.
     ///
     /// # Errors
-    /// If the bytes are not records, or a message is longer than `longest`. Nothing can be read after that.
+    /// If the bytes are not records, or a message is longer than `longest`. No further record can then be read.
     pub fn read(&mut self, bytes: &mut &[u8], longest: usize) -> Result<Option<Record>, BadRecord> {
         while self.length == 0 {
             let Some(byte) = bytes.split_off_first() else { return Ok(None) };

@@ -1,22 +1,22 @@
-//! The sending half of repair: source symbols are the messages that leave, and repair symbols cover those that may
+//! The sending half of repair: source symbols are the messages that leave, and repair symbols cover messages that may
 //! still be missing.
 //!
-//! A *group* is the set of sources that a repair symbol covers. With a sliding window (RFC 8681) it is the one window
-//! from the first source that is not known to have arrived and can still arrive in time, up to the last that left. With
-//! blocks it is each block. Times at which a repair symbol is due:
+//! A *group* is the set of sources that a repair symbol covers. With a sliding window (RFC 8681) there is one group. It
+//! begins with the first source that is not known to have arrived and can still arrive in time, and ends with the last
+//! source that left. With blocks each block is a group. A repair symbol is due at these times:
 //!
 //! | [`RepairWhen`] | window | block |
 //! |---|---|---|
 //! | `Always` | some source of it is open, and the ledger allows it | the same, once it is closed |
 //! | `Late` | a source of it is exposed, what they want is a repair symbol, and the ledger allows it | the same |
 //!
-//! A source is *open* until it arrived or was given up. A source is *exposed* if it is open and could not be sent again
-//! in time if it were lost ([`risk`](super::risk)). A source is assessed when it leaves, and each time it is declared
-//! lost. An exposed source claims a share of its bytes ([`Ledger::generosity`]); a lost one claims a whole repair
-//! symbol.
+//! A source is *open* until it arrived or was given up. It is *exposed* if it is open and could not be sent again in
+//! time if it were lost ([`risk`](super::risk)). The exposure is assessed when the source leaves, and each time it is
+//! declared lost. An exposed source claims a share of its bytes ([`Ledger::generosity`]), and a lost source claims a
+//! whole repair symbol.
 //!
-//! A block is closed when it is full, when three quarters of the time in which its first source can be repaired have passed, or
-//! when a source of it was lost and is exposed.
+//! A block is closed when it is full, when three quarters of the time in which its first source can be repaired have
+//! passed, or when one of its sources was lost and is exposed.
 
 mod encoder;
 mod group;
@@ -57,7 +57,7 @@ pub(crate) struct Leaving<'a> {
     pub stream: StreamId,
     pub ppid: Ppid,
     pub unordered: bool,
-    /// Flags of the first and the last chunk of its message.
+    /// True if the chunk is the first of its message, and true if it is the last.
     pub begin: bool,
     pub end: bool,
     pub expires: Option<Instant>,
@@ -71,7 +71,7 @@ struct Source {
     /// Group of the source: a block's number; 0 for a window.
     group: u32,
     path: PathId,
-    /// Covered bytes: prefix and payload.
+    /// Number of covered bytes: prefix and payload.
     len: u16,
     sent: Instant,
     expires: Instant,
@@ -86,7 +86,7 @@ pub(crate) struct RepairSource {
     when: RepairWhen,
     encoder: Encoder,
     shape: RepairShape,
-    /// Consecutive sources that some group holds.
+    /// Consecutive sources that belong to some group.
     sources: VecDeque<Source>,
     /// Number of the first of these sources.
     first: u32,
@@ -137,12 +137,13 @@ impl RepairSource {
         SOURCE_HEADER
     }
 
-    /// Bytes by which coding shortens the largest message of a packet: its repair symbol also has to fit one.
+    /// Number of bytes by which coding reduces the size of the largest message of a packet, because the message's
+    /// repair symbol also has to fit a packet.
     pub fn overhead(&self) -> usize {
         RepairCoding::OVERHEAD
     }
 
-    /// Time at which [`due`](Self::due) is to be called again although nothing happened.
+    /// Time at which [`due`](Self::due) is to be called again even if no event occurs.
     pub fn timeout(&self) -> Option<Instant> {
         self.close_at
     }
@@ -240,7 +241,7 @@ impl RepairSource {
         self.encoder.forget(group.block.wrapping_add(1));
     }
 
-    /// Records that a symbol arrived. `_path`: path with the credit, if it is known.
+    /// Records that a symbol arrived. `_path` is the path that is credited, if it is known.
     pub fn delivered(&mut self, header: &Header, _path: Option<PathId>) {
         self.settle(header);
     }
@@ -250,7 +251,7 @@ impl RepairSource {
         self.settle(header);
     }
 
-    /// Records that a symbol arrived or was given up: it is no longer missing.
+    /// Records that a symbol is no longer missing, because it arrived or was given up.
     fn settle(&mut self, header: &Header) {
         let Some(at) = self.place(header) else { return };
         let source = &mut self.sources[at];
@@ -295,7 +296,7 @@ impl RepairSource {
         self.groups.get_mut(at)
     }
 
-    /// Returns the repair symbol that is due at `view.now`, if there is one. [`write`](Self::write) makes it.
+    /// Returns the repair symbol that is due at `view.now`, if there is one. [`write`](Self::write) makes the symbol.
     pub fn due(&mut self, view: &View<'_>) -> Option<RepairOffer> {
         self.offered = None;
         let way = risk::way(view)?;
@@ -328,7 +329,7 @@ impl RepairSource {
         }
     }
 
-    /// Finds out which sources are exposed.
+    /// Determines which sources are exposed.
     fn assess(&mut self, view: &View<'_>, way: Duration) {
         let assessed = core::mem::replace(&mut self.assessed, self.sources.len());
         let lost = core::mem::take(&mut self.lost);
@@ -352,7 +353,7 @@ impl RepairSource {
         }
     }
 
-    /// Adds the claim of the source at `at` to this share of a repair symbol.
+    /// Adds to a group's claims the claim of the source at `at` to this share of a repair symbol.
     fn expose(&mut self, at: usize, share: f64, lost: bool) {
         let source = &mut self.sources[at];
         let first = !core::mem::replace(&mut source.exposed, true);
@@ -389,7 +390,7 @@ impl RepairSource {
         self.groups[at].budget > 0 || self.groups[at].lost
     }
 
-    /// Closes the block at `at`, if it is open; it may use all savings so far.
+    /// Closes the block at `at`, if it is open. The block may use all savings so far.
     fn close(&mut self, at: usize) {
         let size = self.size(&self.groups[at]) as u64;
         let group = &mut self.groups[at];
@@ -429,8 +430,8 @@ impl RepairSource {
         self.ledger.assert_kept();
     }
 
-    /// Writes the repair symbol that [`due`](Self::due) offered, which leaves on `_path`; `None` if it can no longer be
-    /// made.
+    /// Writes the repair symbol that [`due`](Self::due) offered, which leaves on `_path`; `None` if the symbol can no
+    /// longer be made.
     pub fn write(&mut self) -> Option<Written> {
         let block = self.offered.take()?;
         let at = self.group_place(block)?;
@@ -453,8 +454,8 @@ impl RepairSource {
     }
 }
 
-/// Maximum number of repair symbols that may be saved: a quarter of the sources that one covers, so that a burst of
-/// losses of that length is repaired.
+/// Maximum number of repair symbols that may be saved: a quarter of the number of sources that one symbol covers. A
+/// burst of losses of that length can then be repaired.
 fn saved_at_most(window: u16) -> u16 {
     (window / 4).max(4)
 }

@@ -1,6 +1,6 @@
-//! Test whether a message that is lost can be sent again in time.
+//! Decision whether a message could be sent again in time after a loss.
 //!
-//! A message that leaves at t on path p, and is lost there, arrives again at the earliest at
+//! A message that leaves at t on path p, and is lost there, arrives after its retransmission at the earliest at
 //!
 //! ```text
 //! t + srtt_p + reorder_p + rttvar_p + way
@@ -8,13 +8,13 @@
 //! way       = the least srtt_q / 2 of the usable paths q
 //! ```
 //!
-//! with c_p chunks in flight on p. Acknowledgements of the third chunk that leaves after the message reveal its loss
-//! (RFC 9260 §7.2.4): with c_p chunks per round trip that chunk leaves 3 srtt_p / c_p later. If nothing follows, a
-//! timeout reveals the loss.
+//! with c_p chunks in flight on p. The acknowledgement of the third chunk that leaves after the message reveals the
+//! loss (RFC 9260 §7.2.4). With c_p chunks per round trip, that chunk leaves 3 srtt_p / c_p after the message. If no
+//! chunk follows, a timeout reveals the loss.
 //!
-//! Assumed: round-trip times do not change; half of one is the transit time to the peer; the peer acknowledges gaps at
-//! once (RFC 9260 §6.7); the path of the retransmission has room; a path without a round-trip time is unknown and not
-//! used.
+//! Assumed: round-trip times do not change; half of a round-trip time is the transit time to the peer; the peer
+//! acknowledges gaps at once (RFC 9260 §6.7); the path of the retransmission has room; a path without a round-trip time
+//! is unknown and not used.
 
 use crate::policy::{PathId, PathView, View};
 use crate::time::{Duration, Instant};
@@ -24,15 +24,15 @@ pub(crate) fn way(view: &View<'_>) -> Option<Duration> {
     view.usable_paths().filter_map(|p| p.srtt).min().map(|srtt| srtt / 2)
 }
 
-/// Time from leaving on `path` until a loss is noticed.
+/// Time from the departure of a message on `path` until its loss is detected.
 fn notice(path: &PathView) -> Option<Duration> {
     let srtt = path.srtt?;
     let three = srtt * 3 / path.in_flight_chunks.max(1);
     Some(srtt + three.min(path.rto.saturating_sub(srtt)) + path.rttvar)
 }
 
-/// Returns whether a message that left on `path` at `sent` and is worthless from `expires` on cannot be sent again in
-/// time if it is lost there.
+/// Returns whether a message that left on `path` at `sent` and is useless from `expires` on could not be sent again in
+/// time after a loss.
 pub(crate) fn late_if_lost(view: &View<'_>, path: PathId, sent: Instant, expires: Instant) -> bool {
     let of = view.paths.get(path.index()).and_then(notice);
     match (of, way(view)) {
@@ -41,8 +41,8 @@ pub(crate) fn late_if_lost(view: &View<'_>, path: PathId, sent: Instant, expires
     }
 }
 
-/// Returns whether a message that is sent again now, by the path that reveals losses first, cannot be sent again in
-/// time if it is lost again.
+/// Returns whether a message that is retransmitted now, on the path that reveals losses first, could not be
+/// retransmitted in time after a second loss.
 pub(crate) fn late_if_lost_again(view: &View<'_>, expires: Instant) -> bool {
     let soonest = view.usable_paths().filter_map(notice).min();
     soonest.zip(way(view)).is_some_and(|(notice, way)| view.now + notice + way > expires)

@@ -13,23 +13,23 @@ pub struct CodingStats {
     pub repair_bytes: u64,
     /// Number of source symbols that arrived.
     pub sources_received: u64,
-    /// Number of these source symbols that had been computed from repair symbols before, or arrived again.
+    /// Number of these source symbols that had already been computed from repair symbols, or had already arrived.
     pub sources_late: u64,
     /// Number of repair symbols that arrived.
     pub repairs_received: u64,
-    /// Number of these repair symbols that were redundant: everything in them was known, or was no longer of use.
+    /// Number of these repair symbols that were redundant, because their content was already known or was no longer
+    /// useful.
     pub repairs_unused: u64,
-    /// Number of messages (in blocks: source symbols) that were computed from repair symbols before they arrived
-    /// themselves.
+    /// Number of messages (in blocks: source symbols) that were computed from repair symbols before they arrived.
     pub recovered: u64,
     /// Number of chunks that were dropped as invalid symbols (too far ahead, malformed, or contradictory), and of
     /// repair symbols that were dropped to save work.
     pub symbols_refused: u64,
-    /// Number of these repair symbols that were dropped because earlier data did not pay for their work.
+    /// Number of these repair symbols that were dropped because the budget for work was used up.
     pub symbols_shed: u64,
     /// Work of decoding, in bytes of rows that were read or written.
     pub work: u64,
-    /// Number of computed results that are not a message because a repair symbol was forged. In blocks such a result
+    /// Number of computed results that are not messages because a repair symbol was forged. In blocks such a result
     /// ends the association.
     pub damaged: u64,
 }

@@ -6,7 +6,7 @@ use strandcast_coding::symbol::Header;
 use crate::policy::Symbol;
 use crate::time::Instant;
 
-/// Bytes of a piece of memory for the payloads of symbols.
+/// Size in bytes of a block of memory for the payloads of symbols.
 pub(crate) const ARENA: usize = 64 << 10;
 
 /// A symbol to be sent.
@@ -15,7 +15,7 @@ pub(crate) struct Written {
     pub header: Header,
     pub payload: Bytes,
     pub symbol: Symbol,
-    /// Time at which the last source symbol that it covers becomes worthless, if messages have a lifetime.
+    /// Time at which the last source symbol that it covers becomes useless, if messages have a lifetime.
     pub expires: Option<Instant>,
 }
 

@@ -26,15 +26,16 @@ impl Asked {
         Asked { tuple, header: packet.header, len: packet.bytes().len() }
     }
 
-    /// Returns whether an answer with `chunk` is at most three times as long, including IP and UDP headers: a source
-    /// with a forged address gains no amplification. Envelopes lengthen both by the same amount.
+    /// Returns whether an answer with `chunk` is at most three times as long, including IP and UDP headers: an attacker
+    /// with a forged address thereby gains no more amplification. Envelopes lengthen packet and answer by the same
+    /// amount.
     pub fn admits(&self, chunk: &impl ChunkEncode) -> bool {
         let headers = self.tuple.headers();
         HEADER_LEN + chunk.encoded_len() + headers <= MOST_AMPLIFIED * (self.len + headers)
     }
 }
 
-/// Kind of an answered packet. Each kind has its own share.
+/// Kind of an answered packet. Each kind has its own limit.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// INIT, COOKIE ECHO.
@@ -43,7 +44,7 @@ pub(super) enum Kind {
     OutOfTheBlue,
 }
 
-/// Packets that wait to leave: at most the number that a second admits.
+/// Answers that wait to leave, at most as many as one second admits.
 #[derive(Debug)]
 pub(super) struct Answers {
     queue: VecDeque<(FourTuple, Vec<u8>)>,
@@ -74,7 +75,8 @@ impl Answers {
         self.opening.refused + self.unmatched.refused
     }
 
-    /// Answers the sender of `asked`, which was admitted, with one chunk under `tag`, unless that is too long.
+    /// Answers the sender of `asked`, which was admitted, with one chunk under `tag`, unless the answer would be too
+    /// long.
     pub fn send(&mut self, asked: &Asked, tag: VerificationTag, chunk: &impl ChunkEncode) {
         if !asked.admits(chunk) {
             return;

@@ -17,13 +17,13 @@ pub type SchemeFactory = Arc<dyn Fn(&Seeds) -> Box<dyn Scheme> + Send + Sync>;
 /// Configuration of an endpoint.
 #[derive(Clone)]
 pub struct EndpointConfig {
-    /// Parameters of associations that peers open, and of those opened here without their own.
+    /// Parameters of associations that peers open, and of associations that are opened here without other parameters.
     pub transport: Arc<TransportConfig>,
     /// SCTP port of this side.
     pub port: u16,
     /// Schemes of accepted associations; `None`: no association is accepted.
     pub accept: Option<SchemeFactory>,
-    /// Local addresses, for INIT ACK and further paths towards other stacks; used only with
+    /// Local addresses, for INIT ACK and further paths with other SCTP implementations. They are used only with
     /// [`TransportConfig::announce`].
     pub locals: Vec<(LinkId, SocketAddr)>,
     /// Maximum number of associations. Further ones are refused.
@@ -34,8 +34,8 @@ pub struct EndpointConfig {
     /// shrink. Payloads in the driver's buffers are not included (see [`super::Endpoint::copy_kept`]).
     pub memory: usize,
     /// If true, coded data of peers that open associations are decoded as they arrive. If `false`, only few are decoded
-    /// until the application reads ([`crate::association::Association::want`]); for servers that select one of many
-    /// associations.
+    /// until the application reads ([`crate::association::Association::want`]). This is for servers that select one of
+    /// many associations.
     pub decodes_unasked: bool,
     /// Answers to INIT (INIT ACK, ABORT) and to a late COOKIE ECHO (ERROR).
     pub init_answers: AnswerRates,
@@ -43,8 +43,8 @@ pub struct EndpointConfig {
     pub unmatched_answers: AnswerRates,
 }
 
-/// Number of answers per second to packets that belong to no association. After a quiet second that number may leave at
-/// once. Further answers are not given. Each answer counts against all three rates.
+/// Limits of the number of answers per second to packets that belong to no association. After a quiet second, that
+/// number of answers may leave at once. Further answers are not sent. Each answer counts against all three rates.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct AnswerRates {
     /// Limit for all senders.
@@ -96,7 +96,7 @@ pub struct Connect {
     pub port: u16,
     /// Scheme of the association.
     pub scheme: Box<dyn Scheme>,
-    /// Parameters of the association, if not the endpoint's.
+    /// Parameters of the association; `None`: those of the endpoint.
     pub transport: Option<Arc<TransportConfig>>,
 }
 
@@ -107,14 +107,14 @@ pub enum Input {
     Datagrams {
         /// Source and destination of the datagrams.
         tuple: FourTuple,
-        /// Payloads, one after the other; for sealed 4-tuples with their opened envelopes, which are skipped.
+        /// Payloads, one after the other. For sealed 4-tuples they include the opened envelopes, which are skipped.
         data: Bytes,
         /// Bytes of each datagram except the last.
         segment_size: usize,
     },
     /// Counters of a link.
     Link(LinkSample),
-    /// Maximum IP-level MTU of a path by its interface and route. The maximum may rise again
+    /// Maximum IP-level MTU of a path that its interface and route allow. It may rise again
     /// ([`TransportConfig::mtu_discovery`]).
     Mtu {
         /// 4-tuple of the path.

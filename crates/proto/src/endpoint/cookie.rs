@@ -1,5 +1,6 @@
 //! The state cookie (RFC 9260 §5.1.3): the signed state of an accepting endpoint, which therefore stores nothing. The
-//! cookie holds the relevant parts of the INIT instead of the chunk: INIT ACK must be small for a small INIT.
+//! cookie holds the relevant parts of the INIT instead of the whole chunk, because INIT ACK must be small for a small
+//! INIT.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -35,11 +36,12 @@ const CODING: usize = 6;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Cookie {
     pub created: Instant,
-    /// Destination of INIT ACK. A COOKIE ECHO from there proves that the peer receives there (RFC 9260 §5.4).
+    /// Destination of INIT ACK. A COOKIE ECHO from this address proves that the peer receives packets there (RFC 9260
+    /// §5.4).
     pub remote: SocketAddr,
     pub local_tag: VerificationTag,
     pub initial_tsn: Tsn,
-    /// Tags of an association that existed when the INIT arrived; zero without one (RFC 9260 §5.2.2).
+    /// Tie-tags: tags of an association that existed when the INIT arrived, or zero (RFC 9260 §5.2.2).
     pub tie: (VerificationTag, VerificationTag),
     pub ports: (u16, u16),
     /// RANDOM parameter of this side; empty if INIT ACK has none.
@@ -48,7 +50,7 @@ pub(super) struct Cookie {
     pub peer: Capabilities,
 }
 
-/// Signs and checks cookies.
+/// Signer and verifier of cookies.
 #[derive(Debug)]
 pub(super) struct CookieJar {
     key: [u8; 32],
@@ -61,7 +63,7 @@ impl CookieJar {
         CookieJar { key }
     }
 
-    /// Computes the MAC. The MAC includes the session: a cookie is valid within one sealed session only.
+    /// Computes the MAC. The MAC includes the session, so that a cookie is valid only within one sealed session.
     fn mac(&self, bytes: &[u8], session: SealId) -> Hmac<Sha256> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).expect("HMAC takes keys of any length");
         mac.update(bytes);
@@ -140,7 +142,7 @@ impl Cookie {
         p.addresses.iter().for_each(|a| put_ip(out, *a));
     }
 
-    /// Returns `None` if the bytes are not a cookie. After the check of the MAC this does not happen.
+    /// Reads a cookie. Returns `None` if the bytes are not a cookie, which cannot occur after the check of the MAC.
     fn read(mut b: &[u8]) -> Option<Self> {
         let b = &mut b;
         let flags = b.try_get_u8().ok()?;
@@ -189,14 +191,15 @@ impl Cookie {
     }
 }
 
-/// Writes at most 255 bytes after their number.
+/// Writes the number of `bytes`, at most 255, and then the bytes.
 fn put_bytes(out: &mut BytesMut, bytes: &[u8]) {
     let bytes = &bytes[..bytes.len().min(255)];
     out.put_u8(bytes.len() as u8);
     out.put_slice(bytes);
 }
 
-/// Returns a copy: a slice would keep the whole datagram for the lifetime of the association.
+/// Reads bytes that follow their number. Returns a copy, because a slice would keep the whole datagram in memory for
+/// the lifetime of the association.
 fn counted(b: &mut &[u8]) -> Option<Bytes> {
     let len = usize::from(b.try_get_u8().ok()?);
     b.split_off(..len).map(Bytes::copy_from_slice)

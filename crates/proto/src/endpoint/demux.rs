@@ -1,4 +1,4 @@
-//! Selection of a packet's association (RFC 9260 §8.5), and packets out of the blue (§8.4).
+//! Selection of a packet's association (RFC 9260 §8.5), and handling of packets out of the blue (§8.4).
 
 use super::answer::{Asked, Kind};
 use super::state::{AssociationId, Endpoint, Entry};
@@ -8,7 +8,7 @@ use crate::wire::chunk::{Abort, ShutdownComplete};
 use crate::wire::{Chunk, Packet};
 
 impl Endpoint {
-    /// Passes a packet to its association, and returns that association. The caller finishes the batch.
+    /// Passes a packet to its association, and returns that association. The caller then finishes the batch.
     pub(super) fn handle_packet(
         &mut self,
         now: Instant,
@@ -66,7 +66,8 @@ impl Endpoint {
         self.entries.get(&id).is_some_and(|e| e.association.tags().1 == tag)
     }
 
-    /// Returns whether a SHUTDOWN ACK finds a handshake in progress: it is then out of the blue (RFC 9260 §8.5.1 E).
+    /// Returns whether a SHUTDOWN ACK arrives during a handshake. It is then handled as out of the blue (RFC 9260
+    /// §8.5.1 E).
     fn answers_shutdown_ack_here(&self, id: AssociationId, first: &Chunk) -> bool {
         use crate::association::State::{CookieEchoed, CookieWait};
         let opening = |s| matches!(s, CookieWait | CookieEchoed);
@@ -111,7 +112,7 @@ impl Endpoint {
     }
 }
 
-/// Returns whether the packet carries the tag of its receiver's peer instead of the receiver's.
+/// Returns whether the packet carries the verification tag of the receiver's peer instead of the receiver's own.
 fn t_bit(first: &Chunk) -> bool {
     match first {
         Chunk::Abort(a) => a.reflected_tag,

@@ -1,5 +1,5 @@
-//! Rate limits of answers to unknown sources: token buckets per source prefix in a table of fixed size, and one for all
-//! sources.
+//! Rate limits of answers to unknown sources: token buckets per source prefix in a table of fixed size, and one token
+//! bucket for all sources.
 
 use core::hash::Hasher as _;
 use core::net::IpAddr;
@@ -10,14 +10,14 @@ use crate::seeds::Random;
 use crate::time::{Duration, Instant};
 
 /// Number of tables in which every source has a bucket, each by another hash. A source is refused only if all its
-/// buckets are empty, so that a source that shares a bucket with a flood is still answered because of another bucket.
+/// buckets are empty. A source that shares one bucket with a flood is therefore still answered.
 const TABLES: usize = 2;
 /// Number of buckets per table: 20 000 answers/s to as many prefixes keep each 2 % busy.
 const BUCKETS: usize = 4096;
 /// Content of a full bucket: the answers of one second.
 const DEPTH: Duration = Duration::from_secs(1);
 
-/// Number of first answers of an endpoint without tables: most endpoints never give more.
+/// Number of answers of an endpoint before its tables are allocated. Most endpoints never send more.
 const EARLY: u32 = 8;
 
 /// A token bucket, as the time at which it is full again.
@@ -45,7 +45,7 @@ impl Bucket {
 pub(super) struct Limiter {
     rates: AnswerRates,
     all: Bucket,
-    /// Buckets of `TABLES` tables, one after the other, made with the first answer after `EARLY`.
+    /// Buckets of `TABLES` tables, one after the other, allocated with the first answer after `EARLY`.
     buckets: Box<[Bucket]>,
     early: u32,
     key: u64,
@@ -54,8 +54,8 @@ pub(super) struct Limiter {
 }
 
 impl Limiter {
-    /// Creates a limiter. `random` decides which sources share buckets: an attacker cannot choose addresses that share
-    /// another's.
+    /// Creates a limiter. `random` determines which sources share buckets, so that an attacker cannot choose addresses
+    /// that share the buckets of a victim.
     pub fn new(rates: AnswerRates, random: &mut Random) -> Self {
         let key = random.u64();
         Limiter { rates, all: Bucket::FULL, buckets: Box::default(), early: EARLY, key, refused: 0 }

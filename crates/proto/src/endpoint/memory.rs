@@ -1,16 +1,16 @@
 //! Memory limits of all associations of an endpoint together, and of each.
 
-/// Heap in bytes of an association without data: its own state, its scheme, room that queues keep.
+/// Heap in bytes of an association without data: its state, its scheme, and memory that queues keep.
 const IDLE: usize = 24 << 10;
-/// Bytes that each association may hold at least, whatever the others do.
+/// Number of bytes that each association may hold regardless of the others.
 const LEAST: usize = 32 << 10;
 
-/// Half of the memory is divided in advance, with a part for each possible association: an association whose
-/// application reads continues whatever any number of others hold. Associations take further memory from the other
-/// half, first come, first served.
+/// Memory of an endpoint. Half of it is divided in advance, with a part for each possible association, so that an
+/// association whose application reads can continue regardless of the memory that others hold. Associations take
+/// further memory from the other half, first come, first served.
 #[derive(Debug)]
 pub(super) struct Memory {
-    /// Bytes that each association may hold in any case.
+    /// Number of bytes that each association may always hold.
     reserve: usize,
     /// Bytes that all associations may hold beyond that, together.
     common: usize,

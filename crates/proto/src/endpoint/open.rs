@@ -16,7 +16,7 @@ use crate::time::{Duration, Instant};
 use crate::wire::chunk::{Abort, ErrorChunk, Init, InitAck};
 use crate::wire::{Cause, Packet, Param, Tsn, VerificationTag};
 
-/// Maximum bytes of an INIT. A packet with a longer one is refused.
+/// Maximum bytes of an INIT. A longer INIT is refused.
 const MAX_INIT: usize = 2048;
 
 /// Parameters of INIT ACK.
@@ -27,8 +27,8 @@ struct LocalParameters<'a> {
     coding: Option<Announced>,
 }
 
-/// Parts that INIT ACK omits for an INIT too small for all of it. Each level also omits the parts of the previous
-/// levels.
+/// Parts that INIT ACK omits if the INIT is too small for a complete answer. Each level also omits the parts of the
+/// previous levels.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Trim {
     Nothing,
@@ -55,7 +55,7 @@ pub(super) enum Collision {
     Discard,
 }
 
-/// Rows of the table: whether the cookie's tags and tie-tags match the association's.
+/// Returns the action by the rows of the table, which compare the cookie's tags and tie-tags with the association's.
 pub(super) fn collision(
     cookie_tags: (VerificationTag, VerificationTag),
     tie: (VerificationTag, VerificationTag),
@@ -147,8 +147,8 @@ impl Endpoint {
         }
     }
 
-    /// Returns whether a sealed session has its maximum number of associations: one key cannot take more places by
-    /// other ports.
+    /// Returns whether a sealed session has its maximum number of associations. One key can therefore not open more
+    /// associations by using other ports.
     fn session_full(&self, sealed: SealId) -> bool {
         let most = self.config.max_associations_of_session;
         let open = |e: &Entry| e.sealed == sealed && !e.association.is_closed();
@@ -199,8 +199,8 @@ impl Endpoint {
         InitAck(ack)
     }
 
-    /// Handles COOKIE ECHO (RFC 9260 §5.1.5, §5.2.4). A cookie opens one association, however often it arrives and from
-    /// whatever source.
+    /// Handles COOKIE ECHO (RFC 9260 §5.1.5, §5.2.4). A cookie opens only one association, even if it arrives several
+    /// times or from several sources.
     pub(super) fn on_cookie_echo(
         &mut self,
         now: Instant,
@@ -340,8 +340,8 @@ fn established(cookie: &Cookie) -> Established {
     }
 }
 
-/// Returns an address in a restarting peer's INIT that its association does not have (RFC 9260 §5.2.2), as the cause's
-/// TLV.
+/// Returns an address in a restarting peer's INIT that its association does not have (RFC 9260 §5.2.2), as the TLV of
+/// the error cause.
 fn unknown_address(a: &Association, peer: &Capabilities) -> Option<Bytes> {
     if matches!(a.state(), State::CookieWait | State::CookieEchoed) {
         return None;

@@ -1,4 +1,4 @@
-//! Decisions of a seal outside an endpoint: envelopes of packets, addresses of paths, and ends of sessions.
+//! Effects of a seal outside the endpoint: envelopes of packets, addresses of paths, and ends of sessions.
 
 use bytes::{Buf as _, Bytes};
 
@@ -9,8 +9,9 @@ use crate::time::Instant;
 use crate::wire::Packet;
 
 impl Endpoint {
-    /// Returns the packet in a datagram, without its envelope if packets on this four-tuple are sealed. `None`: the
-    /// datagram contains no packet, or is sealed although packets here are not, or the reverse.
+    /// Returns the packet in a datagram, without its envelope if packets on this four-tuple are sealed. Returns `None`
+    /// if the datagram contains no packet, or if it is sealed although packets on this four-tuple are not, or the
+    /// reverse.
     pub(super) fn packet_in(&self, tuple: &FourTuple, mut datagram: Bytes) -> Option<Packet> {
         let envelope = self.config.transport.envelope;
         match (tuple.sealed == SealId::CLEAR, envelope.is_empty()) {
@@ -25,8 +26,8 @@ impl Endpoint {
         }
     }
 
-    /// Moves the path `from` to `to`, where the seal has proven both sides. If another path of the association was
-    /// there, the two exchange addresses.
+    /// Moves the path with the addresses `from` to `to`, which the seal has proven. If another path of the association
+    /// has these addresses, the two paths exchange addresses.
     pub fn path_moved(&mut self, now: Instant, from: FourTuple, to: FourTuple) {
         for id in self.ids() {
             let Some(e) = self.entries.get_mut(&id) else { continue };

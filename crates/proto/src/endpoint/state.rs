@@ -51,13 +51,13 @@ pub(super) struct Entry {
     /// Bytes that the association held at the last count.
     heap: usize,
     wake: Option<Instant>,
-    /// True if the association is in the queue of those that may have output.
+    /// True if the association is in the queue of associations that may have output.
     queued: bool,
 }
 
 /// The state machine for one set of sockets.
 ///
-/// After every call: `poll_output` until `None`, `poll_event` until `None`, then sleep until `poll_timeout`.
+/// After every call, a driver calls `poll_output` and `poll_event` until `None`, and sleeps until `poll_timeout`.
 #[derive(Debug)]
 pub struct Endpoint {
     pub(super) config: EndpointConfig,
@@ -66,7 +66,7 @@ pub struct Endpoint {
     pub(super) cookies: CookieJar,
     pub(super) used: UsedCookies,
     pub(super) answers: Answers,
-    /// Boxed, since a node of the tree has room for eleven entries.
+    /// Entries are boxed, because a node of the tree has room for eleven of them.
     pub(super) entries: BTreeMap<AssociationId, Box<Entry>>,
     pub(super) by_tag: BTreeMap<u32, AssociationId>,
     pub(super) by_tuple: BTreeMap<(FourTuple, u16), AssociationId>,
@@ -77,8 +77,8 @@ pub struct Endpoint {
     ready: VecDeque<AssociationId>,
     events: VecDeque<(AssociationId, Event)>,
     next_id: u64,
-    /// Number of datagrams that were not SCTP, belong to no association, or are in clear where packets are sealed or
-    /// the reverse.
+    /// Number of datagrams that were not SCTP, belonged to no association, or were in the clear although packets are
+    /// sealed, or the reverse.
     pub(super) dropped: u64,
 }
 
@@ -108,10 +108,10 @@ impl Endpoint {
         }
     }
 
-    /// Opens an association, which belongs to the sealed session of its first path, and so do its other paths.
+    /// Opens an association. The association and all its paths belong to the sealed session of its first path.
     ///
     /// # Errors
-    /// [`ConnectError`]. Nothing was sent then.
+    /// [`ConnectError`]. Then nothing was sent.
     pub fn connect(&mut self, now: Instant, mut connect: Connect) -> Result<AssociationId, ConnectError> {
         let Some(sealed) = connect.paths.first().map(|(t, _)| t.sealed) else {
             return Err(ConnectError::NoPath);
@@ -161,7 +161,7 @@ impl Endpoint {
         self.touch(id);
     }
 
-    /// Updates the endpoint's lists after anything happened to an association.
+    /// Updates the endpoint's lists after an association may have changed.
     pub(super) fn touch(&mut self, id: AssociationId) {
         self.account(id);
         let Some(entry) = self.entries.get_mut(&id) else { return };
@@ -200,8 +200,8 @@ impl Endpoint {
         Some(&mut entry.association)
     }
 
-    /// Sets whether all kept payloads are copied out of their datagrams regardless of their size, or only small ones:
-    /// for drivers whose buffers become scarce while slices of them are held.
+    /// Sets whether all kept payloads are copied out of their datagrams regardless of their size, or only small
+    /// payloads. This is for drivers whose buffers become scarce while slices of them are held.
     pub fn copy_kept(&mut self, all: bool) {
         self.copies = all;
     }
@@ -211,7 +211,7 @@ impl Endpoint {
         self.entries.values().map(|e| e.association.heap()).sum()
     }
 
-    /// Handles the restart of the peer of `id`: everything that its previous instance received is void.
+    /// Handles the restart of the peer of `id`. All data that the peer's previous instance received are lost.
     pub(super) fn restarted(&mut self, id: AssociationId) {
         self.events.retain(|(i, _)| *i != id);
         self.events.push_back((id, Event::Restarted));
@@ -275,7 +275,7 @@ impl Endpoint {
         }
     }
 
-    /// Handles the end of a run of packets for one association.
+    /// Handles the end of a sequence of packets for one association.
     fn finish_batch(&mut self, now: Instant, id: Option<AssociationId>) {
         let Some(id) = id else { return };
         if let Some(e) = self.entries.get_mut(&id) {
@@ -303,7 +303,7 @@ impl Endpoint {
         }
     }
 
-    /// Appends the next datagrams for one path to `buf`. Call until `None`.
+    /// Appends the next datagrams for one path to `buf`. Call it until it returns `None`.
     pub fn poll_output(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
         if let Some((tuple, packet)) = self.answers.pop() {
             buf.extend_from_slice(&packet);
@@ -350,8 +350,8 @@ impl Endpoint {
         self.entries.get(&id).map(|e| &e.association)
     }
 
-    /// Removes the addresses of an association that has sent its last packet: its packets are then out of the blue (RFC
-    /// 9260 §8.4), although received data may still be read.
+    /// Removes the addresses of an association that has sent its last packet: packets for it are then out of the blue
+    /// (RFC 9260 §8.4), although received data may still be read.
     fn unlist(&mut self, id: AssociationId) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         let tag = entry.association.tags().0.0;
@@ -407,7 +407,7 @@ impl Endpoint {
         reading.message
     }
 
-    /// Runs `call` on an association: to open, close, suspend or move paths, or to end it.
+    /// Runs `call` on an association: for example to open, close, suspend or move paths, or to end the association.
     ///
     /// # Errors
     /// [`AssociationError::Unknown`], and the errors of `call`.
@@ -441,7 +441,7 @@ impl Endpoint {
         self.with(id, |a| a.add_path(now, tuple, mtu))
     }
 
-    /// Closes once everything is delivered.
+    /// Closes the association once everything is delivered.
     pub fn shutdown(&mut self, now: Instant, id: AssociationId) {
         let _ = self.with(id, |a| {
             a.shutdown(now);
@@ -449,7 +449,7 @@ impl Endpoint {
         });
     }
 
-    /// Closes at once. The peer receives `words`.
+    /// Closes the association at once. The peer receives `words`.
     pub fn abort(&mut self, id: AssociationId, words: &str) {
         let _ = self.with(id, |a| {
             a.abort(words);
@@ -469,14 +469,14 @@ impl Endpoint {
         );
     }
 
-    /// Number of packets dropped because they were not SCTP or belong to no association, and number of answers withheld
-    /// by the rate limit.
+    /// Number of packets dropped because they were not SCTP or belonged to no association, and number of answers
+    /// withheld by the rate limit.
     pub fn dropped(&self) -> (u64, u64) {
         (self.dropped, self.answers.refused())
     }
 }
 
-/// Removes a 4-tuple of `id` from the list, unless another association has it by now.
+/// Removes a 4-tuple of `id` from the list, unless it now belongs to another association.
 fn unlist_tuple(
     by_tuple: &mut BTreeMap<(FourTuple, u16), AssociationId>,
     at: (FourTuple, u16),

@@ -11,19 +11,19 @@ const MOST: usize = 8192;
 /// Decision whether a valid cookie may open an association.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) enum Use {
-    /// The cookie may be used: it has not been used.
+    /// The cookie has not been used, so that it may be used.
     First,
     /// The cookie has been used.
     Again,
-    /// The cookie is older than the stored ones: it is unknown whether it was used.
+    /// The cookie is older than the stored ones: the endpoint no longer has a record whether it was used.
     Forgotten,
 }
 
 /// Cookies that opened an association and are still valid. If there are too many, the oldest are dropped, and cookies
-/// of their age are no longer accepted: their owners start again with INIT.
+/// of their age are no longer accepted: peers with such a cookie start again with INIT.
 #[derive(Debug, Default)]
 pub(super) struct UsedCookies {
-    /// Time at which each was made, and its tags.
+    /// Each used cookie, by the time at which it was made and its tags.
     used: BTreeSet<(Instant, u32, u32)>,
     /// Time up to which cookies were dropped.
     forgotten: Option<Instant>,
@@ -73,7 +73,7 @@ mod tests {
 
     const LIFE: Duration = Duration::from_secs(60);
 
-    /// Returns the `n`th of a series made each 0.1 ms.
+    /// Returns the `n`th of a series of cookies, made every 0.1 ms.
     fn cookie(n: u32) -> Cookie {
         let peer = Capabilities {
             tag: VerificationTag(7),

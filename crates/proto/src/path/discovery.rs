@@ -1,9 +1,9 @@
 //! Packetization layer path MTU discovery (RFC 8899) of one path: sizes and times of probes, and the consequences of
-//! their answers. Sizes are those of IP packets. The module sends nothing and has no clock.
+//! their answers. Sizes are those of IP packets. The module sends no packets and has no clock.
 //!
 //! SCTP acknowledges, so that no CONFIRMATION_TIMER runs (§5.1.1). Losses of data request a probe of the current size
-//! instead ([`Discovery::suspect`]). Probes leave only on paths on which data leave: an idle path is not probed (§5.1.1
-//! permits that).
+//! instead ([`Discovery::suspect`]). Probes leave only on paths that carry data. An idle path is not probed, which
+//! §5.1.1 permits.
 
 use crate::time::{Duration, Instant};
 
@@ -14,25 +14,27 @@ pub(crate) const MIN_PLPMTU: u16 = 576;
 /// MAX_PROBES: number of lost probes after which a size counts as too large (§5.1.2). The same number of consecutive
 /// losses of data raises the suspicion of a black hole.
 const MAX_PROBES: u32 = 3;
-/// PROBE_TIMER: its minimum (§5.1.1). The path's retransmission timeout counts if it is longer.
+/// PROBE_TIMER: minimum wait for the answer to a probe (§5.1.1). The path's retransmission timeout applies if it is
+/// longer.
 const PROBE_TIMER: Duration = Duration::from_secs(1);
 /// PMTU_RAISE_TIMER: time for which the result of a search is assumed to hold (§5.1.1).
 const PMTU_RAISE_TIMER: Duration = Duration::from_secs(600);
 /// Time in the error state until the sizes between MIN_PLPMTU and BASE_PLPMTU are tried again.
 const ERROR_TIMER: Duration = Duration::from_secs(30);
-/// Minimum gain of a search in bytes. A search ends when it could gain less: chunks are padded to four.
+/// Minimum gain of a search in bytes. A search ends when it could gain less, because chunks are padded to a multiple of
+/// four bytes.
 const RESOLUTION: u32 = 8;
 
 /// The states of RFC 8899 §5.2.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum DiscoveryState {
-    /// The size of packets is yet to be confirmed, or was confirmed and is suspect.
+    /// The size of packets is not yet confirmed, or was confirmed and is suspected to be too large.
     Base,
     /// Sizes larger than the size of packets are probed.
     Searching,
     /// The size of packets is the largest found.
     SearchComplete,
-    /// BASE_PLPMTU does not arrive. Packets have MIN_PLPMTU, and sizes between the two are probed.
+    /// BASE_PLPMTU does not arrive. Packets have the size MIN_PLPMTU, and sizes between the two are probed.
     Error,
 }
 
@@ -113,7 +115,7 @@ impl Discovery {
         }
     }
 
-    /// Records that data left on the path: probes that wait for that may follow.
+    /// Records that data left on the path. Probes that wait for data may now follow.
     #[inline]
     pub fn data_left(&mut self) {
         if self.wait == Wait::Data {
@@ -127,14 +129,14 @@ impl Discovery {
         self.wait == Wait::Output
     }
 
-    /// Waits for data, since nothing can be probed at present.
+    /// Waits for data, because no size can be probed at present.
     pub fn put_off(&mut self) {
         self.wait = Wait::Data;
     }
 
     /// Sends a probe at `now`. Returns its size and its nonce, which is `fresh` unless an earlier probe of that size
-    /// was lost. The wait for its answer is `rto`, at least a second, and half as long again for each repetition, so
-    /// that a disturbance at regular intervals does not hit all of them.
+    /// was lost. The wait for its answer is `rto`, but at least a second. The wait becomes longer by half for each
+    /// repetition, so that a disturbance at regular intervals does not affect all probes.
     pub fn send(&mut self, now: Instant, rto: Duration, fresh: impl FnOnce() -> u64) -> Option<(u16, u64)> {
         let Some(size) = self.next_size() else {
             self.search(now);
@@ -147,7 +149,7 @@ impl Discovery {
         Some((size, nonce))
     }
 
-    /// Returns the next size to probe; `None`: the search is complete.
+    /// Returns the next size to probe; `None` if the search is complete.
     fn next_size(&self) -> Option<u16> {
         let (low, high) = (u32::from(self.plpmtu), self.too_large);
         if self.state == DiscoveryState::Base {
@@ -194,9 +196,9 @@ impl Discovery {
         }
     }
 
-    /// Handles the expiry of PROBE_TIMER or PMTU_RAISE_TIMER. A probe is lost only if something that was sent with it
-    /// or later `arrived` on the same path (§4.3: a path that is down is not a black hole). Returns true if there is no
-    /// such evidence: a small packet is then to be sent that provides it.
+    /// Handles the expiry of PROBE_TIMER or PMTU_RAISE_TIMER. A probe counts as lost only if a packet that was sent
+    /// with it or later `arrived` on the same path (§4.3: a path that is down is not a black hole). Returns true if it
+    /// is unknown whether one arrived. A small packet must then be sent to find out.
     #[must_use]
     pub fn on_timer(&mut self, now: Instant, rto: Duration, arrived: impl FnOnce(Instant) -> bool) -> bool {
         let Some(probe) = self.probe else {
@@ -217,7 +219,7 @@ impl Discovery {
         false
     }
 
-    /// Starts the search again, since the last result is no longer assumed to hold.
+    /// Starts the search again, because the last result is too old.
     fn raise_again(&mut self) {
         self.wait = Wait::Data;
         if self.state == DiscoveryState::SearchComplete {
@@ -259,8 +261,8 @@ impl Discovery {
         }
     }
 
-    /// Handles the suspicion that packets are too large for the path: their size is probed, and given up if no such
-    /// probe arrives.
+    /// Handles the suspicion that packets are too large for the path: their size is probed, and is reduced if no probe
+    /// of it arrives.
     pub fn suspect(&mut self, now: Instant) {
         use DiscoveryState::{SearchComplete, Searching};
         self.losses = 0;
@@ -271,7 +273,7 @@ impl Discovery {
         }
     }
 
-    /// Restarts after the path has moved to other addresses: no earlier result is certain.
+    /// Restarts after the path has moved to other addresses: earlier results may not hold for the new addresses.
     pub fn restart(&mut self) {
         *self = Discovery {
             told: self.told,
@@ -298,7 +300,7 @@ impl Discovery {
         }
     }
 
-    /// Limits packets to `mtu` bytes because larger ones cannot be sent, as a Packet Too Big message would report
+    /// Limits packets to `mtu` bytes because larger packets cannot be sent, as a Packet Too Big message would report
     /// (§4.6).
     pub fn limit(&mut self, now: Instant, mtu: u16) {
         let mtu = mtu.max(MIN_PLPMTU);

@@ -1,13 +1,13 @@
-//! Heartbeats of one path (RFC 9260 §8.3): their nonces, their answers, and the time of the next one.
+//! Heartbeats of one path (RFC 9260 §8.3): their nonces, their answers, and the time of the next heartbeat.
 
 use smallvec::SmallVec;
 
 use crate::time::{Duration, Instant};
 
-/// Number of the core's nonces that are kept, so that an answer after its timeout still proves that the path works.
+/// Number of the core's nonces that are kept, so that an answer after the timeout still proves that the path works.
 const REMEMBERED: usize = 8;
-/// Number of the scheme's nonces that are kept: those of one second, if one leaves each 25 ms, and some more. With
-/// longer round-trip times, answers to the oldest do not count.
+/// Number of the scheme's nonces that are kept. They cover more than one second if one heartbeat leaves each 25 ms. If
+/// round-trip times are longer, answers to the oldest heartbeats do not count.
 const PROBES: usize = 48;
 
 /// A heartbeat that was sent.
@@ -15,7 +15,7 @@ const PROBES: usize = 48;
 struct Pending {
     nonce: u64,
     sent: Instant,
-    /// Deadline of the answer; `None` once it timed out or a later one was answered.
+    /// Deadline of the answer; `None` once the heartbeat timed out or a later one was answered.
     deadline: Option<Instant>,
     probe: bool,
 }
@@ -26,16 +26,16 @@ pub(crate) struct Answer {
     pub sent: Instant,
     pub rtt: Duration,
     pub probe: bool,
-    /// True if the heartbeat had timed out, or a later one was answered before.
+    /// True if the heartbeat had timed out, or a later heartbeat had already been answered.
     pub late: bool,
 }
 
 /// The heartbeats of a path.
 #[derive(Debug)]
 pub(crate) struct Heartbeats {
-    /// Time at which the core sends the next one by itself; `Instant::MAX`: never.
+    /// Time at which the core sends the next heartbeat without a request; `Instant::MAX` for never.
     pub next: Instant,
-    /// Heartbeats to send as soon as possible, requested by the scheme (`true`), or by the core.
+    /// Heartbeats to send as soon as possible, as requested by the scheme or by the core.
     pub requests: SmallVec<[HeartbeatRequest; 2]>,
     pending: SmallVec<[Pending; 2]>,
 }
@@ -77,7 +77,7 @@ impl Heartbeats {
         self.pending.push(Pending { nonce, sent: now, deadline: Some(now + timeout), probe });
     }
 
-    /// Handles an answer. Returns `None` if that nonce was never sent or is already answered.
+    /// Handles an answer. Returns `None` if the nonce was never sent or has already been answered.
     pub fn answered(&mut self, now: Instant, nonce: u64) -> Option<Answer> {
         let at = self.pending.iter().position(|p| p.nonce == nonce)?;
         let p = self.pending.remove(at);
@@ -99,14 +99,15 @@ impl Heartbeats {
         Some((p.sent, p.probe))
     }
 
-    /// Excludes unanswered heartbeats from the count of errors: the path's error was counted otherwise.
+    /// Excludes unanswered heartbeats from the count of errors: the error of the path was already counted for another
+    /// reason.
     pub fn excuse(&mut self) {
         for p in self.pending.iter_mut().filter(|p| !p.probe) {
             p.deadline = None;
         }
     }
 
-    /// Returns whether an answer to a heartbeat of the core is awaited, or one is requested.
+    /// Returns whether an answer to a heartbeat of the core is awaited, or such a heartbeat is requested.
     pub fn judges(&self) -> bool {
         self.requests.iter().any(|w| !w.probe)
             || self.pending.iter().any(|p| !p.probe && p.deadline.is_some())

@@ -1,15 +1,15 @@
 //! The reordering window of a path: the lateness of its overtaken packets (`association/sender/reordering.rs` applies
 //! it).
 //!
-//! `ASSUMED`: the constants below. RFC 8985 derives the window from the round-trip time, which contains no information
-//! on jitter.
+//! `ASSUMED`: the constants below. RFC 8985 derives the window from the round-trip time, which does not depend on
+//! jitter.
 
 use crate::time::{Duration, Instant};
 
-/// Period for the memory of the longest lateness. A lateness counts for one to two periods. LEO handovers occur every
-/// 15 s.
+/// Period over which the longest lateness is recorded. A lateness counts for one to two periods. For comparison,
+/// handovers of LEO satellites occur every 15 s.
 const MEMORY: Duration = Duration::from_secs(30);
-/// Divisor of the longest lateness for the additional wait: the next packet may be later than all before.
+/// Divisor of the longest lateness for the additional wait: the next packet may be later than all packets before.
 const MARGIN: u32 = 4;
 /// Minimum step by which a spurious retransmission widens the window.
 const MIN_STEP: Duration = Duration::from_millis(2);
@@ -44,8 +44,8 @@ impl Reordering {
         self.now = self.now.max(lateness.min(LATEST));
     }
 
-    /// Records that a chunk was sent again although it had arrived, at an unknown time. At most once per round trip
-    /// (RFC 8985 §6.2 step 4).
+    /// Records that a chunk was retransmitted although it had arrived at an unknown time. The window widens at most
+    /// once per round trip (RFC 8985 §6.2 step 4).
     pub fn widen(&mut self, now: Instant, round_trip: Duration) {
         if self.widened.is_some_and(|at| now.saturating_since(at) < round_trip) {
             return;

@@ -7,13 +7,13 @@ use crate::time::Duration;
 /// Clock granularity G: minimum of the round-trip time variation.
 const GRANULARITY: Duration = Duration::from_millis(1);
 
-/// Applies a measured round-trip time (C2, C3, with alpha = 1/8, beta = 1/4).
+/// Applies a measured round-trip time (rules C2 and C3, with alpha = 1/8 and beta = 1/4).
 pub(crate) fn sample(view: &mut PathView, config: &TransportConfig, rtt: Duration) {
     sample_held(view, config, rtt, rtt);
 }
 
-/// Applies the round-trip time of an acknowledgement that the peer may have delayed: the path took `rtt`, as far as
-/// this is known, and the answer took `measured`, which timers have to expect.
+/// Applies the round-trip time of an acknowledgement that the peer may have delayed: the path itself took `rtt`, as far
+/// as this is known. The whole answer took `measured`, which is the time that timers must allow.
 pub(crate) fn sample_held(view: &mut PathView, config: &TransportConfig, rtt: Duration, measured: Duration) {
     match view.srtt {
         None => {
@@ -32,19 +32,19 @@ pub(crate) fn sample_held(view: &mut PathView, config: &TransportConfig, rtt: Du
 }
 
 /// Returns srtt + 4·rttvar within its bounds. RTO.Min of RFC 9260 covers the peer's delay of an acknowledgement of a
-/// single packet. A short RTO.Min does not, and samples from heartbeats do not contain that delay.
+/// single packet. A short RTO.Min does not cover this delay, and round-trip times of heartbeats do not include it.
 fn timeout(view: &PathView, config: &TransportConfig) -> Duration {
     let Some(srtt) = view.srtt else { return config.rto_initial };
     let delays = if config.tail_probes { 2 * config.sack_delay } else { Duration::ZERO };
     (srtt + delays.max(4 * view.rttvar)).clamp(config.rto_min, config.rto_max)
 }
 
-/// Doubles the timeout after it expired (E2).
+/// Doubles the timeout after it expired (rule E2).
 pub(crate) fn back_off(view: &mut PathView, config: &TransportConfig) {
     view.rto = (view.rto * 2).min(config.rto_max);
 }
 
-/// Returns to the timeout without back-off: that of the last sample.
+/// Restores the timeout without back-off, which follows from the last sample.
 pub(crate) fn forget_back_off(view: &mut PathView, config: &TransportConfig) {
     view.rto = timeout(view, config);
 }

@@ -33,7 +33,7 @@ pub struct PathStats {
     pub payload_sent: u64,
     /// Bytes of DATA payload received, including duplicates.
     pub payload_received: u64,
-    /// Number of chunks sent a second time or later on this path.
+    /// Number of chunks that were sent on this path after they had been sent before.
     pub retransmissions: u64,
     /// Number of chunks declared lost by miss indications.
     pub lost_fast: u64,
@@ -47,20 +47,20 @@ pub struct PathStats {
     pub payload_acked: u64,
     /// Number of T3-rtx expirations.
     pub timeouts: u64,
-    /// Number of these timeouts after which the peer acknowledged the chunks that had been declared lost, before they
-    /// were sent again.
+    /// Number of these timeouts after which the peer acknowledged the lost chunks before they were retransmitted.
     pub spurious_timeouts: u64,
     /// Number of tail probes ([`TransportConfig::tail_probes`]).
     pub tail_probes: u64,
-    /// Number of chunks sent here because they blocked a buffer on a slower path (`TransportConfig::head_of_line`).
+    /// Number of chunks sent on this path because they blocked a buffer on a slower path
+    /// (`TransportConfig::head_of_line`).
     pub opportunistic: u64,
-    /// Number of cuts of the window because chunks in flight here blocked a buffer.
+    /// Number of times that the window was reduced because chunks in flight on this path blocked a buffer.
     pub penalties: u64,
     /// Number of probes of path MTU discovery ([`TransportConfig::mtu_discovery`]).
     pub mtu_probes: u64,
     /// Number of heartbeats that were not answered in time.
     pub heartbeats_lost: u64,
-    /// Time for which the path was unusable (potentially failed or inactive); finished periods only.
+    /// Time for which the path was unusable (potentially failed or inactive). Only finished periods are included.
     pub down: Duration,
     /// Start of the present unusable period.
     pub down_since: Option<Instant>,
@@ -72,7 +72,7 @@ impl PathStats {
         self.down + self.down_since.map_or(Duration::ZERO, |s| now - s)
     }
 
-    /// Share of the sent chunks that were declared lost and did not turn out to have arrived.
+    /// Share of the sent chunks that were declared lost, without those that are known to have arrived.
     pub fn loss(&self) -> f64 {
         if self.chunks_sent == 0 {
             return 0.0;
@@ -90,24 +90,24 @@ pub(crate) struct Path {
     pub wire_id: Option<u16>,
     /// IP-level MTU.
     pub ip_mtu: u16,
-    /// Search for the MTU, which `ip_mtu` follows; `None`: no search.
+    /// Search for the MTU, whose result is `ip_mtu`; `None` if there is no search.
     pub discovery: Option<Discovery>,
-    /// Serials of the peer's latest report on the address of this path, and of that on its suspension: older reports
-    /// are ignored.
+    /// Serials of the peer's latest report on the address of this path, and of its latest report on the suspension.
+    /// Older reports are ignored.
     pub news: (Option<u32>, Option<u32>),
-    /// True if the peer has echoed a nonce from there.
+    /// True if the peer has echoed a nonce from the path's address.
     pub confirmed: bool,
     /// Bytes, including headers, that may still be sent to an address that the peer only claimed.
     pub credit: Option<usize>,
     /// Address to which the path may have moved.
     pub candidate: Option<Candidate>,
-    /// True if this side, or the peer, requested no data here.
+    /// True if this side requested no data on this path, and true if the peer did.
     pub suspended: (bool, bool),
     /// Time of the last SACK that arrived by this path.
     pub last_sack: Option<Instant>,
-    /// Arrivals by this path, for a peer that requests them.
+    /// Arrivals by this path, for a peer that requests reports of them.
     pub arrivals: Arrivals,
-    /// The last packet with DATA that arrived by this path, and the totals, for a peer that requested them.
+    /// Last packet with DATA that arrived by this path, and the totals, for a peer that requests reports of them.
     pub arrived: Option<ArrivedHere>,
     /// Time of T3-rtx.
     pub t3: Option<Instant>,
@@ -115,9 +115,9 @@ pub(crate) struct Path {
     pub tail: Tail,
     /// Lateness of overtaken packets.
     pub reordering: Reordering,
-    /// Time of the last proof that the peer receives data sent here.
+    /// Time of the last proof that the peer receives data sent on this path.
     pub answered: Option<Instant>,
-    /// True if T3-rtx expired and nothing sent here has been acknowledged since.
+    /// True if T3-rtx expired and no data sent on this path have been acknowledged since.
     pub timed_out: bool,
     /// Number of packets that may still leave in this burst.
     pub burst: u32,
@@ -127,7 +127,7 @@ pub(crate) struct Path {
     /// Round-trip time as a receiver measures it.
     pub sounding: Sounding,
     pub stats: PathStats,
-    /// Time of the last arrival from there.
+    /// Time of the last arrival from the path's address.
     pub last_received: Option<Instant>,
 }
 

@@ -11,8 +11,8 @@ pub const MAX_PATHS: usize = 16;
 /// Maximum bytes sent to an unproven address per byte that arrived from it.
 pub(crate) const MOST_AMPLIFIED: usize = 3;
 
-/// Addresses of a path's packets at both ends: UDP addresses, and the driver's link (interface), since two modems may
-/// give out the same local address.
+/// Addresses of a path's packets at both ends. They include the driver's link (interface), because two modems may
+/// assign the same local address.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FourTuple {
     /// Link of the driver: a socket or an interface.
@@ -26,12 +26,12 @@ pub struct FourTuple {
 }
 
 impl FourTuple {
-    /// A 4-tuple in clear.
+    /// Makes a 4-tuple for packets in the clear.
     pub fn new(link: LinkId, local: SocketAddr, remote: SocketAddr) -> Self {
         FourTuple { link, local, remote, sealed: SealId::CLEAR }
     }
 
-    /// Bytes of IP and UDP header of each datagram.
+    /// Number of bytes of the IP and UDP headers of each datagram.
     pub(crate) fn headers(&self) -> usize {
         if self.remote.is_ipv6() { 48 } else { 28 }
     }

@@ -6,14 +6,15 @@ use crate::time::Instant;
 use crate::tx::{RetransmissionQueue, SendQueue};
 use crate::wire::serial::Tsn;
 
-/// An action of a part of a scheme ([`Policy::act`](super::Policy::act)). An action that is not possible (no such chunk
-/// or path, nothing in flight there, no redundancy left) is counted as refused.
+/// An action of a part of a scheme ([`Policy::act`](super::Policy::act)). An action that is not possible is counted as
+/// refused: if there is no such chunk or path, nothing is in flight on the path, or no redundancy is left.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Act {
-    /// Sends a copy of a chunk that is in flight on another path as well, before lost and new chunks, once `to` has
-    /// room, unless the chunk has arrived, was lost or became worthless by then. Refused in the following cases: one of
-    /// these is true already; the chunk is in flight or about to leave on `to`; `to` is not usable
-    /// ([`View::usable`](super::View::usable)); too many copies wait; the cap on redundancy does not admit it.
+    /// Sends a copy of a chunk in flight on another path in addition. The copy leaves before lost and new chunks once
+    /// `to` has room, unless the chunk has arrived, was lost or became useless by then. It is refused in the following
+    /// cases: the chunk has already arrived, is lost or is useless; the chunk is in flight or about to leave on `to`;
+    /// `to` is not usable ([`View::usable`](super::View::usable)); too many copies wait; the cap on redundancy does not
+    /// admit it.
     Copy {
         /// The chunk.
         tsn: Tsn,
@@ -21,20 +22,20 @@ pub enum Act {
         to: PathId,
     },
     /// Declares all chunks lost that left on `path` before `sent_before` and are in flight there, each with a
-    /// [`Lost`](super::Signal::Lost). Refused without such chunks.
+    /// [`Lost`](super::Signal::Lost). It is refused if there are no such chunks.
     Lose {
         /// Path of the chunks.
         path: PathId,
         /// Time before which the chunks left.
         sent_before: Instant,
-        /// Cause of the loss. [`LossPolicy::classify`](super::LossPolicy::classify) is not asked, and no
-        /// [`LossEvent`](super::Signal::LossEvent) follows, since the part has decided.
+        /// Cause of the loss. [`LossPolicy::classify`](super::LossPolicy::classify) is not called, and no
+        /// [`LossEvent`](super::Signal::LossEvent) follows, because the part has decided on the cause and the window.
         cause: LossCause,
     },
-    /// Gives up every message of a group: those that wait, those that were sent and did not arrive (RFC 3758, if the
-    /// peer supports it), and those that are submitted later
-    /// ([`SendOptions::group`](crate::association::SendOptions::group)). Refused if the group was given up before and
-    /// has no further messages.
+    /// Gives up every message of a group: messages that wait, messages that were sent and did not arrive (if the peer
+    /// supports RFC 3758), and messages that are submitted later
+    /// ([`SendOptions::group`](crate::association::SendOptions::group)). It is refused if the group was given up before
+    /// and has no further messages.
     Drop {
         /// Number of the group.
         group: u64,
@@ -63,8 +64,8 @@ impl<'a> Flight<'a> {
         Flight { queue, waiting }
     }
 
-    /// Chunks in flight on `path`: those first sent there in the order of TSNs, which is the order of sending, then
-    /// those sent there again.
+    /// Chunks in flight on `path`. Chunks that were first sent on it come first, in the order of TSNs, which is the
+    /// order of sending. Retransmissions and copies follow.
     pub fn on(&self, path: PathId) -> impl Iterator<Item = &'a ChunkInfo> + use<'a> {
         self.queue.flight(path)
     }
@@ -75,14 +76,14 @@ impl<'a> Flight<'a> {
     }
 
     /// Data that wait to be sent for the first time, in the order in which they were submitted, without messages in
-    /// coded blocks. There are at most [`MOST_WAITING`] runs of the oldest messages. Each is read once, and nothing is
-    /// allocated.
+    /// coded blocks. At most [`MOST_WAITING`] runs are returned, from the oldest message on. Each message is read once,
+    /// and no memory is allocated.
     pub fn waiting(&self) -> impl Iterator<Item = Waiting> + use<'a> {
         let Queued { messages, max, beside } = self.waiting;
         Runs::new(messages, max, beside).take(MOST_WAITING)
     }
 
-    /// Payload bytes of lost chunks that wait to be sent again on a path of the scheduler's choice
+    /// Payload bytes of lost chunks that wait to be retransmitted on a path that the scheduler chooses
     /// ([`Retransmit::Requeue`](super::Retransmit::Requeue)).
     pub fn requeued(&self) -> u64 {
         self.queue.requeued()

@@ -3,9 +3,9 @@
 /// Rates for an encoder, in payload bits per second.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Advice {
-    /// Rate that arrives in time now.
+    /// Rate of data that arrive in time now.
     pub rate_bps: u64,
-    /// Rate that would still arrive in time if the path that carries most failed.
+    /// Rate of data that would still arrive in time if the path that carries most failed.
     pub safe_bps: u64,
 }
 

@@ -13,30 +13,30 @@ use crate::wire::serial::Tsn;
 pub struct PeerTime(pub u64);
 
 impl PeerTime {
-    /// Time from `earlier` to this; zero if `earlier` is later.
+    /// Time from `earlier` to this time; zero if `earlier` is later.
     #[inline]
     pub fn since(self, earlier: PeerTime) -> Duration {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }
 
-    /// Microseconds by which the peer's clock would be ahead of the local one if a packet sent at `sent` had taken no
-    /// time: the one-way delay and an unknown constant, which is equal for all paths.
+    /// Difference in microseconds of this time by the peer's clock and `sent` by the local clock. It is the one-way
+    /// delay plus an unknown constant, which is equal for all paths.
     #[inline]
     pub fn ahead_of(self, sent: Instant) -> i64 {
         (self.0 as i64).wrapping_sub((sent.as_nanos() / 1000) as i64)
     }
 }
 
-/// One report of the peer: the arrivals by each path. A report that a newer one overtook still proves that its return
-/// path works, and has no paths: reports on slower return paths are always overtaken.
+/// One report of the peer: the arrivals by each path. A report that a newer one overtook has no paths, but still proves
+/// that its return path works. Reports on slower return paths are always overtaken.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PeerArrivals {
     /// Time at which the peer wrote the report.
     pub written: PeerTime,
     /// Path by which the report arrived.
     pub via: PathId,
-    /// Each open path by which something has arrived since the peer was asked, whether or not there is something new
-    /// since the last report.
+    /// Each open path by which data have arrived since the peer was asked for reports, even if none has arrived since
+    /// the last report.
     pub paths: SmallVec<[PathArrivals; 4]>,
 }
 
@@ -49,11 +49,12 @@ pub struct PathArrivals {
     pub tsn: Tsn,
     /// Time at which that packet arrived.
     pub at: PeerTime,
-    /// Time at which that packet left. `None`: it was acknowledged before the report arrived, or its highest TSN left
-    /// on this path more than once, so that it may be any of these transmissions (Karn).
+    /// Time at which that packet left. It is `None` if that packet was acknowledged before the report arrived, or if
+    /// its highest TSN left on this path more than once, so that the transmission that arrived is unknown (Karn's
+    /// rule).
     pub sent: Option<Instant>,
-    /// Number of packets with DATA that have arrived by this path since the peer was asked.
+    /// Number of packets with DATA that have arrived by this path since the peer was asked for reports.
     pub packets: u64,
-    /// Bytes of these packets, as SCTP packets.
+    /// Number of bytes of these packets, counted as SCTP packets.
     pub bytes: u64,
 }

@@ -9,7 +9,7 @@ use crate::wire::serial::Tsn;
 pub enum BlockedBy {
     /// The peer's receive window.
     ReceiveWindow,
-    /// The send buffer of this side: all its data were sent, and the application has more.
+    /// The send buffer of this side. All its data were sent, and the application has more.
     SendBuffer,
 }
 
@@ -18,7 +18,7 @@ pub enum BlockedBy {
 pub struct Blocked {
     /// The full buffer.
     pub by: BlockedBy,
-    /// The oldest unacknowledged chunk: its acknowledgement would make room.
+    /// The oldest unacknowledged chunk, whose acknowledgement would make room.
     pub tsn: Tsn,
     /// Path on which the chunk was last sent.
     pub path: PathId,

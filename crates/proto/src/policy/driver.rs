@@ -1,4 +1,4 @@
-//! Driver of a scheme: signals, then estimates, then limits, then decisions.
+//! Driver of a scheme. It calls the scheme in this order: signals, estimates, limits, decisions.
 
 use super::{
     Act, Advice, Assignment, Backlog, ChunkInfo, Flight, Moves, PathId, PathSet, PathState, PathViews,
@@ -6,19 +6,19 @@ use super::{
 };
 use crate::time::Instant;
 
-/// A scheme, and the state of the copies of its results in the views.
+/// Scheme, and state of the copies of its results in the views.
 #[derive(Debug)]
 pub struct Driver {
     scheme: Box<dyn Scheme>,
     hears_deliveries: bool,
     hears_arrivals: bool,
     acts: bool,
-    /// True if something has happened since the scheme was asked for actions.
+    /// True if an event has occurred since the scheme was last asked for actions.
     act_due: bool,
-    /// True if something other than arrivals has happened since the scheme was asked for its return paths.
+    /// True if an event other than arrivals has occurred since the scheme was last asked for its return paths.
     return_paths_due: bool,
     aggregate: Option<u64>,
-    /// True if the scheduler held everything back: it is asked again after the next signal.
+    /// True if the scheduler held all data back. It is asked again after the next signal.
     held: bool,
     /// Paths whose estimates and limits may have changed since they were last copied.
     stale: PathSet,
@@ -27,7 +27,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Driver of a scheme that has seen no signal yet.
+    /// Makes the driver of a scheme that has not yet received a signal.
     pub fn new(scheme: Box<dyn Scheme>) -> Self {
         Driver {
             hears_deliveries: scheme.hears_deliveries(),
@@ -92,7 +92,7 @@ impl Driver {
         self.aggregate.is_some_and(|most| views.in_flight() >= most)
     }
 
-    /// Returns whether the scheduler has held everything back since the last signal.
+    /// Returns whether the scheduler has held all data back since the last signal.
     pub fn held(&self) -> bool {
         self.held
     }
@@ -107,19 +107,18 @@ impl Driver {
         self.scheme.feedback().overhead()
     }
 
-    /// Returns whether the scheme acts and something has happened since it was asked.
+    /// Returns whether the scheme acts, and an event has occurred since it was last asked.
     #[inline]
     pub fn act_due(&self) -> bool {
         self.act_due
     }
 
-    /// Returns whether the scheme is to be asked for its return paths: once after something other than arrivals
-    /// happened.
+    /// Returns whether the scheme is to be asked for its return paths: once after an event other than arrivals.
     pub fn take_return_paths_due(&mut self) -> bool {
         core::mem::take(&mut self.return_paths_due)
     }
 
-    /// Delays the question for return paths until the next input, since a report of them may not leave yet.
+    /// Delays the question for return paths until the next input, because a report of them may not leave yet.
     pub fn put_off_return_paths(&mut self) {
         self.return_paths_due = true;
     }
@@ -130,17 +129,17 @@ impl Driver {
         self.scheme.act(&views.view(now), flight)
     }
 
-    /// Records that the scheme was asked: it is asked again after the next signal.
+    /// Records that the scheme was asked. It is asked again after the next signal.
     pub fn acted(&mut self) {
         self.act_due = false;
     }
 
-    /// Does not ask the scheduler until the next signal, or until `wake`.
+    /// Stops calls of the scheduler until the next signal, or until `wake`.
     pub fn hold(&mut self) {
         self.held = true;
     }
 
-    /// Asks the scheduler again because something happened that is not a signal.
+    /// Permits calls of the scheduler again after an event that is not a signal.
     pub fn wake(&mut self) {
         self.held = false;
     }
@@ -235,8 +234,8 @@ impl Driver {
         question(self.scheme.as_mut(), &views.view(now))
     }
 
-    /// Returns the path of the next chunk. If the scheduler holds everything back, it is not asked again before the
-    /// next signal.
+    /// Returns the path of the next chunk. If the scheduler holds all data back, it is not asked again before the next
+    /// signal.
     pub fn next(&mut self, views: &mut PathViews, now: Instant, backlog: &Backlog) -> Option<Assignment> {
         self.freshen(views);
         let assignment = self.scheme.scheduler().next(&views.view(now), backlog);
@@ -257,7 +256,7 @@ impl Driver {
         assignment
     }
 
-    /// Returns the path of the due repair symbol; `None`: not now.
+    /// Returns the path of the due repair symbol; `None` if it is not to leave now.
     pub fn next_repair(
         &mut self,
         views: &mut PathViews,

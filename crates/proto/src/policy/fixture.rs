@@ -11,10 +11,10 @@ use crate::time::{Duration, Instant};
 use crate::tx::{Carries, ChunkState, Outgoing, QueuedMessage, RetransmissionQueue, SendQueue};
 use crate::wire::serial::{Ppid, Ssn, StreamId, Tsn};
 
-/// PMDCS of a fixture's paths, bytes.
+/// PMDCS of the paths of a fixture in bytes.
 pub const MTU: u64 = 1000;
 
-/// A picture of paths from which views are built.
+/// State of paths from which views are built.
 #[derive(Clone, Debug)]
 pub struct Picture {
     /// The time.
@@ -27,7 +27,7 @@ pub struct Picture {
     pub primary: PathId,
     /// The path last used.
     pub last_path_used: Option<PathId>,
-    /// True if the peer is a Strandcast.
+    /// True if the peer is a Strandcast peer.
     pub peer_reports: bool,
     /// The cause that blocks new data.
     pub blocked: Option<crate::policy::Blocked>,
@@ -36,7 +36,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// `n` active paths: MTU 1000, RTT 100 ms, RTO 1 s, nothing in flight, no window yet.
+    /// `n` active paths: MTU 1000, RTT 100 ms, RTO 1 s, nothing in flight, no window.
     pub fn new(n: u8) -> Self {
         Picture {
             now: Instant::from_millis(1000),
@@ -79,7 +79,7 @@ impl Picture {
     }
 }
 
-/// An active path: MTU 1000, RTT 100 ms, RTO 1 s, nothing in flight, no window yet.
+/// An active path: MTU 1000, RTT 100 ms, RTO 1 s, nothing in flight, no window.
 pub fn path(id: u8) -> PathView {
     let rtt = Duration::from_millis(100);
     PathView {
@@ -104,7 +104,7 @@ pub fn path(id: u8) -> PathView {
     }
 }
 
-/// A chunk of one MTU in flight on `paths`, sent when it was new. Several paths are copies.
+/// A chunk of one MTU in flight on `paths`, sent for the first time. With several paths it has copies.
 pub fn chunk(tsn: u32, paths: &[u8]) -> ChunkInfo {
     let sent = |p: &u8| Transmission::new(PathId(*p), Instant::from_millis(900), Tsn(tsn).next());
     ChunkInfo {
@@ -125,8 +125,8 @@ pub fn loss_of(chunk: &ChunkInfo) -> Signal<'_> {
     Signal::Lost { chunk, path: chunk.path(), cause: LossCause::Congestion }
 }
 
-/// A SACK that newly acknowledges the TSNs `low..=high`, all of `path`, and moves the cumulative TSN to `cum`. The
-/// flight before was `flight` bytes.
+/// A SACK that newly acknowledges the TSNs `low..=high`, all of `path`, and moves the cumulative TSN to `cum`. Before
+/// the SACK `flight` bytes were in flight.
 pub fn ack(path: u8, cum: u32, (low, high): (u32, u32), flight: u64) -> AckInfo {
     let chunks = high - low + 1;
     let newly_acked = u64::from(chunks) * MTU;
@@ -207,7 +207,7 @@ impl Outstanding {
         self
     }
 
-    /// Returns the view that parts see. A chunk holds any message.
+    /// Returns the view that parts see. A message of any length fits one chunk.
     pub fn flight(&self) -> Flight<'_> {
         Flight::new(&self.sent, Queued { messages: &self.waiting, max: usize::MAX, beside: 16 })
     }

@@ -8,7 +8,7 @@ pub enum GiveUp {
     TooLate,
     /// The transit times alone, without queues, exceed its remaining time.
     TooFar,
-    /// The message blocks a path that would deliver a later message in time.
+    /// The message occupies a path that would deliver a later message in time.
     MakesWay,
 }
 

@@ -1,4 +1,4 @@
-//! Opportunistic retransmission and penalisation: handling of a chunk on a slow path that keeps a faster one from
+//! Opportunistic retransmission and penalisation: handling of a chunk on a slow path that keeps a faster path from
 //! sending new data (C. Raiciu et al., "How Hard Can It Be? Designing and Implementing a Deployable Multipath TCP",
 //! NSDI 2012, section 4.2). This module is the only place that decides it, for SCTP associations and for the
 //! simulator's MPTCP.
@@ -8,7 +8,7 @@
 //! | mechanism 1, "opportunistic retransmission": the data that hold up the window go on the fast path, too | [`HeadOfLine::resend`] |
 //! | mechanism 2, "penalising slow subflows": half the window, once per round trip | [`HeadOfLine::penalise`] |
 //!
-//! A caller with several such chunks asks about each, in the order of the sequence.
+//! A caller with several such chunks asks about each of them, in the order of sequence numbers.
 
 use super::ids::PathId;
 use super::view::PathView;
@@ -23,7 +23,7 @@ const SMALL_WINDOW: u64 = 4;
 pub struct HeadOfLineConfig {
     /// Rules that select the chunks to send on a faster path as well.
     pub rules: Rules,
-    /// If true, the windows of slow paths are cut; otherwise only copies are sent.
+    /// True if the windows of slow paths are reduced; otherwise only copies are sent.
     pub penalty: bool,
 }
 
@@ -34,17 +34,18 @@ impl HeadOfLineConfig {
     pub const LINUX: HeadOfLineConfig = HeadOfLineConfig { rules: Rules::Linux, penalty: true };
 }
 
-/// Rules by which a copy is worth its bytes.
+/// Rules for the decision whether a copy is worth its bytes.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Rules {
-    /// `mptcp_rcv_buf_optimization` of multipath-tcp.org v0.95: a copy if the fast path's round-trip time is less than
-    /// a quarter of the slow one's, or if the slow one's window is small; one penalty per round trip of the fast path,
-    /// on any path, with or without a copy. Asked once a buffer is full, about the first chunk only.
+    /// `mptcp_rcv_buf_optimization` of multipath-tcp.org v0.95: a copy is sent if the round-trip time of the fast path
+    /// is less than a quarter of the slow path's, or if the slow path's window is small. There is one penalty per round
+    /// trip of the fast path, on any path, with or without a copy. The rules apply once a buffer is full, and only to
+    /// the first chunk.
     Linux,
-    /// A copy if it would be acknowledged sooner than the transmission in flight, or if that one is overdue; one
-    /// penalty per round trip of the slow path for each slow path. A window that is cut faster than acknowledgements
-    /// return would be cut for the same queue twice. Asked before a buffer is full, about all chunks that block the
-    /// fast path.
+    /// A copy is sent if it would be acknowledged sooner than the transmission in flight, or if the acknowledgement of
+    /// that transmission is overdue. For each slow path there is one penalty per round trip of this path, because a
+    /// window that is reduced more often would be reduced twice for the same queue. The rules apply before a buffer is
+    /// full, to all chunks that block the fast path.
     Sooner,
 }
 
@@ -57,7 +58,7 @@ pub struct Holder<'a> {
     pub sent: Instant,
 }
 
-/// Decides by [`Rules`], and records the time of each penalty.
+/// Decides by [`Rules`], and keeps the time of each penalty.
 #[derive(Clone, Debug)]
 pub struct HeadOfLine {
     rules: Rules,
@@ -101,13 +102,13 @@ impl HeadOfLine {
     }
 
     /// Returns whether `path`, for which the scheduler requests a penalty
-    /// ([`Scheduler::penalise`](super::Scheduler::penalise)), is to be penalised: data are in flight there, and the
-    /// last penalty is a round trip of it ago. The penalty is then recorded.
+    /// ([`Scheduler::penalise`](super::Scheduler::penalise)), is to be penalised: data are in flight on it, and at
+    /// least one round trip of the path has passed since its last penalty. The penalty is then recorded.
     pub fn asked(&mut self, now: Instant, path: &PathView) -> bool {
         path.in_flight > 0 && self.remember(now, path.id, self.last(path.id), path.srtt.unwrap_or(path.rto))
     }
 
-    /// Returns whether a penalty is due `pause` after the `last` one. A due penalty is then recorded for `path`.
+    /// Returns whether a penalty is due `pause` after the `last` one. The penalty is then recorded for `path`.
     fn remember(&mut self, now: Instant, path: PathId, last: Option<Instant>, pause: Duration) -> bool {
         let due = last.is_none_or(|at| now - at >= pause);
         if due {

@@ -1,7 +1,7 @@
 //! Names of paths and links.
 
-/// A path of one association: the index of its slot. The index does not change while the path lives, and is reused
-/// after the path is closed.
+/// A path of one association: the index of its slot. It does not change while the path is open, and is reused after the
+/// path is closed.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PathId(pub u8);
 
@@ -27,7 +27,7 @@ impl PathSet {
         PathSet(1 << path.0)
     }
 
-    /// The paths with numbers below `slots`, lowest id first.
+    /// Returns the paths with ids below `slots`, lowest id first.
     #[inline]
     pub(crate) fn up_to(self, slots: usize) -> impl Iterator<Item = PathId> {
         let below = if slots < 32 { (1 << slots) - 1 } else { u32::MAX };
@@ -40,7 +40,7 @@ impl PathSet {
         self.0 |= 1 << path.0;
     }
 
-    /// Takes `path` out.
+    /// Removes `path`.
     pub fn remove(&mut self, path: PathId) {
         self.0 &= !(1 << path.0);
     }

@@ -2,17 +2,18 @@
 
 use crate::time::Instant;
 
-/// Importance of a message's arrival, from least to most. Importance has no effect by itself: schedulers see it.
+/// Importance of a message's arrival, from least to most. Schedulers may use it; the core does not.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub enum Importance {
-    /// No other message depends on it.
+    /// No other message depends on this message.
     Disposable,
     /// An ordinary message.
     #[default]
     Normal,
-    /// Others depend on it: without it, the messages before the next one of importance [`Key`](Self::Key) suffer.
+    /// Other messages depend on this message. Without it, the messages up to the next one of importance
+    /// [`Key`](Self::Key) are impaired.
     Reference,
-    /// No later message is of use without it.
+    /// No later message is useful without this message.
     Key,
 }
 
@@ -35,11 +36,11 @@ pub struct MessageHead {
     pub importance: Importance,
     /// Counted bytes of the message's next chunk: payload + 16 bytes.
     pub next_len: u64,
-    /// Time at which the message becomes worthless.
+    /// Time at which the message becomes useless.
     pub next_expires: Option<Instant>,
     /// Group of the message.
     pub group: Option<u64>,
-    /// Payload bytes of all waiting messages of this importance, including the unsent bytes of this one.
+    /// Payload bytes of all waiting messages of this importance, including the unsent bytes of this message.
     pub bytes: u64,
 }
 

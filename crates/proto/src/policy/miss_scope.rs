@@ -1,13 +1,13 @@
-//! The chunks that a SACK may count as missed.
+//! Chunks that a SACK may count as missed.
 
 use crate::wire::serial::Tsn;
 
-/// The chunks of one path that a SACK may add misses to.
+/// Chunks of one path for which a SACK may count misses.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct MissScope {
-    /// Limit for chunks first sent there, including copies: by their TSN.
+    /// Limit for chunks first sent on the path, including copies, by their TSN.
     pub first: Reach,
-    /// Limit for chunks sent again there: by the highest TSN that was sent before they left.
+    /// Limit for chunks retransmitted on the path, by the highest TSN that was sent before they left.
     pub again: Reach,
 }
 

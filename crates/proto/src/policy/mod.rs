@@ -1,7 +1,8 @@
 //! The policy layer: the input of a scheme ([`View`], [`Signal`]) and its decisions (the traits).
 //!
 //! Information flows in one direction: signals → estimates → loss verdicts → limits → assignments. The core measures,
-//! and enforces room (window, aggregate, the peer's receive window); everything else is a policy's decision.
+//! and enforces the limits of data in flight (window, aggregate, the peer's receive window). Policies decide everything
+//! else.
 
 mod act;
 mod advice;

@@ -9,13 +9,13 @@ pub enum Moves {
     Nothing,
     /// Only the estimates of the signal's own path change.
     Own,
-    /// Other paths as well.
+    /// Estimates and limits of other paths may change as well.
     All,
 }
 
 impl Moves {
-    /// Returns the answer of most policies: sent and acknowledged chunks change their own path, arrivals and reports of
-    /// the peer's arrivals change none.
+    /// Returns the answer of most policies: sent and acknowledged chunks change only their own path, and arrivals and
+    /// reports of the peer's arrivals change no path.
     #[inline]
     pub fn by(signal: &Signal<'_>) -> Moves {
         match signal {

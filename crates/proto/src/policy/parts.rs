@@ -12,11 +12,11 @@ use crate::time::Instant;
 /// Estimators, loss policy, congestion control, scheduler and feedback, as one scheme.
 #[derive(Debug)]
 pub struct Parts {
-    /// Name of the preset, for people.
+    /// Name of the preset, for display.
     pub name: String,
     /// Estimators. Each has its own fields.
     pub estimators: Vec<Box<dyn PathEstimator>>,
-    /// Policy for losses, and for the paths of retransmissions.
+    /// Policy for losses and for the paths of retransmissions.
     pub loss: Box<dyn LossPolicy>,
     /// Limits of data in flight.
     pub cc: Box<dyn CongestionControl>,

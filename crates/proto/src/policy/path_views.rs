@@ -10,8 +10,8 @@ pub struct PathViews {
     paths: Vec<PathView>,
     /// Last a_rwnd of the peer, in bytes.
     a_rwnd: u64,
-    /// Counted bytes for which the peer's receive window needs room: those in flight on all paths, each chunk once for
-    /// each transmission that may still arrive first.
+    /// Counted bytes for which the peer's receive window needs room. They are the bytes in flight on all paths, where a
+    /// chunk counts once for each transmission that may still arrive first.
     in_flight: u64,
     last_path_used: Option<PathId>,
     primary: PathId,
@@ -56,12 +56,12 @@ impl PathViews {
         &self.paths
     }
 
-    /// All slots, to be changed. Flights change by [`PathViews::enter`] and similar methods.
+    /// All slots, for changes. Flights change only by [`PathViews::enter`] and similar methods.
     pub fn paths_mut(&mut self) -> &mut [PathView] {
         &mut self.paths
     }
 
-    /// Puts `view` into its slot: a new slot, or a closed one.
+    /// Puts `view` into its slot: a new slot, or a closed slot.
     pub fn put(&mut self, view: PathView) {
         let i = view.id.index();
         if i == self.paths.len() {
@@ -132,7 +132,7 @@ impl PathViews {
         &self.blocks
     }
 
-    /// Blocks, for their owner. Their data in flight change as chunks enter and leave flights.
+    /// Blocks, for changes by their owner. Their data in flight change as chunks enter and leave flights.
     pub fn blocks_mut(&mut self) -> &mut Vec<BlockView> {
         &mut self.blocks
     }
@@ -143,7 +143,7 @@ impl PathViews {
         self.blocks.get_mut(at)
     }
 
-    /// Removes a copy that was released before from the flight of `path`.
+    /// Removes from the flight of `path` a copy for which the receive window was already released.
     #[inline]
     pub fn leave_path(&mut self, path: PathId, len: u64) {
         let view = &mut self.paths[path.index()];
@@ -206,14 +206,14 @@ impl PathViews {
         self.view(Instant::ZERO).usable()
     }
 
-    /// Best path for control chunks: the primary if it is usable and without errors, else the usable path with the
+    /// Best path for control chunks: the primary if it is usable and has no errors, otherwise the usable path with the
     /// fewest errors.
     pub fn control_path(&self) -> PathId {
         self.control_path_in_turn(0)
     }
 
-    /// Path of attempt `tries` (from 0) of a chunk that is repeated until answered: the best path first, then the
-    /// others.
+    /// Path of attempt `tries` (from 0) of a chunk that is repeated until it is answered: first the best path, then the
+    /// others in turn.
     pub fn control_path_in_turn(&self, tries: u32) -> PathId {
         let usable = self.usable();
         let rank = |p: &PathId| (self.paths[p.index()].error_count, *p != self.primary, *p);

@@ -15,28 +15,30 @@ use crate::wire::serial::{StreamId, Tsn};
 /// An event. An event goes to estimators, loss policy, congestion control, scheduler and feedback, in that order.
 #[derive(Debug)]
 pub enum Signal<'a> {
-    /// A DATA chunk left. Its last transmission has the path (several at once for copies).
+    /// A DATA chunk left. Its last transmission has the path; a chunk with copies has several transmissions with the
+    /// same time.
     Sent(&'a ChunkInfo),
     /// The application queued data while no data were waiting.
     Queued,
-    /// A chunk arrived, by the report of a SACK: once for each path by which it arrived, before the `Acked` of that
-    /// SACK and path. Only for schemes that request it ([`Policy::hears_deliveries`](super::Policy::hears_deliveries)).
+    /// A SACK reports that a chunk arrived. The signal is sent once for each path by which the chunk arrived, before
+    /// the `Acked` of that SACK and path. Only schemes that request the signal receive it
+    /// ([`Policy::hears_deliveries`](super::Policy::hears_deliveries)).
     ///
     /// Each TSN that a SACK newly acknowledges is reported with that SACK. A copy whose path the peer names later is
-    /// reported again, with the next SACK and as it was sent there alone: to find the TSNs that arrived, use the first
-    /// report.
+    /// reported again with the next SACK, as if it had been sent only on that path. The first report of each TSN
+    /// therefore shows which TSNs arrived.
     Delivered {
         /// The chunk. Its transmissions that arrived are no longer in flight.
         chunk: &'a ChunkInfo,
-        /// The path whose [`AckInfo::newly_acked`] counts it: the path on which it was sent, or sent last if it had
-        /// been declared lost. `None`: it was in flight on several paths, and the peer does not report the path; no
-        /// path counts it.
+        /// The path whose [`AckInfo::newly_acked`] counts the chunk: the path on which it was sent, or last sent if it
+        /// had been declared lost. It is `None` if the chunk was in flight on several paths and the peer does not
+        /// report the path. Then no path counts the chunk.
         path: Option<PathId>,
     },
-    /// A SACK newly acknowledged something on a path; once per SACK and path.
+    /// A SACK newly acknowledged data on a path. The signal is sent once per SACK and path.
     Acked(&'a AckInfo),
-    /// A transmission was declared lost; once for each. The chunk waits to be sent again unless another transmission of
-    /// it is in flight or has arrived.
+    /// A transmission was declared lost. The chunk waits to be retransmitted unless another transmission of it is in
+    /// flight or has arrived.
     Lost {
         /// The chunk without that transmission.
         chunk: &'a ChunkInfo,
@@ -46,21 +48,21 @@ pub enum Signal<'a> {
         /// Verdict of the loss policy.
         cause: LossCause,
     },
-    /// Losses of one window: at most once per round trip by fast retransmit, and at each timeout; or a penalty
-    /// ([`LossTrigger::HeadOfLine`]), at most once per round trip, which with [`Rules::Linux`](super::Rules::Linux) is
-    /// a round trip of the faster path.
+    /// Losses of one window. The signal is sent at most once per round trip for losses that fast retransmit finds, and
+    /// at each timeout. It is also sent for a penalty ([`LossTrigger::HeadOfLine`]), at most once per round trip. With
+    /// [`Rules::Linux`](super::Rules::Linux) this is a round trip of the faster path.
     LossEvent {
         /// Path of the losses.
         path: PathId,
         /// Trigger of the loss event.
         trigger: LossTrigger,
-        /// Highest TSN in flight on the path then: recovery ends when it is acknowledged.
+        /// Highest TSN in flight on the path at that time. Recovery ends when it is acknowledged.
         highest: Tsn,
         /// Verdict of the loss policy on the first lost chunk.
         cause: LossCause,
     },
     /// Chunks that were declared lost on `path`, by miss indications or by a timeout, arrived after all. This signal
-    /// precedes the `Acked` of the SACK that shows it. Only if
+    /// precedes the `Acked` of the SACK that shows it. It is only sent if
     /// [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on.
     Spurious {
         /// Path on which the chunks were declared lost.
@@ -69,8 +71,8 @@ pub enum Signal<'a> {
         trigger: LossTrigger,
         /// Number of chunks.
         chunks: u32,
-        /// The path's limits before the loss event, if all losses of that event turned out to be spurious: the window
-        /// returns to them (RFC 4015).
+        /// The path's limits before the loss event, if all losses of that event turned out to be spurious. The window
+        /// then returns to these limits (RFC 4015).
         before: Option<Limit>,
     },
     /// Partial reliability gave up the chunk (RFC 3758 §3.5).
@@ -81,9 +83,9 @@ pub enum Signal<'a> {
     Arrived(&'a RxInfo),
     /// A report of the peer's scheme arrived. Reports in a packet precede its `Arrived`.
     Peer(&'a Report),
-    /// The peer reports the arrivals by each path. Only for schemes that request it
-    /// ([`Policy::hears_arrivals`](super::Policy::hears_arrivals)), and from peers that support it. This signal
-    /// precedes the SACK of the same packet.
+    /// The peer reports the arrivals by each path. Only schemes that request this signal
+    /// ([`Policy::hears_arrivals`](super::Policy::hears_arrivals)) receive it, and only if the peer supports it. This
+    /// signal precedes the SACK of the same packet.
     PeerArrivals(&'a PeerArrivals),
     /// A heartbeat was answered, or was not answered within the path's RTO.
     Heartbeat(&'a HeartbeatInfo),
@@ -102,13 +104,13 @@ pub struct ChunkInfo {
     pub len: u64,
     /// Stream of the chunk.
     pub stream: StreamId,
-    /// Time at which the chunk's message becomes worthless.
+    /// Time at which the chunk's message becomes useless.
     pub expires: Option<Instant>,
     /// Importance of its message.
     pub importance: Importance,
     /// Group of its message.
     pub group: Option<u64>,
-    /// Transmissions, oldest first. A copy is a second one at the same time.
+    /// Transmissions, oldest first. A copy is a further transmission at the same time.
     pub transmissions: SmallVec<[Transmission; 2]>,
     /// Number of times that the chunk was declared lost.
     pub losses: u8,
@@ -143,9 +145,10 @@ pub struct Transmission {
     pub path: PathId,
     /// Time of the transmission.
     pub at: Instant,
-    /// Next new TSN when it left: an acknowledged TSN at or above it was sent later than this transmission.
+    /// Next new TSN at the time of this transmission. An acknowledged TSN that is equal or greater was sent after this
+    /// transmission.
     pub next_tsn: Tsn,
-    /// True if the transmission counts in the path's window: neither acknowledged nor declared lost.
+    /// True if the transmission counts in the path's window, because it is neither acknowledged nor declared lost.
     pub in_flight: bool,
     /// Number of miss indications so far (RFC 9260 §7.2.4).
     pub misses: u8,
@@ -156,7 +159,7 @@ pub struct Transmission {
 }
 
 impl Transmission {
-    /// A transmission in flight that leaves on `path` at `at`. `next_tsn` is the next new TSN then.
+    /// Makes a transmission in flight that leaves on `path` at `at`. `next_tsn` is the next new TSN at that time.
     pub fn new(path: PathId, at: Instant, next_tsn: Tsn) -> Self {
         Transmission { path, at, next_tsn, in_flight: true, misses: 0, overtaken: None, lost: None }
     }
@@ -167,7 +170,8 @@ impl Transmission {
 pub struct DeclaredLost {
     /// Time of the declaration.
     pub at: Instant,
-    /// Miss indications or a timeout; `None`: the scheme declared it lost ([`Act::Lose`](super::Act::Lose)).
+    /// Trigger: miss indications or a timeout; `None` if the scheme declared the loss
+    /// ([`Act::Lose`](super::Act::Lose)).
     pub by: Option<LossTrigger>,
 }
 
@@ -182,7 +186,7 @@ pub struct AckInfo {
     pub cum_tsn: Tsn,
     /// True if the association's cumulative TSN moved.
     pub cum_advanced: bool,
-    /// True if the earliest outstanding TSN of this path was acknowledged: its pseudo-cumack moved (CUC).
+    /// True if the earliest outstanding TSN of this path was acknowledged: the pseudo-cumack of the path moved (CUC).
     pub pseudo_cum_advanced: bool,
     /// True if the pseudo-cumack of retransmissions sent on this path moved.
     pub rtx_pseudo_cum_advanced: bool,
@@ -190,23 +194,23 @@ pub struct AckInfo {
     pub earliest_outstanding: Option<Tsn>,
     /// Counted bytes newly acknowledged, by cumulative TSN or gap block.
     pub newly_acked: u64,
-    /// Part of these bytes that is known to have arrived by this path: sent nowhere else, or named by the peer
-    /// (ARRIVALS).
+    /// Part of these bytes that is known to have arrived by this path, because it was sent on no other path or the peer
+    /// named the path (ARRIVALS).
     pub proven: u64,
     /// Number of chunks newly acknowledged.
     pub newly_acked_chunks: u32,
-    /// Number of these chunks that had been declared lost, sent again or not: the retransmission queue shrinks by this
-    /// number.
+    /// Number of these chunks that had been declared lost, whether or not they were retransmitted. The retransmission
+    /// queue shrinks by this number.
     pub newly_acked_again: u32,
     /// Bytes in flight on the path before this SACK.
     pub flight_before: u64,
     /// True if nothing is in flight on the path any longer.
     pub all_acked: bool,
-    /// Round-trip time by Karn's rule: of a chunk sent once, on one path. If the acknowledgement may have been delayed,
-    /// the possible value that is nearest to the smoothed round-trip time.
+    /// Round-trip time by Karn's rule, measured with a chunk that was sent once and on one path. If the acknowledgement
+    /// may have been delayed, it is the possible value that is nearest to the smoothed round-trip time.
     pub rtt: Option<Duration>,
-    /// Time at which the newest chunk acknowledged here was sent, among those of which the arrived transmission is
-    /// known (Karn).
+    /// Time at which the newest acknowledged chunk of this path was sent. Only chunks count of which the arrived
+    /// transmission is known (Karn's rule).
     pub newest_sent: Option<Instant>,
     /// Lowest and highest TSN newly acknowledged on this path (SFR).
     pub newly_acked_range: Option<(Tsn, Tsn)>,
@@ -214,47 +218,47 @@ pub struct AckInfo {
     pub highest_newly_acked: Option<Tsn>,
     /// Highest TSN that the SACK acknowledges, including gap blocks.
     pub highest_reported: Tsn,
-    /// Number of paths with something newly acknowledged by this SACK.
+    /// Number of paths on which this SACK newly acknowledges data.
     pub paths_newly_acked: u8,
-    /// Number of DATA packets for which this SACK stands, if the peer reports it (DAC), else 1.
+    /// Number of DATA packets for which this SACK stands, if the peer reports this number (DAC), otherwise 1.
     pub dac_count: u8,
     /// Maximum time for which the peer may have delayed this acknowledgement after the path's newest packet arrived
-    /// (RFC 9260 §6.2): zero if that packet triggered it, SACK.Delay at most. Always zero unless
-    /// [`TransportConfig::ack_delays`](crate::config::TransportConfig::ack_delays) is on.
+    /// (RFC 9260 §6.2): It is zero if that packet triggered the acknowledgement, and at most SACK.Delay. It is always
+    /// zero unless [`TransportConfig::ack_delays`](crate::config::TransportConfig::ack_delays) is on.
     pub held: Duration,
-    /// Recent lateness of overtaken packets of this path. If the lateness is not zero, newly acknowledged chunks
-    /// count as progress even if the earliest outstanding TSN does not move, and round-trip times vary by the
-    /// lateness without a queue. Always zero unless
+    /// Recent lateness of overtaken packets of this path. If the lateness is not zero, newly acknowledged chunks count
+    /// as progress even if the earliest outstanding TSN does not move, and round-trip times vary by the lateness
+    /// without a queue. The value is always zero unless
     /// [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on.
     pub lateness: Duration,
 }
 
 impl AckInfo {
-    /// Minimum and maximum round-trip time of the newest packet acknowledged here, at `now`: the peer may have delayed
-    /// the acknowledgement, and packets that overtake each other vary by their lateness. `None`: the arrived
-    /// transmission is unknown.
+    /// Minimum and maximum possible round-trip time at `now` of the newest packet acknowledged on this path. The two
+    /// differ because the peer may have delayed the acknowledgement, and because the delays of packets that overtake
+    /// each other vary by their lateness. `None` if the arrived transmission is unknown.
     #[inline]
     pub fn newest_rtt(&self, now: Instant) -> Option<(Duration, Duration)> {
         let rtt = now.saturating_since(self.newest_sent?);
         Some((rtt.saturating_sub(self.held + self.lateness), rtt))
     }
 
-    /// Returns whether the window of `path` (this path, as it was before the acknowledgement) was full. The window, and
-    /// not the application, the peer or another path, then limited the sender, and may grow (RFC 9260 §7.2.1, RFC 9438
-    /// §5.8; RFC 7661 §4.1 calls a window validated of which half was used). Free room of less than one packet counts
-    /// as full.
+    /// Returns whether the window of `path` (this path, as it was before the acknowledgement) was full. In this case
+    /// the window, and not the application, the peer or another path, limited the sender, so that the window may grow
+    /// (RFC 9260 §7.2.1, RFC 9438 §5.8; by RFC 7661 §4.1 a window is validated if half of it was used). Free room of
+    /// less than one packet counts as full.
     #[inline]
     pub fn window_limited(&self, path: &PathView) -> bool {
         self.flight_before.saturating_add(path.mtu) > path.limit.cwnd
     }
 }
 
-/// Cause of a chunk's loss, as the loss policy judges.
+/// Cause of a chunk's loss, as decided by the loss policy.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum LossCause {
     /// A queue was full: the sender must slow down.
     Congestion,
-    /// The radio lost it: the window need not shrink.
+    /// The radio lost the chunk: the window need not shrink.
     Wireless,
     /// The path does not answer.
     PathFailure,
@@ -263,13 +267,14 @@ pub enum LossCause {
 /// Trigger of a declaration of loss.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum LossTrigger {
-    /// Sufficient miss indications.
+    /// A sufficient number of miss indications.
     FastRetransmit,
     /// T3-rtx expired.
     Timeout,
-    /// Nothing was lost: a buffer is full, and the data in flight on the path keep a faster path from sending new data
-    /// ([`HeadOfLine`](super::HeadOfLine)). Occurs only as a [`Signal::LossEvent`]. The window becomes smaller, or
-    /// stays if it is small or was already cut for this flight; losses and their causes are not affected.
+    /// No data were lost. A buffer is full, and the data in flight on the path keep a faster path from sending new data
+    /// ([`HeadOfLine`](super::HeadOfLine)). This trigger occurs only in a [`Signal::LossEvent`]. The window becomes
+    /// smaller, unless it is small or was already reduced for the same data in flight. Losses and their causes are not
+    /// affected.
     HeadOfLine,
 }
 
@@ -278,13 +283,14 @@ pub enum LossTrigger {
 pub struct LinkSample {
     /// Link of the counters.
     pub link: LinkId,
-    /// Path of the link; set by the core, one signal for each path over the link.
+    /// Path over the link. The core sets it, and sends one signal for each path over the link.
     pub path: Option<PathId>,
     /// Number of frames sent, counting each transmission.
     pub tx_frames: u64,
-    /// Number of sent frames in error that the link sent again.
+    /// Number of sent frames in error that the link repeated.
     pub tx_retries: u64,
-    /// Number of sent frames in error that the link gave up: with `tx_retries` all that were in error.
+    /// Number of sent frames in error that the link gave up. The sum of this number and `tx_retries` is the number of
+    /// all sent frames in error.
     pub tx_failed: u64,
     /// Number of frames received.
     pub rx_frames: u64,
@@ -298,22 +304,23 @@ pub struct LinkSample {
     pub snr_db: Option<f64>,
     /// Physical rate of the link.
     pub phy_rate: Option<Rate>,
-    /// Time and length of a packet of this side that left the link: dispersion for bandwidth estimators.
+    /// Time and length of a packet of this side that left the link. Bandwidth estimators use the dispersion of these
+    /// times.
     pub departure: Option<(Instant, u64)>,
 }
 
-/// An arrival at the receiver.
+/// Arrival of a packet at the receiver.
 #[derive(Clone, Debug)]
 pub struct RxInfo {
     /// Path by which the packet arrived.
     pub path: PathId,
     /// Bytes of the SCTP packet.
     pub bytes: u64,
-    /// Lowest and highest TSN in it; `None` for a padded HEARTBEAT.
+    /// Lowest and highest TSN in the packet; `None` for a padded HEARTBEAT.
     pub tsns: Option<(Tsn, Tsn)>,
-    /// True if a TSN in it was new.
+    /// True if a TSN in the packet was new.
     pub new: bool,
-    /// True if a TSN in it had arrived before.
+    /// True if a TSN in the packet had arrived before.
     pub duplicate: bool,
     /// True if TSNs are missing below the highest one received, after this packet.
     pub gap: bool,
@@ -328,11 +335,12 @@ pub struct RxInfo {
 /// A report of a scheme, as sent or as received.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Report {
-    /// Kind of the report: `0x100` and above (lower ones belong to the core).
+    /// Kind of the report: `0x100` and above (lower values belong to the core).
     pub kind: u16,
     /// Path that is the subject of the report.
     pub subject: Option<PathId>,
-    /// Path on which to send the report; `None` leaves the choice to the core. Received: path of arrival.
+    /// Path on which to send the report; `None` leaves the choice to the core. In a received report it is the path of
+    /// arrival.
     pub via: Option<PathId>,
     /// If true, the report is repeated until the peer has echoed it.
     pub reliable: bool,
@@ -345,13 +353,13 @@ pub struct Report {
 pub struct HeartbeatInfo {
     /// Path of the heartbeat.
     pub path: PathId,
-    /// Round-trip time; `None`: not answered within the RTO.
+    /// Round-trip time; `None` if the heartbeat was not answered within the RTO.
     pub rtt: Option<Duration>,
-    /// True if the scheme requested it, not the core.
+    /// True if the scheme and not the core requested the heartbeat.
     pub probe: bool,
     /// Time at which the heartbeat was sent.
     pub sent: Instant,
     /// True if a heartbeat that the scheme requested was answered after its timeout, or after the answer to a later
-    /// one. Such an answer shows that the path works, but not the present round-trip time.
+    /// one. Such an answer shows that the path works, but not its present round-trip time.
     pub late: bool,
 }

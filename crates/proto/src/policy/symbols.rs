@@ -1,9 +1,9 @@
-//! Coded symbols in the view of policies: blocks of source symbols, and a scheduler's choice of the next symbol.
+//! Coded symbols in the view of policies: blocks of source symbols, and the scheduler's choice of the next symbol.
 //!
 //! An association codes if [`TransportConfig::coding`](crate::config::TransportConfig::coding) is set and the peer can
-//! decode. In blocks every chunk is a symbol, and the scheduler chooses each when a path has room
+//! decode. In blocks every chunk is a symbol, and the scheduler chooses each symbol when a path has room
 //! ([`Scheduler::next_symbol`](super::Scheduler::next_symbol)). With repair, messages are sent as usual, and repair
-//! symbols in addition ([`Scheduler::next_repair`](super::Scheduler::next_repair)).
+//! symbols are sent in addition ([`Scheduler::next_repair`](super::Scheduler::next_repair)).
 
 use smallvec::SmallVec;
 
@@ -15,7 +15,8 @@ use crate::time::Instant;
 pub struct Symbol {
     /// Number of the symbol's block, or of the first source symbol that it covers.
     pub block: u32,
-    /// Number of source symbols that it covers: those of its block or window; 1 if it is the source symbol of a window.
+    /// Number of source symbols in the symbol's block, or in the window that a repair symbol covers; 1 for a source
+    /// symbol of a window.
     pub sources: u16,
     /// Kind of the symbol.
     pub kind: SymbolKind,
@@ -24,10 +25,10 @@ pub struct Symbol {
 /// A source symbol or a repair symbol.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum SymbolKind {
-    /// The source symbol with this index in its block. A source symbol is sent again when it is lost, as long as the
-    /// receiver needs it.
+    /// The source symbol with this index in its block. It is retransmitted after a loss as long as the receiver needs
+    /// it.
     Source(u16),
-    /// A sum of source symbols. A repair symbol is never sent again: another one replaces it.
+    /// A sum of source symbols. It is never retransmitted; another repair symbol replaces it.
     Repair,
 }
 
@@ -36,13 +37,14 @@ pub enum SymbolKind {
 pub struct BlockView {
     /// Number of the block. Blocks are numbered from 0 in the order of their messages, modulo 2³².
     pub number: u32,
-    /// Number of the block's source symbols so far; all of them once it is closed.
+    /// Number of the block's source symbols so far; all of them once the block is closed.
     pub sources: u16,
     /// True if no further source symbol joins it. Only closed blocks have repair symbols.
     pub closed: bool,
-    /// Number of the block's independent symbols that arrived, by acknowledgements. The block is done at `sources`.
+    /// Number of the block's independent symbols that arrived according to acknowledgements. The block is done when
+    /// this number equals `sources`.
     pub rank: u16,
-    /// Number of the block's source symbols that were sent: those with a lower index.
+    /// Number of the block's source symbols that were sent. These are the symbols with a lower index.
     pub sources_sent: u16,
     /// Number of the block's repair symbols that were sent.
     pub repairs_sent: u32,
@@ -108,21 +110,21 @@ pub enum SymbolChoice {
 /// A repair symbol that is due in addition to messages.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RepairOffer {
-    /// Counted bytes of the repair symbol's chunk: payload + 16 bytes.
+    /// Counted bytes of the chunk with the repair symbol: payload + 16 bytes.
     pub len: u64,
     /// Number of the first source symbol that it covers.
     pub first: u32,
     /// Number of source symbols that it covers.
     pub sources: u16,
-    /// Number of these symbols that were sent by each path slot and are not acknowledged; slots at the end may be
-    /// missing.
+    /// Number of these symbols that were sent on the path of each slot and are not acknowledged; slots at the end may
+    /// be missing.
     pub sent_on: SmallVec<[u32; 4]>,
-    /// Times at which the first and the last of these symbols become worthless.
+    /// Times at which the first and the last of these symbols become useless.
     pub expires: Option<(Instant, Instant)>,
 }
 
 impl RepairOffer {
-    /// Number of covered source symbols that were sent by `path` and are not acknowledged.
+    /// Number of covered source symbols that were sent on `path` and are not acknowledged.
     #[inline]
     pub fn sent_on(&self, path: PathId) -> u32 {
         self.sent_on.get(path.index()).copied().unwrap_or_default()

@@ -19,7 +19,7 @@ use crate::time::{Duration, Instant};
 /// Maximum number of acts of a scheme at a time ([`Policy::act`]), and of copies by acts that wait for room.
 pub const MOST_ACTS: usize = 256;
 
-/// The part that all policies share: they receive every signal and may request a [`Signal::Tick`].
+/// Interface of all policies: a policy receives every signal, and may request a [`Signal::Tick`].
 pub trait Policy: Debug + Send {
     /// Handles a signal.
     fn on_signal(&mut self, _view: &View<'_>, _signal: &Signal<'_>) {}
@@ -29,72 +29,75 @@ pub trait Policy: Debug + Send {
         None
     }
 
-    /// Returns the paths whose estimates and limits `signal` changes; it is a [`Signal::Sent`], [`Signal::Acked`],
-    /// [`Signal::Arrived`] or [`Signal::PeerArrivals`], which has no path of its own. The core then asks about no other
-    /// path. Called for estimators, after they have handled the signal, and for congestion control.
+    /// Returns the paths whose estimates and limits `signal` changes. The core then reads no values of other paths.
+    /// `signal` is a [`Signal::Sent`], [`Signal::Acked`], [`Signal::Arrived`] or [`Signal::PeerArrivals`]; the last one
+    /// has no path of its own. The core calls this for estimators, after they have handled the signal, and for
+    /// congestion control.
     fn moves(&self, _signal: &Signal<'_>) -> Moves {
         Moves::All
     }
 
-    /// Returns whether the policy needs [`Signal::Delivered`], a signal for each chunk that arrives. Called once, at
-    /// the beginning of the association. The signal is sent if any part of a scheme needs it.
+    /// Returns whether the policy needs [`Signal::Delivered`], a signal for each chunk that arrives. It is called once,
+    /// at the beginning of the association. The signal is sent if any part of a scheme needs it.
     fn hears_deliveries(&self) -> bool {
         false
     }
 
-    /// Returns whether the policy needs [`Signal::PeerArrivals`]. Called once, at the beginning of the association. The
-    /// peer is then asked to report arrivals by its clock.
+    /// Returns whether the policy needs [`Signal::PeerArrivals`]. It is called once, at the beginning of the
+    /// association. The peer is then asked to report arrivals by its clock.
     fn hears_arrivals(&self) -> bool {
         false
     }
 
-    /// Returns whether [`Policy::act`] ever returns an act. Called once, at the beginning of the association.
+    /// Returns whether [`Policy::act`] ever returns an act. It is called once, at the beginning of the association.
     fn acts(&self) -> bool {
         false
     }
 
     /// Returns the next spontaneous action. The core calls it if there was any signal other than [`Signal::Sent`] since
-    /// the last call, before anything more is sent, after it has processed all packets and timers of the moment and
-    /// each SACK completely. The core repeats the call until `None`, at most [`MOST_ACTS`] times. Each act is executed
-    /// before the next call, whose `view` and `flight` show its effects. Signals that acts cause (`Lost`) are not a
-    /// reason to call again.
+    /// the last call. It first processes all packets and timers that are due, and each SACK completely, and sends no
+    /// more data before the call. It repeats the call until the result is `None`, at most [`MOST_ACTS`] times. Each act
+    /// is executed before the next call, whose `view` and `flight` show its effects. Signals that acts cause (`Lost`)
+    /// do not cause another call.
     fn act(&mut self, _view: &View<'_>, _flight: &Flight<'_>) -> Option<Act> {
         None
     }
 
-    /// Returns rates for an encoder; `None`: unknown. Called after a signal, at most every 100 ms. The first part of a
-    /// scheme that returns rates counts, the scheduler before the congestion control.
+    /// Returns rates for an encoder; `None` if they are unknown. It is called after a signal, at most every 100 ms. The
+    /// result of the first part of a scheme that returns rates counts; the scheduler is called before the congestion
+    /// control.
     fn advice(&self, _view: &View<'_>) -> Option<Advice> {
         None
     }
 
-    /// Adds sentences on the policy's state for people, such as "the peer does not speak REPORT: …". Called rarely, for
-    /// displays.
+    /// Adds sentences on the policy's state for people, such as "the peer does not speak REPORT: …". It is called
+    /// rarely, for display.
     fn diagnostics(&self, _view: &View<'_>, _out: &mut Vec<&'static str>) {}
 
-    /// Adds the policy's own counters: name, and count since the association began. Also called rarely.
+    /// Adds the policy's own counters, each with its name and its count since the association began. It is called
+    /// rarely.
     fn counters(&self, _out: &mut Vec<(&'static str, u64)>) {}
 }
 
-/// Measures paths. Several estimators run in parallel, and each writes its own fields.
+/// Measurement of paths. Several estimators run in parallel, and each writes other fields.
 pub trait PathEstimator: Policy {
     /// Writes the estimates of `path`.
     fn estimate(&self, path: PathId, out: &mut Estimate);
 }
 
-/// Decides which chunks are lost, the cause, and where they are sent again.
+/// Decisions about losses: which chunks are lost, for what cause, and on which paths they are retransmitted.
 pub trait LossPolicy: Policy {
     /// Returns the number of miss indications that `ack` (of the chunk's path) adds to a chunk that it leaves
     /// unacknowledged.
     fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8;
 
-    /// Returns the chunks for which [`LossPolicy::misses`] may be more than 0 for `ack`: the core asks about no other
-    /// chunk, so that a SACK causes no work for the others.
+    /// Returns the chunks for which [`LossPolicy::misses`] may be more than 0 for `ack`: The core does not call it for
+    /// other chunks, so that a SACK causes no work for them.
     fn miss_scope(&self, _view: &View<'_>, _ack: &AckInfo) -> MissScope {
         MissScope::ALL
     }
 
-    /// Number of miss indications that make a loss.
+    /// Returns the number of miss indications after which a chunk is lost.
     fn threshold(&self, _path: PathId) -> u8 {
         3
     }
@@ -104,25 +107,26 @@ pub trait LossPolicy: Policy {
         LossCause::Congestion
     }
 
-    /// Returns where to send a lost chunk again. Called at each opportunity until it is sent.
+    /// Returns how to retransmit a lost chunk. It is called at each opportunity until the chunk is sent.
     fn retransmit(&mut self, view: &View<'_>, chunk: &ChunkInfo, cause: LossCause) -> Retransmit;
 }
 
 /// Handling of a lost chunk.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Retransmit {
-    /// Send it on this path as soon as its window has room.
+    /// Send the chunk on this path as soon as the path's window has room.
     On(PathId),
     /// Ask again at the next opportunity.
     Hold,
     /// The scheduler decides, before new data: [`Scheduler::next`] is called with a [`Backlog`] that describes this
     /// chunk, and each path of its [`Assignment`] gets a copy. The assignment is only for this chunk.
     Requeue,
-    /// Give up the message. For a reliable message this is refused, and the chunk is held.
+    /// Give up the message. This is refused for a reliable message, and the chunk is then held.
     Abandon,
 }
 
-/// Decides the limits of data in flight. There is one object for the whole association, so that windows can be coupled.
+/// Decisions about the limits of data in flight. There is one object for the whole association, so that windows can be
+/// coupled.
 pub trait CongestionControl: Policy {
     /// Limit of `path`.
     fn limit(&self, path: PathId) -> Limit;
@@ -132,7 +136,7 @@ pub trait CongestionControl: Policy {
         None
     }
 
-    /// Adds values of `path` other than its limit: names and values for series of a run. Called rarely, for
+    /// Adds values of `path` other than its limit: names and values for series of a run. It is called rarely, for
     /// measurements.
     fn gauges(&self, _path: PathId, _out: &mut Vec<(&'static str, f64)>) {}
 }
@@ -140,18 +144,20 @@ pub trait CongestionControl: Policy {
 /// Data that wait to be sent.
 #[derive(Copy, Clone, PartialEq, Default, Debug)]
 pub struct Backlog {
-    /// Payload bytes that wait for the scheduler: not yet sent, or lost and left to it ([`Retransmit::Requeue`]).
+    /// Payload bytes that wait for the scheduler: bytes not yet sent, and lost bytes that are left to the scheduler
+    /// ([`Retransmit::Requeue`]).
     pub bytes: u64,
     /// Number of messages that are not completely sent.
     pub messages: usize,
-    /// Counted bytes of the next chunk, which belongs to the oldest message unless it was lost before: payload + 16
-    /// bytes.
+    /// Counted bytes of the next chunk: payload + 16 bytes. The chunk belongs to the oldest message, or is a lost
+    /// chunk.
     pub next_len: u64,
     /// Unsent payload bytes of the oldest message, including the next chunk; 0 for a retransmission.
     pub rest: u64,
-    /// True if a part of that message was sent: giving it up wastes that part. False for a retransmission.
+    /// True if a part of that message was sent, which would be wasted if the message was given up. False for a
+    /// retransmission.
     pub begun: bool,
-    /// Time at which the next chunk's message becomes worthless, whether the chunk is new or lost.
+    /// Time at which the next chunk's message becomes useless, whether the chunk is new or lost.
     pub next_expires: Option<Instant>,
     /// True if the next chunk was lost before and left to the scheduler; `tried` has its earlier paths.
     pub retransmission: bool,
@@ -169,14 +175,14 @@ pub struct Backlog {
 /// ([`Assignment::nowhere`]).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Assignment {
-    /// Paths of the chunks: each chunk is sent on every one of them, once it has room and unless the chunk has arrived
-    /// or was lost by then.
+    /// Paths of the chunks. Each chunk is sent on every one of these paths once the path has room, unless the chunk has
+    /// arrived or was lost by then.
     pub paths: SmallVec<[PathId; 4]>,
-    /// Maximum number of chunks. The core stops when the room is used up, and asks again. A retransmission counts as
-    /// one.
+    /// Maximum number of chunks. The core stops when the room is used up, and then calls the scheduler again. A
+    /// retransmission counts as one chunk.
     pub chunks: u32,
-    /// Importance of the messages, which must have an entry in [`Backlog::heads`]; `None`: the oldest message of all.
-    /// The importance has no effect on a retransmission.
+    /// Importance of the messages, which must have an entry in [`Backlog::heads`]; `None` selects the oldest message of
+    /// all. It has no effect on a retransmission.
     pub importance: Option<Importance>,
     /// Reason for giving up the message if there is no path.
     pub why: GiveUp,
@@ -201,17 +207,17 @@ impl Assignment {
     }
 }
 
-/// Decides the paths of new data.
+/// Decisions about the paths of new data.
 pub trait Scheduler: Policy {
-    /// Returns the next assignment. Called while data wait and some path has room. `None` holds everything until the
-    /// next signal, or until pacing lets a path send again.
+    /// Returns the next assignment. It is called while data wait and some path has room. `None` holds all data until
+    /// the next signal, or until pacing lets a path send again.
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment>;
 
-    /// Returns the path whose window should shrink because its data in flight block other paths. Called after
-    /// [`Scheduler::next`] has held everything back, and when a buffer is full while a path has room
-    /// ([`View::blocked`]). The congestion control receives a [`Signal::LossEvent`] with [`LossTrigger::HeadOfLine`]
-    /// and decides on the effect; then the scheduler is asked for data again. The result is ignored if nothing is in
-    /// flight on the path, or if the last penalty there, for any reason, is less than a round trip of the path ago.
+    /// Returns the path whose window should shrink because its data in flight block other paths. It is called after
+    /// [`Scheduler::next`] has held all data back, and when a buffer is full while a path has room ([`View::blocked`]).
+    /// The congestion control receives a [`Signal::LossEvent`] with [`LossTrigger::HeadOfLine`] and decides on the
+    /// effect. Then the scheduler is called for data again. The result is ignored if nothing is in flight on the path,
+    /// or if less than a round trip of the path has passed since its last penalty, for any reason.
     ///
     /// [`TransportConfig::head_of_line`](crate::config::TransportConfig::head_of_line) sets the core's own handling of
     /// full buffers.
@@ -219,10 +225,10 @@ pub trait Scheduler: Policy {
         None
     }
 
-    /// Returns the next symbol and its path if the association codes in blocks ([`View::blocks`]). Called in place of
-    /// [`Scheduler::next`] while a path has room, once for each symbol. `None` holds everything until the next signal.
-    /// An impossible result (no room, no such block, nothing of it left to send, a repair symbol of an open block) is
-    /// counted as refused, and also holds everything.
+    /// Returns the next symbol and its path if the association codes in blocks ([`View::blocks`]). It is called in
+    /// place of [`Scheduler::next`] while a path has room, once for each symbol. `None` holds all data until the next
+    /// signal. A result that is not possible is counted as refused, and also holds all data: if the path has no room,
+    /// there is no such block, the block has no source symbol left to send, or a repair symbol is of an open block.
     ///
     /// The default sends only source symbols, in order, each on the path that [`Scheduler::next`] would choose.
     fn next_symbol(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<SymbolAssignment> {
@@ -232,11 +238,10 @@ pub trait Scheduler: Policy {
     }
 
     /// Returns the path of a repair symbol that is due in addition to messages ([`crate::coding::RepairCoding`]);
-    /// `None`: not now. The method is called again with the next chunk.
+    /// `None` if the symbol is not to leave now. It is called again with the next chunk.
     ///
     /// The default considers the paths with room on which the symbol would arrive before the last of its sources is
-    /// worthless. The default takes the one that carried the fewest of these sources; equal ones rank by round-trip
-    /// time.
+    /// useless. It takes the path that carried the fewest of these sources; ties go to the lowest round-trip time.
     fn next_repair(&mut self, view: &View<'_>, offer: &RepairOffer) -> Option<PathId> {
         let arrives = |p: &PathView| view.now + p.srtt.unwrap_or_default() / 2;
         let in_time = |p: &&PathView| offer.expires.is_none_or(|(_, last)| arrives(p) < last);
@@ -248,7 +253,7 @@ pub trait Scheduler: Policy {
 /// Occasions on which a feedback policy may add reports to a packet.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum ReportTrigger {
-    /// Reports that precede DATA on this path. The reports must fit [`Feedback::overhead`].
+    /// Reports that precede DATA on this path. Their size is at most [`Feedback::overhead`].
     Data(PathId),
     /// Reports that accompany a SACK on this path.
     Sack(PathId),
@@ -256,17 +261,18 @@ pub enum ReportTrigger {
     Heartbeat(PathId),
     /// Reports that accompany a HEARTBEAT ACK.
     HeartbeatAck(PathId),
-    /// Reports after any signal, in their own packets.
+    /// Reports after any signal, in packets of their own.
     Tick,
 }
 
 /// Time and path of an acknowledgement.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct AckDecision {
-    /// If true, the SACK is sent at once; otherwise at every second packet or after SACK.Delay.
+    /// If true, the SACK is sent at once. Otherwise it is sent at every second packet or after SACK.Delay.
     pub now: bool,
-    /// Path of the acknowledgement; `None`: the return paths that the peer requested ([`Feedback::return_paths`]), in
-    /// turn, if any of them works; else the path of the data, or another one if that seems dead.
+    /// Path of the acknowledgement. If `None`, the acknowledgements take the return paths that the peer requested
+    /// ([`Feedback::return_paths`]) in turn, if any of them works. Otherwise they take the path of the data, or another
+    /// path if that path seems dead.
     pub via: Option<PathId>,
 }
 
@@ -283,10 +289,11 @@ pub struct Probe {
 
 /// Feedback of both sides: reports to the peer's scheme, and times of acknowledgements.
 pub trait Feedback: Policy {
-    /// Adds reports for `trigger` to `out`.
+    /// Adds the reports for `trigger` to `out`.
     fn reports(&mut self, _view: &View<'_>, _trigger: ReportTrigger, _out: &mut Vec<Report>) {}
 
-    /// Bytes reserved in each DATA packet for `ReportTrigger::Data` reports: REPORT chunk header and items.
+    /// Number of bytes reserved in each DATA packet for reports of `ReportTrigger::Data`, with the REPORT chunk header
+    /// and the items.
     fn overhead(&self) -> usize {
         0
     }
@@ -296,24 +303,25 @@ pub trait Feedback: Policy {
         AckDecision { now: rx.gap || rx.filled || rx.duplicate || rx.immediate, via: None }
     }
 
-    /// Returns the paths by which the peer's SACKs should return, at most four (the first by their numbers). An empty
-    /// set leaves the choice to the peer. Called after each input and timeout with another signal than
+    /// Returns the paths by which the peer's SACKs should return, of which the four with the lowest ids count. An empty
+    /// set leaves the choice to the peer. It is called after each input and timeout with a signal other than
     /// [`Signal::Arrived`], if the scheme receives arrivals ([`Policy::hears_arrivals`]). The peer's core alternates
-    /// its SACKs over those paths that work there, unless its own scheme names a path ([`AckDecision::via`]), or data
-    /// arrive again, so that an earlier SACK must have been lost. A signed report announces a change, at most every 100
-    /// ms. A change that is too early for a report is asked for again after the next input.
+    /// its SACKs over the paths of the set that work at its end. It does not do so if its own scheme names a path
+    /// ([`AckDecision::via`]), or if data arrive again, which shows that an earlier SACK was lost. A signed report
+    /// announces a change of the set, at most every 100 ms. After a change that is too early for a report, this method
+    /// is called again after the next input.
     fn return_paths(&mut self, _view: &View<'_>) -> PathSet {
         PathSet::default()
     }
 
-    /// Returns heartbeats to send now, in addition to the core's own.
+    /// Returns heartbeats to send now, in addition to those of the core.
     fn probe(&mut self, _view: &View<'_>) -> Option<Probe> {
         None
     }
 }
 
 /// All policies of an association, as the core calls them. Most schemes are [`super::Parts`]. A scheme whose parts read
-/// each other's state implements this trait and the traits of its parts itself, and returns itself for them.
+/// each other's state implements this trait and the traits of its parts, and returns itself as each part.
 ///
 /// The core calls [`observe`](Self::observe) and [`react`](Self::react) in place of [`Policy::on_signal`].
 pub trait Scheme: Policy {
@@ -330,15 +338,15 @@ pub trait Scheme: Policy {
     /// `PathView::limit`.
     fn react(&mut self, view: &View<'_>, signal: &Signal<'_>);
 
-    /// The loss policy: which chunks are lost, the cause, and where they are sent again.
+    /// Returns the loss policy, which decides which chunks are lost, for what cause, and how they are retransmitted.
     fn loss(&mut self) -> &mut dyn LossPolicy;
 
-    /// The congestion control: limits of data in flight.
+    /// Returns the congestion control, which limits the data in flight.
     fn congestion(&self) -> &dyn CongestionControl;
 
-    /// The scheduler: paths of new data.
+    /// Returns the scheduler, which chooses the paths of new data.
     fn scheduler(&mut self) -> &mut dyn Scheduler;
 
-    /// The feedback: times of acknowledgements, and reports to the peer.
+    /// Returns the feedback policy, which decides on acknowledgements and on reports to the peer.
     fn feedback(&mut self) -> &mut dyn Feedback;
 }

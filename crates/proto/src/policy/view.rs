@@ -14,12 +14,12 @@ use crate::units::Rate;
 /// Reachability of a path (RFC 9260 §8.2, RFC 7829 §4.2).
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum PathState {
-    /// The peer has not yet echoed a nonce from there: no data (RFC 9260 §5.4).
+    /// The peer has not yet echoed a nonce from the path's address, so that the path carries no data (RFC 9260 §5.4).
     Unconfirmed,
     /// The path is usable.
     Active,
-    /// Errors were counted, but the path is not given up: it is probed, and used only if nothing better is left (RFC
-    /// 7829).
+    /// Errors were counted, but not enough for an inactive path. The path is probed, and carries data only if no better
+    /// path is left (RFC 7829).
     PotentiallyFailed,
     /// There were more errors than Path.Max.Retrans.
     Inactive,
@@ -32,11 +32,11 @@ pub enum PathState {
 /// Limits of data in flight on a path, by its congestion control.
 #[derive(Copy, Clone, PartialEq, Default, Debug)]
 pub struct Limit {
-    /// Congestion window in bytes of DATA chunks. For an active path the core never lets it fall below one packet.
+    /// Congestion window in bytes of DATA chunks. The core uses at least one packet for an active path.
     pub cwnd: u64,
     /// Slow-start threshold in bytes, if the algorithm has one.
     pub ssthresh: Option<u64>,
-    /// Rate for pacing.
+    /// Rate for pacing, if the algorithm paces.
     pub pacing: Option<Rate>,
 }
 
@@ -46,25 +46,25 @@ pub const QUEUE: &str = "queue";
 /// Name of [`Estimate::silence`] in traces.
 pub const SILENCE: &str = "silence";
 
-/// Minimum [`Estimate::silence`] of a path on which nothing is expected to arrive for now.
+/// Value of [`Estimate::silence`] from which on no data are expected to arrive by the path for now.
 pub const SUSPECTED: f64 = 3.0;
 
-/// Estimates of a path. `None`: no part of this association estimates the value.
+/// Estimates of a path. A value is `None` if no part of this association estimates it.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Estimate {
     /// Available bandwidth.
     pub bandwidth: Option<Rate>,
     /// Rate at which data are acknowledged.
     pub delivery_rate: Option<Rate>,
-    /// Time at which a sample that the path itself limited last agreed with the delivery rate.
+    /// Time at which a sample that the path itself limited last confirmed or changed the delivery rate.
     pub tested: Option<Instant>,
-    /// Queueing delay in seconds. A scheme that measures it gives up messages that would be late.
+    /// Queueing delay in seconds. A scheme that measures the delay gives up messages that would be late.
     pub queue: Option<f64>,
-    /// A scheme's rating of the path's silence, see [`SUSPECTED`].
+    /// Rating of the path's silence by the scheme; see [`SUSPECTED`].
     pub silence: Option<f64>,
     /// Probability that a packet is lost.
     pub loss: Option<f64>,
-    /// Minimum round-trip time: the path without its queues.
+    /// Minimum round-trip time, which is that of the path without queues.
     pub reference_rtt: Option<Duration>,
     /// Probability that a frame is in error on the access link.
     pub frame_error_rate: Option<f64>,
@@ -77,7 +77,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Values that have a name in traces but no field, and the extras.
+    /// Values that have a name in traces but no field, and the extra values.
     pub fn named(&self) -> impl Iterator<Item = (&'static str, f64)> + use<'_> {
         let tested = self.tested.map(|at| at.as_secs_f64());
         let named = [(QUEUE, self.queue), ("delivery rate tested", tested), (SILENCE, self.silence)];
@@ -85,13 +85,13 @@ impl Estimate {
         named.chain(self.extra.iter().copied())
     }
 
-    /// Value of the named extra.
+    /// Value of the extra value `name`.
     #[inline]
     pub fn extra(&self, name: &str) -> Option<f64> {
         self.extra.iter().find(|(n, _)| same(n, name)).map(|(_, v)| *v)
     }
 
-    /// Sets the named extra.
+    /// Sets the extra value `name`.
     #[inline]
     pub fn set_extra(&mut self, name: &'static str, value: f64) {
         match self.extra.iter_mut().find(|(n, _)| same(n, name)) {
@@ -101,20 +101,21 @@ impl Estimate {
     }
 }
 
-/// Returns whether two names are equal: most often they are one constant.
+/// Returns whether two names are equal. Usually both are the same constant.
 #[inline]
 fn same(a: &str, b: &str) -> bool {
     core::ptr::eq(a, b) || a == b
 }
 
-/// One path, as measured by the core and judged by the scheme.
+/// State of one path: measurements of the core, and results of the scheme.
 #[derive(Clone, Debug)]
 pub struct PathView {
     /// Identifier of the path.
     pub id: PathId,
     /// Reachability of the path.
     pub state: PathState,
-    /// Largest DATA chunk that fits a packet, including the 16-byte header: the "MTU" of window formulas (PMDCS).
+    /// Largest DATA chunk that fits a packet, including its header of 16 bytes. It is the "MTU" of window formulas
+    /// (PMDCS).
     pub mtu: u64,
     /// Smoothed round-trip time; `None` before the first sample.
     pub srtt: Option<Duration>,
@@ -126,8 +127,9 @@ pub struct PathView {
     pub min_rtt: Option<Duration>,
     /// Retransmission timeout, with back-off and bounds.
     pub rto: Duration,
-    /// SACK.Delay of the peer: a lone packet's acknowledgement may be later by it than the round-trip time of the path.
-    /// Zero unless [`TransportConfig::ack_delays`](crate::config::TransportConfig::ack_delays) is on.
+    /// SACK.Delay of the peer. The acknowledgement of a single packet may take longer than the path's round-trip time
+    /// by this delay. It is zero unless [`TransportConfig::ack_delays`](crate::config::TransportConfig::ack_delays) is
+    /// on.
     pub ack_delay: Duration,
     /// Number of consecutive errors (RFC 9260 §8.2).
     pub error_count: u32,
@@ -135,9 +137,9 @@ pub struct PathView {
     pub in_flight: u64,
     /// Number of chunks in flight.
     pub in_flight_chunks: u32,
-    /// Time at which DATA last left on it.
+    /// Time at which DATA last left on the path.
     pub last_sent: Option<Instant>,
-    /// Link of the driver under the path.
+    /// Link of the driver over which the path runs.
     pub link: LinkId,
     /// Costs of data on that link.
     pub tariff: Tariff,
@@ -163,8 +165,8 @@ impl PathView {
         self.room() > 0
     }
 
-    /// Usual maximum time of an answer: `rto` before its lower bound, srtt + 4·rttvar, with the peer's SACK.Delay as
-    /// minimum of the latter.
+    /// Usual maximum time of an answer: srtt + 4·rttvar, without the lower bound of `rto`. The second term is at least
+    /// the peer's SACK.Delay.
     #[inline]
     pub fn rto_raw(&self) -> Option<Duration> {
         self.srtt.map(|s| s + (4 * self.rttvar).max(self.ack_delay))
@@ -185,9 +187,9 @@ pub struct View<'a> {
     /// Path on which the last new DATA left.
     pub last_path_used: Option<PathId>,
     /// Path that the application requested ([`crate::association::Association::set_primary`]), once it is confirmed.
-    /// Until then, and without a request, the path of the handshake.
+    /// Until then, and without a request, it is the path of the handshake.
     pub primary: PathId,
-    /// True if the peer supports REPORT: delayed-ack counts and reports reach it.
+    /// True if the peer supports REPORT, so that it reads reports and counts of delayed acknowledgements.
     pub peer_reports: bool,
     /// Chunk that prevents new data from being sent although a usable path has room.
     pub blocked: Option<Blocked>,
@@ -196,9 +198,9 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Paths to which data may go: the active ones; without any, the potentially failed one with the fewest errors;
-    /// without any, the inactive one with the fewest errors. A sender with a path thus never falls silent (RFC 9260
-    /// §8.2, RFC 7829 §4.2).
+    /// Paths to which data may go: the active paths; without any, the potentially failed path with the fewest errors;
+    /// without any, the inactive path with the fewest errors. A sender with a path therefore never stops sending (RFC
+    /// 9260 §8.2, RFC 7829 §4.2).
     #[inline]
     pub fn usable(&self) -> PathSet {
         let mut active = PathSet::default();

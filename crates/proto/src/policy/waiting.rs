@@ -6,10 +6,11 @@ use crate::tx::{ByAge, SendQueue, chunks_of};
 
 /// Maximum number of runs that [`Flight::waiting`](super::Flight::waiting) returns.
 pub const MOST_WAITING: usize = 256;
-/// Maximum number of messages that it reads.
+/// Maximum number of messages that [`Flight::waiting`](super::Flight::waiting) reads.
 const MOST_MESSAGES: usize = 4096;
 
-/// Consecutive waiting messages with the same importance and group; without a group, with the same end of lifetime.
+/// Consecutive waiting messages with the same importance and group. Messages without a group must have the same end of
+/// lifetime.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Waiting {
     /// Number of the first message. Numbers rise with each submitted message.
@@ -18,10 +19,10 @@ pub struct Waiting {
     pub importance: Importance,
     /// Group of the messages.
     pub group: Option<u64>,
-    /// Time at which the last of them becomes worthless; `None`: one of them never does.
+    /// Time at which the last of them becomes useless; `None` if one of them never does.
     pub expires: Option<Instant>,
-    /// Unsent bytes, with 16 for the header of each chunk, and the bytes of the repair header if there are repair
-    /// symbols.
+    /// Number of unsent bytes, including 16 bytes for the header of each chunk, and the repair header if there are
+    /// repair symbols.
     pub bytes: u64,
     /// True if a part of the first message was sent.
     pub begun: bool,
@@ -43,14 +44,15 @@ impl Waiting {
 #[derive(Clone, Debug)]
 pub(super) struct Runs<'a> {
     messages: core::iter::Take<ByAge<'a>>,
-    /// Maximum payload of a chunk, and the bytes that it counts in addition.
+    /// Maximum payload of a chunk, and number of bytes that are counted in addition to the payload.
     chunk: (usize, usize),
     /// First message of the next run.
     next: Option<Waiting>,
 }
 
 impl<'a> Runs<'a> {
-    /// Creates the runs of `queue`, whose chunks have at most `max` bytes of payload and count `beside` bytes more.
+    /// Creates the runs of `queue`, whose chunks have at most `max` bytes of payload. `beside` more bytes are counted
+    /// for each chunk.
     pub fn new(queue: &'a SendQueue, max: usize, beside: usize) -> Self {
         let messages = queue.by_age().take(MOST_MESSAGES);
         let mut runs = Runs { messages, chunk: (max, beside), next: None };

@@ -1,5 +1,6 @@
 //! Windows of RFC 9260 §7.2 over all paths: slow start, recovery, timeout and idle decay. The growth in congestion
-//! avoidance and the share after a loss are a strategy, so that coupled windows use the same shell.
+//! avoidance, and the share that remains after a loss, are exchangeable ([`Avoidance`]), so that coupled windows use
+//! the same code.
 
 use super::avoidance::{Avoidance, CongestionEvent, Progress};
 use super::spared::SparedLosses;
@@ -30,7 +31,7 @@ struct Slot {
 }
 
 impl<A: Avoidance> Aimd<A> {
-    /// Creates windows that follow `config` and `avoidance`.
+    /// Makes windows that follow `config` and `avoidance`.
     pub fn new(config: WindowConfig, avoidance: A) -> Self {
         Aimd { config, avoidance, paths: Vec::new(), spared: SparedLosses::default() }
     }
@@ -40,7 +41,7 @@ impl<A: Avoidance> Aimd<A> {
         self.paths.get(path.index())?.as_ref().map(|s| &s.window)
     }
 
-    /// Takes over state and MTU of a path that changed, or is seen for the first time.
+    /// Takes the state and MTU of a path that changed, or is seen for the first time.
     fn meet(&mut self, view: &View<'_>, path: PathId) {
         let Some(now) = view.paths.get(path.index()) else { return };
         if self.paths.len() <= path.index() {

@@ -1,5 +1,6 @@
-//! Congestion avoidance as a strategy: the growth of windows outside slow start, and the share that a loss leaves. A
-//! shell ([`Aimd`](super::Aimd), or TCP's) does the rest: slow start, recovery, timeouts, idle time.
+//! Congestion avoidance as an exchangeable part: the growth of windows outside slow start, and the share that remains
+//! after a loss. The windows that contain it ([`Aimd`](super::Aimd), or TCP's windows) handle slow start, recovery,
+//! timeouts and idle time.
 
 use core::fmt::Debug;
 
@@ -7,39 +8,40 @@ use crate::policy::{LossTrigger, PathId, PathState, Signal, View};
 use crate::time::Duration;
 
 /// Growth and decrease of windows in congestion avoidance. There is one object for all paths of an association or
-/// connection, so that windows can be coupled and states kept over several paths; [`PerPath`] has a separate object for
-/// each path.
+/// connection, so that windows can be coupled and a state may cover several paths. [`PerPath`] has a separate object
+/// for each path.
 pub trait Avoidance: Debug + Send {
-    /// Handles a signal. The call precedes the calls that the same signal causes: a [`Signal::Acked`] precedes
+    /// Handles a signal. This call precedes the calls that the same signal causes: a [`Signal::Acked`] precedes
     /// `increase`, a [`Signal::LossEvent`] precedes `decrease`.
     fn on_signal(&mut self, _view: &View<'_>, _signal: &Signal<'_>) {}
 
     /// Returns the bytes by which the window grows. A negative number shrinks the window, but not below one segment.
     fn increase(&mut self, now: &Progress<'_>) -> f64;
 
-    /// Returns the share of the window that a congestion event leaves. The other rules of the shell (floor, one segment
-    /// after a timeout) do not change.
+    /// Returns the share of the window that remains after a congestion event. The other rules of the windows (floor,
+    /// one segment after a timeout) still apply.
     fn decrease(&mut self, _event: &CongestionEvent<'_>) -> f64 {
         0.5
     }
 
-    /// Ends congestion avoidance on `path` without a loss: the next increase there starts anew.
+    /// Ends congestion avoidance on `path` without a loss. The next increase on the path begins a new stage.
     fn pause(&mut self, _path: PathId) {}
 
-    /// Returns whether slow start ends with this acknowledgement although nothing was lost: the threshold becomes the
-    /// window. TCP's shell calls it for each acknowledgement that lets a window below its threshold grow.
+    /// Returns whether slow start ends with this acknowledgement although no loss occurred. The threshold then becomes
+    /// equal to the window. TCP's windows call it for each acknowledgement that lets a window below its threshold grow.
     fn ends_slow_start(&mut self, _now: &Progress<'_>) -> bool {
         false
     }
 
-    /// Adds values of `path` other than windows and thresholds: names and values for series of a run. Called rarely.
+    /// Adds values of `path` other than windows and thresholds: names and values for series of a run. It is called
+    /// rarely.
     fn gauges(&self, _path: PathId, _out: &mut Vec<(&'static str, f64)>) {}
 }
 
 /// Acknowledged bytes in congestion avoidance.
 #[derive(Debug)]
 pub struct Progress<'a> {
-    /// All paths. [`PathView::limit`](crate::policy::PathView) has the windows of the others.
+    /// State of all paths. [`PathView::limit`](crate::policy::PathView) has their windows.
     pub view: &'a View<'a>,
     /// Path on which the bytes were acknowledged.
     pub path: PathId,
@@ -48,7 +50,7 @@ pub struct Progress<'a> {
     pub acked: f64,
     /// MTU (PMDCS) or SMSS in bytes.
     pub segment: f64,
-    /// Window of the path before, in bytes.
+    /// Window of the path before the increase, in bytes.
     pub cwnd: f64,
     /// Time since the previous increase, or since sending began again after a pause.
     pub passed: Duration,
@@ -60,7 +62,7 @@ impl Progress<'_> {
         self.view[self.path].srtt
     }
 
-    /// One segment per window: the increase of a path by itself (RFC 9260 §7.2.2, RFC 5681 §3.1), in bytes.
+    /// Increase of an uncoupled path in bytes: one segment per acknowledged window (RFC 9260 §7.2.2, RFC 5681 §3.1).
     pub fn reno(&self) -> f64 {
         self.acked * self.segment / self.cwnd
     }
@@ -69,7 +71,7 @@ impl Progress<'_> {
 /// Losses of one window.
 #[derive(Debug)]
 pub struct CongestionEvent<'a> {
-    /// All paths.
+    /// State of all paths.
     pub view: &'a View<'a>,
     /// Path of the losses.
     pub path: PathId,
@@ -77,12 +79,12 @@ pub struct CongestionEvent<'a> {
     pub trigger: LossTrigger,
     /// MTU (PMDCS) or SMSS in bytes.
     pub segment: f64,
-    /// Window of the path before, in bytes.
+    /// Window of the path before the decrease, in bytes.
     pub cwnd: f64,
 }
 
-/// One segment more per round trip, and half of the window after a loss, separately for each path (RFC 9260 §7.2, RFC
-/// 5681 §3.1).
+/// Congestion avoidance with one more segment per round trip, and half of the window after a loss, separately for each
+/// path (RFC 9260 §7.2, RFC 5681 §3.1).
 ///
 /// | RFC | here |
 /// |---|---|
@@ -97,21 +99,21 @@ impl Avoidance for Reno {
     }
 }
 
-/// One `A` per path, each a copy of the initial state: for windows that do not read each other.
+/// One `A` per path, each made as a copy of the initial state, for windows that do not depend on each other.
 #[derive(Clone, Debug)]
 pub struct PerPath<A> {
     new: A,
-    /// States by path slot; `None` while nothing has happened there.
+    /// States by path slot; `None` until an event on the path.
     paths: Vec<Option<A>>,
 }
 
 impl<A: Avoidance + Clone> PerPath<A> {
-    /// Creates the states. `new` is the state of a path on which nothing was sent.
+    /// Makes the states. `new` is the state of a path on which nothing was sent.
     pub fn new(new: A) -> Self {
         PerPath { new, paths: Vec::new() }
     }
 
-    /// State of `path`, if anything has happened there.
+    /// Returns the state of `path`, if there was an event on it.
     pub fn get(&self, path: PathId) -> Option<&A> {
         self.paths.get(path.index()).and_then(Option::as_ref)
     }

@@ -2,8 +2,8 @@
 
 use crate::policy::{Feedback, Policy};
 
-/// Acknowledges at least every second packet, and at once for gaps and duplicates (RFC 9260 §6.2, §6.7): the trait's
-/// default.
+/// Acknowledges at least every second packet, and at once for gaps and duplicates (RFC 9260 §6.2, §6.7). This is the
+/// default of the trait.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct RfcFeedback;
 

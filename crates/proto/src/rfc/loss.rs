@@ -6,8 +6,8 @@ use crate::policy::{
 };
 use crate::wire::serial::Tsn;
 
-/// Three miss indications by the Highest TSN Newly Acknowledged algorithm. Fast retransmissions stay on the path;
-/// timed-out data go to the next active alternate.
+/// Loss policy with three miss indications, counted by the Highest TSN Newly Acknowledged algorithm. Fast
+/// retransmissions stay on the path, and data that timed out take the next active alternate path.
 ///
 /// Verdicts name the trigger instead of the cause: [`LossCause::Congestion`] for fast retransmit,
 /// [`LossCause::PathFailure`] for a timeout, so that [`LossPolicy::retransmit`] can distinguish them.

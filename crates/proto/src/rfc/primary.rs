@@ -2,14 +2,14 @@
 
 use crate::policy::{Assignment, Backlog, PathId, Policy, Scheduler, View};
 
-/// Uses the primary path while it is active, else an active alternate, and returns to the primary when it is active
-/// again (RFC 9260 §6.4, §8.2).
+/// Uses the primary path while it is active, and an active alternate path otherwise. It returns to the primary path
+/// when that is active again (RFC 9260 §6.4, §8.2).
 #[derive(Copy, Clone, Debug, Default)]
 pub struct PrimaryPath;
 
 impl PrimaryPath {
-    /// Returns the present path of new data. The alternate is the next usable path after the primary, in turn, so that
-    /// it stays the same while nothing changes.
+    /// Returns the path that new data take now. The alternate is the next usable path after the primary, so that it
+    /// stays the same while the states of paths do not change.
     pub fn choose(view: &View<'_>) -> Option<PathId> {
         let usable = view.usable();
         if usable.contains(view.primary) {

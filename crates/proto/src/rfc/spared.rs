@@ -3,10 +3,10 @@
 use crate::policy::{LossCause, LossTrigger, PathId, Signal};
 use crate::wire::serial::Tsn;
 
-/// Selects the losses that shrink the windows of all paths: losses whose cause is [`LossCause::Wireless`] by the loss
-/// policy do not, unless the path fell silent.
+/// Selects the losses that shrink windows. A loss to which the loss policy gives the cause [`LossCause::Wireless`] does
+/// not shrink a window, unless the path fell silent.
 ///
-/// A [`Signal::LossEvent`] has the cause of its window's first loss. If that loss was spared, the first one with
+/// A [`Signal::LossEvent`] has the cause of its window's first loss. If that loss was spared, the first loss with
 /// another cause in the same window replaces it.
 #[derive(Clone, Debug, Default)]
 pub struct SparedLosses {
@@ -15,8 +15,8 @@ pub struct SparedLosses {
 }
 
 impl SparedLosses {
-    /// Returns the loss of `signal`, if a window has to shrink for it: its path, its trigger, and the highest TSN in
-    /// flight there then.
+    /// Returns the loss of `signal`, if a window has to shrink for it. The loss is returned as its path, its trigger,
+    /// and the highest TSN in flight on the path at that time.
     pub fn counts(&mut self, signal: &Signal<'_>) -> Option<(PathId, LossTrigger, Tsn)> {
         match *signal {
             Signal::LossEvent { path, trigger, highest, cause } => {

@@ -11,8 +11,8 @@
 //! | idle path, §7.2.1 | [`Window::decay`] |
 //! | losses that were none: RFC 4015 §3.2 | [`Window::undo`] |
 //!
-//! Schemes with their own rules choose which of the two they change. After a timeout or idle time cwnd is below
-//! ssthresh, so that the following differ:
+//! Schemes with other rules choose which of the two values they change. After a timeout or idle time cwnd is below
+//! ssthresh, so that the following choices differ:
 //!
 //! | ssthresh becomes | cwnd becomes | |
 //! |---|---|---|
@@ -22,15 +22,15 @@
 //! | what it was | w | [`Window::set_cwnd`] |
 //!
 //! "MTU" is the largest DATA chunk that fits a packet, PMDCS. The window counts as fully used if less than one MTU of
-//! it was free, since a sender may stop that far short of it.
+//! it was free, because a sender may leave such a rest unused.
 
 use crate::policy::{AckInfo, Limit};
 use crate::time::{Duration, Instant};
 use crate::wire::serial::Tsn;
 
-/// An ssthresh that no window reaches: "arbitrarily high" (RFC 9260 §7.2.1).
+/// Value of ssthresh that no window reaches: "arbitrarily high" (RFC 9260 §7.2.1).
 const NO_SSTHRESH: u64 = u64::MAX;
-/// Minimum RTO by which silence is counted.
+/// Minimum RTO for the count of RTOs without a transmission.
 const LEAST_RTO: Duration = Duration::from_millis(1);
 
 /// SACKs that count as progress and let a window grow.
@@ -56,14 +56,14 @@ pub struct WindowConfig {
     pub half_floor_mtus: u32,
     /// SACKs that let the window grow.
     pub advance: Advance,
-    /// If true, there is no growth and no second cut during fast recovery.
+    /// True if the window neither grows nor is reduced a second time during fast recovery.
     pub freeze_in_recovery: bool,
-    /// If true, a SACK adds at most one MTU to the window in slow start (L = 1). If false, a SACK that acknowledges
-    /// several packets adds as much as one SACK for every two of these packets (RFC 9260 §7.2.1 permits a larger L, RFC
-    /// 3465).
+    /// If true, L = 1 in slow start for any number of bytes that a SACK acknowledges. If false, a SACK that
+    /// acknowledges n packets counts as n/2 SACKs, because it replaces one SACK for every second packet (RFC 9260
+    /// §7.2.1 permits a larger L, see RFC 3465).
     pub strict: bool,
-    /// If true, all acknowledged bytes count in slow start until a loss ends it, so that a window that is used up
-    /// doubles with each round trip (RFC 3465 §2.2 without its limit L).
+    /// If true, all acknowledged bytes count in slow start until a loss ends it, so that a fully used window doubles
+    /// with each round trip (RFC 3465 §2.2 without its limit L).
     pub doubles: bool,
 }
 
@@ -92,16 +92,16 @@ pub struct Window {
     acked: u64,
     /// TSN whose acknowledgement ends fast recovery.
     recovery: Option<Tsn>,
-    /// Time of the last transmission, or of the last whole RTO of silence that was counted.
+    /// Time of the last transmission, or end of the last counted RTO without a transmission.
     quiet_since: Option<Instant>,
-    /// True if the window was halved at least once in this silence.
+    /// True if the window was halved at least once since the last transmission.
     decaying: bool,
-    /// True if a loss ended the first slow start: the next one does not double.
+    /// True if a loss ended the first slow start. Later slow starts do not double the window.
     lost: bool,
 }
 
 impl Window {
-    /// Window of a path on which nothing was sent.
+    /// Makes the window of a path on which nothing was sent.
     pub fn new(config: WindowConfig, mtu: u64) -> Self {
         let mut window = Window {
             config,
@@ -125,15 +125,15 @@ impl Window {
         }
     }
 
-    /// Returns the threshold in bytes if a loss leaves a share `left` of the window: §7.2.3 with one half, and its
-    /// floor.
+    /// Returns the threshold in bytes after a loss of which the share `left` of the window remains. With one half this
+    /// is §7.2.3. The floor of the configuration applies.
     pub fn ssthresh_after_loss(&self, left: f64) -> u64 {
         let left = (self.cwnd as f64 * left.clamp(0.0, 1.0)) as u64;
         left.max(u64::from(self.config.half_floor_mtus) * self.mtu)
     }
 
-    /// Returns whether a loss by miss indications shrinks the window now: once per round trip, unless windows are not
-    /// frozen in fast recovery.
+    /// Returns whether a loss by miss indications shrinks the window now: It does so once per round trip, or always if
+    /// windows are not frozen in fast recovery.
     #[inline]
     pub fn counts_loss(&self) -> bool {
         !(self.config.freeze_in_recovery && self.recovery.is_some())
@@ -158,7 +158,7 @@ impl Window {
         self.recovery.is_some()
     }
 
-    /// Sets the path's MTU. A window that is still unused follows it.
+    /// Sets the path's MTU. A window that was never used is adapted to it.
     pub fn set_mtu(&mut self, mtu: u64) {
         if mtu != self.mtu {
             self.mtu = mtu;
@@ -177,8 +177,8 @@ impl Window {
     }
 
     /// Applies the bytes that a SACK acknowledged on this path. `step` returns the bytes by which congestion avoidance
-    /// grows the window once a whole window was acknowledged: one MTU in the RFC. A negative step leaves at least one
-    /// MTU.
+    /// grows the window once a whole window is acknowledged; in the RFC it is one MTU. After a negative step the window
+    /// is at least one MTU.
     pub fn on_acked(&mut self, ack: &AckInfo, step: impl FnOnce() -> f64) {
         if ack.newly_acked > 0 && self.counts_loss() {
             self.grow(ack, step);
@@ -189,7 +189,7 @@ impl Window {
         self.maybe_leave_recovery(ack, true);
     }
 
-    /// Applies a SACK for another path, which may end fast recovery here.
+    /// Applies a SACK for another path, which may end fast recovery of this window.
     #[inline]
     pub fn on_acked_elsewhere(&mut self, ack: &AckInfo) {
         self.maybe_leave_recovery(ack, false);
@@ -237,8 +237,8 @@ impl Window {
     }
 
     /// Handles the loss of a chunk of a new window by miss indications. `ssthresh` is usually
-    /// [`Window::ssthresh_after_loss`], `highest` the highest TSN in flight here: fast recovery lasts until it is
-    /// acknowledged. A call has no effect while losses do not count ([`Window::counts_loss`]).
+    /// [`Window::ssthresh_after_loss`]. `highest` is the highest TSN in flight on the path, and fast recovery lasts
+    /// until it is acknowledged. The call has no effect while losses do not count ([`Window::counts_loss`]).
     pub fn on_fast_retransmit(&mut self, ssthresh: u64, highest: Tsn) {
         if self.counts_loss() {
             self.set_ssthresh_and_cwnd(ssthresh);
@@ -246,9 +246,9 @@ impl Window {
         }
     }
 
-    /// Handles a penalty, since the data in flight here keep a faster path from sending: the window is at most
-    /// `ssthresh`, usually [`Window::ssthresh_after_loss`], and does not grow until the highest TSN in flight is
-    /// acknowledged. A call has no effect while losses do not count ([`Window::counts_loss`]).
+    /// Handles a penalty, because the data in flight on the path keep a faster path from sending. The window is then at
+    /// most `ssthresh`, usually [`Window::ssthresh_after_loss`], and does not grow until the highest TSN in flight is
+    /// acknowledged. The call has no effect while losses do not count ([`Window::counts_loss`]).
     pub fn on_penalty(&mut self, ssthresh: u64, highest: Tsn) {
         if self.counts_loss() {
             self.cap_at_ssthresh(ssthresh);
@@ -256,30 +256,31 @@ impl Window {
         }
     }
 
-    /// Handles the expiry of T3-rtx: one MTU, and slow start to `ssthresh`, usually [`Window::ssthresh_after_loss`].
+    /// Handles the expiry of T3-rtx. The window becomes one MTU, and slow start lasts until `ssthresh`, usually
+    /// [`Window::ssthresh_after_loss`].
     pub fn on_timeout(&mut self, ssthresh: u64) {
         self.set_ssthresh_and_cwnd(ssthresh);
         self.cwnd = self.mtu;
         self.recovery = None;
     }
 
-    /// Undoes spurious losses: threshold and window are at least those `before` them, and fast recovery ends (RFC 4015
-    /// §3.2).
+    /// Undoes spurious losses: threshold and window become at least as large as `before` the losses, and fast recovery
+    /// ends (RFC 4015 §3.2).
     pub fn undo(&mut self, before: &Limit) {
         self.ssthresh = self.ssthresh.max(before.ssthresh.unwrap_or(NO_SSTHRESH));
         self.cwnd = self.cwnd.max(before.cwnd);
         (self.recovery, self.lost) = (None, self.ssthresh < NO_SSTHRESH);
     }
 
-    /// Sets threshold and window to `ssthresh`, whether the window was larger or smaller before (§7.2.3). Drops the
-    /// bytes counted towards growth.
+    /// Sets threshold and window to `ssthresh`, whether the window was larger or smaller before (§7.2.3). Resets the
+    /// count of acknowledged bytes for growth.
     pub fn set_ssthresh_and_cwnd(&mut self, ssthresh: u64) {
         (self.ssthresh, self.cwnd, self.acked) = (ssthresh, ssthresh, 0);
         self.lost = true;
     }
 
-    /// Sets the threshold to `ssthresh`, and the window to at most that; a smaller window stays. Drops the bytes
-    /// counted towards growth.
+    /// Sets the threshold to `ssthresh`, and reduces a larger window to it. Resets the count of acknowledged bytes for
+    /// growth.
     pub fn cap_at_ssthresh(&mut self, ssthresh: u64) {
         self.set_ssthresh_and_cwnd(ssthresh.min(self.cwnd));
         self.ssthresh = ssthresh;
@@ -290,7 +291,7 @@ impl Window {
         self.ssthresh = ssthresh;
     }
 
-    /// Sets the window. The threshold and the bytes counted towards growth stay.
+    /// Sets the window. The threshold and the count of acknowledged bytes for growth stay.
     pub fn set_cwnd(&mut self, cwnd: u64) {
         self.cwnd = cwnd;
     }
@@ -300,8 +301,8 @@ impl Window {
         self.recovery = Some(highest);
     }
 
-    /// Handles the return of a path that was given up or potentially failed: two MTU, so that the peer acknowledges at
-    /// once (RFC 7829 §4.2 permits one or two).
+    /// Handles the return of a path that was inactive or potentially failed. The window becomes two MTU, so that the
+    /// peer acknowledges at once (RFC 7829 §4.2 permits one or two MTU).
     pub fn restart(&mut self) {
         self.cwnd = 2 * self.mtu;
         self.acked = 0;

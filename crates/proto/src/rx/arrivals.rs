@@ -5,10 +5,10 @@ use smallvec::SmallVec;
 use crate::wire::chunk::report::{MAX_RANGES, TsnRange};
 use crate::wire::serial::Tsn;
 
-/// Number of SACKs that carry a range after something was added to it, since a SACK may be lost.
+/// Number of SACKs that report a range after a TSN was added to it. It is more than one because a SACK may be lost.
 const SAID: u64 = 3;
 
-/// Ranges of TSNs that arrived by one path. The range that was extended last is at the end.
+/// Ranges of TSNs that arrived by one path. The last extended range is at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals {
     ranges: SmallVec<[Range; 2]>,
@@ -17,12 +17,12 @@ pub(crate) struct Arrivals {
 #[derive(Copy, Clone, Debug)]
 struct Range {
     tsns: TsnRange,
-    /// Number of SACKs sent when something was added.
+    /// Number of SACKs sent at the time of the last addition.
     at: u64,
 }
 
 impl Arrivals {
-    /// Records that `tsn` arrived, new or not, after `sacks` SACKs were sent.
+    /// Records that `tsn` arrived, for the first time or again, after `sacks` SACKs were sent.
     pub fn add(&mut self, tsn: Tsn, sacks: u64) {
         let tsns = match self.ranges.iter().rposition(|r| r.tsns.last + 1 == tsn) {
             Some(i) => TsnRange { last: tsn, ..self.ranges.remove(i).tsns },

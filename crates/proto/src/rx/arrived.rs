@@ -1,5 +1,5 @@
-//! Arrivals by each path, for a peer that requested them by this side's clock (REPORT items ARRIVED REQUEST and
-//! ARRIVED, docs/wire-format.md).
+//! Arrivals by each path with times of this side's clock, for a peer that requested them (REPORT items ARRIVED REQUEST
+//! and ARRIVED, docs/wire-format.md).
 
 use smallvec::SmallVec;
 
@@ -7,10 +7,10 @@ use crate::time::Instant;
 use crate::wire::chunk::report::{ArrivedBy, MAX_RETURN_PATHS, decode_return_paths};
 use crate::wire::serial::Tsn;
 
-/// Arrivals by one path since the peer asked.
+/// Arrivals by one path since the peer requested reports.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct ArrivedHere {
-    /// Highest TSN of the last packet with DATA, and the time of that packet.
+    /// Highest TSN of the last packet with DATA, and the arrival time of that packet.
     tsn: Tsn,
     at: Instant,
     packets: u32,
@@ -18,7 +18,7 @@ pub(crate) struct ArrivedHere {
 }
 
 impl ArrivedHere {
-    /// Counts a packet of `bytes` bytes with the highest TSN `tsn`, after those in `before`.
+    /// Counts a packet of `bytes` bytes with the highest TSN `tsn`, after the packets in `before`.
     pub fn count(before: Option<ArrivedHere>, now: Instant, tsn: Tsn, bytes: u64) -> Self {
         let (packets, sum) = before.map_or((0, 0), |b| (b.packets, b.bytes));
         ArrivedHere { tsn, at: now, packets: packets.wrapping_add(1), bytes: sum.wrapping_add(bytes as u32) }
@@ -31,7 +31,8 @@ impl ArrivedHere {
     }
 }
 
-/// Clock of ARRIVED: microseconds since the driver's origin, rounded down, so that it and ages add up.
+/// Clock of ARRIVED: microseconds since the driver's origin, rounded down, so that its value less an age is an arrival
+/// time.
 pub(crate) fn micros(now: Instant) -> u64 {
     now.as_nanos() / 1000
 }
@@ -39,7 +40,7 @@ pub(crate) fn micros(now: Instant) -> u64 {
 /// Request of the peer.
 #[derive(Debug, Default)]
 pub(crate) struct ArrivedRequest {
-    /// Serial of the valid request; `None`: there was no request.
+    /// Serial of the valid request; `None` if there was no request.
     serial: Option<u32>,
     /// Return paths over which SACKs alternate, by their wire ids.
     return_paths: SmallVec<[u16; MAX_RETURN_PATHS]>,

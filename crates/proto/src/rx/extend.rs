@@ -1,9 +1,9 @@
-//! TSNs without their wrap: 64-bit numbers in ordinary order, so that they can be keys.
+//! TSNs without wrap-around: 64-bit numbers in ordinary order, so that they can be keys.
 
 use crate::wire::serial::Tsn;
 
-/// Returns the 64-bit number of the first TSN that a peer announces. Its distance from 0 prevents an underflow of
-/// earlier values.
+/// Returns the 64-bit number of the first TSN that a peer announces. The number is far from 0, so that earlier TSNs do
+/// not underflow.
 pub(crate) fn origin(initial: Tsn) -> u64 {
     (1 << 32) + u64::from(initial.0)
 }

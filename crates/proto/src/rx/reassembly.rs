@@ -1,8 +1,9 @@
 //! Reassembly of messages from DATA chunks: fragments are joined, ordered messages wait for their turn (RFC 9260 §6.5,
 //! §6.6, §6.9), and FORWARD TSN moves streams over abandoned messages of the peer (RFC 3758 §3.6).
 //!
-//! Each TSN arrives here once: [`super::TsnTracker`] removes duplicates. Memory follows the held bytes, which the
-//! caller bounds: it refuses chunks once [`Reassembly::buffered_bytes`] reaches its receive window. Nothing is reneged.
+//! Each TSN is passed in only once, because [`super::TsnTracker`] removes duplicates. Memory is proportional to the
+//! held bytes. The caller limits these: it refuses chunks once [`Reassembly::buffered_bytes`] reaches its receive
+//! window. No acknowledged chunk is dropped (no reneging).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,19 +14,19 @@ use crate::time::Instant;
 use crate::wire::serial::{Ppid, Ssn, StreamId, Tsn};
 use crate::work;
 
-/// Bytes counted for each held chunk in addition to its payload (the size of a DATA chunk's header).
+/// Number of bytes counted for each held chunk in addition to its payload (the size of a DATA chunk's header).
 pub const CHUNK_OVERHEAD: usize = 16;
 /// Heap in bytes of a whole message in addition to its payload and its place in the readable queue, including the
 /// allocator's share.
 const MESSAGE_HEAP: usize = 64;
-/// Heap of a place among the messages that wait for their turn: a tree's nodes may be half empty.
+/// Heap in bytes of a place among the messages that wait for their turn. Nodes of the tree may be half empty.
 const WAITING_HEAP: usize = 192;
-/// Heap of a piece in addition to its fragments.
+/// Heap in bytes of a piece in addition to its fragments.
 const PIECE_HEAP: usize = 160;
-/// Heap of a fragment in addition to its payload: its list may have room for twice as many.
+/// Heap in bytes of a fragment in addition to its payload. Its list may have room for twice the number of fragments.
 const FRAGMENT_HEAP: usize = 96;
-/// Number of messages whose room is kept after all are read, so that a steady flow does not allocate: a batch of
-/// packets with many small messages each.
+/// Number of messages whose memory is kept after all are read, so that a steady flow does not allocate. It suffices for
+/// a batch of packets with many small messages.
 const KEPT_MESSAGES: usize = 1024;
 
 /// A DATA chunk (RFC 9260 §3.3.1) for reassembly.
@@ -35,15 +36,15 @@ pub struct Fragment {
     pub tsn: Tsn,
     /// Stream of the chunk. The caller checks that it is below the number of inbound streams.
     pub stream: StreamId,
-    /// Stream sequence number; without meaning if unordered.
+    /// Stream sequence number, which has no meaning if the message is unordered.
     pub ssn: Ssn,
     /// Payload protocol identifier.
     pub ppid: Ppid,
-    /// The U bit.
+    /// U bit: the message is unordered.
     pub unordered: bool,
-    /// The B bit: the first fragment of a message.
+    /// B bit: the first fragment of a message.
     pub begin: bool,
-    /// The E bit: the last fragment of a message.
+    /// E bit: the last fragment of a message.
     pub end: bool,
     /// User data. The caller checks that they are not empty.
     pub payload: Bytes,
@@ -55,7 +56,7 @@ pub struct Fragment {
 pub struct Message {
     /// Stream of the message.
     pub stream: StreamId,
-    /// Stream sequence number; without meaning if unordered.
+    /// Stream sequence number, which has no meaning if the message is unordered.
     pub ssn: Ssn,
     /// Payload protocol identifier of the first fragment.
     pub ppid: Ppid,
@@ -69,11 +70,11 @@ pub struct Message {
     pub arrived: Instant,
 }
 
-/// Chunks of one peer that contradict each other: the association ends with an ABORT (RFC 9260 §3.3.10.13).
+/// Contradiction between chunks of the peer. The association then ends with an ABORT (RFC 9260 §3.3.10.13).
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Violation {
-    /// A message begins although the last one lacks fragments.
+    /// A message begins although the previous message lacks fragments.
     #[error("TSN {0}: first fragment inside a message")]
     UnexpectedBegin(Tsn),
     /// A fragment continues a message that has ended.
@@ -90,12 +91,12 @@ pub enum Violation {
 /// The reassembly and reordering queues of all inbound streams of one association.
 #[derive(Clone, Debug)]
 pub struct Reassembly {
-    /// TSN near which others are extended to 64 bits: the highest pushed or skipped.
+    /// Highest TSN that was pushed or skipped, near which other TSNs are extended to 64 bits.
     near: u64,
-    /// Last TSN that FORWARD TSN gave up, or that of a later fragment of the same message, which is given up as well; 0
-    /// before the first FORWARD TSN.
+    /// Last TSN that FORWARD TSN abandoned, or TSN of a later fragment of the same message, which is abandoned as well;
+    /// 0 before the first FORWARD TSN.
     given_up: u64,
-    /// Next ordered message by stream id: its SSN extended to 64 bits.
+    /// SSN of the next ordered message, extended to 64 bits, by stream id.
     next_ssn: Vec<u64>,
     /// Incomplete messages in contiguous pieces, by the extended TSN of each piece's first fragment.
     pieces: BTreeMap<u64, Piece>,
@@ -103,9 +104,9 @@ pub struct Reassembly {
     waiting: BTreeMap<(u16, u64), Message>,
     ready: VecDeque<Message>,
     buffered_bytes: usize,
-    /// Heap of payloads, and of each fragment and whole message in addition.
+    /// Heap in bytes of payloads, fragments and whole messages.
     heap: usize,
-    /// Payload of fragments: a message that becomes whole is copied into one piece.
+    /// Payload bytes of fragments. The fragments of a message are copied into one piece when the message is complete.
     fragments: usize,
 }
 
@@ -115,14 +116,14 @@ struct Piece {
     stream: StreamId,
     ssn: Ssn,
     unordered: bool,
-    /// Identifier of the first fragment held.
+    /// Payload protocol identifier of the first held fragment.
     ppid: Ppid,
     begin: bool,
     end: bool,
     payloads: VecDeque<Bytes>,
 }
 
-/// The pieces that a fragment joins.
+/// Pieces that a fragment joins.
 #[derive(Copy, Clone, Debug)]
 struct Neighbours {
     /// Key of the piece that ends right before the fragment.
@@ -132,7 +133,8 @@ struct Neighbours {
 }
 
 impl Reassembly {
-    /// Empty queues for a peer whose first TSN is `peer_initial_tsn`. Every stream starts at SSN 0 (RFC 9260 §6.5).
+    /// Makes empty queues for a peer whose first TSN is `peer_initial_tsn`. Every stream starts at SSN 0 (RFC 9260
+    /// §6.5).
     pub fn new(peer_initial_tsn: Tsn) -> Self {
         Reassembly {
             near: origin(peer_initial_tsn),
@@ -191,25 +193,26 @@ impl Reassembly {
         !self.ready.is_empty()
     }
 
-    /// Payload held, including unread messages, and [`CHUNK_OVERHEAD`] for each chunk (once for a whole message).
+    /// Number of payload bytes held, including unread messages, plus [`CHUNK_OVERHEAD`] for each chunk (once for a
+    /// whole message).
     pub fn buffered_bytes(&self) -> usize {
         self.buffered_bytes
     }
 
-    /// Heap in bytes of everything, including bookkeeping and the final copy of a fragmented message. The result is not
-    /// too low if payloads are copies, or slices of memory that is counted elsewhere.
+    /// Heap in bytes of all queues, including bookkeeping and the final copy of a fragmented message. The value is an
+    /// upper bound if payloads are copies, or slices of memory that is counted elsewhere.
     pub fn heap(&self) -> usize {
         let room = self.ready.capacity() * size_of::<Message>();
         self.heap_by_content() + room + self.next_ssn.capacity() * size_of::<u64>()
     }
 
-    /// [`Reassembly::heap`] without empty room for messages.
+    /// [`Reassembly::heap`] without memory that is kept for further messages.
     pub fn heap_by_content(&self) -> usize {
         self.heap + self.fragments + self.pieces.len() * PIECE_HEAP + self.waiting.len() * WAITING_HEAP
     }
 
-    /// Maximum heap that another chunk of `len` payload bytes on `stream` adds, whether it is a part of a message or a
-    /// whole one.
+    /// Maximum heap in bytes that another chunk of `len` payload bytes on `stream` adds. `whole` is true if the chunk
+    /// is a whole message.
     pub fn heap_of(&self, stream: StreamId, len: usize, whole: bool) -> usize {
         let most = MESSAGE_HEAP + WAITING_HEAP + PIECE_HEAP + FRAGMENT_HEAP;
         // A full list moves to one of twice the length.
@@ -220,10 +223,10 @@ impl Reassembly {
         most + places + numbers + if whole { len } else { 2 * len }
     }
 
-    /// Handles FORWARD TSN (RFC 3758 §3.6) with the chunk's own cumulative TSN, if that was ahead of the tracker's. The
-    /// function drops incomplete messages that start at or before it, and the rest of them when it arrives, and no
-    /// longer waits for ordered messages up to the SSN of each `skipped` stream. Stranded whole messages become
-    /// readable. Stream ids are as in [`Fragment`].
+    /// Handles FORWARD TSN (RFC 3758 §3.6) with `new_cum` from the chunk, if that is ahead of the tracker's cumulative
+    /// TSN. Incomplete messages that start at or before `new_cum` are dropped, and so are their later fragments when
+    /// they arrive. Ordered messages up to the SSN of each `skipped` stream are no longer awaited, so that complete
+    /// messages that waited for them become readable. Stream ids are as in [`Fragment`].
     pub fn forward(&mut self, new_cum: Tsn, skipped: &[(StreamId, Ssn)]) {
         let new_cum = extend(self.near, new_cum);
         self.near = self.near.max(new_cum);
@@ -292,7 +295,7 @@ impl Reassembly {
         Ok(())
     }
 
-    /// Makes a whole message readable, or lets it wait for its turn.
+    /// Makes a whole message readable, or stores it until its turn.
     fn deliver(&mut self, message: Message) -> Result<(), Violation> {
         if message.unordered {
             self.ready.push_back(message);
@@ -329,7 +332,7 @@ impl Reassembly {
         *self.next_ssn(stream) = next;
     }
 
-    /// Drops everything that can no longer be completed because everything up to `last` is given up.
+    /// Drops the fragments of messages that cannot be completed because all TSNs up to `last` are abandoned.
     fn give_up(&mut self, last: u64) {
         self.given_up = self.given_up.max(last);
         while let Some(entry) = self.pieces.first_entry() {
@@ -346,7 +349,7 @@ impl Reassembly {
         }
     }
 
-    /// Moves `stream` beyond `ssn`: waiting messages up to there become readable, missing ones are given up.
+    /// Moves `stream` beyond `ssn`: waiting messages up to `ssn` become readable, and missing messages are given up.
     fn skip(&mut self, stream: StreamId, ssn: Ssn) {
         let next = *self.next_ssn(stream);
         let ahead = ssn - Ssn(next as u16);
@@ -385,19 +388,19 @@ impl Piece {
         }
     }
 
-    /// Returns whether the fragment right after this piece belongs to the same message.
+    /// Returns whether the fragment directly after this piece belongs to the same message.
     fn is_continued_by(&self, fragment: &Fragment) -> Result<bool, Violation> {
         self.shares_message(fragment, self.end, fragment.begin, fragment.tsn)
     }
 
-    /// Returns whether the fragment right before this piece belongs to the same message.
+    /// Returns whether the fragment directly before this piece belongs to the same message.
     fn continues(&self, fragment: &Fragment) -> Result<bool, Violation> {
         self.shares_message(fragment, fragment.end, self.begin, fragment.tsn.next())
     }
 
-    /// Returns whether two neighbours, of which the earlier has E bit `end` and the later, at TSN `later`, has B bit
-    /// `begin`, belong to one message. RFC 9260 §6.9: fragments share stream, U bit and SSN; §6.6: the SSN of unordered
-    /// ones has no meaning.
+    /// Returns whether two neighbours, belong to one message. The earlier one has the E bit `end`, and the later one,
+    /// at TSN `later`, has the B bit `begin`. Fragments of a message share stream, U bit and SSN (RFC 9260 §6.9). The
+    /// SSN of unordered fragments has no meaning (§6.6).
     fn shares_message(
         &self,
         fragment: &Fragment,
@@ -422,7 +425,8 @@ impl Piece {
         self.payloads.push_back(fragment.payload);
     }
 
-    /// Takes in the piece that follows, and moves the shorter of the two: n fragments in any order cost O(n log n).
+    /// Joins the piece that follows. The shorter of the two pieces is moved, so that n fragments in any order cost O(n
+    /// log n).
     fn join(&mut self, mut after: Piece) {
         self.end = after.end;
         work::count(self.payloads.len().min(after.payloads.len()));

@@ -1,4 +1,4 @@
-//! TSNs that arrived: the cumulative TSN ack point, the blocks beyond it and the duplicates, as a SACK reports them.
+//! TSNs that arrived: the cumulative TSN ack point, the blocks beyond it, and the duplicates, for SACKs.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ const MAX_DISTANCE: u64 = 1 << 20;
 const MAX_BLOCKS: usize = 16_384;
 /// Maximum number of duplicates that are kept for one SACK.
 const MAX_DUPLICATES: usize = 32;
-/// Number of blocks whose room is kept after all gaps are closed, so that ordinary reordering allocates only once.
+/// Number of blocks whose memory is kept after all gaps are closed, so that ordinary reordering allocates only once.
 const KEPT_BLOCKS: usize = 64;
 
 /// Classification of a TSN by a [`TsnTracker`].
@@ -22,10 +22,10 @@ const KEPT_BLOCKS: usize = 64;
 pub enum Arrival {
     /// The TSN is seen for the first time.
     New,
-    /// The TSN was seen before, or is not beyond the cumulative TSN ack point.
+    /// The TSN was seen before, or is at or before the cumulative TSN ack point.
     Duplicate,
-    /// The TSN is not accepted because it is too far ahead, or because there are too many blocks: it must be dropped as
-    /// if it had never arrived. The TSN after the cumulative TSN ack point is always accepted.
+    /// The TSN is not accepted because it is too far ahead, or because there are too many blocks. It must be dropped as
+    /// if it had not arrived. The TSN after the cumulative TSN ack point is always accepted.
     TooFar,
 }
 
@@ -42,13 +42,13 @@ pub struct Inserted {
 #[derive(Clone, Debug)]
 pub struct TsnTracker {
     cum: u64,
-    /// First and last TSN of each block beyond `cum`: ascending, separate from each other and from `cum`.
+    /// First and last TSN of each block beyond `cum`: in ascending order, with gaps between them and after `cum`.
     blocks: VecDeque<(u64, u64)>,
     duplicates: SmallVec<[Tsn; MAX_DUPLICATES]>,
 }
 
 impl TsnTracker {
-    /// Empty tracker for a peer whose first TSN is `peer_initial_tsn` (its INIT or INIT ACK).
+    /// Makes an empty tracker for a peer whose first TSN is `peer_initial_tsn` (its INIT or INIT ACK).
     pub fn new(peer_initial_tsn: Tsn) -> Self {
         TsnTracker { cum: origin(peer_initial_tsn) - 1, blocks: VecDeque::new(), duplicates: SmallVec::new() }
     }
@@ -68,8 +68,8 @@ impl TsnTracker {
         inserted
     }
 
-    /// Returns the result that [`TsnTracker::insert`] would have, so that a chunk without room can be dropped
-    /// unrecorded.
+    /// Returns the result that [`TsnTracker::insert`] would have, so that a chunk for which there is no room can be
+    /// dropped without a record.
     pub fn check(&self, tsn: Tsn) -> Inserted {
         let tsn = extend(self.cum, tsn);
         let arrival = if tsn <= self.cum {
@@ -82,7 +82,7 @@ impl TsnTracker {
         Inserted { arrival, filled: arrival == Arrival::New && tsn < self.highest_extended() }
     }
 
-    /// Cumulative TSN ack point: every TSN up to here was received or given up by the peer.
+    /// Cumulative TSN ack point: every TSN up to this one was received, or abandoned by the peer.
     pub fn cum_tsn(&self) -> Tsn {
         narrow(self.cum)
     }
@@ -98,7 +98,7 @@ impl TsnTracker {
     }
 
     /// Gap ack blocks as first and last offset from the cumulative TSN ack point (RFC 9260 §3.3.4), ascending. Blocks
-    /// beyond the 16 bits of an offset are left out.
+    /// whose offset does not fit 16 bits are omitted.
     pub fn gap_blocks(&self) -> impl Iterator<Item = (u16, u16)> + '_ {
         let cum = self.cum;
         self.blocks.iter().map_while(move |&(first, last)| {
@@ -107,7 +107,8 @@ impl TsnTracker {
         })
     }
 
-    /// Duplicates since [`TsnTracker::clear_duplicates`], each as often as it arrived, the first 32 of them.
+    /// First 32 duplicates since [`TsnTracker::clear_duplicates`]. Each TSN is listed once for each time that it
+    /// arrived again.
     pub fn duplicates(&self) -> &[Tsn] {
         &self.duplicates
     }
@@ -169,12 +170,12 @@ impl TsnTracker {
         if alone && self.blocks.len() >= MAX_BLOCKS { Arrival::TooFar } else { Arrival::New }
     }
 
-    /// Returns whether `tsn` comes right after the block before position `i`.
+    /// Returns whether `tsn` comes directly after the block before position `i`.
     fn follows(&self, i: usize, tsn: u64) -> bool {
         i.checked_sub(1).and_then(|before| self.blocks.get(before)).is_some_and(|&(_, last)| last + 1 == tsn)
     }
 
-    /// Returns whether `tsn` comes right before the block at position `i`.
+    /// Returns whether `tsn` comes directly before the block at position `i`.
     fn precedes(&self, i: usize, tsn: u64) -> bool {
         self.blocks.get(i).is_some_and(|&(first, _)| first == tsn + 1)
     }
@@ -198,7 +199,7 @@ impl TsnTracker {
         }
     }
 
-    /// Moves the cumulative TSN ack point over the first block if it reaches it.
+    /// Moves the cumulative TSN ack point over the first block if it reaches that block.
     fn absorb(&mut self) {
         if let Some(&(first, last)) = self.blocks.front()
             && first <= self.cum + 1

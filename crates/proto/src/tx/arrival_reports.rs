@@ -14,9 +14,9 @@ const MOST_RANGES: usize = crate::path::MAX_PATHS * MAX_RANGES;
 /// State of the peer's reports, and the ranges of the packet that is being read.
 #[derive(Debug, Default)]
 pub(crate) struct ArrivalReports {
-    /// True if the peer was asked.
+    /// True if the peer was asked to name paths.
     asked: bool,
-    /// Time since which the peer reports. Earlier copies may be missing from its reports.
+    /// Time since which the peer has named paths. Earlier copies may be missing from its reports.
     since: Option<Instant>,
     named: SmallVec<[(PathId, TsnRange); 4]>,
 }
@@ -27,12 +27,12 @@ impl ArrivalReports {
         self.asked
     }
 
-    /// Records that the peer is asked.
+    /// Records that the peer is asked to name paths.
     pub fn ask(&mut self) {
         self.asked = true;
     }
 
-    /// Time since which the peer names paths.
+    /// Time since which the peer has named paths.
     pub fn since(&self) -> Option<Instant> {
         self.since
     }
@@ -42,8 +42,8 @@ impl ArrivalReports {
         self.since.get_or_insert(now);
     }
 
-    /// Takes one range. Returns false if there are too many: more in one packet can only be an attempt to cause long
-    /// searches.
+    /// Takes one range. Returns false if there are too many ranges. More ranges in one packet can only be an attempt to
+    /// cause long searches.
     pub fn take(&mut self, path: PathId, range: TsnRange) -> bool {
         let room = self.named.len() < MOST_RANGES;
         if room {

@@ -7,7 +7,7 @@ use crate::wire::serial::Tsn;
 /// Number of TSNs in a word.
 const WORD: u32 = u64::BITS;
 
-/// The outstanding TSNs that gap blocks have covered. TSNs that a SACK repeats are skipped a word at a time.
+/// Outstanding TSNs that gap blocks have covered. TSNs that a SACK repeats are skipped one word at a time.
 #[derive(Debug)]
 pub(super) struct Bits {
     /// `tsn / 64` of the first word.
@@ -16,7 +16,7 @@ pub(super) struct Bits {
 }
 
 impl Bits {
-    /// Empty set. The next TSN is `initial`.
+    /// Makes an empty set. The next TSN is `initial`.
     pub fn new(initial: Tsn) -> Self {
         Bits { first: initial.0 / WORD, words: VecDeque::new() }
     }

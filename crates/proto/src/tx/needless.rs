@@ -1,24 +1,25 @@
-//! Transmissions of chunks that also arrived otherwise.
+//! Transmissions that were not needed because another transmission of the chunk also arrived.
 //!
 //! If a chunk was sent n times, up to n − 1 transmissions can be needless:
-//! - all but one of those in flight when the chunk is acknowledged: only the first to arrive was needed;
-//! - those that were sent because earlier ones seemed lost, if these arrived after all: the peer then reports the TSN
-//!   as a duplicate (RFC 9260 §3.3.4), at once or after the chunk was acknowledged.
+//! - all transmissions but one that are in flight when the chunk is acknowledged, because only the first to arrive was
+//!   needed;
+//! - retransmissions, if the earlier transmissions that seemed lost arrived after all. The peer then reports the TSN as
+//!   a duplicate (RFC 9260 §3.3.4), at once or after the chunk was acknowledged.
 
 use std::collections::VecDeque;
 
 use crate::policy::{ChunkInfo, Transmission};
 use crate::wire::serial::Tsn;
 
-/// Number of acknowledged chunks that are kept, among those that were sent several times.
+/// Number of acknowledged chunks that are kept, of the chunks that were sent several times.
 const REMEMBERED: usize = 256;
 
 /// Needless transmissions of one chunk.
 #[derive(Copy, Clone, Default, Debug)]
 pub(crate) struct Needless {
-    /// Number of transmissions in flight, in addition to the needed one, when the chunk was acknowledged.
+    /// Number of transmissions in flight beyond the needed one when the chunk was acknowledged.
     beside: u8,
-    /// Number of times that the peer reported it as a duplicate.
+    /// Number of times that the peer reported the chunk as a duplicate.
     duplicates: u8,
 }
 
@@ -46,14 +47,14 @@ impl Needless {
     }
 }
 
-/// Returns the first transmission of a chunk that was sent twice, the second time because the first seemed lost. A
+/// Returns the first transmission of a chunk that was sent a second time because the first transmission seemed lost. A
 /// duplicate of the chunk shows that both arrived.
 pub(crate) fn sent_again(chunk: &ChunkInfo) -> Option<Transmission> {
     let [first, second] = &chunk.transmissions[..] else { return None };
     (first.lost.is_some() && second.at > first.at).then_some(*first)
 }
 
-/// An acknowledged chunk of which transmissions may still turn out to be needless.
+/// Acknowledged chunk whose transmissions may still turn out to be needless.
 #[derive(Copy, Clone, Debug)]
 struct Past {
     tsn: Tsn,
@@ -63,7 +64,7 @@ struct Past {
     again: Option<Transmission>,
 }
 
-/// The last of these chunks, in the order of TSNs.
+/// Last such chunks, in the order of TSNs.
 #[derive(Debug, Default)]
 pub(crate) struct PastChunks(VecDeque<Past>);
 
@@ -86,8 +87,9 @@ impl PastChunks {
         self.0.push_back(Past { tsn, bytes: bytes as u64, sent, needless, again });
     }
 
-    /// Handles the peer's report of a duplicate of `tsn`, which has left the queue. Returns the bytes that turn out to
-    /// be needless, and the first transmission if the chunk was sent again because that one seemed lost.
+    /// Handles the peer's report of a duplicate of `tsn`, which has left the queue. Returns the number of bytes that
+    /// turn out to be needless. Also returns the first transmission if the chunk was retransmitted because that
+    /// transmission seemed lost.
     pub fn duplicate(&mut self, tsn: Tsn) -> (u64, Option<Transmission>) {
         let at = self.0.partition_point(|past| past.tsn.is_before(tsn));
         let past = self.0.get_mut(at).filter(|past| past.tsn == tsn);

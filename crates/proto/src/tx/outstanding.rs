@@ -19,18 +19,18 @@ pub(crate) enum ChunkState {
     InFlight,
     /// Acknowledged by a gap block.
     GapAcked,
-    /// Lost; it waits to be sent again.
+    /// Lost. The chunk waits to be retransmitted.
     Lost(LossCause),
-    /// Given up (RFC 3758): it counts as acknowledged except for the peer's cumulative TSN.
+    /// Abandoned (RFC 3758). The chunk counts as acknowledged, but not for the peer's cumulative TSN.
     Abandoned,
 }
 
-/// Content of a chunk. The content decides whether the payload counts in the send buffer.
+/// Content of a chunk, which decides whether its payload counts in the send buffer.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Carries {
     /// A message of the send buffer, or a part of one.
     Message,
-    /// A source symbol of a block: the coder holds its messages.
+    /// A source symbol of a block, whose messages the coder holds.
     Source,
     /// A repair symbol. If it is lost, it is given up and never sent again.
     Repair,
@@ -41,7 +41,7 @@ pub(crate) enum Carries {
 pub(crate) struct Outgoing {
     pub info: ChunkInfo,
     pub state: ChunkState,
-    /// Only of a lost chunk: `Some(true)` if the loss policy left the path of its retransmission to the scheduler,
+    /// For a lost chunk: `Some(true)` if the loss policy left the path of the retransmission to the scheduler, and
     /// `None` until the policy has been asked.
     pub requeued: Option<bool>,
     pub carries: Carries,
@@ -49,7 +49,7 @@ pub(crate) struct Outgoing {
     pub header: Option<Header>,
     pub payload: Bytes,
     pub needless: Needless,
-    /// Number of the message; `u64::MAX` for symbols of the coder, each of which is a message by itself.
+    /// Number of the message; `u64::MAX` for symbols of the coder, which do not belong to a message.
     pub message: u64,
     pub ssn: Ssn,
     pub ppid: Ppid,
@@ -78,7 +78,7 @@ impl Outgoing {
         self.carries == Carries::Repair
     }
 
-    /// Bytes of the send buffer that it represents.
+    /// Number of bytes that the chunk occupies in the send buffer.
     pub fn buffered(&self) -> usize {
         if self.carries == Carries::Message { self.payload.len() } else { 0 }
     }
@@ -99,11 +99,11 @@ pub(crate) struct Outstanding {
     number: u64,
     chunks: VecDeque<Outgoing>,
     gap_acked: usize,
-    /// Payload bytes of chunks that were left to the scheduler.
+    /// Payload bytes of lost chunks that were left to the scheduler.
     requeued: u64,
     /// Chunks that need no check when a gap block covers them: all gap-acknowledged and abandoned ones.
     covered: Bits,
-    /// Cumulative TSN and gap blocks of the last SACK, while anything is gap-acknowledged.
+    /// Cumulative TSN and gap blocks of the last SACK, while a chunk is gap-acknowledged.
     last: (Tsn, Vec<GapBlock>),
 }
 
@@ -120,7 +120,7 @@ impl Outstanding {
         }
     }
 
-    /// Extends `tsn`, which is near the outstanding ones, to 64 bits: a key in ordinary order.
+    /// Extends `tsn`, which is near the outstanding TSNs, to 64 bits, so that it is a key in ordinary order.
     pub fn number(&self, tsn: Tsn) -> u64 {
         extend(self.number, tsn)
     }
@@ -158,7 +158,7 @@ impl Outstanding {
         self.chunks.front()
     }
 
-    /// Drops the first chunk, which is acknowledged cumulatively, without moving it.
+    /// Drops the first chunk, which is acknowledged cumulatively, in place.
     #[inline]
     pub fn drop_front(&mut self) {
         let Some(chunk) = self.chunks.front() else { return };
@@ -178,7 +178,7 @@ impl Outstanding {
         self.chunks.get_mut(tsn.0.wrapping_sub(self.base.0) as usize)
     }
 
-    /// Moves `tsn` to `state`, and counts gap acknowledgements. The loss policy has then not decided on it.
+    /// Sets the state of `tsn`, and counts gap acknowledgements. A decision of the loss policy on the chunk is reset.
     pub fn set_state(&mut self, tsn: Tsn, state: ChunkState) {
         let Some(chunk) = self.chunks.get_mut(tsn.0.wrapping_sub(self.base.0) as usize) else { return };
         let was = chunk.acked();
@@ -204,8 +204,8 @@ impl Outstanding {
         self.covered.set(tsn);
     }
 
-    /// Keeps the gap blocks of the last SACK: chunks that they omit are suspected of reneging. Their place is exchanged
-    /// for that of the ones before.
+    /// Keeps the gap blocks of the last SACK. Chunks that they omit are suspected of reneging. The memory of the
+    /// previous gap blocks is returned in `blocks`.
     pub fn remember(&mut self, cum: Tsn, blocks: &mut Vec<GapBlock>) {
         self.last.0 = cum;
         if self.gap_acked > 0 {
@@ -220,8 +220,8 @@ impl Outstanding {
         self.last.1.len()
     }
 
-    /// Gap-acknowledged chunks that the last SACK omitted. With several paths old SACKs overtake new ones, so that this
-    /// does not prove that the peer reneged.
+    /// Gap-acknowledged chunks that the last SACK omitted. With several paths a new SACK may overtake an old one, so
+    /// that an omission does not prove that the peer reneged.
     pub fn reneging_suspects(&self) -> impl Iterator<Item = &Outgoing> {
         let (cum, blocks) = (self.last.0, &self.last.1);
         let mut blocks = blocks.iter().peekable();

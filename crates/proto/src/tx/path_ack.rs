@@ -17,19 +17,20 @@ pub(crate) struct PathAck {
     pub earliest: Option<Tsn>,
     /// True if the earliest transmission in flight on the path was a copy that has been settled since the last SACK.
     pub settled_front: bool,
-    /// True if something acknowledged can only have been sent on this path.
+    /// True if an acknowledged chunk was sent only on this path.
     pub alive: bool,
     /// Last acknowledged chunk that a timeout declared lost although it arrived.
     pub late: Option<Tsn>,
-    /// Round-trip time of [`AckInfo::rtt`] as it was measured.
+    /// Round-trip time of [`AckInfo::rtt`] as measured, without a correction for the peer's delay.
     pub measured: Option<Duration>,
     /// Acknowledged payload bytes of chunks that were sent once, on this path.
     pub payload: u64,
-    /// Longest time since a chunk that was sent here, and is known to have arrived from here, was first overtaken.
+    /// Longest time since the first overtaking of a chunk that was sent on this path, and is known to have arrived by
+    /// it.
     pub overtaken_for: Duration,
-    /// Declarations of chunks that were declared lost here, by miss indications, and arrived.
+    /// Declarations of loss, by miss indications on this path, of chunks that arrived.
     pub spurious: SmallVec<[DeclaredLost; 4]>,
-    /// True if one of the chunks was sent again and the peer has received it twice.
+    /// True if one of the chunks was retransmitted and the peer has received it twice.
     pub needless_again: bool,
 }
 
@@ -41,22 +42,23 @@ pub(crate) struct AckOutcome {
     /// Number of chunks that are now acknowledged cumulatively, and their payload bytes.
     pub chunks: usize,
     pub delivered: usize,
-    /// Number of messages whose last chunk is among them.
+    /// Number of messages whose last chunk is among these chunks.
     pub messages: u64,
     /// Number of chunks that had been declared lost.
     pub spurious: u64,
     /// Bytes of user data of transmissions that turn out to be needless.
     pub needless: u64,
-    /// Symbols that arrived, and the path with the first credit; `None`: one of several paths, unknown which.
+    /// Symbols that arrived, each with the path that is credited first; `None` if it arrived by one of several paths
+    /// and the path is unknown.
     pub symbols: Vec<(Header, Option<PathId>)>,
     /// Chunks that arrived, with their paths, if the scheme requests them.
     pub deliveries: Deliveries,
 }
 
-/// The chunks that a SACK acknowledges, by TSN. Empty unless they are requested.
+/// Chunks that a SACK acknowledges, by TSN. The lists are empty unless the scheme requests them.
 #[derive(Debug, Default)]
 pub(crate) struct Deliveries {
-    /// TSNs in the order in which they are read; `None`: by an unknown path.
+    /// TSNs in the order in which they are read, each with its path; `None` if the path is unknown.
     pub credited: Vec<(Tsn, Option<PathId>)>,
     /// Acknowledged chunks that have left the queue, in the order of TSNs.
     popped: Vec<ChunkInfo>,
@@ -72,7 +74,7 @@ impl Deliveries {
         self.settled.clear();
     }
 
-    /// Records that a SACK newly acknowledges `tsn`, which arrived by these paths.
+    /// Records that a SACK newly acknowledges `tsn`, which arrived by the paths `by`.
     pub fn name(&mut self, tsn: Tsn, by: PathSet) {
         if by.is_empty() {
             self.credited.push((tsn, None));

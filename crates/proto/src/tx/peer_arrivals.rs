@@ -1,27 +1,28 @@
-//! The peer's reports of arrivals by its clock (REPORT item ARRIVED, docs/wire-format.md), with complete values: on the
-//! wire the clock and counters have 32 bits, and paths have their wire ids.
+//! The peer's reports of arrivals by its clock (REPORT item ARRIVED, docs/wire-format.md), with complete values. On the
+//! wire the clock and the counters have only 32 bits, and paths have wire ids.
 
 use crate::policy::{PathArrivals, PathId, PathSet, PeerArrivals, PeerTime};
 use crate::time::{Duration, Instant};
 use crate::wire::chunk::report::{ArrivedBy, ArrivedItem};
 use crate::wire::serial::Tsn;
 
-/// Minimum time between requests for other return paths: a request costs a signed packet.
+/// Minimum time between two requests for other return paths, because a request costs a signed packet.
 const BETWEEN_REQUESTS: Duration = Duration::from_millis(100);
 
-/// Origin of the peer's clock for policies: no age of 32 bits leads before it.
+/// Origin of the peer's clock for policies. It is large enough that the subtraction of an age of 32 bits never
+/// underflows.
 const EPOCH: u64 = 1 << 32;
 
 /// State of requests and reports.
 #[derive(Debug)]
 pub(crate) struct ArrivedReports {
-    /// Return paths that were last requested, and the time; `None`: no request was made.
+    /// Return paths that were last requested, and time of the request; `None` if there was no request.
     asked: Option<(PathSet, Instant)>,
     /// Time of the last report, and time at which the peer wrote it.
     clock: Option<(Instant, PeerTime)>,
-    /// Last report by path slot, with the name of the path.
+    /// Last report by path slot, with the wire id of the path.
     known: Vec<Option<(u16, PathArrivals)>>,
-    /// The last report, kept for its memory.
+    /// Last report, kept so that its memory is reused.
     report: PeerArrivals,
 }
 
@@ -30,9 +31,10 @@ pub(crate) struct ArrivedReports {
 pub(crate) enum ReceivedReport<'a> {
     /// The report is new.
     News(&'a PeerArrivals),
-    /// A newer report arrived before: time and return path of this one, without paths.
+    /// A newer report arrived before this one. The result has the time and the return path of this report, without
+    /// paths.
     Old(&'a PeerArrivals),
-    /// The peer contradicts itself.
+    /// The report contradicts earlier ones.
     Nonsense,
 }
 
@@ -42,7 +44,7 @@ impl ArrivedReports {
         ArrivedReports { asked: None, clock: None, known: Vec::new(), report }
     }
 
-    /// Returns whether the peer is to be asked now for SACKs by `return_paths`. If so, the request is recorded.
+    /// Returns whether to request now that the peer sends SACKs by `return_paths`. If so, the request is recorded.
     pub fn ask(&mut self, now: Instant, return_paths: PathSet) -> bool {
         let due = self.asked.is_none_or(|(last, at)| last != return_paths && now - at >= BETWEEN_REQUESTS);
         if due {
@@ -56,21 +58,21 @@ impl ArrivedReports {
         self.asked.is_some_and(|(last, _)| last != return_paths)
     }
 
-    /// Returns whether the peer was asked.
+    /// Returns whether reports were requested from the peer.
     pub fn asked(&self) -> bool {
         self.asked.is_some()
     }
 
     /// Returns the time for which the peer delayed an acknowledgement after the last packet by `path` arrived, from a
-    /// report that arrived with it at `now`.
+    /// report that arrived with the acknowledgement at `now`.
     pub fn held(&self, now: Instant, path: PathId) -> Option<Duration> {
         let written = self.clock.filter(|(received, _)| *received == now).map(|(_, written)| written)?;
         let news = self.report.paths.iter().find(|p| p.path == path)?;
         Some(written.since(news.at))
     }
 
-    /// Handles a report that arrived by `via`. `path`: the open path with a wire id; `left`: the time at which a TSN
-    /// left on a path, if it is known.
+    /// Handles a report that arrived by `via`. `path` returns the open path with a wire id. `left` returns the time at
+    /// which a TSN left on a path, if it is known.
     pub fn hear(
         &mut self,
         now: Instant,
@@ -111,8 +113,8 @@ impl ArrivedReports {
         ReceivedReport::News(&self.report)
     }
 
-    /// Returns the change of `path` since the earlier report, as `by` reports it; `None` if time or a counter went
-    /// back.
+    /// Returns the change of `path` since the earlier report, as `by` reports it; `None` if the time or a counter
+    /// decreased.
     fn grown(
         &self,
         path: PathId,
@@ -149,7 +151,7 @@ fn extend(near: u64, low: u32) -> u64 {
     near.wrapping_add_signed(i64::from(low.wrapping_sub(near as u32) as i32))
 }
 
-/// Returns a counter that was `before` and whose low 32 bits are now `low`; `None` if it went back.
+/// Returns a counter that was `before` and whose low 32 bits are now `low`; `None` if it decreased.
 fn grown(before: u64, low: u32) -> Option<u64> {
     let by = low.wrapping_sub(before as u32);
     (by < 1 << 31).then(|| before.saturating_add(u64::from(by)))

@@ -1,16 +1,17 @@
-//! Chunks sent again on one path.
+//! Chunks that were retransmitted on one path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::wire::serial::Tsn;
 
-/// Chunks that were sent again on a path and are in flight there, in order of sending and by TSN, so that the cost of a
-/// SACK follows its changes. TSNs are extended to 64 bits (see [`super::Outstanding::number`]).
+/// Chunks that were retransmitted on a path and are in flight on it, in order of sending and by TSN. The two orders
+/// keep the cost of a SACK proportional to its changes. TSNs are extended to 64 bits (see
+/// [`super::Outstanding::number`]).
 #[derive(Debug, Default)]
 pub(crate) struct Resent {
-    /// TSN, and next new TSN when it left, in order of sending.
+    /// TSN, and next new TSN at the time of sending, in order of sending.
     sent: BTreeMap<u64, (u64, Tsn)>,
-    /// TSN and order. A chunk that was sent again twice may have two entries.
+    /// TSN and position in the order of sending. A chunk that was retransmitted twice may have two entries.
     by_tsn: BTreeSet<(u64, u64)>,
     next: u64,
     /// TSNs that have left the flight since [`Resent::take_left`].
@@ -24,7 +25,7 @@ impl Resent {
         self.next += 1;
     }
 
-    /// Returns the chunk that was sent first.
+    /// Returns the chunk that was sent first of all.
     pub fn first(&self) -> Option<u64> {
         self.sent.first_key_value().map(|(_, (number, _))| *number)
     }
@@ -42,12 +43,12 @@ impl Resent {
         self.by_tsn.range((number, 0)..).next().is_some_and(|e| e.0 == number)
     }
 
-    /// Chunks in order of sending, with the next new TSN when each left.
+    /// Chunks in order of sending, each with the next new TSN at that time.
     pub fn iter(&self) -> impl Iterator<Item = (u64, Tsn)> {
         self.sent.values().copied()
     }
 
-    /// Records that `tsn` may no longer be in flight here.
+    /// Records that `tsn` may no longer be in flight on the path.
     pub fn leave(&mut self, tsn: Tsn) {
         if !self.sent.is_empty() {
             self.left.push(tsn);

@@ -1,9 +1,9 @@
 //! The retransmission queue: chunks that were sent and are not yet acknowledged cumulatively, and the paths on which
 //! they are in flight.
 //!
-//! The queue processes SACKs and returns their results ([`RetransmissionQueue::acknowledge`]). Bytes enter and leave
-//! the flights of paths only here, in the ledger of [`PathViews`]. The queue runs no timers, and depends neither on a
-//! scheme nor on the state of the association.
+//! It processes SACKs and returns their results ([`RetransmissionQueue::acknowledge`]). Bytes enter and leave the
+//! flights of paths only in this module, in the ledger of [`PathViews`]. The queue runs no timers, and depends neither
+//! on a scheme nor on the state of the association.
 
 mod ack;
 #[cfg(any(test, feature = "testing"))]
@@ -30,27 +30,29 @@ use spurious::LossEvents;
 pub(crate) use ack::MANY_GAPS;
 pub(crate) use copies::Unsettled;
 
-/// Transmissions on one path that are not settled yet.
+/// Transmissions on one path that are not yet settled.
 #[derive(Debug, Default)]
 struct Flight {
-    /// TSNs first sent here and in flight, ascending. Acknowledged ones are dropped lazily from the front.
+    /// TSNs that were first sent on the path and are in flight, ascending. Acknowledged TSNs are dropped later, when
+    /// they reach the front.
     originals: VecDeque<Tsn>,
-    /// TSNs sent again here and in flight.
+    /// TSNs that were retransmitted on the path and are in flight.
     retransmitted: Resent,
-    /// Copies sent here whose TSN was acknowledged by another transmission, in the order of those acknowledgements.
+    /// Copies that were sent on the path and whose TSN was acknowledged by another transmission, in the order of those
+    /// acknowledgements.
     unsettled: VecDeque<Unsettled>,
     settled: Settled,
-    /// Chunks in flight elsewhere of which a copy leaves here as soon as there is room.
+    /// Chunks in flight on other paths of which a copy leaves on this path as soon as it has room.
     owed: VecDeque<Tsn>,
     /// TSN up to which `originals` were considered for a copy on a faster path.
     copied: Option<Tsn>,
     /// TSN whose round-trip time is being measured.
     timed: Option<Tsn>,
-    /// Time of the last expiry of T3-rtx, until the timeout is known to have been right.
+    /// Time of the last expiry of T3-rtx, until the timeout is known not to be spurious.
     timeout: Option<Instant>,
-    /// TSN up to which losses belong to a window that was already reported.
+    /// TSN up to which losses belong to a window whose losses were already reported.
     recover: Option<Tsn>,
-    /// The last loss events, as long as they may turn out to be spurious.
+    /// Last loss events that may still turn out to be spurious.
     events: LossEvents,
     /// True if one retransmission may leave regardless of the window (RFC 9260 §7.2.4, rule 3).
     free_retransmit: bool,
@@ -62,7 +64,7 @@ pub(crate) struct RetransmissionQueue {
     outstanding: Outstanding,
     /// Lost chunks that wait to be sent again, ascending. Entries that are no longer lost are skipped.
     lost: VecDeque<Tsn>,
-    /// True if a chunk was lost since the loss policy was last asked about all of them.
+    /// True if a chunk was lost since the loss policy was last asked about all lost chunks.
     unasked: bool,
     /// Flights by path slot.
     flights: Vec<Flight>,
@@ -70,14 +72,14 @@ pub(crate) struct RetransmissionQueue {
     names_deliveries: bool,
     /// Recently acknowledged chunks that were sent several times.
     past: PastChunks,
-    /// Result of a SACK, kept for its memory.
+    /// Result of a SACK, kept so that its memory is reused.
     outcome: AckOutcome,
     /// Gap blocks of the SACK that is processed.
     blocks: Vec<GapBlock>,
 }
 
 impl RetransmissionQueue {
-    /// Creates a queue. `names_deliveries`: acknowledgements also name the chunks.
+    /// Creates a queue. `names_deliveries` is true if results of SACKs also name the chunks.
     pub fn new(initial_tsn: Tsn, names_deliveries: bool) -> Self {
         RetransmissionQueue {
             outstanding: Outstanding::new(initial_tsn),
@@ -101,7 +103,7 @@ impl RetransmissionQueue {
         self.outcome.deliveries.settled.retain(|(p, _)| *p != path);
     }
 
-    /// Drops everything. TSNs continue after the last one.
+    /// Drops all chunks. TSNs continue after the last one.
     pub fn clear(&mut self, ledger: &mut PathViews) {
         ledger.clear_flights();
         self.outstanding = Outstanding::new(self.next_tsn());
@@ -177,7 +179,7 @@ impl RetransmissionQueue {
         tsn
     }
 
-    /// Records that the lost chunk `tsn` leaves again.
+    /// Records that the lost chunk `tsn` is retransmitted.
     pub fn push_again(&mut self, ledger: &mut PathViews, tsn: Tsn, sent: Transmission) -> Option<()> {
         let chunk = self.outstanding.get_mut(tsn)?;
         chunk.info.transmissions.push(sent);
@@ -190,7 +192,7 @@ impl RetransmissionQueue {
         Some(())
     }
 
-    /// Records that a copy of `tsn`, which is in flight, leaves. Returns whether it counts as sent again.
+    /// Records that a copy of `tsn`, which is in flight, leaves. Returns whether the copy counts as a retransmission.
     pub fn push_copy(&mut self, ledger: &mut PathViews, tsn: Tsn, sent: Transmission) -> Option<bool> {
         let chunk = self.outstanding.get_mut(tsn).filter(|c| c.state == ChunkState::InFlight)?;
         let flight = &mut self.flights[sent.path.index()];
@@ -209,7 +211,7 @@ impl RetransmissionQueue {
         Some(again)
     }
 
-    /// Measures the round-trip time of `tsn`, which left on `path` alone, unless another one is being measured.
+    /// Begins to measure the round-trip time with `tsn`, which left only on `path`, unless a measurement is running.
     pub fn time(&mut self, path: PathId, tsn: Tsn) {
         self.flights[path.index()].timed.get_or_insert(tsn);
     }
@@ -266,7 +268,7 @@ impl RetransmissionQueue {
         self.unasked = true;
     }
 
-    /// Chunks that wait to be sent again, and some that no longer do.
+    /// Chunks that wait to be retransmitted. Some entries may no longer be lost.
     pub fn lost(&self) -> &VecDeque<Tsn> {
         &self.lost
     }
@@ -294,8 +296,8 @@ impl RetransmissionQueue {
         self.outstanding.set_requeued(tsn, requeued);
     }
 
-    /// Empties the lists of `path`, which timed out or is closed. Returns the TSNs in flight there, which the caller
-    /// declares lost one by one.
+    /// Empties the lists of `path`, which timed out or is closed. Returns the TSNs in flight on the path, which the
+    /// caller declares lost one by one.
     pub fn take_flight(&mut self, path: PathId, into: &mut Vec<Tsn>) {
         let f = &mut self.flights[path.index()];
         into.clear();
@@ -305,9 +307,9 @@ impl RetransmissionQueue {
         f.timed = None;
     }
 
-    /// Handles chunks that a SACK once covered and a later one did not: after a timeout they count as never
-    /// acknowledged (RFC 9260 §6.2.1 D iii). `stalled`: nothing else is left to send, and every gap-acknowledged chunk
-    /// counts as such, so that a peer cannot stall the sender with a gap that it never closes.
+    /// Handles chunks that a SACK covered and a later SACK did not. After a timeout they count as never acknowledged
+    /// (RFC 9260 §6.2.1 D iii). If `stalled` is true, no other data are left to send. Every gap-acknowledged chunk then
+    /// counts as never acknowledged, so that a peer cannot stall the sender with a gap that it never closes.
     pub fn requeue_suspects(&mut self, stalled: bool) {
         if self.outstanding.gap_acked() == 0 {
             return;
@@ -323,7 +325,7 @@ impl RetransmissionQueue {
         }
     }
 
-    /// Chunks that a SACK once covered and the last one omitted.
+    /// Chunks that a SACK covered and the last SACK omitted.
     #[cfg(test)]
     pub fn reneging_suspects(&self) -> impl Iterator<Item = &Outgoing> {
         self.outstanding.reneging_suspects()
@@ -358,7 +360,8 @@ impl RetransmissionQueue {
         self.outstanding.get(tsn).is_some_and(in_flight)
     }
 
-    /// Chunks in flight on `path`: those first sent there in the order of TSNs, then those sent there again.
+    /// Chunks in flight on `path`: first the chunks that were first sent on it in the order of TSNs, then
+    /// retransmissions and copies.
     pub fn flight(&self, path: PathId) -> impl Iterator<Item = &ChunkInfo> {
         let f = self.flights.get(path.index());
         let first = f.into_iter().flat_map(|f| f.originals.iter().copied());
@@ -368,20 +371,20 @@ impl RetransmissionQueue {
         chunks.map(|c| &c.info).filter(move |i| i.transmissions.iter().any(|t| t.path == path && t.in_flight))
     }
 
-    /// Time at which `tsn` left on `path`, if it is outstanding and left there once.
+    /// Time at which `tsn` left on `path`, if it is outstanding and left on the path once.
     pub fn left_once(&self, tsn: Tsn, path: PathId) -> Option<Instant> {
         let mut here = self.outstanding.get(tsn)?.info.transmissions.iter().filter(|t| t.path == path);
         here.next().filter(|_| here.next().is_none()).map(|t| t.at)
     }
 
-    /// Returns whether the first transmission of `tsn` on `path` is in flight: `originals` lists these.
+    /// Returns whether the first transmission of `tsn` on `path` is in flight. `originals` lists such chunks.
     fn first_in_flight_on(&self, tsn: Tsn, path: PathId) -> bool {
         let first =
             self.outstanding.get(tsn).and_then(|c| c.info.transmissions.iter().find(|t| t.path == path));
         first.is_some_and(|t| t.in_flight)
     }
 
-    /// Removes chunks from a path's lists that are no longer in flight there.
+    /// Removes chunks that are no longer in flight on the path from the lists of the path.
     pub fn prune(&mut self, path: PathId) {
         let i = path.index();
         while let Some(&t) = self.flights[i].originals.front() {
@@ -414,14 +417,14 @@ impl RetransmissionQueue {
         again.into_iter().chain(f.originals.back().copied()).chain(copies).reduce(higher)
     }
 
-    /// Time at which the earliest chunk first sent on `path` left there, if it is in flight.
+    /// Time at which the earliest of the chunks that were first sent on `path` left, if it is in flight.
     pub fn front_sent(&self, path: PathId) -> Option<Instant> {
         let chunk = self.outstanding.get(*self.flights[path.index()].originals.front()?)?;
         chunk.info.transmissions.iter().find(|t| t.path == path).map(|t| t.at)
     }
 
-    /// Chunks in flight on `path` that were sent at `sent` or earlier: first transmissions in the order of TSNs, then
-    /// the others.
+    /// Returns the chunks in flight on `path` that left at `sent` or earlier: first the first transmissions in the
+    /// order of TSNs, then the other ones.
     pub fn sent_before(&self, path: PathId, sent: Instant) -> Vec<Tsn> {
         let f = &self.flights[path.index()];
         let again = f.retransmitted.iter().map(|(number, _)| Outstanding::tsn(number));
@@ -471,17 +474,17 @@ impl RetransmissionQueue {
         self.flights[path.index()].free_retransmit = free;
     }
 
-    /// Returns whether one may leave.
+    /// Returns whether a retransmission may leave on `path` regardless of the window.
     pub fn is_retransmit_free(&self, path: PathId) -> bool {
         self.flights.get(path.index()).is_some_and(|f| f.free_retransmit)
     }
 
-    /// Returns whether one may leave on any path.
+    /// Returns whether a retransmission may leave on any path regardless of the window.
     pub fn any_retransmit_free(&self) -> bool {
         self.flights.iter().any(|f| f.free_retransmit)
     }
 
-    /// Records the expiry of T3-rtx of `path`; `None`: it no longer matters whether it was right.
+    /// Records the expiry of T3-rtx of `path`; `None` if it no longer matters whether the timeout was spurious.
     pub fn set_timeout(&mut self, path: PathId, at: Option<Instant>) {
         self.flights[path.index()].timeout = at;
     }

@@ -19,7 +19,7 @@ pub(crate) struct QueuedMessage {
     /// Number of the message. The number rises with each submitted message.
     pub id: u64,
     pub stream: StreamId,
-    /// Sequence number, assigned with the first chunk: an expired message must not use one up.
+    /// Stream sequence number. It is assigned with the first chunk, so that an expired message does not use one.
     pub ssn: Option<Ssn>,
     pub ppid: Ppid,
     pub unordered: bool,
@@ -157,7 +157,7 @@ impl SendQueue {
         self.classes.iter().filter_map(|c| c.messages.front())
     }
 
-    /// Returns the message that continues or, if none was begun, the oldest.
+    /// Returns the message of which a part was sent, or the oldest message if there is no such message.
     pub fn first(&self) -> Option<&QueuedMessage> {
         match self.begun {
             Some(importance) => self.classes[importance.index()].messages.front(),
@@ -303,19 +303,19 @@ impl<'a> Iterator for ByAge<'a> {
     }
 }
 
-/// Number of chunks that are still to be cut from `message` if none holds more than `max`.
+/// Number of chunks that are still to be cut from `message` if a chunk holds at most `max` bytes.
 pub(crate) fn chunks_of(message: &QueuedMessage, max: usize) -> usize {
     if message.rest() <= max { 1 } else { message.rest().div_ceil(max.max(1)) }
 }
 
-/// Bytes of the next chunk of `message` if no chunk holds more than `max`.
+/// Bytes of the next chunk of `message` if a chunk holds at most `max` bytes.
 pub(crate) fn next_chunk(message: &QueuedMessage, max: usize) -> usize {
     chunk_len(message.rest(), max)
 }
 
 /// Bytes of the next chunk of a message of which `rest` bytes remain. There are as few chunks as possible, all of about
-/// the same length, since packets of one length leave as one batch. All except the last are a multiple of four, so that
-/// there is no padding.
+/// the same length, because packets of equal length leave as one batch. The lengths of all chunks except the last are
+/// multiples of four, so that they need no padding.
 fn chunk_len(rest: usize, max: usize) -> usize {
     match rest.div_ceil(max.max(1)) {
         0 | 1 => rest,

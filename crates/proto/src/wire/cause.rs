@@ -46,7 +46,7 @@ pub enum Cause {
     RestartWithNewAddresses(Bytes),
     /// 12: the application gave up, with its reason.
     UserInitiatedAbort(Bytes),
-    /// 13: the peer broke the protocol, with details.
+    /// 13: the peer violated the protocol, with details.
     ProtocolViolation(Bytes),
     /// 0xA0: this request would delete the last address.
     DeleteLastAddress(Bytes),
@@ -54,7 +54,7 @@ pub enum Cause {
     OperationRefused(Bytes),
     /// 0xA2: this request would delete the packet's source.
     DeleteSourceAddress(Bytes),
-    /// 0xA3: the ASCONF-ACK answers no request.
+    /// 0xA3: the ASCONF-ACK does not answer a request.
     IllegalAsconfAck,
     /// 0xA4: this request is not allowed.
     NoAuthorization(Bytes),
@@ -62,7 +62,7 @@ pub enum Cause {
     UnsupportedHmac(u16),
     /// An unknown code.
     Unknown {
-        /// The Cause Code field.
+        /// Cause Code field.
         code: u16,
         /// Cause-Specific Information.
         info: Bytes,
@@ -70,7 +70,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// The Cause Code field.
+    /// Cause Code field.
     pub fn code(&self) -> u16 {
         match self {
             Self::InvalidStreamIdentifier(_) => 1,
@@ -128,7 +128,7 @@ impl Cause {
         Ok(cause)
     }
 
-    /// Bytes with header and without padding.
+    /// Number of bytes with header and without padding.
     fn len(&self) -> usize {
         let info = match self {
             Self::InvalidStreamIdentifier(_) | Self::StaleCookie { .. } | Self::NoUserData(_) => 4,
@@ -157,7 +157,7 @@ impl Cause {
         });
     }
 
-    /// Returns the information of causes that carry it unchanged.
+    /// Returns the information of causes that contain it unchanged.
     fn opaque(&self) -> Option<&Bytes> {
         match self {
             Self::UnresolvableAddress(info)

@@ -1,4 +1,4 @@
-//! Reads the fields of a datagram in order, without copying and without touching its reference count.
+//! Reader of the fields of a datagram in order, without copying and without changing its reference count.
 
 use bytes::Bytes;
 
@@ -13,7 +13,7 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// The window `start..end`, which must lie inside the datagram.
+    /// Makes the window `start..end`, which must lie inside the datagram.
     pub(crate) fn new(datagram: &'a Bytes, start: usize, end: usize) -> Self {
         debug_assert!(start <= end && end <= datagram.len());
         Self { datagram, position: start, end }
@@ -56,7 +56,8 @@ impl<'a> Cursor<'a> {
         Ok(Cursor::new(self.datagram, start, self.position))
     }
 
-    /// Skips padding: `len` bytes, or the remaining ones (padding at a chunk's end may be missing, RFC 9260 §3.2).
+    /// Skips padding: `len` bytes, or fewer if fewer remain (padding at the end of a chunk may be missing, RFC 9260
+    /// §3.2).
     pub(crate) fn skip_padding(&mut self, len: usize) {
         self.position += len.min(self.remaining());
     }

@@ -1,4 +1,4 @@
-//! The wire format: SCTP packets (RFC 9260 §3 and extensions) to typed chunks and back.
+//! The wire format: conversion of SCTP packets (RFC 9260 §3 and extensions) to typed chunks and back.
 //!
 //! Reading copies nothing: [`Packet`] holds the datagram, chunks are parsed one by one on request, and payloads are
 //! slices of the datagram. Writing appends to a caller's buffer through [`PacketWriter`]. No input panics.
@@ -23,7 +23,7 @@ pub use serial::{Fsn, Mid, Ppid, Ssn, StreamId, Tsn, VerificationTag};
 pub use writer::{AuthSlot, PacketWriter};
 
 /// Reason why bytes are not an SCTP packet, or why a packet's next chunk is invalid. The bytes are then dropped and
-/// counted; it is never a failure.
+/// counted. Invalid bytes never cause a failure of this side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseError {
@@ -38,7 +38,7 @@ pub enum ParseError {
         /// Checksum that the packet carries.
         found: u32,
     },
-    /// A chunk is shorter than its header or runs past the packet's end.
+    /// A chunk is shorter than its header or extends beyond the end of the packet.
     #[error("chunk of type {chunk_type} has an impossible length of {length} bytes")]
     ChunkLength {
         /// Type of the chunk.
@@ -46,7 +46,7 @@ pub enum ParseError {
         /// Chunk Length field of the chunk.
         length: u16,
     },
-    /// A field runs past the end of its chunk, parameter or cause.
+    /// A field extends beyond the end of its chunk, parameter or cause.
     #[error("a field runs past the end")]
     Truncated,
     /// Bytes remain after the last field of a fixed layout.
@@ -86,7 +86,7 @@ impl UnknownAction {
         matches!(self, Self::Stop | Self::StopAndReport)
     }
 
-    /// Returns whether it is reported to the sender.
+    /// Returns whether the unknown type is reported to the sender.
     pub const fn reports(self) -> bool {
         matches!(self, Self::StopAndReport | Self::SkipAndReport)
     }

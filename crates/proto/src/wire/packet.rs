@@ -1,4 +1,4 @@
-//! A packet: the common header (RFC 9260 §3.1) and, one after the other, its chunks.
+//! A packet: the common header (RFC 9260 §3.1), followed by the chunks.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -29,7 +29,7 @@ pub struct Header {
     pub source_port: u16,
     /// SCTP port of the receiver.
     pub destination_port: u16,
-    /// The tag that the receiver chose for this association; 0 with INIT.
+    /// Tag that the receiver chose for this association; 0 with INIT.
     pub verification_tag: VerificationTag,
 }
 
@@ -54,7 +54,8 @@ impl Packet {
     /// Reads the common header, and verifies length and checksum. Chunks are not read yet.
     ///
     /// # Errors
-    /// [`ParseError::PacketLength`] below 12 bytes or off a multiple of 4, [`ParseError::Checksum`].
+    /// [`ParseError::PacketLength`] for fewer than 12 bytes or a length that is not a multiple of 4,
+    /// [`ParseError::Checksum`].
     pub fn parse(bytes: Bytes) -> Result<Self, ParseError> {
         let packet = Packet::authentic(bytes)?;
         let found = u32::from_le_bytes(Cursor::new(&packet.bytes, 8, HEADER_LEN).array()?);
@@ -66,7 +67,8 @@ impl Packet {
         Ok(packet)
     }
 
-    /// Reads the common header of a packet that a seal authenticated: its checksum has no meaning (RFC 9653).
+    /// Reads the common header of a packet that a seal authenticated. The checksum of such a packet has no meaning (RFC
+    /// 9653).
     ///
     /// # Errors
     /// [`ParseError::PacketLength`].
@@ -83,7 +85,7 @@ impl Packet {
         Ok(Self { header, bytes })
     }
 
-    /// Chunks in order. The iterator ends after the first error: drop the rest of the packet.
+    /// Chunks in order. The iterator ends after the first error. The caller then drops the rest of the packet.
     pub fn chunks(&self) -> Chunks<'_> {
         Chunks { bytes: &self.bytes, offset: HEADER_LEN }
     }
@@ -148,7 +150,7 @@ impl Chunks<'_> {
 /// Reads one chunk that was stored separately from its packet.
 ///
 /// # Errors
-/// As the items of [`Packet::chunks`].
+/// The errors of [`Packet::chunks`].
 pub fn parse_chunk(bytes: &Bytes) -> Result<Chunk, ParseError> {
     Chunks { bytes, offset: 0 }.parse_next().map(|(_, chunk)| chunk)
 }

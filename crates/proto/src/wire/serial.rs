@@ -1,4 +1,4 @@
-//! Numbers of the wire as separate types, and the serial arithmetic (RFC 1982) of those that wrap around.
+//! Numbers of the wire as separate types, and the serial arithmetic (RFC 1982) of numbers that wrap around.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
@@ -18,8 +18,8 @@ macro_rules! number {
     };
 }
 
-/// Defines a number that wraps around. There is no `Ord`: serial numbers have no total order (RFC 1982 §3.2), so "before"
-/// and "after" hold only for numbers less than half the number space apart.
+/// Defines a number that wraps around. There is no `Ord`: serial numbers have no total order (RFC 1982 §3.2), so that
+/// "before" and "after" are defined only for numbers that are less than half of the number space apart.
 macro_rules! serial {
     ($(#[$doc:meta])* $name:ident($repr:ty), signed $signed:ty) => {
         number!($(#[$doc])* $name($repr));
@@ -37,8 +37,8 @@ macro_rules! serial {
                 Self(self.0.wrapping_sub(1))
             }
 
-            /// Returns whether this number is less than `other` (RFC 1982 §3.2). Two numbers exactly half the number
-            /// space apart are not in order.
+            /// Returns whether this number is less than `other` (RFC 1982 §3.2). Two numbers that are exactly half of
+            /// the number space apart have no order.
             pub const fn is_before(self, other: Self) -> bool {
                 other.is_after(self)
             }
@@ -93,7 +93,7 @@ serial! {
     Ssn(u16), signed i16
 }
 serial! {
-    /// Message Identifier: counts messages of one stream and order in I-DATA (RFC 8260 §2.1).
+    /// Message Identifier: counts the ordered or the unordered messages of one stream in I-DATA (RFC 8260 §2.1).
     Mid(u32), signed i32
 }
 serial! {
@@ -105,7 +105,7 @@ number! {
     StreamId(u16)
 }
 number! {
-    /// Payload Protocol Identifier: belongs to the application, passed through (RFC 9260 §3.3.1).
+    /// Payload Protocol Identifier: value of the application, which the transport does not read (RFC 9260 §3.3.1).
     Ppid(u32)
 }
 number! {

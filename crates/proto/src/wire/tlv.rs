@@ -1,5 +1,5 @@
-//! The frame that parameters (RFC 9260 §3.2.1), error causes (§3.3.10) and report items share:
-//! a 16-bit type, a 16-bit length that counts the header but no padding, a value, padding to 4 bytes.
+//! The frame that parameters (RFC 9260 §3.2.1), error causes (§3.3.10) and report items share: a 16-bit type, a 16-bit
+//! length that counts header and value without padding, a value, and padding to 4 bytes.
 
 use super::cursor::Cursor;
 use super::{ParseError, padded};
@@ -31,8 +31,8 @@ pub(crate) fn all<T>(
     Ok(items)
 }
 
-/// Appends one frame without padding. `value` writes its value. A frame beyond 65535 bytes gets a wrong length: the
-/// chunk around it is then also too long and is never sent.
+/// Appends one frame without padding. `value` writes its value. A frame of more than 65535 bytes gets a wrong length,
+/// but the chunk that contains it is then also too long and is never sent.
 pub(crate) fn write(out: &mut Vec<u8>, typ: u16, value: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&typ.to_be_bytes());
@@ -42,8 +42,8 @@ pub(crate) fn write(out: &mut Vec<u8>, typ: u16, value: impl FnOnce(&mut Vec<u8>
     out[start + 2..start + 4].copy_from_slice(&len.to_be_bytes());
 }
 
-/// Appends consecutive frames, with padding between them but not after the last: a chunk's length counts no final
-/// padding.
+/// Appends consecutive frames, with padding between them but not after the last frame, because a chunk's length does
+/// not count final padding.
 pub(crate) fn write_all<T>(out: &mut Vec<u8>, items: &[T], write: impl Fn(&T, &mut Vec<u8>)) {
     for (index, item) in items.iter().enumerate() {
         let start = out.len();

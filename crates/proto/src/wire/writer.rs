@@ -1,4 +1,4 @@
-//! Writer of packets at the end of a caller's buffer. Several packets may follow one another there (GSO).
+//! Writer of packets at the end of a caller's buffer. Several packets may follow one another in the buffer (GSO).
 
 use super::chunk::auth::{self, HmacId};
 use super::chunk::data::DataHeader;
@@ -8,7 +8,7 @@ use super::packet::{self, Header};
 use super::{Tsn, padded};
 use crate::path::Envelope;
 
-/// Appends one packet to a buffer: chunks first, then [`finish`](Self::finish).
+/// Writer that appends one packet to a buffer. The caller first writes chunks, and then calls [`finish`](Self::finish).
 ///
 /// A writer that is dropped without `finish` leaves an unsigned packet in the buffer.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct PacketWriter<'a> {
     envelope: Envelope,
 }
 
-/// An AUTH chunk whose HMAC is still zero.
+/// Place of an AUTH chunk whose HMAC is still zero.
 #[derive(Debug)]
 #[must_use = "an AUTH chunk must be filled in"]
 pub struct AuthSlot {
@@ -33,8 +33,7 @@ impl<'a> PacketWriter<'a> {
         Self::within(Envelope::NONE, out, header)
     }
 
-    /// Starts a packet with room for `envelope` around it, all zeros. A packet in an envelope has no checksum (RFC
-    /// 9653).
+    /// Starts a packet with zeros around it as room for `envelope`. A packet in an envelope has no checksum (RFC 9653).
     pub fn within(envelope: Envelope, out: &'a mut Vec<u8>, header: Header) -> Self {
         out.resize(out.len() + envelope.front, 0);
         let start = out.len();
@@ -52,7 +51,7 @@ impl<'a> PacketWriter<'a> {
         self.framed(chunk.chunk_type(), chunk.flags(), |out| chunk.write_body(out))
     }
 
-    /// Appends a DATA chunk directly from its parts; otherwise as [`chunk`](Self::chunk).
+    /// Appends a DATA chunk directly from its parts. In other respects it is equal to [`chunk`](Self::chunk).
     pub fn data(&mut self, header: &DataHeader, payload: &[u8]) -> bool {
         let len = DataHeader::LEN + payload.len();
         let Ok(length) = u16::try_from(len) else { return false };
@@ -63,8 +62,8 @@ impl<'a> PacketWriter<'a> {
         true
     }
 
-    /// Appends a DATA chunk whose user data are `before` bytes that `write` appends, followed by the payload; otherwise
-    /// as [`chunk`](Self::chunk).
+    /// Appends a DATA chunk whose user data are `before` bytes that `write` appends, followed by the payload. In other
+    /// respects it is equal to [`chunk`](Self::chunk).
     pub fn data_behind(
         &mut self,
         header: &DataHeader,
@@ -84,7 +83,7 @@ impl<'a> PacketWriter<'a> {
         true
     }
 
-    /// Appends a SACK chunk directly from its parts; otherwise as [`chunk`](Self::chunk).
+    /// Appends a SACK chunk directly from its parts. In other respects it is equal to [`chunk`](Self::chunk).
     pub fn sack(&mut self, header: &SackHeader, gap_blocks: &[GapBlock], duplicates: &[Tsn]) -> bool {
         self.framed(sack::TYPE, header.flags, |out| {
             sack::write_body(out, header, gap_blocks, duplicates);
@@ -107,7 +106,8 @@ impl<'a> PacketWriter<'a> {
     /// §6.2).
     ///
     /// # Panics
-    /// If `mac` returns another length than the slot's [`HmacId::len`], or the slot belongs to another packet.
+    /// If the length of the HMAC from `mac` differs from the slot's [`HmacId::len`], or the slot belongs to another
+    /// packet.
     pub fn fill_auth<M: AsRef<[u8]>>(&mut self, slot: AuthSlot, mac: impl FnOnce(&[u8]) -> M) {
         assert!(slot.start >= self.start, "the slot belongs to this packet");
         let mac = mac(&self.out[slot.start..]);

@@ -14,7 +14,7 @@ use crate::counters::Origin;
 use crate::message::{Message, Quality, Reply, Request, Trace};
 use crate::node::Context;
 use crate::output::{DropCause, NextHop, RoutingOutput};
-use crate::qaomdv::usable_bandwidth;
+use crate::qaomdv::{node_bandwidth, usable_bandwidth};
 use crate::search::{NETWORK_DIAMETER, Step};
 use crate::sequence::{ended, newer, newest};
 
@@ -313,11 +313,12 @@ impl<B> Aomdv<B> {
             Disjoint::Link => back.paths.iter_mut().find(unused),
         };
         let Some(reverse) = reverse else { return };
+        let hops = reply.hops.saturating_add(1).saturating_add(reverse.hops);
         answered.replies += 1;
         answered.reverse.push((reverse.next_hop, reverse.last_hop));
         answered.forward.push(forward);
         reverse.expires = now + ACTIVE_ROUTE;
-        let (to, behind) = (reverse.next_hop, reverse.quality);
+        let (to, behind, before) = (reverse.next_hop, reverse.quality, reverse.hops);
         let entry = &mut self.table[slot];
         entry.report = true;
         reply.hops = entry.advertise();
@@ -328,6 +329,10 @@ impl<B> Aomdv<B> {
         }
         if let (Some(quality), Some(behind)) = (&mut reply.quality, behind) {
             quality.delay += behind.delay;
+            // The reply has the least bandwidth of the path that the first copy of the request took. Its two numbers do
+            // not say where on that path: a wider return path than the first one keeps the first one's.
+            let node = node_bandwidth(behind.bandwidth, before);
+            quality.bandwidth = quality.bandwidth.min(usable_bandwidth(node, hops));
         }
         let to = NextHop::Neighbour(to);
         self.transmit(Origin::Forwarded, to, Message::Reply(reply), Duration::ZERO, out);

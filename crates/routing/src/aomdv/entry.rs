@@ -5,7 +5,7 @@ use strandcast_proto::time::Instant;
 use super::config::{Disjoint, MultipathConfig};
 use super::path::Path;
 use crate::address::Address;
-use crate::qaomdv::replaceable;
+use crate::qaomdv::{improves, replaceable};
 use crate::search::{INFINITE_HOPS, Search};
 use crate::sequence::{ended, newer, newest};
 
@@ -98,6 +98,9 @@ impl Entry {
         if self.paths.len() >= rules.paths {
             return Offer::Full;
         }
+        if rules.better && !improves(&self.paths, &path) {
+            return Offer::Full;
+        }
         self.insert(path)
     }
 
@@ -158,12 +161,14 @@ pub struct Rules {
     pub difference: u8,
     /// QAOMDV: true if a better path may replace another.
     pub replace: bool,
+    /// QAOMDV: true if a path that is neither wider nor faster than all others is refused.
+    pub better: bool,
 }
 
 impl Rules {
     /// The rules of a configuration.
-    pub fn new(config: &MultipathConfig, replace: bool) -> Self {
+    pub fn new(config: &MultipathConfig, replace: bool, better: bool) -> Self {
         let difference = u8::try_from(config.difference).unwrap_or(u8::MAX);
-        Rules { disjoint: config.disjoint, paths: config.paths, difference, replace }
+        Rules { disjoint: config.disjoint, paths: config.paths, difference, replace, better }
     }
 }

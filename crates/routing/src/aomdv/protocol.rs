@@ -14,7 +14,7 @@ use crate::counters::{Counters, Origin};
 use crate::datagram::IP_HEADER;
 use crate::message::{Message, Unreachable};
 use crate::output::{NextHop, RoutingOutput};
-use crate::qaomdv::{Estimators, QaomdvConfig};
+use crate::qaomdv::{Estimators, Insert, QaomdvConfig};
 use crate::seen::Seen;
 use crate::split::{Choice, Scheduler};
 use crate::table::Table;
@@ -76,6 +76,7 @@ impl<B> Aomdv<B> {
     pub fn qos(address: Address, config: &QaomdvConfig, seeds: &Seeds) -> Self {
         let estimators = Estimators::new(config, seeds);
         let mut router = Aomdv::with(address, &config.paths, config.choice(), Some(estimators), seeds);
+        router.rules = Rules::new(&config.paths, true, config.insert == Insert::Better);
         router.scheduler = config.classifies().then(Scheduler::default);
         router
     }
@@ -93,7 +94,7 @@ impl<B> Aomdv<B> {
         };
         Aomdv {
             address,
-            rules: Rules::new(config, qos.is_some()),
+            rules: Rules::new(config, qos.is_some(), false),
             sequence: 2,
             id: 1,
             table: Table::default(),

@@ -40,6 +40,16 @@ words! {
     }
 }
 
+words! {
+    /// Disjoint paths that a list with room takes.
+    pub enum Insert {
+        /// Each.
+        Disjoint = "disjoint",
+        /// Paths that are wider or faster than all others, as the paper's update rule says.
+        Better = "better",
+    }
+}
+
 keys! {
     /// The keys of QAOMDV.
     pub struct QaomdvConfig {
@@ -49,6 +59,8 @@ keys! {
         original: Criterion = Criterion::Widest,
         /// path of retransmissions with split=mpr
         retransmission as "rtx": Criterion = Criterion::Fastest,
+        /// disjoint paths that a list with room takes
+        insert: Insert = Insert::Disjoint,
         /// weight of a new sample of bandwidth or delay
         gain: f64 [0.01, 1.0] = 0.25,
         /// definition of idle time

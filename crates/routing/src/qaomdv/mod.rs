@@ -6,6 +6,6 @@ mod quality;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Bandwidth, Criterion, Idle, QaomdvConfig, QaomdvSplit};
+pub use config::{Bandwidth, Criterion, Idle, Insert, QaomdvConfig, QaomdvSplit};
 pub(crate) use estimators::Estimators;
-pub(crate) use quality::{replaceable, usable_bandwidth};
+pub(crate) use quality::{improves, node_bandwidth, replaceable, usable_bandwidth};

@@ -15,6 +15,22 @@ pub fn usable_bandwidth(bandwidth: f64, hops: u8) -> f64 {
     bandwidth / f64::from(hops.clamp(1, CONTENDING_HOPS))
 }
 
+/// Bandwidth of the narrowest node on a path of `hops` hops, of which `usable` remains for the path: the inverse of
+/// [`usable_bandwidth`].
+pub fn node_bandwidth(usable: f64, hops: u8) -> f64 {
+    usable * f64::from(hops.clamp(1, CONTENDING_HOPS))
+}
+
+/// Returns whether `new` is wider or faster than all `paths`; true without any, or if a quality is unknown.
+pub fn improves(paths: &[Path], new: &Path) -> bool {
+    let Some(offered) = new.quality else { return true };
+    let known = || paths.iter().filter_map(|path| path.quality);
+    if known().count() < paths.len() || paths.is_empty() {
+        return true;
+    }
+    known().all(|q| offered.bandwidth > q.bandwidth) || known().all(|q| offered.delay < q.delay)
+}
+
 /// Path of a full list that `new` replaces: the narrowest one that is neither the widest nor the fastest,
 /// provided that `new` is wider or faster by a tenth and disjoint with the others.
 pub fn replaceable(paths: &[Path], new: &Path) -> Option<usize> {

@@ -8,7 +8,7 @@ use strandcast_proto::time::Instant;
 
 use super::config::{Bandwidth, Idle, QaomdvConfig};
 use super::estimators::Estimators;
-use super::quality::{replaceable, usable_bandwidth};
+use super::quality::{improves, replaceable, usable_bandwidth};
 use crate::address::Address;
 use crate::aomdv::Path;
 use crate::datagram::{Class, Packet};
@@ -110,11 +110,72 @@ fn a_better_path_takes_the_place_of_one_that_is_neither_widest_nor_fastest() {
     assert_eq!(replaceable(&kept[..2], &path(4, 999.0, 1)), None, "the widest and the fastest stay");
 }
 
+/// §5.2: a path is inserted if it is "a better path, e.g., a path with higher bandwidth or lower delay".
+#[test]
+fn a_path_is_better_if_it_is_wider_or_faster_than_all_others() {
+    let kept = [path(1, 900.0, 90), path(2, 300.0, 10)];
+    assert!(improves(&kept, &path(3, 901.0, 100)), "wider");
+    assert!(improves(&kept, &path(3, 100.0, 9)), "faster");
+    assert!(!improves(&kept, &path(3, 600.0, 50)), "in between");
+    assert!(!improves(&kept, &path(3, 900.0, 10)), "as good");
+    assert!(improves(&[], &path(3, 1.0, 1000)), "the first");
+}
+
+/// With `insert=better` a path that is neither wider nor faster than those before it is refused, so that some searches
+/// find fewer than the three paths of the network.
+#[test]
+fn paths_that_are_no_better_are_refused_on_request() {
+    let found = |spec: &str, seed| {
+        eight_nodes_with(spec, seed).router(0).paths(Instant::from_millis(9000), Address(7)).len()
+    };
+    let (all, better): (Vec<_>, Vec<_>) =
+        (1..=20).map(|seed| (found("qaomdv", seed), found("qaomdv,insert=better", seed))).unzip();
+    assert!(all.iter().all(|n| *n == 3), "{all:?}");
+    assert!(better.contains(&2) && better.contains(&3), "{better:?}");
+}
+
+/// Two paths meet in node 3: one over node 1, and one over node 2, which is busy. If the request takes node 1 first,
+/// each path has the bandwidth of its own nodes. If the request takes node 2 first, the reply has the bandwidth of node
+/// 2, and so have both paths.
+#[test]
+fn bandwidths_of_paths_that_meet_are_their_own() {
+    let links = [(0, 1), (1, 3), (0, 2), (2, 3), (3, 4), (4, 6), (3, 5), (5, 6)];
+    let raw = 11e6 / 8.0 / 4.0;
+    let wide = |bandwidth: f64| {
+        let is_wide = (0.9 * raw..=raw).contains(&bandwidth);
+        assert!(is_wide || (0.18 * raw..=0.21 * raw).contains(&bandwidth), "{bandwidth} of {raw}");
+        is_wide
+    };
+    let mut first = Vec::new();
+    for seed in 1..=20 {
+        let mut net = Net::new("qaomdv", 7, &links, seed);
+        net.busy.insert(2, 0.8);
+        net.send(8.0, 0, 6);
+        net.run(9.0);
+        let way = |of: u32, to: u32, over: u32| {
+            let paths = net.router(of).paths(net.now, Address(to));
+            paths.iter().find(|p| p.next_hop.0 == over).and_then(|p| p.bandwidth)
+        };
+        let replied = way(3, 6, 4).or_else(|| way(3, 6, 5)).map(wide).expect("a reply came");
+        let widths = (way(0, 6, 1).map(wide), way(0, 6, 2).map(wide));
+        assert!(widths.0.is_none_or(|it| it == replied), "seed {seed}");
+        assert!(widths.1.is_none_or(|it| !it), "seed {seed}");
+        first.push((replied, widths));
+    }
+    for case in [(true, (Some(true), Some(false))), (false, (Some(false), Some(false)))] {
+        assert!(first.contains(&case), "{first:?}");
+    }
+}
+
 /// Eight nodes, as in Guo, Liu and Lian 2010, Fig. 3, with new numbers. Three paths lead from 0 to 7: the one
 /// over 1 and 2 is wide and slow, that over 3 and 4 narrow and fast, that over 5 and 6 in between.
 fn eight_nodes(spec: &str) -> Net {
+    eight_nodes_with(spec, 1)
+}
+
+fn eight_nodes_with(spec: &str, seed: u64) -> Net {
     let links = [(0, 1), (1, 2), (2, 7), (0, 3), (3, 4), (4, 7), (0, 5), (5, 6), (6, 7)];
-    let mut net = Net::new(spec, 8, &links, 1);
+    let mut net = Net::new(spec, 8, &links, seed);
     for (nodes, busy, delay) in [([1, 2], 0.2, 20), ([3, 4], 0.8, 2), ([5, 6], 0.5, 10)] {
         for (from, to) in [(0, nodes[0]), (nodes[0], nodes[1]), (nodes[1], 7)] {
             net.extra.insert((from, to), Duration::from_millis(delay));

@@ -1,22 +1,22 @@
-//! Greatest rate at which no data are late, by Hall's theorem for fluids: data captured between two moments must leave
-//! after the first moment and at most the latency after the second.
+//! Greatest rate at which no data are late, by Hall's theorem for fluids. Data that are captured between two moments
+//! must leave after the first moment, and at most one latency after the second.
 
 use strandcast_proto::time::Duration;
 
 /// The length of a bin.
 pub const BIN: Duration = Duration::from_millis(200);
-/// Bins that are remembered: five seconds.
+/// Number of bins that are kept: five seconds.
 pub const BINS: usize = 25;
-/// Bins for which rates must have been lower to count as fallen for good: 0.8 s. A shorter drop is a stall, which the
-/// bound weighs.
+/// Number of bins for which rates must have been lower before the fall counts as lasting: 0.8 s. A shorter fall is a
+/// stall, which the bound includes.
 const LATELY: usize = 4;
-/// Factor by which measured rates may seem lower than they are.
+/// Tolerance for measured rates that are too low by chance, as a factor.
 const CHANCE: f64 = 1.05;
 
 /// Bytes that one path could have carried, by bin.
 #[derive(Clone, Debug)]
 pub struct Carried {
-    /// Bytes up to the end of each bin, ever growing.
+    /// Bytes from the beginning to the end of each bin; the values never fall.
     until: [f64; BINS + 1],
     /// Difference of the delays of this path and of the quickest one, in bins.
     pub behind: f64,
@@ -29,7 +29,7 @@ impl Default for Carried {
 }
 
 impl Carried {
-    /// The next bin; the oldest one is forgotten.
+    /// Appends a bin of `bytes` and drops the oldest one.
     pub fn push(&mut self, bytes: f64) {
         let oldest = self.until[1];
         self.until.copy_within(1.., 0);
@@ -42,7 +42,7 @@ impl Carried {
         self.until[BINS]
     }
 
-    /// Bytes from bin `from` up to `to`, a part of one counting for its part.
+    /// Bytes from the beginning of bin `from` to `to`. A fraction of a bin contributes that fraction of its bytes.
     fn between(&self, from: usize, to: f64) -> f64 {
         if to <= from as f64 {
             return 0.0;
@@ -53,14 +53,15 @@ impl Carried {
     }
 }
 
-/// Bytes per second that `paths` carry with nothing late, by their last `bins` bins: the least of
+/// Bytes per second that `paths` can carry with no data late, computed from their last `bins` bins. The bound is the
+/// least of
 ///
 /// - the bytes that they carried from s to t over t − s − `slack`, for all s < t;
 /// - their average rate;
-/// - 1.05 times the most that they carried in a bin of the last 0.8 s.
+/// - 1.05 times the most bytes that they carried in a bin of the last 0.8 s.
 ///
-/// `slack` is the latency less what acknowledgements take, seconds. By a path that is slower than the quickest one by d
-/// only what leaves before t − d arrives before t.
+/// `slack` is the latency in seconds, less the time that acknowledgements take. If a path is slower than the quickest
+/// path by d, only data that leave on it before t − d arrive before t.
 pub fn bound<'a>(paths: impl Iterator<Item = &'a Carried> + Clone, bins: usize, slack: f64) -> f64 {
     let bin = BIN.as_secs_f64();
     let (bins, slack) = (bins.clamp(1, BINS), slack / bin);

@@ -9,7 +9,8 @@ use super::Encoder;
 use crate::part::Estimators;
 use crate::schedule::{TRAIN_MOST, Trains};
 
-/// Time for which pacing lets a path save up sending: a train, at the rates at which windows are paced.
+/// Time for which a path that is paced may save up permission to send: enough for a train, at the rates at which
+/// windows are paced.
 const QUANTUM: Duration = Duration::from_millis(50);
 
 keys! {
@@ -30,12 +31,12 @@ impl AdviceKeys {
         }
     }
 
-    /// `scheduler`, sending trains.
+    /// Returns `scheduler`, extended so that it sends trains.
     pub(crate) fn scheduler(&self, scheduler: Box<dyn Scheduler>) -> Box<dyn Scheduler> {
         if self.advice { Box::new(Trains::new(scheduler)) } else { scheduler }
     }
 
-    /// A train leaves at once, though windows are paced.
+    /// Lets a train leave at once although windows are paced.
     pub(crate) fn tune(&self, config: &mut TransportConfig) {
         if self.advice {
             config.pacing_quantum = config.pacing_quantum.max(QUANTUM);

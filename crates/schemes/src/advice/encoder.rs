@@ -13,18 +13,20 @@ use super::path_rate::PathRate;
 use super::steady::Steady;
 use crate::estimate::Verdict;
 
-/// Share of the carried rate that an encoder may use; the rest is for headers, and for pictures that are larger than
-/// the mean.
+/// Share of the carried rate that an encoder may use. The rest is for headers and for pictures that are larger than the
+/// mean.
 const SHARE: f64 = 0.9;
 /// Part of the latency that acknowledgements need: twice their longest delay.
 const ACKNOWLEDGED: Duration = Duration::from_millis(50);
-/// The longest latency of messages counts for as long as this, up to twice.
+/// Length of the interval over which the longest latency of messages is taken. A value counts for one to two such
+/// intervals.
 const LATENCY_HELD: Duration = Duration::from_secs(5);
-/// Part of the redundancy that expires in a bin: half in seven seconds.
+/// Share by which the counts of redundancy decay in each bin: half of a count remains after seven seconds.
 const FORGETS: f64 = 0.02;
 /// Number of bins before the first advice.
 const FIRST: usize = 5;
-/// A path with something in flight that brings no news for this time, or twice its round trip, carries nothing.
+/// Time without a report of arrivals, or two round trips if that is longer, after which a path with data in flight
+/// counts as carrying nothing.
 const SILENT: Duration = Duration::from_millis(200);
 
 /// State of one path.
@@ -32,10 +34,10 @@ const SILENT: Duration = Duration::from_millis(200);
 struct Known {
     rate: PathRate,
     carried: Carried,
-    /// The last arrival, or when something left with nothing in flight.
+    /// Time of the last arrival, or of the last departure while nothing was in flight.
     last_received: Instant,
-    /// Difference of the peer's clock and this one plus the one-way delay, in microseconds: the least of these five
-    /// seconds, and of the five before.
+    /// Difference of the peer's clock and this clock plus the one-way delay, in microseconds: the least value of the
+    /// current five seconds, and of the five seconds before.
     ahead: [Option<i64>; 2],
 }
 
@@ -45,7 +47,7 @@ impl Known {
         Known { rate, carried, last_received: now, ahead: [None; 2] }
     }
 
-    /// The one-way delay plus a constant, which is equal for all paths.
+    /// One-way delay plus a constant, which is equal for all paths.
     fn delay(&self) -> Option<i64> {
         self.ahead.into_iter().flatten().min()
     }
@@ -65,18 +67,19 @@ impl Known {
     }
 }
 
-/// Advises by the data that the paths carried in the last five seconds.
+/// Advises an encoder by the amount of data that the paths carried in the last five seconds.
 #[derive(Debug, Default)]
 pub struct Encoder {
     /// State by path slot; `None` before the first data of a path.
     paths: Vec<Option<Known>>,
-    /// End of the running bin; bins so far, at most [`BINS`].
+    /// End of the running bin, and number of bins so far, at most [`BINS`].
     ends: Option<Instant>,
     bins: usize,
-    /// Longest latency of messages in these five seconds, and in the five before, with the beginning of these.
+    /// Longest latency of messages in the current five seconds and in the five seconds before, and the beginning of the
+    /// current ones.
     latency: [Option<Duration>; 2],
     turned: Instant,
-    /// Bytes sent first, and again or besides.
+    /// Bytes that were sent for the first time, and bytes that were retransmitted or sent as redundancy.
     first: f64,
     again: f64,
     rate: Steady,
@@ -120,7 +123,7 @@ impl Encoder {
         }
     }
 
-    /// Ends bins that are over.
+    /// Ends the running bin if its time is over.
     fn pass(&mut self, view: &View<'_>) {
         let ends = *self.ends.get_or_insert(view.now + BIN);
         if view.now < ends {

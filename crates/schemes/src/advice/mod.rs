@@ -1,5 +1,5 @@
-//! Rates that an encoder should choose: the rate that the paths carry in time, and the part of it that remains
-//! without the largest path.
+//! Rates that an encoder should choose: the rate that all paths carry in time, and the rate that the paths without the
+//! largest one carry.
 //!
 //! | what | where |
 //! |---|---|

@@ -1,16 +1,17 @@
 //! Rate that a path carries, measured only with packets of the stream itself.
 //!
-//! Packets that leave at once, a *train*, arrive as far apart as the path's slowest link makes them. A report of
-//! arrivals has the TSN of the last packet that arrived, its arrival time, and the number of bytes that have arrived so
-//! far. If two reports name packets of the same train, the difference of their bytes divided by the difference of their
-//! times is the link's rate. Neither round-trip times nor the return path matter. The rate is the sum of bytes over the
-//! sum of times of the last [`SAMPLES`], so that the jitter of arrivals averages out.
+//! A *train* is a group of packets that leave at once. The slowest link of the path determines the distances at which
+//! they arrive. A report of arrivals has the TSN of the last packet that arrived, its arrival time, and the number of
+//! bytes that have arrived so far. If two reports name packets of the same train, the difference of their bytes divided
+//! by the difference of their times is the link's rate. The result depends neither on round-trip times nor on the
+//! return path. The rate of the path is the sum of bytes divided by the sum of times over the last [`SAMPLES`] samples,
+//! so that the jitter of arrivals averages out.
 //!
 //! A path is busy if it has a queue and a full window, or if the queue is more than half of the round trip. A busy path
-//! has no room for trains and needs none: its rate is that of the arriving bytes, and earlier trains are dropped. The
-//! bytes that arrived in each half of the last second are samples in any case.
+//! has no room for trains and needs none: the rate of the arriving bytes is its rate, and earlier trains are dropped.
+//! The bytes that arrived in each half of the last second are samples whether or not the path is busy.
 //!
-//! `ASSUMED`, because no paper gives them: the constants. If a link hands packets over in batches, trains show a higher
+//! `ASSUMED`, because no paper gives them: the constants. If a link delivers packets in batches, trains show a higher
 //! rate than the link has.
 
 use std::collections::VecDeque;
@@ -26,23 +27,24 @@ pub const BACK_TO_BACK: Duration = Duration::from_micros(200);
 pub const MIN_TRAIN: usize = 4;
 /// Least number of packets between the two reports of a sample.
 const APART: u64 = 2;
-/// Number of samples that are used, and the age up to which each is.
+/// Number of samples that are used, and their greatest age.
 const SAMPLES: usize = 3;
 const KNOWN: Duration = Duration::from_secs(10);
-/// Time over which arrivals are counted; the lesser of the last two counts is the least that the path carries.
+/// Time over which arrivals are counted. The lesser of the last two counts is a lower bound of the rate that the path
+/// carries.
 const COUNTED: Duration = Duration::from_millis(500);
 /// Shortest queueing delay that counts as a queue, in seconds.
 const STANDING: f64 = 0.015;
 /// A queue of more than this share of the round trip makes a path busy, regardless of its window.
 const LONG: f64 = 0.5;
-/// A path must be busy for this share of the time and of the reports before its arrivals count as its rate.
+/// Share of the time and of the reports for which a path must be busy before its arrivals count as its rate.
 const BUSY: f64 = 0.8;
-/// Room for less is a full window, packets.
+/// Number of packets: a window with room for fewer of them is full.
 const FULL: u64 = 4;
 /// Number of trains that may wait for reports.
 const UNDER_WAY: usize = 8;
 
-/// State of a path in a report: bytes and packets so far, and the time of the last one.
+/// State of a path in a report: bytes and packets so far, and the arrival time of the last packet.
 #[derive(Copy, Clone, Debug)]
 struct Mark {
     at: PeerTime,
@@ -64,18 +66,18 @@ struct Train {
     first: Tsn,
     last: Tsn,
     packets: usize,
-    /// The first report that names one of them, and the last.
+    /// First and last report that names a packet of the train.
     begins: Option<Mark>,
     ends: Option<Mark>,
 }
 
-/// Arrivals in the running [`COUNTED`].
+/// Arrivals in the running interval of [`COUNTED`].
 #[derive(Copy, Clone, Debug)]
 struct Counting {
     from: Mark,
     last: PeerTime,
     reports: u32,
-    /// Number of reports at which the path was busy, and the time for which it was, seconds.
+    /// Number of reports at which the path was busy, and the time in seconds for which it was busy.
     busy: (u32, f64),
 }
 
@@ -95,13 +97,13 @@ pub struct PathRate {
     samples: SmallVec<[(Instant, f64, f64); SAMPLES]>,
     packets: u64,
     counting: Option<Counting>,
-    /// Bytes per second in the last two times; the newer first.
+    /// Bytes per second in each of the last two intervals of [`COUNTED`], the newer first.
     arrived: [f64; 2],
 }
 
 /// Returns whether the path is busy: it has a queue and a full window, or a queue of more than half of the round trip.
-/// A window that was large before the path's rate fell is not full for seconds. Jitter alone is never half of a round
-/// trip.
+/// The second condition is needed because a window that was large before the path's rate fell is not full for seconds.
+/// Jitter alone is never half of a round trip.
 fn is_busy(path: &PathView) -> bool {
     let queue = path.est.queue.unwrap_or(0.0);
     let window = path.in_flight + FULL * path.mtu > path.limit.cwnd;
@@ -110,7 +112,7 @@ fn is_busy(path: &PathView) -> bool {
 }
 
 impl PathRate {
-    /// A chunk left on the path.
+    /// Records that a chunk left on the path.
     pub fn sent(&mut self, now: Instant, chunk: &ChunkInfo) {
         match &mut self.leaving {
             Some((train, last)) if now.saturating_since(*last) <= BACK_TO_BACK => {
@@ -171,7 +173,7 @@ impl PathRate {
         self.samples.push((now, bytes, seconds));
     }
 
-    /// Counts arrivals, and whether they are all that the path carries.
+    /// Counts arrivals, and decides whether they are the most that the path can carry.
     fn count(&mut self, now: Instant, path: &PathView, mark: Mark) {
         let counting = self.counting.get_or_insert_with(|| Counting::new(mark));
         counting.reports += 1;
@@ -198,7 +200,7 @@ impl PathRate {
         }
     }
 
-    /// Bytes per second that the path carries; 0 before anything is known.
+    /// Bytes per second that the path carries; 0 before a rate is known.
     pub fn get(&self, now: Instant) -> f64 {
         let young = self.samples.iter().filter(|s| now.saturating_since(s.0) <= KNOWN);
         let (bytes, seconds) = young.fold((0.0, 0.0), |sum, s| (sum.0 + s.1, sum.1 + s.2));
@@ -206,7 +208,7 @@ impl PathRate {
         found.max(self.arrived[0].min(self.arrived[1]))
     }
 
-    /// Returns whether a train was timed.
+    /// Returns whether a train was measured.
     pub fn is_known(&self) -> bool {
         !self.samples.is_empty()
     }

@@ -1,28 +1,28 @@
-//! Advised rate over time: it falls at once when the paths carry less, and rises slowly when they carry more.
+//! Advised rate over time. The rate falls at once when the paths carry less, and rises slowly when they carry more.
 
 use strandcast_proto::time::{Duration, Instant};
 
-/// A rate below this share of the last advice is reported at once.
+/// Share of the last advice below which a lower rate is reported at once.
 const DOWN: f64 = 0.95;
-/// Least rise, as a share of the advice, that is reported.
+/// Least increase that is reported, as a factor of the last advice.
 const UP: f64 = 1.02;
 /// Time for which the rate must have been higher before the advice rises.
 const HOLDOFF: Duration = Duration::from_secs(2);
-/// Greatest holdoff: it doubles each time that an increase had to be taken back.
+/// Greatest holdoff. The holdoff doubles each time that an increase had to be taken back.
 const MAX_HOLDOFF: Duration = Duration::from_secs(16);
-/// Time without such a decrease after which the holdoff is halved.
+/// Time after which the holdoff is halved if no increase was taken back.
 const FORGIVEN: Duration = Duration::from_secs(30);
-/// Increase per second, as a part of the carried rate.
+/// Increase per second, as a share of the carried rate.
 const STEP: f64 = 0.05;
 
 /// Rate that the application receives.
 #[derive(Clone, Debug)]
 pub struct Steady {
     said: Option<f64>,
-    /// Time since which the paths carry more, and time of the last increase.
+    /// Time since which the paths have carried more, and time of the last increase.
     more: Option<(Instant, Instant)>,
     holdoff: Duration,
-    /// Something was added since less went; when holdoff changed last.
+    /// True if the advice rose after its last decrease; and the time at which the holdoff last changed.
     added: bool,
     changed: Instant,
 }

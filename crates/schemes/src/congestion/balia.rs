@@ -10,10 +10,10 @@
 //! | an ACK: w_r += x_r / (rtt_r · (Σ x_k)²) · (1 + α_r)/2 · (4 + α_r)/5 | [`Balia::increase`], in bytes: times acked·SMSS |
 //! | a loss: w_r −= w_r/2 · min(α_r, 1.5) | [`Balia::decrease`] |
 //!
-//! Constants: 1.5, the greatest number of half windows that a loss takes; 1/2, 4/5 and 1/5 of the increase.
+//! Constants: a loss takes at most 1.5 halves of a window; the increase has the factors 1/2, 4/5 and 1/5.
 //!
-//! With one path α is 1, the step SMSS²/w and the cut one half, as in Reno. `ASSUMED`: paths that are inactive or
-//! without a round-trip time ([`Coupled`]) follow Reno; a timeout leaves one segment, as in TCP, and α decides the
+//! With one path α is 1, the step is SMSS²/w, and a loss takes one half, as in Reno. `ASSUMED`: paths that are inactive
+//! or without a round-trip time ([`Coupled`]) follow Reno; a timeout leaves one segment, as in TCP, and α decides the
 //! threshold.
 
 use strandcast_keys::keys;
@@ -42,7 +42,7 @@ impl AvoidancePart for BaliaConfig {
     }
 }
 
-/// The most halves of a window that a loss takes.
+/// Greatest number of halves of a window that a loss takes.
 const MOST_HALVES: f64 = 1.5;
 
 /// The windows of the draft.
@@ -58,7 +58,7 @@ struct Rates {
 }
 
 impl Rates {
-    /// `None` when there is nothing to couple `path` with.
+    /// Returns `None` if no other path counts, so that `path` is not coupled.
     fn of(view: &View<'_>, path: PathId) -> Option<Self> {
         let own = Coupled::of(view, path)?;
         let rates = || Coupled::all(view).map(|c| c.rate());

@@ -18,15 +18,16 @@
 //! | `mpsqrt` | 1/2 | 1/2 | 1 | 1/2 |
 //! | `mpiad` | 1 | 0 | 2 | 1 |
 //!
-//! Equation 8 is per round trip (Bansal and Balakrishnan): an ACK takes 1/w of that step, unless `literal=on` reads
-//! equation 8 like Lee and Chung's equation 1, whose step is per ACK. Equation 8 requires β < 1, which `mpiad` does not
+//! Equation 8 is per round trip (Bansal and Balakrishnan): each ACK adds 1/w of that step. With `literal=on` equation 8
+//! is read as Lee and Chung's equation 1, whose step is per ACK. Equation 8 requires β < 1, which `mpiad` does not
 //! fulfil.
 //!
-//! `ASSUMED`: δ = (max x/Σ x)², x the mean window over the round-trip time. In equilibrium w = √(δ·α/(β·p)) where k + l
-//! = 1, so that n equal paths behind one bottleneck have √δ = 1/n of a single-path window each; with one path δ is 1.
-//! Paths that are inactive or without a round-trip time ([`Coupled`](super::Coupled)) are not coupled. No ACK adds more
-//! than in slow start, which affects only windows below √2 segments. `rfc::Aimd` or `TcpWindows` applies floors and
-//! timeouts; after a timeout the threshold is the window that a loss leaves.
+//! `ASSUMED`: δ = (max x/Σ x)², where x is the mean window divided by the round-trip time. If k + l = 1, w =
+//! √(δ·α/(β·p)) in equilibrium. Each of n equal paths through one bottleneck therefore has √δ = 1/n of a single-path
+//! window. With one path δ is 1. Paths that are inactive or without a round-trip time ([`Coupled`](super::Coupled)) are
+//! not coupled. No ACK adds more than in slow start, which affects only windows below √2 segments. `rfc::Aimd` or
+//! `TcpWindows` applies floors and timeouts; after a timeout the threshold is the window that would remain after a
+//! loss.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, Signal, View};
@@ -115,10 +116,10 @@ pub struct Binomial {
     form: Form,
     alpha: f64,
     beta: f64,
-    /// Growth is for each ACK, not for each round trip.
+    /// True if growth is for each ACK, not for each round trip.
     literal: bool,
     means: MeanWindows,
-    /// δ, taken anew at each ACK.
+    /// δ, computed again at each ACK.
     delta: f64,
 }
 

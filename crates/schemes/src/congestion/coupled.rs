@@ -1,4 +1,4 @@
-//! State that coupled windows read of each other.
+//! State of other paths that coupled windows read.
 
 use strandcast_proto::policy::{PathId, PathState, PathView, View};
 
@@ -19,23 +19,23 @@ impl Coupled {
         Some(Coupled { path: path.id, cwnd: path.limit.cwnd as f64, rtt: rtt.max(1e-6) })
     }
 
-    /// All paths that count, lowest id first.
+    /// Returns all paths that count, lowest id first.
     pub fn all(view: &View<'_>) -> impl Iterator<Item = Coupled> + Clone {
         view.paths.iter().filter_map(Coupled::new)
     }
 
-    /// `path`, if it counts.
+    /// Returns `path` if it counts.
     pub fn of(view: &View<'_>, path: PathId) -> Option<Self> {
         view.paths.get(path.index()).and_then(Coupled::new)
     }
 
-    /// x of most papers: window over round-trip time, bytes per second.
+    /// x of most papers: window divided by round-trip time, in bytes per second.
     pub fn rate(&self) -> f64 {
         self.cwnd / self.rtt
     }
 }
 
-/// Returns whether `path` is gone, so that its state must not become another path's.
+/// Returns whether `path` was closed. Its state must then be dropped, because another path may take its slot.
 pub(super) fn closed(view: &View<'_>, path: PathId) -> bool {
     view.paths.get(path.index()).is_none_or(|p| p.state == PathState::Closed)
 }

@@ -55,15 +55,15 @@ impl AvoidancePart for CubicConfig {
     }
 }
 
-/// The state of one path. Windows are in segments, times in seconds.
+/// State of one path. Windows are in segments, times in seconds.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     config: CubicConfig,
-    /// W_max; `None` until a stage begins after slow start without a loss, or after a timeout.
+    /// W_max; `None` before a stage that began after slow start without a loss, and after a timeout.
     w_max: Option<f64>,
-    /// cwnd_prior: the window when ssthresh was set last.
+    /// cwnd_prior: the window at the time when ssthresh was last set.
     prior: f64,
-    /// The stage of congestion avoidance; `None` outside of it.
+    /// The running stage of congestion avoidance; `None` outside congestion avoidance.
     stage: Option<Stage>,
 }
 
@@ -76,7 +76,7 @@ struct Stage {
     k: f64,
     w_max: f64,
     w_est: f64,
-    /// The part of Reno's growth that W_est has.
+    /// Factor of Reno's growth in W_est.
     reno: f64,
 }
 
@@ -94,18 +94,19 @@ impl Cubic {
         Cubic { config, w_max: None, prior: 0.0, stage: None }
     }
 
-    /// Another share of the window is left by losses from now on.
+    /// Sets the share of the window that remains after a loss, from now on.
     pub(super) fn set_beta(&mut self, beta: f64) {
         self.config.beta = beta;
     }
 
-    /// One for each path.
+    /// Makes CUBIC windows, one for each path.
     pub fn per_path(config: CubicConfig) -> PerPath<Self> {
         PerPath::new(Cubic::new(config))
     }
 
-    /// Begins a stage of congestion avoidance with a window of `w`. The path may take the part `share` of its rate
-    /// alone: the fourth power of it applies to the curve, and the square to Reno's growth.
+    /// Begins a stage of congestion avoidance with a window of `w`. The path may take the share `share` of the rate
+    /// that it would have alone. The fourth power of `share` is the factor of the curve, and its square the factor of
+    /// Reno's growth.
     fn begin(&mut self, w: f64, share: f64) -> Stage {
         let w_max = self.w_max.unwrap_or(w).max(w);
         self.w_max = Some(w_max);
@@ -115,7 +116,7 @@ impl Cubic {
         Stage { t: 0.0, c, k, w_max, w_est: w, reno }
     }
 
-    /// Bytes by which the window grows; `share` is asked for where a stage begins.
+    /// Bytes by which the window grows; `share` is called when a stage begins.
     pub(super) fn grow(&mut self, now: &Progress<'_>, share: impl FnOnce() -> f64) -> f64 {
         let (w, acked) = (now.cwnd / now.segment, now.acked / now.segment);
         let mut stage = match self.stage.take() {
@@ -137,7 +138,7 @@ impl Cubic {
         grown.max(0.0) * now.segment
     }
 
-    /// C of the stage over C of a path alone; `None` outside of a stage.
+    /// C of the stage divided by C of a path alone; `None` outside a stage.
     pub(super) fn delta(&self) -> Option<f64> {
         self.stage.as_ref().map(|stage| stage.reno * stage.reno)
     }

@@ -10,13 +10,14 @@
 //! | the text of eq. 2, a = 1/√n | [`Ewtcp::weight`] with `literal` |
 //! | slow start, recovery, timeout | [`TcpWindows`](super::TcpWindows) |
 //!
-//! In equilibrium the increases a/w of the ACKs balance the decreases p·w/2 of the losses: w = √(2a/p), and n windows
-//! on one bottleneck together are n·√a of the TCP window √(2/p). With a = 1/n², the default, the n windows together are
-//! one TCP window. The paper's text claims the same of a = 1/√n, but that weight gives n^(3/4) TCP windows, 1.68 with
-//! two paths; it is available as `literal`.
+//! In equilibrium the increases a/w of the ACKs balance the decreases p·w/2 of the losses, so that w = √(2a/p).
+//! Together n windows through one bottleneck are n·√a times the TCP window √(2/p). With a = 1/n², the default, the n
+//! windows together are one TCP window. The paper's text claims this for a = 1/√n, but that weight gives n^(3/4) TCP
+//! windows, 1.68 with two paths. The key `literal` selects it.
 //!
-//! With one path a is 1: Reno's window. `ASSUMED`, without a key because the paper's networks have no such paths: n
-//! does not include paths that are inactive or without a round-trip time ([`Coupled`]); their windows are Reno's.
+//! With one path a is 1: Reno's window. `ASSUMED`: n does not include paths that are inactive or without a round-trip
+//! time ([`Coupled`]), and their windows are Reno's. There is no key for this, because the paper's networks have no
+//! such paths.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, View};
@@ -45,7 +46,7 @@ impl AvoidancePart for Ewtcp {
 }
 
 impl Ewtcp {
-    /// a of eq. 2: what `path` grows by, as a share of a TCP's increase.
+    /// a of eq. 2: growth of the window of `path`, as a share of a TCP's increase.
     pub fn weight(&self, view: &View<'_>, path: PathId) -> f64 {
         if Coupled::of(view, path).is_none() {
             return 1.0;

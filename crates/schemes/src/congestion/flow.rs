@@ -24,7 +24,7 @@ keys! {
 }
 
 impl FlowConfig {
-    /// The windows that follow.
+    /// Returns the configuration of a flow's windows with these keys.
     pub(super) fn config(&self, setup: WindowSetup) -> TcpConfig {
         TcpConfig {
             initial_window: InitialWindow::Bytes(setup.initial_window_bytes),

@@ -14,21 +14,20 @@
 //! Constants: α = 0.5, β = 1.5 (section VII).
 //!
 //! `ASSUMED`:
-//! - in slow start fwnd grows by what the path's window grows, in congestion avoidance by one MTU for each fwnd of
-//!   bytes
-//!   acknowledged over all paths; bytes count if the path's window was full, as for that window itself (RFC 9260 §7.2.2):
-//!   an application that sends little must not earn a window that Reward then gives to the paths;
+//! - in slow start fwnd grows by as many bytes as the path's window. In congestion avoidance it grows by one MTU for
+//!   each fwnd of bytes acknowledged over all paths. Bytes count only if the path's window was full, as they do for
+//!   that window (RFC 9260 §7.2.2): otherwise Reward would enlarge the windows of an application that sends little;
 //! - each loss event changes fwnd once, however many chunks were lost;
-//! - a path that joins adds cwnd(init) to fwnd, and a path that leaves takes it away; fwnd does not change otherwise
-//!   with the number n of paths, and is at least n cwnd(init);
+//! - a path that joins adds cwnd(init) to fwnd, and a path that leaves takes it away; fwnd does not depend otherwise on
+//!   the number n of paths, and is at least n cwnd(init);
 //! - a loss that the radio caused does not change fwnd, as in Algorithm 2; section V's text says that fwnd "decreases
 //!   by half when any retransmission is needed" (`fwnd-cut=any`);
-//! - if all counts are 0, q of Algorithm 3 as printed is null when its R_e is read; here the first candidate is taken
-//!   whatever its count;
-//! - Penalize may take the same path several times, as Algorithm 3 is printed (the text says "another path");
-//! - with all R_e 0, Reward gives the same to all;
-//! - Reward gives nothing to a path whose last loss was a timeout and on which nothing was acknowledged since: a gain
-//!   would undo eq. 16 at once (a key turns this off);
+//! - if all counts are 0, Algorithm 3 as printed reads the R_e of a path q that is null; here the first candidate is
+//!   taken regardless of its count;
+//! - Penalize may take the same path several times, as in the printed Algorithm 3 (the text says "another path");
+//! - if all R_e are 0, Reward gives the same amount to all paths;
+//! - Reward gives nothing to a path whose last loss was a timeout and on which nothing has been acknowledged since,
+//!   because a gain would undo eq. 16 at once (a key turns this off);
 //! - if all paths were idle for so long that their windows were reduced, fwnd is reduced in the same proportion.
 
 use smallvec::SmallVec;
@@ -48,11 +47,12 @@ pub struct Member {
     pub cwnd: u64,
     /// R_e, bytes per second.
     pub rate: f64,
-    /// fcount: losses not yet paid for.
+    /// fcount: number of losses for which Penalize has not yet reduced the window.
     pub count: u32,
-    /// A window no larger than this is not penalized, and none is reduced below it, bytes: 4 MTU in the paper.
+    /// Size in bytes down to which Penalize may reduce the window: 4 MTU in the paper. A window of this size or smaller
+    /// is not penalized.
     pub floor: u64,
-    /// Gets nothing of Reward.
+    /// True if Reward gives nothing to this path.
     pub exempt: bool,
 }
 
@@ -62,11 +62,11 @@ pub type Members = SmallVec<[Member; 8]>;
 /// Result of Algorithm 3 for the sum of windows.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Balance {
-    /// Below α fwnd.
+    /// The sum is below α fwnd.
     Reward,
-    /// Within eq. 7.
+    /// The sum is within eq. 7.
     Fair,
-    /// Above β fwnd.
+    /// The sum is above β fwnd.
     Penalize,
 }
 
@@ -75,7 +75,7 @@ pub enum Balance {
 pub struct Friendliness {
     alpha: f64,
     beta: f64,
-    /// Any fast retransmission halves fwnd, not congestion alone.
+    /// True if any fast retransmission halves fwnd, not only one by congestion.
     any_loss: bool,
     /// fwnd, bytes.
     window: f64,
@@ -86,7 +86,8 @@ pub struct Friendliness {
 }
 
 impl Friendliness {
-    /// No path yet. `threshold` is ssthresh(init) in bytes, `None`: arbitrarily high.
+    /// Makes the state without any path. `threshold` is ssthresh(init) in bytes; `None` means that it is arbitrarily
+    /// high.
     pub fn new(alpha: f64, beta: f64, threshold: Option<u64>) -> Self {
         let threshold = threshold.map_or(f64::INFINITY, |t| t as f64);
         Friendliness { alpha, beta, any_loss: false, window: 0.0, threshold, acked: 0.0 }
@@ -97,12 +98,13 @@ impl Friendliness {
         Friendliness { any_loss, ..self }
     }
 
-    /// A path is there that was not, with cwnd(init) bytes.
+    /// Records a new path, which adds `initial` bytes, cwnd(init).
     pub fn path_met(&mut self, initial: u64) {
         self.window += initial as f64;
     }
 
-    /// A path left; cwnd(init) over the paths that are there still.
+    /// Records that a path left, which takes away `initial` bytes, cwnd(init). `least` is n cwnd(init) in bytes for the
+    /// remaining paths.
     pub fn path_left(&mut self, initial: u64, least: u64) {
         self.window = (self.window - initial as f64).max(least as f64);
     }
@@ -117,7 +119,7 @@ impl Friendliness {
         self.threshold
     }
 
-    /// Grows fwnd for a path's window that would grow by `delta` bytes, with `paths` active paths. Returns the bytes by
+    /// Grows fwnd when a path's window would grow by `delta` bytes, with `paths` active paths. Returns the bytes by
     /// which the path's window may grow.
     pub fn grow(&mut self, delta: u64, paths: usize) -> f64 {
         let delta = delta as f64;
@@ -129,7 +131,8 @@ impl Friendliness {
         }
     }
 
-    /// Bytes of a path whose window was full were acknowledged, before [`Friendliness::grow`] for the same SACK.
+    /// Records that `bytes` were acknowledged on a path whose window was full. Call it before [`Friendliness::grow`]
+    /// for the same SACK.
     pub fn acked(&mut self, bytes: u64, mtu: u64) {
         if self.window < self.threshold {
             return;
@@ -142,7 +145,8 @@ impl Friendliness {
         }
     }
 
-    /// A loss found by fast retransmission, by congestion or by the radio; `least` is n cwnd(init) in bytes.
+    /// Records a loss that fast retransmission found, caused by congestion or by the radio. `least` is n cwnd(init) in
+    /// bytes.
     pub fn fast_retransmit(&mut self, congestion: bool, least: u64) {
         if !congestion && !self.any_loss {
             return;
@@ -152,7 +156,7 @@ impl Friendliness {
         self.acked = 0.0;
     }
 
-    /// A timeout; `least` is n cwnd(init) in bytes.
+    /// Records a timeout. `least` is n cwnd(init) in bytes.
     pub fn timeout(&mut self, least: u64) {
         self.threshold = self.half(least);
         self.window = least as f64;
@@ -163,14 +167,14 @@ impl Friendliness {
         (self.window / 2.0).max(least as f64)
     }
 
-    /// The sum of windows fell from `before` to `after` bytes because nothing was sent.
+    /// Records that the sum of windows fell from `before` to `after` bytes because nothing was sent.
     pub fn silent(&mut self, before: u64, after: u64, least: u64) {
         if after < before {
             self.window = (self.window * after as f64 / before as f64).max(least as f64);
         }
     }
 
-    /// Action of Algorithm 3 for `sum` bytes of windows.
+    /// Returns the action of Algorithm 3 for windows whose sum is `sum` bytes.
     pub fn balance(&self, sum: u64) -> Balance {
         let sum = sum as f64;
         if sum < self.alpha * self.window {
@@ -212,8 +216,8 @@ fn sum(members: &[Member]) -> u64 {
     members.iter().fold(0, |sum, m| sum.saturating_add(m.cwnd))
 }
 
-/// Member that Penalize takes next: among those above their floor the one with the highest count, then the lowest
-/// rate, then the first; `None` if all are at their floor.
+/// Index of the member that Penalize takes next. It is a member above its floor with the highest count; the lowest rate
+/// and then the first position break ties; `None` if all are at their floor.
 pub fn penalized(members: &[Member]) -> Option<usize> {
     let mut chosen: Option<usize> = None;
     for (i, m) in members.iter().enumerate().filter(|(_, m)| m.cwnd > m.floor) {

@@ -1,5 +1,6 @@
-//! COUPLED, the window `coupled`: the windows of all paths are one TCP's, so that traffic leaves every path that loses
-//! more than the best. ([`Coupled`] is something else: the state of one path that all coupled windows read.)
+//! COUPLED, the window `coupled`: the windows of all paths together behave like one TCP's window, so that traffic
+//! leaves every path that loses more than the best path. ([`Coupled`] is something else: the state of one path that all
+//! coupled windows read.)
 //!
 //! D. Wischik, C. Raiciu, A. Greenhalgh, M. Handley, "Design, implementation and evaluation of congestion control for
 //! multipath TCP", NSDI 2011; implemented here as Lee and Chung (2017) print it. w_T is the sum of all windows.
@@ -12,14 +13,14 @@
 //!
 //! Constants: β = 1/2, from the balance (1 − p)/w_T = p·w_T/2 of eq. 4 (`beta`).
 //!
-//! With one path w_T is w_r: Reno's window. Where windows differ, a loss takes more than all of a smaller one.
-//! `ASSUMED`:
-//! - then one segment is left, so that the path is still probed. Thresholds after a loss are of one segment at least
-//!   (`floor` of TCP and MPTCP flows, whose default elsewhere is two; `half-floor=1` in SCTP), or the window could not
-//!   stay there;
+//! With one path w_T is w_r, and the window is Reno's. If windows differ, a loss may take more than the whole of a
+//! small window. `ASSUMED`:
+//! - one segment of such a window remains, so that the path is still probed. The threshold after a loss is at least one
+//!   segment, because otherwise the window could not stay that small. The key is `floor` for TCP and MPTCP flows, whose
+//!   default elsewhere is two, and `half-floor=1` for SCTP;
 //! - β is a share of the window, as in eq. 3, not of the data in flight (`cut` of such flows);
 //! - w_T does not include paths that are inactive or without a round-trip time ([`Coupled`]); their windows are Reno's.
-//!   No key: the paper has no such paths.
+//!   There is no key for this, because the paper has no such paths.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, View};
@@ -54,7 +55,7 @@ impl AvoidancePart for FullyCoupled {
     }
 }
 
-/// w_T for `path`, whose window is `cwnd` bytes; its own window if there is nothing to couple it with.
+/// w_T for `path`, whose window is `cwnd` bytes; the path's own window if it is not coupled with another path.
 fn total(view: &View<'_>, path: PathId, cwnd: f64) -> f64 {
     let others = || Coupled::all(view).filter(|c| c.path != path).map(|c| c.cwnd).sum::<f64>();
     Coupled::of(view, path).map_or(cwnd, |_| cwnd + others())

@@ -23,7 +23,7 @@ const CSS_ROUNDS: u32 = 5;
 pub(super) struct HyStart {
     /// SND.NXT.
     next: Option<Tsn>,
-    /// The round lasts until this is acknowledged.
+    /// Sequence number whose acknowledgement ends the round.
     window_end: Option<Tsn>,
     last_min: Option<Duration>,
     current_min: Option<Duration>,
@@ -35,7 +35,7 @@ pub(super) struct HyStart {
 struct Css {
     /// cssBaselineMinRtt.
     baseline: Duration,
-    /// Rounds that ended in CSS.
+    /// Number of rounds that ended in conservative slow start (CSS).
     rounds: u32,
 }
 
@@ -54,7 +54,7 @@ impl HyStart {
         if self.css.is_some() { 1.0 / CSS_GROWTH_DIVISOR } else { 1.0 }
     }
 
-    /// Conservative slow start lasted long enough: congestion avoidance begins.
+    /// Returns whether conservative slow start has lasted long enough. Congestion avoidance then begins.
     pub fn over(&self) -> bool {
         self.css.as_ref().is_some_and(|css| css.rounds >= CSS_ROUNDS)
     }

@@ -6,11 +6,11 @@
 //! | §3 increase min(alpha·acked·mss/tot, acked·mss/cwnd_i) | [`Lia::increase`] |
 //! | §3 slow start and decrease as in TCP, here as in SCTP | `rfc::Aimd` and [`TcpWindows`](super::TcpWindows) |
 //!
-//! In SCTP a step is taken when a whole window has been acknowledged (partial_bytes_acked of `rfc::Aimd`); in TCP each
-//! ACK is a step for the bytes that it counts ([`Counting`](super::Counting)).
+//! In SCTP a window takes a step when a whole window has been acknowledged (partial_bytes_acked of `rfc::Aimd`). In TCP
+//! each ACK is a step for the bytes that it counts ([`Counting`](super::Counting)).
 //!
-//! Paths that are inactive or without a round-trip time ([`Coupled`]) are not coupled. With one path alpha is 1: the
-//! RFC 9260 window, or that of RFC 5681.
+//! Paths that are inactive or without a round-trip time ([`Coupled`]) are not coupled. With one path alpha is 1, and
+//! the window is that of RFC 9260 or RFC 5681.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::View;

@@ -1,5 +1,5 @@
-//! Mean windows, updated once per round trip of a path. Coupled windows compare paths by them where the window of a
-//! moment varies too much.
+//! Mean windows, updated once per round trip of a path. Coupled windows compare paths by their mean windows where the
+//! current window varies too much.
 
 use strandcast_proto::policy::{PathId, PathState, Signal, View};
 use strandcast_proto::time::Instant;
@@ -9,17 +9,17 @@ use super::Coupled;
 /// Weight of a round trip in the mean.
 const GAIN: f64 = 1.0 / 8.0;
 
-/// The mean window of each path. A path without a finished round trip counts with its window of now.
+/// The mean window of each path. A path without a finished round trip counts with its current window.
 #[derive(Clone, Debug)]
 pub(super) struct MeanWindows {
     gain: f64,
-    /// Means by path slot; `None` while nothing was acknowledged there.
+    /// Means by path slot; `None` until data are acknowledged on the path.
     paths: Vec<Option<Mean>>,
 }
 
 #[derive(Clone, Debug)]
 struct Mean {
-    /// Bytes.
+    /// Mean window in bytes.
     window: f64,
     /// Beginning of the round trip.
     since: Instant,
@@ -32,7 +32,7 @@ impl Default for MeanWindows {
 }
 
 impl MeanWindows {
-    /// `gain` is the weight of a round trip.
+    /// Makes the means. `gain` is the weight of a round trip.
     pub fn new(gain: f64) -> Self {
         MeanWindows { gain, paths: Vec::new() }
     }
@@ -74,8 +74,8 @@ impl MeanWindows {
         mean.map_or(path.cwnd, |mean| mean.window)
     }
 
-    /// max x / Σ x with x the mean window over the round-trip time, of all paths that count; 1 for a path that is
-    /// alone.
+    /// max x / Σ x over all paths that count, where x is the mean window divided by the round-trip time; 1 for a path
+    /// that is alone.
     pub fn share(&self, view: &View<'_>, path: PathId) -> f64 {
         if Coupled::of(view, path).is_none() {
             return 1.0;

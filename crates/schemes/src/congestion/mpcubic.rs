@@ -1,4 +1,5 @@
-//! Coupled CUBIC (MPCUBIC): each path follows a cubic curve of its own, which is flatter the more paths share the rate.
+//! Coupled CUBIC (MPCUBIC): the window of each path follows a cubic curve, which is flatter if more paths share the
+//! rate.
 //!
 //! T. Le, C. Hong, S. Lee, "MPCubic: An Extended Cubic TCP for Multiple Paths over High Bandwidth-Delay Networks", ICTC
 //! 2011. The equation is the one that S. Lee and K. Chung print in "A Multipath Congestion Control Scheme for
@@ -9,15 +10,15 @@
 //! | eq. 10: w(t) = δ·C·(t − K)³ + w_max | [`Cubic`] with δ·C in place of C, also in K = cbrt((w_max − w)/(δ·C)) |
 //! | δ: not printed | [`MeanWindows::share`], to the fourth power |
 //!
-//! Everything else and the keys are those of [`Cubic`] (RFC 9438). With one path δ is 1, and the window equals CUBIC's
-//! bit for bit.
+//! Keys and other rules are those of [`Cubic`] (RFC 9438). With one path δ is 1, and the window equals CUBIC's bit for
+//! bit.
 //!
-//! `ASSUMED`: δ = (max x/Σ x)⁴, x the mean window over the round-trip time, since CUBIC's mean window is in proportion
-//! to the fourth root of C: n equal paths behind one bottleneck have 1/n of a CUBIC window each, with δ = 1/n⁴. δ is
-//! computed when a stage begins and stays until the next loss; otherwise K would jump. The Reno-friendly window (RFC
-//! 9438 §4.3) grows (max x/Σ x)² times as fast as with one path for the same reason: Reno's is in proportion to the
-//! square root of its growth. Paths that are inactive or without a round-trip time ([`Coupled`](super::Coupled)) follow
-//! CUBIC.
+//! `ASSUMED`: δ = (max x/Σ x)⁴, where x is the mean window divided by the round-trip time. CUBIC's mean window is
+//! proportional to the fourth root of C. Each of n equal paths through one bottleneck therefore has 1/n of a CUBIC
+//! window, with δ = 1/n⁴. δ is computed when a stage begins and stays until the next loss; otherwise K would jump. The
+//! Reno-friendly window (RFC 9438 §4.3) grows (max x/Σ x)² times as fast as with one path, because Reno's window is
+//! proportional to the square root of its growth. Paths that are inactive or without a round-trip time
+//! ([`Coupled`](super::Coupled)) follow CUBIC.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, Signal, View};

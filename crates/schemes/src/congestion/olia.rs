@@ -1,5 +1,5 @@
-//! Opportunistic linked increases (OLIA): coupled windows that move to the paths which get most through between two
-//! losses.
+//! Opportunistic linked increases (OLIA): coupled windows. Growth moves to the paths that deliver the most data between
+//! two losses.
 //!
 //! R. Khalili, N. Gast, M. Popovic, U. Upadhyay, J.-Y. Le Boudec, "MPTCP is not Pareto-optimal: performance issues and
 //! a possible solution", CoNEXT 2012; draft-khalili-mptcp-congestion-control-05.
@@ -13,15 +13,15 @@
 //! | an ACK: w_r += (w_r/rtt_r²)/(Σ w_k/rtt_k)² + α_r/w_r | [`Olia::increase`], in bytes: times acked·SMSS |
 //! | a loss: w_r −= w_r/2, slow start as in TCP | [`TcpWindows`](super::TcpWindows) |
 //!
-//! An increase may be negative: α takes from the paths with the largest window what it gives to collected ones.
-//! [`TcpWindows`](super::TcpWindows) leaves at least one segment.
+//! An increase may be negative: α takes growth from the paths with the largest window and gives it to the collected
+//! paths. [`TcpWindows`](super::TcpWindows) leaves at least one segment.
 //!
 //! With one path the increase is 1/w: Reno's window. `ASSUMED`:
 //! - values within 1 % of the largest count as equal to it (`tolerance`), since measured values are never equal;
-//! - Linux' MPTCP v0.95 ranks paths by ℓ/rtt², a TCP's rate squared (`ranking=kernel`);
-//! - thresholds after a loss are TCP's two segments at least (`floor` of TCP and MPTCP flows);
-//! - paths that are inactive or without a round-trip time ([`Coupled`]) are left out of all sums, and follow Reno. No
-//!   key: the draft has no such paths.
+//! - Linux' MPTCP v0.95 ranks paths by ℓ/rtt², the square of a TCP's rate (`ranking=kernel`);
+//! - thresholds after a loss are at least TCP's two segments (`floor` of TCP and MPTCP flows);
+//! - paths that are inactive or without a round-trip time ([`Coupled`]) are left out of all sums, and follow Reno.
+//!   There is no key for this, because the draft has no such paths.
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::policy::{LossTrigger, PathId, Signal, View};
@@ -31,7 +31,7 @@ use super::coupled::{Coupled, closed};
 use super::window::AvoidancePart;
 
 words! {
-    /// Measure by which a path is the best.
+    /// Measure that ranks the paths.
     pub enum Ranking {
         /// ℓ²/rtt.
         Draft = "draft",
@@ -61,17 +61,17 @@ impl AvoidancePart for OliaConfig {
     }
 }
 
-/// Bytes acknowledged on a path.
+/// Counts of bytes acknowledged on a path.
 #[derive(Copy, Clone, Debug, Default)]
 struct Bytes {
-    /// ℓ₁.
+    /// ℓ₁: bytes between the last two losses.
     between_losses: u64,
-    /// ℓ₂.
+    /// ℓ₂: bytes since the last loss.
     since_loss: u64,
 }
 
 impl Bytes {
-    /// ℓ.
+    /// ℓ: the larger of both.
     fn most(self) -> f64 {
         self.between_losses.max(self.since_loss) as f64
     }
@@ -85,7 +85,7 @@ pub struct Olia {
     bytes: Vec<Bytes>,
 }
 
-/// State of all paths that the increase of a path reads.
+/// State of all paths that the increase of one path reads.
 #[derive(Copy, Clone, Debug, Default)]
 struct All {
     paths: f64,

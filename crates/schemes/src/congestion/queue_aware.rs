@@ -1,4 +1,4 @@
-//! A window that reads delay: a loss halves it only if losses come with long queues.
+//! A congestion window that reads queueing delays. A loss halves it only if losses coincide with long queues.
 //!
 //! | rule | where from | here |
 //! |---|---|---|
@@ -14,17 +14,17 @@
 //! | what a silent path had in flight may leave at once by others | none | [`reserve`] |
 //! | a window of which little is used becomes smaller, as an idle one does | RFC 2861, RFC 7661 §4.1 | [`idle`] |
 //!
-//! *Congestion*: a loss counts as congestion if losses of this path come with queues that are long compared with recent
-//! ones, and so does this loss. A drop-tail queue loses packets when it is full, be it a few packets or seconds long; a
-//! radio loses packets at any length of the queue ([`ranks`]). While too few losses are known to decide this, a loss
-//! counts as congestion if the queueing delay exceeds half of the longest delay of the last minute and a quarter of the
-//! least round-trip time, since shorter delays may be jitter.
+//! *Congestion*: a loss counts as congestion if the losses of this path, this one included, coincide with queues that
+//! are long compared with recent ones. A drop-tail queue loses packets when it is full, whether it holds a few packets
+//! or the data of seconds. A radio loses packets at any length of the queue ([`ranks`]). Until enough losses are known
+//! for this decision, a loss counts as congestion if the queueing delay exceeds half of the longest delay of the last
+//! minute and a quarter of the least round-trip time. Shorter delays may be jitter.
 //!
-//! *Random loss*: the window becomes the bandwidth in use, cwnd/rtt, times the least round-trip time, which is the
-//! window less its backlog. If the share of lost chunks exceeds the share that the path is known to lose by more than
-//! [`EXCESS`], a test decides: the window falls to the measured delivery rate times the least round-trip time
-//! ([`under_way`]). If the share halves, the queue was short and full, and the window stays reduced. If not, the path
-//! loses this share whatever is sent: the window returns to its former size, and the share is known from then on.
+//! *Random loss*: the window becomes the bandwidth in use, cwnd/rtt, times the least round-trip time. This product is
+//! the window less its data in the queue. If the share of lost chunks exceeds the share that the path is known to lose
+//! by more than [`EXCESS`], a test decides: the window falls to the measured delivery rate times the least round-trip
+//! time ([`under_way`]). If the share halves, the queue was short and full, and the window stays reduced. Otherwise the
+//! path loses this share at any rate: the window returns to its former size, and the share is known from then on.
 
 mod curve;
 mod delays;
@@ -86,17 +86,19 @@ impl WindowPart for QueueAwareConfig {
     }
 }
 
-/// Shortest queueing delay that counts as long before ranks are known, regardless of the path.
+/// Least queueing delay in seconds that counts as long on any path before ranks are known.
 const MIN_LONG: f64 = 0.001;
-/// Part of the least round-trip time below which a queue neither shows the cause of a loss, before ranks are known,
-/// nor separates bottlenecks.
+/// Share of the least round-trip time below which a queueing delay proves nothing: neither the cause of a loss, before
+/// ranks are known, nor that two paths have different bottlenecks.
 const TELLING: f64 = 0.25;
 /// Time over which the first window leaves, seconds.
 const FIRST_WINDOW: f64 = 0.01;
-/// Windows per round trip at which data leave, and while the window is to double at least once more.
+/// Number of windows that may leave per round trip; the second value applies while the window is to double at least
+/// once more.
 const PACE: f64 = 1.25;
 const PACE_START: f64 = 2.5;
-/// Number of round trips without a queue after which a window returns to this part of its former size.
+/// Number of round trips without a queue after which a window returns, and the share of its former size to which it
+/// returns.
 const EMPTY_TRIPS: f64 = 8.0;
 const PEAK_SHARE: f64 = 0.7;
 
@@ -113,23 +115,23 @@ pub struct QueueAware {
 struct Path {
     state: PathState,
     window: Window,
-    /// Time of the last packet that left with [`idle::USED_PART`] of the window in flight.
+    /// Time at which a packet last left while at least 1/[`idle::USED_PART`] of the window was in flight.
     used: Option<Instant>,
     /// Initial window in bytes.
     initial: u64,
-    /// Queueing delays, seconds.
+    /// Longest recent queueing delay in seconds.
     longest: Longest,
     /// Correlation of losses with long queueing delays.
     ranks: Ranks,
-    /// Windows that a full queue ended, bytes.
+    /// Largest recent window in bytes at which the queue was full.
     peak: Longest,
     /// Time since which there has been no queue.
     empty: Option<Instant>,
     losses: Losses,
     curve: Curve,
-    /// State of the first slow start, while it lasts.
+    /// State of the first slow start while it lasts.
     start: Option<Start>,
-    /// A window of slow start with losses too few to tell a full queue from random loss.
+    /// A window of slow start whose losses are too few to distinguish a full queue from random loss.
     suspicion: Option<Suspicion>,
     /// Rate at which a window leaves.
     pace: Option<Rate>,
@@ -158,8 +160,8 @@ impl Path {
         }
     }
 
-    /// Paces a window over most of a round trip, as TCP on Linux does: a window that leaves at once would overrun short
-    /// queues.
+    /// Paces a window over most of a round trip, as TCP on Linux does. A window that leaves at once would overflow
+    /// short queues.
     fn set_pace(&mut self, view: &PathView) {
         let doubles = self.window.limit().ssthresh.is_none_or(|s| self.window.cwnd() < s / 2);
         let ahead = if doubles { PACE_START } else { PACE };
@@ -188,7 +190,8 @@ impl Path {
         self.ranks.blame(queue).unwrap_or(queue > long)
     }
 
-    /// Reacts to a loss. `full` is the share of the window that a full queue leaves, `None` if the loss is random.
+    /// Reacts to a loss. `full` is the share of the window that remains if the queue was full; `None` if the loss is
+    /// random.
     fn on_loss(&mut self, view: &PathView, full: Option<f64>, trigger: LossTrigger, highest: Tsn) {
         let congested = full.is_some();
         let share = full.unwrap_or_else(|| without_queue(view).max(HALF));
@@ -221,7 +224,7 @@ impl Path {
         }
     }
 
-    /// Reduces the window after a loss of a full queue.
+    /// Reduces the window after a full queue lost data.
     fn end_window(&mut self, ssthresh: u64, highest: Tsn) {
         self.start = None;
         if self.window.counts_loss() {
@@ -238,8 +241,8 @@ impl Path {
         }
     }
 
-    /// Decides at the end of the suspect window whether its losses were random. Acknowledgements before that end can
-    /// only show that they were not.
+    /// Decides at the end of the suspect window whether its losses were random. Acknowledgements before the end of that
+    /// window can only show that its losses were not random.
     fn resolve_suspicion(&mut self, ack: &AckInfo) {
         let Some(suspicion) = &self.suspicion else { return };
         if suspicion.lost >= CHANCE {
@@ -284,7 +287,7 @@ impl Path {
         }
     }
 
-    /// The threshold, or the window where that is larger.
+    /// Returns the threshold, or the window if that is larger.
     fn ssthresh(&self) -> u64 {
         self.window.limit().ssthresh.unwrap_or(u64::MAX).max(self.window.cwnd())
     }
@@ -329,7 +332,7 @@ impl Path {
 }
 
 impl QueueAware {
-    /// Windows that follow `config`.
+    /// Makes windows that follow `config`.
     pub fn new(config: WindowConfig) -> Self {
         let config = WindowConfig { doubles: true, ..config };
         QueueAware { config, shared: Shared::default(), paths: Vec::new() }

@@ -1,11 +1,11 @@
 //! Window and pacing at the rate that the receiver asks for (the sender's half of SRE-rev, Cao et al. 2016).
 //!
-//! DATA are paced at a_rdsr (`Estimate::peer_rate`). While that rate is unknown, RFC 9260's windows are used: before
-//! the receiver's first rate, and towards peers that do not send rates.
+//! DATA are paced at a_rdsr (`Estimate::peer_rate`). RFC 9260's windows are used while that rate is unknown: until the
+//! receiver sends its first rate, and with peers that send no rates.
 //!
-//! `ASSUMED`, where the paper says nothing: a window of twice rate · srtt, at least two packets, stays as a safety;
-//! after a timeout a window of one packet, so one packet an RTO, until a report of the receiver arrives; the receiver
-//! counts SCTP packets, and the core paces with what IP and UDP add to them.
+//! `ASSUMED`, because the paper does not say it: a window of twice rate · srtt, at least two packets, remains as a
+//! safeguard. After a timeout the window is one packet, so that one packet leaves per RTO, until a report of the
+//! receiver arrives. The receiver counts SCTP packets, and the core adds the headers of IP and UDP when it paces.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{
@@ -20,13 +20,13 @@ use crate::estimate::PeerRate;
 use crate::feedback::rounds::Notice;
 use crate::part::{Estimators, Others};
 
-/// SCTP's common header and what IP and UDP add to it, bytes.
+/// Length of SCTP's common header, and of the headers of UDP and IP, in bytes.
 const HEADERS: (f64, f64) = (12.0, 28.0);
-/// The safety window in bandwidth-delay products, and while the path holds others up.
+/// Size of the safety window in bandwidth-delay products, normally and while the path holds up other paths.
 const PRODUCTS: (f64, f64) = (2.0, 1.0);
 /// Assumed round-trip time in seconds while no measurement exists.
 const INITIAL_RTT: f64 = 1.0;
-/// No window is larger, bytes.
+/// Greatest window in bytes.
 const MOST: f64 = (1u64 << 32) as f64;
 
 keys! {
@@ -73,10 +73,10 @@ pub struct ReceiverPaced {
 struct Paced {
     /// Rate of SCTP packets.
     rate: Rate,
-    /// `None` after a timeout.
+    /// Pacing rate; `None` after a timeout.
     pacing: Option<Rate>,
     cwnd: u64,
-    /// Penalised since the receiver last spoke.
+    /// True if the path was penalised since the receiver's last report.
     penalised: bool,
 }
 
@@ -89,7 +89,7 @@ impl Paced {
         paced
     }
 
-    /// The safety window follows the round-trip time.
+    /// Adapts the safety window to the round-trip time.
     fn fit(&mut self, path: &PathView) {
         if self.pacing.is_some() {
             let rtt = path.srtt.map_or(INITIAL_RTT, |s| (s + path.ack_delay).as_secs_f64());
@@ -99,8 +99,8 @@ impl Paced {
         }
     }
 
-    /// Limits the path to one packet until a report of the receiver arrives. Pacing at one packet an RTO would delay
-    /// the next one after that.
+    /// Limits the path to one packet until a report of the receiver arrives. Pacing at one packet per RTO would also
+    /// delay the packet after that report.
     fn timed_out(&mut self, path: &PathView) {
         (self.pacing, self.cwnd) = (None, path.mtu);
     }

@@ -1,9 +1,10 @@
-//! Detection of paths that share a bottleneck, by their queues: packets of all paths wait equally long in one queue.
+//! Detection of paths that share a bottleneck, by their queueing delays. Packets of all paths wait equally long in one
+//! queue.
 //!
-//! At each loss of a long queue the queueing delays of the other paths are compared with that of the path: if two
-//! delays differ by at most an eighth or 2 ms, the pair gets one point, otherwise it loses two. From [`COUPLED`] points
-//! on the increases of the two are coupled by RFC 6356. Delays of paths behind different bottlenecks are alike only by
-//! chance.
+//! At each loss with a long queue, the queueing delay of the path is compared with the delays of the other paths. If
+//! two delays differ by at most an eighth or 2 ms, the pair of paths gets one point; otherwise it loses two. A pair
+//! with at least [`COUPLED`] points has its increases coupled by RFC 6356. Delays of paths with different bottlenecks
+//! are equal only by chance.
 
 use smallvec::SmallVec;
 
@@ -12,9 +13,9 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::Coupled;
 
-/// Points from which a pair counts as sharing a bottleneck.
+/// Least number of points of a pair that counts as sharing a bottleneck.
 const COUPLED: u8 = 4;
-/// Points a pair may have.
+/// Greatest number of points of a pair.
 const MOST: u8 = 8;
 /// Greatest age of a queueing delay that is compared with a present one.
 const FRESH: Duration = Duration::from_millis(200);
@@ -29,7 +30,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// The queueing delay of `path`, seconds.
+    /// Records the queueing delay of `path` in seconds.
     pub fn seen(&mut self, now: Instant, path: PathId, queue: f64) {
         if self.queues.len() <= path.index() {
             self.queues.resize(path.index() + 1, None);
@@ -37,7 +38,7 @@ impl Shared {
         self.queues[path.index()] = Some((now, queue));
     }
 
-    /// The path was closed.
+    /// Drops the state of a closed path.
     pub fn forget(&mut self, path: PathId) {
         if let Some(queue) = self.queues.get_mut(path.index()) {
             *queue = None;
@@ -45,7 +46,7 @@ impl Shared {
         self.pairs.retain(|p| p.0 != path && p.1 != path);
     }
 
-    /// A long queue of `path` lost something.
+    /// Records a loss of `path` with a long queue.
     pub fn on_congestion(&mut self, view: &View<'_>, path: PathId) {
         let Some((_, own)) = self.queues.get(path.index()).copied().flatten() else { return };
         for other in view.paths.iter().filter(|p| p.id != path && p.state == PathState::Active) {
@@ -63,7 +64,7 @@ impl Shared {
         }
     }
 
-    /// The paths that share a bottleneck with `path`, itself among them.
+    /// Returns the paths that share a bottleneck with `path`, including `path`.
     fn group(&self, path: PathId) -> PathSet {
         let mut group = PathSet::one(path);
         for (a, b, points) in &self.pairs {
@@ -75,8 +76,8 @@ impl Shared {
         group
     }
 
-    /// Bytes by which the window of `path` grows once a whole window was acknowledged: one `segment`, or what RFC 6356
-    /// §3 allows it among the paths that share its bottleneck.
+    /// Returns the bytes by which the window of `path` grows once a whole window is acknowledged: one `segment`, or the
+    /// increase of RFC 6356 §3 for the paths that share its bottleneck.
     pub fn increase(&self, view: &View<'_>, path: PathId, segment: f64) -> f64 {
         let group = self.group(path);
         if group.len() < 2 {

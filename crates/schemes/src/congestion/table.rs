@@ -1,5 +1,6 @@
 //! The table of windows: each has one line here, for SCTP presets (`cc=NAME`), for simulated TCP and MPTCP flows (`cc =
-//! "cubic,beta=0.7"`), for the documentation and for errors. All else is in its own file.
+//! "cubic,beta=0.7"`), for the documentation and for errors. Everything else about a window is in the window's own
+//! file.
 
 use strandcast_keys::{Key, Keyed as _};
 
@@ -43,9 +44,9 @@ pub struct Congestion {
     pub name: &'static str,
     /// Paper or document that describes it.
     pub paper: &'static str,
-    /// One sentence for people.
+    /// Description in one sentence, for people.
     pub summary: &'static str,
-    /// Reason why TCP and MPTCP flows can't have it, if they can't.
+    /// Reason why TCP and MPTCP flows cannot use it, if there is one.
     pub not_for_tcp: Option<&'static str>,
     /// Keys on a TCP or MPTCP flow, with the defaults; empty if such flows cannot use the window.
     pub keys: Vec<(Key, String)>,
@@ -63,12 +64,12 @@ impl Congestion {
     }
 }
 
-/// All windows, in the order they are listed to people.
+/// Returns all windows, in the order of listings.
 pub fn congestions() -> Vec<Congestion> {
     Congestions::default().all().into_iter().map(|(name, part)| Congestion::new(name, part)).collect()
 }
 
-/// The windows that `spec` (`NAME[,key=value]...`) names, for one TCP or MPTCP flow over any number of paths.
+/// Returns the windows that `spec` (`NAME[,key=value]...`) names, for one TCP or MPTCP flow over any number of paths.
 ///
 /// # Errors
 /// [`SpecError`], whose one line lists the possible values.

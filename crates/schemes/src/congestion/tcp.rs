@@ -1,5 +1,5 @@
-//! The windows of TCP senders (RFC 5681), one per path: everything but congestion avoidance, which is a strategy
-//! ([`Avoidance`]).
+//! Windows of TCP senders (RFC 5681), one per path. They contain everything but congestion avoidance, which is an
+//! [`Avoidance`].
 //!
 //! | RFC | here |
 //! |---|---|
@@ -12,8 +12,8 @@
 //! | 9406 HyStart++ | `hystart` |
 //!
 //! The sender handles window inflation during recovery, pipe, limited transmit and further timeouts of the same
-//! segment. The window here does not contain them, and each loss event shrinks it. FlightSize is the path's `in_flight`
-//! at the moment of [`Signal::LossEvent`], at most the window (RFC 5681 §3.2 leaves out what limited transmit sent).
+//! segment. These windows do not include them. Each loss event shrinks a window. FlightSize is the path's `in_flight`
+//! at the moment of [`Signal::LossEvent`], at most the window (RFC 5681 §3.2 excludes data that limited transmit sent).
 //! Recovery ends when the event's `highest` is acknowledged. [`SparedLosses`] selects the losses that shrink a window.
 
 use strandcast_keys::words;
@@ -27,17 +27,17 @@ use strandcast_proto::wire::Tsn;
 use super::hystart::HyStart;
 
 words! {
-    /// Amount of data for which an ACK counts.
+    /// Amount of data that an ACK counts for.
     pub enum Counting {
-        /// One segment, however many it acknowledges (RFC 5681 eq. 3, ns-2).
+        /// One segment, regardless of the amount that the ACK acknowledges (RFC 5681 eq. 3, ns-2).
         Acks = "ack",
-        /// The bytes it newly acknowledges (RFC 3465).
+        /// The bytes that the ACK newly acknowledges (RFC 3465).
         Bytes = "bytes",
     }
 }
 
 words! {
-    /// Quantity of which a loss leaves a share.
+    /// Quantity of which a share remains after a loss.
     pub enum DecreaseBase {
         /// FlightSize, at most the window (RFC 5681 eq. 4).
         Flight = "flight",
@@ -51,14 +51,14 @@ words! {
 pub enum InitialWindow {
     /// min(4·SMSS, max(2·SMSS, 4380 bytes)) (RFC 3390).
     Rfc,
-    /// Segments.
+    /// Number of segments.
     Segments(u32),
-    /// Bytes, at least one segment.
+    /// Number of bytes; the window is at least one segment.
     Bytes(u64),
 }
 
 impl InitialWindow {
-    /// Window in bytes, for segments of this size.
+    /// Returns the window in bytes for segments of `segment` bytes.
     pub(super) fn bytes(self, segment: f64) -> f64 {
         let bytes = match self {
             InitialWindow::Rfc => (4.0 * segment).min((2.0 * segment).max(4380.0)),
@@ -72,28 +72,28 @@ impl InitialWindow {
 /// Settings of TCP's windows.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct TcpConfig {
-    /// IW.
+    /// IW, the initial window.
     pub initial_window: InitialWindow,
     /// First ssthresh in bytes; `None`: arbitrarily high.
     pub initial_ssthresh: Option<u64>,
-    /// L: segments an ACK adds at most in slow start; `None`: all that it acknowledges.
+    /// L: greatest number of segments that an ACK adds in slow start; `None`: all that the ACK acknowledges.
     pub slow_start_limit: Option<u32>,
-    /// Amount of data for which an ACK counts in congestion avoidance.
+    /// Amount of data that an ACK counts for in congestion avoidance.
     pub counting: Counting,
-    /// Quantity of which a loss leaves a share.
+    /// Quantity of which a share remains after a loss.
     pub decrease_base: DecreaseBase,
     /// Least ssthresh after a loss, segments.
     pub floor_segments: u32,
-    /// True if only windows that were full grow.
+    /// True if a window grows only if it was full.
     pub when_full: bool,
-    /// True if the window falls to the initial one after an RTO without sending; false if the sender itself handles
-    /// idle time.
+    /// True if the window falls to the initial one after an RTO without sending. It is false if the sender handles idle
+    /// time.
     pub restart_after_idle: bool,
-    /// Acknowledgements that are progress. Cumulative sequence numbers may be of the path alone.
+    /// Acknowledgements that count as progress: the cumulative sequence number may be that of the path alone.
     pub advance: Advance,
-    /// No growth in fast recovery.
+    /// True if windows do not grow in fast recovery.
     pub freeze_in_recovery: bool,
-    /// Leave the first slow start when round-trip times rise (RFC 9406).
+    /// True if the first slow start ends when round-trip times rise (RFC 9406).
     pub hystart: bool,
 }
 
@@ -115,8 +115,8 @@ impl Default for TcpConfig {
     }
 }
 
-/// TCP's windows over SCTP's packets. A SACK may stand for many packets, and lost data are no longer in flight when
-/// the window receives the loss: bytes are counted, and a loss leaves a share of the window.
+/// TCP's windows over SCTP's packets. Bytes are counted, because a SACK may stand for many packets. A loss leaves a
+/// share of the window, because lost data are no longer in flight when the window receives the loss.
 impl From<WindowConfig> for TcpConfig {
     fn from(sctp: WindowConfig) -> Self {
         TcpConfig {
@@ -134,7 +134,7 @@ impl From<WindowConfig> for TcpConfig {
     }
 }
 
-/// Windows of all paths that grow and shrink by `A` in congestion avoidance.
+/// Windows of all paths. In congestion avoidance `A` determines their growth and decrease.
 #[derive(Debug)]
 pub struct TcpWindows<A> {
     config: TcpConfig,
@@ -145,7 +145,7 @@ pub struct TcpWindows<A> {
 }
 
 impl<A: Avoidance> TcpWindows<A> {
-    /// Windows that follow `config` and `avoidance`.
+    /// Makes windows that follow `config` and `avoidance`.
     pub fn new(config: TcpConfig, avoidance: A) -> Self {
         TcpWindows { config, avoidance, paths: Vec::new(), spared: SparedLosses::default() }
     }
@@ -223,12 +223,12 @@ struct TcpWindow {
     segment: f64,
     cwnd: f64,
     ssthresh: f64,
-    /// Fast recovery lasts until this sequence number is acknowledged.
+    /// Sequence number whose acknowledgement ends fast recovery.
     recovery: Option<Tsn>,
-    /// The previous ACK, or when sending began after a pause.
+    /// Time of the previous ACK, or time at which sending began after a pause.
     clock: Option<Instant>,
     last_sent: Option<Instant>,
-    /// Watches round-trip times until the first slow start is over.
+    /// Observer of round-trip times until the first slow start is over.
     hystart: Option<HyStart>,
 }
 
@@ -258,7 +258,7 @@ impl TcpWindow {
         Limit { cwnd: self.cwnd as u64, ssthresh, pacing: None }
     }
 
-    /// Takes state and segment size; a window that nothing used yet follows the latter.
+    /// Takes state and segment size of the path. A window that was never used changes with the segment size.
     fn follow(&mut self, path: &PathView, avoidance: &mut impl Avoidance) {
         let failed = matches!(self.state, PathState::PotentiallyFailed | PathState::Inactive);
         self.segment = path.mtu.max(1) as f64;
@@ -338,7 +338,7 @@ impl TcpWindow {
         }
     }
 
-    /// Bytes that an ACK counts for in congestion avoidance.
+    /// Returns the bytes that an ACK counts for in congestion avoidance.
     fn counted(&self, ack: &AckInfo) -> f64 {
         match self.config.counting {
             Counting::Acks => self.segment.min(ack.newly_acked as f64),
@@ -363,7 +363,7 @@ impl TcpWindow {
         }
     }
 
-    /// The last losses were spurious (RFC 4015 §3.2).
+    /// Takes back the last losses, which were spurious (RFC 4015 §3.2).
     fn undo(&mut self, before: &Limit) {
         self.ssthresh = self.ssthresh.max(before.ssthresh.map_or(f64::INFINITY, |s| s as f64));
         self.cwnd = self.cwnd.max(before.cwnd as f64);

@@ -1,5 +1,5 @@
-//! Interface of a window to the table of windows: its keys, its description, and how it is built for SCTP and for TCP
-//! flows.
+//! Interface of a window to the table of windows: its keys, its description, and functions that make it for SCTP and
+//! TCP flows.
 
 use core::fmt::Debug;
 
@@ -14,21 +14,21 @@ use crate::part::{Estimators, Others};
 /// The windows of all paths.
 pub(super) type Windows = Box<dyn CongestionControl>;
 
-/// The configuration of a congestion control.
+/// Configuration of a congestion control.
 pub trait WindowPart: Keyed + Debug {
     /// Paper or document that describes it.
     fn paper(&self) -> &'static str;
 
-    /// One sentence for people.
+    /// Description in one sentence, for people.
     fn summary(&self) -> &'static str;
 
-    /// The windows of an SCTP association.
+    /// Makes the windows of an SCTP association.
     fn sctp(&self, config: WindowConfig) -> Windows;
 
-    /// The windows of a TCP or MPTCP flow.
+    /// Makes the windows of a TCP or MPTCP flow.
     ///
     /// # Errors
-    /// Reason why such flows cannot use the window.
+    /// Returns the reason why such flows cannot use the window.
     fn tcp(&self, config: TcpConfig) -> Result<Windows, &'static str>;
 
     /// Replaces defaults of the keys that all windows of TCP and MPTCP flows share.
@@ -37,23 +37,23 @@ pub trait WindowPart: Keyed + Debug {
     /// Adds the estimators that the window reads in addition to the core's measurements.
     fn estimators(&self, _: &mut Estimators) {}
 
-    /// Reason, in one line, why the window cannot be combined with the other parts of an SCTP scheme.
+    /// Returns the reason, in one line, why the window cannot be combined with the other parts of an SCTP scheme.
     fn refuses(&self, _: &Others) -> Option<&'static str> {
         None
     }
 }
 
-/// The configuration of a congestion control that is an [`Avoidance`] in the shell of TCP's windows.
+/// Configuration of a congestion control that is an [`Avoidance`] in TCP's windows.
 pub(super) trait AvoidancePart: Keyed + Debug {
     /// Paper or document that describes it.
     const PAPER: &'static str;
-    /// One sentence for people.
+    /// Description in one sentence, for people.
     const SUMMARY: &'static str;
 
     /// Growth and decrease of the windows of all paths of one association or connection.
     fn avoidance(&self) -> impl Avoidance + 'static;
 
-    /// The windows of an SCTP association.
+    /// Makes the windows of an SCTP association.
     fn sctp(&self, config: WindowConfig) -> Windows {
         Box::new(TcpWindows::new(config.into(), self.avoidance()))
     }

@@ -1,7 +1,8 @@
-//! Weighted Vegas (wVegas): each path keeps segments in queues in proportion to its share of the rate of all paths.
+//! Weighted Vegas (wVegas): each path keeps a number of segments in queues that is proportional to the path's share of
+//! the total rate.
 //!
 //! Y. Cao, M. Xu, X. Fu, "Delay-based congestion control for multipath TCP", ICNP 2012, and its implementation in
-//! Linux' MPTCP v0.95 (`mptcp_wvegas.c`), from which the constants and the order of a round's steps are taken.
+//! Linux' MPTCP v0.95 (`mptcp_wvegas.c`), which is the source of the constants and of the order of steps in a round.
 //!
 //! | algorithm, once per round trip | here |
 //! |---|---|
@@ -14,21 +15,23 @@
 //! | at least 2 segments after a round; fewer than 3 samples: Reno's step | [`Wvegas::increase`] |
 //! | after a loss half of the window; weight and α begin anew | [`TcpWindows`](super::TcpWindows), [`Path::forget_round`] |
 //!
-//! Constants of the kernel: total α 10, first α 2, γ 1 (`total-alpha`, `initial-alpha`, `gamma`); at least 2 segments
-//! of α.
+//! Constants of the kernel: total α 10, first α 2, γ 1 (`total-alpha`, `initial-alpha`, `gamma`); α is at least 2
+//! segments.
 //!
-//! With one path wVegas is Vegas with α = total, not Reno. The window has these limits. The base is never measured
-//! again, and a loss-based sender fills the queue to which wVegas yields. Draining halves the window whenever the queue
-//! of a round is twice the least one, which on a path without other traffic is long before α segments are queued.
+//! With one path wVegas is Vegas with α = total, not Reno. It has three limits. The base round-trip time is never
+//! measured again. A loss-based sender fills the queue, and wVegas yields to it. Draining halves the window whenever
+//! the queue of a round is twice the least queue; on a path without other traffic this happens long before α segments
+//! are queued.
 //!
 //! `ASSUMED`:
-//! - diff and α are whole segments, as in the kernel, so that a window stays once it has its share. No key: fractions
-//!   would never be equal;
-//! - without any queue nothing is drained (`drain=off`: never). The kernel's arithmetic halves the window then;
-//! - after draining a window goes back to 3/4 of what it was by slow start, unless a queue of γ segments shows: the
-//!   kernel's thresholds follow the window to 3/4 of it. No key: it is part of draining there;
-//! - Σx includes active paths with a round-trip time ([`Coupled`]) that have had a queue of α since their last loss.
-//!   Other paths follow Reno;
+//! - diff and α are whole segments, as in the kernel, so that a window stays constant once it has its share. There is
+//!   no key for this, because fractions would never be equal;
+//! - without any queue nothing is drained (`drain=off`: never drain). The kernel's arithmetic halves the window in this
+//!   case;
+//! - after draining, slow start returns the window to 3/4 of its former size, unless a queue of γ segments appears. The
+//!   kernel has no such key: its threshold is set to 3/4 of the window as a part of draining;
+//! - Σx includes active paths with a round-trip time ([`Coupled`]) that have had a queue of α segments since their last
+//!   loss. Other paths follow Reno;
 //! - Vegas continues with the first round after a loss; [`TcpWindows`](super::TcpWindows) does not let windows grow in
 //!   recovery.
 
@@ -41,13 +44,13 @@ use strandcast_proto::wire::Tsn;
 use super::coupled::{Coupled, closed};
 use super::window::AvoidancePart;
 
-/// Segments that each path may keep in queues, at any weight.
+/// Least number of segments that each path may keep in queues, for any weight.
 const MIN_ALPHA: f64 = 2.0;
-/// Round-trip times of a round from which its mean counts.
+/// Least number of round-trip times of a round for which the mean counts.
 const SAMPLES: u32 = 3;
-/// The least window after a round, segments.
+/// Least window after a round, in segments.
 const FLOOR: f64 = 2.0;
-/// The share of the window before draining up to which slow start brings it back.
+/// Share of the window before draining up to which slow start enlarges it afterwards.
 const REFILL: f64 = 0.75;
 
 keys! {
@@ -86,40 +89,41 @@ pub struct Wvegas {
 #[derive(Clone, Debug, Default)]
 struct Path {
     base: Option<Duration>,
-    /// Round-trip times of this round: sum in nanoseconds, and how many.
+    /// Sum of the round-trip times of this round in nanoseconds, and their number.
     sum: u64,
     samples: u32,
-    /// The highest segment that left.
+    /// Highest segment that left.
     sent: Option<Tsn>,
-    /// The round is over when something sent after this is acknowledged.
+    /// Segment after which the round ends: the acknowledgement of a later segment ends it.
     round_end: Option<Tsn>,
-    /// The round that ended last, until the window takes it.
+    /// Round that ended last, until the window handles it.
     ended: Option<Round>,
-    /// α_r; `None` before a queue was that long.
+    /// α_r in segments; `None` until the queue was that long.
     alpha: Option<f64>,
-    /// x_r, segments per second, from the same moment.
+    /// x_r in segments per second, measured at the same time.
     rate: Option<f64>,
-    /// The least queueing delay since the last draining.
+    /// Least queueing delay since the last draining.
     least_queue: Option<f64>,
-    /// The window follows the queue, also below the threshold.
+    /// True if the window follows the queue, even below the threshold.
     follows_queue: bool,
-    /// Slow start lasts up to here after draining.
+    /// Window in segments up to which slow start lasts after draining.
     refill: f64,
     /// Window at the end of slow start.
     leaving: Option<f64>,
 }
 
-/// A round trip that is over.
+/// Result of a finished round trip.
 #[derive(Copy, Clone, PartialEq, Debug)]
 enum Round {
     /// Too few round-trip times were measured.
     Unmeasured,
-    /// The mean and the least ever, seconds.
+    /// Mean round-trip time of the round, and least round-trip time ever, in seconds.
     Measured { rtt: f64, base: f64 },
 }
 
 impl Path {
-    /// Takes a round trip between these bounds. The time for which the peer may have held the SACK back is not a queue.
+    /// Takes a round-trip time that lies between these bounds. The time for which the peer may have held the SACK back
+    /// is not a queue.
     fn sample(&mut self, (least, most): (Duration, Duration)) {
         // Paths without any delay would divide by it.
         let most = most.max(Duration::from_micros(1));
@@ -153,23 +157,23 @@ impl Path {
         self.round_end = self.sent;
     }
 
-    /// Everything but the base begins anew, with the next round.
+    /// Begins a new round with the next segment. Only the base round-trip time is kept.
     fn forget_round(&mut self) {
         *self = Path { base: self.base, sent: self.sent, round_end: self.sent, ..Path::default() };
     }
 
-    /// diff of a window of `w`, whole segments.
+    /// diff for a window of `w`, in whole segments.
     fn queued(w: f64, rtt: f64, base: f64) -> f64 {
         libm::floor(w * (rtt - base).max(0.0) / rtt)
     }
 
-    /// Ends slow start, or refilling: the window decreases by the length of the queue.
+    /// Ends slow start or the refill after draining. Returns the window, reduced by the length of the queue.
     fn leave(&mut self, w: f64, rtt: f64, base: f64) -> f64 {
         (self.follows_queue, self.refill) = (true, 0.0);
         w.min(w * base / rtt + 1.0)
     }
 
-    /// Vegas: a segment more or less, by α.
+    /// Vegas' step: one segment more or less, depending on α.
     fn step(&mut self, diff: f64, alpha: f64) -> f64 {
         if diff > alpha {
             self.follows_queue = true;
@@ -181,7 +185,7 @@ impl Path {
         }
     }
 
-    /// The share of the window of `w` that is left when its queue has doubled.
+    /// Returns the share of the window of `w` that remains after draining, if the queue has doubled.
     fn drain(&mut self, w: f64, rtt: f64, base: f64) -> f64 {
         let queue = rtt - base;
         if queue <= 0.0 {
@@ -210,7 +214,7 @@ impl Wvegas {
         &mut self.paths[path.index()]
     }
 
-    /// Returns α of `path` with the window `w`: the total, shared by the rates of all paths.
+    /// Returns α of `path` with the window `w`: its share of the total α, in proportion to the rates of all paths.
     fn weigh(&mut self, view: &View<'_>, path: PathId, w: f64, rtt: f64) -> f64 {
         let rate = w / rtt;
         self.of(path).rate = Some(rate);
@@ -221,7 +225,7 @@ impl Wvegas {
         alpha
     }
 
-    /// The window of `w` after a round of congestion avoidance.
+    /// Returns the window of `w` after a round of congestion avoidance.
     fn follow(&mut self, now: &Progress<'_>, w: f64, rtt: f64, base: f64) -> f64 {
         let WvegasConfig { initial_alpha, drain, .. } = self.config;
         let diff = Path::queued(w, rtt, base);

@@ -1,4 +1,4 @@
-//! Bandwidth of a path from the rhythm of departures: moving averages of lengths and gaps, and a Kalman filter.
+//! Bandwidth of a path from the times at which packets leave: moving averages of lengths and gaps, and a Kalman filter.
 //!
 //! | Xu et al. (2015), Algorithm 1 | here |
 //! |---|---|
@@ -7,15 +7,16 @@
 //!
 //! Constants (Table II): a = b = 0.99, Q = 0.01, R = 1, of which only Q/R matters.
 //!
-//! The algorithm measures the sender's own rate of departures, retransmissions included. If its times are those at
-//! which the sender hands packets down, the estimate follows the window. If they are those at which the access link
-//! sends them, the estimate could show the link's rate within a burst, but only with a and b far below the paper's:
-//! with these the average spans a hundred packets, and so bursts and the pauses between them.
+//! The algorithm measures the sender's own rate of departures, retransmissions included. If it uses the times at which
+//! the sender passes packets to the network, the estimate follows the window. If it uses the times at which the access
+//! link sends them, the estimate could show the link's rate within a burst, but only with values of a and b far below
+//! the paper's. With the paper's values the average spans a hundred packets, which include bursts and the pauses
+//! between them.
 //!
-//! `ASSUMED`: the averages start at 0 (with a = b the bias of both cancels in their ratio; with others the first
-//! samples are too large by (1 - aᵏ)/(1 - bᵏ)); the first packet has no gap and only starts the clock; the estimate
-//! starts at the first sample, its error variance at R; packets between which no time passed are added up, and give no
-//! sample until time has passed; a gap counts as `longest` at most, since an application's pause says nothing about the
+//! `ASSUMED`: the averages start at 0. If a = b, their bias cancels in the ratio; otherwise the first samples are too
+//! large by the factor (1 - aᵏ)/(1 - bᵏ). The first packet has no gap and only starts the clock. The estimate starts at
+//! the first sample, and its error variance at R. Packets that leave at the same time are added up, and give no sample
+//! until time has passed. A gap counts as at most `longest`, because a pause of the application shows nothing about the
 //! path.
 
 use strandcast_keys::keys;
@@ -43,18 +44,18 @@ pub struct Bandwidth {
     last: Option<Instant>,
     /// Average length, bytes.
     length: f64,
-    /// Average gap, s.
+    /// Average gap in seconds.
     gap: f64,
     filter: Option<Kalman>,
 }
 
 impl Bandwidth {
-    /// An estimator without samples.
+    /// Makes an estimator without samples.
     pub fn new(config: BandwidthConfig) -> Self {
         Bandwidth { config, last: None, length: 0.0, gap: 0.0, filter: None }
     }
 
-    /// A packet with `bytes` of DATA left at `now`; a gap longer than `longest` counts as that.
+    /// Records that a packet with `bytes` of DATA left at `now`. A gap longer than `longest` counts as `longest`.
     pub fn departed(&mut self, now: Instant, bytes: u64, longest: Duration) {
         let Some(last) = self.last.replace(now) else { return };
         let BandwidthConfig { a, b, q, r } = self.config;
@@ -70,17 +71,17 @@ impl Bandwidth {
         }
     }
 
-    /// BW_e; `None` before the first sample.
+    /// BW_e in bytes per second; `None` before the first sample.
     pub fn bytes_per_second(&self) -> Option<f64> {
         self.filter.as_ref().map(|f| f.estimate)
     }
 }
 
-/// A random walk seen through noise.
+/// Kalman filter of a random walk that is observed with noise.
 #[derive(Clone, Debug)]
 struct Kalman {
     estimate: f64,
-    /// Variance of the estimate's error: ev.
+    /// ev: variance of the estimate's error.
     variance: f64,
 }
 

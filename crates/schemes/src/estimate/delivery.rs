@@ -1,20 +1,21 @@
-//! Properties of a path that a sender measures with acknowledgements: its delivery rate, the length of its queues,
-//! and the share of packets that it loses.
+//! Properties of a path that a sender measures with acknowledgements: delivery rate, queueing delay, and share of
+//! packets lost.
 //!
-//! - *Delivery rate*: bytes newly acknowledged over at least a round-trip time, by its time ([`DeliveryInterval`]). A
-//!   higher sample counts at once. A lower one counts by an eighth, and only if the window was full or the queue long
-//!   in the meantime: a source that sends little does not show what the path could carry. So the rate is a lower bound,
-//!   unless a sample of that kind tested it lately ([`tested`]). Packets sent before the window was first full do not
-//!   test the rate. The rate is unknown before a sample of a full packet (a keep-alive message does not suffice), and
-//!   again after [`IDLE`] without load.
-//! - *Least round-trip time*: a SACK may return by another path than its data took, so a least value is kept for each
-//!   return path. [`Estimate::reference_rtt`] is that of the path's own return path where it is known.
-//! - *Queueing delay* ([`Estimate::queue`]): the round-trip time of the newest chunk of each SACK less the least one of
-//!   the same return path; a lower value counts at once, a higher one by a quarter. If the peer may have held a SACK
-//!   back ([`AckInfo::held`]), the queueing delay lies between two bounds, and the estimate moves to the nearer bound:
-//!   the time for which the peer held the SACK back is not a queue.
-//! - *Loss*: moving average over the last 100 or so chunks. Losses found by a timeout are left out: they show that the
-//!   path fell silent, which the state of the path reports. Losses that turn out to be spurious are taken back.
+//! - *Delivery rate*: bytes that were newly acknowledged in an interval of at least a round-trip time, divided by that
+//!   time ([`DeliveryInterval`]). A higher sample counts at once. A lower sample counts with weight 1/8, and only if
+//!   the window was full or the queue was long during the interval: a source that sends little does not show how much
+//!   the path could carry. The rate is therefore a lower bound, unless such a sample has tested it recently
+//!   ([`tested`]). Packets sent before the window was first full do not test the rate. The rate is unknown before a
+//!   sample with a full packet (a keep-alive message does not suffice), and again after a time of [`IDLE`] without
+//!   load.
+//! - *Least round-trip time*: a SACK may return by another path than that of the data, so that a least value is kept
+//!   for each return path. [`Estimate::reference_rtt`] is the value for the path's own return path, if it is known.
+//! - *Queueing delay* ([`Estimate::queue`]): the round-trip time of the newest chunk of each SACK, less the least
+//!   round-trip time of the same return path. A lower value counts at once, and a higher one with weight 1/4. If the
+//!   peer may have delayed a SACK ([`AckInfo::held`]), the queueing delay lies between two bounds, and the estimate
+//!   moves to the nearer bound. A delay of the peer is then not taken for a queue.
+//! - *Loss*: moving average over about the last 100 chunks. Losses found by a timeout do not count: they show that the
+//!   path fell silent, and the state of the path reports this. Losses that turn out to be spurious are taken back.
 
 use smallvec::SmallVec;
 
@@ -27,30 +28,30 @@ use strandcast_proto::units::Rate;
 
 use super::delivery_interval::{DeliveryInterval, RateSample};
 
-/// Part of the least round-trip time below which a queueing delay counts as zero.
+/// Share of the least round-trip time below which a queueing delay counts as zero.
 pub const NO_QUEUE: f64 = 0.125;
 
-/// No queueing delay below this is one, seconds: hosts take as long to wake up.
+/// Queueing delay in seconds below which a delay is not a queue: a host may take this long to wake up.
 pub const MIN_QUEUE: f64 = 0.002;
 
-/// Time for which a test counts, if [`TEST_TRIPS`] round-trip times are not longer.
+/// Least time for which a test counts. [`TEST_TRIPS`] round-trip times apply if they are longer.
 const TEST_AGE: Duration = Duration::from_secs(1);
 const TEST_TRIPS: u32 = 10;
 
-/// Time without load after which the rate is unknown. A packet of a quarter of the MTU is load.
+/// Time without load after which the rate is unknown. A packet of at least a quarter of the MTU is load.
 const IDLE: Duration = Duration::from_secs(10);
 
 /// Weight of a chunk in the loss share.
 const LOSS_GAIN: f64 = 0.01;
 
 /// Returns whether the delivery rate of `path` is tested: a recent sample, which the path and not the source limited,
-/// confirmed it. Otherwise the path carries that much or more.
+/// confirmed it. Otherwise the path carries at least this rate.
 pub fn tested(now: Instant, path: &PathView) -> bool {
     let age = TEST_AGE.max(TEST_TRIPS * path.srtt.unwrap_or_default());
     path.est.tested.is_some_and(|at| now.saturating_since(at) <= age)
 }
 
-/// Delivery rate, queueing delay, least round-trip time and loss of each path.
+/// Estimator of delivery rate, queueing delay, least round-trip time and loss of each path.
 #[derive(Debug, Default)]
 pub struct Delivery {
     /// Measurements by path slot; `None` while the slot is closed or unused.
@@ -59,18 +60,18 @@ pub struct Delivery {
 
 #[derive(Debug, Default)]
 struct Measured {
-    /// Bytes per second.
+    /// Delivery rate in bytes per second.
     rate: Option<f64>,
     /// Time of the last sample that the path limited and that changed or confirmed the rate.
     tested: Option<Instant>,
     /// Time at which load last left.
     loaded: Option<Instant>,
-    /// Time of the first full window since nothing was in flight.
+    /// Time at which the window was first full since nothing was in flight.
     filled: Option<Instant>,
     interval: DeliveryInterval,
     /// Least round-trip time by return path.
     least: SmallVec<[(PathId, Duration); 4]>,
-    /// Seconds.
+    /// Queueing delay in seconds.
     queue: Option<f64>,
     loss: f64,
 }
@@ -108,7 +109,7 @@ impl Measured {
         }
     }
 
-    /// A round trip of `(at least, at most)`, back by the path `by`.
+    /// Takes a round-trip time that is between `rtt.0` and `rtt.1`. The SACK returned by the path `by`.
     fn take_rtt(&mut self, by: PathId, rtt: (Duration, Duration)) {
         let most = rtt.1.max(Duration::from_micros(1));
         let least = match self.least.iter_mut().find(|l| l.0 == by) {
@@ -143,7 +144,7 @@ impl Measured {
         }
     }
 
-    /// The least round-trip time by the path's own return path, else by any.
+    /// Returns the least round-trip time by the path's own return path, or by any return path if that is unknown.
     fn least(&self, own: PathId) -> Option<Duration> {
         let of_own = self.least.iter().find(|l| l.0 == own).map(|l| l.1);
         of_own.or_else(|| self.least.iter().map(|l| l.1).min())

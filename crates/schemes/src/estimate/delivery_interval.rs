@@ -1,12 +1,13 @@
-//! Delivery rate of a path, interval by interval: the bytes acknowledged over at least a round-trip time, divided by
-//! the time in which they were acknowledged or sent, whichever is longer, so that acknowledgements that arrive in a
-//! batch don't raise it (the idea of Cardwell et al., draft-cheng-iccrg-delivery-rate-estimation). An acknowledgement
-//! that the peer may have held back ends an interval of unknown length, between two bounds.
+//! Delivery rate of a path, interval by interval. An interval lasts at least a round-trip time. Its rate is the number
+//! of bytes acknowledged, divided by the time in which they were acknowledged or by the time in which they were sent,
+//! whichever is longer. Acknowledgements that arrive in a batch therefore do not raise the rate (the idea of Cardwell
+//! et al., draft-cheng-iccrg-delivery-rate-estimation). If the peer may have delayed an acknowledgement, the length of
+//! the interval that it ends is known only between two bounds.
 
 use strandcast_proto::policy::{AckInfo, PathView};
 use strandcast_proto::time::{Duration, Instant};
 
-/// An interval is at least this long.
+/// Least length of an interval.
 const SHORTEST: Duration = Duration::from_millis(10);
 
 /// The running interval of one path.
@@ -18,24 +19,24 @@ pub struct DeliveryInterval {
 /// Sample of one interval.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct RateSample {
-    /// Bytes per second.
+    /// Delivery rate in bytes per second.
     pub rate: f64,
-    /// Rate if the last acknowledgement was held back for as long as it may have been, where that is most of the
-    /// time: infinite if it is all of it.
+    /// Greatest possible rate. It assumes that the last acknowledgement was held for its longest possible time if that
+    /// is most of the interval, and for half of it otherwise. It is infinite if that time is the whole interval.
     pub most: f64,
-    /// Bytes acknowledged.
+    /// Number of bytes acknowledged.
     pub bytes: u64,
-    /// The window was full at some time, so that the path, not the source, set the pace.
+    /// True if the window was full at some time. The path and not the source then determined the rate.
     pub limited: bool,
 }
 
 #[derive(Clone, Debug)]
 struct Running {
     began: Instant,
-    /// Time at which the newest chunk acknowledged by then was sent.
+    /// Time at which the newest chunk that was acknowledged at the beginning was sent.
     sent: Instant,
     newest: Instant,
-    /// The last acknowledgement, and how long it may have been held back.
+    /// Time of the last acknowledgement, and longest time for which it may have been held.
     acked: Instant,
     held: Duration,
     bytes: u64,
@@ -47,7 +48,7 @@ impl Running {
         Running { began, sent, newest: sent, acked: began, held: Duration::ZERO, bytes: 0, limited: false }
     }
 
-    /// Sample after `time`.
+    /// Sample of an interval that lasted `time`.
     fn sample(&self, time: Duration) -> RateSample {
         let bytes = self.bytes as f64;
         let rate = bytes / time.as_secs_f64();
@@ -62,9 +63,9 @@ impl Running {
 }
 
 impl DeliveryInterval {
-    /// A chunk left while nothing else was in flight: the time before was not the path's. Returns the sample of the
-    /// interval until then, which may be as short as a burst on a short path: the least that the path carries in 10
-    /// ms.
+    /// Records that a chunk left while nothing else was in flight, so that the time before does not count for the path.
+    /// Returns the sample of the interval until then. That interval may be as short as a burst on a short path; the
+    /// sample is then the least that the path carries in 10 ms.
     pub fn sent_alone(&mut self, now: Instant) -> Option<RateSample> {
         let ended = self.running.replace(Running::new(now, now)).filter(|r| r.bytes > 0)?;
         let sent = ended.newest.saturating_since(ended.sent);
@@ -72,8 +73,8 @@ impl DeliveryInterval {
         Some(RateSample { limited: false, ..ended.sample(time) })
     }
 
-    /// Takes the acknowledgement `ack` of `path`. Returns the sample of the interval if it ends. Data that are
-    /// acknowledged without a known time of sending (Karn) only add their bytes.
+    /// Takes the acknowledgement `ack` of `path`. Returns the sample of the interval if it ends. Data whose time of
+    /// sending is unknown (Karn's rule) only add their bytes.
     pub fn acked(&mut self, now: Instant, path: &PathView, ack: &AckInfo) -> Option<RateSample> {
         let Some(sent) = ack.newest_sent else {
             if let Some(running) = &mut self.running {

@@ -1,13 +1,13 @@
-//! Deviation of a measure from its own recent past: the jitter indicator of Cao et al.
-//! (2016; retransmission queue, eqs 13-15) and of Liu et al. (2019; loss rate, eqs 5-7).
+//! Deviation of a measure from its recent values: the jitter indicator of Cao et al. (2016; retransmission queue, eqs
+//! 13-15) and of Liu et al. (2019; loss rate, eqs 5-7).
 //!
 //! | paper | here |
 //! |---|---|
 //! | Cao eqs 13-15, Liu eqs 5-7: (current - mean) / (max - min) over the last m samples | [`Deviation::push`] |
 //! | positive and larger than the one before: the path is in an unreliable condition | [`Deviation::unreliable`] |
 //!
-//! `ASSUMED`: the current sample is one of the m; if all samples are equal, the deviation is 0; before the second
-//! sample no path is unreliable. Neither paper gives m.
+//! `ASSUMED`: the current sample is one of the m samples; if all samples are equal, the deviation is 0; before the
+//! second sample no path is unreliable. Neither paper gives m.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 pub struct Deviation {
     most: usize,
     samples: VecDeque<f64>,
-    /// The last two, newest second.
+    /// Last two deviations, the newest one second.
     last: (f64, f64),
 }
 
@@ -27,8 +27,8 @@ impl Deviation {
         Deviation { most, samples: VecDeque::with_capacity(most), last: (0.0, 0.0) }
     }
 
-    /// Takes a sample, which must be a finite number, and gives its deviation from the mean of the last m samples in
-    /// units of their range: from -1 to 1, and 0 where they are all equal.
+    /// Takes a sample, which must be a finite number, and returns its deviation from the mean of the last m samples, in
+    /// units of their range. The result is from -1 to 1, and 0 if all samples are equal.
     pub fn push(&mut self, x: f64) -> f64 {
         if self.samples.len() == self.most {
             self.samples.pop_front();
@@ -47,12 +47,12 @@ impl Deviation {
         value
     }
 
-    /// The deviation of the newest sample, 0 before the first.
+    /// Deviation of the newest sample; 0 before the first sample.
     pub fn value(&self) -> f64 {
         self.last.1
     }
 
-    /// Returns whether the newest deviation is positive and larger than the one before it.
+    /// Returns whether the newest deviation is positive and larger than the previous one.
     pub fn unreliable(&self) -> bool {
         self.last.1 > 0.0 && self.last.1 > self.last.0
     }

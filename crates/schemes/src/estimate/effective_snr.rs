@@ -1,4 +1,5 @@
-//! Effective signal-to-noise ratio: the ratio at which a link with white Gaussian noise would lose as many frames.
+//! Effective signal-to-noise ratio: the ratio at which a link with white Gaussian noise would lose the same share of
+//! frames.
 //!
 //! | Xu et al. (2015) | here |
 //! |---|---|
@@ -6,9 +7,9 @@
 //! | eq. 3: FER = error_frame / total_frame | [`EffectiveSnr::close`] |
 //! | eq. 4: BER = 1 - (1 - FER)^(1/8L) | [`bit_error_rate`] |
 //!
-//! `ASSUMED`: the frame error rate is smoothed as (errors + ½)/(frames + 1), without which one interval free of errors
-//! means an infinite ratio; an interval without frames changes nothing; before the first one the frame error rate is
-//! 0.01, with frames of 1500 bytes; the ratio is linear (eq. 9 adds 1 to it).
+//! `ASSUMED`: the frame error rate is smoothed as (errors + ½)/(frames + 1), because otherwise one interval without
+//! errors would mean an infinite ratio. An interval without frames changes nothing. Before the first interval the frame
+//! error rate is 0.01, with frames of 1500 bytes. The ratio is linear (eq. 9 adds 1 to it).
 
 use super::{Modulation, Snr};
 
@@ -25,15 +26,15 @@ pub struct EffectiveSnr {
 }
 
 impl EffectiveSnr {
-    /// Estimate for a link with `modulation`, before its first interval.
+    /// Makes the estimate for a link with `modulation`, before its first interval.
     pub fn new(modulation: Modulation) -> Self {
         let (fer, bytes) = (FIRST_FRAME_ERROR_RATE, FIRST_FRAME_BYTES);
         let snr = modulation.snr_at(bit_error_rate(fer, bytes));
         EffectiveSnr { modulation, frame_error_rate: fer, frame_bytes: bytes, snr }
     }
 
-    /// Ends an interval in which the link sent `frames` frames of `frame_bytes` bytes on average, `errors` of them in
-    /// error. An invalid length (0, not finite) counts as that of the interval before.
+    /// Ends an interval in which the link sent `frames` frames of `frame_bytes` bytes on average, and `errors` of them
+    /// had an error. If the length is invalid (0 or not finite), the length of the previous interval is used.
     pub fn close(&mut self, frames: u64, errors: u64, frame_bytes: f64) {
         if frames == 0 {
             return;
@@ -56,7 +57,7 @@ impl EffectiveSnr {
     }
 }
 
-/// Eq. 4, in the form that keeps its digits where both rates are small.
+/// Bit error rate by eq. 4, in a form that stays precise if both rates are small.
 fn bit_error_rate(frame_error_rate: f64, frame_bytes: f64) -> f64 {
     -libm::expm1(libm::log1p(-frame_error_rate) / (8.0 * frame_bytes))
 }

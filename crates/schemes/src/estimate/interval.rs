@@ -1,17 +1,18 @@
-//! Time for which a path is watched before its estimates are made anew: u of Xu et al. (2015), section IV, which
-//! follows the distance between losses.
+//! Time for which a path is observed before its estimates are renewed: u of Xu et al. (2015), section IV. It depends on
+//! the time between losses.
 //!
-//! The paper says only that the interval is triggered by loss events and updated statistically by a confidence
-//! interval, as in CMT-QA. Everything else is `ASSUMED`:
-//! - a loss event is the first loss found on the path; further ones within a smoothed round-trip time belong to it;
-//! - with the last [`keep`](IntervalConfig::keep) distances x between events, with mean m, standard deviation s and
-//!   h = t s/√k (Student's t for k - 1 degrees of freedom): u is the newest x, but at least m - h and at most m + h; the
-//!   mean if there are fewer than 3;
+//! The paper says only that loss events trigger the interval, and that a confidence interval updates it statistically,
+//! as in CMT-QA. Everything else is `ASSUMED`:
+//! - a loss event is the first loss found on the path; further losses within a smoothed round-trip time belong to the
+//!   same event;
+//! - let x be the last k distances in time between events ([`keep`](IntervalConfig::keep)), m their mean, s their
+//!   standard deviation, and h = t s/√k with Student's t for k - 1 degrees of freedom. u is the newest x, but at least
+//!   m - h and at most m + h. If there are fewer than 3 distances, u is their mean;
 //! - u is at least two round-trip times and [`least`](IntervalConfig::least), at most [`most`](IntervalConfig::most),
 //!   and
 //!   [`initial`](IntervalConfig::initial) before the second event;
-//! - an interval ends when u is over or with a loss event, but not sooner than a round-trip time and `least` after its
-//!   beginning.
+//! - an interval ends when u is over or at a loss event, but not before a round-trip time and `least` have passed since
+//!   its beginning.
 
 use std::collections::VecDeque;
 
@@ -28,7 +29,7 @@ pub struct IntervalConfig {
     pub least: Duration,
     /// Greatest length of an interval.
     pub most: Duration,
-    /// Number of distances between losses that are remembered; at least 1.
+    /// Number of distances between losses that are kept; at least 1.
     pub keep: usize,
     /// Level of the confidence interval, in `(0, 1)`.
     pub confidence: f64,
@@ -50,17 +51,17 @@ impl Default for IntervalConfig {
 #[derive(Clone, Debug)]
 pub struct EstimationInterval {
     config: IntervalConfig,
-    /// Distances between loss events, s, oldest first.
+    /// Distances in time between loss events, in seconds, oldest first.
     distances: VecDeque<f64>,
     last_event: Option<Instant>,
-    /// u before its bounds are applied.
+    /// u before its bounds apply.
     spacing: Option<Duration>,
     started: Instant,
     length: Duration,
 }
 
 impl EstimationInterval {
-    /// The first interval begins at `now`.
+    /// Makes the state; the first interval begins at `now`.
     pub fn new(config: IntervalConfig, now: Instant) -> Self {
         let mut interval = EstimationInterval {
             config,
@@ -74,7 +75,7 @@ impl EstimationInterval {
         interval
     }
 
-    /// A loss was found at `now`. True: close the interval now.
+    /// Records that a loss was found at `now`. Returns true if the interval is to be closed now.
     pub fn loss_event(&mut self, now: Instant, srtt: Option<Duration>) -> bool {
         let round_trip = srtt.unwrap_or_default();
         if self.last_event.is_some_and(|last| now.saturating_since(last) < round_trip) {
@@ -93,17 +94,17 @@ impl EstimationInterval {
         self.bound(srtt);
     }
 
-    /// End of the interval if nothing is lost.
+    /// Time at which the interval ends if nothing is lost.
     pub fn ends(&self) -> Instant {
         self.started + self.length
     }
 
-    /// u.
+    /// u: length of the interval.
     pub fn length(&self) -> Duration {
         self.length
     }
 
-    /// Returns u from the losses, without bounds; `None` before the second event.
+    /// Returns u from the losses, without bounds; `None` before the second loss event.
     pub fn spacing(&self) -> Option<Duration> {
         self.spacing
     }
@@ -121,7 +122,7 @@ impl EstimationInterval {
         self.spacing = Some(Duration::from_secs_f64(self.statistic(distance)));
     }
 
-    /// The newest distance, held within the confidence interval of the mean.
+    /// The newest distance, limited to the confidence interval of the mean.
     fn statistic(&self, newest: f64) -> f64 {
         let k = self.distances.len();
         let mean = self.distances.iter().sum::<f64>() / k as f64;

@@ -1,7 +1,7 @@
-//! Loss rate of a path, computed from its window and round-trip time, and its deviation from its recent past (Liu et
+//! Loss rate of a path, computed from its window and round-trip time, and its deviation from its recent values (Liu et
 //! al. 2019, section 3).
 //!
-//! The equations are missing in the paper's text; those here are recovered from its words and from the two models that
+//! The equations are missing in the paper's text. The equations here follow from its words and from the two models that
 //! it names. Mathis: goodput G = C·MSS / (RTT·√PLR). Vegas: G = cwnd / RTT_min. Together PLR = (C·MSS/cwnd)² ·
 //! (RTT_min/RTT)²: the loss rate at which a TCP would have this window.
 //!
@@ -18,17 +18,17 @@
 //! Constants: MSS 1500 bytes ("1,500 MTUs" in the paper).
 //!
 //! `ASSUMED`, with the key that changes it:
-//! - ψ = 7/8 on the old value (`psi`; the paper's number is lost); δ = 0: the round-trip time is Karn's, measured by
-//!   chunks
-//!   that were sent once;
-//! - C = √(3/2), without delayed acknowledgements (`c`; √(3/4) = 0.866 with);
+//! - ψ = 7/8 weighs the old value (`psi`; the paper's number is lost). δ = 0: the round-trip time is measured by Karn's
+//!   rule, with chunks that were sent once;
+//! - C = √(3/2), for receivers without delayed acknowledgements (`c`; with delayed acknowledgements √(3/4) = 0.866);
 //! - m = 20 (`m`);
-//! - RTT_min is the path's own least round-trip time as in Vegas (`rttmin=path`), where the paper says "the minimum in
-//!   all
-//!   paths" (`rttmin=global`): that makes the slower of two paths with equal windows look less lossy, and preferred;
-//! - sampled once per round trip, and with the first SACK after a loss, which shows the window that is left;
-//! - before the first round-trip time PLR = (C·MSS/cwnd)²; a path that is not active has no loss rate, and starts anew;
-//! - PLR lies in 10⁻⁶ to 1, cwnd counts as at least one MSS, RTT as at least RTT_min.
+//! - RTT_min is the path's own least round-trip time as in Vegas (`rttmin=path`), although the paper says "the minimum
+//!   in all paths" (`rttmin=global`). With the paper's value, the slower of two paths with equal windows would have the
+//!   lower loss rate, and would be preferred;
+//! - a sample is taken once per round trip, and with the first SACK after a loss, when the window has been reduced;
+//! - before the first round-trip time PLR = (C·MSS/cwnd)²; a path that is not active has no loss rate, and starts again
+//!   when it is active;
+//! - PLR is between 10⁻⁶ and 1; cwnd counts as at least one MSS, and RTT as at least RTT_min.
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::policy::{
@@ -38,19 +38,20 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::Deviation;
 
-/// The extra with the jitter indicator of the loss rate, -1 to 1.
+/// Name of the extra estimate with the jitter indicator of the loss rate, from -1 to 1.
 pub const JITTER: &str = "loss-jitter";
-/// The extra that is 1 while the path is in an unreliable condition, else 0.
+/// Name of the extra estimate that is 1 while the path is in an unreliable condition, and 0 otherwise.
 pub const UNRELIABLE: &str = "loss-unreliable";
 
-/// Vegas' goodput in bytes per second (`liu2019` eq. 4): a window each least round trip. 0 where `rtt_min` is.
+/// Vegas' goodput in bytes per second (`liu2019` eq. 4): one window per least round-trip time. It is 0 if `rtt_min` is
+/// 0.
 pub fn goodput(cwnd: u64, rtt_min: Duration) -> f64 {
     let seconds = rtt_min.as_secs_f64();
     if seconds > 0.0 { cwnd as f64 / seconds } else { 0.0 }
 }
 
-/// The loss rate at which Mathis' TCP has this goodput in bytes per second (`liu2019` eq. 3): between 10⁻⁶ and 1.
-/// Without goodput or round-trip time the loss rate is 1.
+/// Loss rate, between 10⁻⁶ and 1, at which a TCP in Mathis' model has this goodput in bytes per second (`liu2019` eq.
+/// 3). Without goodput or round-trip time the loss rate is 1.
 pub fn loss_rate(c: f64, mss: f64, rtt: Duration, goodput: f64) -> f64 {
     let carried = rtt.as_secs_f64() * goodput;
     if carried <= 0.0 {
@@ -89,27 +90,27 @@ keys! {
     }
 }
 
-/// Algorithm 1 for all paths of an association.
+/// Estimator that runs Algorithm 1 for all paths of an association.
 #[derive(Debug)]
 pub struct LossRate {
     config: LossRateConfig,
-    /// Paths by slot; `None`: not active, or nothing was sent.
+    /// Paths by slot; `None` if the path is not active or nothing was sent on it.
     paths: Vec<Option<Path>>,
 }
 
-/// One path.
+/// State of one path.
 #[derive(Debug)]
 struct Path {
     /// RTT of eq. 2.
     rtt: Option<Duration>,
     rate: f64,
     jitter: Deviation,
-    /// The next sample is taken then.
+    /// Time of the next sample.
     due: Instant,
 }
 
 impl LossRate {
-    /// An estimator without paths.
+    /// Makes an estimator without paths.
     pub fn new(config: LossRateConfig) -> Self {
         LossRate { config, paths: Vec::new() }
     }
@@ -143,7 +144,7 @@ impl LossRate {
         loss_rate(self.config.c, self.config.mss as f64, rtt, goodput(self.window(path), least))
     }
 
-    /// Eq. 2.
+    /// Smoothed round-trip time by eq. 2.
     fn smooth(&self, old: Option<Duration>, sample: Duration) -> Duration {
         old.map_or(sample, |old| {
             let smoothed =
@@ -172,7 +173,7 @@ impl LossRate {
         }
     }
 
-    /// Begins with an active path, or continues while its first round trip lasts.
+    /// Begins the state of an active path, or continues it while its first round trip lasts.
     fn meet(&mut self, view: &View<'_>, path: &PathView) {
         if path.state != PathState::Active || matches!(self.slot(path.id), Some(Path { rtt: Some(_), .. })) {
             return;

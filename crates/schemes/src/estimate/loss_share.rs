@@ -1,17 +1,17 @@
-//! Share of packets lost on a path, for schemes that code. A sample is the number of packets found lost in a round trip
-//! divided by the number sent; the share is a moving average that takes an eighth of each new sample. The share begins
-//! at 0 and is [`LossShare::MOST`] at most.
+//! Share of packets lost on a path, for schemes that code data. A sample is the number of packets found lost in a round
+//! trip, divided by the number sent. The share is a moving average in which a new sample has weight 1/8. It begins at 0
+//! and is at most [`LossShare::MOST`].
 //!
 //! Copies and retransmissions are counted like other packets. Every loss that the loss policy finds is counted, for any
-//! cause, including losses after a timeout. A period ends with the first acknowledgement that comes a round trip after
-//! it began; a period in which nothing was sent continues.
+//! cause, including losses after a timeout. A period ends with the first acknowledgement at least a round trip after it
+//! began. A period in which nothing was sent continues.
 
 use strandcast_proto::policy::{
     Estimate, LossTrigger, Moves, PathEstimator, PathId, PathState, Policy, Signal, View,
 };
 use strandcast_proto::time::Instant;
 
-/// Weight of a round trip.
+/// Weight of a round trip in the average.
 const GAIN: f64 = 0.125;
 
 /// The loss rate of each path, in [`Estimate::loss`].
@@ -21,11 +21,11 @@ pub struct LossShare {
     paths: Vec<Share>,
 }
 
-/// One path.
+/// State of one path.
 #[derive(Clone, Debug, Default)]
 struct Share {
     rate: f64,
-    /// Packets since the period began.
+    /// Number of packets since the period began.
     sent: u32,
     lost: u32,
     /// End of the period.
@@ -41,7 +41,7 @@ impl Share {
 }
 
 impl LossShare {
-    /// The highest loss rate that is reckoned with.
+    /// Greatest loss rate that the estimator reports.
     pub const MOST: f64 = 0.5;
 
     fn of(&mut self, path: PathId) -> &mut Share {

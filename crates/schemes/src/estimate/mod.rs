@@ -1,5 +1,5 @@
-//! Estimates that schemes add to the core's own measurements: pieces that measure one path, and estimators made of
-//! them.
+//! Estimates that schemes add to the core's own measurements. Some pieces measure one path; estimators are made of
+//! these pieces.
 
 mod bandwidth;
 mod delivery;

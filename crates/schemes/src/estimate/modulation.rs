@@ -1,7 +1,8 @@
-//! Bit error rates over white Gaussian noise: the mapping F between signal-to-noise ratio and bit error rate, and back.
+//! Bit error rates over white Gaussian noise: the function F from signal-to-noise ratio to bit error rate, and its
+//! inverse.
 //!
-//! Xu et al. (2015) leave F to the technology (eqs 1 and 2) and point to a table of 802.11a/g; s is the linear ratio
-//! per symbol, Q(x) = erfc(x/√2)/2:
+//! In Xu et al. (2015) F depends on the technology (eqs 1 and 2), and the paper refers to a table of 802.11a/g. With
+//! the linear ratio s per symbol and Q(x) = erfc(x/√2)/2:
 //!
 //! | modulation | F(s) | where it is found |
 //! |---|---|---|
@@ -13,11 +14,11 @@
 //! | DQPSK | (√2+1)/√(8π√2) x^(-½) exp(-(2-√2) x), x = s/2 | 802.11 2 Mbit/s |
 //!
 //! The first four are Table 2 of Halperin et al., "Predictable 802.11 packet delivery from wireless channel
-//! measurements" (SIGCOMM 2010), the last two the textbook forms that ns-3 has for DSSS. ns-3's forms are in energy per
-//! bit, x = E_b/N_0; a DQPSK symbol carries two bits.
+//! measurements" (SIGCOMM 2010). The last two are the textbook forms that ns-3 has for DSSS. ns-3's forms use energy
+//! per bit, x = E_b/N_0, and a DQPSK symbol carries two bits.
 //!
-//! `ASSUMED`: coding is not counted, so that a coded link's effective ratio is that of the uncoded one with the same
-//! bit errors; the DQPSK form, an approximation that exceeds every error rate near s = 0, is cut off at ½.
+//! `ASSUMED`: the link's coding is ignored, so that a coded link has the effective ratio of an uncoded link with the
+//! same bit error rate. The DQPSK form is an approximation that is too large near s = 0, and is limited to ½.
 
 use core::f64::consts::{PI, SQRT_2};
 
@@ -43,13 +44,13 @@ words! {
     }
 }
 
-/// Least bit error rate whose inverse is computed: one frame of 1500 bytes in 10⁸ is in error.
+/// Least bit error rate whose inverse is computed. At this rate one frame of 1500 bytes in 10⁸ is in error.
 const MIN_BER: f64 = 1e-12;
-/// Above the ratio at which any modulation has [`MIN_BER`]: 64-QAM has it at 1037.
+/// Signal-to-noise ratio that exceeds the ratio of any modulation at [`MIN_BER`]: 64-QAM has the highest, 1037.
 const MOST_SNR: f64 = 2048.0;
 
 impl Modulation {
-    /// Eq. 1, BER = F(SNR): falls with the ratio, from [`worst_bit_error_rate`](Self::worst_bit_error_rate) on.
+    /// Eq. 1, BER = F(SNR). It falls from [`worst_bit_error_rate`](Self::worst_bit_error_rate) as the ratio rises.
     pub fn bit_error_rate(self, snr: Snr) -> f64 {
         let s = snr.value();
         match self {
@@ -66,7 +67,8 @@ impl Modulation {
         }
     }
 
-    /// Eq. 2, SNR = F⁻¹(BER), for bit error rates from 10⁻¹², below which all count as that. 0 from the worst one on.
+    /// Eq. 2, SNR = F⁻¹(BER). Bit error rates below 10⁻¹² count as 10⁻¹². The result is 0 for the worst bit error rate
+    /// and above it.
     pub fn snr_at(self, ber: f64) -> Snr {
         if ber >= self.worst_bit_error_rate() {
             return Snr::ZERO;
@@ -85,7 +87,7 @@ impl Modulation {
         Snr::new(high)
     }
 
-    /// The bit error rate of noise alone.
+    /// Bit error rate of noise without a signal.
     pub fn worst_bit_error_rate(self) -> f64 {
         match self {
             Modulation::Bpsk | Modulation::Qpsk | Modulation::Dbpsk | Modulation::Dqpsk => 0.5,

@@ -1,4 +1,4 @@
-//! Rates that the receiver asks for, as the sender stores them.
+//! Rates that the receiver requests, as the sender stores them.
 
 use strandcast_proto::policy::{
     Estimate, Moves, PathEstimator, PathId, PathState, Policy, Report, Signal, View,
@@ -7,10 +7,10 @@ use strandcast_proto::units::Rate;
 
 use crate::feedback::rounds::{Notice, Order};
 
-/// A rate beyond this one is nonsense, bytes per second.
+/// Greatest valid rate in bytes per second.
 const MOST: u64 = 1 << 40;
 
-/// Writes the rate that the receiver last asked for on each path.
+/// Estimator that writes the rate that the receiver last requested for each path.
 #[derive(Clone, Default, Debug)]
 pub struct PeerRate {
     /// Rates by path slot.

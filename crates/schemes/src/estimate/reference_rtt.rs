@@ -1,22 +1,22 @@
 //! Round-trip time of one path in both directions, measured with pairs of HEARTBEATs. A SACK may return by another
-//! path, a HEARTBEAT ACK does not.
+//! path, but a HEARTBEAT ACK does not.
 //!
 //! | Xu et al. (2015) | here |
 //! |---|---|
 //! | eq. 5: RTT_ref = min {RTT₁, RTT₂}, a pair each estimation interval | [`ReferenceRtt`] |
 //!
-//! `ASSUMED`: if only one HEARTBEAT of a pair is answered, its round-trip time is that of the pair; if neither is
-//! answered, the value stays as it is. An answer that comes after the next pair was sent counts for its own pair as
-//! long as the newer pair has no answer.
+//! `ASSUMED`: if only one HEARTBEAT of a pair is answered, its round-trip time is the value of the pair. If neither is
+//! answered, the estimate does not change. An answer that arrives after the next pair was sent counts for its own pair
+//! as long as the newer pair has no answer.
 
 use strandcast_proto::time::{Duration, Instant};
 
 /// The reference round-trip time of one path.
 #[derive(Clone, Debug, Default)]
 pub struct ReferenceRtt {
-    /// Times at which the newest pair and the one before were sent.
+    /// Times at which the newest pair and the previous one were sent.
     pairs: [Option<Instant>; 2],
-    /// Departure of the pair that gave the value, and the value.
+    /// Time at which the measured pair left, and its round-trip time.
     value: Option<(Instant, Duration)>,
 }
 
@@ -26,12 +26,12 @@ impl ReferenceRtt {
         ReferenceRtt::default()
     }
 
-    /// A pair leaves at `now`.
+    /// Records that a pair leaves at `now`.
     pub fn asked(&mut self, now: Instant) {
         self.pairs = [Some(now), self.pairs[0]];
     }
 
-    /// The HEARTBEAT that left at `sent` was answered, with a round-trip time if it could be measured.
+    /// Records that the HEARTBEAT that left at `sent` was answered, with a round-trip time if it could be measured.
     pub fn answered(&mut self, sent: Instant, rtt: Option<Duration>) {
         let pair = self.pairs.into_iter().flatten().find(|&asked| asked <= sent);
         let (Some(pair), Some(rtt)) = (pair, rtt) else { return };

@@ -1,4 +1,4 @@
-//! Changes of the primary path's retransmission queue (RAF-rtx of Cao et al. 2016, section 2.3).
+//! Jitter of the length of the primary path's retransmission queue (RAF-rtx of Cao et al. 2016, section 2.3).
 //!
 //! | paper | here |
 //! |---|---|
@@ -6,8 +6,8 @@
 //! | eqs 13, 14: Q's distance from its mean, in units of its range | [`RetransmissionQueue::sample`], by [`Deviation`] |
 //! | eq. 15: positive and rising | [`RetransmissionQueue::unreliable`] |
 //!
-//! `ASSUMED`: Q counts chunks that wait in the retransmission queue or were sent from it and are not acknowledged; a
-//! sample is taken with each SACK; m is 20 (key `m`).
+//! `ASSUMED`: Q is the number of chunks that wait in the retransmission queue, or were sent from it and are not yet
+//! acknowledged; a sample is taken with each SACK; m is 20 (key `m`).
 
 use strandcast_proto::policy::ChunkInfo;
 
@@ -21,12 +21,12 @@ pub struct RetransmissionQueue {
 }
 
 impl RetransmissionQueue {
-    /// The jitter is taken over the last `m` samples.
+    /// Makes the state. The jitter is computed over the last `m` samples.
     pub fn new(m: usize) -> Self {
         RetransmissionQueue { count: 0, deviation: Deviation::new(m) }
     }
 
-    /// A chunk was lost; one that is lost again is in the queue already.
+    /// Records that a chunk was lost. A chunk that is lost again is already in the queue.
     pub fn lost(&mut self, chunk: &ChunkInfo) {
         self.count = self.count.saturating_add(u32::from(chunk.losses == 1));
     }
@@ -36,12 +36,12 @@ impl RetransmissionQueue {
         self.count = self.count.saturating_sub(chunks);
     }
 
-    /// A chunk will not be sent again.
+    /// Records that a chunk will not be sent again.
     pub fn abandoned(&mut self, chunk: &ChunkInfo) {
         self.count = self.count.saturating_sub(u32::from(chunk.losses > 0));
     }
 
-    /// Takes a sample: Q, no more than `window` chunks.
+    /// Takes a sample of Q, which is limited to `window` chunks.
     pub fn sample(&mut self, window: u64) {
         self.deviation.push(self.count.min(u32::try_from(window).unwrap_or(u32::MAX)).into());
     }

@@ -1,11 +1,10 @@
-//! Detection of paths that have fallen silent, by the peer's clock (`Signal::PeerArrivals`): reports on data that
-//! arrive by other paths show the silence, so that a verdict waits for the quickest return path, not for the path's
-//! own.
+//! Detection of paths that have fallen silent, by the peer's clock (`Signal::PeerArrivals`). Reports that return by
+//! other paths show the silence, so that a verdict needs only the quickest return path, not the path's own.
 //!
-//! Consider the packets that left a path after the packet that arrived last. Let o be the oldest, x the path's usual
-//! one-way delay by both clocks (median of the last [`SAMPLES`] reports with news of it) and y the last arrival. A
-//! report written at w shows that nothing
-//! has come for z = w - max(y, o + x) although something was due.
+//! Consider the packets that left a path after the packet that arrived last. Let o be the departure of the oldest of
+//! them, x the path's usual one-way delay by both clocks (median of the last [`SAMPLES`] reports of a new arrival), and
+//! y the time of the last arrival. A report written at w shows that nothing has arrived for z = w - max(y, o + x)
+//! although a packet was due.
 //!
 //! | z | verdict | which means |
 //! |---|---|---|
@@ -15,25 +14,26 @@
 //! | more than [`DEATH`], and no heartbeat answered | [`Verdict::Dead`] | probation before it is used again |
 //! | dead, but it has answered [`ANSWERS`] times | [`Verdict::Returning`] | new chunks while no live path is free |
 //!
-//! *The return path* is judged apart. The peer's SACKs return by several paths in turn ([`return_paths`]). A path is
-//! deaf if no report came by it for J, while [`ELSEWHERE`] reports came by other paths. Data sent on a deaf path
-//! arrive, but data take other paths as long as these deliver. J counts from the expected time of a report, which
-//! includes the additional delay of the return path.
+//! *The return path* has a separate verdict. The peer's SACKs return by several paths in turn ([`return_paths`]). A
+//! path is deaf if no report arrived by it for a time of J, while [`ELSEWHERE`] reports arrived by other paths. Data
+//! sent on a deaf path arrive, but data take other paths as long as these deliver. J counts from the expected time of a
+//! report, which includes the additional delay of the return path.
 //!
-//! An arrival by the path (for a deaf one a report), or an answer to a heartbeat, ends the first three at once. A dead
-//! path is live again when it has answered [`ANSWERS`] times and for min([`PROBATION`] · 2^k, [`PROBATION_MOST`]), k
-//! being how often it died; k falls by one for each [`STABLE`] without a death.
+//! An arrival by the path (for a deaf path, a report), or an answer to a heartbeat, ends the first three verdicts at
+//! once. A dead path is live again when it has answered [`ANSWERS`] times, over a time of at least min([`PROBATION`] ·
+//! 2^k, [`PROBATION_MOST`]). k is the number of times that the path died; it falls by one after each time of [`STABLE`]
+//! without a death.
 //!
-//! *J* depends on the number of needless suspicions. A suspicion is needless if something arrives by the path within
+//! *J* depends on the number of needless suspicions. A suspicion is needless if a packet arrives by the path within
 //! [`NEEDLESS`] after it. Each needless suspicion raises J by [`STEP`], and J falls by a step each [`STEP_TIME`],
-//! between [`MIN_HOLDOFF`] and [`MAX_HOLDOFF`]: it settles where needless suspicions come as often as steps, 5 a
-//! minute. A quantile of the gaps between arrivals would be no substitute: links that stall often make it large, and it
-//! would include outages.
+//! between [`MIN_HOLDOFF`] and [`MAX_HOLDOFF`]. J settles at the value with as many needless suspicions as steps, 5 per
+//! minute. A quantile of the gaps between arrivals cannot replace J, because frequent stalls would make it large, and
+//! it would include outages.
 //!
-//! Data that a path had in flight when it fell silent may still come, and count as queued until then ([`held`]).
+//! Data that a path had in flight when it fell silent may still arrive, and count as queued until then ([`held`]).
 //!
-//! `ASSUMED`, because no paper describes it: everything here. Without reports there are no verdicts, and timers find
-//! failed paths, as with other peers.
+//! `ASSUMED`, because no paper describes it: all of this detection. Without reports there are no verdicts, and timers
+//! find failed paths, as they do with peers that are not Strandcast.
 
 mod deaths;
 mod held;
@@ -59,19 +59,19 @@ use holdoff::Holdoff;
 use return_path::ReturnPath;
 use usual::Usual;
 
-/// Reports that the usual delay is the median of.
+/// Number of reports over which the usual delay is the median.
 pub const SAMPLES: usize = 32;
-/// Least J, and J at first.
+/// Least J, and initial J.
 pub const MIN_HOLDOFF: Duration = Duration::from_millis(60);
-/// Most J.
+/// Greatest J.
 pub const MAX_HOLDOFF: Duration = Duration::from_millis(130);
-/// Increase of J by a needless suspicion.
+/// Increase of J after a needless suspicion.
 pub const STEP: Duration = Duration::from_millis(10);
-/// J falls by a step in this time.
+/// Time in which J falls by one step.
 pub const STEP_TIME: Duration = Duration::from_secs(12);
-/// A suspicion was needless if something arrived so soon after it.
+/// Time after a suspicion in which an arrival shows that the suspicion was needless.
 pub const NEEDLESS: Duration = Duration::from_millis(50);
-/// Time from a suspicion until the data in flight are sent again.
+/// Time from a suspicion until the data in flight are retransmitted.
 pub const RESEND: Duration = Duration::from_millis(40);
 /// Time of silence after which a path is dead.
 pub const DEATH: Duration = Duration::from_secs(1);
@@ -79,43 +79,43 @@ pub const DEATH: Duration = Duration::from_secs(1);
 pub const ANSWERS: u32 = 3;
 /// Half of the probation after the first death.
 pub const PROBATION: Duration = Duration::from_millis(300);
-/// The longest probation.
+/// Longest probation.
 pub const PROBATION_MOST: Duration = Duration::from_secs(10);
-/// Time of life after which a path has one death less.
+/// Time without a death after which the count of deaths falls by one.
 pub const STABLE: Duration = Duration::from_secs(30);
 
-/// Reports by other return paths that make one deaf.
+/// Number of reports by other return paths that make a path deaf.
 pub const ELSEWHERE: u32 = 3;
-/// Time for which a return path must have been named to count: the peer learns of it by a report.
+/// Time for which a return path must have been named before it counts, because a report must first name it to the peer.
 pub const NAMED: Duration = Duration::from_millis(500);
 
-/// Maximum number of departures that are stored for a path: the oldest ones.
+/// Maximum number of departures that are stored for a path. The oldest ones are stored.
 const REMEMBERED: usize = 256;
-/// Deaths beyond which probation grows no longer.
+/// Number of deaths beyond which the probation does not become longer.
 const DEATHS: u32 = 6;
-/// Answers further apart don't belong to one return.
+/// Greatest time between two answers that count for the same return of a path.
 const APART: Duration = Duration::from_secs(2);
 
 /// Verdict on a path.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Verdict {
-    /// Things arrive, or nothing is due.
+    /// Packets arrive, or none is due.
     #[default]
     Live,
     /// Packets arrive, but no reports return.
     Deaf,
     /// The path was dead and answers, but not for long enough.
     Returning,
-    /// Something is overdue.
+    /// A packet is overdue.
     Stalled,
     /// Data in flight count as lost.
     Silent,
-    /// Nothing arrives for a longer time.
+    /// Nothing has arrived for a longer time.
     Dead,
 }
 
 impl Verdict {
-    /// The verdict on `path`: `Live` where no part of the scheme judges.
+    /// Returns the verdict on `path`; `Live` if no part of the scheme detects silence.
     pub fn of(path: &PathView) -> Verdict {
         match path.est.silence {
             None | Some(..0.5) => Verdict::Live,
@@ -170,7 +170,7 @@ pub fn return_paths(view: &View<'_>) -> PathSet {
     both
 }
 
-/// Judges every path.
+/// Estimator of the verdict on each path.
 #[derive(Debug, Default)]
 pub struct Silence {
     /// Paths by slot; `None` while the slot is closed or unused.
@@ -196,16 +196,16 @@ struct Count {
 /// State of one path.
 #[derive(Debug)]
 struct Watched {
-    /// Departure times of packets that have not arrived, and without a later arrival: the oldest ones, one per
-    /// millisecond.
+    /// Departure times of packets that have not arrived, and after which no later packet has arrived. Only the oldest
+    /// are stored, at most one per millisecond.
     left: VecDeque<Instant>,
-    /// Packets that arrived, and when the last did.
+    /// Number of packets that arrived, and time of the last arrival.
     packets: u64,
     arrived: PeerTime,
     usual: Usual,
     holdoff: Holdoff,
     verdict: Verdict,
-    /// The time by the peer's clock since which something was due, when the path was suspected.
+    /// Time by the peer's clock since which a packet was due when the path was suspected.
     due: PeerTime,
     /// Time at which a stalled path becomes silent.
     silent_at: Option<Instant>,
@@ -274,7 +274,7 @@ impl Watched {
         }
     }
 
-    /// Something came through.
+    /// Records that a packet came through.
     fn answered(&mut self, now: Instant) {
         (self.verdict, self.silent_at) = (self.deaths.answered(now), None);
         if self.verdict == Verdict::Live && self.back.deaf {
@@ -282,7 +282,8 @@ impl Watched {
         }
     }
 
-    /// Records a report that arrived by `via`, after `took` microseconds by both clocks; `own`: this path.
+    /// Records a report that took `took` microseconds by both clocks. `own` is true if it returned by this path, and
+    /// `named` if this path is a named return path.
     fn reported(&mut self, now: Instant, own: bool, named: bool, took: i64, count: &mut Count) {
         if own {
             self.back.on_report(now, took);
@@ -293,12 +294,12 @@ impl Watched {
         }
     }
 
-    /// The verdict and the held bytes, as estimates show them.
+    /// Returns the verdict and the held bytes for the estimates.
     fn shown(&self) -> (Verdict, u64) {
         (self.verdict, self.held.bytes())
     }
 
-    /// Time since which something is due, by the peer's clock; `None`: nothing is.
+    /// Time since which a packet is due, by the peer's clock; `None` if no packet is due.
     fn due(&self) -> Option<PeerTime> {
         let (oldest, usual) = (self.left.front()?, self.usual.median()?);
         let expected = (oldest.as_nanos() / 1000) as i64 + usual;
@@ -324,7 +325,7 @@ impl Watched {
         }
     }
 
-    /// A stalled path whose time is over is silent.
+    /// Makes a stalled path silent if its time is over.
     fn tick(&mut self, now: Instant, count: &mut Count) {
         if self.silent_at.is_some_and(|at| at <= now) {
             (self.verdict, self.silent_at) = (Verdict::Silent, None);

@@ -1,11 +1,12 @@
-//! Signal-to-noise ratios, linear and in decibels, which no arithmetic can mix.
+//! Signal-to-noise ratios, linear and in decibels, as two types so that arithmetic cannot mix them.
 
-/// A ratio of powers: energy of a symbol over the noise's spectral density, behind despreading. Not negative.
+/// A ratio of powers: energy of a symbol divided by the spectral density of the noise, after despreading. It is not
+/// negative.
 #[derive(Copy, Clone, PartialEq, PartialOrd, Debug)]
 pub struct Snr(f64);
 
 impl Snr {
-    /// Ratio of a signal that is only noise.
+    /// Ratio if there is only noise.
     pub const ZERO: Snr = Snr(0.0);
 
     /// Returns `ratio`, or 0 if it is negative or not a number.
@@ -23,7 +24,7 @@ impl Snr {
         Decibel(10.0 * libm::log10(self.0))
     }
 
-    /// The ratio, linear: what Shannon's formula takes.
+    /// The linear ratio, as in Shannon's formula.
     pub fn value(self) -> f64 {
         self.0
     }

@@ -1,8 +1,9 @@
-//! Student's t distribution, for confidence intervals of few samples.
+//! Student's t distribution, for confidence intervals from few samples.
 
 use core::f64::consts::PI;
 
-/// t such that |T| ≤ t with probability `confidence`, T having `freedom` ≥ 1 degrees of freedom; 0 for none.
+/// Returns t such that |T| ≤ t with probability `confidence`, where T has `freedom` ≥ 1 degrees of freedom; 0 for no
+/// degree of freedom.
 pub(super) fn two_sided(confidence: f64, freedom: u32) -> f64 {
     if freedom == 0 {
         return 0.0;
@@ -19,8 +20,8 @@ pub(super) fn two_sided(confidence: f64, freedom: u32) -> f64 {
     libm::tan(low) * libm::sqrt(f64::from(freedom))
 }
 
-/// The probability of |T| ≤ √freedom · tan(angle): Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3
-/// (odd) and 26.7.4 (even).
+/// Returns the probability of |T| ≤ √freedom · tan(angle): Abramowitz and Stegun, Handbook of Mathematical Functions,
+/// 26.7.3 (odd) and 26.7.4 (even).
 fn within(angle: f64, freedom: u32) -> f64 {
     let (sin, cos) = (libm::sin(angle), libm::cos(angle));
     let odd = freedom % 2;

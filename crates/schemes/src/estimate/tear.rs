@@ -1,6 +1,5 @@
-//! TCP's window as a receiver would keep it, from arrivals alone (TEAR: I. Rhee, V. Ozdemir, Y. Yi, "TEAR: TCP
-//! Emulation at Receivers", technical report, North Carolina State University, 2000), in the seven states that Cao et
-//! al. (2016) run.
+//! TCP's window, computed by a receiver from arrivals alone (TEAR: I. Rhee, V. Ozdemir, Y. Yi, "TEAR: TCP Emulation at
+//! Receivers", technical report, North Carolina State University, 2000), with the seven states of Cao et al. (2016).
 //!
 //! | source | here |
 //! |---|---|
@@ -9,31 +8,31 @@
 //! | a gap: held; three packets beyond it: fast recovery; filled: back | [`Tear::arrived`] |
 //! | fast recovery: half; timeout: 1; both wait for the next round | [`Tear::arrived`], [`Tear::timed_out`], [`Tear::round`] |
 //!
-//! The window is a virtual one, in packets: it limits no sender.
+//! The window is virtual and in packets. It limits no sender.
 //!
 //! `ASSUMED`, because Cao et al. refer to the technical report, which was not available: the initial window is 2
-//! packets, the initial threshold 32; a halving leaves at least 2 packets, a timeout 1; further losses of the round in
-//! which fast recovery began do not halve the window again.
+//! packets, the initial threshold 32; the window is at least 2 packets after a halving, and 1 packet after a timeout;
+//! further losses of the round in which fast recovery began do not halve the window again.
 
-/// Threshold of slow start before any loss, packets.
+/// Initial threshold of slow start, in packets.
 const INITIAL_THRESHOLD: f64 = 32.0;
-/// Packets beyond a gap that make it a loss: TCP's three duplicate acknowledgements.
+/// Number of packets that must arrive after a gap for the gap to be a loss: TCP's three duplicate acknowledgements.
 const BEYOND: u8 = 3;
-/// Distance from the expected number at which the sender must have restarted.
+/// Difference between a packet's number and the expected number that shows that the sender restarted.
 const FAR: i32 = 10_000;
 
 /// State of a path in TEAR.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum State {
-    /// Doubling each round.
+    /// The window doubles each round.
     SlowStart,
-    /// One packet more each round.
+    /// The window grows by one packet each round.
     CongestionAvoidance,
     /// Packets are missing; they may be late or lost.
     Gap,
-    /// Packets are lost: the window was halved.
+    /// Packets are lost, and the window was halved.
     FastRecovery,
-    /// Nothing arrived until the timeout: the window is one packet.
+    /// Nothing arrived until the timeout, and the window is one packet.
     Timeout,
     /// State after a timeout, until the next round begins.
     SlowStartReady,
@@ -44,7 +43,7 @@ pub enum State {
 /// Position of a packet in its path's sequence.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum SequencePosition {
-    /// The expected one, or the first.
+    /// The packet is the expected one, or the first.
     Next,
     /// The packet is new, and this number of packets before it are missing.
     Beyond(u32),
@@ -52,14 +51,14 @@ pub enum SequencePosition {
     Late,
 }
 
-/// A path's packet numbers as they arrive.
+/// Tracks a path's packet numbers as they arrive.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Sequence {
     next: Option<u32>,
 }
 
 impl Sequence {
-    /// Places packet `number`; numbers wrap around (RFC 1982).
+    /// Returns the position of packet `number`. Numbers wrap around (RFC 1982).
     pub fn place(&mut self, number: u32) -> SequencePosition {
         let ahead = self.next.map_or(0, |next| number.wrapping_sub(next) as i32);
         if (-FAR..0).contains(&ahead) {
@@ -77,11 +76,11 @@ impl Sequence {
 #[derive(Clone, Debug)]
 pub struct Tear {
     state: State,
-    /// Whence a gap was entered.
+    /// State from which a gap was entered.
     origin: State,
     window: f64,
     threshold: f64,
-    /// The window when the round began.
+    /// Window at the beginning of the round.
     last_window: f64,
     missing: u32,
     beyond: u8,
@@ -113,12 +112,12 @@ impl Tear {
         matches!(state, State::SlowStart | State::SlowStartReady | State::Timeout)
     }
 
-    /// The virtual window, packets.
+    /// Virtual window in packets.
     pub fn window(&self) -> f64 {
         self.window
     }
 
-    /// A packet of the round arrived.
+    /// Records that a packet of the round arrived.
     pub fn arrived(&mut self, place: SequencePosition) {
         match (self.state, place) {
             (State::SlowStart, SequencePosition::Next) => {
@@ -161,7 +160,7 @@ impl Tear {
         self.state = State::Timeout;
     }
 
-    /// The first packet of a new round arrived; [`Tear::arrived`] follows for it.
+    /// Records that a new round began with the arrival of its first packet. [`Tear::arrived`] follows for this packet.
     pub fn round(&mut self) {
         self.last_window = self.window;
         match self.state {
@@ -171,7 +170,8 @@ impl Tear {
         }
     }
 
-    /// The path carries, or carried, `window` packets per round trip: growth continues from there.
+    /// Sets the window to the `window` packets per round trip that the path carries or carried. Growth continues from
+    /// there.
     pub fn resume(&mut self, window: f64) {
         self.window = window.max(1.0);
         self.last_window = self.window;

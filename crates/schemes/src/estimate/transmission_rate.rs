@@ -6,11 +6,11 @@
 //! | eq. 6: R_e = sendsize / (T_l - T_e) | [`TransmissionRate::close`] |
 //! | T_e, when the first chunk enters the path's buffer; T_l, when the last one leaves it | [`queued`](TransmissionRate::queued), [`sent`](TransmissionRate::sent) |
 //!
-//! `ASSUMED`: sendsize ("successful data amount") is what was acknowledged in the interval; if T_l - T_e is less than
-//! half a round-trip time or 1 ms, it is too short to be used, and the interval's length is taken; an interval in which
-//! nothing was acknowledged halves the rate, so that a path that was idle or lost all is neither dropped nor kept for
-//! ever. Data sent before the interval count if they are acknowledged in it: for a path that soon stops sending the
-//! rate is too high (docs/deviations.md has the error).
+//! `ASSUMED`: sendsize ("successful data amount") is the number of bytes acknowledged in the interval. If T_l - T_e is
+//! less than half a round-trip time or 1 ms, it is too short, and the interval's length is used. An interval in which
+//! nothing was acknowledged halves the rate, so that a path that was idle or lost everything is neither dropped nor
+//! kept for ever. Data sent before the interval count if they are acknowledged in it. The rate of a path that soon
+//! stops sending is therefore too high (docs/deviations.md has the error).
 
 use strandcast_proto::time::{Duration, Instant};
 
@@ -27,17 +27,17 @@ pub struct TransmissionRate {
 }
 
 impl TransmissionRate {
-    /// The first interval begins at `now`.
+    /// Makes the state; the first interval begins at `now`.
     pub fn new(now: Instant) -> Self {
         TransmissionRate { started: now, first_queued: None, last_sent: None, acked: 0, rate: 0.0 }
     }
 
-    /// A chunk enters the path's buffer.
+    /// Records that a chunk enters the path's buffer.
     pub fn queued(&mut self, now: Instant) {
         self.first_queued.get_or_insert(now);
     }
 
-    /// A chunk leaves the path's buffer.
+    /// Records that a chunk leaves the path's buffer.
     pub fn sent(&mut self, now: Instant) {
         self.queued(now);
         self.last_sent = Some(now);
@@ -48,7 +48,7 @@ impl TransmissionRate {
         self.acked += bytes;
     }
 
-    /// Ends the interval, draws up the rate, and begins the next interval.
+    /// Ends the interval, computes its rate, and begins the next interval.
     pub fn close(&mut self, now: Instant, srtt: Option<Duration>) {
         if self.acked == 0 {
             self.rate /= 2.0;
@@ -65,13 +65,13 @@ impl TransmissionRate {
         *self = TransmissionRate { rate: self.rate, ..TransmissionRate::new(now) };
     }
 
-    /// R_e as the last interval gave it; 0 before the first one ended.
+    /// R_e of the last interval in bytes per second; 0 before the first interval ended.
     pub fn bytes_per_second(&self) -> f64 {
         self.rate
     }
 
-    /// The rate since the running interval began; `None` until it has lasted for a round-trip time, or where that is
-    /// not known.
+    /// Rate since the running interval began; `None` until the interval has lasted for a round-trip time, or if the
+    /// round-trip time is unknown.
     pub fn so_far(&self, now: Instant, srtt: Option<Duration>) -> Option<f64> {
         let elapsed = now.saturating_since(self.started);
         let enough = srtt.is_some_and(|srtt| elapsed >= srtt) && !elapsed.is_zero();

@@ -1,4 +1,4 @@
-//! The highest of the recent values.
+//! Highest of the recent values.
 
 use std::collections::VecDeque;
 
@@ -8,17 +8,17 @@ use strandcast_proto::time::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct WindowedMax {
     window: Duration,
-    /// Values that may still become the highest, the highest and oldest first.
+    /// Values that may still become the highest. The highest and oldest is first.
     values: VecDeque<(Instant, f64)>,
 }
 
 impl WindowedMax {
-    /// A maximum over the last `window`.
+    /// Makes a maximum over the last `window`.
     pub fn new(window: Duration) -> Self {
         WindowedMax { window, values: VecDeque::new() }
     }
 
-    /// A value at `now`.
+    /// Adds a value at `now`.
     pub fn push(&mut self, now: Instant, value: f64) {
         while self.values.back().is_some_and(|v| v.1 <= value) {
             self.values.pop_back();
@@ -29,7 +29,7 @@ impl WindowedMax {
         }
     }
 
-    /// The highest value that is not older than the window; the newest one if all are.
+    /// Returns the highest value that is not older than the window; the newest value if all are older.
     pub fn get(&self, now: Instant) -> Option<f64> {
         let young = |v: &&(Instant, f64)| now.saturating_since(v.0) <= self.window;
         self.values.iter().find(young).or_else(|| self.values.back()).map(|v| v.1)

@@ -21,16 +21,17 @@ impl FeedbackPart for DelayedAckConfig {
     }
 }
 
-/// Every second packet or after the delayed-ack time, at once for duplicates and when the sender asks for it. The SACK
-/// has the number of its packets, which only a Strandcast peer reads: towards other peers RFC 9260 §6.7 applies.
+/// Acknowledges every second packet or after the delayed-ack time, and at once for duplicates and when the sender
+/// requests it. The SACK contains the number of packets that it acknowledges. Only a Strandcast peer reads this number;
+/// with other peers RFC 9260 §6.7 applies.
 ///
-/// A duplicate may mean that SACKs do not arrive by the path they take (RFC 9260 §6.4), or that copies were sent on
-/// several paths and this one is late: every second SACK for a duplicate goes back by the path that last brought
-/// something new.
+/// A duplicate may mean that SACKs do not arrive by the path that they take (RFC 9260 §6.4), or that copies were sent
+/// on several paths and this copy is late. Every second SACK for a duplicate therefore returns by the path on which new
+/// data last arrived.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct DelayedAck {
     last_new: Option<PathId>,
-    /// The last SACK for a duplicate went back the way the duplicate came.
+    /// True if the last SACK for a duplicate returned by the path of the duplicate.
     varied: bool,
 }
 

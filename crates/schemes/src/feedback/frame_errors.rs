@@ -1,8 +1,8 @@
-//! Frame errors that the receiver's own links see, reported to the sender.
+//! Frame errors that the receiver's own links count, reported to the sender.
 //!
-//! The receiver counts frames and frames in error of its interfaces and reports them, cumulative, with SACKs; the
-//! sender takes them as counters of a second link of the same path. Xu et al. (2015) have only the sender's links: an
-//! ablation.
+//! The receiver counts frames and frames in error of its interfaces, and reports the totals with SACKs. The sender
+//! treats them as the counters of a second link of the same path. Xu et al. (2015) use only the sender's links, so this
+//! is an extension for comparison.
 //!
 //! Report of kind [`FRAME_ERRORS`], about a path: frames (8 bytes), frames in error (8), mean length in bytes (4), all
 //! big-endian.
@@ -11,15 +11,16 @@ use std::collections::BTreeMap;
 
 use strandcast_proto::policy::{LinkSample, PathId, Report, ReportTrigger, Signal, View};
 
-/// The report's kind.
+/// Kind of the report.
 pub const FRAME_ERRORS: u16 = 0x120;
 
 const LEN: usize = 20;
 
-/// Both halves.
+/// Sending and receiving half of the reports.
 #[derive(Debug, Default)]
 pub struct FrameErrors {
-    /// Counters by path: frames, frames in error, mean length; and whether the peer has yet to receive them.
+    /// Counters by path: frames, frames in error, mean length, and true if the counters are still to be sent to the
+    /// peer.
     counters: BTreeMap<PathId, (u64, u64, u32, bool)>,
 }
 

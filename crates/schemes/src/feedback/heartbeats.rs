@@ -1,8 +1,9 @@
-//! Delayed acknowledgement (DAC), and heartbeats on paths that are suspected ([`Verdict`]). Heartbeats leave each
-//! [`FAST_INTERVAL`] during the first [`FAST_PHASE`], since most silences are short and the path carries no data until
-//! it has answered, and then each [`SLOW_INTERVAL`]. A dead path that answers is probed at the fast interval for
-//! another [`FAST_PHASE`], so that it returns soon. An answer ends the suspicion, or counts for the return of a dead
-//! path. SACKs come back by the two quickest live paths in turn, so that a dead return path shows.
+//! Delayed acknowledgement (DAC), and heartbeats on paths that are suspected ([`Verdict`]). Heartbeats leave at the
+//! interval [`FAST_INTERVAL`] during the first [`FAST_PHASE`], because most silences are short and the path carries no
+//! data until it has answered. Afterwards they leave at the interval [`SLOW_INTERVAL`]. A dead path that answers is
+//! probed at the fast interval for another [`FAST_PHASE`], so that it returns soon. An answer ends the suspicion, or
+//! counts for the return of a dead path. SACKs return by the two quickest live paths in turn, so that a dead return
+//! path is detected.
 
 use smallvec::SmallVec;
 
@@ -16,11 +17,11 @@ use super::dac::DelayedAck;
 use crate::estimate::{Verdict, return_paths};
 use crate::part::{Estimators, FeedbackPart};
 
-/// Interval between heartbeats at first.
+/// Interval between heartbeats in the fast phase.
 pub const FAST_INTERVAL: Duration = Duration::from_millis(25);
 /// Duration of the fast phase.
 pub const FAST_PHASE: Duration = Duration::from_secs(1);
-/// Interval between heartbeats later.
+/// Interval between heartbeats after the fast phase.
 pub const SLOW_INTERVAL: Duration = Duration::from_millis(250);
 
 keys! {
@@ -38,11 +39,11 @@ impl FeedbackPart for HeartbeatsConfig {
     }
 }
 
-/// Probes suspected paths.
+/// Feedback policy that probes suspected paths.
 #[derive(Debug, Default)]
 pub struct Heartbeats {
     acks: DelayedAck,
-    /// The suspected paths: when the next heartbeat is due, and since when they are suspected.
+    /// Suspected paths, each with the time of the next heartbeat and the time since which the path has been suspected.
     suspected: SmallVec<[(PathId, Instant, Instant); 4]>,
     /// Paths on which a heartbeat is to leave now.
     wanted: PathSet,

@@ -1,6 +1,6 @@
 //! `bond`: the default scheme of `perf`, and the base of `strand`.
 //!
-//! The scheme is not from a single paper: its parts come from several, each under its own name.
+//! The scheme is not from a single paper. Its parts come from several papers, and each part has its own name:
 //!
 //! | what | from | here |
 //! |---|---|---|
@@ -10,8 +10,8 @@
 //! | delivery rate, queueing delay, loss | | `estimate::Delivery` |
 //! | SFR, CUC, DAC, potentially failed paths | as in `cmt` | |
 //!
-//! `ASSUMED`, since no paper has it so: all constants, which stand in each part's file; deadlines in ECF's rule; where
-//! the queue counts as long. docs/schemes/bond.md has the equations and measurements.
+//! `ASSUMED`, because no paper contains them: all constants, which are in each part's file; deadlines in ECF's rule;
+//! the delay from which a queue counts as long. docs/schemes/bond.md has the equations and measurements.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;

@@ -14,22 +14,20 @@
 //! | round robin that fills windows | `schedule::RoundRobin` |
 //! | one window per path, uncoupled | `rfc::Aimd` with `rfc::Reno` |
 //!
-//! Constants: three misses; windows of RFC 9260; `probe-interval` 500 ms: a radio that loses in bursts is asked often
-//! enough to be found out of its burst.
+//! Constants: three misses; windows of RFC 9260; `probe-interval` 500 ms, so that some probes of a radio fall between
+//! its bursts of losses.
 //!
-//! `ASSUMED`, each with a key that turns it back:
-//! - growth continues in fast recovery and each new window may be cut (`fr-freeze=off`), as the published simulations
-//!   do;
-//! - RTX-CWND is the default (`rtx=`);
-//! - potentially-failed paths are on (`pf=on`): without them a dead path blocks all data for over a minute;
-//! - a retransmission that is lost again is noticed by later packets of its path (`rtx-again=on`), where the papers
-//!   wait
+//! `ASSUMED`, each with a key that restores the original:
+//! - growth continues in fast recovery and each new window may be reduced (`fr-freeze=off`), as the published
+//!   simulations do;
+//! - the default retransmission policy is RTX-CWND (`rtx=`);
+//! - the state potentially failed is used (`pf=on`): without it a dead path blocks all data for over a minute;
+//! - later packets of a path show that a retransmission on it was lost again (`rtx-again=on`), while the papers wait
 //!   for T3;
-//! - the loss rate of RTX-LOSSRATE is the share of the path's last 1000 transmissions marked lost, where the
-//!   simulations had it as a parameter;
-//! - initial window, floor and thresholds are RFC 9260's (`initial-cwnd=2,half-floor=2,initial-ssthresh=65536` gives
-//!   the
-//!   simulations').
+//! - the loss rate of RTX-LOSSRATE is the share of the path's last 1000 transmissions marked lost; in the simulations
+//!   it was a parameter;
+//! - initial window, floor and thresholds are those of RFC 9260 (`initial-cwnd=2,half-floor=2,initial-ssthresh=65536`
+//!   sets those of the simulations).
 
 use crate::preset::combine::Combination;
 use crate::scheme::Preset;

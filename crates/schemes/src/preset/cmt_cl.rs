@@ -17,53 +17,53 @@
 //! | cause of a loss; eqs 14, 15 | `CrossLayer::cause`, `CrossLayer::reduction`; eq. 16 is RFC 9260's timeout |
 //! | resent on the path with the largest window, before all else | `quality::QualityAware` |
 //!
-//! Order inside a SACK: acknowledgements and R_e, growth of RFC 9260, Algorithm 2, Algorithm 3, losses, eqs 14-16,
-//! Algorithms 2 and 3 again, retransmissions, the period if one is due, new data.
+//! Order of the steps for a SACK: acknowledgements and R_e, growth of RFC 9260, Algorithm 2, Algorithm 3, losses, eqs
+//! 14-16, Algorithms 2 and 3 again, retransmissions, the period if one is due, new data.
 //!
 //! Constants (section VII): a = b = 0.99, Q = 0.01, R = 1, α = 0.5, β = 1.5.
 //!
-//! Effect of the formulas: BW_e is near R_e (it measures the sender's own sending), and log₂(1 + ESNR) is 3 to 5, so
-//! that R_c is positive nearly always: `cmt-cl` takes every fast retransmission for the radio's doing, and `cmt-cl-fd`
-//! finds congestion only after three or four losses in one distribution period. The counters show how often. More frame
-//! errors give a lower R_c, and so make the verdict "congestion" more likely.
+//! Effect of the formulas: BW_e is near R_e, because it measures the sender's own rate, and log₂(1 + ESNR) is 3 to 5.
+//! R_c is therefore nearly always positive. `cmt-cl` attributes every fast retransmission to the radio, and `cmt-cl-fd`
+//! finds congestion only after three or four losses in one distribution period. Counters show the frequency of these
+//! verdicts. More frame errors reduce R_c, so that the verdict "congestion" becomes more likely.
 //!
-//! `ASSUMED`, with the key that changes it where there is one:
+//! `ASSUMED`, with the key that changes the choice, if there is one:
 //! - w = 1 in `cmt-cl`: the terms of w belong to the friendliness window, which `cmt-cl` lacks;
-//! - ESNR enters eq. 9 linearly, as in Shannon's formula (`snr=db` for the other reading), and one modulation holds for
-//!   all paths (`modulation=`); the paper has a table for each technology, which it does not print;
-//! - BW_e is stamped with the moments at which the access link sends, where it reports them (`bw-stamp=send` for the
-//!   calls
-//!   of the sender); it then includes the packets' headers, and HEARTBEATs;
-//! - "inactive if u ≤ RTO" suspends every path at the paper's own loss rates, since RTO ≥ 1 s. A path is suspended if
-//!   three timeouts in a row each follow the one before within srtt + 4 rttvar, and comes back when it answers a probe
-//!   (`inactive=literal`, `off`); the last remaining path is never suspended;
+//! - ESNR enters eq. 9 linearly, as in Shannon's formula (`snr=db` for decibels), and all paths have the same
+//!   modulation (`modulation=`); the paper uses a table for each technology, but does not print the tables;
+//! - BW_e uses the times at which the access link sends, if the link reports them, and otherwise the times at which the
+//!   sender sends (`bw-stamp=send`: always). With the link's times it includes HEARTBEATs and the headers of packets;
+//! - "inactive if u ≤ RTO" suspends every path at the paper's own loss rates, because RTO ≥ 1 s. Here a path is
+//!   suspended after three consecutive timeouts, each within srtt + 4 rttvar of the previous one, and returns when it
+//!   answers a probe (`inactive=literal`, `off`). The last remaining path is never suspended;
 //! - `rc=normalised` is a variant of this project, in which the sign of R_c depends on the frame errors: C = BW_max/w ·
 //!   log₂(1 + ESNR) / log₂(1 + ESNR₀), where BW_max is the highest R_e in 10 s and ESNR₀ the ratio at which one frame
 //!   in a thousand is lost;
-//! - a path without an estimate comes first in PathList, since it must be tried; its losses count as congestion until a
-//!   period has given it an R_c;
-//! - the cause is decided at the first loss of a window, with the R_c of the current period;
-//! - a pause between packets counts as 200 ms at most, or a round trip if that is longer: the application causes longer
-//!   pauses;
+//! - a path without an estimate comes first in PathList, because it must be measured; its losses count as congestion
+//!   until a period has computed its R_c;
+//! - the cause is decided at the first loss of a window, by R_c of the current period;
+//! - a pause between packets counts as at most 200 ms, or a round trip if that is longer, because the application
+//!   causes longer pauses;
 //! - R_e and BW_e in eqs 14 and 15 are the latest values. If RTT_ref is unknown, the smoothed round-trip time replaces
-//!   it, else one second;
-//! - only fast retransmissions that congestion caused halve fwnd, as Algorithm 2 is printed; by section V's text every
-//!   fast retransmission does (`fwnd-cut=any`);
-//! - `cmt-cl-fd`: a loss on a path whose links count no frames is congestion, whatever R_c is
-//!   (`without-counters=capacity`: R_c decides there as well). In the paper every path has a radio's counters. Without
-//!   them nothing indicates a radio loss, and with a positive R_c nearly every loss at a full queue would leave fwnd
-//!   unchanged;
-//! - α and β may be 1, although eq. 7 requires α < 1 < β: ablations use this to limit the sum of windows by fwnd from
-//!   one side;
-//! - growth continues in fast recovery (`fr-freeze=off`): with 2 to 10 % loss a window would hardly ever grow;
-//! - pairs of heartbeats are sent while data are sent; unanswered ones are not path errors, unlike the transport's own
-//!   heartbeats;
+//!   it, or one second if that is also unknown;
+//! - only fast retransmissions that congestion caused halve fwnd, as in the printed Algorithm 2. By the text of section
+//!   V every fast retransmission does so (`fwnd-cut=any`);
+//! - `cmt-cl-fd`: a loss on a path whose links count no frames is congestion for any R_c (`without-counters=capacity`:
+//!   R_c decides for such paths as well). In the paper every path has a radio's counters. Without them nothing
+//!   indicates a radio loss, and with a positive R_c nearly every loss at a full queue would leave fwnd unchanged;
+//! - α and β may be 1, although eq. 7 requires α < 1 < β: experiments use this to limit the sum of windows by fwnd from
+//!   one side only;
+//! - growth continues in fast recovery (`fr-freeze=off`), because with 2 to 10 % loss a window would otherwise hardly
+//!   ever grow;
+//! - pairs of heartbeats are sent while data are sent; unanswered heartbeats of a pair are not path errors, unlike the
+//!   transport's own heartbeats;
 //! - frame errors of the receiver's links are not reported (`report-fer=on`);
-//! - data wait in one queue and get their TSN when they leave: a path's "buffer" is its quota;
-//! - potentially-failed paths are on (`pf=on`), which the paper does not have: without them a dead path blocks all data
-//!   for over a minute;
+//! - data wait in one queue, and get their TSN when they leave. The "buffer" of a path is its quota;
+//! - the state potentially failed is used (`pf=on`), which the paper does not have: without it a dead path blocks all
+//!   data for over a minute;
 //! - windows begin as in RFC 9260 (`initial-cwnd=2,initial-ssthresh=65536` as in the simulator of the paper), but the
-//!   floor of eqs 14 to 16 is the paper's 4 MTU, whatever floor a profile gives other schemes (`loss-floor=`).
+//!   floor of eqs 14 to 16 is the paper's 4 MTU, even if a profile sets another floor for other schemes
+//!   (`loss-floor=`).
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::config::TransportConfig;
@@ -168,7 +168,7 @@ keys! {
 }
 
 impl ClKeys {
-    /// The scheme that distributes data by residual capacity.
+    /// Makes the scheme that distributes data by residual capacity.
     fn scheme(&self, name: &'static str, model: CrossLayer, seeds: &Seeds) -> QualityAware<CrossLayer> {
         let scheme = QualityAware::new(name, &self.common, model, seeds);
         if self.report_fer { scheme.with_frame_errors() } else { scheme }
@@ -251,15 +251,15 @@ pub const FRIENDLY: Preset = Preset {
     ..PRESET
 };
 
-/// Judges paths by residual capacity.
+/// Quality model of paths by residual capacity.
 #[derive(Clone, Debug)]
 struct CrossLayer {
     bandwidth: BandwidthConfig,
     modulation: Modulation,
     decibels: bool,
-    /// True if bandwidth follows the link's departures, where it reports them.
+    /// True if the bandwidth follows the departures that the link reports, if it reports them.
     by_link: bool,
-    /// True if a loss is attributed to the radio only if a radio has reported counters.
+    /// True if a loss is attributed to the radio only if a link of the path reports counters.
     needs_counters: bool,
     /// log₂(1 + ESNR₀), if capacity is a share of the best rate.
     normal: Option<f64>,
@@ -307,7 +307,7 @@ impl CrossLayer {
         model
     }
 
-    /// The ratio as eq. 9 takes it.
+    /// Returns the ratio in the form for eq. 9.
     fn scale(&self, snr: Snr) -> f64 {
         if self.decibels { snr.to_db().0.max(0.0) } else { snr.value() }
     }
@@ -361,7 +361,7 @@ impl QualityModel for CrossLayer {
         }
     }
 
-    /// Eqs 8 to 10.
+    /// Computes eqs 8 to 10.
     fn period(&self, path: &mut Capacity, measured: &Measured<'_>) {
         let snr = self.scale(path.snr.snr());
         path.capacity = match self.normal {
@@ -427,18 +427,18 @@ impl QualityModel for CrossLayer {
 /// Counters of a link over estimation intervals.
 #[derive(Copy, Clone, Default, Debug)]
 struct Frames {
-    /// (frames, frames in error) when the interval began and now.
+    /// Pairs of (frames, frames in error): at the beginning of the interval, and now.
     counted: Option<[(u64, u64); 2]>,
     /// Sum and number of the frame lengths reported in this interval.
     lengths: (f64, u32),
 }
 
-/// An interval of a link.
+/// Counts of a link in an interval.
 #[derive(Copy, Clone, PartialEq, Debug)]
 struct FrameCount {
     frames: u64,
     errors: u64,
-    /// Mean length in bytes, 0: not reported.
+    /// Mean length in bytes; 0 if it is not reported.
     length: f64,
 }
 

@@ -13,9 +13,9 @@
 //!
 //! Constants: MSS 1500 bytes; ψ, C, m and all equations are lost from the paper's text, see `estimate::LossRate`.
 //!
-//! `ASSUMED`: the choices that `cmt`, `estimate::LossRate` and `schedule::LossOrdered` list. The loss rate is an
-//! inverted window: with `rttmin=path` and no queues the order is simply "largest window first", and a loss enters by
-//! halving the window, which makes the estimate four times as large. The paper's "minimum in all paths" is
+//! `ASSUMED`: the choices that `cmt`, `estimate::LossRate` and `schedule::LossOrdered` list. The loss rate is a
+//! function of the window. With `rttmin=path` and no queues the order is simply "largest window first". A loss halves
+//! the window, and thereby makes the estimate four times as large. The paper's "minimum in all paths" is
 //! `rttmin=global`.
 
 use crate::preset::combine::Combination;

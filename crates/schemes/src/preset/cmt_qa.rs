@@ -2,13 +2,13 @@
 //!
 //! C. Xu, T. Liu, J. Guan, H. Zhang, G.-M. Muntean, "CMT-QA: Quality-Aware Adaptive Concurrent Multipath Data Transfer
 //! in Heterogeneous Wireless Networks", IEEE Transactions on Mobile Computing 12(11), 2013, the baseline of Xu et al.
-//! (2015). Only its abstract and what Xu et al. (2015) say of it are at hand: **the scheme here is a reconstruction**,
-//! Xu et al. (2015) without its link layer and its friendliness window, and not the authors' own.
+//! (2015). Only its abstract and the description in Xu et al. (2015) are available. **This scheme is a reconstruction**
+//! and not the authors' own: it is the scheme of Xu et al. (2015) without link layer and friendliness window.
 //!
-//! Public facts: each path's ability to handle data is watched regularly; the estimation interval follows the losses
-//! and a confidence interval; a distribution period is the longest handling time; data go to qualified paths so that
-//! they arrive in order; kinds of losses are distinguished and windows are not cut without need; nothing is done for
-//! fairness, the link layer reports nothing.
+//! Public facts: the sender regularly measures each path's ability to handle data. The estimation interval follows the
+//! losses and a confidence interval. A distribution period is the longest handling time. Data go to qualified paths so
+//! that they arrive in order. The scheme distinguishes kinds of losses, and does not reduce windows without need. It
+//! has no means for fairness, and uses no reports of the link layer.
 //!
 //! | idea | here |
 //! |---|---|
@@ -21,14 +21,14 @@
 //!
 //! Constants: none are public.
 //!
-//! `ASSUMED`, all that goes beyond the public facts:
-//! - Q̄ is a moving average of R_e that takes a quarter of each new interval (`gain=`);
-//! - the radio is the cause of a loss if the rate did not fall before it, since no queue was full then: if the rate of
-//!   the present interval is at least 90 % (`epsilon=`) of Q̄ as it was before the last interval. With fewer than two
-//!   intervals congestion is the cause;
-//! - by the radio: ssthresh = max {Q̄ RTT_ref, cwnd/2, 4 MTU} and the window stays; by congestion: both are
-//!   max {cwnd/2, 4 MTU}; a timeout as in RFC 9260;
-//! - a path of unknown quality comes last in PathList and has its window as quota;
+//! `ASSUMED`, everything beyond the public facts:
+//! - Q̄ is a moving average of R_e in which each new interval has weight 1/4 (`gain=`);
+//! - the radio caused a loss if the rate since the beginning of the interval is at least 90 % (`epsilon=`) of the value
+//!   that Q̄ had before the last interval. The rate did not fall before such a loss, so that no queue was full. With
+//!   fewer than two intervals a loss is congestion;
+//! - after a loss by the radio ssthresh = max {Q̄ RTT_ref, cwnd/2, 4 MTU}, and the window stays. After a loss by
+//!   congestion both are max {cwnd/2, 4 MTU}. A timeout has the effect of RFC 9260;
+//! - a path of unknown quality is last in PathList, and its quota is its window;
 //! - the choices of `quality::QualityAware`, `schedule::Distribution` and the estimators, as for `cmt-cl`.
 
 use strandcast_keys::keys;
@@ -91,14 +91,14 @@ struct CmtQaModel {
     gain: f64,
 }
 
-/// State of a path, all in bytes per second.
+/// State of a path. All rates are in bytes per second.
 #[derive(Copy, Clone, Default, Debug)]
 struct Quality {
     /// Q̄.
     mean: Option<f64>,
-    /// Q̄ before the last interval, once there were two.
+    /// Q̄ before the last interval; `None` until there were two intervals.
     before: Option<f64>,
-    /// The last interval's rate.
+    /// Rate of the last interval.
     last: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Presets made of parts, so that any scheduler goes with any congestion control.
+//! Presets made of parts, so that any scheduler can be combined with any congestion control.
 
 use strandcast_keys::{BadValue, Key, Keyed, keys};
 use strandcast_proto::config::TransportConfig;
@@ -27,8 +27,8 @@ keys! {
     }
 }
 
-/// A scheme made of parts: the chosen parts, and settings of each part. Settings of other parts wait for a spec that
-/// chooses these.
+/// A scheme made of parts: the chosen parts, and settings of each part. Settings of the other parts are kept for a spec
+/// that chooses these parts.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Combination {
     pub roles: Roles,
@@ -42,7 +42,7 @@ pub(crate) struct Combination {
 }
 
 impl Combination {
-    /// Common base of presets with one path at a time: all but the scheduler as in RFC 9260.
+    /// Common base of presets with one path at a time: everything but the scheduler is as in RFC 9260.
     pub fn rfc() -> Self {
         let mut parts = Combination::default();
         (parts.roles.loss, parts.roles.feedback) = (LossName::Rfc, FeedbackName::Rfc);
@@ -52,7 +52,7 @@ impl Combination {
         parts
     }
 
-    /// Changes these parts, and returns them as the settings of a preset.
+    /// Applies `change` to the parts. Returns them as the settings of a preset.
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Box<dyn Settings> {
         change(&mut self);
         // loss=silence is loss=sfr and more: what a preset sets of the one holds for the other.
@@ -67,7 +67,7 @@ impl Combination {
         }
     }
 
-    /// Everything that has keys, in the order they are listed, with the part that it is.
+    /// All groups of keys in the order of listings, each with the part that it belongs to.
     fn groups(&self) -> Vec<(Option<PartName>, &dyn Keyed)> {
         let mut all: Vec<(Option<PartName>, &dyn Keyed)> = vec![(None, &self.roles)];
         all.extend(
@@ -105,7 +105,7 @@ impl Keyed for Combination {
         all
     }
 
-    /// Sets a key in all chosen parts that have it.
+    /// Sets a key in all chosen parts that have it. Returns whether there is such a part.
     fn set(&mut self, key: &str, text: &str) -> Result<bool, BadValue> {
         let found = [
             self.roles.set(key, text)?,
@@ -195,7 +195,7 @@ impl Settings for Combination {
     }
 }
 
-/// The keys of these groups; a key that several have stands where the first has it.
+/// Lists the keys of these groups. A key of several groups is listed with the first of them.
 fn list<'a>(groups: impl IntoIterator<Item = (Option<PartName>, &'a dyn Keyed)>) -> Vec<Listed> {
     let mut all: Vec<Listed> = Vec::new();
     for (part, keyed) in groups {

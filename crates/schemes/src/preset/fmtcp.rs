@@ -1,4 +1,5 @@
-//! `fmtcp`: symbols of a fountain, each on the path and of the block for which it comes at the right time.
+//! `fmtcp`: symbols of a fountain code. Each symbol belongs to the block, and leaves on the path, for which its arrival
+//! time fits best.
 //!
 //! Y. Cui, L. Wang, X. Wang, H. Wang, Y. Wang, "FMTCP: A Fountain Code-Based Multipath Transmission Control Protocol",
 //! ICDCS 2012; IEEE/ACM Transactions on Networking 23(2), 2015. A baseline of Xu et al. (2015).
@@ -11,19 +12,18 @@
 //! | acknowledgements with blocks and symbols | SACKs: the sender knows which symbol each TSN carried |
 //! | windows | `congestion::Lia` |
 //!
-//! Xu et al. (2015) say: it is fair to TCP, but "network coding … will filter some packet loss events", so that it is
-//! more aggressive than their CMT-CL/FD; its proposers ignored that wireless networks change. Section 5 finds less
-//! throughput and quality than CMT-CL's.
+//! Xu et al. (2015) say that the scheme is fair to TCP, but that "network coding … will filter some packet loss
+//! events", so that it is more aggressive than their CMT-CL/FD, and that its proposers ignored that wireless networks
+//! change. Their section 5 finds less throughput and quality than with CMT-CL.
 //!
 //! `ASSUMED`:
 //! - the windows are RFC 6356's, since Xu et al. (2015) call the scheme TCP-friendly; the authors' code has one Reno
-//!   window per
-//!   path (`cc=uncoupled`). No growth and one cut in fast recovery, threshold of at least two segments;
-//! - every lost packet reaches the windows; with `mask-losses=on` only those that leave a block incomplete do, the
-//!   claim of Xu et al. (2015);
-//! - blocks of 16 symbols, of 8 towards receive buffers of less than 128 KiB: as many blocks as the code's 32 of 32
-//!   packets fit no
-//!   buffer of 256 KiB;
+//!   window per path (`cc=uncoupled`). In fast recovery windows do not grow and are reduced once. The threshold is at
+//!   least two segments;
+//! - every lost packet reaches the windows; with `mask-losses=on` only losses that leave a block incomplete do, as Xu
+//!   et al. (2015) claim;
+//! - blocks have 16 symbols, or 8 if the receive buffer is smaller than 128 KiB. The 32 blocks of 32 packets of the
+//!   authors' code would not fit a buffer of 256 KiB;
 //! - loss detection, acknowledgement and path failure are those of `cmt`.
 
 use crate::congestion::Cc;

@@ -1,4 +1,4 @@
-//! `lia`: concurrent transfer with coupled windows, fair to a single TCP where paths share a bottleneck.
+//! `lia`: concurrent transfer with coupled windows, fair to a single TCP if paths share a bottleneck.
 //!
 //! C. Raiciu, M. Handley, D. Wischik, "Coupled Congestion Control for Multipath Transport Protocols", RFC 6356.
 //!
@@ -10,8 +10,8 @@
 //! The path with the lowest round-trip time comes first, as in MPTCP's default scheduler; everything else is as in
 //! `cmt`.
 //!
-//! `ASSUMED`: alpha is taken from the current windows and round-trip times at each increase, not kept for a round trip;
-//! the growth of a window's worth of acknowledgements comes in one step; the floor of a halving stays 4·MTU.
+//! `ASSUMED`: alpha is computed from the current windows and round-trip times at each increase, and not kept for a
+//! round trip. A window grows in one step once a whole window is acknowledged. The floor of a halving stays 4·MTU.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;

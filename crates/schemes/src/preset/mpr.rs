@@ -1,9 +1,9 @@
 //! `mpr`: original data on the widest path, retransmissions on the fastest.
 //!
 //! X. Guo, J. Liu, S. Lian, "Real-time video streaming over multipath in multi-hop wireless networks", 2010: multiple
-//! path retransmission. There TCP, unaware of paths, hands its segments to a classifier above a routing protocol; here
-//! the transport itself separates originals from retransmissions and has measured its paths, so that it needs neither a
-//! classifier nor a routing protocol.
+//! path retransmission. In the paper TCP does not distinguish paths, and passes its segments to a classifier above a
+//! routing protocol. Here the transport separates originals from retransmissions and measures its paths, so that it
+//! needs neither a classifier nor a routing protocol.
 //!
 //! | paper | here |
 //! |---|---|
@@ -13,11 +13,11 @@
 //! | §4: no estimates of round-trip times from retransmissions (Karn) | the core's rule |
 //! | TCP Reno | `congestion::Uncoupled`, no growth and one cut in fast recovery, threshold of at least two segments |
 //!
-//! `ASSUMED`: TCP Reno has one window for both paths. Here each path has its own, and the window of the path that lost
-//! the chunk is cut. Delay is the smoothed round-trip time, which contains the queue that originals make on their path,
-//! so that the fastest path most often is another one, as in the paper. Losses are detected per path (SFR), so that
-//! reordering between two paths does not look like loss; acknowledgement and path failure are those of `cmt`. For the
-//! definition of bandwidth see `schedule::widest`.
+//! `ASSUMED`: TCP Reno has one window for both paths. Here each path has a window, and a loss reduces the window of the
+//! path that lost the chunk. Delay is the smoothed round-trip time. It includes the queue that originals cause on their
+//! path, so that the fastest path is usually another one, as in the paper. Losses are detected per path (SFR), so that
+//! reordering between two paths does not look like loss; acknowledgement and path failure are those of `cmt`.
+//! `schedule::widest` defines the bandwidth.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;

@@ -9,15 +9,15 @@
 //! | loss detection per subflow (RFC 6675) | `recovery::SplitFastRetransmit`: an association has one sequence |
 //!
 //! `ASSUMED`: retransmission, delayed acknowledgement and path failure are those of `cmt`. `balia` and the older
-//! [`lia`](super::lia) run in RFC 9260's windows (`rfc::Aimd`), which take a window's growth in one step; the other
-//! presets run in `TcpWindows`.
+//! [`lia`](super::lia) use RFC 9260's windows (`rfc::Aimd`), in which a window grows in one step once it is
+//! acknowledged as a whole. The other presets use `TcpWindows`.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;
 use crate::scheme::Preset;
 use crate::shelf::SchedulerName;
 
-/// The parts that all of them have; the least threshold is `floor` segments.
+/// Parts that all of them have. The least threshold is `floor` segments.
 fn parts(cc: Cc, scheduler: SchedulerName, floor: u32) -> Combination {
     let mut parts = Combination::default();
     (parts.roles.scheduler, parts.roles.cc) = (scheduler, cc);

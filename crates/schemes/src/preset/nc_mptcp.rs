@@ -1,7 +1,7 @@
-//! `nc-mptcp`: original data on good paths, coded packets on poor ones, reconstructed.
+//! `nc-mptcp`: original data on good paths and coded packets on poor paths. The scheme is a reconstruction.
 //!
 //! M. Li, A. Lukyanenko, Y. Cui, "Network Coding Based Multipath TCP", IEEE INFOCOM Workshops 2012, a baseline of Xu et
-//! al. (2015). Only its abstract and what Xu et al. (2015) say of it are at hand: **the scheme here is a
+//! al. (2015). Only its abstract and the description in Xu et al. (2015) are available. **This scheme is a
 //! reconstruction**, and not the authors' own.
 //!
 //! | public | here |
@@ -11,17 +11,17 @@
 //! | in the worst case about one regular TCP | a single path carries originals alone |
 //! | windows | `congestion::Lia` |
 //!
-//! Xu et al. (2015) say: it is fair to TCP, but "network coding … will filter some packet loss events", so that it is
-//! more aggressive than their CMT-CL/FD; its proposers ignored that wireless networks change.
+//! Xu et al. (2015) say that the scheme is fair to TCP, but that "network coding … will filter some packet loss
+//! events", so that it is more aggressive than their CMT-CL/FD, and that its proposers ignored that wireless networks
+//! change.
 //!
 //! `ASSUMED`:
 //! - the choices of `schedule::NcMptcp`: classes of paths, redundancy, the batch of a coded packet;
-//! - the windows are RFC 6356's, since Xu et al. (2015) call the scheme TCP-friendly. No growth and one cut in fast
-//!   recovery, threshold
-//!   of at least two segments;
-//! - lost originals are sent again by the path that lost them (`rtx=same`);
-//! - every lost packet reaches the windows; by `mask-losses=on` only those that leave a block incomplete do, the claim
-//!   of Xu et al. (2015);
+//! - the windows are RFC 6356's, since Xu et al. (2015) call the scheme TCP-friendly. In fast recovery windows do not
+//!   grow and are reduced once. The threshold is at least two segments;
+//! - lost originals are retransmitted on the path that lost them (`rtx=same`);
+//! - every lost packet reaches the windows; with `mask-losses=on` only losses that leave a block incomplete do, as Xu
+//!   et al. (2015) claim;
 //! - loss detection, acknowledgement and path failure are those of `cmt`.
 
 use crate::congestion::Cc;

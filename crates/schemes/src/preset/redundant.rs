@@ -1,11 +1,13 @@
 //! `redundant`: every chunk on all paths at once, for streams that must not wait for a retransmission.
 //!
-//! The scheme is not from a single paper: it is the redundant scheduler of MPTCP implementations on `cmt`'s windows and
-//! recovery. One TSN is sent on several paths; each copy fills its path's window until it is acknowledged or declared
-//! lost, and is found lost by later arrivals on its own path. The core takes no round-trip time from copies, and a
-//! peer's list of duplicates is no sign of loss. A chunk is resent when its last copy is lost.
+//! The scheme is not from a single paper. It has the redundant scheduler of MPTCP implementations, and windows and
+//! recovery of `cmt`. Each TSN is sent on several paths. A copy counts in its path's window until it is acknowledged or
+//! declared lost, and later arrivals on its path show that it is lost. The core measures no round-trip time with
+//! copies, and duplicates that the peer lists do not count as a sign of loss. A chunk is resent when its last copy is
+//! lost.
 //!
-//! `ASSUMED`: a path without room gets its copy later, unless the chunk has arrived by then, so the fastest path sets the pace.
+//! `ASSUMED`: a path without room gets its copy later, unless the chunk has arrived by then. The fastest path therefore
+//! determines the rate.
 
 use crate::preset::combine::Combination;
 use crate::scheme::Preset;

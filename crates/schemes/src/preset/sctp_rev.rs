@@ -1,4 +1,4 @@
-//! `sctp-rev`, `sctp-rev-plus`: one path at a time, at the rate and on the path that the receiver asks for.
+//! `sctp-rev`, `sctp-rev-plus`: one path at a time, at the rate and on the path that the receiver requests.
 //!
 //! Y. Cao, Q. Liu, Y. Zuo, G. Luo, H. Wang, M. Huang, "Receiver-assisted cellular/wifi handover management for
 //! efficient multipath multimedia delivery in heterogeneous wireless networks", 2016. SCTP-Rev is the authors' earlier
@@ -19,14 +19,13 @@
 //! | retransmissions of what the old path lost | `recovery::OnChosenPath` |
 //! | eqs 13-15, RAF-rtx (`-plus`) | `estimate::RetransmissionQueue`, `recovery::RetransmissionAware` |
 //!
-//! Constants: α = 1/8 (eq. 1), Ξ = Φ = 1/2 (eq. 4). The paper gives no table of others.
+//! Constants: α = 1/8 (eq. 1), Ξ = Φ = 1/2 (eq. 4). The paper lists no other constants.
 //!
 //! Equations that cannot be meant as printed (1, 4, 9), and open choices of the paper, are listed in the modules that
-//! read them:
-//! `estimate::receiver_rate`, `feedback::rounds`, `congestion::receiver_rate`, `schedule::receiver_choice`,
-//! `estimate::retransmission_queue`. `ASSUMED` of the whole: loss detection is RFC 9260's over all paths, so that a
-//! switch to a faster path can look like loss (`loss=sfr` distinguishes the two); acknowledgement is RFC 9260's; a
-//! failed path is noticed by the receiver, `pf=on` adds the sender's verdict.
+//! read them: `estimate::receiver_rate`, `feedback::rounds`, `congestion::receiver_rate`, `schedule::receiver_choice`,
+//! `estimate::retransmission_queue`. `ASSUMED` for the whole scheme: loss detection is that of RFC 9260 over all paths,
+//! so that a switch to a faster path can look like loss (`loss=sfr` distinguishes the two). Acknowledgement is that of
+//! RFC 9260. The receiver detects a failed path; `pf=on` adds the sender's verdict.
 
 use crate::congestion::Cc;
 use crate::preset::combine::{Combination, Roles};

@@ -1,7 +1,7 @@
 //! `strand`: the default scheme of `send`, `receive` and `demo`, for live video over links that stall, fade and die.
 //!
-//! The scheme is not from a paper. docs/schemes/strand.md has a table of all constants, docs/measurements/strand.md the
-//! measurements.
+//! The scheme is not from a paper. docs/schemes/strand.md has a table of all constants, and docs/measurements/strand.md
+//! has the measurements.
 //!
 //! | what | here |
 //! |---|---|
@@ -11,7 +11,7 @@
 //! | a window that halves only when the queue is long, as in `bond` | `congestion::QueueAware` |
 //! | DAC, heartbeats on suspected paths | `feedback::Heartbeats` |
 //!
-//! `ASSUMED`, because no paper describes it: everything in `estimate::Silence`, and what `bond` assumes.
+//! `ASSUMED`, because no paper describes it: everything in `estimate::Silence`, and all choices that `bond` lists.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;

@@ -1,4 +1,4 @@
-//! Keys of the transport below any scheme.
+//! Keys of the transport, which all schemes share.
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::coding::{Coding, RepairCode, RepairCoding, RepairWhen};
@@ -78,7 +78,7 @@ keys! {
 }
 
 impl TransportKeys {
-    /// Reason why a key does nothing, and the key that would also have to be given.
+    /// Returns the reason why a key has no effect, and the key that must also be given.
     pub fn idle(&self, key: &str) -> Option<(&'static str, &'static str)> {
         let of_repair = matches!(key, "redundancy" | "fec-when" | "fec-window");
         (of_repair && self.fec == Fec::Off).then_some((
@@ -87,7 +87,7 @@ impl TransportKeys {
         ))
     }
 
-    /// Sets them; `strict` is that of the windows.
+    /// Sets the values in `config`. `strict` is the key of the windows.
     pub fn tune(&self, strict: bool, config: &mut TransportConfig) {
         config.pf_max_retrans = self.pf.then_some(0);
         config.failed_probe_interval = self.probe_interval;

@@ -1,9 +1,9 @@
 //! Lost chunks take the path that the receiver chose (Algorithm 1, line 12, of Cao et al. 2016: after a switch the old
-//! path carries HEARTBEATs alone).
+//! path carries only HEARTBEATs).
 //!
-//! `ASSUMED`: once the receiver chose a path, all retransmissions take it, also those after a timeout: RFC 9260's
-//! alternate may be the path that was left because it is dead. Before that, and while the chosen path is not usable,
-//! the underlying loss policy decides.
+//! `ASSUMED`: once the receiver has chosen a path, all retransmissions take it, including those after a timeout. The
+//! alternate path of RFC 9260 may be a dead path that data have left. Before the first choice, and while the chosen
+//! path is not usable, the underlying loss policy decides.
 
 use strandcast_proto::policy::{
     AckInfo, ChunkInfo, LossCause, LossPolicy, LossTrigger, MissScope, PathId, Policy, Retransmit, Signal,
@@ -14,7 +14,7 @@ use strandcast_proto::time::Instant;
 use crate::part::{Others, Paths};
 use crate::schedule::ReceiverChoice;
 
-/// A loss policy whose retransmissions follow the receiver's choice.
+/// Loss policy whose retransmissions take the path that the receiver chose.
 #[derive(Debug)]
 pub struct OnChosenPath {
     inner: Box<dyn LossPolicy>,
@@ -22,13 +22,14 @@ pub struct OnChosenPath {
 }
 
 impl OnChosenPath {
-    /// `inner` decides which chunks are lost, and their paths while no path is chosen.
+    /// Makes the policy. `inner` decides which chunks are lost, and chooses their paths while the receiver has chosen
+    /// none.
     pub fn new(inner: Box<dyn LossPolicy>) -> Self {
         OnChosenPath { inner, choice: ReceiverChoice::default() }
     }
 }
 
-/// `inner`, on the path that the receiver chose if it chooses one.
+/// Returns `inner`, extended to follow the receiver's choice of path if the receiver chooses one.
 pub(super) fn followed(others: &Others, inner: impl LossPolicy + 'static) -> Box<dyn LossPolicy> {
     match others.paths {
         Paths::Chosen => Box::new(OnChosenPath::new(Box::new(inner))),

@@ -1,11 +1,11 @@
-//! Two miss indications instead of three while losses grow (RAF-rtx of Cao et al. 2016, section 2.3).
+//! Two miss indications instead of three while the number of losses grows (RAF-rtx of Cao et al. 2016, section 2.3).
 //!
 //! | paper | here |
 //! |---|---|
 //! | eqs 13-15 | `estimate::RetransmissionQueue` |
 //! | rules 1-3: two misses while unreliable, else three, never one | [`RetransmissionAware::threshold`] |
 //!
-//! Everything else is RFC 9260's. `ASSUMED`: the queue is sampled with each SACK for data of the path that new data
+//! Everything else is as in RFC 9260. `ASSUMED`: the queue is sampled with each SACK for data of the path that new data
 //! take.
 
 use strandcast_keys::keys;
@@ -39,12 +39,12 @@ impl LossPart for RafConfig {
 pub struct RetransmissionAware {
     rfc: RfcLoss,
     queue: RetransmissionQueue,
-    /// SACKs that found the path unreliable.
+    /// Number of SACKs at which the path was unreliable.
     unreliable: u64,
 }
 
 impl RetransmissionAware {
-    /// The jitter of the queue is taken over the last `m` SACKs.
+    /// Makes the policy. The jitter of the queue is computed over the last `m` SACKs.
     pub fn new(m: usize) -> Self {
         RetransmissionAware { rfc: RfcLoss::default(), queue: RetransmissionQueue::new(m), unreliable: 0 }
     }

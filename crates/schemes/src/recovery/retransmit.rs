@@ -9,7 +9,7 @@ use strandcast_proto::seeds::Random;
 use strandcast_proto::time::Instant;
 use strandcast_proto::wire::Tsn;
 
-/// Transmissions a path's loss rate is taken over.
+/// Number of transmissions over which a path's loss rate is computed.
 pub const HISTORY: usize = 1000;
 
 words! {
@@ -45,12 +45,12 @@ fn alternate(view: &View<'_>, path: PathId) -> Option<PathId> {
     others().find(|other| *other > path).or_else(|| others().next()).or_else(|| usable.iter().next())
 }
 
-/// A policy with its memory. Ties are broken at random.
+/// Retransmission policy and its state. Ties are broken at random.
 #[derive(Debug)]
 pub(super) struct Chooser {
     rule: Rtx,
     random: Random,
-    /// Histories by path slot; kept for RTX-LOSSRATE alone.
+    /// Histories by path slot, kept only for RTX-LOSSRATE.
     histories: Vec<History>,
 }
 
@@ -98,7 +98,7 @@ impl Chooser {
         self.histories.get(path.index()).map_or(0.0, History::rate)
     }
 
-    /// Path of the retransmission of `chunk`; the core waits until the path has room.
+    /// Returns the path for the retransmission of `chunk`. The core waits until the path has room.
     pub fn verdict(&mut self, view: &View<'_>, chunk: &ChunkInfo) -> Retransmit {
         match self.rule {
             Rtx::Scheduler => Retransmit::Requeue,
@@ -106,7 +106,7 @@ impl Chooser {
         }
     }
 
-    /// The path for `chunk`. `None`: no path is usable.
+    /// Chooses the path for `chunk`; `None` if no path is usable.
     fn choose(&mut self, view: &View<'_>, chunk: &ChunkInfo) -> Option<PathId> {
         let usable = view.usable();
         let last = chunk.path();
@@ -128,7 +128,7 @@ impl Chooser {
         }
     }
 
-    /// The usable path with the highest score, one of them at random when several have it.
+    /// Returns the usable path with the highest score, and one of them at random if several have it.
     fn best(&mut self, view: &View<'_>, score: impl Fn(&Self, &PathView) -> f64) -> Option<PathId> {
         let (mut highest, mut ties) = (f64::NEG_INFINITY, PathSet::default());
         for path in view.usable_paths() {
@@ -148,7 +148,7 @@ impl Chooser {
     }
 }
 
-/// A path's last transmissions, oldest first.
+/// Last transmissions of a path, oldest first.
 #[derive(Debug, Default)]
 struct History {
     sent: VecDeque<Entry>,
@@ -171,7 +171,7 @@ impl History {
         self.sent.push_back(Entry { at, tsn, lost: false });
     }
 
-    /// Marks the transmission of `tsn` at `at`, if it is not forgotten; marking it again changes nothing.
+    /// Marks the transmission of `tsn` at `at` as lost, if it is still stored. A second mark changes nothing.
     fn lost(&mut self, at: Instant, tsn: Tsn) {
         let first = self.sent.partition_point(|e| e.at < at);
         let same_time = self.sent.iter_mut().skip(first).take_while(|e| e.at == at);

@@ -44,7 +44,7 @@ impl LossPart for RfcLossConfig {
     }
 }
 
-/// [`RfcLoss`] whose fast retransmissions leave as data that timed out do.
+/// [`RfcLoss`] whose fast retransmissions take the same path as data that timed out.
 #[derive(Clone, Debug, Default)]
 struct ToAlternate(RfcLoss);
 

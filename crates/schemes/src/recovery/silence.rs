@@ -1,14 +1,14 @@
 //! Split fast retransmit with one addition: data in flight on a path that has fallen silent are declared lost at once
-//! ([`Verdict::Silent`]), so that they leave by other paths without waiting for the path's own timer.
+//! ([`Verdict::Silent`]). They then leave by other paths without waiting for the path's own timer.
 //!
-//! The cause of these losses is a failure of the path: windows and loss shares do not change, because the silence does
-//! not show how long the queue is. While no other path is live, nothing is declared lost in this way.
+//! A failure of the path is the cause of these losses. Windows and loss shares do not change, because the silence does
+//! not show the length of the queue. While no other path is live, nothing is declared lost in this way.
 //!
-//! *The last moment*: a path is stalled for [`RESEND`] before it is silent. A chunk in flight there that would then be
-//! too late by the quickest live path is copied to it at once: a copy, since the path may yet deliver (the core bounds
-//! what copies cost).
+//! *The last moment*: a path is stalled for [`RESEND`] before it is silent. If a chunk in flight there would be too
+//! late after that time, even by the quickest live path, it is copied to the quickest live path at once. It is a copy
+//! and not a retransmission, because the stalled path may still deliver the chunk. The core limits the bytes of copies.
 //!
-//! Towards peers that report no arrivals this is `loss=sfr`.
+//! If the peer reports no arrivals, this policy is the same as `loss=sfr`.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{
@@ -23,7 +23,7 @@ use super::sfr::{SfrConfig, SplitFastRetransmit};
 use crate::estimate::{RESEND, Verdict};
 use crate::part::{Estimators, LossPart, Others};
 
-/// Time by which a copy may leave sooner than it must without being waste: the interval of reports.
+/// Time before the last moment at which a copy may leave: the interval of reports.
 const MARGIN: Duration = Duration::from_millis(25);
 
 keys! {
@@ -47,19 +47,19 @@ impl LossPart for SilenceConfig {
     }
 }
 
-/// Declares the data in flight on silent paths lost.
+/// Loss policy that declares data in flight on silent paths lost.
 #[derive(Debug)]
 pub struct GivesUpSilent {
     sfr: SplitFastRetransmit,
-    /// Paths that are silent and have lost their flight.
+    /// Silent paths whose data in flight were declared lost.
     given_up: PathSet,
     last_moment: bool,
-    /// The stalled path from which chunks were copied last, and the last of them.
+    /// Stalled path from which chunks were last copied, and the last of these chunks.
     copied: Option<(PathId, Tsn)>,
 }
 
 impl GivesUpSilent {
-    /// Everything else as `sfr` does it; with copies at the last moment or without.
+    /// Makes the policy. `sfr` decides everything but silent paths; `last_moment` selects copies at the last moment.
     pub fn new(sfr: SplitFastRetransmit, last_moment: bool) -> Self {
         GivesUpSilent { sfr, given_up: PathSet::default(), last_moment, copied: None }
     }
@@ -76,7 +76,7 @@ impl GivesUpSilent {
         Some(Act::Lose { path, sent_before: view.now, cause: LossCause::PathFailure })
     }
 
-    /// The next chunk of a stalled path that can't wait for a verdict.
+    /// Copies the next chunk of a stalled path that cannot wait for a verdict.
     fn copy(&mut self, view: &View<'_>, flight: &Flight<'_>) -> Option<Act> {
         let stalled = view.paths.iter().find(|p| Verdict::of(p) == Verdict::Stalled && p.in_flight > 0)?;
         let live = view.usable_paths().filter(|p| Verdict::of(p) == Verdict::Live);

@@ -1,11 +1,11 @@
 //! Blocking estimation (S. Ferlin, Ö. Alay, O. Mehani, R. Boreli, "BLEST: Blocking Estimation-based MPTCP Scheduler for
-//! Heterogeneous Networks", IFIP Networking 2016), as in `mptcp_blest.c` of multipath-tcp.org, v0.95: the slower
-//! path s takes a chunk only if the window that the peer offers holds what the faster path f sends until it is
-//! acknowledged.
+//! Heterogeneous Networks", IFIP Networking 2016), as in `mptcp_blest.c` of multipath-tcp.org, v0.95. The slower path s
+//! takes a chunk only if the window that the peer offers has room for all data that the faster path f sends until the
+//! chunk is acknowledged.
 //!
-//! f is the path with the lowest round-trip time, s the one that [`fastest_with_room`] takes; if s = f, the chunk takes
-//! f. w is a window in packets of MTU bytes, r_min and r_max the least and the greatest smoothed round-trip time of a
-//! path.
+//! f is the path with the lowest round-trip time, and s is the path that [`fastest_with_room`] returns. If s = f, the
+//! chunk takes f. w is a window in packets of MTU bytes. r_min and r_max are the least and the greatest smoothed
+//! round-trip time of a path.
 //!
 //! | the rule | here |
 //! |---|---|
@@ -22,16 +22,17 @@
 //! | least and greatest λ | `blest-least`, `blest-most` | 1.0, 1.3 |
 //! | step up, step down | `blest-up`, `blest-down` | 0.04, 0.01 |
 //!
-//! Opportunistic retransmission and penalty are those of the default scheduler (`head-of-line=linux`).
+//! Opportunistic retransmission and penalisation are those of the default scheduler (`head-of-line=linux`).
 //!
-//! The window counts as blocked when the kernel looks for something to send again because the receive window is full,
-//! or the send buffer with nothing unsent in it; it need not find anything. The same event here is [`View::blocked`], a
-//! penalty, or a copy of data that are in flight already.
+//! In the kernel the window counts as blocked when the kernel looks for data to retransmit, because the receive window
+//! is full, or because the send buffer is full of data that were all sent. It counts even if the kernel finds none.
+//! Here the corresponding event is [`View::blocked`], a penalty, or a copy of data that are already in flight.
 //!
 //! `ASSUMED`: [`View::rwnd`] is the rest of the peer's window. The whole window is the greatest sum of that rest and
-//! the data in flight since nothing was missing at the peer (data that the peer holds out of order are part of the
-//! window, but of neither term). A path without a round-trip time takes all it can, because no comparison is possible.
-//! No chunk waits for a path that has room; in the kernel chunks that f has carried already do.
+//! the data in flight since the last time at which no data were missing at the peer. Data that the peer holds out of
+//! order are part of the window, but of neither term. A path without a round-trip time takes all data that its window
+//! allows, because no comparison is possible. No chunk waits for a path that has room; in the kernel, chunks that f has
+//! already carried wait.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
@@ -44,7 +45,7 @@ use super::blocking::BlockingConfig;
 use super::fastest::{fastest, fastest_with_room};
 use crate::part::SchedulerPart;
 
-/// Most round trips of slow start that are counted ahead.
+/// Greatest number of round trips of slow start that are counted ahead.
 const MOST_DOUBLINGS: u64 = 16;
 
 keys! {
@@ -76,7 +77,7 @@ impl SchedulerPart for BlestConfig {
     }
 }
 
-/// The round-trip times that a path had.
+/// Least and greatest smoothed round-trip time of a path.
 #[derive(Copy, Clone, Debug)]
 struct Rtts {
     least: Duration,
@@ -101,17 +102,17 @@ impl Rtts {
     }
 }
 
-/// Lowest round-trip time first, and a slower path only where it blocks no window.
+/// Scheduler that prefers the lowest round-trip time, and uses a slower path only if it blocks no window.
 #[derive(Clone, Debug)]
 pub struct Blest {
     config: BlestConfig,
     lambda: f64,
     adapted: Option<Instant>,
-    /// The window was blocked since then.
+    /// True if the window was blocked since `adapted`.
     blocked: bool,
     /// Round-trip times by path slot.
     rtts: Vec<Option<Rtts>>,
-    /// The window that the peer offers, bytes.
+    /// Window that the peer offers in bytes.
     offered: u64,
 }
 

@@ -1,9 +1,9 @@
 //! Settings of schedulers for chunks on slow paths that block a buffer.
 //!
-//! The mechanism is the core's (`policy::HeadOfLine`; Raiciu et al., NSDI 2012, section 4.2), below any scheduler. A
-//! scheduler whose source has such a mechanism sets it in [`SchedulerPart::tune`](crate::part::SchedulerPart::tune)
-//! before it calls [`BlockingConfig::tune`]; one that takes [`BlockingConfig`] in (`and blocking: BlockingConfig`) has
-//! its keys.
+//! The mechanism is part of the core (`policy::HeadOfLine`; Raiciu et al., NSDI 2012, section 4.2), and works with any
+//! scheduler. A scheduler whose source describes such a mechanism sets it in
+//! [`SchedulerPart::tune`](crate::part::SchedulerPart::tune) before it calls [`BlockingConfig::tune`]. A scheduler
+//! whose keys include [`BlockingConfig`] (`and blocking: BlockingConfig`) has the keys of this module.
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::config::TransportConfig;
@@ -24,7 +24,7 @@ words! {
 }
 
 keys! {
-    /// The keys of schedulers that several paths may hold up.
+    /// Keys of schedulers whose data may be held up by one of several paths.
     #[derive(Copy)]
     pub struct BlockingConfig {
         /// rules by which data that block a buffer on a slow path are also sent on a faster one: the scheduler's or

@@ -1,37 +1,38 @@
 //! Delay-aware packet scheduling (N. Kuhn, E. Lochin, A. Mifdaoui, G. Sarwar, O. Mehani, R. Boreli, "DAPS: Intelligent
-//! Delay-Aware Packet Scheduling for Multipath Transport", ICC 2014): numbers go to paths by a plan in which every path
-//! delivers a window per forward delay, so that what the plan puts next is what should arrive next.
+//! Delay-Aware Packet Scheduling for Multipath Transport", ICC 2014). A plan assigns sequence numbers to paths. In it
+//! every path delivers one window per forward delay, so that the data that are next in the plan should also arrive
+//! next.
 //!
 //! | the paper | here |
 //! |---|---|
 //! | forward delay D of a path: half of its smoothed round-trip time | [`Daps::delay`] |
 //! | over lcm(D): at each multiple t of a path's D, that path gets the next window of numbers; at the same t the faster path first | [`Daps::next_turn`] |
 //!
-//! With delays 1 : 4 and windows of c the plan is c, c, c, c on the fast path, then c on the slow one, and so on. Each
-//! path stores its next t and adds D when its turn begins. This gives the plan over the least common multiple without
-//! computing that number.
+//! If the delays are 1 : 4 and both windows are c, the plan has four windows of c on the fast path, then one on the
+//! slow path, and so on. Each path stores the time t of its next turn, and adds its delay D when the turn begins. This
+//! gives the plan over the least common multiple without computing that number.
 //!
-//! The paper lets the slow path send its numbers at once, ahead of the lower ones that the fast path has yet to send. A
-//! [`Scheduler`] here places the next chunk only: numbers leave in order, and the slow path's block up to (RTT_s -
-//! RTT_f) later than in the paper. Numbers and paths are the plan's; arrivals are in order within a turn, and a slow
-//! block still arrives after the lower numbers of the fast path's next turns. This scheduler therefore does not reduce the
-//! need for receive buffer as the paper reports.
+//! In the paper the slow path sends its numbers at once, before the fast path has sent the lower numbers. A
+//! [`Scheduler`] here places only the next chunk. Numbers therefore leave in order, and the slow path's block leaves up
+//! to (RTT_s - RTT_f) later than in the paper. Each path gets the numbers of the plan. Arrivals are in order within a
+//! turn, but a slow block arrives after the numbers of the fast path's next turns. For this reason the scheduler does
+//! not reduce the need for receive buffer as the paper reports.
 //!
-//! `ASSUMED`, because the paper's text was not at hand, but only its abstract, later papers' descriptions, and the
-//! published port to Linux 0.89 by an author of a comparison:
+//! `ASSUMED`, because the text of the paper was not available. Available were its abstract, descriptions in later
+//! papers, and a published port to Linux 0.89 by an author of a comparison:
 //!
-//! - a turn is the window at its beginning, in bytes. The port takes windows and delays once per lcm(D), and rounds
-//!   delays to multiples of 4 ms to keep it short; neither is needed here;
-//! - if the path whose turn it is has no room, the chunk waits, provided that it arrives at worst no later than on the
-//!   fastest of the other paths with room: (`daps-wait` + 1/2) · RTT ≤ RTT_other/2 with `daps-wait` = 1 round trip
-//!   until there is room. Else the turn ends. So a chunk waits for a path that is three times as fast, never for a
-//!   slower one;
-//! - paths with consecutive errors have no turns while there are others; a path without a round-trip time has the
-//!   longest of the others;
-//! - there is no opportunistic retransmission and no penalty, `head-of-line=off` (the port sends again without a
-//!   penalty);
-//! - retransmissions are not part of the plan: they take the path with the lowest round-trip time among those with room
-//!   that have not carried the chunk, else among all.
+//! - a turn is as many bytes as the window has at its beginning. The port reads windows and delays once per lcm(D), and
+//!   rounds delays to multiples of 4 ms to keep the plan short. Neither is needed here;
+//! - if the path whose turn it is has no room, the chunk waits if it would arrive no later than on the fastest of the
+//!   other paths with room, even in the worst case: (`daps-wait` + 1/2) · RTT ≤ RTT_other/2, where `daps-wait` = 1 is
+//!   the number of round trips until there is room. Otherwise the turn ends. A chunk therefore waits for a path that is
+//!   at least three times as fast, and never for a slower one;
+//! - paths with consecutive errors have no turns while there are other paths. A path without a round-trip time is
+//!   assumed to have the longest round-trip time of the others;
+//! - there is no opportunistic retransmission and no penalty, `head-of-line=off` (the port has opportunistic
+//!   retransmission without a penalty);
+//! - retransmissions are not part of the plan. They take the path with the lowest round-trip time among the paths with
+//!   room that have not carried the chunk, or among all paths with room if there is no such path.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
@@ -44,9 +45,9 @@ use super::blocking::BlockingConfig;
 use super::fastest::fastest_with_room;
 use crate::part::SchedulerPart;
 
-/// Round-trip time while no path has one.
+/// Round-trip time that is assumed while no path has a measured one.
 const UNKNOWN: Duration = Duration::from_millis(100);
-/// Least forward delay: a turn takes time.
+/// Least forward delay, so that a turn takes time.
 const LEAST: Duration = Duration::from_micros(1);
 
 keys! {
@@ -71,15 +72,16 @@ impl SchedulerPart for DapsConfig {
     }
 }
 
-/// Turns of a window, in the order in which they would arrive.
+/// Scheduler that assigns turns of one window in the order of their expected arrival.
 #[derive(Clone, Debug)]
 pub struct Daps {
     config: DapsConfig,
-    /// By path slot, from the beginning of the turn that is on until the path's next one; `None`: not in the plan.
+    /// Time until the next turn of each path, counted from the beginning of the current turn, by path slot; `None` if
+    /// the path is not in the plan.
     next: Vec<Option<Duration>>,
     /// Path whose turn it is.
     turn: Option<PathId>,
-    /// Bytes left of it.
+    /// Bytes left in the turn.
     left: u64,
 }
 
@@ -89,14 +91,14 @@ impl Daps {
         Daps { config, next: Vec::new(), turn: None, left: 0 }
     }
 
-    /// The paths in the plan.
+    /// Returns the paths in the plan.
     fn planned(view: &View<'_>) -> PathSet {
         let usable = view.usable();
         let sound: PathSet = usable.iter().filter(|p| view[*p].error_count == 0).collect();
         if sound.is_empty() { usable } else { sound }
     }
 
-    /// Returns the round-trip time of `path`, or the longest of the others if it has none.
+    /// Returns the round-trip time of `path`, or the longest round-trip time of all usable paths if it has none.
     fn rtt(view: &View<'_>, path: &PathView) -> Duration {
         path.srtt.or_else(|| view.usable_paths().filter_map(|p| p.srtt).max()).unwrap_or(UNKNOWN)
     }

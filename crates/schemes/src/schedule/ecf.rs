@@ -1,9 +1,10 @@
 //! Earliest completion first (Y. Lim, E. Nahum, D. Towsley, R. Gibbens, "ECF: An MPTCP Path Scheduler to Manage
-//! Heterogeneous Paths", CoNEXT 2017), as in `mptcp_ecf.c` of multipath-tcp.org, v0.95: the slower path s takes a chunk
-//! only if s does not finish later than f would after waiting for room.
+//! Heterogeneous Paths", CoNEXT 2017), as in `mptcp_ecf.c` of multipath-tcp.org, v0.95. The slower path s takes a chunk
+//! only if s would finish no later than the faster path f after waiting for room.
 //!
-//! f is the path with the lowest round-trip time, s the one that [`fastest_with_room`] takes; k the bytes that wait, w
-//! a window in bytes, R a smoothed round-trip time, δ = max(σ_f, σ_s). If s = f, the chunk takes f. Otherwise:
+//! f is the path with the lowest round-trip time, and s is the path that [`fastest_with_room`] returns. k is the number
+//! of bytes that wait, w a window in bytes, R a smoothed round-trip time, and δ = max(σ_f, σ_s). If s = f, the chunk
+//! takes f. Otherwise:
 //!
 //! | the rule | here |
 //! |---|---|
@@ -18,15 +19,15 @@
 //! | σ in mean deviations (RFC 6298's RTTVAR) | `ecf-deviation` | 2 | kernel: half of its `rttvar`, which is four mean deviations |
 //! | least σ | `ecf-floor` | 100 ms | kernel: its `rttvar` is at least the least retransmission timeout, 200 ms |
 //!
-//! The paper counts n = 1 + k/w_f round trips, where the kernel takes two at least, and calls σ the deviation of the
-//! round-trip time: `ecf-deviation=1,ecf-floor=0` is nearer to the paper. The kernel's products wrap at 32 bits; those
-//! of this module do not.
+//! The paper counts n = 1 + k/w_f round trips, while the kernel uses at least two. In the paper σ is the deviation of
+//! the round-trip time, so that `ecf-deviation=1,ecf-floor=0` is nearer to the paper. The kernel's products wrap at 32
+//! bits, but those of this module do not.
 //!
-//! Opportunistic retransmission and penalty are the default scheduler's (`head-of-line=linux`).
+//! Opportunistic retransmission and penalisation are those of the default scheduler (`head-of-line=linux`).
 //!
-//! `ASSUMED`: k is the payload that waits for a path; windows count 16 bytes per chunk in addition. A path without a
-//! round-trip time takes all that its window allows, because there is no value to compare. No chunk waits for a path
-//! that has room; in the kernel chunks that f has carried already do.
+//! `ASSUMED`: k is the payload that waits for a path, while windows count 16 more bytes per chunk. A path without a
+//! round-trip time takes all data that its window allows, because no comparison is possible. No chunk waits for a path
+//! that has room; in the kernel, chunks that f has already carried wait.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
@@ -62,7 +63,7 @@ impl SchedulerPart for EcfConfig {
     }
 }
 
-/// Lowest round-trip time first, and a slower path only where waiting would take longer.
+/// Scheduler that prefers the lowest round-trip time, and uses a slower path only if waiting would take longer.
 #[derive(Clone, Debug)]
 pub struct Ecf {
     config: EcfConfig,
@@ -98,23 +99,23 @@ impl Ecf {
         s.rtt * k.max(s.window) >= s.window * (2.0 * f.rtt + delta)
     }
 
-    /// The deviation of `path`'s round-trip times, nanoseconds.
+    /// Deviation of the round-trip times of `path` in nanoseconds.
     fn sigma(&self, path: &PathView) -> f64 {
         let measured = self.config.ecf_deviation * nanos(path.rttvar);
         measured.max(nanos(self.config.ecf_floor))
     }
 }
 
-/// Whole numbers, so that the rule compares exactly.
+/// Whole number of nanoseconds, so that the rule compares exactly.
 fn nanos(time: Duration) -> f64 {
     time.as_nanos() as f64
 }
 
 /// State of a path that the rule reads.
 struct Side {
-    /// Smoothed round-trip time, nanoseconds.
+    /// Smoothed round-trip time in nanoseconds.
     rtt: f64,
-    /// Window, bytes.
+    /// Window in bytes.
     window: f64,
 }
 

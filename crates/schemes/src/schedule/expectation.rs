@@ -1,29 +1,29 @@
-//! Expected time of arrival of a symbol that a path is given now, for schemes that code (Cui et al. 2012, 2015).
+//! Expected arrival time of a symbol that leaves on a path now, for schemes that code data (Cui et al. 2012, 2015).
 
 use strandcast_proto::policy::{PathView, SymbolsInFlight};
 use strandcast_proto::time::Duration;
 
 use crate::estimate::LossShare;
 
-/// EDT of a path without a round-trip time, seconds.
+/// EDT in seconds of a path without a round-trip time.
 const UNKNOWN: f64 = 0.5;
 
-/// Expectations of a path; times in seconds.
+/// Expected times and loss of a path. Times are in seconds.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub(super) struct Expectation {
     /// p: probability that a symbol is lost, at most a half.
     pub loss: f64,
     /// Smoothed round-trip time, or a third of the retransmission timeout if the path has none.
     pub rtt: f64,
-    /// EDT, expected delivery time: (RTT/2) (1 + p)/(1 - p), half a round trip and one for each failure; 0.5 s for a
-    /// path without a round-trip time.
+    /// EDT, expected delivery time: (RTT/2) (1 + p)/(1 - p), which is half a round trip plus one round trip for each
+    /// failed transmission; 0.5 s for a path without a round-trip time.
     pub edt: f64,
     /// RT, expected response time: (1 - p) RTT + p RTO.
     pub rt: f64,
 }
 
 impl Expectation {
-    /// Expected number of the symbols in flight there that will arrive.
+    /// Expected number of symbols in flight that will arrive.
     pub fn arriving(&self, there: SymbolsInFlight) -> f64 {
         (1.0 - self.loss) * (f64::from(there.sources) + f64::from(there.repairs))
     }

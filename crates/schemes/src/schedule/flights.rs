@@ -13,7 +13,7 @@ pub(super) struct Flights {
     paths: Vec<VecDeque<Flight>>,
 }
 
-/// A transmission.
+/// One transmission.
 #[derive(Copy, Clone, Debug)]
 struct Flight {
     at: Instant,
@@ -22,7 +22,7 @@ struct Flight {
 }
 
 impl Flights {
-    /// `chunk` left on the path of its last transmission.
+    /// Records that `chunk` left on the path of its last transmission.
     pub fn sent(&mut self, chunk: &ChunkInfo) {
         let Some(t) = chunk.transmissions.last() else { return };
         if self.paths.len() <= t.path.index() {
@@ -35,7 +35,7 @@ impl Flights {
         }
     }
 
-    /// Removes those transmissions of `chunk` that are no longer in flight; returns whether there was one.
+    /// Removes the transmissions of `chunk` that are no longer in flight. Returns whether there was one.
     pub fn settle(&mut self, chunk: &ChunkInfo) -> bool {
         let mut any = false;
         for t in chunk.transmissions.iter().filter(|t| !t.in_flight) {
@@ -44,14 +44,14 @@ impl Flights {
         any
     }
 
-    /// Takes out all transmissions of `chunk`.
+    /// Removes all transmissions of `chunk`.
     pub fn forget(&mut self, chunk: &ChunkInfo) {
         for t in &chunk.transmissions {
             self.take(chunk.tsn, t);
         }
     }
 
-    /// `path` is no longer used.
+    /// Removes the transmissions on `path`, which is no longer used.
     pub fn close(&mut self, path: PathId) {
         if let Some(path) = self.paths.get_mut(path.index()) {
             path.clear();
@@ -70,8 +70,8 @@ impl Flights {
         any
     }
 
-    /// The oldest flight under way on `path` at or after `place`: its place, and the time at which it left. Places
-    /// count from 0, the first flight.
+    /// Returns place and departure time of the oldest transmission in flight on `path` at or after `place`. Place 0 is
+    /// the first transmission.
     pub fn from(&self, path: PathId, place: usize) -> Option<(usize, Instant)> {
         let path = self.paths.get(path.index())?;
         let later = path.range(place.min(path.len())..).enumerate();

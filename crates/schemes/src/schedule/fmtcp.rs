@@ -1,7 +1,7 @@
-//! Symbols of a fountain by the time at which they are expected (Y. Cui, L. Wang, X. Wang, H. Wang, Y. Wang, "FMTCP: A
-//! Fountain Code-Based Multipath Transmission Control Protocol", ICDCS 2012 and IEEE/ACM Transactions on Networking
-//! 23(2), 2015): fast paths carry the blocks that are due, slow paths later ones, so that all arrive when they are
-//! wanted.
+//! Scheduler for symbols of a fountain code, by their expected arrival times (Y. Cui, L. Wang, X. Wang, H. Wang, Y.
+//! Wang, "FMTCP: A Fountain Code-Based Multipath Transmission Control Protocol", ICDCS 2012 and IEEE/ACM Transactions
+//! on Networking 23(2), 2015): fast paths carry the blocks that are due, and slow paths carry later blocks, so that all
+//! blocks arrive when they are needed.
 //!
 //! | idea | Cui et al. | their public ns-2 code | here |
 //! |---|---|---|---|
@@ -16,25 +16,23 @@
 //! | windows | Reno per subflow | Reno per subflow | the preset's choice |
 //! | lost symbol | not sent again, counts no more | the same | the same, by the core |
 //!
-//! The fourth column follows the third where the paper's own text was not at hand; only its abstract and introduction
-//! were.
+//! The fourth column follows the third column, because only the abstract and the introduction of the paper were
+//! available.
 //!
 //! `ASSUMED`:
-//! - k̄ counts symbols as they arrive, also dependent ones, since 2^-e is the probability of failure after k + e of
-//!   them. Once no symbol of a block is in flight, only the independent ones are counted, and the block gets more
-//!   symbols. With `fmtcp-count=independent` dependent symbols are never counted: then each of them costs one more
-//!   symbol at once;
-//! - all paths with room are asked at once: of the symbols that the procedure hands out, the first that falls to a path
-//!   with
-//!   room leaves. Asked path by path the outcome is the same;
+//! - k̄ counts all symbols that arrive, including dependent ones, because 2^-e is the probability of failure after k +
+//!   e symbols. Once no symbol of a block is in flight, only the independent symbols count, and the block gets more
+//!   symbols. With `fmtcp-count=independent` dependent symbols never count, so that each of them costs one more symbol
+//!   at once;
+//! - the procedure runs for all paths with room at once. The first symbol that it assigns to a path with room
+//!   leaves. The result is the same if the procedure runs for each path separately;
 //! - symbols in flight on a path that data may not take count as lost;
-//! - a path whose pacing or Max.Burst forbids a packet for the moment has its place in the order all the same, and the
-//!   symbol
-//!   that falls to it waits;
-//! - age of the j-th oldest packet where fewer are in flight: -RTT (1 + j/in flight);
-//! - a path without a round-trip time: EDT 0.5 s, RTT a third of the timeout.
+//! - if pacing or Max.Burst forbids a packet on a path for the moment, the path keeps its place in the order, and its
+//!   symbol waits;
+//! - if fewer than j packets are in flight, the age of the j-th oldest packet is -RTT (1 + j/in flight);
+//! - a path without a round-trip time has an EDT of 0.5 s and an RTT of a third of the timeout.
 //!
-//! Towards peers that can't decode: the path with the lowest round-trip time.
+//! If the peer cannot decode, data take the path with the lowest round-trip time.
 
 mod counted;
 mod plan;
@@ -102,16 +100,16 @@ impl SchedulerPart for FmtcpConfig {
 /// The scheduler of FMTCP.
 #[derive(Debug)]
 pub struct Fmtcp {
-    /// Symbols beyond k that are wanted: log2 (1/δ̂).
+    /// log2 (1/δ̂): number of symbols beyond k that a block needs.
     margin: f64,
     flights: Flights,
     counted: Counted,
-    /// Kept for its memory.
+    /// Plan, kept so that its memory is reused.
     plan: Plan,
 }
 
 impl Fmtcp {
-    /// A scheduler that has seen nothing yet.
+    /// Makes the scheduler in its initial state.
     pub fn new(config: FmtcpConfig) -> Self {
         Fmtcp {
             margin: -libm::log2(config.delta),

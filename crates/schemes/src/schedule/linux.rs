@@ -1,5 +1,5 @@
-//! The default scheduler of Linux (`mptcp_subflow_get_send` in `net/mptcp/protocol.c`, of version 6.19): it takes the
-//! path that would be the first to have sent its queued data.
+//! The default scheduler of Linux (`mptcp_subflow_get_send` in `net/mptcp/protocol.c`, of version 6.19). It takes the
+//! path that would finish sending its queued data first.
 //!
 //! | Linux | here |
 //! |---|---|
@@ -17,17 +17,18 @@
 //! | factor later | `linux-pacing` | 1.2 (`tcp_pacing_ca_ratio`, 120 %) |
 //! | send buffer of a subflow | `linux-queue` | 6 windows: it holds twice the window at 4,352 bytes of memory per segment |
 //!
-//! A subflow of Linux takes data beyond its window, which then wait in its own queue; only when its send buffer is full
-//! does the connection wait. Here data wait in one queue for all paths. `ASSUMED`: a path without room is judged as if
-//! the waiting data were in its queue, up to its send buffer. If the path wins in spite of this, the chunk waits for
-//! it. With two paths this happens exactly when Linux would have queued all waiting data on that path. The order of
-//! numbers differs: what the other path takes then is the next chunk, not one after the queue.
+//! A subflow of Linux takes data beyond its window, which then wait in the subflow's queue. The connection waits only
+//! when the subflow's send buffer is full. Here data wait in one queue for all paths. `ASSUMED`: a path without room is
+//! compared as if the waiting data were in its queue, up to its send buffer. If the path is still the first, the chunk
+//! waits for it. With two paths this happens exactly when Linux would have queued all waiting data on that path. The
+//! order of sequence numbers differs: the other path then takes the next chunk, and not a chunk after the queued ones.
 //!
-//! These choices are also `ASSUMED`. If a window sets a pacing rate ([`Limit::pacing`](strandcast_proto::policy::Limit)),
-//! that rate is used. A path without a round-trip time wins while it has room, because Linux's rate is enormous then; it
-//! is left out when it has no room. Memory is counted in chunk bytes. A retransmitted chunk goes by the same rule to paths
-//! that have not carried it, if one of them has room; Linux retransmits on an idle subflow. There is no penalty and no
-//! opportunistic retransmission (`head-of-line=off`).
+//! These choices are also `ASSUMED`. If a window sets a pacing rate
+//! ([`Limit::pacing`](strandcast_proto::policy::Limit)), that rate is used. A path without a round-trip time is taken
+//! while it has room, because Linux assumes a very high rate then; without room it is not considered. Memory is counted
+//! in chunk bytes. The same rule applies to a retransmitted chunk, among the paths that have not carried it, if one of
+//! them has room; Linux retransmits on an idle subflow. There is no penalty and no opportunistic retransmission
+//! (`head-of-line=off`).
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
@@ -63,7 +64,7 @@ impl SchedulerPart for LinuxConfig {
     }
 }
 
-/// Least queued bytes per pacing rate.
+/// Scheduler that takes the path with the least ratio of queued bytes to pacing rate.
 #[derive(Clone, Debug)]
 pub struct Linux {
     config: LinuxConfig,
@@ -77,7 +78,7 @@ impl Linux {
         Linux { config, average: Vec::new() }
     }
 
-    /// The pacing rate of `path` in bytes per second, once its round-trip time is known.
+    /// The pacing rate of `path` in bytes per second, if its round-trip time is known.
     fn rate(&self, path: &PathView) -> Option<f64> {
         let rtt = path.srtt?.as_secs_f64().max(1e-6);
         if let Some(rate) = path.limit.pacing {
@@ -111,12 +112,12 @@ impl Linux {
         *average = Some((average.unwrap_or(rate) * queued + rate * burst) / (queued + burst));
     }
 
-    /// Bytes of a decision.
+    /// Number of bytes for one decision.
     fn burst(&self, view: &View<'_>) -> u64 {
         self.config.linux_burst.min(view.rwnd)
     }
 
-    /// Takes in the rates of paths that were not seen before, or without a round-trip time.
+    /// Records the rates of paths that are new or had no round-trip time.
     fn look(&mut self, view: &View<'_>) {
         if self.average.len() < view.paths.len() {
             self.average.resize(view.paths.len(), None);

@@ -1,4 +1,4 @@
-//! The path that loses least first (Liu et al. 2019, Algorithm 2).
+//! Path with the least loss first (Liu et al. 2019, Algorithm 2).
 //!
 //! | Algorithm 2 | here |
 //! |---|---|
@@ -6,10 +6,10 @@
 //! | step 4, lines 9-12: among paths with the smallest PLR the smallest jitter indicator | the tie break there |
 //! | step 5, lines 13-15: the next path while the candidate's window is full | only paths with room are compared |
 //!
-//! `ASSUMED`: the condition of line 9 is missing in the paper's text, so that the words of step 4 decide; loss rates
-//! are equal within `tie` (1 %); further ties go to the lowest round-trip time, then to the lowest id; a path without
-//! an estimate comes last; each packet is decided anew. `demote-unreliable=on` puts paths in an unreliable condition
-//! after all others: the paper describes how to find them, but not how to use this.
+//! `ASSUMED`: the condition of line 9 is missing in the paper's text, so that the words of step 4 apply. Loss rates
+//! within `tie` (1 %) are equal; further ties go to the lowest round-trip time, then to the lowest id. A path without
+//! an estimate ranks last. The choice is made again for each packet. `demote-unreliable=on` ranks paths in an
+//! unreliable condition after all others. The paper describes how to detect this condition, but not how to use it.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{Assignment, Backlog, PathView, Policy, Scheduler, View};
@@ -39,12 +39,13 @@ impl SchedulerPart for LossOrderedConfig {
     }
 }
 
-/// The least loss rate first; paths are filled in this order, so that all are used while there is enough to send.
+/// Scheduler that takes the least loss rate first. It fills the paths in this order, so that all are used while there
+/// are enough data.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct LossOrdered {
-    /// Loss rates that differ by no more than this share of the smaller one are equal.
+    /// Greatest difference of two loss rates that count as equal, as a share of the smaller one.
     pub tie: f64,
-    /// Paths in an unreliable condition come last.
+    /// True if paths in an unreliable condition rank last.
     pub demote_unreliable: bool,
 }
 

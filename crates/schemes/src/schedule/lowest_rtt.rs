@@ -1,4 +1,4 @@
-//! The fastest path first, as MPTCP's default scheduler does.
+//! Fastest path first, as in MPTCP's default scheduler.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
@@ -25,8 +25,9 @@ impl SchedulerPart for LowestRttConfig {
     }
 }
 
-/// The usable path with room that has the lowest smoothed round-trip time; paths without a sample last, ties by id.
-/// Asked again for each packet, so that data return to the fast path as soon as it has room.
+/// Scheduler that takes the usable path with room that has the lowest smoothed round-trip time. Paths without a sample
+/// rank last, and the lowest id breaks ties. The choice is made again for each packet, so that data return to the fast
+/// path as soon as it has room.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct LowestRtt;
 

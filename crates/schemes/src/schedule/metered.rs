@@ -1,10 +1,12 @@
-//! Paths that a chunk may take by the costs of their links ([`Tariff`](strandcast_proto::policy::Tariff)).
+//! Choice of the paths that a chunk may take by the costs of their links
+//! ([`Tariff`](strandcast_proto::policy::Tariff)).
 //!
-//! - *Classes*: a path of a higher class takes a chunk only if no path of a lower one delivers it in time, even after one
-//!   loss. The class is then open: it also takes chunks that have time to wait, until it was not needed for [`SPARE`]. Data
-//!   without a deadline use the lowest class.
-//! - *Allowance*: the rest of an allowance, less [`RESERVE`] of it, is divided over the time that it has to last. Up to
-//!   [`SAVED`] of it accumulates. A path that has used up its part takes no data while another path is usable.
+//! - *Classes*: a path of a higher class takes a chunk only if no path of a lower one delivers it in time, even after
+//!   one loss. The higher class is then open: it also takes chunks that have time to wait, until it has not been needed
+//!   for [`SPARE`]. Data without a deadline use the lowest class.
+//! - *Allowance*: the rest of an allowance, less the share [`RESERVE`], is divided over the time for which it has to
+//!   last. The allowance of at most the time [`SAVED`] accumulates. A path that has used up its part takes no data
+//!   while another path is usable.
 //! - *Cap*: a path whose allowance is used up entirely takes no data, even if it is the only path.
 //!
 //! All constants are `ASSUMED`.
@@ -16,29 +18,29 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::earliest_arrival::Choices;
 
-/// Links of this class and above carry nothing that another would bring sooner, and nothing twice.
+/// Least class of links that carry no chunk that another link would deliver sooner, and no chunk twice.
 pub(super) const METERED: u8 = 2;
-/// Time without need after which a class is closed again.
+/// Time after which a class is closed again if it was not needed.
 const SPARE: Duration = Duration::from_secs(5);
-/// Part of the remaining allowance that is kept.
+/// Share of the remaining allowance that is kept in reserve.
 const RESERVE: f64 = 0.05;
-/// Time over which an allowance may be saved up.
+/// Longest time for which an allowance accumulates.
 const SAVED: Duration = Duration::from_secs(600);
 
-/// See the [module](self).
+/// State of the rules in the [module](self).
 #[derive(Debug, Default)]
 pub(super) struct Metered {
-    /// Paths of this class and below are open; nothing is below 0.
+    /// Highest open class. Paths of this class and of lower classes are open; 0 is the lowest class.
     open: u8,
-    /// Time at which the open class was needed last.
+    /// Time at which the open class was last needed.
     needed: Instant,
     buckets: SmallVec<[(LinkId, Bucket); 4]>,
 }
 
-/// Amount that a link may use for now.
+/// Amount that a link may use now.
 #[derive(Copy, Clone, Debug)]
 struct Bucket {
-    /// Bytes; below 0 if more was used.
+    /// Number of bytes; negative if more was used.
     tokens: f64,
     /// Time at which `left` was read.
     at: Instant,
@@ -46,7 +48,8 @@ struct Bucket {
 }
 
 impl Metered {
-    /// The paths of `choices` that may not take a chunk that is worthless after `left` seconds (`None`: never).
+    /// Returns the paths of `choices` that may not take a chunk with `left` seconds until it is useless (`None`: it is
+    /// never useless).
     pub fn barred(&mut self, view: &View<'_>, choices: &Choices<'_>, left: Option<f64>) -> PathSet {
         let mut barred = PathSet::default();
         if choices.iter().all(|c| free(c.0)) {
@@ -73,7 +76,7 @@ impl Metered {
         barred
     }
 
-    /// The highest class that the chunk may take; `least` is the lowest there is.
+    /// Returns the highest class that the chunk may take. `least` is the lowest class of any path.
     fn class(&mut self, now: Instant, choices: &Choices<'_>, barred: PathSet, left: f64, least: u8) -> u8 {
         let may = choices.iter().filter(|c| !barred.contains(c.0.id));
         if self.open > least && now.saturating_since(self.needed) >= SPARE {

@@ -1,6 +1,6 @@
 //! Original data on some paths, coded packets on the others: a reconstruction of NC-MPTCP (M. Li, A. Lukyanenko, Y.
-//! Cui, "Network Coding Based Multipath TCP", IEEE INFOCOM Workshops 2012). Only its abstract is at hand: **the
-//! scheduler here is this project's reconstruction**, not the authors' own.
+//! Cui, "Network Coding Based Multipath TCP", IEEE INFOCOM Workshops 2012). Only its abstract is available. **This
+//! scheduler is a reconstruction**, and not the authors' own.
 //!
 //! | public | here |
 //! |---|---|
@@ -13,21 +13,21 @@
 //!
 //! Everything here is `ASSUMED`:
 //!
-//! - a batch is a block of `block` source symbols. Coded packets are made only of closed batches, of which all
-//!   originals were sent or none;
-//! - a lost original is sent again by its subflow (`rtx=same` in the preset), a lost coded packet is not;
-//! - an NC path j serves, at t, the oldest batch b that will lack something at t + EDT_j: k > rank + Σ (1 - p)
-//!   originals in
-//!   flight that are due by then (sent + EDT ≤ t + EDT_j) + Σ (1 - p) coded packets in flight; or that got fewer than ρ_b
-//!   coded packets: ρ_b = ⌈r_b/(1 - p_j)⌉, r_b = Σ n p + √(Σ n p (1 - p)) over the paths that carried n originals of it;
-//! - if no batch does, the first batch of which no original was sent gets coded packets until k are expected: they save
-//!   originals. A batch gets originals only while fewer than k packets of either kind have arrived or are expected, Σ (1 - p)
-//!   of those in flight; stopped by acknowledgements alone, a round trip later, nearly all originals of such a batch would
-//!   be sent in vain;
+//! - a batch is a block of `block` source symbols. Coded packets are made only of closed batches of which either all
+//!   originals or none were sent;
+//! - a lost original is retransmitted by its subflow (`rtx=same` in the preset), but a lost coded packet is not;
+//! - at time t an NC path j serves the oldest batch b that needs a packet for one of two reasons. Either it will be
+//!   incomplete at t + EDT_j: k > rank + Σ (1 - p) over the originals in flight that are due by then (sent + EDT ≤ t +
+//!   EDT_j) + Σ (1 - p) over the coded packets in flight. Or it got fewer than ρ_b coded packets, where ρ_b = ⌈r_b/(1 -
+//!   p_j)⌉ and r_b = Σ n p + √(Σ n p (1 - p)) over the paths that carried n originals of the batch;
+//! - if no batch needs a packet, the first batch without a sent original gets coded packets until k are expected. They
+//!   replace originals. A batch gets originals only while fewer than k packets of either kind have arrived or are
+//!   expected, which is Σ (1 - p) over the packets in flight. If only acknowledgements stopped the originals, a round
+//!   trip later, nearly all originals of such a batch would be sent in vain;
 //! - symbols in flight on a path that data may not take count as lost;
-//! - EDT and p as for `fmtcp`.
+//! - EDT and p are as in `fmtcp`.
 //!
-//! Towards peers that can't decode: the path with the lowest round-trip time.
+//! If the peer cannot decode, data take the path with the lowest round-trip time.
 
 mod batch;
 mod classes;
@@ -98,12 +98,12 @@ fn expected(view: &View<'_>) -> Expected {
 }
 
 impl NcMptcp {
-    /// A scheduler that has seen nothing yet.
+    /// Makes the scheduler in its initial state.
     pub fn new(config: NcMptcpConfig) -> Self {
         NcMptcp { classes: Classes::new(config.nc_every, config.nc_hold), batches: PerBlock::default() }
     }
 
-    /// The original that leaves next, if a regular path has room.
+    /// Returns the original that leaves next, if a regular path has room.
     fn original(&self, view: &View<'_>) -> Option<SymbolAssignment> {
         let all = expected(view);
         let block =
@@ -113,7 +113,7 @@ impl NcMptcp {
         Some(SymbolAssignment { path, block: block.number, what: SymbolChoice::Source })
     }
 
-    /// The coded packet that leaves next, if an NC path has room and some batch needs one.
+    /// Returns the coded packet that leaves next, if an NC path has room and a batch needs a packet.
     fn coded(&mut self, view: &View<'_>) -> Option<SymbolAssignment> {
         let open = |p: &&PathView| p.has_room() && !self.classes.regular(view, p.id);
         let mut paths: Expected =
@@ -153,7 +153,7 @@ impl NcMptcp {
         next
     }
 
-    /// The batch of the source symbol that `chunk` carries, and its place.
+    /// Returns the batch of the source symbol that `chunk` carries, and the place of the symbol in the batch.
     fn batch(&mut self, chunk: &ChunkInfo) -> Option<(&mut Batch, u16)> {
         let symbol = chunk.symbol?;
         let SymbolKind::Source(place) = symbol.kind else { return None };
@@ -161,7 +161,7 @@ impl NcMptcp {
     }
 }
 
-/// Packets of `block` that arrived, or will of those in flight.
+/// Number of packets of `block` that have arrived, or are expected to arrive from those in flight.
 fn to_come(block: &BlockView, all: &Expected) -> f64 {
     let in_flight = |path: &PathId| {
         let on = block.on(*path);
@@ -170,7 +170,7 @@ fn to_come(block: &BlockView, all: &Expected) -> f64 {
     f64::from(block.rank) + all.iter().map(|(path, of)| (1.0 - of.loss) * in_flight(path)).sum::<f64>()
 }
 
-/// Coded packets of `block` that will arrive of those in flight.
+/// Expected number of coded packets in flight of `block` that will arrive.
 fn coded_in_flight(block: &BlockView, all: &Expected) -> f64 {
     all.iter().map(|(path, of)| (1.0 - of.loss) * f64::from(block.on(*path).repairs)).sum()
 }

@@ -4,17 +4,17 @@ use std::collections::VecDeque;
 
 use strandcast_proto::policy::BlockView;
 
-/// Blocks from the oldest open one on that are followed: more than any receive buffer holds.
+/// Greatest number of blocks that are tracked, from the oldest open block on. No receive buffer holds as many.
 const MOST: u32 = 1 << 16;
 
-/// A `T` for each number from the oldest open block to the newest.
+/// Values of `T` for the blocks from the oldest open block to the newest.
 #[derive(Debug, Default)]
 pub(super) struct PerBlock<T> {
     /// The number of the first of `blocks`.
     first: u32,
-    /// Number of block numbers from there on.
+    /// Number of block numbers from the oldest open block to the newest.
     span: u32,
-    /// States of the blocks that were asked for.
+    /// States of the blocks that were requested.
     blocks: VecDeque<T>,
 }
 

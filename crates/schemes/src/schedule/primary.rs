@@ -1,4 +1,4 @@
-//! The primary path, and an alternate while it fails (RFC 9260 §6.4): `rfc::PrimaryPath` of the core.
+//! The primary path, and an alternate path while it fails (RFC 9260 §6.4): `rfc::PrimaryPath` of the core.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::Scheduler;

@@ -1,4 +1,4 @@
-//! Data distribution in periods: length of a period, order of the paths, and quota of each.
+//! Distribution of data in periods: length of a period, order of the paths, and quota of each path.
 //!
 //! | Xu et al. (2015), section VI | here |
 //! |---|---|
@@ -11,23 +11,20 @@
 //! | PathList; Algorithm 4, D | [`Distribution::begin`], [`Offer::quota`] |
 //! | Algorithm 4, its break | [`Allocation::Literal`] |
 //!
-//! `ASSUMED`: Algorithm 4 cannot be run as printed. The printed algorithm breaks off, without giving anything, at the
-//! first path whose quota is more than D_max, and with R_c > 0 a quota is more than the path's whole window while D_max
-//! is the sum of the free windows: one path alone never gets anything, two equal ones neither. So:
+//! `ASSUMED`: Algorithm 4 cannot be run as printed. It stops, without assigning data, at the first path whose quota is
+//! more than D_max. With R_c > 0 a quota is more than the path's whole window, while D_max is the sum of the free
+//! windows. A single path, or two equal paths, would therefore never get data. For this reason:
 //! - quotas are credits. At each opportunity a packet goes to the first path of PathList that has credit and room in
-//!   its
-//!   window, as long as the receiver has room: D_max of this moment. Retransmissions need no credit;
+//!   its window, as long as the receiver has room (the current D_max). Retransmissions need no credit;
 //! - credits are whole packets, rounded up;
-//! - when no path with room has credit left the next period begins at once, but not sooner than a quarter of the least
-//!   reference round-trip time after the last beginning; until then packets go to the first path with room;
-//! - [`Allocation::Literal`] is the printed algorithm, and shows the stall. When nothing is in flight it sends four
-//!   packets
-//!   all the same, so that acknowledgements continue;
-//! - P_d is at least the least reference round-trip time and at most 1 s; ⌊P_d/T⌋ at least 1, which it is unless P_d
-//!   was
-//!   cut to 1 s;
-//! - a path without a bandwidth estimate takes a round-trip time to handle its window, and has its window as quota;
-//! - ties in PathList: the lower reference round-trip time first, then the order of the paths.
+//! - if no path with room has credit left, the next period begins at once, but at the earliest a quarter of the least
+//!   reference round-trip time after the last beginning. Until then packets go to the first path with room;
+//! - [`Allocation::Literal`] is the printed algorithm, and shows the stall. If nothing is in flight, four packets are
+//!   sent nevertheless, so that acknowledgements continue;
+//! - P_d is at least the least reference round-trip time and at most 1 s; ⌊P_d/T⌋ is at least 1, as it always is unless
+//!   P_d was limited to 1 s;
+//! - a path without a bandwidth estimate takes a round-trip time to handle its window, and its quota is its window;
+//! - ties in PathList go to the lower reference round-trip time, then to the lower path id.
 
 use smallvec::SmallVec;
 use strandcast_keys::words;
@@ -36,7 +33,7 @@ use strandcast_proto::time::{Duration, Instant};
 
 /// Longest distribution period, in seconds.
 const LONGEST: f64 = 1.0;
-/// Shortest distribution period, also without any path, in seconds.
+/// Shortest distribution period in seconds, which also applies if there is no path.
 const SHORTEST: f64 = 1e-3;
 
 /// Eq. 9: w = max {cwnd/fwnd + Δfcount, β}, with `counted` = Δfcount.
@@ -45,7 +42,7 @@ pub fn weight(cwnd: u64, fwnd: f64, counted: u32, beta: f64) -> f64 {
     (used + f64::from(counted)).max(beta)
 }
 
-/// Eqs 8 and 9: C = BW_e / w · log₂(1 + ESNR), bytes per second.
+/// Eqs 8 and 9: C = BW_e / w · log₂(1 + ESNR), in bytes per second.
 pub fn capacity(bandwidth: f64, w: f64, snr: f64) -> f64 {
     bandwidth / w * libm::log2(1.0 + snr)
 }
@@ -56,7 +53,8 @@ pub fn period(times: impl Iterator<Item = f64>, least: f64) -> f64 {
     times.fold(0.0, f64::max).min(LONGEST).max(least)
 }
 
-/// Eq. 13: what may be distributed, with the free windows of all paths and what the receiver admits, bytes.
+/// Eq. 13: D_max, the number of bytes that may be distributed. It depends on the free windows of all paths and on the
+/// room at the receiver.
 pub fn most(free: impl Iterator<Item = u64>, rwnd: u64) -> u64 {
     free.fold(0, u64::saturating_add).min(rwnd)
 }
@@ -87,18 +85,18 @@ pub struct Offer {
     pub rank: f64,
     /// Amount that the path may take.
     pub quota: Quota,
-    /// Reference round-trip time of the path, or what comes next to it.
+    /// Reference round-trip time of the path, or the value that replaces it.
     pub round_trip: Duration,
 }
 
 impl Offer {
-    /// Eq. 11, s. A rate of zero, or none, gives a round-trip time.
+    /// Eq. 11, in seconds. If the rate is zero or unknown, the result is a round-trip time.
     pub fn handling_time(&self) -> f64 {
         let by_rate = self.rate.filter(|r| *r > 0.0).map(|r| self.cwnd as f64 / r);
         by_rate.unwrap_or(self.round_trip.as_secs_f64())
     }
 
-    /// Algorithm 4, D in bytes for a period of `period` seconds.
+    /// Algorithm 4: D in bytes for a period of `period` seconds.
     pub fn quota(&self, period: f64) -> f64 {
         let time = self.handling_time();
         let turns = if time > 0.0 { libm::floor(period / time).max(1.0) } else { 1.0 };
@@ -121,12 +119,12 @@ words! {
     }
 }
 
-/// A path of PathList and what it may still take, bytes.
+/// Path of PathList, and the number of bytes that it may still take.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Entry {
     /// Id of the path.
     pub path: PathId,
-    /// May be overdrawn by less than a packet.
+    /// Credit in bytes. It may be overdrawn by less than a packet.
     pub credit: f64,
 }
 
@@ -137,18 +135,18 @@ pub struct Distribution {
     list: SmallVec<[Entry; 8]>,
     began: Option<Instant>,
     ends: Instant,
-    /// The next one may begin before its time, when all credits are used up.
+    /// Earliest time at which the next period may begin if all credits are used up.
     restart: Instant,
 }
 
 impl Distribution {
-    /// No period has begun.
+    /// Makes the state before the first period.
     pub fn new(allocation: Allocation) -> Self {
         let (ends, restart) = (Instant::ZERO, Instant::ZERO);
         Distribution { allocation, list: SmallVec::new(), began: None, ends, restart }
     }
 
-    /// Begins a period with these paths; `most` is D_max in bytes.
+    /// Begins a period with the paths of `offers`. `most` is D_max in bytes.
     pub fn begin(&mut self, now: Instant, offers: &mut [Offer], most: u64) {
         let shortest = offers.iter().map(|o| o.round_trip.as_secs_f64()).fold(f64::INFINITY, f64::min);
         let shortest = if shortest.is_finite() { shortest } else { 0.0 };
@@ -172,12 +170,12 @@ impl Distribution {
         self.restart = now + seconds(shortest / 4.0);
     }
 
-    /// The period is over, or none has begun.
+    /// Returns whether the period is over, or none has begun.
     pub fn is_over(&self, now: Instant) -> bool {
         self.began.is_none() || self.ends <= now
     }
 
-    /// Ends the period: the paths are others now.
+    /// Ends the period because the paths have changed.
     pub fn end(&mut self) {
         self.began = None;
     }
@@ -202,7 +200,7 @@ impl Distribution {
         &self.list
     }
 
-    /// `bytes` of new data left on `path`.
+    /// Records that `bytes` of new data left on `path`.
     pub fn sent(&mut self, path: PathId, bytes: u64) {
         if let Some(entry) = self.list.iter_mut().find(|e| e.path == path) {
             entry.credit -= bytes as f64;
@@ -210,7 +208,7 @@ impl Distribution {
     }
 }
 
-/// A length of time in seconds as a duration; periods are shorter than a day.
+/// Duration of `s` seconds. Periods are shorter than a day.
 fn seconds(s: f64) -> Duration {
     Duration::from_nanos((s.min(86_400.0) * 1e9) as u64)
 }

@@ -1,7 +1,7 @@
 //! All data on the path that the receiver chose (Algorithm 1, line 12, of Cao et al. 2016).
 //!
-//! `ASSUMED`: before the receiver's first choice, and when the path it chose fails or closes, RFC 9260's primary path and
-//! failover; a choice of a path that is not active is ignored.
+//! `ASSUMED`: before the receiver's first choice, and if the chosen path fails or closes, RFC 9260's primary path and
+//! failover apply. A choice of a path that is not active is ignored.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{
@@ -12,7 +12,7 @@ use strandcast_proto::rfc::PrimaryPath;
 use crate::feedback::rounds::{Notice, Order};
 use crate::part::{Others, Paths, SchedulerPart};
 
-/// Chunks an assignment is for: a switch takes effect at once.
+/// Number of chunks per assignment, so that a switch takes effect at once.
 const RUN: u32 = 2;
 
 keys! {
@@ -35,7 +35,7 @@ impl SchedulerPart for ReceiverConfig {
     }
 }
 
-/// The receiver's choice, else the primary path.
+/// Scheduler that takes the receiver's choice, or the primary path without one.
 #[derive(Copy, Clone, Default, Debug)]
 pub struct ReceiverChoice {
     chosen: Option<PathId>,
@@ -44,7 +44,7 @@ pub struct ReceiverChoice {
 }
 
 impl ReceiverChoice {
-    /// The path that the receiver chose, while it is usable.
+    /// Returns the path that the receiver chose, while it is usable.
     pub fn chosen(&self, view: &View<'_>) -> Option<PathId> {
         self.chosen.filter(|p| view.usable().contains(*p))
     }

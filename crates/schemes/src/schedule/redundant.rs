@@ -22,16 +22,16 @@ impl SchedulerPart for RedundantConfig {
     }
 }
 
-/// One chunk on all usable paths, on `copies` of them at most: first those with room, then those of the lowest
-/// round-trip time. The scheduler does not wait for a path without room, because the slowest path must not determine
-/// the pace. This path gets its copy later, unless the chunk has arrived by then.
+/// Scheduler that sends each chunk on all usable paths, but on at most `copies` of them. Paths with room are first,
+/// then paths with the lowest round-trip time. The scheduler does not wait for a path without room, because the slowest
+/// path must not determine the rate. Such a path gets its copy later, unless the chunk has arrived by then.
 #[derive(Copy, Clone, Debug)]
 pub struct Redundant {
     copies: usize,
 }
 
 impl Redundant {
-    /// Makes a scheduler of at most `copies` paths per chunk, at least one.
+    /// Makes a scheduler that uses at most `copies` paths per chunk, and at least one.
     pub fn new(copies: usize) -> Self {
         Redundant { copies: copies.max(1) }
     }

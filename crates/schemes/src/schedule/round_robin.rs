@@ -1,5 +1,5 @@
-//! Paths in turn, as classic concurrent transfer distributes data (Iyengar, Amer, Stewart, "Concurrent Multipath
-//! Transfer Using SCTP Multihoming Over Independent End-to-End Paths", IEEE/ACM ToN 14(5), 2006).
+//! Paths in turn, as in classic concurrent transfer (Iyengar, Amer, Stewart, "Concurrent Multipath Transfer Using SCTP
+//! Multihoming Over Independent End-to-End Paths", IEEE/ACM ToN 14(5), 2006).
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::policy::{Assignment, Backlog, Policy, Scheduler, View};
@@ -33,14 +33,14 @@ impl SchedulerPart for RoundRobinConfig {
     }
 }
 
-/// The next usable path with room after the one used last.
+/// Scheduler that takes the next usable path with room after the last one used.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct RoundRobin {
     turn: Turn,
 }
 
 impl RoundRobin {
-    /// Round robin with turns of the given length.
+    /// Makes a round robin with turns of the given length.
     pub fn new(turn: Turn) -> Self {
         RoundRobin { turn }
     }

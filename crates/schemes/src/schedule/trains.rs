@@ -1,9 +1,9 @@
-//! Trains of the stream's own packets, which show the rate that a path carries although the stream is thinner.
+//! Trains of the stream's own packets. They show the rate that a path carries even if the stream has a lower rate.
 //!
 //! One path at a time has the token, and each path gets it once in [`EACH`]. New messages are held until a train of
-//! [`TRAIN_MOST`] packets waits, or for [`HELD`], and then leave by that path at once. No additional byte is sent.
-//! Trains consist only of messages that could be sent again in time if the train were lost, and take only links of
-//! class 0 and 1.
+//! [`TRAIN_MOST`] packets waits, but at most for [`HELD`], and then leave by the path with the token at once. Trains
+//! add no bytes. Trains consist only of messages that could be sent again in time if the train were lost, and take only
+//! links of the classes 0 and 1.
 //!
 //! All constants are `ASSUMED`; docs/advice.md has their results on tuning seeds.
 
@@ -18,40 +18,42 @@ use super::metered::METERED;
 use crate::advice::MIN_TRAIN;
 use crate::estimate::Verdict;
 
-/// Packets of the longest train.
+/// Number of packets of the longest train.
 pub const TRAIN_MOST: usize = 16;
 /// Interval between trains of a path.
 const EACH: Duration = Duration::from_secs(1);
-/// Longest time for which new messages are held, also as a part of the time that is left to them.
+/// Longest time for which new messages are held, and the reciprocal of the share of their remaining time for which they
+/// are held at most.
 const HELD: Duration = Duration::from_millis(60);
 const HELD_SHARE: u32 = 8;
 
-/// A scheduler that sends trains besides.
+/// Scheduler that sends trains in addition to the decisions of another scheduler.
 #[derive(Debug)]
 pub struct Trains {
     inner: Box<dyn Scheduler>,
-    /// The path that had the token last.
+    /// Path that last had the token.
     token: Option<PathId>,
     /// Time at which another path gets the token.
     next: Instant,
-    /// Messages are held until then, and it is to be asked again then.
+    /// Time until which messages are held, and time at which the scheduler is to be called again.
     until: Option<Instant>,
     asked: Option<Instant>,
 }
 
 impl Trains {
-    /// Wraps `inner`: its decisions, and trains.
+    /// Makes a scheduler that adds trains to the decisions of `inner`.
     pub fn new(inner: Box<dyn Scheduler>) -> Self {
         Trains { inner, token: None, next: Instant::ZERO, until: None, asked: None }
     }
 
-    /// Returns whether trains are for `path` at all.
+    /// Returns whether `path` gets trains at all.
     fn is_tried(path: &PathView) -> bool {
         let live = path.state == PathState::Active && Verdict::of(path) == Verdict::Live;
         live && path.tariff.class < METERED
     }
 
-    /// Returns whether a train of chunks of `len` bytes by `path` could leave now, and be sent again within `left`.
+    /// Returns whether a train of chunks of `len` bytes could leave on `path` now, and could be sent again within
+    /// `left`.
     fn fits(now: Instant, path: &PathView, len: u64, left: Duration) -> bool {
         let forecast = Forecast::new(now, path, len, 0.0);
         let in_time = forecast.arrival + forecast.resend + HELD.as_secs_f64() <= left.as_secs_f64();
@@ -73,7 +75,8 @@ impl Trains {
         }
     }
 
-    /// Returns the train once it is long enough or has waited for long enough; `None`: it is held.
+    /// Returns the assignment of a train that is long enough or has waited for long enough. The outer `None` means that
+    /// the messages are still held, and the inner `None` that there is no train.
     fn train(&mut self, view: &View<'_>, backlog: &Backlog, until: Instant) -> Option<Option<Assignment>> {
         // It may have closed, or fallen silent, while messages were held for it.
         let token = view.usable_paths().find(|path| Some(path.id) == self.token);

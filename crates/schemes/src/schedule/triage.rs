@@ -1,30 +1,31 @@
-//! Triage gives up whole frames early if the waiting messages cannot all be in time, so that the other frames are.
+//! Triage gives up whole frames early if not all waiting messages can be in time, so that the other frames are in time.
 //!
-//! Each [`EACH`] it compares the bytes that are due by every deadline with the bytes that the paths carry by then. If the
-//! former exceed [`CARRIED`] of the latter, there is an overload (the test of earliest deadlines first). As in Moore and
-//! Hodgson ("An n job, one machine sequencing algorithm", Management Science 15, 1968), triage gives up a group of the
-//! messages that are due by the first deadline with an overload, and continues to the last deadline. The group is the first
-//! of these:
+//! At the interval [`EACH`] it compares, for every deadline, the bytes that are due by that deadline with the bytes
+//! that the paths carry by then. If the due bytes exceed the share [`CARRIED`] of the carried bytes, there is an
+//! overload (the test of earliest deadlines first). As in Moore and Hodgson ("An n job, one machine sequencing
+//! algorithm", Management Science 15, 1968), triage gives up a group of the messages that are due by the first deadline
+//! with an overload, and continues to the last deadline. The group is the first of these:
 //!
 //! 1. a frame that refers to a frame that was given up: it is useless, and is given up as a whole if anything has to be
 //!    given up;
 //! 2. the least important group;
-//! 3. among frames that others refer to, those whose group of pictures is over, because no further frame will refer to
-//!    them;
-//! 4. the latest frame, to which the fewest others refer.
+//! 3. among frames that other frames refer to, frames whose group of pictures is over, because no further frame will
+//!    refer to them;
+//! 4. the latest frame, because the fewest other frames refer to it.
 //!
-//! If one message of a group was sent, the others follow, unless the group is useless.
+//! If one message of a group was sent, the other messages are kept as well, unless the group is useless.
 //!
-//! A message is given up only if it is known not to fit, and every unknown value is assumed in its favour. A path whose
-//! window still opens quickly is assumed to carry what its threshold allows. A silent path is assumed to return at once
-//! until it is dead. A path's own delay is assumed to take at most half of the time left. Messages without a deadline
-//! are assumed to take no bytes. While no path is live, or a path was never measured, nothing is abandoned, because the
-//! capacity of the paths is unknown. A single estimate may be wrong for a moment: the overload has to last for
-//! [`HOLDOFF`] of the time that the newest message has, unless something was given up within [`AFTER_GIVE_UP`].
+//! A message is given up only if it certainly does not fit, and every unknown value is assumed in its favour. A path
+//! whose window still grows quickly is assumed to carry the rate that its threshold allows. Until it is dead, a silent
+//! path is assumed to return at once. A path's own delay is assumed to take at most half of the time left. Messages
+//! without a deadline are assumed to take no bytes. While no path is live, or a path was never measured, nothing is
+//! abandoned, because the capacity of the paths is unknown. A single estimate may be wrong for a moment. The overload
+//! therefore has to last for the share [`HOLDOFF`] of the newest message's remaining time, unless a message was given
+//! up within the last [`AFTER_GIVE_UP`].
 //!
-//! *Groups of pictures* follow from importances: a group of importance `Key` begins a group of pictures, and the later
-//! frames of it refer to those of importance `Reference`. A drop is remembered until the next key frame, for at most
-//! [`MEMORY`].
+//! *Groups of pictures* follow from the importance of messages. A group of importance `Key` begins a group of pictures,
+//! and later frames of this group of pictures refer to its frames of importance `Reference`. A frame that was given up
+//! is recorded until the next key frame, for at most [`MEMORY`].
 //!
 //! `ASSUMED`: all constants. docs/measurements/strand.md has the measurements.
 
@@ -40,22 +41,22 @@ use crate::estimate::{MIN_QUEUE, NO_QUEUE, Verdict, tested};
 
 /// Interval between checks of the waiting messages.
 const EACH: Duration = Duration::from_millis(10);
-/// Part of the bytes that the paths carry that may be due.
+/// Greatest share of the bytes that the paths carry that may be due without an overload.
 const CARRIED: f64 = 0.95;
-/// Part of the newest message's remaining time for which the overload must last.
+/// Share of the newest message's remaining time for which the overload must last.
 const HOLDOFF: f64 = 0.3;
-/// Time after a message was given up during which there is no holdoff.
+/// Time after a message was given up in which no holdoff applies.
 const AFTER_GIVE_UP: Duration = Duration::from_secs(2);
-/// Time after which a given-up reference is forgotten: decoders conceal the loss, and streams without key frames
-/// refresh the picture.
+/// Time after which a given-up reference no longer counts. By then decoders have concealed the loss, and streams
+/// without key frames have refreshed the picture.
 const MEMORY: Duration = Duration::from_secs(5);
-/// Number of given-up references that are remembered.
+/// Greatest number of given-up references that are stored.
 const REMEMBERED: usize = 8;
 
-/// See the [module](self).
+/// State of the triage that the [module](self) describes.
 #[derive(Debug, Default)]
 pub(super) struct Triage {
-    /// Time of the next look.
+    /// Time of the next check.
     next: Instant,
     /// Holdoff: [`HOLDOFF`], or zero in tests.
     holdoff: f64,
@@ -64,16 +65,16 @@ pub(super) struct Triage {
     /// Time until which there is no holdoff.
     no_holdoff_until: Instant,
     waiting: Vec<Unit>,
-    /// Places in `waiting`, in the order of deadlines.
+    /// Indices into `waiting`, in the order of deadlines.
     order: Vec<usize>,
     roads: SmallVec<[Road; 8]>,
-    /// Groups to give up, the first one last.
+    /// Groups to give up, in reverse order.
     drops: Vec<u64>,
     gaps: SmallVec<[Gap; REMEMBERED]>,
-    /// The groups of the last key frame and of the last message that were sent.
+    /// Groups of the last key frame and of the last message that were sent.
     key: Option<u64>,
     sent: Option<u64>,
-    /// Groups given up so far.
+    /// Number of groups given up so far.
     pub given_up: u64,
 }
 
@@ -81,7 +82,7 @@ pub(super) struct Triage {
 #[derive(Copy, Clone, Debug)]
 struct Unit {
     what: Waiting,
-    /// Seconds until the last message of the unit is worthless.
+    /// Seconds until the last message of the unit is useless.
     left: f64,
     /// True if a message of the unit was sent.
     begun: bool,
@@ -92,7 +93,7 @@ struct Unit {
     given_up: bool,
 }
 
-/// State of a path; bytes per second and seconds.
+/// State of a path, in bytes per second and seconds.
 #[derive(Copy, Clone, Debug)]
 struct Road {
     rate: f64,
@@ -103,11 +104,11 @@ struct Road {
 /// Frames of a group of pictures that refer to a frame that was given up.
 #[derive(Copy, Clone, Debug)]
 struct Gap {
-    /// Numbers of the abandoned messages.
+    /// Number of the first abandoned message, from which the gap begins.
     from: u64,
     /// Number of the next key frame.
     until: u64,
-    /// Number of the key frame before it.
+    /// Number of the key frame that precedes the gap.
     key: u64,
     at: Instant,
 }
@@ -117,7 +118,7 @@ impl Unit {
         self.what.importance == Importance::Key && self.what.group.is_some()
     }
 
-    /// Returns whether others refer to it.
+    /// Returns whether other frames refer to this frame.
     fn is_referred(&self) -> bool {
         self.what.importance >= Importance::Reference && self.what.group.is_some()
     }
@@ -155,12 +156,12 @@ impl Road {
 }
 
 impl Triage {
-    /// Triage of an association that begins.
+    /// Makes the triage of a new association.
     pub fn new() -> Self {
         Triage { holdoff: HOLDOFF, ..Triage::default() }
     }
 
-    /// A chunk left for the first time.
+    /// Records that a chunk left for the first time.
     #[inline]
     pub fn on_sent(&mut self, chunk: &ChunkInfo) {
         if chunk.group != self.sent && chunk.sent_once() {
@@ -177,7 +178,7 @@ impl Triage {
         }
     }
 
-    /// The next group to give up.
+    /// Returns the next group to give up.
     pub fn act(&mut self, view: &View<'_>, flight: &Flight<'_>, timers: &EarliestArrival) -> Option<Act> {
         if self.drops.is_empty() && view.now >= self.next {
             self.next = view.now + EACH;
@@ -221,7 +222,8 @@ impl Triage {
         }
     }
 
-    /// Takes what waits and has time left, each group as one, in the order in which groups begin.
+    /// Collects the waiting messages that have time left. Each group becomes one unit, in the order in which groups
+    /// begin.
     fn gather(&mut self, now: Instant, flight: &Flight<'_>) {
         let mut units = core::mem::take(&mut self.waiting);
         units.clear();
@@ -268,7 +270,7 @@ impl Triage {
     }
 
     /// Gives up the units that do not fit, earliest deadlines first; `ahead` bytes are due before all of them. Returns
-    /// false if it gives up nothing.
+    /// false if nothing is given up.
     fn select(&mut self, ahead: f64) -> bool {
         let (mut due, mut any) = (ahead, false);
         for place in 0..self.order.len() {
@@ -307,13 +309,13 @@ impl Triage {
         }
     }
 
-    /// The key frame that the group of pictures of a unit begins with, if any was seen.
+    /// Returns the key frame that begins the unit's group of pictures, if one was seen.
     fn key_before(&self, one: usize) -> Option<u64> {
         let waits = self.waiting[..=one].iter().rev().find(|u| u.is_key());
         waits.map_or(self.key, |u| u.what.group)
     }
 
-    /// Remembers given-up frames to which later frames may refer.
+    /// Records given-up frames to which later frames may refer.
     fn remember(&mut self, now: Instant) {
         for one in 0..self.waiting.len() {
             let unit = &self.waiting[one];

@@ -1,14 +1,14 @@
-//! Paths that new data may take while others are suspected of silence.
+//! Paths that new data may take while other paths are suspected of silence.
 
 use strandcast_proto::policy::{PathSet, PathView, View};
 
 use crate::estimate::Verdict;
 
-/// A live path with a longer queue is not free, seconds: jitter is not a queue.
+/// Queueing delay in seconds above which a live path is not free. Shorter delays may be jitter.
 const FREE: f64 = 0.05;
 
-/// The usable paths on which the verdict is [`Verdict::Live`], and deaf and returning ones while no live path is
-/// free; all usable paths if both kinds are absent.
+/// Returns the usable paths with the verdict [`Verdict::Live`]. While no live path is free, deaf and returning paths
+/// are added. If there is no path of either kind, all usable paths are returned.
 pub(super) fn unsuspected<'a>(view: &View<'a>) -> impl Iterator<Item = &'a PathView> + use<'a> {
     let set = chosen(view, view.usable());
     view.paths.iter().filter(move |p| set.contains(p.id))
@@ -32,7 +32,7 @@ fn chosen(view: &View<'_>, usable: PathSet) -> PathSet {
     live.iter().chain(needed.iter()).collect()
 }
 
-/// Returns whether the path takes more without a queue to speak of.
+/// Returns whether the path takes more data and has at most a short queue.
 fn is_free(path: &PathView) -> bool {
     path.has_room() && path.est.queue.unwrap_or(0.0) <= FREE
 }

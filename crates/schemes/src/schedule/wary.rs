@@ -1,26 +1,27 @@
 //! [`EarliestArrival`] for live streams on paths that may fall silent.
 //!
-//! - *Data probes*: a path carries one chunk each [`WaryConfig::data_probe`], even if another path would be quicker. The
-//!   chunk must be in time even after one loss. Arrivals by this path show that nothing arrives by another
-//!   (`estimate::Silence`), and a path that is suddenly needed has been measured recently. Data probes take at most half
-//!   of the path's window, or are the only chunk in flight. A path that loses less than [`RELIABLE`] carries probes half
-//!   as often, even if no time is left for a second try.
+//! - *Data probes*: a path carries one chunk at the interval [`WaryConfig::data_probe`], even if another path would be
+//!   quicker. The chunk must be in time even after one loss. Arrivals of probes on one path reveal the silence of
+//!   another path (`estimate::Silence`), and a path that is suddenly needed has been measured recently. With a data
+//!   probe at most half of the path's window is in flight, or the probe is the only chunk in flight. A path that loses
+//!   less than [`RELIABLE`] also carries probes that could not be sent again in time, half as often.
 //! - *The last round*: a lost chunk that would be late after a second loss leaves by the two best paths at once. Copies
-//!   of new data would cost as many bytes as the data; copies of retransmissions cost only the share of the data that
+//!   of all new data would double the number of bytes; copies of retransmissions cost only the share of the data that
 //!   is lost (Meng et al., "Hairpin", NSDI 2024).
 //! - *Way for others*: an old message that only the quicker paths can deliver in time, while they are full, keeps the
-//!   slower path idle for all messages after it. These messages also grow old, so that the slower path stays idle while
-//!   the quicker paths carry less than the source produces. In that case the message is given up if nothing of it was
-//!   sent.
+//!   slower path idle for all messages after it. The later messages grow old as well, so that the slower path stays
+//!   idle while the quicker paths carry less than the source produces. In that case the old message is given up if no
+//!   part of it was sent.
 //! - *No way*: a message is given up if the delays of all paths are too long for it even without queues, more messages
-//!   wait after it, and nothing of it was sent.
+//!   wait after it, and no part of it was sent.
 //! - *A stall is not an end*: a message that would be given up waits for a path that is suspected, but not dead, while
-//!   it could still arrive in time by that path. Each other path must have no room, have enough to carry until the next
-//!   decision, or be too late for a new message as well. Then the wait delays no message that could be in time.
+//!   it could still arrive in time by that path. The condition is that each other path has no room, has enough data
+//!   until the next decision, or would be too late for a new message as well. The wait then delays no message that
+//!   could be in time.
 //! - *Triage*: whole frames are given up early if not all of them can be in time (`schedule/triage.rs`).
 //!
 //! Data without deadlines are scheduled as in [`EarliestArrival`]. A peer that does not report arrivals gets no data
-//! probes, because only a timeout would show their losses on a silent path.
+//! probes, because only a timeout would show the loss of a probe on a silent path.
 
 use core::cmp::Reverse;
 
@@ -38,11 +39,11 @@ use super::triage::Triage;
 use crate::estimate::Verdict;
 use crate::part::{Estimators, SchedulerPart};
 
-/// Loss below which a path carries data probes without time for a second try. ASSUMED.
+/// Loss share below which a path carries data probes without time for a second try. ASSUMED.
 const RELIABLE: f64 = 0.001;
 /// Interval of such a probe as a multiple of [`WaryConfig::data_probe`]. ASSUMED; measured in docs/measurements/strand.md.
 const SLOW_PROBE: u32 = 2;
-/// Least number of chunks per probe, so that a thin stream does not take that path. ASSUMED.
+/// Least number of chunks sent between two such probes, so that a thin stream does not take that path. ASSUMED.
 const BETWEEN: u32 = 3;
 
 keys! {
@@ -85,22 +86,23 @@ impl SchedulerPart for WaryConfig {
     }
 }
 
-/// Earliest arrival, with data probes and a doubled last round.
+/// Scheduler of earliest arrival, with data probes and a doubled last round.
 #[derive(Debug)]
 pub struct Wary {
     config: WaryConfig,
     inner: EarliestArrival,
     metered: Metered,
     triage: Option<Triage>,
-    /// Chunks sent since the last decision for a data probe without time for a second try, that one included.
+    /// Number of chunks sent since the last decision for a data probe without time for a second try, including this
+    /// probe.
     between: u32,
-    /// Longest remaining lifetime of any message so far, seconds; new messages have it.
+    /// Longest remaining time of any message in seconds, which is the remaining time of new messages.
     life: f64,
 }
 
 impl Wary {
-    /// A path that takes the chunk as a data probe though another may be quicker. Such a path brings the chunk in time
-    /// even if it is lost once, or loses next to nothing.
+    /// Returns a path that takes the chunk as a data probe although another path may be quicker. On this path the chunk
+    /// is in time even if it is lost once, or the path has almost no loss.
     fn data_probe(&mut self, view: &View<'_>, choices: &Choices<'_>, len: u64, left: f64) -> Option<PathId> {
         // Without reports a probe shows nothing, and timers alone judge a path that takes more.
         if choices.len() < 2 || !view.peer_reports {
@@ -130,7 +132,7 @@ impl Wary {
         due.map(|c| c.0.id)
     }
 
-    /// The paths that a chunk of `len` bytes, worthless after `left` seconds, may take.
+    /// Returns the paths that may take a chunk of `len` bytes with `left` seconds until it is useless.
     #[inline]
     fn open<'a>(&mut self, view: &View<'a>, len: u64, left: Option<f64>) -> Choices<'a> {
         let mut choices = self.inner.choices(view, len);
@@ -141,7 +143,8 @@ impl Wary {
         choices
     }
 
-    /// A second path for a chunk that `first` takes and that can't be sent again if it is lost there.
+    /// Returns a second path for a chunk on path `first`, if the chunk could not be sent again in time after a loss
+    /// there.
     fn second(&self, choices: &Choices<'_>, first: PathId, left: f64) -> Option<PathId> {
         let taken = choices.iter().find(|c| c.0.id == first)?;
         if !self.config.last_round || taken.1.arrival + taken.1.resend <= left {
@@ -153,8 +156,8 @@ impl Wary {
     }
 }
 
-/// Returns whether a path other than these is suspected, but not dead, and would deliver a message with `left` seconds
-/// in time if the path answered now.
+/// Returns whether there is another path that is suspected, but not dead, and that would deliver a message with `left`
+/// seconds in time if it answered now.
 fn may_return(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
     let suspected = |p: &PathView| matches!(Verdict::of(p), Verdict::Stalled | Verdict::Silent);
     let in_time = |p: &PathView| p.srtt.is_some_and(|srtt| srtt.as_secs_f64() / 2.0 < left);
@@ -168,8 +171,9 @@ fn takes_new((path, forecast): &(&PathView, Forecast), life: f64) -> bool {
     path.has_room() && !forecast.busy() && !forecast.hopeless(life)
 }
 
-/// Returns whether the delays of all these paths, queues apart, are too long for a chunk that is worthless after `left`
-/// seconds, for any start of the player's clock, which is at the earliest the first arrival by the quickest path.
+/// Returns whether the delays of all these paths, without queues, are too long for a chunk that is useless after `left`
+/// seconds. The result holds for any start of the player's clock, which starts at the earliest with the first arrival
+/// by the quickest path.
 fn pointless(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
     if choices.is_empty() || choices.iter().any(|c| c.1.way <= left || c.0.srtt.is_none()) {
         return false;
@@ -180,8 +184,9 @@ fn pointless(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
     choices.iter().all(|c| c.1.way > left + soonest)
 }
 
-/// Returns whether the next message keeps a path idle that later messages could take, and the paths for which it waits
-/// carry less than the stream sends: the waiting messages were submitted within the age of the next message.
+/// Returns whether the next message keeps a path idle that later messages could take, while the paths for which it
+/// waits carry less than the stream sends. All waiting messages were submitted within the age of the next message,
+/// which gives the rate of the stream.
 fn blocks(choices: &Choices<'_>, backlog: &Backlog, left: f64, life: f64) -> bool {
     let idle = |(path, forecast): &(&PathView, Forecast)| {
         path.has_room() && !forecast.in_time(left) && forecast.in_time(life)
@@ -264,7 +269,7 @@ impl Scheduler for Wary {
         Some(assignment)
     }
 
-    /// Chooses as the default does, but no metered path.
+    /// Chooses as the default does, but never a metered path.
     fn next_repair(&mut self, view: &View<'_>, offer: &RepairOffer) -> Option<PathId> {
         let arrives = |p: &PathView| view.now + p.srtt.unwrap_or_default() / 2;
         let in_time = |p: &&PathView| offer.expires.is_none_or(|(_, last)| arrives(p) < last);

@@ -1,6 +1,6 @@
 //! Original data on the widest path (X. Guo, J. Liu, S. Lian, "Real-time video streaming over multipath in multi-hop
-//! wireless networks", 2010): their MPR puts only originals on the path of the largest available bandwidth;
-//! retransmissions take the path of the least delay.
+//! wireless networks", 2010). In their MPR the path with the largest available bandwidth carries only originals, and
+//! retransmissions take the path with the least delay.
 //!
 //! | the paper | here |
 //! |---|---|
@@ -9,23 +9,22 @@
 //! | §5.3: afterwards by data, through a moving average | [`Bandwidth::sample`] |
 //!
 //! Constants: the paper gives none. The weight of a sample (`widest-gain`, 1/4) and the age after which a path is
-//! measured again (`widest-refresh`, 10 s, the life of a route in AODV) are ours.
+//! measured again (`widest-refresh`, 10 s, the life of a route in AODV) are choices of this project.
 //!
-//! `ASSUMED`, since a sender has no measurement of channel and idle time:
+//! `ASSUMED`, because a sender has no measurement of channel and idle time:
 //!
-//! - a path's bandwidth is what it delivers to this sender: bytes acknowledged per interval of at least a round trip. A
-//!   sample below the average counts only if the window was full, since a source that sends little does not show the
-//!   path's bandwidth;
-//! - a path is measured when it becomes usable, and again when it had no sample for `widest-refresh`. The measurement
-//!   uses data for which the widest path has no room, for `widest-measure` (1 s) at least, and until three samples
-//!   in a row are less than a quarter above the highest one (as BBR finds a full pipe, Cardwell et al. 2016). A loss
-//!   does not end the measurement: after a loss in the first round trips the window does not reflect the path yet. If
-//!   one path carries the whole source, no other path is measured;
-//! - the first path is the one with the lowest round-trip time; another one takes its place only if it is wider by
-//!   `widest-margin`, so that two like paths do not swap places with every sample;
-//! - while the widest path is full, originals wait for it (`spill=never`; the paper has one path for them) or take the
-//!   widest
-//!   of the others (`spill=when-full`).
+//! - a path's bandwidth is its delivery rate for this sender: bytes acknowledged per interval of at least a round trip.
+//!   A sample below the average counts only if the window was full, because a source that sends little does not show
+//!   the path's bandwidth;
+//! - a path is measured when it becomes usable, and again when it had no sample for `widest-refresh`. The data for
+//!   which the widest path has no room measure it. The measurement lasts for at least `widest-measure` (1 s), and until
+//!   three consecutive samples exceed the highest sample by less than a quarter (as BBR detects a full pipe, Cardwell
+//!   et al. 2016). A loss does not end the measurement, because after a loss in the first round trips the window does
+//!   not yet reflect the path. If one path carries the whole source, no other path is measured;
+//! - the first path is the one with the lowest round-trip time; another path takes its place only if it is wider by
+//!   `widest-margin`, so that two similar paths do not swap places with every sample;
+//! - while the widest path is full, originals wait for it (`spill=never`; in the paper originals use one path only) or
+//!   take the widest of the other paths (`spill=when-full`).
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::config::TransportConfig;
@@ -39,9 +38,9 @@ use super::fastest::{fastest, fastest_with_room};
 use crate::estimate::{DeliveryInterval, RateSample};
 use crate::part::SchedulerPart;
 
-/// A sample that is higher by this factor shows that the path was not full before.
+/// Factor by which a sample must exceed the highest sample to show that the path was not full before.
 const GROWTH: f64 = 1.25;
-/// Number of samples in a row without such growth that end a measurement.
+/// Number of consecutive samples without such growth that end a measurement.
 const FLAT: u32 = 3;
 
 words! {
@@ -88,9 +87,9 @@ impl SchedulerPart for WidestConfig {
 #[derive(Clone, Debug)]
 struct Bandwidth {
     interval: DeliveryInterval,
-    /// Bytes per second.
+    /// Bandwidth in bytes per second.
     rate: Option<f64>,
-    /// The path is being measured.
+    /// Running measurement of the path, if there is one.
     measuring: Option<Measurement>,
     /// Time of the last bandwidth sample of the path.
     learnt: Instant,
@@ -100,11 +99,11 @@ struct Bandwidth {
 #[derive(Copy, Clone, Default, Debug)]
 struct Measurement {
     began: Option<Instant>,
-    /// Average that follows growth at once, bytes per second.
+    /// Average that follows growth at once, in bytes per second.
     rate: f64,
     /// Highest sample.
     highest: f64,
-    /// Samples since without growth.
+    /// Number of samples without growth since then.
     flat: u32,
 }
 
@@ -114,12 +113,12 @@ impl Bandwidth {
         Bandwidth { interval: DeliveryInterval::default(), rate: None, measuring, learnt: now }
     }
 
-    /// Bytes per second; 0 while nothing is known.
+    /// Bandwidth in bytes per second; 0 while it is unknown.
     fn known(&self) -> f64 {
         self.rate.or_else(|| Some(self.measuring?.rate)).unwrap_or(0.0)
     }
 
-    /// Takes a sample; whether it ends a measurement.
+    /// Takes a sample. Returns whether the sample ends a measurement.
     fn sample(&mut self, now: Instant, sample: RateSample, config: &WidestConfig) -> bool {
         let Some(m) = &mut self.measuring else {
             let rate = self.rate.get_or_insert(sample.rate);
@@ -144,7 +143,7 @@ impl Bandwidth {
         ends
     }
 
-    /// Begins a measurement if nothing was learnt for `refresh`.
+    /// Begins a measurement if there was no sample for the time `refresh`.
     fn refresh(&mut self, now: Instant, refresh: Option<Duration>) {
         let old = refresh.is_some_and(|age| now.saturating_since(self.learnt) >= age);
         if old && self.measuring.is_none() {
@@ -195,7 +194,7 @@ impl Widest {
         }
     }
 
-    /// The path for originals. A path whose measurement is not over is not compared.
+    /// Returns the path for originals. A path whose measurement has not ended is not compared.
     fn choose<'a>(&mut self, view: &View<'a>) -> Option<&'a PathView> {
         let usable = view.usable();
         let current = match self.widest.filter(|path| usable.contains(*path)) {
@@ -211,7 +210,8 @@ impl Widest {
         view.paths.get(widest.index())
     }
 
-    /// Choice while the widest path is full: a path that is being measured, otherwise as `spill` decides.
+    /// Returns the path to use while the widest path is full: a path that is being measured, otherwise the one that
+    /// `spill` selects.
     fn other<'a>(&self, view: &View<'a>) -> Option<&'a PathView> {
         let with_room = || view.usable_paths().filter(|p| p.has_room());
         let rtt = |p: &&PathView| (p.srtt.unwrap_or(Duration::MAX), p.id);

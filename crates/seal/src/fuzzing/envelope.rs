@@ -1,5 +1,5 @@
-//! Datagrams between two ends with a complete handshake, mixed with datagrams of an attacker who records
-//! everything.
+//! Datagrams between two ends that have completed a handshake. An attacker records everything and sends datagrams of
+//! its own.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -12,16 +12,17 @@ use crate::testing;
 
 /// Number of datagrams that the attacker keeps.
 const RECORDED: usize = 64;
-/// Bytes around the packet of a sealed datagram.
+/// Bytes that a sealed datagram has in addition to its packet.
 const AROUND: usize = 13 + 16;
-/// Work of a datagram of any length: the keys of six generations.
+/// Work that any datagram may cause, whatever its length. It covers the derivation of the keys of six generations.
 const KEYS: u64 = 6 << 10;
 
-/// The script has steps of four bytes: the action, and three parameters. Actions seal datagrams, and hand
-/// recorded ones over unchanged, again, late, changed, cut, to the other end or to another path; numbers and
-/// time may advance by large steps. An end accepts a datagram only if its peer sealed it, unchanged, on its
-/// path, once, while its number is recent. Anything else has no effect. The work of a datagram stays
-/// proportional to its bytes plus a few keys.
+/// The input is a script of steps. Each step has four bytes: one for the action, and three parameters. An action seals
+/// a datagram, or delivers a recorded one. A recorded datagram may be delivered unchanged, twice, late, changed,
+/// shortened, to the wrong end, or on the wrong path. Packet numbers and time may advance by large steps. An end
+/// accepts a datagram only under these conditions: its peer sealed it, it was not changed, it arrives on its own path
+/// and for the first time, and its number is recent. Any other datagram has no effect. The work for a datagram is at
+/// most proportional to its bytes, plus the derivation of a few keys.
 pub fn envelope(data: &[u8]) {
     let Some((&choice, steps)) = data.split_first() else { return };
     let mut run = Run::new(if choice & 1 == 0 { Cipher::Aes128Gcm } else { Cipher::ChaCha20Poly1305 });
@@ -51,19 +52,20 @@ struct Sealed {
     datagram: Vec<u8>,
 }
 
-/// Datagrams that an end must have taken on a path.
+/// The datagrams that an end must have accepted on a path.
 #[derive(Clone, Default)]
 struct Taken {
     highest: Option<u64>,
     numbers: BTreeSet<u64>,
-    /// Datagrams that the end had taken on all paths when it took the last one here; 0 while the path rests.
+    /// Number of datagrams that the end had accepted on all paths when it accepted the last one on this path; 0 while
+    /// the path has no keys.
     last: u64,
-    /// Highest number at the time when the path last rested.
+    /// Highest number that was accepted before the path last gave up its keys.
     rested: Option<u64>,
 }
 
 impl Taken {
-    /// Returns the result that a datagram of the peer must have.
+    /// Returns the result that a genuine datagram with this number must have.
     fn expects(&self, number: u64) -> Result<(), Discard> {
         if self.rested.is_some_and(|rested| number <= rested) {
             return Err(Discard::Replayed);
@@ -78,8 +80,8 @@ impl Taken {
     }
 }
 
-/// Counts a datagram that an end took on a path. If more paths are in use than an end has room for, the one
-/// used least recently rests.
+/// Counts a datagram that an end accepted on a path. If more paths are in use than an end has room for, the path that
+/// was used least recently gives up its keys.
 fn opened_on(taken: &mut [Taken], path: usize) {
     let last = taken.iter().map(|taken| taken.last).max().unwrap_or(0) + 1;
     let woke = core::mem::replace(&mut taken[path].last, last) == 0;
@@ -146,7 +148,7 @@ impl Run {
         assert_eq!(highest, self.taken[to][usize::from(sealed.path)].highest);
     }
 
-    /// Changes a byte of a datagram, or cuts or extends it.
+    /// Changes a byte of a datagram, shortens it or extends it, and delivers it.
     fn hand_over_changed(&mut self, which: u8, at: u8, change: u8) {
         let Some(sealed) = self.recorded.get(usize::from(which) % self.recorded.len().max(1)) else { return };
         let (to, path, mut datagram) = (1 - sealed.from, sealed.path, sealed.datagram.clone());
@@ -159,7 +161,7 @@ impl Run {
         self.refuse(to, path, &mut datagram);
     }
 
-    /// Hands a datagram to another path, or back to its sender.
+    /// Delivers a datagram on another path, or to its own sender.
     fn hand_over_elsewhere(&mut self, which: u8, path: u8, back: bool) {
         let Some(sealed) = self.recorded.get(usize::from(which) % self.recorded.len().max(1)) else { return };
         if !back && path == sealed.path {
@@ -178,8 +180,8 @@ impl Run {
         assert_eq!(keys.forged() - forged, u64::from(why == Discard::Forged));
     }
 
-    /// Advances an end's next number on a path by up to 4 generations beyond the last that its peer has
-    /// taken.
+    /// Advances an end's next number on a path, to at most 4 generations after the last number that its peer has
+    /// accepted.
     fn go_on(&mut self, from: usize, path: u8, generations: usize, by: u8) {
         let path = path % PATHS;
         let taken = self.taken[1 - from][usize::from(path)].highest.unwrap_or(0) >> 22;

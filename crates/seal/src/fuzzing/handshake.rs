@@ -1,5 +1,5 @@
-//! Handshakes between two senders and a receiver, mixed with datagrams of attackers who have the token but no
-//! key, and of others who have neither.
+//! Handshakes between two senders and a receiver. Attackers send datagrams too. Some of the attackers have the token
+//! but no key, and others have neither.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -18,11 +18,12 @@ use crate::identity::{Access, Grant, Peer, SecretKey, Token};
 use crate::keys::{Completed, HandshakeId};
 use crate::wire::{Kind, MESSAGE_1, MESSAGE_1_COOKIE, RouteBytes, handshake_header};
 
-/// Limit on handshakes begun, on open questions, and on datagrams on the return path.
+/// Maximum number of handshakes, of unanswered requests, and of datagrams from the receiver that are kept.
 const KEPT: usize = 8;
 /// Maximum number of steps of an input.
 const STEPS: usize = 256;
-/// Work of a datagram of any length: hashing for digests, cookies and the keys of an answer.
+/// Work that any datagram may cause, whatever its length. It covers the hashing for digests, cookies and the keys of an
+/// answer.
 const HASHED: u64 = 4 << 10;
 
 /// The script has steps of four bytes: the action, and three parameters. An admitted sender and one that is
@@ -55,7 +56,7 @@ pub fn handshake(data: &[u8]) {
 /// The receiver's answer to a handshake.
 struct Written {
     message: Vec<u8>,
-    /// `None` for a refusal: the receiver answered without its endpoint.
+    /// `None` if the sender was refused. The receiver then answered without its endpoint.
     keys: Option<Completed>,
     answer: Answer,
     packet: Vec<u8>,
@@ -135,7 +136,7 @@ impl Run {
         keep(&mut self.begun, begun);
     }
 
-    /// Hands message 1 of a handshake over from address `from`.
+    /// Delivers message 1 of a handshake from address `from`.
     fn hand_over(&mut self, which: u8, from: u8) {
         if let Some(n) = nth(&self.begun, which) {
             let message = self.begun[n].initiator.message().to_vec();
@@ -190,7 +191,7 @@ impl Run {
         }
     }
 
-    /// Answers a question, which may already be gone if `KEPT` later ones replaced it.
+    /// Answers a request. The request may no longer exist, because only the last `KEPT` requests are kept.
     fn answer(&mut self, which: u8, how: u8, length: u8) {
         let Some((number, asked)) = nth(&self.asked, which).and_then(|n| self.asked.remove(n)) else {
             return;
@@ -210,7 +211,7 @@ impl Run {
         keep(&mut self.wire, message);
     }
 
-    /// Hands a datagram of the receiver to the sender of a handshake.
+    /// Delivers a datagram of the receiver to the sender of a handshake.
     fn answered(&mut self, what: u8, which: u8) {
         if let Some(n) = nth(&self.wire, what) {
             let datagram = self.wire[n].clone();
@@ -253,7 +254,7 @@ impl Run {
         if to_sender { self.deliver(which, &datagram) } else { self.receive(change[0], &datagram) }
     }
 
-    /// Hands over arbitrary bytes after a valid beginning.
+    /// Delivers arbitrary bytes after a valid beginning.
     fn forged(&mut self, from: u8, byte: u8, length: u8, signed: bool) {
         let mut datagram = vec![byte; if length & 1 == 0 { MESSAGE_1 } else { usize::from(length) * 5 }];
         let begin = [&handshake_header(Kind::Message1, [byte; 8])[..], &self.peer.token.id().0].concat();
@@ -264,7 +265,7 @@ impl Run {
         self.receive(from, &datagram);
     }
 
-    /// Hands over a retry that the receiver did not write.
+    /// Delivers a retry that the receiver did not write.
     fn retry(&mut self, which: u8, cookie: u8, signed: bool) {
         let Some(begun) = nth(&self.begun, which).and_then(|n| self.begun.get_mut(n)) else { return };
         let header = handshake_header(Kind::Retry, begun.initiator.id());

@@ -1,5 +1,5 @@
-//! Targets of the fuzzers and of the tests over their corpus. Each function reads any input as a script, and
-//! panics if a property does not hold.
+//! Entry points for the fuzzers, and for the tests that run the fuzzers' saved inputs. Each function accepts any input,
+//! reads it as a script of actions, and panics if a required property does not hold.
 
 mod envelope;
 mod handshake;
@@ -12,8 +12,7 @@ pub use sessions::seal_sessions;
 /// Work that a byte of a datagram may cause.
 const PER_BYTE: u64 = 8;
 
-/// Runs `act` for a datagram of `len` bytes. Panics if its work exceeds `always` plus the allowance for these
-/// bytes.
+/// Runs `act` for a datagram of `len` bytes. Panics if it did more work than `always` plus [`PER_BYTE`] for each byte.
 fn bounded<T>(len: usize, always: u64, act: impl FnOnce() -> T) -> T {
     let before = strandcast_proto::work::done();
     let result = act();

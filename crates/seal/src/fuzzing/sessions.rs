@@ -1,5 +1,5 @@
-//! A receiver and two senders. The input decides which datagrams are delivered, changed, repeated or sent
-//! from foreign addresses, while NATs drop their mappings.
+//! A receiver and two senders. The input decides which datagrams are delivered, changed, repeated, or sent from
+//! addresses of other hosts, and when a NAT drops its mappings.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -21,13 +21,13 @@ use crate::endpoint::SealedEndpoint;
 use crate::identity::{Access, Grant, Peer, PublicKey, SecretKey, Token};
 use crate::wire::Kind;
 
-/// Limits: steps of an input, datagrams under way, and datagrams that an attacker has recorded.
+/// Limits: steps per input, datagrams in transit, and datagrams that an attacker has recorded.
 const STEPS: usize = 200;
 const FLYING: usize = 64;
 const RECORDED: usize = 64;
 /// Uplinks of each sender.
 const UPLINKS: usize = 2;
-/// Work of a datagram of any length, and of a handshake message.
+/// Work that a datagram, and a handshake message, may cause, whatever its length.
 const OPENED: u64 = 16 << 10;
 const KEYED: u64 = 64 << 10;
 const RECEIVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 9899);
@@ -94,7 +94,7 @@ fn address(net: u8, host: u8, port: u16) -> SocketAddr {
     SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, net, 0, host)), port)
 }
 
-/// Returns the byte at an offset of a sender's stream.
+/// Returns the byte at position `at` of a sender's stream.
 fn byte(sender: usize, at: usize) -> u8 {
     (at * 131 + (at >> 8) * 7) as u8 ^ (0x55 * sender as u8)
 }
@@ -244,7 +244,7 @@ impl Harness {
         matches!(address.ip(), IpAddr::V4(ip) if ip.octets()[1] < 100)
     }
 
-    /// Takes the output and the events of the endpoints.
+    /// Reads the output and the events of all endpoints.
     fn pump(&mut self) {
         for n in 0..3 {
             let mut buf = Vec::new();
@@ -285,7 +285,7 @@ impl Harness {
         }
     }
 
-    /// Reads data and compares them with the sent ones.
+    /// Reads the received data and compares them with the sent data.
     fn read(&mut self) {
         for (id, read) in &mut self.received {
             let peer = self.ends[0].peer(*id);

@@ -1,4 +1,4 @@
-//! Retry cookies: bound to an address and a message.
+//! Retry cookies. A cookie is valid for one address and one message only.
 
 use core::net::SocketAddr;
 
@@ -10,10 +10,10 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use super::message::mac;
 use crate::wire::COOKIE;
 
-/// Time for which a secret makes cookies. Such cookies are accepted for the same time again.
+/// Time for which a secret is used to make cookies. Its cookies stay valid for the same time after that.
 const LIFETIME: Duration = Duration::from_secs(60);
 
-/// Makes and checks cookies without storing them.
+/// Makes and checks cookies, without storing any of them.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(super) struct Cookies {
     current: [u8; 32],
@@ -28,7 +28,8 @@ impl Cookies {
         Cookies { current: [0; 32], previous: [0; 32], renew_at: None }
     }
 
-    /// Returns the cookie that a sender at `from` must repeat in the message with this digest.
+    /// Returns the cookie for a sender at `from`. The sender must send its message again with this cookie; `digest`
+    /// identifies the message.
     pub fn make(
         &mut self,
         now: Instant,

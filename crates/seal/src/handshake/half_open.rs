@@ -1,4 +1,4 @@
-//! Handshakes of other hosts that no datagram has confirmed.
+//! Handshakes of other hosts that no datagram has confirmed yet.
 
 use core::net::SocketAddr;
 
@@ -12,9 +12,9 @@ use crate::wire::RouteBytes;
 
 /// Maximum number of half-open handshakes.
 pub(crate) const MOST: usize = 256;
-/// Time for which a handshake may be half open. An initiator's first datagram arrives a round trip after its
-/// message 1, and the initiator waits for an answer for twelve seconds. The table does not have enough places
-/// for more: above 17 handshakes per second it is full, and each new handshake replaces another.
+/// Time for which a handshake may be half open. An initiator's first datagram arrives one round trip after its message
+/// 1, and the initiator waits up to twelve seconds for an answer. The table is full above 17 handshakes per second.
+/// Each new handshake then replaces another one.
 pub(super) const LIFETIME: Duration = Duration::from_secs(15);
 
 /// Number of a half-open handshake of one responder. Numbers are not used again.
@@ -33,7 +33,7 @@ pub(super) struct Pending {
 
 pub(super) enum State {
     Asked(Box<Pending>),
-    /// Message 2, for repetitions of message 1.
+    /// Message 2, which is sent again when message 1 is repeated.
     Answered(Vec<u8>),
 }
 
@@ -43,13 +43,13 @@ struct Entry {
     until: Instant,
     /// Source of message 1 and destination of message 2.
     from: SocketAddr,
-    /// True if message 2 also went to other addresses.
+    /// True if message 2 was also sent to other addresses.
     elsewhere: bool,
     state: State,
 }
 
-/// A table of fixed size. In a full table a new handshake replaces a random one, so no sender can target
-/// another sender's handshake.
+/// A table of fixed size. If it is full, a new handshake replaces a random one, so that no sender can remove the
+/// handshake of a chosen other sender.
 #[derive(Default)]
 pub(super) struct HalfOpen {
     entries: Vec<Entry>,
@@ -58,7 +58,7 @@ pub(super) struct HalfOpen {
 }
 
 impl HalfOpen {
-    /// Returns the handshake of the message with this digest, which arrived again from `from`: message 2 goes
+    /// Returns the handshake of the message with this digest, which has arrived again, from `from`. Message 2 is sent
     /// there as well.
     pub fn again(&mut self, digest: u64, from: SocketAddr) -> Option<&State> {
         let entry = self.entries.iter_mut().find(|e| e.digest == digest)?;
@@ -66,7 +66,7 @@ impl HalfOpen {
         Some(&entry.state)
     }
 
-    /// Returns whether message 2 went to `to` and nowhere else.
+    /// Returns whether message 2 was sent to `to` and to no other address.
     pub fn proves(&self, slot: Slot, to: SocketAddr) -> bool {
         let entry = self.entries.iter().find(|e| e.slot == slot);
         entry.is_some_and(|e| e.from == to && !e.elsewhere && matches!(e.state, State::Answered(_)))
@@ -115,7 +115,7 @@ impl HalfOpen {
         self.entries.iter().map(|e| e.until).min()
     }
 
-    /// Returns a handshake that was dropped since the last call and not removed by its owner.
+    /// Returns a handshake that was dropped since the last call, unless its owner removed it.
     pub fn poll_forgotten(&mut self) -> Option<Slot> {
         self.forgotten.pop()
     }

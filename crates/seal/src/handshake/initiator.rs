@@ -1,4 +1,4 @@
-//! The side that connects.
+//! The initiator's side of a handshake: the side that connects.
 
 use strandcast_proto::seeds::Random;
 
@@ -10,8 +10,8 @@ use crate::identity::{Peer, SecretKey};
 use crate::keys::{Completed, HandshakeId};
 use crate::wire::{COOKIE, Datagram, Malformed, RouteBytes};
 
-/// Retries of one handshake that are answered at once. The limit bounds the datagrams that an attacker with
-/// the token can cause. Cookies are bound to addresses, so each path needs its own.
+/// Number of retries of one handshake that are answered at once. It limits the number of datagrams that an attacker
+/// with the token can make this side send. A cookie is valid for one address, so each path needs its own.
 const AT_ONCE: u32 = 32;
 
 /// Reason why a handshake could not begin, or why a datagram does not answer it.
@@ -20,13 +20,13 @@ pub(crate) enum HandshakeError {
     /// The SCTP packet doesn't fit into message 1.
     #[error("a packet of more than {} bytes does not fit into message 1", super::message::MOST_1)]
     TooLong,
-    /// The peer's key has a small order; no generated key has.
+    /// The peer's key is a point of small order. A generated key never is.
     #[error("the peer's key is not a valid key")]
     BadKey,
     /// The datagram is not message 2 of this handshake.
     #[error("not an answer to this handshake")]
     NotOurs,
-    /// Message 2 of another version.
+    /// The datagram is a message 2 of another version.
     #[error("an answer of another version")]
     Version,
     /// The MAC is wrong: the sender does not have the token.
@@ -40,8 +40,8 @@ pub(crate) enum HandshakeError {
     Malformed,
 }
 
-/// The initiator's end of a handshake. Its owner repeats message 1, with the same bytes until a retry changes
-/// the cookie.
+/// The initiator's side of one handshake. Its owner repeats message 1. The bytes of message 1 stay the same until a
+/// retry brings a new cookie.
 pub(crate) struct Initiator {
     noise: Noise,
     message: Message1,
@@ -52,8 +52,7 @@ pub(crate) struct Initiator {
 }
 
 impl Initiator {
-    /// Begins a handshake with `peer`; message 1 carries `packet`. Without `route` the handshake draws its route
-    /// bytes.
+    /// Begins a handshake with `peer`. Message 1 carries `packet`. If `route` is `None`, random route bytes are used.
     ///
     /// # Errors
     /// [`HandshakeError::TooLong`], [`HandshakeError::BadKey`].
@@ -92,8 +91,8 @@ impl Initiator {
         self.message.bytes()
     }
 
-    /// Handles a retry. Returns true if message 1 has a new cookie and should be sent at once to the source
-    /// of the retry; after [`AT_ONCE`] retries a new cookie waits for the next repetition.
+    /// Handles a retry. Returns true if message 1 has a new cookie and should be sent at once to the source of the
+    /// retry. After [`AT_ONCE`] retries, a new cookie is sent only with the next repetition of message 1.
     pub fn on_retry(&mut self, datagram: &[u8]) -> bool {
         let Ok(Datagram::Retry { initiator, cookie, signed }) = Datagram::parse(datagram) else {
             return false;
@@ -109,7 +108,8 @@ impl Initiator {
     /// Reads message 2 and returns keys, answer, and the SCTP packet that it carries.
     ///
     /// # Errors
-    /// The datagram does not answer this handshake. A later one still may: forged answers change nothing.
+    /// The datagram does not answer this handshake. A later datagram may still do so, because a forged answer changes
+    /// nothing.
     pub fn read(&mut self, datagram: &[u8]) -> Result<(Completed, Answer, Vec<u8>), HandshakeError> {
         let (noise, signed) = match Datagram::parse(datagram) {
             Ok(Datagram::Message2 { initiator, noise, signed }) if initiator == self.id => (noise, signed),

@@ -1,4 +1,4 @@
-//! Limits on the handshakes that other hosts can make a responder compute.
+//! Limits the number of handshakes that other hosts can make a responder compute.
 
 use core::hash::Hasher as _;
 use core::net::IpAddr;
@@ -9,21 +9,23 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::seen::Seen;
 
-/// Burst of handshakes before cookies are demanded, as time at the rate of that limit.
+/// Length of the burst of handshakes that is allowed before cookies are required, as a time at the `cookies` rate.
 const DEPTH: Duration = Duration::from_secs(1);
-/// Maximum burst of handshakes, as time at the ceiling rate. A burst delays everything else.
+/// Length of the largest allowed burst of handshakes, as a time at the `ceiling` rate. During such a burst, everything
+/// else must wait.
 const CEILING_DEPTH: Duration = Duration::from_millis(500);
-/// Reciprocal of the largest share of a receiver's time that handshakes may take, on a machine of any speed.
+/// Handshakes may take at most 1/`PARTS` of a receiver's time, on a fast machine and on a slow one.
 const PARTS: u32 = 4;
-/// Tables of source weights, and entries per table. A source has one entry in each table and counts as light
-/// as its lightest entry. If 2000 other sources weigh something, one source of 6000 shares all of its
-/// entries.
+/// Number of tables with weights of sources, and entries per table. A source has one entry in each table, and its
+/// weight is the smallest of its entries. If 2000 other sources have a weight above 0, about one source in 6000 shares
+/// all of its entries with them.
 const TABLES: usize = 4;
 const ENTRIES: usize = 1 << 14;
-/// Weight of a handshake, and maximum that the weights count.
+/// Weight that one handshake adds, and the maximum weight of an entry.
 const WEIGHT: u8 = 4;
 const HEAVIEST: u8 = 16;
-/// Tokens that sources without an earlier session leave untouched at any weight, as time.
+/// Part of the burst that is reserved for sources which have opened a session before, as a time. Other sources cannot
+/// use it, whatever their weight is.
 const FOR_KNOWN: Duration = Duration::from_millis(60);
 /// Interval at which weights are halved.
 const HALVING: Duration = Duration::from_secs(4);
@@ -45,26 +47,26 @@ impl Bucket {
         self.full_at.saturating_since(now) + self.cost + reserve <= self.depth
     }
 
-    /// Takes a token, or the rest of one.
+    /// Takes one token, or what is left of one.
     fn take(&mut self, now: Instant) {
         self.full_at = (self.full_at.max(now) + self.cost).min(now + self.depth);
     }
 
-    /// Takes tokens worth `time`, even more than the bucket holds, up to one further bucket.
+    /// Takes tokens worth `time`. The bucket may go into debt, by at most its own size.
     fn owe(&mut self, now: Instant, time: Duration) {
         self.full_at = (self.full_at.max(now) + time).min(now + 2 * self.depth);
     }
 }
 
-/// Admits handshakes up to a ceiling. Up to half of the burst is kept for sources with few recent handshakes,
-/// so frequent sources get the remainder, or everything without competition. An eighth of the burst is
-/// kept for sources that have opened a session before. The responder cannot distinguish unknown sources, so a
-/// flood from more prefixes than a few seconds of handshakes takes its share of the rest.
+/// Admits handshakes up to a maximum rate. Up to half of the burst is reserved for sources with few recent handshakes.
+/// Sources with many handshakes share the rest, or get everything if no other source asks. An eighth of the burst is
+/// reserved for sources that have opened a session before. The responder cannot tell an unknown genuine sender from an
+/// attacker. So a flood from very many address prefixes takes its share of the part that is not reserved.
 pub(super) struct Load {
     cookies: Bucket,
     ceiling: Bucket,
     key: u64,
-    /// `TABLES` tables in sequence, allocated under the first load.
+    /// `TABLES` tables one after the other. The memory is allocated when the load first becomes high.
     weights: Box<[u8]>,
     halve_at: Instant,
     /// Sources from which sessions were opened.
@@ -72,8 +74,8 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// A limiter with two rates in handshakes per second: above `cookies`, senders must prove their
-    /// addresses; above `ceiling`, handshakes are refused.
+    /// A limiter with two rates in handshakes per second. Above the rate `cookies`, senders must prove their addresses.
+    /// Above the rate `ceiling`, handshakes are refused.
     pub fn new(cookies: u32, ceiling: u32, random: &mut Random) -> Self {
         Load {
             cookies: Bucket::new(cookies, DEPTH),
@@ -90,7 +92,7 @@ impl Load {
         !self.cookies.has(now, Duration::ZERO)
     }
 
-    /// Returns whether to compute a handshake for `source`, and counts it.
+    /// Returns whether to compute a handshake for `source`. If so, the handshake is counted.
     pub fn admit(&mut self, now: Instant, source: IpAddr) -> bool {
         self.halve(now);
         let places = self.places(source);
@@ -111,8 +113,8 @@ impl Load {
         true
     }
 
-    /// Reports the time that admitted handshakes took by the driver's clock, until `now`. Time beyond their
-    /// share is taken from later handshakes.
+    /// Reports how long the admitted handshakes took, by the driver's clock, up to `now`. If they took more than their
+    /// share of the time, fewer handshakes are admitted later.
     pub fn took(&mut self, now: Instant, handshakes: u32, time: Duration) {
         self.ceiling.owe(now, (time * PARTS).saturating_sub(self.ceiling.cost * handshakes));
     }
@@ -133,7 +135,7 @@ impl Load {
         self.known.insert(hash, random);
     }
 
-    /// Returns a place in each table.
+    /// Returns the position of a source in each table.
     fn places(&self, source: IpAddr) -> [usize; TABLES] {
         let hash = self.hash(source);
         core::array::from_fn(|table| table * ENTRIES + (hash >> (16 * table)) as usize % ENTRIES)
@@ -147,7 +149,7 @@ impl Load {
     }
 }
 
-/// Prefix in which one attacker may have many addresses: /24 of IPv4, /48 of IPv6.
+/// The prefix of an address: /24 for IPv4, /48 for IPv6. One attacker may have all addresses with the same prefix.
 fn prefix(a: IpAddr) -> u128 {
     match a.to_canonical() {
         IpAddr::V4(a) => 1 << 100 | u128::from(a.to_bits() >> 8),

@@ -1,4 +1,5 @@
-//! Layout of a handshake's messages, in the clear and inside Noise's payloads (docs/adr/0017-sealed-datagrams.md).
+//! The layout of the messages of a handshake: the unencrypted fields, and the fields inside Noise's payloads
+//! (docs/adr/0017-sealed-datagrams.md).
 
 use ring::hmac;
 use strandcast_proto::work;
@@ -16,9 +17,9 @@ pub(crate) const MOST_1: usize = PAYLOAD_1 - FIELDS_1;
 /// Maximum size of an SCTP packet in message 2, in bytes.
 pub(crate) const MOST_2: usize = wire::MAX_MESSAGE_2 - HANDSHAKE_HEADER - NOISE_2 - FIELDS_2 - MAC;
 
-/// Bytes that Noise adds to the payload of message 1: an ephemeral key, an encrypted static key, a tag.
+/// Bytes that Noise adds to the payload of message 1: an ephemeral key, an encrypted static key and a tag.
 const NOISE_1: usize = 32 + 48 + 16;
-/// Bytes that Noise adds to the payload of message 2: an ephemeral key, a tag.
+/// Bytes that Noise adds to the payload of message 2: an ephemeral key and a tag.
 const NOISE_2: usize = 32 + 16;
 /// Bytes of the payload of message 1, padding included.
 const PAYLOAD_1: usize = wire::MESSAGE_1_COOKIE - wire::MESSAGE_1_CLEAR - NOISE_1;
@@ -26,7 +27,7 @@ const PAYLOAD_1: usize = wire::MESSAGE_1_COOKIE - wire::MESSAGE_1_CLEAR - NOISE_
 const FIELDS_1: usize = 1 + 1 + 16 + 2;
 /// Bytes of the fields of message 2: cipher, answer, route bytes, length of the packet.
 const FIELDS_2: usize = 1 + 1 + 2 + 2;
-/// Flag of message 1 that names a handshake to continue.
+/// Flag in message 1: the message names a handshake to continue.
 const CONTINUES: u8 = 1;
 
 /// The responder's answer, which accompanies the SCTP packet.
@@ -56,12 +57,13 @@ pub(super) fn mac(key: &[u8; 32], parts: &[&[u8]]) -> [u8; MAC] {
     out
 }
 
-/// Returns whether the author of a message has `token`. Takes the same time for all messages of one length.
+/// Returns whether the author of a message has `token`. The time of this check depends only on the length of the
+/// message.
 pub(super) fn authentic(token: &Token, message: &Signed<'_>) -> bool {
     mac(token.mac_key(), &[message.covered]).ct_eq(message.mac).into()
 }
 
-/// Writes the MAC at the end of `message`, as any host with the token can.
+/// Writes the MAC at the end of `message`. Any host with the token can do this.
 #[cfg(any(test, feature = "testing"))]
 pub(crate) fn sign(message: &mut [u8], token: &Token) {
     if let Some((covered, sent)) = message.split_last_chunk_mut::<MAC>() {
@@ -69,11 +71,11 @@ pub(crate) fn sign(message: &mut [u8], token: &Token) {
     }
 }
 
-/// Message 1 while it is written: first the clear fields, then Noise's part, then the MAC.
+/// Message 1 while it is being written: first the unencrypted fields, then Noise's part, then the MAC.
 pub(super) struct Message1(Box<[u8; MESSAGE_1]>);
 
 impl Message1 {
-    /// Message 1 with the clear fields alone.
+    /// Message 1 that contains only the unencrypted fields.
     pub fn new(id: [u8; 8], token: TokenId) -> Self {
         let mut bytes = Box::new([0; MESSAGE_1]);
         bytes[..HANDSHAKE_HEADER].copy_from_slice(&handshake_header(Kind::Message1, id));
@@ -105,7 +107,7 @@ impl Message1 {
     }
 }
 
-/// Writes message 2; `noise` writes its part to the beginning of a buffer and returns its length.
+/// Writes message 2. `noise` writes its part to the beginning of a buffer and returns the length of that part.
 pub(super) fn message_2(
     id: [u8; 8],
     token: &Token,
@@ -173,7 +175,7 @@ impl<'a> Asking<'a> {
 pub(super) struct Answering<'a> {
     pub cipher: Cipher,
     pub answer: Answer,
-    /// Route bytes of datagrams towards the responder from now on.
+    /// Route bytes of all datagrams to the responder from now on.
     pub route: RouteBytes,
     pub packet: &'a [u8],
 }

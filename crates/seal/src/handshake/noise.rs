@@ -1,10 +1,10 @@
-//! Noise by snow: pattern, prologue, randomness from seeded streams.
+//! Noise, computed by the crate `snow`. This module sets the pattern and the prologue, and it gives each handshake
+//! randomness from seeded streams.
 //!
-//! Secrets that are derived here and kept by the seal are wiped when they are dropped. The following are not
-//! wiped: the state that snow holds during a handshake and leaves in memory afterwards (its copies of the
-//! pre-shared key, the chaining key, the hash, the two keys of its split), ring's expanded keys of
-//! ChaCha20-Poly1305 and of HMAC-SHA-256, the hash states of HKDF, seeds and generators of randomness, and
-//! copies on the stack. `SECURITY.md` gives the reasons.
+//! The seal overwrites its own derived secrets when they are dropped. The following are not overwritten: the state of
+//! snow during a handshake, which stays in memory afterwards (its copies of the pre-shared key, the chaining key, the
+//! hash, and the two keys of its split); ring's expanded keys of ChaCha20-Poly1305 and of HMAC-SHA-256; the hash states
+//! of HKDF; the seeds and generators of randomness; and copies on the stack. `SECURITY.md` gives the reasons.
 
 use snow::params::{CipherChoice, DHChoice, HashChoice};
 use snow::resolvers::{CryptoResolver, RingResolver};
@@ -22,8 +22,8 @@ use crate::wire::RouteBytes;
 const PATTERN: &str = "Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s";
 const LABEL: &[u8] = b"strandcast seal";
 
-/// A separate random stream for one handshake. Later draws from `random` reveal nothing about earlier ones,
-/// so a handshake's ephemeral key cannot be computed again from the remaining state.
+/// A separate random stream for one handshake. The later output of `random` reveals nothing about its earlier output.
+/// So a handshake's ephemeral key cannot be computed from the state that remains.
 pub(super) fn child(random: &mut Random) -> Random {
     let mut next = || {
         let mut key = [0; 32];
@@ -35,14 +35,14 @@ pub(super) fn child(random: &mut Random) -> Random {
     child
 }
 
-/// Noise refused a message or a key: forged, malformed, or a key of small order.
+/// Noise refused a message or a key. The message is forged or malformed, or the key is a point of small order.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) struct Refused;
 
-/// One end of one handshake.
+/// One side of one handshake.
 pub(super) struct Noise(HandshakeState);
 
-/// End of a handshake.
+/// The role of this side in a handshake.
 pub(super) enum Role<'a> {
     /// The side that connects, to the owner of a key.
     Initiator(&'a PublicKey),
@@ -50,7 +50,7 @@ pub(super) enum Role<'a> {
 }
 
 impl Noise {
-    /// One end of a handshake. `clear` holds the fields of message 1 before Noise's part.
+    /// One side of one handshake. `clear` contains the fields of message 1 that come before Noise's part.
     pub fn new(
         role: &Role<'_>,
         local: &SecretKey,
@@ -80,9 +80,8 @@ impl Noise {
         self.0.write_message(payload, out).map_err(|_| Refused)
     }
 
-    /// Reads the next message into `payload`, which must be at least as long as the message, and returns the
-    /// payload's length. After an error another message can be read: snow restores its mixed state, and
-    /// everything else is overwritten.
+    /// Reads the next message, writes its payload to `payload` and returns the payload's length. `payload` must be at
+    /// least as long as the message. After an error, another message can be read, because snow restores its state.
     pub fn read(&mut self, message: &[u8], payload: &mut [u8]) -> Result<usize, Refused> {
         self.0.read_message(message, payload).map_err(|_| Refused)
     }
@@ -92,7 +91,8 @@ impl Noise {
         self.0.get_remote_static()?.try_into().ok().map(PublicKey)
     }
 
-    /// The keys of a handshake whose messages were all written and read. `route`: those of message 2.
+    /// The keys of a handshake. All of its messages must have been written and read. `route` are the route bytes of
+    /// message 2.
     pub fn completed(&mut self, cipher: Cipher, route: RouteBytes) -> Option<Completed> {
         if !self.0.is_handshake_finished() {
             return None;

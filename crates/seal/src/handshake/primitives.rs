@@ -1,4 +1,5 @@
-//! Primitives of the handshake for snow: X25519 (RFC 7748) and BLAKE2s (RFC 7693). The cipher is ring's.
+//! The primitives that snow needs for the handshake: X25519 (RFC 7748) and BLAKE2s (RFC 7693). The cipher comes from
+//! ring.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -20,8 +21,8 @@ impl DhCount {
     }
 }
 
-/// X25519 with a counter. The function refuses keys of small order (RFC 7748 section 6.1), with which any host could
-/// claim a static key that it does not have. The private key is wiped when it is dropped.
+/// X25519 with a counter of its operations. It refuses keys of small order (RFC 7748 section 6.1), because with such a
+/// key any host could claim a static key that it does not own. The private key is overwritten when it is dropped.
 pub(super) struct X25519 {
     private: Zeroizing<[u8; 32]>,
     public: [u8; 32],
@@ -80,7 +81,7 @@ impl types::Dh for X25519 {
     }
 }
 
-/// BLAKE2s with 32 bytes of hash.
+/// BLAKE2s with a hash of 32 bytes.
 #[derive(Default)]
 pub(super) struct Blake2s(Blake2s256);
 

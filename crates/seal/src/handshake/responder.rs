@@ -1,4 +1,4 @@
-//! The responder's end: half-open handshakes in a fixed table, and cookies under load.
+//! The responder's side of a handshake: a table of fixed size for half-open handshakes, and cookies under high load.
 
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::seeds::Random;
@@ -24,9 +24,9 @@ pub(crate) struct Limits {
     pub ciphers: Ciphers,
     /// Handshakes per second above which senders have to prove their addresses.
     pub cookies: u32,
-    /// Most handshakes per second.
+    /// Maximum number of handshakes per second.
     pub ceiling: u32,
-    /// Route bytes of each message 2; `None`: those of message 1.
+    /// Route bytes of each message 2. `None`: the route bytes of message 1 are used.
     pub route: Option<RouteBytes>,
 }
 
@@ -47,11 +47,11 @@ pub enum HandshakeDrop {
     UnknownToken,
     /// The MAC is wrong: the sender does not have the token.
     BadMac,
-    /// The message was read a moment ago and is being answered.
+    /// The message was already read and is waiting for its answer.
     Unanswered,
     /// The message was answered before.
     Seen,
-    /// More handshakes arrived than are computed per second.
+    /// More handshakes arrived than this side computes per second.
     Overloaded,
     /// Noise refused the message: it is for another receiver, or forged by a host with the token.
     Forged,
@@ -68,11 +68,11 @@ pub struct HandshakeCounts {
     dropped: [u64; 10],
     /// Messages 1 of senders that may connect.
     pub asked: u64,
-    /// Answers sent again, to repeated messages.
+    /// Answers that were sent again, because message 1 was repeated.
     pub repeated: u64,
-    /// Retries: senders that must prove their addresses.
+    /// Retries sent to senders that must prove their addresses.
     pub retries: u64,
-    /// Senders that received the answer that they may not connect.
+    /// Senders that got the answer "refused", because they may not connect.
     pub refused: u64,
 }
 
@@ -82,7 +82,7 @@ impl HandshakeCounts {
         self.dropped[why as usize]
     }
 
-    /// Number of datagrams; each is counted once.
+    /// Total number of datagrams. Each is counted once.
     pub fn all(&self) -> u64 {
         self.dropped.iter().sum::<u64>() + self.asked + self.repeated + self.retries + self.refused
     }
@@ -95,14 +95,14 @@ pub(crate) enum Outcome {
     Dropped(#[cfg_attr(not(test), expect(dead_code, reason = "tests ask why"))] HandshakeDrop),
     /// [`Responder::output`] should be sent to the source of the datagram.
     Send,
-    /// [`Responder::output`] should be sent: a refusal for the owner of this key.
+    /// [`Responder::output`] should be sent. It is the answer that the owner of this key may not connect.
     Refused(PublicKey),
     /// An admitted sender's request, which [`Responder::answer`] answers.
     Asked(Asked),
 }
 
-/// Message 1 of an admitted sender. The message may repeat an old recording, so it has no further effect until a
-/// datagram opens under the handshake's keys.
+/// Message 1 of an admitted sender. It may be an old message that an attacker recorded. So it has no further effect
+/// until an authentic datagram arrives under the handshake's keys.
 #[derive(Debug)]
 pub(crate) struct Asked {
     /// Number of the half-open handshake.
@@ -122,7 +122,7 @@ pub(crate) struct Responder {
     local: SecretKey,
     limits: Limits,
     random: Random,
-    /// Key of the message digests, so that no peer can compute them.
+    /// Key of the message digests. Because of it, no peer can compute the digests.
     digest_key: [u8; 32],
     half_open: HalfOpen,
     seen: Seen,
@@ -165,7 +165,7 @@ impl Responder {
         })
     }
 
-    /// Makes all decisions that precede a computation with X25519 keys.
+    /// Makes all checks that come before a computation with X25519 keys.
     fn admit(
         &mut self,
         now: Instant,
@@ -249,8 +249,8 @@ impl Responder {
         Ok(Outcome::Asked(Asked { slot, remote, token: grant.token.id(), continues, packet }))
     }
 
-    /// Reports the time that reading and answering took since the last call. A machine on which handshakes
-    /// take longer computes fewer of them.
+    /// Reports the time that reading and answering took since the last call. A slow machine computes fewer handshakes
+    /// per second.
     pub fn took(&mut self, now: Instant, time: Duration) {
         match core::mem::take(&mut self.admitted) {
             0 => {}
@@ -263,9 +263,9 @@ impl Responder {
         &self.output
     }
 
-    /// Answers a handshake. Message 2 carries `packet` and goes to the source of message 1. The keys are
-    /// valid for [`Answer::New`] and [`Answer::Continued`] only. Returns `None` if the handshake was dropped
-    /// or already answered, or if the packet is too long, which drops the handshake.
+    /// Answers a handshake. Message 2 carries `packet` and is sent to the source of message 1. The keys are valid only
+    /// for [`Answer::New`] and [`Answer::Continued`]. Returns `None` if the handshake was dropped or was already
+    /// answered, or if the packet is too long. A packet that is too long also drops the handshake.
     pub fn answer(&mut self, slot: Slot, answer: Answer, packet: &[u8]) -> Option<(Completed, &[u8])> {
         let pending = match self.half_open.get_mut(slot)? {
             State::Asked(pending) => pending,
@@ -283,8 +283,8 @@ impl Responder {
         }
     }
 
-    /// Returns whether message 2 went to `to` and nowhere else, so that a peer with its keys has proven to
-    /// receive there. A repeated message 1 is answered at its own source.
+    /// Returns whether message 2 was sent to `to` and to no other address. In that case, a peer that has its keys
+    /// receives at `to`. A repeated message 1 is answered at the address that it came from.
     pub fn proves(&self, slot: Slot, to: &FourTuple) -> bool {
         self.half_open.proves(slot, to.remote)
     }
@@ -294,7 +294,7 @@ impl Responder {
         self.load.remember(from.remote.ip(), &mut self.random);
     }
 
-    /// Removes a half-open handshake: its first datagram was opened, or it will not be answered.
+    /// Removes a half-open handshake, because its first datagram has arrived or because it will not be answered.
     pub fn close(&mut self, slot: Slot) {
         self.half_open.remove(slot);
     }

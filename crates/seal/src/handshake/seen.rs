@@ -1,4 +1,5 @@
-//! Earlier messages and sources: answered messages, and addresses from which sessions were opened.
+//! A memory of earlier messages and sources: messages that were answered, and addresses from which sessions were
+//! opened.
 
 use strandcast_proto::seeds::Random;
 
@@ -7,13 +8,13 @@ const SETS: usize = 2048;
 /// Digests per set.
 const WAYS: usize = 4;
 
-/// Remembers digests in 64 KiB. For messages 1, an observer who recorded some cannot cause a second
-/// Diffie–Hellman with the same message. Digests are keyed, so no sender chooses which of them are replaced;
-/// in a full set a random one is.
+/// Remembers digests in 64 KiB. For messages 1, this prevents an attacker who recorded a message from causing a second
+/// Diffie–Hellman computation with it. The digests depend on a secret key, so no sender can choose which of them are
+/// replaced. If a set is full, a random digest of it is replaced.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// Sets, allocated with the first digest. Zero marks an empty place, so the one digest in 2^64 that is
-    /// zero counts as seen from the beginning.
+    /// The sets. They are allocated with the first digest. Zero marks an empty place. So a digest that is zero counts
+    /// as seen from the beginning, which is one digest in 2^64.
     sets: Box<[[u64; WAYS]]>,
 }
 

@@ -7,8 +7,8 @@ use crate::net::{Agent, AgentOutput, Body, Datagram, Framing, Outgoing, Packet, 
 use crate::tcp::{Config, Receiver, Sender};
 use crate::traffic::{BackgroundEvent, BackgroundSource, Via};
 
-/// Sends the packets of the source. The TCP connection drops its unsent backlog at each draw of the load; UDP
-/// packets leave at once.
+/// Sends the packets of a source of background load. The TCP connection drops its unsent backlog at each draw of the
+/// load; UDP packets leave at once.
 #[derive(Debug)]
 pub struct BackgroundSender {
     source: BackgroundSource,

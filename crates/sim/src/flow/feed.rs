@@ -23,13 +23,13 @@ pub enum Feed {
     Timed {
         /// Source of the messages.
         source: Box<dyn Source>,
-        /// The next one.
+        /// Next message of the source.
         next: Option<Emission>,
     },
 }
 
 impl Feed {
-    /// Messages of `source` at their times.
+    /// Feeds the messages of `source` at their times.
     pub fn timed(mut source: Box<dyn Source>) -> Self {
         let next = source.next();
         Feed::Timed { source, next }
@@ -56,7 +56,7 @@ impl Feed {
         }
     }
 
-    /// Time of the next message, if the source and not the transport decides.
+    /// Time of the next message, if the source decides about it instead of the transport.
     pub fn next_at(&self) -> Option<Instant> {
         match self {
             Feed::Timed { next, .. } => next.map(|emission| emission.at),

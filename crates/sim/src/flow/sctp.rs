@@ -32,7 +32,7 @@ pub fn message_number(data: &[u8]) -> Option<u64> {
 /// A path that joins or leaves during the flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathPlan {
-    /// The path as the client names it.
+    /// 4-tuple of the path at the client.
     pub tuple: FourTuple,
     /// Time of the change.
     pub at: Instant,
@@ -79,14 +79,14 @@ pub struct FlowSource {
     full: bool,
     ended: bool,
     message: u64,
-    /// The transport's numbers of keep-alives, which share the numbering of messages.
+    /// Message numbers that the transport gave to keep-alives. Keep-alives and messages share one numbering.
     alive: Vec<u64>,
     block: BytesMut,
     events: Vec<TraceEvent>,
 }
 
 impl FlowSource {
-    /// A source before its start.
+    /// Creates a source that has not started.
     pub fn new(flow: SctpFlow) -> Self {
         let SctpFlow { connect, primary, start, stop, feed, lifetime, keep_alive, plan } = flow;
         FlowSource {

@@ -19,7 +19,7 @@ pub struct Tap {
 /// An IP packet that has arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Path by which it came.
+    /// Path by which the packet arrived.
     pub path: u8,
     /// Time of its arrival.
     pub at: Instant,
@@ -28,12 +28,12 @@ pub struct Arrival {
 }
 
 impl Tap {
-    /// An end that sends over `routes`, one for each path.
+    /// Creates an end that sends over `routes`, one for each path.
     pub fn new(routes: Vec<RouteId>) -> Self {
         Tap { routes, outgoing: Vec::new(), arrived: VecDeque::new() }
     }
 
-    /// Sends a packet over a path at the next run. A path that does not exist takes nothing.
+    /// Sends a packet over a path at the next run. A packet for a path that does not exist is dropped.
     pub fn send(&mut self, path: u8, packet: Bytes) {
         let Some(&route) = self.routes.get(usize::from(path)) else { return };
         let len = u32::try_from(packet.len()).unwrap_or(u32::MAX);

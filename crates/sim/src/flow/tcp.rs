@@ -39,7 +39,7 @@ pub struct TcpSender {
 }
 
 impl TcpSender {
-    /// An end that opens and closes subflows by `plan`, in order of time, and sends from `start` on.
+    /// Creates an end that opens and closes subflows by `plan`, in order of time. It sends from `start` on.
     pub fn new(
         sender: Sender,
         feed: Feed,
@@ -180,7 +180,7 @@ pub struct TcpReceiver {
 }
 
 impl TcpReceiver {
-    /// An end that answers on the path of the request.
+    /// Creates an end that sends each answer on the path of the request.
     pub fn new(config: Config, routes: Vec<RouteId>) -> Self {
         TcpReceiver {
             receiver: Receiver::new(config.clone()),

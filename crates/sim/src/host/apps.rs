@@ -11,7 +11,7 @@ use strandcast_proto::time::Instant;
 /// Bytes of a message's number at its beginning.
 const NUMBER_LEN: usize = 8;
 
-/// `size` bytes that begin with `number`: the others differ from byte to byte and from message to message.
+/// Message of `size` bytes that begins with `number`. The other bytes depend on their position and on the number.
 fn message(number: u64, size: usize) -> Bytes {
     let rest = (NUMBER_LEN..).map(|i| (number.wrapping_mul(31) + i as u64 * 131 + (i as u64 >> 8)) as u8);
     number.to_be_bytes().into_iter().chain(rest).take(size.max(NUMBER_LEN)).collect()
@@ -26,7 +26,7 @@ pub struct BulkSender {
     pub size: usize,
     /// Options of each message.
     pub options: SendOptions,
-    /// Messages to send before the association is closed; `None` for ever.
+    /// Number of messages after which the association is closed; `None`: no limit.
     pub limit: Option<u64>,
     /// Number of messages sent.
     pub sent: u64,
@@ -35,7 +35,8 @@ pub struct BulkSender {
 }
 
 impl BulkSender {
-    /// Sends reliable, ordered messages of `size` bytes for ever, over the first association that connects.
+    /// Creates a sender of reliable, ordered messages of `size` bytes without end, over the first association that
+    /// connects.
     pub fn new(size: usize) -> Self {
         let options = SendOptions::default();
         BulkSender { association: None, size, options, limit: None, sent: 0, full: false, done: false }
@@ -94,8 +95,8 @@ pub struct Cbr {
 }
 
 impl Cbr {
-    /// Sends `size` bytes every `interval` over the first association that connects, unordered; each message
-    /// is abandoned after `lifetime`.
+    /// Creates a sender of unordered messages of `size` bytes every `interval`, over the first association that
+    /// connects. Each message is abandoned after `lifetime`.
     pub fn new(size: usize, interval: Duration, lifetime: Option<Duration>) -> Self {
         let options = SendOptions { unordered: true, lifetime, ..SendOptions::default() };
         Cbr { association: None, size, interval, options, sent: 0, refused: 0, next: None }
@@ -135,12 +136,13 @@ pub struct Adaptive {
     pub messages: Cbr,
     /// Minimum and maximum rate, payload bits per second. The rate begins at the minimum.
     pub range_bps: [u64; 2],
-    /// Advice and its time: payload bits per second now, and without the largest path.
+    /// Log of the advice, with its time: payload bits per second now, and payload bits per second without the path that
+    /// carries most.
     pub advice_log: Vec<(Instant, u64, u64)>,
 }
 
 impl Adaptive {
-    /// Messages of `size` bytes, each abandoned after `lifetime`.
+    /// Creates a sender of messages of `size` bytes. Each message is abandoned after `lifetime`.
     pub fn new(size: usize, range_bps: [u64; 2], lifetime: Duration) -> Self {
         let messages = Cbr::new(size, Duration::from_secs(1), Some(lifetime));
         let mut app = Adaptive { messages, range_bps, advice_log: Vec::new() };
@@ -177,9 +179,9 @@ impl App for Adaptive {
 pub struct Delivery {
     /// Time of arrival.
     pub at: Instant,
-    /// The sender's number.
+    /// Number that the sender gave to the message.
     pub number: u64,
-    /// Bytes.
+    /// Length of the message in bytes.
     pub len: usize,
 }
 

@@ -45,11 +45,11 @@ pub enum Direction {
 
 /// Hosts and the paths between them, in simulated time.
 ///
-/// Model: a path is the uplink of one host, with its own address and its own NAT, to the single address of
-/// another host. Hosts take no time: packets that arrive at one instant over one link are handed in together
-/// and answered at that instant. Packets count on links with IPv4 and UDP headers (28 bytes). Limits: paths
-/// share no link; hosts have no queue except their send buffer, so a drop at the tail of a link is also lost
-/// to the transport. Equal seeds and equal calls give the same [`Net::fingerprint`].
+/// Model: a path is the uplink of one host, with its own address and its own NAT, to the single address of another
+/// host. Hosts need no processing time: packets that arrive at one instant over one link are handled together and
+/// answered at that instant. On links, a packet's length includes IPv4 and UDP headers (28 bytes). Limits: paths share
+/// no link. Hosts have no queue except their send buffer, so that a drop in a link's queue is a loss for the transport.
+/// Equal seeds and equal calls give the same [`Net::fingerprint`].
 #[derive(Debug)]
 pub struct Net {
     network: Network,
@@ -72,7 +72,7 @@ struct Path {
     server: HostId,
     /// The 4-tuples of the path at the client and at the server.
     tuples: [FourTuple; 2],
-    /// Ports that the NAT has assigned, and addresses that the client has had.
+    /// Number of ports that the NAT has assigned, and number of addresses that the client has had.
     rebound: u16,
     wires: [DirectedLinkId; 2],
     routes: [RouteId; 2],
@@ -111,7 +111,7 @@ impl Net {
         HostId(n)
     }
 
-    /// Adds an uplink of `client` that reaches `server`.
+    /// Adds an uplink of `client` to `server`.
     ///
     /// # Panics
     /// If the network is invalid ([`strandcast_netem::link::LinkConfig::validate`]), or after 2¹⁶ paths.
@@ -226,7 +226,7 @@ impl Net {
         self.host(host).endpoint()
     }
 
-    /// Calls `f` on a host's endpoint and sends the resulting packets.
+    /// Calls `f` on a host's endpoint, and sends the resulting packets.
     pub fn with_endpoint<T>(&mut self, host: HostId, f: impl FnOnce(Instant, &mut Endpoint) -> T) -> T {
         self.with_sealed(host, |now, sealed| f(now, sealed.endpoint_mut()))
     }
@@ -256,7 +256,7 @@ impl Net {
         self.network.set_black_hole(self.wire(path, direction), on);
     }
 
-    /// Takes the direction down, which drops all packets under way, or up again, without notice.
+    /// Takes the direction down or up again, without notice. Taking it down drops all packets in transit.
     pub fn set_down(&mut self, path: NetPath, direction: Direction, down: bool) {
         self.network.set_down(self.wire(path, direction), down, false);
     }
@@ -315,7 +315,7 @@ impl Net {
         self.network.step(end)
     }
 
-    /// Packets without a path.
+    /// Number of packets without a path.
     pub fn unroutable(&self) -> u64 {
         self.hosts.iter().map(|host| self.network.agent::<SctpHost>(host.agent).unroutable()).sum()
     }

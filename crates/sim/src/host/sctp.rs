@@ -21,7 +21,7 @@ use super::chunks::{DataChunk, data_chunks, data_parts};
 use super::symbols::application_bytes;
 use super::verdicts::{ArrivalTimes, Verdicts};
 
-/// Maximum rounds of one host at one instant: only an application that creates work without end exceeds it.
+/// Greatest number of rounds of one host at one instant. Only an application that creates work without end exceeds it.
 const MOST_ROUNDS: usize = 100_000;
 /// Additional header bytes of IPv6 compared with IPv4.
 const IPV6_MORE: usize = 20;
@@ -51,22 +51,22 @@ struct PathRoute {
 pub struct SctpHost {
     sealed: SealedEndpoint,
     apps: Vec<AppSlot>,
-    /// Routes by 4-tuple, in both directions; all 4-tuples are without a session.
+    /// Routes by 4-tuple, in both directions. The 4-tuples have no session.
     routes: BTreeMap<FourTuple, PathRoute>,
     tuples: BTreeMap<RouteId, FourTuple>,
-    /// The endpoint's number of each link that routes begin with.
+    /// Links at the start of routes, each with the endpoint's number for it.
     links: Vec<(DirectedLinkId, LinkId)>,
     /// Bytes of IPv4 (and UDP) header per packet.
     headers: usize,
     buffer: Vec<u8>,
-    /// Buffer with the packets before they are sealed.
+    /// Buffer for packets before they are sealed.
     open: Vec<u8>,
     unroutable: u64,
-    /// Highest TSN sent: lower ones are retransmissions.
+    /// Highest TSN sent. A lower TSN is a retransmission.
     highest: Option<u32>,
     /// Association whose arrivals are reported.
     noted: Option<AssociationId>,
-    /// Arrivals at this host, which the other host's verdicts use; and the verdicts of this host.
+    /// Arrivals at this host, for the verdicts of the other host.
     arrivals: Option<ArrivalTimes>,
     verdicts: Option<Verdicts>,
     news: bool,
@@ -93,8 +93,8 @@ impl SctpHost {
         }
     }
 
-    /// Adds a route: packets with this 4-tuple leave by `out`, as the flow's path `path`; packets that arrive
-    /// by `back` get it.
+    /// Adds a route. Packets with this 4-tuple leave by `out`, on the flow's path `path`. Packets that arrive by `back`
+    /// get this 4-tuple.
     pub fn add_route(&mut self, tuple: FourTuple, path: u8, out: RouteId, back: RouteId) {
         self.routes.insert(tuple, PathRoute { route: out, path });
         self.tuples.insert(back, tuple);
@@ -186,7 +186,7 @@ impl SctpHost {
         app.downcast_mut().expect("the application is of the type it was added with")
     }
 
-    /// Runs until this instant has no further output.
+    /// Runs the host until it has no further output at this instant.
     fn pump(&mut self, now: Instant, out: &mut AgentOutput) {
         for round in 0.. {
             assert!(round < MOST_ROUNDS, "a host is never done at {now:?}");
@@ -229,8 +229,7 @@ impl SctpHost {
         any
     }
 
-    /// Appends the next datagrams to the buffer, and returns them with their contents before they were
-    /// sealed.
+    /// Appends the next datagrams to the buffer, and returns them with the packets in them, which are not sealed.
     fn next(&mut self, now: Instant) -> Option<(Transmit, Option<Bytes>)> {
         if !self.sealed.is_sealed() {
             return Some((self.sealed.poll_output(now, &mut self.buffer)?, None));

@@ -20,8 +20,8 @@ pub fn symbol<'a>(framing: Framing, part: &DataPart<'a>) -> (Option<Header>, &'a
     }
 }
 
-/// Bytes of the application in a DATA chunk: none in a repair symbol besides messages, and all of the payload
-/// in a symbol of blocks.
+/// Application bytes in a DATA chunk. A repair symbol in addition to messages has none, and a symbol of blocks has its
+/// whole payload.
 pub fn application_bytes(framing: Framing, part: &DataPart<'_>) -> u32 {
     match (framing, symbol(framing, part)) {
         (Framing::Repair, (Some(Header::Repair { .. } | Header::WindowRepair { .. }), _)) => 0,
@@ -32,11 +32,11 @@ pub fn application_bytes(framing: Framing, part: &DataPart<'_>) -> u32 {
 /// Short description of a symbol, without commas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymbolName {
-    /// A source symbol of a block, by its place.
+    /// A source symbol of a block, with its position.
     Source {
         /// Block.
         block: u32,
-        /// Place in the block.
+        /// Position in the block.
         index: u16,
     },
     /// A repair symbol of a block.
@@ -46,7 +46,7 @@ pub enum SymbolName {
     },
     /// A source symbol of a window.
     WindowSource {
-        /// Number.
+        /// Number of the symbol.
         number: u32,
     },
     /// A repair symbol of a window.

@@ -1,4 +1,4 @@
-//! Verdicts on paths compared with the behaviour of their links: the simulator sees both ends.
+//! Comparison of verdicts on paths with the behaviour of their links, which the simulator knows at both ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,8 +30,8 @@ impl ArrivalTimes {
     }
 }
 
-/// Verdicts of one sender, by path: (potentially failed, failed) in total, and needless ones, in which the
-/// link delivered one of the sender's packets during the preceding RTO.
+/// Verdicts of one sender by path, as pairs (potentially failed, failed): all verdicts, and needless verdicts. A
+/// verdict is needless if the link delivered one of the sender's packets during the RTO before it.
 #[derive(Debug)]
 pub(super) struct Verdicts {
     peer: ArrivalTimes,

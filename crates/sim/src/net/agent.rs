@@ -12,7 +12,7 @@ use super::packet::{Body, Framing, Packet};
 
 /// One end of a flow, on a separate host.
 ///
-/// The network calls `handle_…` and then `run`, which sends all output of this instant.
+/// The network calls one of the `handle_…` methods and then `run`, which sends all output of this instant.
 pub trait Agent: Any + Debug + Send {
     /// Handles a packet.
     fn handle_packet(&mut self, now: Instant, packet: &mut Packet, out: &mut AgentOutput);
@@ -23,7 +23,7 @@ pub trait Agent: Any + Debug + Send {
     /// Time of the next run without an arrival. The time must advance with each run at that time.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// Handles counters of a wireless access link over which this agent sends.
+    /// Handles new counters of a wireless access link over which this agent sends.
     fn handle_link(&mut self, _now: Instant, _wire: DirectedLinkId, _sample: LinkSample) {}
 
     /// Handles a link of this agent that went down or up, with notice.
@@ -58,7 +58,7 @@ pub trait Agent: Any + Debug + Send {
 pub struct Standing {
     /// Reason why new data are not sent; `None` if none wait.
     pub held: Option<Held>,
-    /// First TSN (its 32 bits) or byte of the stream that the peer has not acknowledged cumulatively; `None`
+    /// First TSN (32 bits) that the peer has not acknowledged cumulatively, or the first such byte of a stream; `None`
     /// without a connection.
     pub unacknowledged: Option<u64>,
     /// Existing paths that are not active: they do not answer, or are suspended.
@@ -104,7 +104,7 @@ impl FromIterator<u8> for Paths {
     }
 }
 
-/// The output of an agent: packets for the network, events for the observer.
+/// Output of an agent: packets for the network, and events for the observer.
 #[derive(Debug, Default)]
 pub struct AgentOutput {
     /// Packets to send, in order.
@@ -155,7 +155,7 @@ pub enum TraceEvent {
         /// True if the packet contained new data.
         new: bool,
     },
-    /// The receiving application got a message.
+    /// The receiving application received a message.
     Delivered {
         /// Number of the message.
         message: u64,
@@ -164,12 +164,12 @@ pub enum TraceEvent {
         /// Time at which the sending application submitted it.
         submitted: Instant,
     },
-    /// The receiving application got more bytes of a stream without message boundaries.
+    /// The receiving application received further bytes of a stream without message boundaries.
     Progress {
         /// Number of bytes.
         bytes: u64,
     },
-    /// A submitted message was dropped; its number is the application's.
+    /// A submitted message was dropped. It has the application's number.
     Dropped(Dropped),
     /// The load of background traffic was redrawn: unsent data are dropped.
     Redrawn,

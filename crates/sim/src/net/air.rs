@@ -38,9 +38,9 @@ pub(super) struct Surroundings<'a, W> {
     pub engine: &'a mut Engine<Event>,
     pub fingerprint: &'a mut Fingerprint,
     pub observer: &'a mut W,
-    /// Packets that leave the radio.
+    /// Packets that have left the radio.
     pub delivered: &'a mut Vec<Packet>,
-    /// Number of agents' packets that arrived at a station, each hop counted.
+    /// Number of agents' packets that arrived at a station; each hop counts.
     pub hops: &'a mut u64,
 }
 
@@ -250,8 +250,8 @@ impl Air {
         }
     }
 
-    /// Takes the packets that a router asked for out of the interface queue, and returns them to the router. Returns
-    /// whether any were found.
+    /// Removes the packets that a router withdraws from the interface queue, and returns them to the router. Returns
+    /// whether there were any.
     fn reclaim<W: Observer>(&mut self, at: StationId, cx: &mut Surroundings<'_, W>) -> bool {
         let mut any = false;
         while let Some(to) = self.routing_out.reclaim.pop() {

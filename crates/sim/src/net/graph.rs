@@ -67,7 +67,7 @@ impl DirectedLink {
         self.serve(now, id, &mut around);
     }
 
-    /// Lets a managed queue send what is due.
+    /// Lets a managed queue send the packets that are due.
     pub(super) fn serve<W: Observer>(
         &mut self,
         now: Instant,
@@ -85,7 +85,7 @@ impl DirectedLink {
 }
 
 impl<W> Around<'_, W> {
-    /// Keeps a frame that a wireless link has taken until its last bit has left.
+    /// Stores a frame that a wireless link has accepted, until its last bit has left.
     fn note_departure(
         &mut self,
         id: DirectedLinkId,
@@ -100,7 +100,7 @@ impl<W> Around<'_, W> {
     }
 }
 
-/// A packet that waits for a wireless link's transmitter, or is in it.
+/// A packet that waits for the transmitter of a wireless link, or that is being transmitted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Departing {
     pub at: Instant,
@@ -115,9 +115,9 @@ pub(super) struct Departing {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Frames {
     pub sent: u64,
-    /// Frames sent in error, and then retransmitted.
+    /// Number of frames in error that were retransmitted.
     pub retransmissions: u64,
-    /// Frames sent in error, and abandoned.
+    /// Number of frames in error that were abandoned.
     pub failed: u64,
 }
 

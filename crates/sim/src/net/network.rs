@@ -22,10 +22,10 @@ use super::{
 
 /// Links, radios, routes and agents, in simulated time.
 ///
-/// Model: packets follow their route step by step, over links and over radios, where routers find the route
-/// between stations. Nodes take no time. Agents answer an arrival at once, after the random delay of a route
-/// that has one. Limits: no fragmentation, no ARP, no queues but those of links and interfaces. Equal seeds
-/// and equal calls give the same [`Network::fingerprint`], with any observer.
+/// Model: packets follow their route step by step, over links and over radios, where routers find the route between
+/// stations. Nodes need no processing time. Agents answer an arrival at once, or after the random delay of a route that
+/// has one. Limits: no fragmentation, no ARP, no queues but those of links and interfaces. Equal seeds and equal calls
+/// give the same [`Network::fingerprint`], with any observer.
 #[derive(Debug)]
 pub struct Network<W = ()> {
     engine: Engine<Event>,
@@ -133,7 +133,7 @@ impl<W: Observer> Network<W> {
         }
     }
 
-    /// Adds a route from one agent to another. Before each packet the sending host waits U(0, `overhead`).
+    /// Adds a route from one agent to another. Each packet waits U(0, `overhead`) in the sending host.
     pub fn add_route(
         &mut self,
         (from, to): (AgentId, AgentId),
@@ -226,14 +226,14 @@ impl<W: Observer> Network<W> {
         self.unroutable
     }
 
-    /// Turns a black hole on or off, which swallows everything, including packets under way.
+    /// Turns a black hole on or off. It drops all packets, including those in transit.
     pub fn set_black_hole(&mut self, wire: DirectedLinkId, on: bool) {
         self.wires[wire.index()].link.set_black_hole(on);
         self.fingerprint.record(self.engine.now(), "black hole", &[u64::from(wire.0), u64::from(on)]);
     }
 
-    /// Takes the link down, which drops all packets under way, or up again. With `notify`, agents whose
-    /// routes begin with it are notified.
+    /// Takes the link down or up again. Taking it down drops all packets in transit. With `notify`, agents whose routes
+    /// begin with the link are notified.
     pub fn set_down(&mut self, wire: DirectedLinkId, down: bool, notify: bool) {
         let now = self.engine.now();
         let w = &mut self.wires[wire.index()];
@@ -395,7 +395,7 @@ impl<W: Observer> Network<W> {
         }
     }
 
-    /// Calls `happen` on a radio, and delivers the packets that leave it.
+    /// Calls `happen` on a radio, and delivers the packets that have left the radio.
     fn on_air(&mut self, id: RadioId, happen: impl FnOnce(&mut Air, &mut Surroundings<'_, W>)) {
         let now = self.engine.now();
         let mut cx = Surroundings {

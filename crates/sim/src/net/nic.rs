@@ -1,4 +1,4 @@
-//! The sending time of a host.
+//! Delay of packets in the sending host.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -8,8 +8,8 @@ use strandcast_proto::time::Instant;
 
 use super::Packet;
 
-/// Delays each packet by U(0, `most`) without reordering. Otherwise a deterministic simulator locks the
-/// phases of drop-tail queues: packets of one flow always find the queue full (S. Floyd, V. Jacobson, "On
+/// Delays each packet by U(0, `most`) without reordering. Without this delay, a deterministic simulator locks the
+/// phases of drop-tail queues, so that packets of one flow always find the queue full (S. Floyd, V. Jacobson, "On
 /// traffic phase effects in packet-switched gateways", 1992).
 #[derive(Debug)]
 pub(super) struct Nic {

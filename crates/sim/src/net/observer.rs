@@ -64,7 +64,7 @@ pub enum RadioNote<'a> {
         station: StationId,
         /// The packet.
         packet: &'a PacketMeta,
-        /// Hops it took.
+        /// Number of hops that the packet took.
         hops: u8,
     },
 }
@@ -84,8 +84,7 @@ pub trait Observer {
     ) {
     }
 
-    /// Called when a link's queue sends or drops a packet of which `offered` said that it
-    /// [waits](EnqueueOutcome::Waits).
+    /// Called when a link's queue sends or drops a packet that [waited](EnqueueOutcome::Waits) in it.
     fn decided(
         &mut self,
         _now: Instant,
@@ -104,7 +103,7 @@ pub trait Observer {
     /// Called for an event on a radio.
     fn radio(&mut self, _now: Instant, _radio: RadioId, _note: RadioNote<'_>) {}
 
-    /// Called before the receiving agent gets a packet, which may be damaged.
+    /// Called before the receiving agent receives a packet, which may be damaged.
     fn received(&mut self, _now: Instant, _head: &PacketMeta) {}
 
     /// Called when an agent reports an event.

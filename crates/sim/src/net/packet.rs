@@ -46,9 +46,9 @@ pub struct PacketMeta {
     pub framing: Framing,
     /// Time at which the packet's sender handed it to the network.
     pub sent: Instant,
-    /// True if random loss of its present link spares it.
+    /// True if the random loss of the present link spares the packet.
     pub spared: bool,
-    /// True if a link has damaged it: its receiver's checksum rejects it.
+    /// True if a link has damaged the packet, so that the receiver's checksum rejects it.
     pub damaged: bool,
 }
 
@@ -88,7 +88,7 @@ pub enum Body {
 }
 
 impl Body {
-    /// An SCTP packet as its sender wrote it, sealed or not.
+    /// SCTP packet before sealing, or as sent if it is not sealed.
     pub fn sctp(&self) -> Option<&Bytes> {
         match self {
             Body::Sctp(packet) | Body::Sealed { packet, .. } => Some(packet),
@@ -107,7 +107,7 @@ pub struct Datagram {
 }
 
 impl Packet {
-    /// Takes the contents; the packet is spent.
+    /// Takes the contents out of the packet, which is not used afterwards.
     pub fn take_body(&mut self) -> Body {
         core::mem::replace(&mut self.body, Body::Damaged)
     }
@@ -131,8 +131,8 @@ impl Packet {
     }
 }
 
-/// Damages a packet. SCTP must find the damage by its checksum, the seal by its tag and a program outside by the
-/// checksums of its protocols; damaged packets of other protocols do not reach their agents.
+/// Damages a packet. SCTP must find the damage by its checksum, the seal by its tag, and a program outside by the
+/// checksums of its protocols. Damaged packets of other protocols do not reach their agents.
 impl Payload for Packet {
     fn corrupt(&mut self, random: &mut Random) {
         self.meta.damaged = true;
@@ -145,7 +145,7 @@ impl Payload for Packet {
         }
     }
 
-    /// A direction of a path of a flow, as addresses and ports tell them apart.
+    /// Key of a flow's path and direction, which addresses and ports would distinguish.
     fn flow(&self) -> u64 {
         u64::from(self.meta.route.0)
     }
@@ -155,8 +155,8 @@ impl Payload for Packet {
     }
 }
 
-/// Distinguishes originals from retransmissions on a radio. A TCP segment has the number of its last byte, an SCTP
-/// packet its highest TSN; numbers of one route are compared.
+/// Distinguishes originals from retransmissions on a radio. For each route it compares the end of a TCP segment's
+/// bytes, or the highest TSN of an SCTP packet.
 impl strandcast_routing::Body for Packet {
     fn transmission(&self) -> Option<Transmission> {
         let end = match &self.body {

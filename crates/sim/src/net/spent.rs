@@ -1,8 +1,9 @@
-//! Memory of packets that have arrived.
+//! Reuse of the memory of packets that have arrived.
 
 use super::Packet;
 
-/// Boxes of packets that have arrived, which carry the next ones: packets are large, and links and queues move them often.
+/// Boxes of packets that have arrived. New packets reuse them, because packets are large and links and queues move them
+/// often.
 #[derive(Debug, Default)]
 #[expect(clippy::vec_box, reason = "the boxes themselves are used again")]
 pub(super) struct Spent(Vec<Box<Packet>>);

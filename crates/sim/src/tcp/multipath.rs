@@ -25,7 +25,7 @@ impl Sender {
         })
     }
 
-    /// Chooses the subflow for `len` bytes among those not in `tried`. Returns `None` if they must wait.
+    /// Chooses the subflow for `len` bytes among those not in `tried`. Returns `None` if the data must wait.
     pub(super) fn choose(&mut self, now: Instant, len: u32, tried: PathSet) -> Option<Choice> {
         if self.windows.scheduling.is_none() {
             let only = self.with_room(len, tried).next();
@@ -59,7 +59,7 @@ impl Sender {
         }
     }
 
-    /// Next data that another subflow sends in addition.
+    /// Next data that a second subflow sends as well.
     pub(super) fn reinjection(&mut self, now: Instant) -> Option<Segment> {
         let what = self.shared.next(self.data_una)?;
         let tried = PathSet::one(PathId(what.from));
@@ -71,7 +71,7 @@ impl Sender {
         Some(self.send(now, subflow, what.data_seq, what.len))
     }
 
-    /// Next copy of data that the scheduler sends on several subflows, for one with room; data that the
+    /// Next copy that a subflow with room sends, if the scheduler sends data on several subflows. Data that the
     /// receiver has acknowledged are left out.
     pub(super) fn copy(&mut self, now: Instant) -> Option<Segment> {
         for id in 0..self.subflows.len() {
@@ -137,8 +137,8 @@ impl Sender {
         Some(self.send(now, fast, data_seq, len))
     }
 
-    /// Asks the scheduler for a subflow to penalise because data wait, and cuts its window at most once per
-    /// its round trip. Returns whether it did.
+    /// Asks the scheduler for a subflow to penalise because data wait, and cuts its window at most once per its round
+    /// trip. Returns whether it cut a window.
     pub(super) fn ask_for_penalty(&mut self, now: Instant) -> bool {
         let (windows, at) = self.scene(now);
         let asked = windows.penalty(&at).map(|path| path.0);

@@ -10,7 +10,7 @@ use super::stats::ReceiverStats;
 
 /// The receiving end of a TCP or MPTCP connection.
 ///
-/// Use: after each `handle_segment` and `handle_timeout`, `poll_output` until `None`.
+/// After each `handle_segment` and `handle_timeout`, the caller calls `poll_output` until it returns `None`.
 #[derive(Debug)]
 pub struct Receiver {
     config: Config,
@@ -48,7 +48,7 @@ struct Inbound {
     due: u32,
     /// In-order segments since the last acknowledgement.
     pending: u32,
-    /// Time by which the last of them must be acknowledged.
+    /// Time by which the last of these segments must be acknowledged.
     deadline: Option<Instant>,
     /// TS.Recent of RFC 7323.
     recent: Option<Instant>,
@@ -61,7 +61,7 @@ struct Inbound {
 /// Bytes received.
 #[derive(Debug, Default)]
 struct Reassembly {
-    /// First byte that has not arrived: all lower ones have.
+    /// First byte that has not arrived. All lower bytes have arrived.
     next: u64,
     beyond: Ranges,
 }

@@ -19,12 +19,12 @@ use super::window::Windows;
 
 /// The sending end of a TCP or MPTCP connection.
 ///
-/// Use: `add_subflow` (once for TCP), `write`; after each of these, `handle_segment` and `handle_timeout`,
-/// `poll_output` until `None`, then sleep until `poll_timeout`.
+/// The caller calls `add_subflow` (once for TCP) and `write`. After each of these, and after `handle_segment` and
+/// `handle_timeout`, it calls `poll_output` until `None`, and then sleeps until `poll_timeout`.
 ///
-/// The caller passes in a [`CongestionControl`] built with the configuration's initial window and threshold. The sender
-/// owns the congestion windows and sees one path per subflow, whose MTU is the segment size and whose bytes are
-/// payload. The caller's [`Scheduler`] chooses among several subflows.
+/// The caller passes in a [`CongestionControl`] built with the configuration's initial window and threshold. The
+/// congestion control owns the congestion windows and sees one path per subflow. The MTU of such a path is the segment
+/// size, and its bytes are payload. The caller's [`Scheduler`] chooses among several subflows.
 #[derive(Debug)]
 pub struct Sender {
     pub(super) config: Config,
@@ -116,7 +116,7 @@ impl Sender {
         id
     }
 
-    /// Closes a subflow; others send its undelivered data.
+    /// Closes a subflow. Other subflows send its undelivered data.
     pub fn remove_subflow(&mut self, now: Instant, subflow: u8) {
         let Some(slot) = self.subflows.get_mut(usize::from(subflow)) else { return };
         let shared = &mut self.shared;
@@ -263,7 +263,7 @@ impl Sender {
         Segment { seq, len, data_seq, retransmission: true, ..self.blank(now, id) }
     }
 
-    /// Data that were never sent, on the subflow that the scheduler chooses.
+    /// Next segment of data that were never sent, on the subflow that the scheduler chooses.
     fn new_data(&mut self, now: Instant) -> Result<Segment, Limit> {
         let len = u64::from(self.config.segment).min(self.backlog()) as u32;
         let limit = self.limit_of_new(len);
@@ -399,8 +399,8 @@ impl Sender {
         self.edge - self.data_una
     }
 
-    /// Reason why new data are not sent, after all possible output; `None` if none wait, or if Nagle's
-    /// algorithm waits for more.
+    /// Reason why new data are not sent, after all possible output; `None` if no data wait, or if Nagle's algorithm
+    /// waits for more data.
     pub fn held_back(&self) -> Option<HeldBy> {
         match self.limit?.0 {
             Limit::Application => None,
@@ -470,7 +470,7 @@ impl Sender {
         self.windows.path(subflow)
     }
 
-    /// Names and values that the congestion control reports for a subflow beyond its window.
+    /// Names and values that the congestion control reports for a subflow in addition to its window.
     pub fn gauges(&self, subflow: u8) -> Vec<(&'static str, f64)> {
         self.windows.gauges(subflow)
     }

@@ -7,19 +7,19 @@ use strandcast_proto::policy::{HeadOfLine, HeadOfLineConfig, PathSet, Rules};
 /// Data for further subflows, and the conditions for sending them.
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// Data for a different subflow than the previous one.
+    /// Data that a subflow other than the previous one must send.
     reinjections: VecDeque<Reinjection>,
     /// Total bytes of the reinjections.
     bytes: u64,
     /// Copies that the scheduler requests, by subflow: data sequence number and length.
     copies: Vec<VecDeque<(u64, u32)>>,
-    /// Remedy for a subflow that blocks the receive window; `None` disables it.
+    /// Remedy for a subflow that blocks the receive window; `None`: no remedy.
     pub(super) remedy: Option<HeadOfLineConfig>,
     /// State of the remedy: its rules, and the penalties with their times.
     pub(super) head_of_line: HeadOfLine,
 }
 
-/// Data of the connection that a different subflow than `from` must send as well.
+/// Data of the connection that a subflow other than `from` must send as well.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Reinjection {
     pub(super) data_seq: u64,
@@ -48,13 +48,13 @@ impl Shared {
         self.copies[usize::from(subflow)] = VecDeque::new();
     }
 
-    /// Requests that a different subflow than `from` also sends the data.
+    /// Requests that a subflow other than `from` also sends the data.
     pub(super) fn again(&mut self, data_seq: u64, len: u32, from: u8) {
         self.bytes += u64::from(len);
         self.reinjections.push_back(Reinjection { data_seq, len, from });
     }
 
-    /// First reinjection that the receiver, which has everything below `una`, still needs.
+    /// First reinjection that the receiver still needs. The receiver has all bytes below `una`.
     pub(super) fn next(&mut self, una: u64) -> Option<Reinjection> {
         loop {
             let what = *self.reinjections.front()?;
@@ -82,7 +82,7 @@ impl Shared {
         self.bytes
     }
 
-    /// First requested copy of `subflow` that the receiver, which has everything below `una`, still needs.
+    /// First requested copy of `subflow` that the receiver still needs. The receiver has all bytes below `una`.
     pub(super) fn owed(&mut self, subflow: usize, una: u64) -> Option<(u64, u32)> {
         let owed = &mut self.copies[subflow];
         while owed.pop_front_if(|(data_seq, len)| *data_seq + u64::from(*len) <= una).is_some() {}

@@ -34,7 +34,7 @@ pub struct SubflowStats {
 }
 
 impl SubflowStats {
-    /// Loss indications in Padhye's sense: fast recoveries and sequences of timeouts.
+    /// Number of loss indications as Padhye counts them: fast recoveries, and sequences of timeouts.
     pub fn loss_events(&self) -> u64 {
         self.fast_recoveries + self.first_timeouts
     }
@@ -64,10 +64,10 @@ pub struct Limits {
 pub struct ReceiverStats {
     /// Segments with data.
     pub segments: u64,
-    /// Number of these segments whose data had arrived on this subflow before: spurious retransmissions, or
-    /// copies made by the network.
+    /// Number of segments with data that had arrived on this subflow before: spurious retransmissions, or copies made
+    /// by the network.
     pub duplicates: u64,
-    /// Number of these segments beyond a gap.
+    /// Number of segments beyond a gap.
     pub out_of_order: u64,
     /// Acknowledgements sent.
     pub acks: u64,

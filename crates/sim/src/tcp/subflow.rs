@@ -70,7 +70,7 @@ pub(super) struct Progress {
     pub(super) taken: Taken,
     pub(super) flight_before: u64,
     pub(super) rtt: Option<Duration>,
-    /// True if fast recovery ended with it.
+    /// True if fast recovery ended with this progress.
     pub(super) recovered: bool,
 }
 
@@ -94,9 +94,9 @@ pub(super) struct Subflow {
     pub(super) last_sent: Option<Instant>,
     /// Limit of the window beyond that of the congestion control: after idleness, or after a lost SYN.
     pub(super) cap: Option<u64>,
-    /// Segments that may still be sent in answer to this acknowledgement.
+    /// Number of segments that may still be sent in answer to this acknowledgement.
     pub(super) budget: u32,
-    /// Time at which pacing lets the next segment leave, and whether one waits for it.
+    /// Earliest time of the next segment under pacing, and true if a segment waits for it.
     pub(super) pace: Instant,
     pub(super) held: bool,
     pub(super) stats: SubflowStats,
@@ -107,11 +107,11 @@ pub(super) struct Subflow {
     limited: u64,
     /// True if one retransmission may leave regardless of the window.
     force: bool,
-    /// SND.NXT at the last loss: recovery ends there, and no other begins before.
+    /// SND.NXT at the last loss. Recovery ends there, and no other recovery begins before it.
     recover: Option<u64>,
     /// True if a timeout detected the last loss.
     after_timeout: bool,
-    /// True once a partial acknowledgement has restarted the timer (RFC 6582's "impatient" variant).
+    /// True once a partial acknowledgement has restarted the timer ("impatient" variant of RFC 6582).
     partial: bool,
     /// RFC 6675's RescueRxt: true after the rescue of this recovery.
     rescued: bool,
@@ -245,7 +245,7 @@ impl Subflow {
         Some(Retransmission { ordinal, forced: false, rescue: true })
     }
 
-    /// Records that retransmission.
+    /// Records a retransmission.
     pub(super) fn on_retransmitted(&mut self, now: Instant, what: Retransmission) -> Record {
         self.force = false;
         self.rescued |= what.rescue;
@@ -398,7 +398,7 @@ impl Subflow {
         }
     }
 
-    /// RFC 6675 §5 (2), without a mark, because recovery may not begin.
+    /// Rule (2) of RFC 6675 §5. It does not mark losses, because recovery may not begin.
     fn first_is_lost(&mut self, config: &Config) -> bool {
         self.may_recover(config) && self.board.mark_lost(config.dup_threshold, config.segment)
     }

@@ -19,11 +19,11 @@ use super::subflow::{LossEvent, Progress, Subflow};
 #[derive(Debug)]
 pub(super) struct Windows {
     congestion: Box<dyn CongestionControl>,
-    /// `None` for TCP, which has no choice of subflows.
+    /// Scheduler of subflows; `None` for TCP, which has only one.
     pub(super) scheduling: Option<Scheduling>,
     paths: Vec<PathView>,
     last_path_used: Option<PathId>,
-    /// Contents of `Sent`, kept so that they need no allocation.
+    /// Contents of the signal `Sent`, stored so that no allocation is needed.
     chunk: ChunkInfo,
     /// True if the congestion control requests each segment.
     hears_deliveries: bool,
@@ -90,7 +90,7 @@ impl Windows {
         self.tell(at, &Signal::PathChanged(PathId(id)));
     }
 
-    /// Copies changed values of a subflow.
+    /// Copies the changed values of a subflow into the view.
     pub(super) fn measure(&mut self, id: u8, subflow: &Subflow, config: &Config) {
         let path = &mut self.paths[usize::from(id)];
         path.srtt = subflow.rto.srtt;
@@ -181,7 +181,7 @@ impl Windows {
         }
     }
 
-    /// Reports the segments that an acknowledgement newly covers, and their sum.
+    /// Reports the segments that an acknowledgement newly covers, and their total.
     pub(super) fn tell_delivered(
         &mut self,
         at: &Scene<'_>,
@@ -209,7 +209,7 @@ impl Windows {
         self.tell(at, &Signal::Acked(&info));
     }
 
-    /// Reports an acknowledgement. `grows` is true if fast recovery ended with it and the window grows
+    /// Reports an acknowledgement. `grows` is true if the acknowledgement ended fast recovery and the window grows
     /// nevertheless.
     pub(super) fn tell_acked(&mut self, at: &Scene<'_>, id: u8, progress: &Progress, grows: bool) {
         let path = PathId(id);
@@ -280,7 +280,7 @@ struct Sum {
     /// Number of segments sent more than once.
     again: u32,
     newest_sent: Option<Instant>,
-    /// The first and the last of them.
+    /// First and last of these segments.
     range: (Tsn, Tsn),
 }
 

@@ -77,26 +77,26 @@ pub struct Offered {
     pub udp: Count,
 }
 
-/// Packets of on/off sources with Pareto times that share a load, which is redrawn from time to time. An
-/// iterator over events in order of time.
+/// Iterator over the packets of on/off sources with Pareto times, in order of time. The sources share a load, which is
+/// redrawn from time to time.
 ///
-/// A source that is on sends packets at equal intervals, with sizes drawn one by one; its rate is then (on +
-/// off)/on times its fraction of the load. On and off times do not depend on the load. When the load changes,
-/// they and the remainder of an interval continue, and at the start a source is in the state of one that has
-/// always run. So the expected bytes between any two times equal the load exactly, for small and large loads:
-/// bursts are not rounded to whole packets, the distribution of times makes up for the cut of long ones, and
-/// no warm-up is needed.
+/// During a burst, a source sends packets at equal intervals, each with a drawn size. Its rate during a burst is (on +
+/// off)/on times its fraction of the load. On and off times do not depend on the load. A change of the load does not
+/// interrupt these times, nor the remainder of an interval. At the start, a source is in the state of a source that has
+/// always run. The expected bytes between any two times therefore equal the load exactly, for small and large loads:
+/// bursts are not rounded to whole packets, the scale of the distribution compensates for the cut of long times, and no
+/// warm-up is needed.
 #[derive(Debug)]
 pub struct BackgroundSource {
     load: Box<dyn Level>,
-    /// Rate of one source while on at a load of 1, bit/s.
+    /// Rate of one source during a burst at a load of 1, bit/s.
     peak_bps: f64,
     sizes: Sizes,
     tcp_share: f64,
     bursts: Vec<Burst>,
     size_draws: Random,
     via_draws: Random,
-    /// True if a draw of the load is due.
+    /// True if a new draw of the load is due.
     redraw: bool,
     /// End of the present load, and end of all loads.
     until: Instant,
@@ -107,9 +107,9 @@ pub struct BackgroundSource {
 }
 
 impl BackgroundSource {
-    /// The load that `background` describes, on a link of `link_rate_bps`, from `start` on, before `stop`.
-    /// `load` gives its fraction of the link at the start and at every change; everything else is drawn from
-    /// streams of `seeds`.
+    /// Creates the source that `background` describes, for a link of `link_rate_bps`, from `start` on and before
+    /// `stop`. `load` is its fraction of the link's rate, at the start and at every change. All other numbers are drawn
+    /// from streams of `seeds`.
     ///
     /// # Panics
     /// If the Pareto shape is not above 1.
@@ -216,11 +216,11 @@ struct Burst {
     on: bool,
     /// Time up to which the source has advanced.
     at: Instant,
-    /// Time of the source's next change between on and off.
+    /// Time at which the source changes between burst and silence next.
     turn: Instant,
-    /// Time on until the next packet, in intervals.
+    /// Burst time until the next packet, in intervals.
     need: f64,
-    /// Packet at `at`, if the load does not change before.
+    /// Time of the next packet, if the load does not change before.
     packet: Option<Instant>,
 }
 

@@ -45,12 +45,12 @@ pub struct LiveConfig {
     pub rate_bps: f64,
     /// Bytes of a message, at least 1.
     pub size: u32,
-    /// Amount that the source delivers at once; `None` is one message.
+    /// Amount that the source delivers at once; `None`: one message.
     pub burst: Option<Burst>,
-    /// Time between two messages of a burst, seconds. The time is read when the burst begins: a number that is drawn
-    /// for each packet is drawn once per burst.
+    /// Time between two messages of a burst, seconds. The value is read when the burst begins, so that a number that is
+    /// drawn for each packet is drawn once per burst.
     pub spacing: Box<dyn Level>,
-    /// Makes each burst a frame, some of them key frames; `None` makes each message a frame.
+    /// If present, each burst is a frame, and some frames are key frames. `None`: each message is a frame.
     pub key_frames: Option<KeyFrames>,
     /// Pauses in order of time; each begins after the end of the previous one.
     pub pauses: Vec<Pause>,

@@ -41,8 +41,8 @@ pub struct OnOff {
 }
 
 impl OnOff {
-    /// Messages of `size` bytes (at least 1) at `rate_bps` within bursts. Times on and off have the means
-    /// `on_off` and the distribution `law`. The source runs from `start` on, before `stop`.
+    /// Creates a source of messages of `size` bytes (at least 1) at `rate_bps` during bursts. The lengths of bursts and
+    /// silences have the means `on_off` and the distribution `law`. The source runs from `start` on and before `stop`.
     ///
     /// # Panics
     /// If a Pareto law's shape is not above 1.

@@ -65,8 +65,8 @@ impl Pace {
         self.go_on(seconds * NANOS_PER_S);
     }
 
-    /// Advances until the rate's integral has grown by `bits`. Returns `None` if the end precedes that time,
-    /// for example at a rate of 0.
+    /// Advances until the rate's integral has grown by `bits`. Returns `None` if the source ends before that time, for
+    /// example at a rate of 0.
     pub(super) fn send(&mut self, mut bits: f64) -> Option<Instant> {
         while self.at < self.stop {
             let rate_bps = self.rate_bps.at(self.at);

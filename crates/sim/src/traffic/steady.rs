@@ -9,8 +9,9 @@ use super::{Emission, Level, Source};
 
 const BITS: f64 = 8.0;
 
-/// A message of constant size each time its bits are due: the first one at once (as soon as the rate is above
-/// 0), the n-th when the rate's integral is n messages. A constant rate gives the interval 8·size/rate.
+/// Source of messages of constant size, each sent when its bits are due. The first message is sent at once (as soon as
+/// the rate is above 0), and the n-th after it when the rate's integral is n messages. A constant rate gives the
+/// interval 8·size/rate.
 #[derive(Debug)]
 pub struct Cbr {
     size: u32,

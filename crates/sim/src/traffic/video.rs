@@ -34,20 +34,20 @@ impl Source for ConstantVideo {
     }
 }
 
-/// The frames of a trace, whose earliest time is at the start. A frame is sent as soon as it is captured, but
-/// not before the preceding frame of the trace: B frames, which are coded after the P frame that is shown
-/// after them, are sent together with it. All messages of a frame have the maximum size except the last one,
-/// and are sent at once.
+/// Source of the frames of a trace. The earliest time of the trace is at the start. A frame is sent as soon as it is
+/// captured, but not before the preceding frame of the trace. B frames are coded after the P frame that is shown after
+/// them, and are therefore sent together with this P frame. All messages of a frame have the maximum size except the
+/// last one, and are sent at once.
 #[derive(Debug)]
 pub struct TracedVideo {
     trace: Arc<FrameTrace>,
     size: u32,
     stop: Instant,
-    /// Time by which each repetition of the trace is shifted, if it repeats.
+    /// Time by which each repetition of the trace is shifted, if the trace repeats.
     again: Option<Duration>,
     /// Earliest time of the trace, stored because finding it reads all frames.
     earliest: Duration,
-    /// Capture time of that frame in the present repetition.
+    /// Time of `earliest` in the present repetition.
     begin: Instant,
     at: Instant,
     /// The frame being sent, and its remaining bytes.

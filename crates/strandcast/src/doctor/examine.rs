@@ -1,4 +1,4 @@
-//! The course of an examination.
+//! Steps of an examination.
 
 use std::net::SocketAddr;
 use std::time::{Duration, SystemTime};
@@ -19,15 +19,16 @@ use crate::{SCTP_PORT, UDP_PORT};
 
 /// Time for resolving names.
 const RESOLVE: Duration = Duration::from_secs(10);
-/// An address of documentation (RFC 5737), for questions about routes to the Internet.
+/// Address of a range for documentation (RFC 5737), for questions about routes to the Internet.
 const ANYWHERE: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), UDP_PORT);
-/// Addresses of the receiver that are asked over each link.
+/// Maximum number of the receiver's addresses that are probed over each link.
 const MOST_REMOTES: usize = 4;
-/// Ports that are tried where the receiver's has no program: the default, and those of further receivers.
+/// Ports that are tried if no program answers at the receiver's port: the default port, and the ports of further
+/// receivers.
 const USUAL_PORTS: std::ops::Range<u16> = UDP_PORT..UDP_PORT + 4;
 
-/// Time for which the links are left silent, to see whether NATs keep their mappings.
+/// Time for which the links are left silent, to find out whether NATs keep their mappings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wait {
     /// No answer.
@@ -49,23 +50,24 @@ impl Wait {
     }
 }
 
-/// An examination.
+/// Configuration of an examination.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Doctor {
     /// The receiver's name in the report, and its hosts.
     pub target: Option<(String, Vec<HostPort>)>,
-    /// The receiver as a sender connects to it; `None`: only what an unpaired host can show is looked at.
+    /// The receiver as a sender connects to it; `None` if this machine is not paired with it. The examination then only
+    /// finds facts that need no pairing.
     pub to: Option<Destination>,
     /// Keys of this machine.
     pub store: Option<Store>,
-    /// Paths to look at; empty: every interface.
+    /// Paths to examine. If the list is empty, every interface is examined.
     pub paths: Vec<PathSpec>,
     /// SCTP port of both sides.
     pub sctp_port: u16,
     /// Time of silence.
     pub wait: Wait,
-    /// The clock.
+    /// Function that returns the time of day.
     pub now: fn() -> SystemTime,
 }
 
@@ -84,7 +86,7 @@ impl Default for Doctor {
 }
 
 impl Doctor {
-    /// Looks at everything. Call it inside a tokio runtime.
+    /// Runs the whole examination. Call it inside a tokio runtime.
     ///
     /// # Errors
     /// [`Error::Network`]: the system does not list its interfaces, or a name has no address.
@@ -123,7 +125,7 @@ impl Doctor {
         }
     }
 
-    /// Looks at the receiver, and with its help at the links.
+    /// Examines the receiver, and with its answers the links.
     async fn peer(&self, ways: &mut [Way], asked: &[SocketAddr]) -> Result<Peer, Error> {
         let mut peer = Peer::default();
         let any = |probed| ways.iter().any(|way| way.link.probed == Some(probed));
@@ -152,7 +154,7 @@ impl Doctor {
     }
 }
 
-/// Asks the receiver's addresses over a link until one answers.
+/// Probes the receiver's addresses over a link until one answers.
 async fn probe(way: &mut Way, port: u16) {
     let Some(bind) = &way.bind else { return };
     for remote in way.remotes.iter().take(MOST_REMOTES) {
@@ -179,7 +181,7 @@ async fn probe(way: &mut Way, port: u16) {
     }
 }
 
-/// The usual port at which a receiver answers instead.
+/// Returns the usual port at which a receiver answers instead.
 async fn other_port(ways: &[Way], sctp_port: u16) -> Option<u16> {
     let way = ways.iter().find(|way| way.link.probed == Some(Probed::NoProgram))?;
     let (bind, remote) = (way.bind.as_ref()?, way.link.remote?);
@@ -192,7 +194,7 @@ async fn other_port(ways: &[Way], sctp_port: u16) -> Option<u16> {
     None
 }
 
-/// Adds what a connection showed of a link.
+/// Adds to a link the facts that a connection showed.
 fn carried(link: &mut Link, found: &Exchange) {
     let Some(carried) = found.links.get(&link.name) else { return };
     if carried.back {

@@ -1,5 +1,5 @@
-//! A connection to the receiver as a sender makes it, without a stream: its links, their addresses at the receiver, and
-//! whether its packets still arrive after a time of silence.
+//! Connection to the receiver as a sender makes it, but without a stream. It shows which links work, their addresses at
+//! the receiver, and whether packets of the receiver still arrive after a time of silence.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -18,38 +18,39 @@ use crate::pairing::{Destination, SealReports};
 use crate::scheme::Scheme;
 use crate::transport::{open_error, policies};
 
-/// Maximum number of links that are examined after a silence, each in a separate session: a receiver admits few
-/// sessions per key.
+/// Maximum number of links that are examined after a silence, each in a separate session. The number is small because a
+/// receiver admits few sessions per key.
 const MOST_SILENT: usize = 4;
 
-/// Time for a connection.
+/// Time limit for a connection.
 const CONNECT: Duration = Duration::from_secs(6);
-/// Time for all links to carry something after that.
+/// Time after that in which all links may begin to carry data.
 const JOIN: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(100);
-/// Time for the answer to a question, and between two questions.
+/// Time limit for the answer to a question, and interval between two questions.
 const ANSWER: Duration = Duration::from_secs(4);
 const AGAIN: Duration = Duration::from_secs(1);
-/// Heartbeats of this side: none while the links are silent.
+/// Interval of heartbeats of this side. It is so long that none leaves while the links are silent.
 const NO_HEARTBEATS: Duration = Duration::from_secs(3600);
-/// The receiver's own heartbeats come after 30 s of silence and a part of its timeout.
+/// Time after which a heartbeat of the receiver has arrived: it leaves after 30 s of silence and a part of the
+/// receiver's timeout.
 const HEARTBEAT: Duration = Duration::from_secs(34);
-/// Time before the end of the silence from which on packets count.
+/// Time before the end of the silence from which on arriving packets count.
 const EARLY: Duration = Duration::from_secs(8);
 
 /// Traffic of a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Carried {
-    /// True if the receiver's answers arrived over this path.
+    /// True if the receiver's answers arrive over this path.
     pub(super) back: bool,
-    /// True if the receiver saw packets of this path; `None`: the receiver did not report it.
+    /// True if the receiver saw packets of this path; `None` if the receiver did not report on the path.
     pub(super) out: Option<bool>,
     /// Address of this side.
     pub(super) local: Option<SocketAddr>,
-    /// Address that the receiver saw, and the one after the silence.
+    /// Address that the receiver saw, and address that it saw after the silence.
     pub(super) seen: Option<SocketAddr>,
     pub(super) seen_later: Option<SocketAddr>,
-    /// True if a packet of the receiver came after the silence; `None`: not tried.
+    /// True if a packet of the receiver arrived after the silence; `None` if this was not tried.
     pub(super) kept: Option<bool>,
 }
 
@@ -57,26 +58,26 @@ pub(super) struct Carried {
 #[derive(Debug, Default)]
 pub(super) struct Exchange {
     pub(super) connected: bool,
-    /// Reason why the receiver refuses, and whether it refuses this machine's key.
+    /// Reason why the receiver refuses, and true if it refuses this machine's key.
     pub(super) refusal: Option<String>,
     pub(super) key_refused: bool,
     pub(super) answered: bool,
-    /// Seconds by which this clock is ahead.
+    /// Seconds by which this machine's clock is ahead of the receiver's.
     pub(super) clock_ahead_s: Option<f64>,
     pub(super) links: BTreeMap<String, Carried>,
 }
 
-/// A receiver, and the means to connect to it.
+/// A receiver, and the settings for connecting to it.
 #[derive(Clone)]
 pub(super) struct Line {
     pub(super) to: Destination,
     pub(super) sctp_port: u16,
-    /// The clock.
+    /// Function that returns the time of day.
     pub(super) now: fn() -> SystemTime,
 }
 
 impl Line {
-    /// Begins to connect over these links.
+    /// Begins to connect over the links `uplinks`.
     fn open(&self, uplinks: Vec<Uplink>, reports: &SealReports) -> Result<AssociationHandle, Error> {
         let (scheme, port) = (Scheme::rfc9260(), self.sctp_port);
         let transport = TransportConfig {
@@ -93,8 +94,8 @@ impl Line {
         client.connect().map_err(|e| open_error(&e))
     }
 
-    /// Connects over all links, asks the receiver, and examines each link again after `silence`; zero: no second
-    /// examination.
+    /// Connects over all links, asks the receiver, and examines each link again after `silence`. If `silence` is zero,
+    /// there is no second examination.
     ///
     /// # Errors
     /// [`Error::Network`]: no connection could be tried.
@@ -142,7 +143,7 @@ impl Line {
         }
     }
 
-    /// Looks at each link after a silence. The links are silent at the same time.
+    /// Examines each link after a silence. All links are silent at the same time.
     async fn keep_all(&self, uplinks: &[Uplink], silence: Duration, found: &mut Exchange) {
         let remotes = uplinks.first().map_or(Vec::new(), |uplink| uplink.remotes.clone());
         let live = found.links.iter().filter(|(_, link)| link.back).map(|(name, _)| name.clone());
@@ -162,8 +163,9 @@ impl Line {
         }
     }
 
-    /// Connects over one link, sends nothing for a time, and checks whether the receiver's heartbeat arrives. Other
-    /// packets that leave would make a NAT begin another mapping, so that the link needs a separate association.
+    /// Connects over one link, sends nothing for a time, and checks whether the receiver's heartbeat arrives. Packets
+    /// of an association over several links would make a NAT begin another mapping, so that each link needs a separate
+    /// association.
     async fn keep(&self, uplink: Uplink, silence: Duration) -> Option<Carried> {
         let association = self.open(vec![uplink], &SealReports::default()).ok()?;
         timeout(CONNECT, association.connected()).await.ok()?.ok()?;
@@ -200,7 +202,7 @@ fn of_path(seen: &Seen, path: &PathSnapshot) -> Option<SocketAddr> {
     seen.paths.iter().find(|there| Some(there.number) == path.number).map(|there| there.remote)
 }
 
-/// Waits until all links carry something, for a time.
+/// Waits until all links carry packets, but at most for [`JOIN`].
 async fn join(association: &AssociationHandle) {
     let until = Instant::now() + JOIN;
     while Instant::now() < until {
@@ -218,12 +220,12 @@ async fn paths(association: &AssociationHandle) -> Vec<PathSnapshot> {
     association.snapshot().await.map_or_else(Vec::new, |now| now.paths)
 }
 
-/// Packets received on all paths.
+/// Number of packets received on all paths.
 async fn received(association: &AssociationHandle) -> u64 {
     paths(association).await.iter().map(|path| path.stats.packets_received).sum()
 }
 
-/// Asks the receiver for its view of this machine. Returns the time that the answer took.
+/// Asks the receiver for its view of this machine. Returns the view, and the time that the answer took.
 async fn question(association: &AssociationHandle, stays: Duration) -> Option<(Seen, Duration)> {
     let until = Instant::now() + ANSWER;
     while Instant::now() < until {

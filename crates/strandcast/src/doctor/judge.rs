@@ -1,19 +1,20 @@
-//! Findings: the meaning of the facts, and remedies.
+//! Findings: conclusions from the facts, and remedies.
 
 use std::net::SocketAddr;
 
 use super::report::{Finding, Link, Peer, Probed, Report};
 
-/// Bytes that a socket has under Linux's own limit of 212 992, as the kernel counts them. Less is a setting of somebody.
+/// Size of a socket's buffer in bytes under the default limit of Linux, 212 992, as the kernel counts it. A smaller
+/// size shows that the limit was changed.
 const LEAST_BUFFER: usize = 2 * 212_992;
-/// Bytes of an IP packet with the first message of a handshake: 1200, and headers of UDP and IP.
+/// Bytes of an IP packet with the first message of a handshake: 1200 bytes, and the headers of UDP and IP.
 const HANDSHAKE: u16 = 1228;
-/// Seconds by which clocks may differ.
+/// Greatest difference of two clocks in seconds that is not a fault.
 const CLOCK: f64 = 10.0;
-/// Seconds by which a file may be newer than the clock: file servers have clocks of their own.
+/// Greatest number of seconds by which a file may be newer than the clock. File servers have other clocks.
 const FILE: f64 = 120.0;
 
-/// Fills in findings and notes.
+/// Adds findings and notes to the report.
 pub(super) fn judge(report: &mut Report) {
     let mut all = Vec::new();
     machine(report, &mut all);
@@ -115,7 +116,7 @@ fn route(link: &Link, report: &Report, all: &mut Vec<Finding>) {
     }
 }
 
-/// UDP out and back.
+/// Findings about UDP in both directions.
 fn udp(link: &Link, some_work: bool, all: &mut Vec<Finding>) {
     let (Some(probed), Some(remote)) = (link.probed, link.remote) else { return };
     if link.back == Some(true) {
@@ -169,7 +170,7 @@ fn udp(link: &Link, some_work: bool, all: &mut Vec<Finding>) {
     all.push(finding(code, Some(link), [&what, cause, &mend]));
 }
 
-/// Sizes of packets.
+/// Findings about the sizes of packets.
 fn size(link: &Link, all: &mut Vec<Finding>) {
     let Some(expected) = link.mtu.filter(|_| matches!(link.probed, Some(Probed::Sealed | Probed::Plain)))
     else {
@@ -201,7 +202,7 @@ fn size(link: &Link, all: &mut Vec<Finding>) {
     }
 }
 
-/// Mappings of NATs.
+/// Findings about the mappings of NATs.
 fn mapping(link: &Link, peer: Option<&Peer>, all: &mut Vec<Finding>) {
     let silence = peer.and_then(|peer| peer.silence_s).unwrap_or(0.0);
     let name = &link.name;
@@ -264,7 +265,7 @@ fn receiver(peer: &Peer, report: &Report, some_work: bool, all: &mut Vec<Finding
     silent(peer, at, report, some_work, all);
 }
 
-/// Reports that nothing answered as a receiver.
+/// Adds the finding that no receiver answered.
 fn silent(peer: &Peer, at: SocketAddr, report: &Report, some_work: bool, all: &mut Vec<Finding>) {
     let no_program = report.links.iter().any(|link| link.probed == Some(Probed::NoProgram));
     let asked = report.links.iter().any(|link| link.probed.is_some());
@@ -351,7 +352,7 @@ fn notes(report: &Report, findings: &[Finding]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// A machine and a receiver without faults, over one link.
+    /// Report of a machine and a receiver without faults, over one link.
     fn healthy() -> Report {
         let at = |text: &str| Some(text.parse().unwrap());
         let link = Link {

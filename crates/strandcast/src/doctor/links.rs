@@ -1,4 +1,4 @@
-//! The links of this machine: interfaces, routes, filters, subnets. Nothing is sent.
+//! Links of this machine: interfaces, routes, filters and subnets. No packet is sent.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -11,10 +11,10 @@ use strandcast_net::socket::BindSpec;
 use super::report::{Link, Route};
 use crate::error::Error;
 
-/// A strict rp_filter.
+/// Value of rp_filter for strict mode.
 const STRICT: u32 = 1;
 
-/// A link with the data that a sender needs to use it.
+/// A link, with the data that a sender needs to use it.
 pub(super) struct Way {
     pub(super) link: Link,
     /// Binding of the link's sockets, and the addresses of the receiver to which the link leads.
@@ -22,7 +22,7 @@ pub(super) struct Way {
     pub(super) remotes: Vec<SocketAddr>,
 }
 
-/// Looks at the interfaces that may lead to one of `remotes`: those of `paths`, or all.
+/// Examines the interfaces that may lead to one of `remotes`: the interfaces of `paths`, or all.
 ///
 /// # Errors
 /// [`Error::Network`]: the system does not list them.
@@ -56,7 +56,7 @@ pub(super) fn links(paths: &[PathSpec], remotes: &[SocketAddr]) -> Result<Vec<Wa
     Ok(all)
 }
 
-/// The way to a receiver on this machine.
+/// Returns the link to a receiver on this machine.
 fn loopback(remote: SocketAddr) -> Way {
     let bind = BindSpec { address: Some(remote.ip()), ..BindSpec::default() };
     let route = Route { table: 255, gateway: None, source: remote.ip() };
@@ -70,7 +70,7 @@ fn loopback(remote: SocketAddr) -> Way {
     Way { link, bind: Some(bind), remotes: vec![remote] }
 }
 
-/// A path of the user that no interface is.
+/// Returns the entry for a configured path that matches no interface.
 fn missing(spec: &PathSpec, here: &[Interface], routes: &mut Routes, remotes: &[SocketAddr]) -> Way {
     let why = Uplink::new(spec.clone(), remotes).hindrance(here, routes);
     let mut link = Link { name: spec.to_string(), ..Link::default() };
@@ -116,7 +116,7 @@ fn hinder(link: &mut Link, why: PathError) {
     link.hindrance = Some(text);
 }
 
-/// Names of the other interfaces with a subnet of this one.
+/// Returns the names of the other interfaces that have a subnet of this one.
 fn twins(of: &Interface, all: &[&Interface]) -> Vec<String> {
     let others = all.iter().filter(|other| other.index != of.index);
     let shares = |other: &&&Interface| {
@@ -126,8 +126,8 @@ fn twins(of: &Interface, all: &[&Interface]) -> Vec<String> {
     others.filter(shares).map(|other| other.name.clone()).collect()
 }
 
-/// The network of an address, as width, bits of the prefix, and prefix; `None` for a link-local address, which is on
-/// every link, and for one that is alone in its network.
+/// Returns the network of an address as width, number of bits of the prefix, and prefix. Returns `None` for a
+/// link-local address, which exists on every link, and for an address that is alone in its network.
 fn subnet(address: &InterfaceAddress) -> Option<(u32, u32, u128)> {
     let (width, bits, local) = match address.ip {
         IpAddr::V4(v4) => (32_u32, u128::from(u32::from(v4)), v4.is_link_local()),

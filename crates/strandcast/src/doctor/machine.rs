@@ -1,4 +1,4 @@
-//! Facts about this machine: permissions of the kernel, keys, clock. Nothing is made or changed.
+//! Facts about this machine: permissions of the kernel, keys, clock. No file is created or changed.
 
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,7 +11,7 @@ use crate::pairing::{Store, fingerprint};
 /// Files of a store, after the identity's name.
 const FILES: [&str; 3] = ["", ".receivers", ".senders"];
 
-/// Looks at this machine. Call it inside a tokio runtime.
+/// Examines this machine. Call it inside a tokio runtime.
 pub(super) fn look(store: Option<&Store>, now: SystemTime) -> Machine {
     // The address does not matter, nor the port.
     let bind = BindSpec { address: Some(std::net::Ipv4Addr::LOCALHOST.into()), ..BindSpec::default() };
@@ -32,7 +32,7 @@ pub(super) fn look(store: Option<&Store>, now: SystemTime) -> Machine {
     machine
 }
 
-/// The file of keys that is most newer than the clock, and the seconds between.
+/// Returns the newest of the files of keys if it is newer than the clock, and the difference in seconds.
 fn newer_file(store: &Store, now: SystemTime) -> Option<(String, f64)> {
     let name = |suffix: &&str| {
         let mut name = store.path().as_os_str().to_owned();

@@ -1,5 +1,5 @@
-//! Examination of a machine, its links and a receiver: what keeps a stream from it, and how to mend that. Nothing is
-//! changed, here or at the receiver; nothing is sent but small datagrams to the receiver.
+//! Examination of a machine, its links and a receiver. It finds causes that prevent a stream, and names their remedies.
+//! It changes nothing on this machine or at the receiver, and sends only small datagrams to the receiver.
 
 mod examine;
 mod exchange;

@@ -1,8 +1,9 @@
-//! Small datagrams to a receiver that show what comes back, and which sizes arrive.
+//! Small datagrams to a receiver. Their answers show whether the receiver can be reached, and which sizes of packets
+//! arrive.
 //!
-//! The datagram is an INIT in clear (RFC 9260), padded to a size (RFC 4820). A receiver that encrypts answers it with an
-//! ABORT that names the remedy, at most ten times per second, and keeps nothing; a receiver without encryption answers
-//! with an INIT ACK, and keeps nothing either.
+//! The datagram is an INIT in the clear (RFC 9260), padded to a size (RFC 4820). A receiver that encrypts answers it
+//! with an ABORT that names the remedy, at most ten times per second. A receiver without encryption answers with an
+//! INIT ACK. Neither of them stores a state for it.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -20,22 +21,22 @@ use tokio::time::{Instant, timeout_at};
 
 use super::report::Probed;
 
-/// Waits for an answer, one after each datagram.
+/// Waiting times for an answer, one for each datagram.
 const WAITS: [Duration; 3] =
     [Duration::from_millis(400), Duration::from_millis(800), Duration::from_millis(1600)];
-/// Interval between two probes of sizes: a receiver answers ten per second.
+/// Interval between two probes of sizes: a receiver answers at most ten probes per second.
 const PACE: Duration = Duration::from_millis(150);
-/// Bytes of IP and UDP headers.
+/// Length of the IP and UDP headers in bytes.
 const HEADERS_V4: u16 = 28;
 const HEADERS_V6: u16 = 48;
-/// Bytes of a packet with an INIT, and of a padding parameter's header.
+/// Length in bytes of a packet with an INIT, and of the header of a padding parameter.
 const SHORTEST: usize = 32;
 const PARAMETER: usize = 4;
-/// Largest IP packet that is tried: the transport uses no larger ones.
+/// Size of the largest IP packet that is tried. The transport does not use larger packets.
 const LARGEST: u16 = 1500;
-/// IP packets of these sizes are tried where the largest one does not arrive.
+/// Sizes of IP packets that are tried if the largest one does not arrive.
 const SIZES: [u16; 14] = [1492, 1480, 1460, 1440, 1420, 1400, 1380, 1340, 1280, 1228, 1100, 900, 700, 576];
-/// Initiate tag of all probes: the receiver keeps nothing.
+/// Initiate tag of all probes: the receiver does not store it.
 const TAG: VerificationTag = VerificationTag(0x5EED_0001);
 
 /// Beginning of the reason that a receiver with encryption gives.
@@ -44,11 +45,11 @@ const SEALED: &[u8] = b"refused: this receiver is sealed";
 /// Answer to a datagram without a size.
 pub(super) struct Answer {
     pub(super) outcome: Probed,
-    /// Round trip.
+    /// Round-trip time.
     pub(super) took: Duration,
 }
 
-/// A probe as long as `bytes`, at least as long as the shortest one.
+/// Makes a probe of `bytes` bytes, or of the shortest possible length if that is greater.
 fn probe(port: u16, bytes: usize) -> Vec<u8> {
     let padding = bytes.checked_sub(SHORTEST + PARAMETER).map(|bytes| vec![0; bytes & !3]);
     let params = padding.map(|padding| Param::Padding(padding.into())).into_iter().collect();
@@ -68,7 +69,7 @@ fn probe(port: u16, bytes: usize) -> Vec<u8> {
     out
 }
 
-/// Reads an answer to a probe; `None` for anything else.
+/// Reads an answer to a probe; `None` if the datagram is not such an answer.
 fn answer(datagram: &[u8]) -> Option<Probed> {
     let packet = Packet::parse(Bytes::copy_from_slice(datagram)).ok()?;
     if packet.header.verification_tag != TAG {
@@ -94,7 +95,7 @@ pub(super) async fn ask(bind: &BindSpec, remote: SocketAddr, port: u16) -> Answe
     Answer { outcome, took: begun.elapsed() }
 }
 
-/// A socket whose errors are those of its datagrams.
+/// Opens a socket that returns only errors of its own datagrams.
 fn connected(bind: &BindSpec, remote: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(remote), Type::DGRAM, Some(Protocol::UDP))?;
     if let Some(interface) = &bind.interface {
@@ -141,7 +142,7 @@ async fn asked(socket: &UdpSocket, port: u16) -> Probed {
     found
 }
 
-/// Meaning of a socket's error; `None`: the error does not concern the path.
+/// Converts a socket's error; `None` if the error does not concern the path.
 fn of_error(error: &io::Error) -> Option<Probed> {
     match error.kind() {
         ErrorKind::ConnectionRefused => Some(Probed::NoProgram),
@@ -162,7 +163,7 @@ pub(super) struct Sizes {
     pub(super) unbound: bool,
 }
 
-/// Finds out the largest packet that arrives, of those that are tried. `trip`: time that an answer took.
+/// Determines the largest packet that arrives, among the sizes that are tried. `trip` is the time that an answer took.
 pub(super) async fn sizes(bind: &BindSpec, remote: SocketAddr, port: u16, trip: Duration) -> Sizes {
     let expected = || route_mtu(bind, remote).map(|mtu| mtu.min(LARGEST));
     let Ok(socket) = PathSocket::bind(bind) else {
@@ -196,7 +197,7 @@ struct Prober {
 }
 
 impl Prober {
-    /// The first of descending sizes that arrives, found by halving.
+    /// Returns the largest of the descending `sizes` that arrives, found by bisection.
     async fn largest(&mut self, sizes: &[u16]) -> Option<u16> {
         let (mut low, mut high) = (0, sizes.len());
         while low < high {

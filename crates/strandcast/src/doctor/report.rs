@@ -4,14 +4,14 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde::Serialize;
 
-/// All facts, and what follows from them.
+/// All facts, and the findings from them.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
     /// The receiver, if one was named.
     pub target: Option<String>,
     /// Addresses of the receiver.
     pub asked: Vec<SocketAddr>,
-    /// The interfaces, or one entry for a receiver on this machine.
+    /// The interfaces, or a single entry if the receiver is on this machine.
     pub links: Vec<Link>,
     /// The receiver, if one was named.
     pub peer: Option<Peer>,
@@ -23,36 +23,36 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
-/// Something that is wrong.
+/// A fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// A word for programs.
+    /// Word for the fault, for programs.
     pub code: &'static str,
-    /// Interface; `None`: it concerns the machine or the receiver.
+    /// Interface of the fault; `None` if the fault concerns the machine or the receiver.
     pub link: Option<String>,
     /// Description of the fault.
     pub what: String,
     /// Probable cause.
     pub cause: String,
-    /// A command or a step that mends it.
+    /// Command or step that mends the fault.
     pub mend: String,
 }
 
-/// An interface, seen from here and from the receiver.
+/// An interface, as seen from this machine and from the receiver.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Link {
     /// Name of the interface.
     pub name: String,
     /// Addresses of the interface.
     pub addresses: Vec<IpAddr>,
-    /// Route to the receiver, or to the Internet where no receiver is named.
+    /// Route to the receiver, or to the Internet if no receiver is named.
     pub route: Option<Route>,
     /// Reason why no route can be used.
     pub hindrance: Option<String>,
     /// Kind of this reason: a code of a finding, or a word for notes.
     #[serde(skip)]
     pub hindered_by: Option<&'static str>,
-    /// Command that mends it.
+    /// Command that mends the cause.
     #[serde(skip)]
     pub mend: Option<String>,
     /// Value of rp_filter: 0 off, 1 strict, 2 loose.
@@ -61,15 +61,15 @@ pub struct Link {
     pub drops_answers: bool,
     /// Interfaces with the same subnet.
     pub twins: Vec<String>,
-    /// True if the socket is bound to the address alone, because this user may not bind to interfaces.
+    /// True if the socket is bound only to the address, because this user may not bind it to interfaces.
     pub unbound: bool,
-    /// Address of the receiver that was asked over this link.
+    /// Address of the receiver that was probed over this link.
     pub remote: Option<SocketAddr>,
     /// Outcome of a small datagram to the receiver.
     pub probed: Option<Probed>,
-    /// True if datagrams reach the receiver; `None`: not known.
+    /// True if datagrams reach the receiver; `None` if it is unknown.
     pub out: Option<bool>,
-    /// True if datagrams of the receiver come back; `None`: not tried.
+    /// True if datagrams of the receiver arrive; `None` if this was not tried.
     pub back: Option<bool>,
     /// IP-level MTU in bytes that the system expects.
     pub mtu: Option<u16>,
@@ -79,9 +79,9 @@ pub struct Link {
     pub local: Option<SocketAddr>,
     /// Address and port that the receiver sees.
     pub seen: Option<SocketAddr>,
-    /// True if the receiver's packets still came after a time of silence; `None`: not tried.
+    /// True if the receiver's packets still arrived after a time of silence; `None` if this was not tried.
     pub kept: Option<bool>,
-    /// Address that the receiver saw after this time.
+    /// Address that the receiver saw after that time.
     pub seen_later: Option<SocketAddr>,
 }
 
@@ -106,7 +106,7 @@ pub enum Probed {
     Plain,
     /// The host has no program at this port.
     NoProgram,
-    /// This machine refuses to send: a filter.
+    /// This machine refuses to send, because of a filter.
     Forbidden,
     /// A router has no route to the host, or a filter rejects the datagram.
     Unreachable,
@@ -115,7 +115,7 @@ pub enum Probed {
 }
 
 impl Probed {
-    /// Returns whether something of the receiver's host came back.
+    /// Returns whether a packet of the receiver's host arrived.
     pub fn came_back(self) -> bool {
         matches!(self, Probed::Sealed | Probed::Plain | Probed::NoProgram)
     }
@@ -124,11 +124,11 @@ impl Probed {
 /// The receiver.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Peer {
-    /// Short form of the key with which this machine expects it.
+    /// Short form of the key that this machine expects the receiver to have.
     pub expected: Option<String>,
     /// True once the peer has proven this key and admitted this machine.
     pub connected: bool,
-    /// Reason why the peer refuses, or why there is no connection.
+    /// Reason why the peer refuses, or why there is no connection otherwise.
     pub refusal: Option<String>,
     /// True if the peer refuses this machine's key.
     pub key_refused: bool,
@@ -138,14 +138,14 @@ pub struct Peer {
     pub other_port: Option<u16>,
     /// Seconds by which this machine's clock is ahead of the receiver's.
     pub clock_ahead_s: Option<f64>,
-    /// Seconds of silence after which the links were looked at again.
+    /// Seconds of silence after which the links were examined again.
     pub silence_s: Option<f64>,
 }
 
 /// Facts about this machine.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Machine {
-    /// Bytes that the kernel grants a socket for receiving and sending, as it counts them.
+    /// Bytes that the kernel grants a socket for receiving and for sending, as the kernel counts them.
     pub buffers: Option<(usize, usize)>,
     /// File of the identity.
     pub identity: Option<String>,
@@ -153,15 +153,15 @@ pub struct Machine {
     pub key: Option<String>,
     /// Reasons why files of keys cannot be used.
     pub store_errors: Vec<String>,
-    /// The clock.
+    /// Clock of this machine.
     pub clock: Clock,
 }
 
-/// The clock of this machine.
+/// Clock of this machine.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Clock {
     /// Seconds since 1970.
     pub now_s: f64,
-    /// A file of keys that is newer than the clock, and by how many seconds.
+    /// Name of a file of keys that is newer than the clock, and the difference in seconds.
     pub newer_file: Option<(String, f64)>,
 }

@@ -1,13 +1,13 @@
-//! Message of a receiver to a sender whose stream it plays. Without this message a sender that was let in could not
-//! distinguish a receiver that plays its stream from one that only accepts packets.
+//! Message of a receiver to a sender whose stream it plays. Without this message a sender could not distinguish a
+//! receiver that plays its stream from a receiver that only accepts packets.
 
 use bytes::Bytes;
 use strandcast_net::driver::AssociationHandle;
 use strandcast_proto::association::SendOptions;
 
-/// Stream of the message: the one that also carries a sender's keep-alive messages.
+/// Number of the transport's stream for this message. It also carries a sender's keep-alive messages.
 const STREAM: u16 = 1;
-/// Version, and a word.
+/// Content of the message: a version, and a word.
 const ADMITTED: &[u8] = b"\x01admitted";
 
 /// Reports to the sender that the receiver plays its stream from now on.
@@ -17,7 +17,7 @@ pub(in crate::live) fn admit(association: &AssociationHandle) {
     let _ = association.try_send(Bytes::from_static(ADMITTED), options);
 }
 
-/// Returns whether a message of the receiver is the one that says "admitted".
+/// Returns whether a message of the receiver is the word "admitted".
 pub(in crate::live) fn admits(message: &[u8]) -> bool {
     message == ADMITTED
 }

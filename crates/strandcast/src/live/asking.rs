@@ -1,5 +1,5 @@
-//! Message of a sender that names the stream that it asks for. The message is the first message of each association,
-//! also with an empty name, so that a receiver of many streams need not wait for one.
+//! Message of a sender with the name of the stream that it asks for. It is the first message of each association. If
+//! there is no name, the message has an empty one, so that a receiver of many streams need not wait for a name.
 
 use bytes::Bytes;
 use strandcast_net::driver::AssociationHandle;
@@ -8,14 +8,14 @@ use strandcast_proto::association::SendOptions;
 use crate::pairing::Name;
 use crate::text::quoted;
 
-/// Stream of the message.
+/// Number of the transport's stream for this message.
 const STREAM: u16 = 1;
 /// Beginning of the message: a version, and a word.
 const KIND: &[u8] = b"\x01stream\n";
-/// Longest message of which a receiver reads the name, in bytes.
+/// Greatest length in bytes of a message from which a receiver reads the name.
 const MOST: usize = 128;
 
-/// Asks the receiver for the stream with this name, or for the one that it has.
+/// Asks the receiver for the stream with this name, or for its only stream.
 pub(in crate::live) fn ask(association: &AssociationHandle, name: Option<&Name>) {
     let options = SendOptions { stream: STREAM, ..SendOptions::default() };
     // An association without room for its first message has ended.
@@ -26,7 +26,8 @@ fn encode(name: Option<&Name>) -> Bytes {
     [KIND, name.map_or("", Name::as_str).as_bytes()].concat().into()
 }
 
-/// The name of such a message; `None` for another message. The name may be empty, and need not be the name of a stream.
+/// Returns the name in such a message; `None` for another message. The name may be empty, and need not be that of a
+/// stream.
 pub(in crate::live) fn decode(message: &[u8]) -> Option<String> {
     let name = message.strip_prefix(KIND)?;
     let name = &name[..name.len().min(MOST)];

@@ -11,7 +11,7 @@ use super::stats::StreamEvent;
 use crate::pairing::{GateEvent, fingerprint};
 
 impl Event {
-    /// The name of the event in the notation of classes, and its fields. An event without fields to show has the name
+    /// Returns the name of the event, written as a class name, and its fields. An event without fields has the name
     /// `Event`.
     pub fn described(&self) -> (&'static str, Value) {
         described(self)

@@ -33,10 +33,10 @@ pub enum Event {
         seconds: f64,
         /// The peer.
         peer: String,
-        /// The event.
+        /// Description of the event.
         what: StreamEvent,
     },
-    /// Warning: nothing is encrypted or authenticated.
+    /// Warning that the stream is neither encrypted nor authenticated.
     Unprotected(Role),
 
     /// The sender begins to connect.
@@ -55,11 +55,11 @@ pub enum Event {
         /// The reason.
         why: String,
     },
-    /// The input is paced otherwise than by its PCR at the source.
+    /// The input is not paced by its PCR at the source.
     Pace {
-        /// The input.
+        /// Name of the input.
         input: String,
-        /// The clock.
+        /// Clock that paces the input instead.
         how: String,
     },
     /// The latency is shorter than the quickest round trip.
@@ -71,16 +71,16 @@ pub enum Event {
     },
     /// The input has no transport stream yet.
     NoMedia {
-        /// The input.
+        /// Name of the input.
         input: String,
-        /// Kind of the input, as far as its first bytes show it.
+        /// Kind of the input, as far as its first bytes show.
         like: String,
     },
-    /// The allowance of a link begins to count.
+    /// The allowance of a link now counts.
     Capped {
         /// The link.
         link: String,
-        /// Bytes that may still be used.
+        /// Number of bytes that may still be used.
         left: u64,
     },
     /// The first connection is established and encrypted.
@@ -95,7 +95,7 @@ pub enum Event {
         /// The reason.
         why: String,
     },
-    /// The receiver refuses the stream; the sender tries again.
+    /// The receiver refuses the stream, and the sender tries again.
     Refused {
         /// The reason.
         why: String,
@@ -112,14 +112,14 @@ pub enum Event {
         /// The receiver.
         peer: String,
     },
-    /// The state of a path changes.
+    /// The state of a path has changed.
     Path {
         /// Name of the path.
         path: String,
         /// State of the path.
         trouble: PathTrouble,
     },
-    /// Messages are dropped: again every 10 s while they are.
+    /// Messages are dropped. The event is repeated every 10 s while this continues.
     Dropped(Drops),
     /// No message was dropped for 5 s.
     DropsOver {
@@ -128,16 +128,16 @@ pub enum Event {
         /// Time for which messages were dropped.
         after: Duration,
     },
-    /// The sender has nothing to send: no input came for 2 s.
+    /// The sender has no data to send: no input has arrived for 2 s.
     Idle {
-        /// The input, or the sender whose input it is.
+        /// Name of the input, or of the sender that has no input.
         what: String,
         /// The side that reports it.
         role: Role,
     },
-    /// There is input again.
+    /// Input arrives again.
     IdleOver {
-        /// The input, or the sender whose input it is.
+        /// Name of the input, or of the sender that had no input.
         what: String,
         /// Time without input.
         after: Duration,
@@ -149,7 +149,7 @@ pub enum Event {
         /// The rates.
         advice: Advice,
     },
-    /// The stream that was sent is over. Its summary.
+    /// The stream that was sent has ended. The value is its summary.
     Sent(Box<SendSummary>),
 
     /// The receiver listens.
@@ -206,7 +206,7 @@ pub enum Event {
         /// Version that this program reads.
         reads: u8,
     },
-    /// The stream is recorded into its own file.
+    /// The stream is recorded into a file of its own.
     Recording {
         /// The file.
         output: String,
@@ -216,29 +216,30 @@ pub enum Event {
         /// The file.
         output: String,
     },
-    /// The output has taken nothing for 2 s, or media are dropped, since it is not read.
+    /// The output has taken no data for 2 s, or media are dropped because the output is not read.
     Unread {
         /// The output.
         output: String,
     },
-    /// Outputs with a slate get it from now on.
+    /// From now on, outputs with a slate get the slate.
     Slate {
         /// Name of the slate.
         slate: String,
     },
-    /// Outputs with a slate get the sender again, from a key frame on.
+    /// From now on, outputs with a slate get the sender's media again, beginning with a key frame.
     SlateOver {
-        /// Time for which they had the slate.
+        /// Time for which the outputs had the slate.
         after: Duration,
     },
-    /// Messages were lost at an output, which continues. Each reason is reported once, and again after it was over.
+    /// An output lost messages, but continues. Each reason is reported once, and again if it returns after a time
+    /// without it.
     OutputTrouble {
         /// The output.
         output: String,
         /// The reason.
         why: String,
     },
-    /// An output has failed, and others continue.
+    /// An output has failed, but the other outputs continue.
     OutputFailed {
         /// The output.
         output: String,
@@ -249,12 +250,12 @@ pub enum Event {
     ReadAgain {
         /// The output.
         output: String,
-        /// Number of messages that were dropped in between.
+        /// Number of messages that were dropped in the meantime.
         messages: u64,
     },
-    /// The stream that was received is over. Its summary.
+    /// The stream that was received has ended. The value is its summary.
     Received(Box<ReceiveSummary>),
-    /// The stream ended without its end having arrived.
+    /// The stream has ended although its end did not arrive.
     SenderLost {
         /// The reason.
         why: String,
@@ -361,7 +362,7 @@ impl Event {
         }
     }
 
-    /// Texts of a receiver's outputs.
+    /// Writes the texts of a receiver's outputs.
     fn output(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Event::Recording { output } => write!(f, "recording into {output}"),

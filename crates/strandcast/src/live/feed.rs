@@ -12,7 +12,7 @@ use super::stats::Stats;
 use super::stop::Stop;
 use crate::error::Error;
 
-/// Maximum number of events that wait. Newer events replace the oldest ones.
+/// Maximum number of waiting events. If there are more, the oldest ones are dropped.
 const MOST: usize = 1024;
 
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     events: VecDeque<Event>,
-    /// Number of events that newer ones replaced.
+    /// Number of events that were dropped for newer ones.
     missed: u64,
     stats: Option<Arc<Stats>>,
     outputs: Vec<OutputNow>,
@@ -57,7 +57,7 @@ impl Reporter {
         self.0.lock().outputs = outputs;
     }
 
-    /// Queues a snapshot. A snapshot replaces an unread one.
+    /// Queues a snapshot, which replaces an unread one.
     pub(in crate::live) fn stats(&self, stats: Arc<Stats>) {
         let mut state = self.0.lock();
         state.events.retain(|event| !matches!(event, Event::Stats(_)));
@@ -80,7 +80,7 @@ pub(in crate::live) struct Feed {
     shared: Arc<Shared>,
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
-    /// The outcome, once there is one. Its sender is the task's.
+    /// Outcome of the task, once there is one. The task has the sending end.
     outcome: watch::Receiver<Option<Result<(), Error>>>,
 }
 

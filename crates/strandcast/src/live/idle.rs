@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use strandcast_proto::time::Instant;
 
-/// Time without input that is reported.
+/// Time without input after which this is reported.
 const AFTER: Duration = Duration::from_secs(2);
 
-/// Watches whether input comes.
+/// Detects times without input.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::live) struct Idle {
     last: Instant,
@@ -15,12 +15,12 @@ pub(in crate::live) struct Idle {
 }
 
 impl Idle {
-    /// The time without input begins now.
+    /// Makes a detector. A time without input begins now.
     pub(in crate::live) fn new(now: Instant) -> Idle {
         Idle { last: now, reported: false }
     }
 
-    /// Records input. Returns the time without input, if it was reported.
+    /// Records input. Returns the duration of the time without input, if that was reported.
     pub(in crate::live) fn seen(&mut self, now: Instant) -> Option<Duration> {
         let after = now - std::mem::replace(&mut self.last, now);
         std::mem::take(&mut self.reported).then_some(after)
@@ -31,7 +31,7 @@ impl Idle {
         self.reported
     }
 
-    /// Returns whether to report that no input has come for too long. True once.
+    /// Returns whether to report now that no input has arrived for too long. It returns true only once.
     pub(in crate::live) fn begins(&mut self, now: Instant) -> bool {
         let begins = !self.reported && now - self.last >= AFTER;
         self.reported |= begins;

@@ -1,11 +1,11 @@
 //! Live streams: `strandcast send` and `strandcast receive` as objects.
 //!
 //! A [`Sender`] reads an MPEG transport stream from an [`Input`](input::Input), connects, and connects again after a
-//! loss as [`Retry`] permits. A [`Receiver`] plays one sender at a time to an [`Output`](output::Output), at send time
-//! plus a latency. Each runs in a task of the tokio runtime in which it was started; the runtime may have one thread.
-//! Any number can run in parallel, and dropping one ends it. Senders and receivers print nothing and read no
-//! environment. Senders and receivers report [`Event`]s, each of which also has a line of text, and [`Stats`], the
-//! current figures.
+//! loss as [`Retry`] permits. A [`Receiver`] plays one sender at a time to an [`Output`](output::Output). It plays each
+//! message at its send time plus a latency. Senders and receivers run in a task of the tokio runtime in which they were
+//! started; this runtime may have a single thread. Any number of them can run in parallel, and dropping one ends it.
+//! They print nothing and do not read the environment. They report [`Event`]s, which can be written as lines of text,
+//! and [`Stats`], the current figures.
 //!
 //! ```
 //! use std::io;
@@ -75,7 +75,7 @@ pub use event::Event;
 pub use links::PathTrouble;
 pub use receiver::{ListenChange, Listening, ReceiveSummary, Receiver, ReceiverConfig};
 pub use retry::Retry;
-pub use sender::{SendSummary, Sender, SenderConfig};
+pub use sender::{LinkSetting, SendSummary, Sender, SenderConfig};
 pub use slate::Slate;
 #[cfg(feature = "srt")]
 pub use srt::{SrtMode, SrtUrl};

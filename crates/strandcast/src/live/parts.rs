@@ -1,4 +1,4 @@
-//! Parts of senders and receivers for the command's demo and for measurements. These parts may change at any time.
+//! Parts of senders and receivers for the command's demo and for measurements. They may change in any version.
 
 pub use super::receiver::Player;
 pub use super::receiver::listening::{ListenChange, listen_changes};

@@ -1,4 +1,4 @@
-//! Inputs and outputs, as a text names them.
+//! Inputs and outputs that a text names.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub(in crate::live) enum MediaPlace {
 }
 
 impl MediaPlace {
-    /// The place that a path or a URL names. A path need not be Unicode.
+    /// Returns the place that a path or a URL names. A path need not be Unicode.
     ///
     /// # Errors
     /// [`Error::Usage`]: a URL of another kind, or one that is not valid.
@@ -36,7 +36,7 @@ impl MediaPlace {
     }
 }
 
-/// The kinds of places, for messages.
+/// Text with the kinds of places, for messages.
 pub(in crate::live) const PLACES: &str = if cfg!(feature = "srt") {
     "a path, udp://, rtp:// or srt://"
 } else {

@@ -1,4 +1,4 @@
-//! A client's question about its addresses at the receiver, and the answer. Both are messages inside an association,
+//! Question of a client about its addresses at the receiver, and the answer. Both are messages inside an association,
 //! and do not disturb media.
 
 use std::fmt::Write as _;
@@ -9,21 +9,21 @@ use bytes::Bytes;
 use strandcast_net::driver::{AssociationHandle, Snapshot};
 use strandcast_proto::association::SendOptions;
 
-/// Stream of both messages.
+/// Number of the transport's stream for both messages.
 const STREAM: u16 = 1;
 /// Beginnings of the messages: a version, and a word.
 const QUESTION: &[u8] = b"\x01look\n";
 const ANSWER: &[u8] = b"\x01seen\n";
 /// Longest time for which a question asks the receiver to keep an association without a stream.
 const LONGEST: Duration = Duration::from_secs(400);
-/// Limits of what a client takes: bytes, and paths.
+/// Limits of an answer that a client accepts: its bytes, and its paths.
 const MOST: usize = 4 << 10;
 const MOST_PATHS: usize = 64;
 
-/// A path, as the receiver sees it.
+/// A path as seen by the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SeenPath {
-    /// Number by which both ends know it.
+    /// Number of the path, which both ends have.
     pub(crate) number: u16,
     /// Address from which the path's packets come.
     pub(crate) remote: SocketAddr,
@@ -34,7 +34,7 @@ pub(crate) struct SeenPath {
 pub(crate) struct Seen {
     /// Time of day at the receiver, since 1970.
     pub(crate) time: Duration,
-    /// Paths by which packets came.
+    /// Paths by which packets arrived.
     pub(crate) paths: Vec<SeenPath>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn ask(association: &AssociationHandle, stays: Duration) {
     say(association, [QUESTION, text.as_bytes()].concat().into());
 }
 
-/// Returns the time for which a question asks to stay; `None` for another message.
+/// Returns the time for which a question requests to keep the association; `None` for another message.
 pub(in crate::live) fn asked(message: &[u8]) -> Option<Duration> {
     let text = std::str::from_utf8(message.strip_prefix(QUESTION)?).ok()?;
     let seconds = text.trim_end().parse().ok()?;
@@ -74,7 +74,7 @@ fn paths(snapshot: &Snapshot) -> Vec<SeenPath> {
     seen.take(MOST_PATHS).collect()
 }
 
-/// The message of a receiver: the time of day in milliseconds, then a line for each path.
+/// Encodes the message of a receiver: the time of day in milliseconds, then a line for each path.
 fn encode(seen: &Seen) -> Bytes {
     let mut text = format!("{}\n", seen.time.as_millis());
     for path in &seen.paths {

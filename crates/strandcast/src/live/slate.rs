@@ -1,4 +1,4 @@
-//! Slate of outputs.
+//! Slates of outputs.
 
 use std::fmt;
 use std::io::Read as _;
@@ -14,11 +14,11 @@ use crate::text::duration;
 /// Name of the slate of null packets.
 const NULL: &str = "null";
 
-/// Packets that the outputs of a receiver get while no sender plays: null packets, or a clip again and again. An output
-/// that records gets none ([`Output::takes_slate`](super::output::Output::takes_slate)).
+/// Packets that the outputs of a receiver get while no sender plays: null packets, or a clip that is repeated. An
+/// output that records gets none ([`Output::takes_slate`](super::output::Output::takes_slate)).
 ///
-/// Outputs with a slate have a stream that continues: its continuity counters have no gap at a cut, its PCR announces
-/// each new time base, and a sender begins with a key frame.
+/// The stream of an output with a slate continues without a break. Its continuity counters have no gap at a cut, its
+/// PCR announces each new time base, and a sender begins with a key frame.
 #[derive(Clone, Debug)]
 pub struct Slate {
     kind: Kind,
@@ -36,12 +36,12 @@ impl Slate {
     /// Default time without media after which a slate plays.
     pub const AFTER: Duration = Duration::from_secs(1);
 
-    /// Null packets, with the tables and the clock of the last sender.
+    /// Makes a slate of null packets, with the tables and the clock of the last sender.
     pub fn null() -> Slate {
         Slate { kind: Kind::Null, after: Slate::AFTER }
     }
 
-    /// The clip of a file, of at most 16 MiB. Each clone has the same memory.
+    /// Reads the clip of a file of at most 16 MiB. All clones share its memory.
     ///
     /// # Errors
     /// [`Error::Usage`]: the file cannot be a slate.
@@ -67,15 +67,15 @@ impl Slate {
         Ok(Slate { kind: Kind::Clip(path.to_owned(), clip), after: Slate::AFTER })
     }
 
-    /// The slate with this name: `null`, or the path of a clip.
+    /// Returns the slate with this name: `null`, or the path of a clip.
     ///
     /// # Errors
-    /// As [`Slate::read`].
+    /// The errors of [`Slate::read`].
     pub fn named(name: &Path) -> Result<Slate, Error> {
         if name == Path::new(NULL) { Ok(Slate::null()) } else { Slate::read(name) }
     }
 
-    /// Bytes of memory that the slate needs, however many outputs play it.
+    /// Number of bytes of memory that the slate needs, for any number of outputs.
     pub fn bytes(&self) -> u64 {
         match &self.kind {
             Kind::Null => 0,
@@ -91,7 +91,8 @@ impl Slate {
     }
 }
 
-/// Slates are equal if their outputs get the same. A clip that was replaced by another one is not.
+/// Compares two slates. They are equal if their outputs get the same packets. A clip whose file was replaced is
+/// different.
 impl PartialEq for Slate {
     fn eq(&self, other: &Slate) -> bool {
         let same = match (&self.kind, &other.kind) {

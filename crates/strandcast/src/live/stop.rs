@@ -2,7 +2,7 @@
 
 use tokio::sync::watch;
 
-/// Becomes true when the application requests the end.
+/// Value that becomes true when the application requests the end.
 pub(in crate::live) type Stop = watch::Receiver<bool>;
 
 /// Waits until the application requests the end.

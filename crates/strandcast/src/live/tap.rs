@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use strandcast_net::driver::PacketTap;
 
-/// Makes a tap for each connection. The tap receives every packet before encryption, in the loop of the connection.
+/// Factory of taps, one for each connection. A tap receives every packet before encryption, in the loop of the
+/// connection.
 #[derive(Clone)]
 pub struct Taps(Arc<dyn Fn() -> PacketTap + Send + Sync>);
 
 impl Taps {
-    /// Taps that `make` makes.
+    /// Makes a factory from the function `make`.
     pub fn new(make: impl Fn() -> PacketTap + Send + Sync + 'static) -> Taps {
         Taps(Arc::new(make))
     }

@@ -10,23 +10,23 @@ use strandcast_net::resolve::HostPort;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UdpUrl {
-    /// Output: each datagram has a header of RTP (RFC 2250). Inputs take datagrams with and without it.
+    /// True if each datagram of an output has a header of RTP (RFC 2250). Inputs accept datagrams with and without it.
     pub rtp: bool,
-    /// The multicast group: an input joins it, and an output sends to it, on the interface that has the host's address.
+    /// Multicast group that an input joins, or to which an output sends, on the interface that has the host's address.
     pub group: Option<String>,
-    /// Input: the address to listen on, or the group itself. Output: the destination.
+    /// For an input, the address to listen on, or the group itself; for an output, the destination.
     pub host: String,
-    /// The UDP port.
+    /// UDP port.
     pub port: u16,
-    /// Name of the interface on which a group is joined, or that datagrams leave by.
+    /// Name of the interface on which an input joins a group, or by which datagrams of an output leave.
     pub interface: Option<String>,
-    /// Output: how many routers a datagram may pass. The default is the system's: 1 for groups.
+    /// For an output, number of routers that a datagram may pass. The default is that of the system: 1 for groups.
     pub ttl: Option<u8>,
-    /// Input: the only sender of the group that is received (RFC 4607).
+    /// For an input, the only sender of the group that is received (RFC 4607).
     pub source: Option<IpAddr>,
 }
 
-/// Prefixes of the URLs.
+/// Prefixes of URLs of UDP and RTP.
 const UDP: &str = "udp://";
 const RTP: &str = "rtp://";
 

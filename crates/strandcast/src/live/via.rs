@@ -12,15 +12,16 @@ use crate::text::why;
 pub(in crate::live) struct Via {
     pub(in crate::live) name: String,
     pub(in crate::live) index: u32,
-    /// IPv4 address: the one that the URL has, or the first one.
+    /// IPv4 address of the interface: the address in the URL, or the first one.
     pub(in crate::live) v4: Option<Ipv4Addr>,
 }
 
 impl Via {
-    /// The interface of `if=`, or the one that has the address `host`; `None`: neither is given, and routes decide.
+    /// The interface of `if=`, or the one that has the address `host`; `None` if neither is given, so that routes
+    /// decide.
     ///
     /// # Errors
-    /// A text: there is no such interface.
+    /// Text that there is no such interface.
     pub(in crate::live) fn of(url: &UdpUrl, host: Option<IpAddr>) -> Result<Option<Via>, String> {
         let host = host.filter(|host| !host.is_unspecified());
         if url.interface.is_none() && host.is_none() {

@@ -1,6 +1,6 @@
-//! The stream of media messages, and reasons that senders and receivers send when one of them ends an association.
+//! Number of the stream of media messages, and reasons that senders and receivers send when they end an association.
 
-/// The stream of media messages.
+/// Number of the transport's stream for media messages.
 pub(in crate::live) const MEDIA: u16 = 0;
 
 /// Prefix of the reason of a deliberate abort: the peer need not wait or retry.

@@ -1,8 +1,8 @@
 //! Bytes as text that people copy, type and scan: Crockford's base 32.
 //!
-//! Base 32 and not base64url: a messenger may change the case of the first letter and read `_` as markup, a QR code
-//! takes capitals and digits in less space than other text, and no two symbols look alike (I and L are read as 1, O as
-//! 0; there is no U).
+//! It is base 32 and not base64url for three reasons. A messenger may change the case of the first letter, and may
+//! interpret `_` as markup. A QR code encodes capitals and digits in less space than other text. No two symbols look
+//! alike: I and L are read as 1, O is read as 0, and there is no U.
 
 /// Symbols in the order of their values.
 const SYMBOLS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";

@@ -1,4 +1,4 @@
-//! A client's seal, and the reports of it.
+//! Seal of a client, and reports of the seal.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,7 +17,7 @@ pub struct SealReports(Arc<Mutex<Reported>>);
 struct Reported {
     /// True if the receiver reports that it runs without encryption.
     plain: bool,
-    /// Other version of sealed datagrams that the receiver reports.
+    /// Version of sealed datagrams that the receiver reports, if it differs.
     version: Option<u8>,
     cipher: Option<Cipher>,
     /// Reason why the session ended.
@@ -78,7 +78,7 @@ impl SealReports {
     }
 }
 
-/// Text that a peer uses another version of sealed datagrams, and which program to update: this one or the peer's.
+/// Text that a peer uses another version of sealed datagrams, with the program to update: this one or the peer's.
 pub(super) fn speaks(version: u8, theirs: &str) -> String {
     let older = if version < VERSION { theirs } else { "this" };
     format!(

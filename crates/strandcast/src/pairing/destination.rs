@@ -18,19 +18,19 @@ pub struct Destination {
     pub label: String,
     /// Hosts on which the receiver listens.
     pub hosts: Vec<HostPort>,
-    /// Secret key of this machine, and identity of the receiver; `None`: nothing is encrypted.
+    /// Secret key of this machine, and identity of the receiver; `None` without encryption.
     pub seal: Option<(SecretKey, Peer)>,
     /// Log of the keys of all connections.
     pub keylog: Option<KeyLog>,
 }
 
 impl Destination {
-    /// Host without a pairing: nothing is encrypted or authenticated.
+    /// Makes the destination of a host without a pairing. The connection is neither encrypted nor authenticated.
     pub fn plain(host: HostPort) -> Destination {
         Destination { label: host.to_string(), hosts: vec![host], seal: None, keylog: None }
     }
 
-    /// Returns the receiver with this name in a store. Makes the store's identity if there never was one.
+    /// Returns the receiver with this name in a store. Makes the store's identity if it never existed.
     ///
     /// # Errors
     /// [`Error::Usage`]: there is no such receiver; [`Error::Store`].
@@ -42,7 +42,7 @@ impl Destination {
         Destination::sealed(store, format!("@{name}"), receiver.hosts(), receiver.peer())
     }
 
-    /// Returns the receiver of a pairing. Makes the store's identity if there never was one.
+    /// Returns the receiver of a pairing. Makes the store's identity if it never existed.
     ///
     /// # Errors
     /// [`Error::Store`].

@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 use super::base32;
 use super::text::{Kind, PUBLIC, SECRET, TOKEN, TextError};
 
-/// Bytes of a fingerprint. Finding another key with the same fingerprint takes 2^80 attempts.
+/// Length of a fingerprint in bytes. Finding another key with the same fingerprint takes 2^80 attempts.
 const FINGERPRINT: usize = 10;
 
 /// Returns a public key as text.
@@ -18,7 +18,7 @@ pub fn key_text(key: &PublicKey) -> String {
 /// Checks that a text is a public key.
 ///
 /// # Errors
-/// A line.
+/// One line with the fault.
 #[cfg(feature = "live")]
 pub(crate) fn is_key(text: &str) -> Result<(), String> {
     parse_key(text).map(drop).map_err(|error| error.to_string())

@@ -27,9 +27,9 @@ pub struct Gate {
     identity: SecretKey,
     changes: ChangeDetector,
     senders: Senders,
-    /// Senders that enrolled since then. The file may not contain these senders yet.
+    /// Senders that enrolled since the store was read. The file may not contain these senders yet.
     enrolled: Vec<(TokenId, PublicKey)>,
-    /// Time at which access changes by itself, in seconds since 1970.
+    /// Time at which access next changes without a request, in seconds since 1970.
     expiry: Option<u64>,
     /// True if the store has changed since the driver received the list of senders.
     stale: bool,
@@ -93,8 +93,8 @@ impl fmt::Display for GateEvent {
 }
 
 impl Gate {
-    /// Admits the senders of a store, and makes its identity if there never was one. `keylog` receives the keys of all
-    /// sessions.
+    /// Makes a gate that admits the senders of a store. Makes the store's identity if it never existed. `keylog`
+    /// receives the keys of all sessions.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -206,7 +206,8 @@ impl Gate {
     }
 
     /// Records the addresses on which the receiver listens. Pairing strings contain them by default, here and in
-    /// `strandcast key pair`. A store that cannot be written is reported by the next [`Gate::poll`]; listening continues.
+    /// `strandcast key pair`. If the store cannot be written, the next [`Gate::poll`] reports it, and listening
+    /// continues.
     pub fn listens(&mut self, listen: &[SocketAddr]) {
         if self.senders.listen == listen {
             return;
@@ -228,8 +229,8 @@ impl Gate {
         !self.senders.senders().is_empty()
     }
 
-    /// Returns the pairing string that any sender may use until the store changes that: the existing one, with the hosts
-    /// that `strandcast key pair` was given, or a new one.
+    /// Returns the pairing string that any sender may use until the store closes it. It is the existing string, with
+    /// the hosts that were given to `strandcast key pair`, or a new one.
     ///
     /// # Errors
     /// [`Error::Store`]; [`Error::Network`]: this machine has no address that others can reach, or too many.
@@ -274,7 +275,7 @@ impl Gate {
         self.writes.get_or_insert_with(|| Keeper::start(store, told)).write(change);
     }
 
-    /// Stores a sender that has enrolled. If the store cannot be written, that is reported later and the stream
+    /// Stores a sender that has enrolled. If the store cannot be written, a later call reports this, and the stream
     /// continues.
     fn enrol(&mut self, token: TokenId, key: PublicKey) {
         self.enrolled.push((token, key));

@@ -1,4 +1,4 @@
-//! Addresses at which others reach this machine.
+//! Addresses at which other machines reach this machine.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,12 +8,13 @@ use strandcast_net::resolve::HostPort;
 use crate::UDP_PORT;
 use crate::error::Error;
 
-/// Maximum number of addresses in a pairing string without hosts from the user: more would make a QR code that is hard
-/// to read.
+/// Maximum number of addresses in a pairing string if the user names no hosts. With more addresses the QR code would be
+/// hard to read.
 const MOST: usize = 4;
 
-/// Hosts of the receiver for a pairing string: those that the user names; otherwise the addresses on which the receiver
-/// listens and which others can reach. `listen`: addresses on which the receiver listens; empty: it has not run yet.
+/// Hosts of the receiver for a pairing string: the hosts that the user names, or otherwise the addresses on which the
+/// receiver listens and which other machines can reach. `listen` has the addresses on which the receiver listens, and
+/// is empty if the receiver has not run yet.
 ///
 /// # Errors
 /// [`Error::Network`]: this machine has no such address.
@@ -35,7 +36,7 @@ pub fn reachable(named: &[HostPort], listen: &[SocketAddr]) -> Result<Vec<HostPo
     Ok(found.iter().map(|a| HostPort { host: a.ip().to_string(), port: Some(a.port()) }).collect())
 }
 
-/// Returns the addresses of `listen`, public ones first. The unspecified address is replaced by those of all
+/// Returns the addresses of `listen`, public ones first. The unspecified address is replaced by the addresses of all
 /// interfaces.
 fn addresses(listen: &[SocketAddr], here: &[Interface]) -> Vec<SocketAddr> {
     let mut found: Vec<SocketAddr> = Vec::new();
@@ -61,7 +62,7 @@ fn addresses(listen: &[SocketAddr], here: &[Interface]) -> Vec<SocketAddr> {
     found
 }
 
-/// Returns where senders reach this machine, as a line for its user.
+/// Returns a line for the user with the addresses at which senders reach this machine.
 pub fn reachable_line(hosts: &[HostPort]) -> String {
     let names: Vec<String> = hosts.iter().map(ToString::to_string).collect();
     let private = |host: &HostPort| host.host.parse().is_ok_and(|ip: IpAddr| scope(&ip) > 0);
@@ -72,10 +73,11 @@ pub fn reachable_line(hosts: &[HostPort]) -> String {
     format!("senders reach this machine at {}{hint}", names.join(", "))
 }
 
-/// Scope of addresses that are valid on one link only.
+/// Scope of addresses that are valid on only one link.
 const LINK: u8 = 2;
 
-/// Scope of an address: 0 the Internet, 1 a private network, [`LINK`] one link or this machine.
+/// Returns the scope of an address: 0 for the Internet, 1 for a private network, and [`LINK`] for one link or this
+/// machine.
 fn scope(ip: &IpAddr) -> u8 {
     match ip {
         IpAddr::V4(v4) if v4.is_loopback() || v4.is_link_local() => LINK,

@@ -1,5 +1,5 @@
-//! Writes changes of a running receiver to its store, in batches. A burst of senders therefore does not need a thread
-//! each that waits for the lock, and no stream waits.
+//! Writes changes of a running receiver to its store in batches. In a burst of senders the changes therefore do not
+//! need one thread each that waits for the lock, and no stream waits.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ const BATCH: usize = 4096;
 pub(super) enum Change {
     /// A sender has enrolled with a token.
     Enrolled(TokenId, PublicKey, WallClock),
-    /// The present time. Tokens that have expired by then stay closed, whatever the clock shows later.
+    /// Tokens that have expired by this time stay closed, even if the clock is set back later.
     Expired(WallClock),
 }
 
@@ -41,7 +41,7 @@ impl Change {
     }
 }
 
-/// Time for which the end of a command waits for unwritten changes.
+/// Time limit for writing the remaining changes at the end of a command.
 const END: Duration = Duration::from_secs(1);
 
 /// The writing task. Dropping this ends it.
@@ -52,8 +52,8 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts to write to `store`. `told` receives a line for each batch that cannot be written. Call it inside the
-    /// runtime.
+    /// Starts to write to `store`. `told` is called with a line for each batch that cannot be written. Call it inside
+    /// the runtime.
     pub(super) fn start(store: Store, told: impl Fn(String) + Send + 'static) -> Keeper {
         let (changes, taken) = unbounded_channel();
         Keeper { changes, task: tokio::spawn(write(store, taken, told)) }
@@ -65,7 +65,7 @@ impl Keeper {
         let _ = self.changes.send(change);
     }
 
-    /// Waits until everything is written, for at most a second. Returns a line if something is not written.
+    /// Waits until everything is written, for at most a second. Returns a line if a change could not be written.
     pub(super) async fn end(self) -> Option<String> {
         drop(self.changes);
         let ended = tokio::time::timeout(END, self.task).await;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use strandcast_net::driver::KeyLogSink;
 
-/// Receives the lines of all connections' key logs. With them anyone can read a recorded stream. Clones write to the
-/// same place.
+/// Receives the lines of all connections' key logs. Anyone who has these lines can read a recorded stream. Clones write
+/// to the same log.
 #[derive(Clone)]
 pub struct KeyLog(Arc<dyn Fn(&str) + Send + Sync>);
 
 impl KeyLog {
-    /// Log that calls `line` with each line, in the loop of a connection: `line` must not wait.
+    /// Makes a log that calls `line` with each line in the loop of a connection, so that `line` must not wait.
     pub fn new(line: impl Fn(&str) + Send + Sync + 'static) -> KeyLog {
         KeyLog(Arc::new(line))
     }

@@ -1,6 +1,6 @@
 //! Identities, pairing strings, and stores of the receivers and the senders of this machine.
 //!
-//! A receiver gives out a pairing string once. A sender stores the pairing string under a name:
+//! A receiver issues a pairing string once. A sender stores the pairing string under a name:
 //!
 //! ```
 //! use strandcast::pairing::{Destination, Pairing, Store};
@@ -16,8 +16,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A store consists of an identity's file and two files next to it, which only their owner can read: anyone who has
-//! them can send and receive in the owner's place. [`Gate`] lets a running receiver admit the senders of its store,
+//! A store consists of an identity's file and two files next to it. Only their owner can read them, because anyone who
+//! has them can send and receive in the owner's place. [`Gate`] lets a running receiver admit the senders of its store,
 //! while the store changes.
 
 mod base32;

@@ -35,8 +35,8 @@ pub struct Pairing {
 }
 
 impl Pairing {
-    /// Returns the pairing as text: `sc1-...`. `None`: there are too many hosts for the longest text, or a host is
-    /// invalid.
+    /// Returns the pairing as text: `sc1-...`. Returns `None` if there are too many hosts for the longest text, or if a
+    /// host is invalid.
     pub fn encode(&self) -> Option<Zeroizing<String>> {
         let mut bytes = Zeroizing::new(Vec::with_capacity(LONGEST));
         bytes.push(if self.once { ONCE } else { 0 });
@@ -86,19 +86,20 @@ impl Pairing {
     }
 }
 
-/// Returns whether a text is meant as a pairing string: it begins as pairing strings of any version do. Messages never
-/// repeat such a text.
+/// Returns whether a text is probably a pairing string, because it begins like pairing strings of any version. Messages
+/// never contain such a text.
 pub fn looks_like_pairing(text: &str) -> bool {
     !matches!(PAIRING.decode(text), Err(TextError::OtherKind(_)))
 }
 
-/// Returns whether bytes are a host name: letters, digits, hyphens, dots (RFC 1123 §2.1), and underscores, which occur.
+/// Returns whether bytes are a host name: letters, digits, hyphens, dots (RFC 1123 §2.1), and underscores, which occur
+/// in practice.
 fn is_host_name(name: &[u8]) -> bool {
     let valid = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_');
     (1..=MAX_NAME).contains(&name.len()) && name.iter().all(valid)
 }
 
-/// Bytes that have not been read.
+/// Rest of the bytes that is not yet read.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {

@@ -1,6 +1,5 @@
-//! Keys, tokens and pairings as text: a prefix with a version, two symbols of base 32 that count the bytes, then the
-//! bytes and a checksum in base 32. The count distinguishes a text that was cut short from one that was
-//! mistyped.
+//! Keys, tokens and pairings as text: a prefix with a version, two symbols of base 32 with the number of bytes, then
+//! the bytes and a checksum in base 32. The number of bytes distinguishes a truncated text from a mistyped one.
 
 use std::fmt;
 
@@ -33,7 +32,7 @@ pub(super) const TOKEN: Kind = Kind { prefix: "sct", name: "token", bytes: Some(
 const VERSION: u32 = 1;
 /// Bytes of the checksum: the first ones of SHA-256 over prefix and bytes.
 const CHECKSUM: usize = 4;
-/// Number of symbols of the count.
+/// Number of symbols for the number of bytes.
 const COUNT: usize = 2;
 /// Maximum length of the content in bytes. More would not fit a QR code that a telephone reads from a screen.
 pub(super) const LONGEST: usize = 255;
@@ -46,9 +45,9 @@ pub enum TextError {
     OtherKind(Kind),
     /// A newer version made it.
     Newer(Kind),
-    /// Characters are missing. Their number, if it can be computed.
+    /// Characters are missing. The value is their number, if it can be computed.
     CutShort(Kind, Option<usize>),
-    /// The text is longer than its count. The number of additional characters.
+    /// The text is longer than it should be. The value is the number of additional characters.
     TooLong(Kind, usize),
     /// A character is wrong.
     Mistyped(Kind),
@@ -63,7 +62,7 @@ impl TextError {
 
 impl std::error::Error for TextError {}
 
-/// The line of [`Display`](fmt::Display), so that a program whose `main` returns the error prints it.
+/// Writes the same line as [`Display`](fmt::Display), so that a program whose `main` returns the error prints it.
 impl fmt::Debug for TextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -2,14 +2,14 @@
 
 const DAY: u64 = 24 * 3600;
 
-/// Text of a time in seconds since 1970: `2026-11-23 16:31 UTC`.
+/// Returns a time in seconds since 1970 as text: `2026-11-23 16:31 UTC`.
 pub fn date(at: u64) -> String {
     let (days, minutes) = (at / DAY, at % DAY / 60);
     let (year, month, day) = civil(days);
     format!("{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", minutes / 60, minutes % 60)
 }
 
-/// Text of a time in milliseconds since 1970, as in RFC 3339: `2026-11-23T16:31:05.250Z`.
+/// Returns a time in milliseconds since 1970 as text, as in RFC 3339: `2026-11-23T16:31:05.250Z`.
 pub fn rfc3339(millis: u64) -> String {
     let (seconds, millis) = (millis / 1000, millis % 1000);
     let (days, second) = (seconds / DAY, seconds % DAY);
@@ -18,8 +18,8 @@ pub fn rfc3339(millis: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
 }
 
-/// Year, month and day of the Gregorian calendar, `days` after 1970-01-01. Years are counted from March, so that a leap
-/// day is the last day of its year; 400 years have 146 097 days.
+/// Returns year, month and day of the Gregorian calendar, `days` days after 1970-01-01. Years are counted from March,
+/// so that a leap day is the last day of its year; 400 years have 146 097 days.
 pub fn civil(days: u64) -> (u64, u64, u64) {
     let since_march_of_0 = days + 719_468;
     let (era, day) = (since_march_of_0 / 146_097, since_march_of_0 % 146_097);

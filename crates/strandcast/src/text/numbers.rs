@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// `43 ms`.
+/// Returns a duration in milliseconds as text: `43 ms`.
 pub fn ms(d: Duration) -> String {
     match d.as_secs_f64() * 1e3 {
         ms if ms < 9.95 => format!("{ms:.1} ms"),
@@ -12,7 +12,7 @@ pub fn ms(d: Duration) -> String {
     }
 }
 
-/// `4.2 s`, `3:07`, `1:02:45`.
+/// Returns a duration as text: `4.2 s`, `3:07`, `1:02:45`.
 pub fn duration(d: Duration) -> String {
     let s = d.as_secs();
     match s {
@@ -22,7 +22,7 @@ pub fn duration(d: Duration) -> String {
     }
 }
 
-/// `1 message`, `1 234 messages`.
+/// Returns a number with its noun: `1 message`, `1 234 messages`.
 pub fn count(n: u64, what: &str) -> String {
     let digits = n.to_string();
     let mut grouped = String::new();
@@ -35,7 +35,7 @@ pub fn count(n: u64, what: &str) -> String {
     format!("{grouped} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// `capacity 12, burst 3`: messages by cause, most of them first.
+/// Returns numbers of messages by cause, largest first: `capacity 12, burst 3`.
 pub fn causes(of: &BTreeMap<&'static str, u64>) -> String {
     let mut all: Vec<_> = of.iter().collect();
     all.sort_by_key(|(_, messages)| Reverse(**messages));
@@ -43,13 +43,13 @@ pub fn causes(of: &BTreeMap<&'static str, u64>) -> String {
     each.join(", ")
 }
 
-/// Summary line on outages; `None` without outages.
+/// Returns the line of a summary on outages; `None` without outages.
 pub fn outages(times: u64, longest_s: f64) -> Option<String> {
     let longest = duration(Duration::from_secs_f64(longest_s));
     (times > 0).then(|| format!("{}, the longest of {longest}", count(times, "outage")))
 }
 
-/// Summary line on shifts of playout; `None` without shifts.
+/// Returns the line of a summary on shifts of playout; `None` without shifts.
 pub fn shifts(times: u64, largest_ms: f64, now_ms: f64) -> Option<String> {
     let time = |of_ms: f64| ms(Duration::from_secs_f64(of_ms / 1e3));
     let (largest, now) = (time(largest_ms), time(now_ms));

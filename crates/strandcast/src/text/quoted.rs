@@ -1,11 +1,11 @@
-//! Quotation of texts of peers.
+//! Quotation of texts from peers.
 
 use strandcast_keys::text::printable;
 
-/// Maximum length of quoted peer text, characters.
+/// Maximum length of a quoted text from a peer, in characters.
 const MAX_QUOTED: usize = 200;
 
-/// Text from a peer for use in a line: escaped and truncated.
+/// Escapes and truncates a text from a peer for use in a line.
 pub fn quoted(words: &str) -> String {
     let mut text: String = printable(words).chars().take(MAX_QUOTED + 1).collect();
     if text.chars().count() > MAX_QUOTED {

@@ -6,6 +6,7 @@ mod control;
 mod ctl;
 mod http;
 mod media;
+mod one;
 mod page;
 mod tls;
 mod views;

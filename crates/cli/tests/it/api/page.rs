@@ -1,7 +1,7 @@
 //! The page: its files, its cookie, and a browser that shows it.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -171,8 +171,14 @@ impl Drop for Encoder {
     }
 }
 
-/// An encoder with sound, and a sender that sends its stream over two links.
-fn on_air(served: &Served) -> (Encoder, Running) {
+impl Encoder {
+    fn end(&mut self) {
+        let _ = self.0.kill();
+    }
+}
+
+/// An encoder with sound, and its stream.
+fn encoder() -> (Encoder, ChildStdout) {
     let mut encoder = Command::new("ffmpeg");
     encoder.args([
         "-v",
@@ -191,6 +197,12 @@ fn on_air(served: &Served) -> (Encoder, Running) {
     encoder.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut encoder = Encoder(encoder.spawn().expect("ffmpeg runs"));
     let media = encoder.0.stdout.take().expect("a pipe");
+    (encoder, media)
+}
+
+/// An encoder, and a sender that sends its stream over two links.
+fn on_air(served: &Served) -> (Encoder, Running) {
+    let (encoder, media) = encoder();
     let paths = "--path bind=127.0.0.1 --path bind=127.0.0.2";
     let mut sender = served.studio.van.command(&format!("send - @studio --stream a --latency 800 {paths}"));
     (encoder, spawn(sender.stdin(media)))
@@ -207,6 +219,40 @@ fn a_browser_shows_the_links_and_plays_the_picture() {
     browse("live.mjs", &[&url(&served.port), "a", LOOK, TURN, "127.0.0.1", "127.0.0.2"]);
     sender.signal(Signal::SIGTERM);
     drop(encoder);
+}
+
+/// The encoder's stream from `send --page` to `receive --page`.
+#[test]
+fn a_browser_shows_both_ends_of_a_stream() {
+    if !can_show() {
+        return;
+    }
+    let folder = root().join("target/page");
+    std::fs::create_dir_all(&folder).expect("it can be made");
+    let port = crate::common::port();
+    let out = crate::common::file("ends.ts");
+    let receiver = crate::common::start(&format!("receive 127.0.0.1:{port} {} --page", out.display()));
+    let (mut encoder, media) = encoder();
+    let paths = "--path bind=127.0.0.1 --path bind=127.0.0.2";
+    let advice = crate::common::file("advice.json");
+    let sender = crate::common::start_with(
+        &format!("send - 127.0.0.1:{port} --latency 800 {paths} --page --advice {}", advice.display()),
+        media.into(),
+    );
+    let address = |running: &Running| {
+        running.says("page on ");
+        running.until("its end", || {
+            running.said().split("page on ").nth(1).is_some_and(|rest| rest.contains('\n'))
+        });
+        let said = running.said();
+        said.split("page on ").nth(1).and_then(|rest| rest.lines().next()).expect("an address").to_owned()
+    };
+    receiver.says("receiving");
+    browse("ends.mjs", &[&address(&sender), &address(&receiver), "127.0.0.2", &folder.display().to_string()]);
+    sender.says("127.0.0.2 switched off by request");
+    sender.says("costs of 127.0.0.2 changed by request");
+    sender.signal(Signal::SIGTERM);
+    encoder.end();
 }
 
 mod thorough {

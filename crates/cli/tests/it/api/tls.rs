@@ -112,6 +112,52 @@ fn a_client_verifies_the_certificate_and_a_reload_changes_it() {
     ctl("authority.crt").succeeds();
 }
 
+/// A renewal that went wrong, in the same reload as another list of streams.
+#[test]
+fn a_reload_with_a_bad_certificate_changes_nothing() {
+    let (served, port, authority) = open("tlsn");
+    let home = &served.studio.studio;
+    tokens(home, "authority.crt", &authority.pem());
+    let file = |name: &str| home.path().join(name).display().to_string();
+    let streams = || {
+        let (token, known) = (file("view.tokens"), file("authority.crt"));
+        run(&format!("ctl https://127.0.0.1:{port} streams --json --token {token} --ca {known}"))
+    };
+    let text = std::fs::read_to_string(served.studio.config()).expect("it was written");
+    let more = "[streams.c]\nsenders = [\"van1\"]\noutputs = [\"{stream}-{time}.ts\"]\n";
+    std::fs::write(served.studio.config(), format!("{text}{more}")).expect("it can be written");
+    for wrong in ["api.key", "view.tokens"] {
+        let before = std::fs::read_to_string(home.path().join(wrong)).expect("it was written");
+        tokens(home, wrong, "nothing");
+        // Both files are new, and only one of them is right.
+        tokens(home, "control.tokens", "another-token-for-control\n");
+        served.server.signal(Signal::SIGHUP);
+        let line = format!("not reloaded, and everything stays as it was: {}", file(wrong));
+        served.server.says(&line);
+        tokens(home, wrong, &before);
+        let seen = streams();
+        seen.succeeds();
+        let names: Vec<_> = seen.json()["streams"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|one| one["name"].clone())
+            .collect();
+        assert_eq!(names, ["a", "b"]);
+        let ctl = |token: &str| {
+            tokens(home, "mine", token);
+            let known = file("authority.crt");
+            run(&format!("ctl https://127.0.0.1:{port} senders --token {} --ca {known}", file("mine")))
+        };
+        ctl("another-token-for-control").fails(5, &["this token is not known here"]);
+        ctl(TURN).succeeds();
+    }
+    served.server.signal(Signal::SIGHUP);
+    served.server.says("configuration read again: added c");
+    let all = || streams().json()["streams"].as_array().map(Vec::len);
+    served.server.until("three streams", || all() == Some(3));
+}
+
 #[test]
 fn a_certificate_that_cannot_be_used_has_a_line() {
     use std::os::unix::fs::PermissionsExt as _;

@@ -6,7 +6,7 @@ use super::Window;
 use super::flow::sink;
 use crate::result::{Metric, Subject};
 
-/// Measures cross traffic against the rate of the link it is a share of.
+/// Measures cross traffic, also as a share of its first link's rate.
 #[derive(Clone, Debug)]
 pub struct BackgroundMeter {
     name: String,
@@ -18,7 +18,7 @@ pub struct BackgroundMeter {
 }
 
 impl BackgroundMeter {
-    /// A meter of the cross traffic `name`; `rate_bps`: mean rate of its first link.
+    /// Creates a meter of the cross traffic `name`. `rate_bps` is the mean rate of its first link.
     pub fn new(name: String, rate_bps: f64, window: Window) -> Self {
         BackgroundMeter { name, rate_bps, window, offered_bytes: 0, carried_bytes: 0, tcp_bytes: 0 }
     }
@@ -28,7 +28,7 @@ impl BackgroundMeter {
         &self.name
     }
 
-    /// Records `bytes` at IP level that its sources made, whether or not they could be sent.
+    /// Records `bytes` at IP level that the sources of the load offered, whether or not the network took them.
     pub fn offered(&mut self, now: Instant, bytes: u32) {
         self.offered_bytes += if self.window.contains(now) { u64::from(bytes) } else { 0 };
     }
@@ -43,7 +43,7 @@ impl BackgroundMeter {
         self.tcp_bytes += if self.window.contains(now) { u64::from(bytes) } else { 0 };
     }
 
-    /// Adds the measured numbers to `out`.
+    /// Appends the metrics to `out`.
     pub fn metrics(&self, out: &mut Vec<Metric>) {
         let mut put = sink(Subject::Cross(self.name.clone()), out);
         let share = |bytes: u64| bytes as f64 * 8.0 / self.window.seconds() / self.rate_bps;

@@ -21,18 +21,18 @@ pub struct FlowSpec {
     pub name: String,
     /// The names of the flow's paths by number.
     pub paths: Vec<String>,
-    /// Time that counts. Rates are means over all of it: for a flow that begins later or ends earlier, give the
-    /// flow's own time.
+    /// Time that counts. Rates are means over this time. For a flow that begins later or ends earlier, it is the flow's
+    /// own time.
     pub window: Window,
-    /// The video it carries.
+    /// Video that the flow carries.
     pub video: Option<VideoSpec>,
 }
 
 /// Measures one flow, packet by packet. Only events in the window count, but the state before it (the player's buffer,
 /// messages that wait for earlier ones) is tracked as well.
 ///
-/// Time must not go back. Memory does not grow with time: percentiles come from a histogram with an error of at most
-/// 0.8 %.
+/// Times of the calls must not decrease. Memory does not grow with time: percentiles come from a histogram with an
+/// error of at most 0.8 %.
 #[derive(Debug)]
 pub struct FlowMeter {
     spec: FlowSpec,
@@ -48,7 +48,7 @@ pub struct FlowMeter {
     delivery_delay: Histogram,
     delivered_bytes: u64,
     gap: Gap,
-    /// Path that the last new data took, and the number of its changes.
+    /// Path of the last new data, and number of changes of this path.
     last_path: Option<u8>,
     path_changes: u64,
     counters: Vec<Counter>,
@@ -59,13 +59,13 @@ pub struct FlowMeter {
 /// The longest time without a delivery.
 #[derive(Debug, Default)]
 struct Gap {
-    /// The last delivery, or the first sending.
+    /// Time of the last delivery; before the first delivery, time of the first sending.
     since: Option<Instant>,
     longest: Duration,
-    /// New payload sent and payload delivered, ever.
+    /// Total new payload that was sent, and total payload that was delivered.
     sent: u64,
     delivered: u64,
-    /// Bytes handed in.
+    /// Bytes that the application submitted.
     submitted: u64,
 }
 
@@ -74,7 +74,7 @@ struct Gap {
 struct Counter {
     path: Option<u8>,
     name: &'static str,
-    /// Count at the beginning of the window.
+    /// Count at the start of the window.
     base: f64,
     last: f64,
     /// Time of the last report.
@@ -82,14 +82,14 @@ struct Counter {
 }
 
 impl Counter {
-    /// Count within the window, or the maximum of a counter that is one.
+    /// Increase of the count within the window; for a maximum, its value.
     fn in_window(&self) -> f64 {
         if self.name.ends_with("_most_bytes") { self.last } else { self.last - self.base }
     }
 }
 
 impl FlowMeter {
-    /// A meter of a flow that has not begun.
+    /// Creates a meter of a flow that has not begun.
     pub fn new(spec: FlowSpec) -> Self {
         FlowMeter {
             paths: vec![Tally::default(); spec.paths.len()],
@@ -116,11 +116,12 @@ impl FlowMeter {
         self.spec.window
     }
 
-    /// A packet of the flow's sender entered the network: its bytes at IP level, and those of the application in it (0:
-    /// a control packet or an acknowledgement). `again`: it carries data that were sent before.
+    /// Records a packet of the flow's sender that entered the network. `wire` is its size at IP level, and `payload`
+    /// the number of application bytes in it (0: a control packet or an acknowledgement). `again` is true if the packet
+    /// carries data that were sent before.
     ///
     /// # Panics
-    /// If the flow has no such path; so do the others.
+    /// If the flow has no such path. The other methods with a path panic likewise.
     pub fn sent(&mut self, now: Instant, path: u8, wire: u32, payload: u32, again: bool) {
         if payload > 0 {
             self.gap.since.get_or_insert(now);
@@ -142,18 +143,19 @@ impl FlowMeter {
         }
     }
 
-    /// Records a message that the application handed in, for transports that report it.
+    /// Records a message that the application submitted, for transports that report submissions.
     pub fn submitted(&mut self, bytes: u32) {
         self.gap.submitted += u64::from(bytes);
     }
 
-    /// Sets the format of the user data in its packets. Call it after a packet was sent.
+    /// Sets the format of the user data in the flow's packets. To be called after a packet was sent.
     pub fn framed(&mut self, framing: Framing) {
         self.framing = framing;
     }
 
-    /// A packet that carries the first bytes of a message entered the network. Messages are sent in order, some more
-    /// than once, some never. A transport that does not report this has no delivery delay in the results.
+    /// Records that a packet with the first bytes of a message entered the network. Messages are sent in order; a
+    /// message may be sent more than once or never. Results of a transport that does not call this method have no
+    /// delivery delay.
     pub fn message_sent(&mut self, now: Instant, number: u64) {
         if number >= self.next_unsent {
             self.next_unsent = number + 1;
@@ -161,8 +163,9 @@ impl FlowMeter {
         }
     }
 
-    /// A packet with data reached the flow's receiver. `sent`: when this copy of it left the sender; `sequence`: its
-    /// TSN, or its like in other protocols; `new`: something in it had not arrived before.
+    /// Records a packet with data that reached the flow's receiver. `sent` is the time at which this copy left the
+    /// sender. `sequence` is its TSN, or the sequence number of another protocol. `new` is true if a part of its data
+    /// had not arrived before.
     pub fn arrived(
         &mut self,
         now: Instant,
@@ -190,7 +193,7 @@ impl FlowMeter {
         }
     }
 
-    /// Further data of the packet that arrived just now.
+    /// Records further data of the packet that has just arrived.
     pub fn bundled(&mut self, now: Instant, path: u8, payload: u32, new: bool) {
         if new && self.spec.window.contains(now) {
             self.paths[usize::from(path)].new_payload += u64::from(payload);
@@ -207,7 +210,7 @@ impl FlowMeter {
         }
     }
 
-    /// The path leads over a radio.
+    /// Records that the path leads over a radio.
     pub fn over_radio(&mut self, path: u8) {
         self.paths[usize::from(path)].over_radio = Some([0; 2]);
     }
@@ -222,16 +225,17 @@ impl FlowMeter {
         }
     }
 
-    /// A packet with data died in the network.
+    /// Records a packet with data that was lost in the network.
     pub fn lost(&mut self, now: Instant, path: u8, place: LossPlace) {
         if self.spec.window.contains(now) {
             self.paths[usize::from(path)].lose(place);
         }
     }
 
-    /// The receiving application got a message. Messages are numbered from 0 in the order of submission. `in_order`:
-    /// those before it which have not come will not come (ordered delivery, or a transport without order); else its
-    /// delay and that of its bytes end when all before it have come.
+    /// Records a message that the receiving application received. Messages are numbered from 0 in the order of
+    /// submission. `in_order` is true if earlier messages that have not arrived will never arrive (ordered delivery, or
+    /// a transport without order). Otherwise the delay of the message and of its bytes ends when all earlier messages
+    /// have arrived.
     pub fn delivered(&mut self, now: Instant, number: u64, bytes: u32, submitted: Instant, in_order: bool) {
         self.count_delivered(now, u64::from(bytes));
         let message = Message { number, bytes, submitted };
@@ -254,13 +258,13 @@ impl FlowMeter {
         });
     }
 
-    /// The outcome of each frame of its video, if it carries one with frames; times are seconds since `origin`.
+    /// Outcome of each frame of the flow's video, if the video has frames. Times are seconds since `origin`.
     pub fn frames(&self, origin: Instant) -> Vec<Frame> {
         self.video.as_ref().map_or_else(Vec::new, |video| video.frames(origin))
     }
 
-    /// The receiving application got more bytes of a stream without message boundaries. The frames of a video are
-    /// identified by their sizes.
+    /// Records further bytes of a stream without message boundaries that the receiving application received. Frames of
+    /// a video are identified by their sizes.
     pub fn progressed(&mut self, now: Instant, bytes: u64) {
         self.count_delivered(now, bytes);
         let counts = self.spec.window.contains(now);
@@ -277,9 +281,9 @@ impl FlowMeter {
     }
 
     /// Records the current value of a counter of the transport, for a path or (`None`) for the whole flow. If both ends
-    /// of the flow have a counter called `name`, report both values at the same instant; they are added. The metric is
-    /// the increase within the measured window: report the counter when the window begins, unless it is 0 then, and
-    /// when the window ends.
+    /// of the flow have a counter called `name`, both values must be recorded at the same instant, and they are added.
+    /// The metric is the increase within the measured window. The counter must therefore be recorded when the window
+    /// begins, unless it is 0 at that time, and when the window ends.
     pub fn count(&mut self, now: Instant, path: Option<u8>, name: &'static str, total: f64) {
         let counter = match self.counters.iter_mut().find(|c| c.path == path && c.name == name) {
             Some(counter) => counter,
@@ -295,7 +299,7 @@ impl FlowMeter {
         }
     }
 
-    /// Adds the measured numbers to `out`. Call it when the window is over.
+    /// Appends the metrics to `out`. To be called after the end of the window.
     pub fn metrics(&self, out: &mut Vec<Metric>) {
         let seconds = self.spec.window.seconds();
         let mut flow = Tally::default();
@@ -365,7 +369,7 @@ impl FlowMeter {
         }
     }
 
-    /// Counters of the flow, and the sums of those that only paths have.
+    /// Adds counters of the flow, and sums of the counters that only paths have.
     fn put_counters(&self, put: &mut dyn FnMut(&'static str, f64)) {
         for (i, counter) in self.counters.iter().enumerate() {
             let same = |c: &&Counter| c.name == counter.name;
@@ -380,7 +384,7 @@ impl FlowMeter {
         }
     }
 
-    /// Shares of the bytes that were sent as symbols.
+    /// Adds the shares of the sent bytes that were symbols.
     fn put_symbols(&self, put: &mut dyn FnMut(&'static str, f64)) {
         let counted = |name| self.counters.iter().find(|c| c.name == name).map(Counter::in_window);
         let (Some(source), Some(repair)) = (counted("source_bytes"), counted("repair_bytes")) else { return };
@@ -403,8 +407,8 @@ impl FlowMeter {
     }
 }
 
-/// Puts metrics of `subject` into `out`. The function leaves out values that are not numbers, such as a mean without
-/// samples.
+/// Returns a function that appends metrics of `subject` to `out`. The function leaves out values that are not numbers,
+/// such as a mean without samples.
 pub(super) fn sink(subject: Subject, out: &mut Vec<Metric>) -> impl FnMut(&'static str, f64) {
     move |name, value| {
         if value.is_finite() {
@@ -413,7 +417,7 @@ pub(super) fn sink(subject: Subject, out: &mut Vec<Metric>) -> impl FnMut(&'stat
     }
 }
 
-/// The metric that a transport's counter is.
+/// Name of the metric for a counter of the transport.
 fn metric_of(counter: &'static str) -> &'static str {
     match counter {
         "retransmitted_fast" => "retransmitted_fast_packets",

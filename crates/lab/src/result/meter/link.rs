@@ -13,11 +13,11 @@ use crate::result::{Metric, Subject};
 pub struct LinkReading {
     /// Time of the counts.
     pub at: Instant,
-    /// Packets that came to the link.
+    /// Packets that arrived at the link.
     pub offered: u64,
-    /// Packets that came out.
+    /// Packets that the link delivered.
     pub delivered: u64,
-    /// Packets that found the queue full, or that its management or a policer dropped.
+    /// Packets lost because the queue was full, or because its management or a policer dropped them.
     pub lost_queue: u64,
     /// Packets lost at random.
     pub lost_random: u64,
@@ -25,18 +25,18 @@ pub struct LinkReading {
     pub lost_down: u64,
     /// Bytes that left the transmitter.
     pub served_bytes: u64,
-    /// Packets and bytes that the link sent again; `None`: it sends nothing again.
+    /// Packets and bytes that the link sent again; `None`: the link does not retransmit.
     pub repeated: Option<Count>,
-    /// Bits that could have left it; `None`: any number.
+    /// Bits that the link could have sent; `None`: unlimited.
     pub capacity_bits: Option<f64>,
-    /// Sum of the times for which packets waited.
+    /// Sum of the packets' waiting times.
     pub waited: Duration,
-    /// The most packets that ever waited.
+    /// Greatest number of packets that ever waited.
     pub queue_max: usize,
 }
 
 impl LinkReading {
-    /// Reads a link.
+    /// Reads the counts of a link.
     pub fn of<P: Payload>(link: &Link<P>, at: Instant) -> Self {
         let stats = link.stats_at(at);
         LinkReading {
@@ -55,7 +55,7 @@ impl LinkReading {
     }
 }
 
-/// Metrics of a link between two readings. The longest queue is that of the whole run so far.
+/// Appends the metrics of a link between two readings. The longest queue refers to the whole run so far.
 pub fn link_metrics(
     (link, direction): (&str, &str),
     begin: &LinkReading,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use strandcast_proto::time::Instant;
 
-/// Maximum number of messages that wait for an earlier one; beyond it the earliest counts as lost.
+/// Greatest number of messages that wait for an earlier one. With more, the earliest message counts as lost.
 const MOST_WAITING: u64 = 65_536;
 
 /// A delivered message.
@@ -18,15 +18,15 @@ pub(super) struct Message {
 /// Holds messages that were delivered before earlier ones, until the earlier ones are also delivered or given up.
 #[derive(Debug, Default)]
 pub(super) struct InOrder {
-    /// All messages before this one are settled.
+    /// Number of the first message that is neither delivered in order nor given up.
     next: u64,
-    /// Messages from `next` on; `None` for those that have not arrived.
+    /// Messages from `next` on; `None` for a message that has not arrived.
     waiting: VecDeque<Option<Message>>,
 }
 
 impl InOrder {
-    /// Takes a delivered message and calls `each` for every one that is in order with it, ascending. `settled`: those
-    /// before it which have not come will not come.
+    /// Takes a delivered message, and calls `each` for every message that is now in order, ascending. `settled` is true
+    /// if earlier messages that have not arrived will never arrive.
     pub fn deliver(&mut self, message: Message, settled: bool, mut each: impl FnMut(Message)) {
         if message.number < self.next {
             return each(message);

@@ -1,4 +1,4 @@
-//! A player that runs out of media.
+//! A player that pauses when it has no media.
 
 use core::time::Duration;
 
@@ -6,8 +6,8 @@ use strandcast_proto::time::Instant;
 
 use super::Window;
 
-/// Plays media that are in order. The player begins when `prebuffer` of media is there, pauses when nothing is left (an
-/// underflow), and continues when `prebuffer` is there again or the stream is complete.
+/// Player of media that are in order. It begins when `prebuffer` of media has arrived, and pauses when no media are
+/// left (an underflow). It continues when `prebuffer` of media has arrived again or the stream is complete.
 #[derive(Debug)]
 pub(super) struct Player {
     prebuffer: Duration,
@@ -18,11 +18,11 @@ pub(super) struct Player {
 
 #[derive(Debug)]
 enum State {
-    /// Paused, with this time of media waiting.
+    /// The player is paused, with this duration of media waiting.
     Paused(Duration),
-    /// Playing; the available media last until this instant.
+    /// The player plays. The available media last until this instant.
     Playing(Instant),
-    /// All media are there.
+    /// All media have arrived.
     Complete,
 }
 
@@ -31,7 +31,7 @@ impl Player {
         Player { prebuffer, window, state: State::Paused(Duration::ZERO), underflows: 0 }
     }
 
-    /// Adds media of this duration that arrived in order; `last` if the stream ends with it.
+    /// Adds media of this duration that arrived in order. `last` is true at the end of the stream.
     pub fn add(&mut self, now: Instant, media: Duration, last: bool) {
         if let State::Playing(until) = self.state
             && until < now
@@ -50,7 +50,8 @@ impl Player {
         };
     }
 
-    /// Underflows in the window, the one included that comes if nothing more arrives before its end.
+    /// Number of underflows in the window. It includes the underflow that would occur if no more media arrived before
+    /// the window's end.
     pub fn underflows(&self) -> u64 {
         match self.state {
             State::Playing(until) => self.underflows + u64::from(self.window.contains(until)),

@@ -10,7 +10,7 @@ use strandcast_sim::net::Air;
 use super::flow::sink;
 use crate::result::{Metric, Subject};
 
-/// Counts of all stations of a radio and their routers, added up, at an instant.
+/// Counts of a radio at an instant, summed over its stations and their routers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RadioReading {
     /// Time of the counts.
@@ -19,7 +19,7 @@ pub struct RadioReading {
     pub stations: usize,
     /// Counts in the order of [`COUNTS`].
     counts: [u64; COUNTS.len()],
-    /// Time of transmitting and idle time of all stations.
+    /// Transmission time and idle time, summed over all stations.
     transmit: Duration,
     idle: Duration,
 }
@@ -58,7 +58,7 @@ const COUNTS: [&str; 29] = [
 ];
 
 impl RadioReading {
-    /// Reads a radio.
+    /// Reads the counts of a radio.
     pub fn of(air: &Air, at: Instant) -> Self {
         let mut reading = RadioReading {
             at,
@@ -91,7 +91,7 @@ impl RadioReading {
         reading
     }
 
-    /// Count with this name; 0 without one.
+    /// Count with this name; 0 if there is no such count.
     pub fn count(&self, name: &str) -> u64 {
         COUNTS.iter().position(|known| *known == name).map_or(0, |at| self.counts[at])
     }

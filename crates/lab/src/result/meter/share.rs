@@ -6,26 +6,26 @@ use super::Window;
 use super::flow::sink;
 use crate::result::{Metric, Subject};
 
-/// Measures what part of the bytes that leave each link's transmitter is whose.
+/// Measures each flow's share of the bytes that leave the transmitters of links.
 #[derive(Clone, Debug)]
 pub struct ShareMeter {
-    /// Link and direction.
+    /// Links, each with a direction.
     wires: Vec<(String, String)>,
     flows: Vec<String>,
     window: Window,
-    /// Bytes by wire and flow; the last entry of each wire counts packets that belong to no flow.
+    /// Bytes by link direction and flow. The last entry of each direction counts packets that belong to no flow.
     bytes: Vec<u64>,
 }
 
 impl ShareMeter {
-    /// A meter of these links (name and direction) and these flows.
+    /// Creates a meter of these links (name and direction) and these flows.
     pub fn new(wires: Vec<(String, String)>, flows: Vec<String>, window: Window) -> Self {
         let bytes = vec![0; wires.len() * (flows.len() + 1)];
         ShareMeter { wires, flows, window, bytes }
     }
 
-    /// Records a packet whose last bit leaves the transmitter at `departs`, which may be in the future. A packet
-    /// without a flow's number is background load.
+    /// Records a packet whose last bit leaves the transmitter at `departs`, which may be in the future. A packet whose
+    /// `flow` is not the number of a flow is background load.
     ///
     /// # Panics
     /// If there is no such wire.
@@ -36,7 +36,7 @@ impl ShareMeter {
         }
     }
 
-    /// Adds the shares of flows that a link served to `out`.
+    /// Appends the flows' shares of each link to `out`.
     pub fn metrics(&self, out: &mut Vec<Metric>) {
         let seconds = self.window.seconds();
         for ((link, direction), bytes) in self.wires.iter().zip(self.bytes.chunks(self.flows.len() + 1)) {

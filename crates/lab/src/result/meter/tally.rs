@@ -1,4 +1,4 @@
-//! Packets of a path, or of a whole flow.
+//! Counts of packets of a path or of a whole flow.
 
 use core::time::Duration;
 
@@ -12,14 +12,14 @@ pub(super) struct Tally {
     pub sent_wire: u64,
     pub control: u64,
     pub again: u64,
-    /// Handed to the receiver; those it took are counted below.
+    /// Packets that reached the receiver. Packets that it accepted are counted below.
     pub received: u64,
     pub damaged: u64,
     pub arrived_new: u64,
     pub arrived_old: u64,
     pub new_payload: u64,
     pub lost: [u64; 4],
-    /// Packets that left a radio, and the hops they took; only of a path over radios.
+    /// Number of packets that left a radio, and number of their hops; only for a path over radios.
     pub over_radio: Option<[u64; 2]>,
     pub delay: Histogram,
 }
@@ -29,7 +29,7 @@ impl Tally {
         self.lost[place as usize] += 1;
     }
 
-    /// Adds a path to its flow.
+    /// Adds the counts of a path to its flow.
     pub fn merge(&mut self, path: &Tally) {
         self.sent += path.sent;
         self.sent_wire += path.sent_wire;
@@ -75,7 +75,7 @@ impl Tally {
     }
 }
 
-/// Mean, three percentiles and the maximum of nanoseconds, in ms.
+/// Adds mean, three percentiles and maximum of times in nanoseconds, converted to ms.
 pub(super) fn put_delays(
     delay: &Histogram,
     names: [&'static str; 5],
@@ -89,13 +89,13 @@ pub(super) fn put_delays(
     put(names[4], max as f64 / 1e6);
 }
 
-/// Differences of the transit times of packets that arrive one after the other.
+/// Differences between the transit times of consecutive packets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Jitter {
     last_ns: Option<u64>,
     count: u64,
     sum_ns: u128,
-    /// RFC 3550 section 6.4.1: J += (|D| - J) / 16.
+    /// Smoothed jitter in nanoseconds, RFC 3550 section 6.4.1: J += (|D| - J) / 16.
     smoothed_ns: f64,
 }
 
@@ -118,7 +118,7 @@ impl Jitter {
     }
 }
 
-/// Out-of-order TSNs: distances of those that arrive one after the other.
+/// Disorder of TSNs: distances between the TSNs of consecutive arrivals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Disorder {
     last: Option<u32>,

@@ -1,4 +1,4 @@
-//! A flow's video from the viewer's point of view.
+//! Results of a flow's video from the viewer's point of view.
 
 use core::ops::Range;
 use core::time::Duration;
@@ -13,9 +13,9 @@ use super::player::Player;
 use super::viewer::{LivePlayer, Messages, Nominal, Seen, underflows};
 use crate::result::Frame;
 
-/// Length of the parts of the mean of eq. 17 over time.
+/// Length of the intervals over whose values the mean of eq. 17 is taken.
 const BIN: Duration = Duration::from_secs(10);
-/// The smallest deficit of eq. 17, as a share of the expected rate: 60 dB.
+/// Smallest deficit in eq. 17, as a share of the expected rate. It corresponds to 60 dB.
 const MIN_DEFICIT: f64 = 1e-3;
 
 /// A video that a flow carries.
@@ -23,39 +23,39 @@ const MIN_DEFICIT: f64 = 1e-3;
 pub struct VideoSpec {
     /// Frames that the application sends.
     pub source: VideoSource,
-    /// Time from capture to playing: a frame that is not whole by then is late.
+    /// Time from capture to playing. A frame that is not complete by then is late.
     pub deadline: Duration,
-    /// Media buffered before playing begins, and again after an underflow.
+    /// Playing time of media that the player buffers before it begins, and again after an underflow.
     pub prebuffer: Duration,
-    /// True if all is delivered in the end, so that a player can wait for it.
+    /// True if all data are delivered in the end, so that a player can wait for them.
     pub complete: bool,
-    /// Time from capture to being in order: later bytes don't count for eq. 17. ASSUMED: the paper does not say when
-    /// its rate is measured.
+    /// Time from capture after which bytes do not count for eq. 17 unless they are in order by then. ASSUMED: the paper
+    /// does not say when its rate is measured.
     pub psnr_deadline: Duration,
 }
 
 /// Frames of a video.
 #[derive(Clone, Debug, PartialEq)]
 pub enum VideoSource {
-    /// A message after the other, without frames.
+    /// One message after the other, without frames.
     Constant {
-        /// bit/s.
+        /// Rate in bit/s.
         rate_bps: f64,
-        /// Bytes a message.
+        /// Bytes per message.
         message_bytes: u32,
-        /// Capture of the first message.
+        /// Capture time of the first message.
         start: Instant,
-        /// Captured before it: the others.
+        /// Time before which all other messages are captured.
         end: Instant,
     },
     /// Frames in the order in which they are sent.
     Frames(Vec<VideoFrame>),
-    /// Messages at any times, each as a frame; they do not tell their pictures.
+    /// Messages at arbitrary times, each as a frame. They do not contain the limits of pictures.
     Messages(Vec<VideoFrame>),
 }
 
 impl VideoSource {
-    /// Units that are listed one by one.
+    /// Frames or messages that are listed individually.
     fn listed(&self) -> Option<&[VideoFrame]> {
         match self {
             VideoSource::Constant { .. } => None,
@@ -73,18 +73,19 @@ pub struct VideoFrame {
     pub capture: Instant,
     /// Size of the frame.
     pub bytes: u32,
-    /// Messages of the frame by number; ascending from frame to frame, without holes.
+    /// Numbers of the frame's messages. They ascend from frame to frame, without gaps.
     pub messages: Range<u64>,
 }
 
-/// Equation 17: 20 log10(MAX / |EXP - CRT|) with MAX = EXP. More than expected counts as expected; a deficit below a
-/// thousandth counts as that, so that 60 dB is the most; nothing at all is 0 dB.
+/// Equation 17: 20 log10(MAX / |EXP - CRT|) with MAX = EXP. A measured rate above the expected rate counts as the
+/// expected rate. A deficit below a thousandth counts as a thousandth, so that the result is at most 60 dB. A measured
+/// rate of 0 gives 0 dB.
 pub fn eq17_db(expected_bps: f64, measured_bps: f64) -> f64 {
     let deficit = 1.0 - (measured_bps / expected_bps).clamp(0.0, 1.0);
     -20.0 * libm::log10(deficit.max(MIN_DEFICIT))
 }
 
-/// Part of a [`FlowMeter`](super::FlowMeter) that judges a video.
+/// Part of a [`FlowMeter`](super::FlowMeter) that evaluates a video.
 #[derive(Debug)]
 pub(super) struct VideoMeter {
     spec: VideoSpec,
@@ -92,15 +93,15 @@ pub(super) struct VideoMeter {
     /// Time from the first capture to the end of the last frame, limited to the window.
     life: Window,
     end: Instant,
-    /// Expected bit/s.
+    /// Expected rate, bit/s.
     rate_bps: f64,
     /// Time for which each frame is shown; zero for a video of constant rate.
     frame_time: Duration,
     frames: Vec<Progress>,
     player: Player,
-    /// The viewer of a constant rate.
+    /// Viewer of a video of constant rate.
     viewer: Option<Messages>,
-    /// Bytes in order by capture + `psnr_deadline`, by the end of sending, and in each bin.
+    /// Bytes that were in order by capture + `psnr_deadline`; bytes by the end of sending; bytes in each bin.
     in_time: u64,
     by_end: u64,
     bins: Vec<u64>,
@@ -111,16 +112,16 @@ pub(super) struct VideoMeter {
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     missing: u64,
-    /// Time at which the frame was whole.
+    /// Time at which the frame was complete.
     whole: Option<Instant>,
 }
 
 /// The video as a stream of bytes.
 #[derive(Debug, Default)]
 struct Stream {
-    /// Bytes that came and are not yet part of a whole unit.
+    /// Bytes that arrived and do not complete a unit yet.
     rest: u64,
-    /// Frames, or messages of a constant rate, that are whole.
+    /// Number of complete units: frames, or messages of a video of constant rate.
     units: u64,
 }
 
@@ -166,7 +167,7 @@ impl VideoMeter {
         }
     }
 
-    /// A message came, in order or not.
+    /// Records a message that arrived, in order or not.
     pub fn delivered(&mut self, now: Instant, number: u64) {
         if let Some(viewer) = &mut self.viewer {
             viewer.came(now, number);
@@ -179,7 +180,7 @@ impl VideoMeter {
         }
     }
 
-    /// A message is in order.
+    /// Records a message that is in order.
     pub fn in_order(&mut self, now: Instant, message: Message) {
         let (capture, bytes) = (message.submitted, u64::from(message.bytes));
         let deadline = self.spec.psnr_deadline;
@@ -198,7 +199,7 @@ impl VideoMeter {
         self.play(now, message);
     }
 
-    /// Bytes of the stream came.
+    /// Records further bytes of the stream.
     pub fn progressed(&mut self, now: Instant, bytes: u64) {
         self.stream.rest += bytes;
         let Some(frames) = self.spec.source.listed() else { return };
@@ -212,7 +213,7 @@ impl VideoMeter {
         }
     }
 
-    /// The next message, or the next frame, that is whole in the stream.
+    /// Returns the next complete message or frame of the stream.
     pub fn next_in_stream(&mut self) -> Option<Message> {
         let unit = self.stream.units;
         let message = match &self.spec.source {
@@ -270,7 +271,7 @@ impl VideoMeter {
         underflows(LivePlayer::new(self.spec.deadline, self.spec.prebuffer, self.window), &units) as f64
     }
 
-    /// Counts of messages that do not tell their pictures.
+    /// Counts of messages that do not contain the limits of pictures.
     fn messages(&self, messages: &[VideoFrame]) -> Seen {
         let judged = self.judged(self.spec.deadline);
         let start = messages.first().map_or(judged.from, |first| first.capture);
@@ -299,7 +300,7 @@ impl VideoMeter {
         frames.iter().zip(&self.frames).map(of).collect()
     }
 
-    /// Part of the window within which a frame can be judged, if its outcome may take this time.
+    /// Part of the window whose frames can be judged, if the outcome of a frame may take this time.
     fn judged(&self, time: Duration) -> Window {
         judged(self.life, self.end, self.window, time)
     }
@@ -328,8 +329,9 @@ impl VideoMeter {
         self.player.add(now, media, last);
     }
 
-    /// Returns the frames in the order of display, each with true if it is usable: it arrived in time, and so did the
-    /// header before an I frame. A header itself has no deadline.
+    /// Returns the frames in the order of display, each with a flag that is true if the frame is usable. A usable frame
+    /// arrived in time; for an I frame, the header before it must also have arrived in time. A header itself has no
+    /// deadline.
     fn usable(&self, frames: &[VideoFrame], shown: &[usize]) -> Vec<(Option<FrameType>, bool)> {
         let mut header = None;
         let mut usable = Vec::with_capacity(shown.len());
@@ -395,14 +397,15 @@ impl VideoMeter {
     }
 }
 
-/// Captures of a video with this life and end that can be judged within a window if something has this much time to
-/// happen.
+/// Capture times that can be judged within a window, for a video with this life and end, if the outcome of a capture
+/// takes at most `time`.
 fn judged(life: Window, end: Instant, window: Window, time: Duration) -> Window {
     Window { from: life.from, to: end.min(window.to - time) }
 }
 
-/// Returns the order in which frames are shown. Captures that do not ascend tell it; if they do, they may be times of
-/// sending. Then B frames behind two others are sent behind the later one of these, and shown before it.
+/// Returns the order in which frames are shown. If capture times do not ascend, they give the order. If they ascend,
+/// they may be times of sending. In that case, a B frame that depends on two other frames is sent after the later of
+/// the two, and shown before it.
 fn order_of_display(frames: &[VideoFrame]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..frames.len()).collect();
     if !frames.is_sorted_by_key(|frame| frame.capture) {
@@ -427,7 +430,7 @@ fn order_of_display(frames: &[VideoFrame]) -> Vec<usize> {
     shown
 }
 
-/// First capture, end of the last frame, and bit/s between them.
+/// First capture, end of the last frame, and mean rate between them in bit/s.
 fn extent(source: &VideoSource) -> (Instant, Instant, f64) {
     match source {
         VideoSource::Constant { rate_bps, start, end, .. } => (*start, *end, *rate_bps),

@@ -1,6 +1,6 @@
-//! The viewer of a live video, who sees each unit (a frame, or a message of a video without frames) a fixed time after
-//! its capture: It counts units that have not arrived by then, pictures that cannot be decoded, freezes, and times at
-//! which nothing is left to play.
+//! Model of the viewer of a live video, who sees each unit (a frame, or a message of a video without frames) a fixed
+//! time after its capture. The model counts units that have not arrived by then, pictures that cannot be decoded,
+//! freezes, and underflows.
 
 use core::time::Duration;
 
@@ -9,10 +9,10 @@ use strandcast_proto::time::Instant;
 
 use super::Window;
 
-/// Counts of the units whose deadline is over.
+/// Counts of the units whose deadline has passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Seen {
-    /// Units, those that came after their deadline, and those that did or never came.
+    /// Number of units, of units that arrived after their deadline, and of units that arrived late or never.
     pub due: u64,
     pub late: u64,
     pub missed: u64,
@@ -25,14 +25,14 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Adds pictures in the order in which they are shown, each with whether it can be decoded.
+    /// Adds pictures in the order of display. Each flag is true if the picture can be decoded.
     pub fn show(&mut self, decodable: &[bool], picture: Duration) {
         self.pictures = decodable.len() as u64;
         self.decodable = decodable.iter().filter(|&&shown| shown).count() as u64;
         self.freezes = freezes(decodable.iter().copied(), picture);
     }
 
-    /// Adds the shares to the metrics, and the numbers of late and missed units under the names of the units.
+    /// Adds the shares to the metrics, and the numbers of late and missed units under the given names.
     pub fn put(&self, [late, missed]: [&'static str; 2], put: &mut dyn FnMut(&'static str, f64)) {
         put("missed_ratio", self.missed as f64 / self.due as f64);
         put("decodable_ratio", self.decodable as f64 / self.pictures as f64);
@@ -42,29 +42,30 @@ impl Seen {
     }
 }
 
-/// A player that plays each unit a fixed time after its capture. When neither the unit whose turn it is nor a later one
-/// is there, it pauses (an underflow), and continues with the unit whose turn it is after the pause. Units that come earlier
-/// thus never make more underflows: a turn that is empty stays empty if they come later.
+/// A player that plays each unit at its turn, a fixed time after its capture. If neither the unit nor a later one has
+/// arrived at its turn, the player pauses (an underflow). After the pause it continues with the unit whose turn it is
+/// then. Earlier arrivals therefore never cause more underflows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LivePlayer {
     delay: Duration,
     pause: Duration,
     window: Window,
-    /// The last turn, and the end of the last pause.
+    /// Time of the last turn, and end of the last pause.
     last: Instant,
     resumes: Instant,
     underflows: u64,
 }
 
 impl LivePlayer {
-    /// Plays `prebuffer` after the capture, and not before the deadline; it pauses for `prebuffer`.
+    /// Creates a player that plays a unit `prebuffer` after its capture, and not before the deadline. It pauses for
+    /// `prebuffer`.
     pub fn new(deadline: Duration, prebuffer: Duration, window: Window) -> Self {
         let delay = deadline.max(prebuffer);
         let (last, resumes) = (Instant::ZERO, Instant::ZERO);
         LivePlayer { delay, pause: prebuffer, window, last, resumes, underflows: 0 }
     }
 
-    /// The turn of the next unit. `there`: when it or a later one first was.
+    /// Plays the next unit. `there` is the time at which this unit or a later one first arrived.
     pub fn turn(&mut self, capture: Instant, there: Option<Instant>) {
         let turn = self.last.max(capture + self.delay);
         self.last = turn;
@@ -80,7 +81,8 @@ impl LivePlayer {
     }
 }
 
-/// A player's underflows over units in the order in which they are shown, each with its capture and when it was whole.
+/// Number of a player's underflows over units in the order of display, each with its capture time and the time at which
+/// it was complete.
 pub(super) fn underflows(mut player: LivePlayer, units: &[(Instant, Option<Instant>)]) -> u64 {
     let mut there = vec![None; units.len()];
     let mut first: Option<Instant> = None;
@@ -92,22 +94,22 @@ pub(super) fn underflows(mut player: LivePlayer, units: &[(Instant, Option<Insta
     player.underflows()
 }
 
-/// Units in a message each, at any times; their pictures are nominal, counted from `start` on.
+/// Units at arbitrary times, with one message each. Pictures have a nominal length, and are counted from `start` on.
 #[derive(Clone, Debug)]
 pub(super) struct Nominal {
     start: Instant,
-    /// Nominal pictures of judged units, ascending, each with its number of missed units.
+    /// Nominal pictures with judged units, ascending, each with its number of missed units.
     pictures: Vec<(u64, u64)>,
     seen: Seen,
 }
 
 impl Nominal {
-    /// No unit so far; `judged`: captures of units that count.
+    /// Creates a counter without units. `judged` is the range of capture times that count.
     pub fn new(start: Instant, judged: Window) -> Self {
         Nominal { start, pictures: Vec::new(), seen: Seen { seconds: judged.seconds(), ..Seen::default() } }
     }
 
-    /// The next unit; `late`: whether it came late, if it was missed.
+    /// Adds the next unit.
     pub fn unit(&mut self, capture: Instant, missed: Option<bool>) {
         let picture = nominal_picture(capture - self.start);
         if self.pictures.last().is_none_or(|(last, _)| *last < picture) {
@@ -121,7 +123,7 @@ impl Nominal {
         }
     }
 
-    /// A unit that was missed so far came after all.
+    /// Corrects a unit that counted as missed and has arrived.
     pub fn came(&mut self, capture: Instant, in_time: bool) {
         if !in_time {
             self.seen.late += 1;
@@ -142,7 +144,7 @@ impl Nominal {
     }
 }
 
-/// The viewer of messages at even intervals, without the memory of each.
+/// Viewer of messages at even intervals. It needs no memory per message.
 #[derive(Debug)]
 pub(super) struct Messages {
     start: Instant,
@@ -152,12 +154,12 @@ pub(super) struct Messages {
     judged: Window,
     nominal: Nominal,
     player: LivePlayer,
-    /// All before this one have come, or a later one has.
+    /// Number of the first message such that neither it nor a later one has arrived.
     next: u64,
 }
 
 impl Messages {
-    /// Messages captured from `start` on and before `end`.
+    /// Creates a viewer of messages captured from `start` on and before `end`.
     pub fn new(
         [start, end]: [Instant; 2],
         interval_s: f64,
@@ -193,7 +195,7 @@ impl Messages {
         }
     }
 
-    /// The outcome if nothing more comes: the rest of the messages that count was missed.
+    /// Result if no further message arrives: the remaining messages that count are missed.
     pub fn seen(&self) -> Seen {
         let mut nominal = self.nominal.clone();
         let rest = (self.next..self.count).map(|number| self.capture(number));

@@ -5,7 +5,7 @@ use core::time::Duration;
 use strandcast_proto::time::Instant;
 use strandcast_sim::net::EnqueueOutcome;
 
-/// The time that counts: from `from` on, and before `to`.
+/// Time that counts for results: `from` is included and `to` is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Start of the window.
@@ -25,7 +25,7 @@ impl Window {
         (self.to - self.from).as_secs_f64()
     }
 
-    /// Part of the time between two instants that is inside.
+    /// Length of the part of the interval between two instants that is inside the window.
     pub fn clip(&self, from: Instant, to: Instant) -> Duration {
         to.min(self.to) - from.max(self.from)
     }
@@ -34,13 +34,13 @@ impl Window {
 /// Place at which a packet was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossPlace {
-    /// A queue was full, or its management or a policer dropped it.
+    /// A queue was full, or its management or a policer dropped the packet.
     Queue,
-    /// A loss model took the packet.
+    /// A loss model dropped the packet.
     Random,
     /// A link was down.
     Down,
-    /// A router on a radio dropped it: no route, a neighbour that did not answer, or too many hops.
+    /// A router on a radio dropped the packet: no route, a neighbour that did not answer, or too many hops.
     Routing,
 }
 

@@ -16,8 +16,8 @@ use parquet::file::properties::WriterProperties;
 use super::OutputError;
 use super::file::Pending;
 
-/// Number of rows that wait for encoding, and of rows whose encoded columns wait for writing. Both numbers determine
-/// the memory of a table.
+/// Greatest number of rows that wait for encoding, and of rows whose encoded columns wait for writing. These rows
+/// determine the memory of a table.
 const BATCH: usize = 8_192;
 const ROW_GROUP: usize = 65_536;
 
@@ -31,7 +31,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Extension of its files.
+    /// Suffix of the format's files.
     pub fn extension(self) -> &'static str {
         match self {
             Format::Parquet => "parquet",
@@ -44,7 +44,7 @@ impl Format {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Cell<'a> {
     Text(&'a str),
-    /// `None`: absent.
+    /// A number; `None`: absent.
     Number(Option<f64>),
     Count(u64),
 }
@@ -71,7 +71,7 @@ enum Sink {
     Csv(BufWriter<File>),
 }
 
-/// Rows on their way into columns.
+/// Rows that are being converted to columns.
 #[derive(Debug)]
 pub(super) struct Columns {
     schema: Arc<Schema>,
@@ -104,7 +104,7 @@ impl Table {
         self.sink.push(row).map_err(|error| self.pending.error(error))
     }
 
-    /// Ends the table: from now on the file is there.
+    /// Ends the table. From now on the file has its final name.
     pub fn finish(self) -> Result<(), OutputError> {
         match self.sink.finish() {
             Ok(()) => self.pending.complete(),
@@ -141,7 +141,7 @@ impl Sink {
         }
     }
 
-    /// Hands full columns on.
+    /// Encodes full columns and passes them to the writer.
     fn encode(&mut self) -> io::Result<()> {
         let Sink::Parquet { columns, writer } = self else { return Ok(()) };
         writer.write(&columns.batch()).map_err(io_error)
@@ -157,7 +157,7 @@ impl Sink {
 }
 
 impl Columns {
-    /// No rows yet.
+    /// Creates columns without rows.
     pub fn new(columns: &[(&str, Kind)]) -> Self {
         let field = |&(name, kind): &(&str, Kind)| match kind {
             Kind::Text => Field::new(name, DataType::Utf8, false),
@@ -186,7 +186,7 @@ impl Columns {
         self.rows += 1;
     }
 
-    /// The rows so far, which are taken out.
+    /// Removes the rows so far and returns them.
     pub fn batch(&mut self) -> RecordBatch {
         self.rows = 0;
         let arrays = self.columns.iter_mut().map(|column| match column {
@@ -217,7 +217,7 @@ fn write_line(file: &mut impl Write, row: &[Cell<'_>]) -> io::Result<()> {
     file.write_all(b"\n")
 }
 
-/// The error of the file itself, where there is one.
+/// Extracts the I/O error of the file, if there is one.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {

@@ -34,14 +34,14 @@ impl Pending {
         }
     }
 
-    /// Gives it its name. Everything has been written.
+    /// Gives the file its final name. To be called when all bytes are written.
     pub fn complete(mut self) -> Result<(), OutputError> {
         std::fs::rename(&self.part, &self.path).map_err(|error| self.error(error))?;
         self.complete = true;
         Ok(())
     }
 
-    /// Error of this file.
+    /// Error that names this file.
     pub fn error(&self, source: io::Error) -> OutputError {
         OutputError { path: self.path.clone(), source }
     }
@@ -56,7 +56,7 @@ impl Drop for Pending {
     }
 }
 
-/// Creates a folder with all above it.
+/// Creates a folder and its missing parent folders.
 pub(super) fn create_folder(path: &Path) -> Result<(), OutputError> {
     std::fs::create_dir_all(path).map_err(|source| OutputError { path: path.into(), source })
 }

@@ -11,9 +11,9 @@ use super::rows::{
 use super::{Format, OutputError};
 use crate::result::{RunResult, Subject, Summary};
 
-/// A folder for results: `series/` (a file per run), and in the end `runs`, `summary`, of videos
-/// with frames `frames`, of the first run with radios `topology.json`, and `result.json`. Every file appears
-/// whole or not at all.
+/// A folder for results. `series/` has a file per run. At the end it also has `runs`, `summary` and `result.json`, for
+/// videos with frames `frames`, and for the first run with radios `topology.json`. Every file appears completely or not
+/// at all.
 #[derive(Clone, Debug)]
 pub struct Output {
     folder: PathBuf,
@@ -21,10 +21,10 @@ pub struct Output {
 }
 
 impl Output {
-    /// Makes the folder if it is not there.
+    /// Creates the folder if it does not exist.
     ///
     /// # Errors
-    /// The folder cannot be made.
+    /// The folder cannot be created.
     pub fn create(folder: PathBuf, format: Format) -> Result<Self, OutputError> {
         create_folder(&folder)?;
         Ok(Output { folder, format })
@@ -33,7 +33,7 @@ impl Output {
     /// Begins the time series of a run. Several threads may call it at once for runs that differ in scheme or seed.
     ///
     /// # Errors
-    /// The file cannot be made.
+    /// The file cannot be created.
     pub fn series(&self, scheme: &str, seed: u64) -> Result<SeriesWriter, OutputError> {
         let folder = self.folder.join("series");
         create_folder(&folder)?;
@@ -44,7 +44,7 @@ impl Output {
     /// Writes the results of all runs.
     ///
     /// # Errors
-    /// The first file that could not be written; those before it stay.
+    /// The first file that could not be written. Files written before it remain.
     pub fn finish(&self, summary: &Summary, runs: &[RunResult]) -> Result<(), OutputError> {
         self.write_runs(runs)?;
         self.write_summary(runs)?;
@@ -93,7 +93,7 @@ impl SeriesWriter {
     /// Adds a value at a time in seconds from the flows' time 0.
     ///
     /// # Errors
-    /// The disk is full, or the like; drop the writer then, and the unfinished file is gone.
+    /// A write failed, for example because the disk is full. Dropping the writer then deletes the unfinished file.
     pub fn push(
         &mut self,
         time_s: f64,
@@ -107,7 +107,7 @@ impl SeriesWriter {
     /// Ends the file.
     ///
     /// # Errors
-    /// The last rows could not be written; the file is gone.
+    /// The last rows could not be written. The file is deleted.
     pub fn finish(self) -> Result<(), OutputError> {
         self.table.finish()
     }

@@ -1,4 +1,4 @@
-//! The tables of results in memory, as Arrow's columns.
+//! Tables of results in memory, as Arrow columns.
 
 use core::convert::Infallible;
 
@@ -31,7 +31,7 @@ pub fn frames_table(runs: &[RunResult]) -> RecordBatch {
     columns.batch()
 }
 
-/// A run's time series in memory, as a file of `series/` holds them.
+/// A run's time series in memory, with the columns of a file in `series/`.
 #[derive(Debug)]
 pub struct SeriesTable {
     columns: Columns,
@@ -40,7 +40,7 @@ pub struct SeriesTable {
 }
 
 impl SeriesTable {
-    /// An empty one.
+    /// Creates a table without rows.
     pub fn new(scheme: &str, seed: u64) -> Self {
         SeriesTable { columns: Columns::new(SERIES), scheme: scheme.into(), seed }
     }
@@ -51,7 +51,7 @@ impl SeriesTable {
         row_of_series(run, (time_s, subject, metric, value), |row| self.columns.push(row));
     }
 
-    /// All of it.
+    /// Returns the table.
     pub fn finish(mut self) -> RecordBatch {
         self.columns.batch()
     }

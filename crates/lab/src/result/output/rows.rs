@@ -16,7 +16,7 @@ pub(super) const RUNS: &[(&str, Kind)] = &[
     ("metric", Kind::Text),
     ("value", Kind::Number),
 ];
-/// The runs summed up.
+/// Columns for the metrics of each scheme over its runs.
 pub(super) const SUMMARY: &[(&str, Kind)] = &[
     ("scheme", Kind::Text),
     ("subject_kind", Kind::Text),
@@ -45,7 +45,7 @@ pub(super) const SERIES: &[(&str, Kind)] = &[
     ("value", Kind::Number),
 ];
 
-/// Outcomes of the frames of videos.
+/// Columns for the outcomes of the frames of videos.
 pub(super) const FRAMES: &[(&str, Kind)] = &[
     ("scheme", Kind::Text),
     ("seed", Kind::Count),
@@ -58,7 +58,7 @@ pub(super) const FRAMES: &[(&str, Kind)] = &[
     ("late_ms", Kind::Number),
 ];
 
-/// The rows of [`FRAMES`].
+/// Passes on the rows of [`FRAMES`].
 pub(super) fn rows_of_frames<E>(
     runs: &[RunResult],
     mut push: impl FnMut(&[Cell<'_>]) -> Result<(), E>,
@@ -89,7 +89,7 @@ pub(super) fn rows_of_frames<E>(
     Ok(())
 }
 
-/// The rows of [`RUNS`].
+/// Passes on the rows of [`RUNS`].
 pub(super) fn rows_of_runs<E>(
     runs: &[RunResult],
     mut push: impl FnMut(&[Cell<'_>]) -> Result<(), E>,
@@ -106,7 +106,7 @@ pub(super) fn rows_of_runs<E>(
     Ok(())
 }
 
-/// The rows of [`SUMMARY`].
+/// Passes on the rows of [`SUMMARY`].
 pub(super) fn rows_of_summary<E>(
     runs: &[RunResult],
     mut push: impl FnMut(&[Cell<'_>]) -> Result<(), E>,
@@ -135,7 +135,7 @@ pub(super) fn rows_of_summary<E>(
     Ok(())
 }
 
-/// A row of [`SERIES`], of the run with this scheme and seed.
+/// A row of [`SERIES`] for the run with this scheme and seed.
 pub(super) fn row_of_series<T>(
     (scheme, seed): (&str, u64),
     (time_s, subject, metric, value): (f64, &Subject, &str, f64),

@@ -11,13 +11,14 @@ use crate::scenario::traces;
 use crate::scenario::typed::Kind;
 use crate::scenario::value::Named;
 
-/// Bytes of a message that isn't SCTP's, if the file doesn't say.
+/// Default size in bytes of a message over a transport other than SCTP.
 const MESSAGE: u32 = 1400;
 /// Time after the capture until which bytes count for the PSNR of equation 17 in the papers' profile. ASSUMED: no paper
-/// gives it.
+/// states this time.
 const PAPERS_DEADLINE: Duration = Duration::from_secs(2);
 
-/// Application of the flow of this table, and whether its messages are as long as a packet of SCTP permits.
+/// Reads the application of the flow of this table. The flag is true if its messages are to be as long as an SCTP
+/// packet permits.
 pub(super) fn app(flow: &Table<'_>, transport: &Transport) -> Read<(App, bool)> {
     let (kind, table) = flow.kind(&ENDS.app)?;
     let udp = matches!(transport, Transport::Udp { .. });
@@ -131,7 +132,7 @@ fn at_a_rate(table: &Table<'_>, rate: f64) -> Read<Frames> {
     Ok(Frames::Live { rate, burst, spacing: table.get(&VIDEO.spacing)?, key_frames, pause })
 }
 
-/// One pause, called `pause`, or several by name.
+/// Reads one pause, called `pause`, or several by name.
 fn pauses(table: &Table<'_>) -> Read<Named<Pause>> {
     let pauses =
         named(table.one_or_more(&VIDEO.pause, "a table as { from = \"0 s\", to = \"3 s\" }")?, |table| {

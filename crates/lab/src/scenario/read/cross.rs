@@ -18,7 +18,7 @@ const SIZES: [(&str, u32, f64); 5] = [
     ("b1500", 1500, 0.46),
 ];
 
-/// Background load; the network is complete already.
+/// Reads background load. The network must be complete.
 pub(super) fn cross(table: &Table<'_>, network: &Scenario) -> Read<Cross> {
     let via = table.item(&CROSS.via.key)?;
     let names = via.names()?.1;

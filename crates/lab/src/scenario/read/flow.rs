@@ -21,7 +21,7 @@ use crate::scenario::units::Quantity;
 use crate::scenario::value::{Named, Number, TcpValue};
 use crate::scenario::warning::Longest;
 
-/// A flow; the network is complete already.
+/// Reads a flow. The network must be complete.
 pub(super) fn flow(table: &Table<'_>, kind: FlowKind, network: &Scenario, routes: &Routes<'_>) -> Read<Flow> {
     let (kind_of_ends, from, to) = ends(table, network)?;
     let transport = transport(table, kind)?;
@@ -71,7 +71,7 @@ pub(super) fn flow(table: &Table<'_>, kind: FlowKind, network: &Scenario, routes
     })
 }
 
-/// Choice of the ends, and the ends themselves.
+/// Reads the choice of the ends, and the ends themselves.
 fn ends(table: &Table<'_>, network: &Scenario) -> Read<(Ends, String, String)> {
     let ends = table.get(&ENDS.ends)?;
     if ends == Ends::Random {
@@ -91,7 +91,7 @@ fn ends(table: &Table<'_>, network: &Scenario) -> Read<(Ends, String, String)> {
     Ok((ends, from, to))
 }
 
-/// The paths of a flow whose ends are drawn: radios, since all their stations reach each other.
+/// Reads the paths of a flow with random ends. They are radios, since all stations of a radio reach each other.
 fn drawn_paths(table: &Table<'_>, network: &Scenario, several: bool) -> Read<Named<Path>> {
     let given = table.each(if several { &SEVERAL.paths } else { &SINGLE.paths })?;
     if given.is_empty() {
@@ -174,7 +174,7 @@ fn sctp(flow: &Table<'_>) -> Read<Sctp> {
     Ok(sctp)
 }
 
-/// The profile and the constants of `tcp` in a flow or in background load.
+/// Reads profile and constants of `tcp` in a flow or in background load.
 pub(super) fn tcp(table: &Table<'_>) -> Read<Tcp> {
     let profile = table.get(&TCP.profile)?;
     let mut config = Config::from(profile);
@@ -283,7 +283,7 @@ fn joining(table: &Table<'_>, several: bool) -> Read<(Option<Duration>, Option<D
     }
 }
 
-/// Names of links that lead from one node to another; to any if `to` isn't given.
+/// Reads names of links that lead from one node to another, or to any node without `to`.
 pub(super) fn links(item: &Item<'_>, from: &str, to: Option<&str>, network: &Scenario) -> Read<Vec<String>> {
     let (items, names) = item.names()?;
     match way(network, from, to, &names) {

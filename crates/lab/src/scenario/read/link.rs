@@ -70,7 +70,7 @@ fn reverse(table: &Table<'_>, forward: &Direction) -> Read<Direction> {
     })
 }
 
-/// Retransmission by the link.
+/// Reads the retransmission of a link.
 fn arq(table: &Table<'_>) -> Read<Option<Arq>> {
     let retries = table.inner(&LINK.arq)?.get(&ARQ.retries)?;
     Ok((retries > 0).then_some(Arq { retries }))
@@ -133,8 +133,9 @@ fn probabilities(table: &Table<'_>) -> Read<(f64, f64)> {
     Ok((table.need(&MARKOV.p_good_to_bad)?, table.need(&MARKOV.p_bad_to_good)?))
 }
 
-/// The two probabilities with which all packets in Bad are lost, `rate` of all, in bursts of `burst` on average:
-/// stationarity makes the share of time in Bad p_gb / (p_gb + p_bg), a burst is geometric with mean 1 / p_bg.
+/// Transition probabilities for a mean loss of `rate` in bursts of `burst` packets on average, if all packets in Bad
+/// are lost. In the stationary state, the share of packets in Bad is p_gb / (p_gb + p_bg). The length of a burst is
+/// geometric with mean 1 / p_bg.
 fn probabilities_of_bursts(table: &Table<'_>) -> Read<(f64, f64)> {
     let others =
         [&MARKOV.p_good_to_bad.key, &MARKOV.p_bad_to_good.key, &MARKOV.loss_good.key, &MARKOV.loss_bad.key];
@@ -161,7 +162,7 @@ fn probabilities_of_bursts(table: &Table<'_>) -> Read<(f64, f64)> {
     Ok((p_good_to_bad, p_bad_to_good))
 }
 
-/// Returns whether the rate of a link is known, so that a share of it can be offered.
+/// Returns whether a link has a known rate, of which a load can be a share.
 pub(super) fn has_rate(rate: &LinkRate) -> bool {
     !matches!(rate, LinkRate::Infinite)
 }

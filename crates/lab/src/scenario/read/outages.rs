@@ -7,10 +7,10 @@ use crate::scenario::model::{Again, Down, OutageLaw};
 use crate::scenario::table::{Read, Table, named};
 use crate::scenario::value::Named;
 
-/// Outages begin at least so far apart.
+/// Least time between the starts of two outages.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// One outage, called `down`, or several by name.
+/// Reads one outage, called `down`, or several by name.
 pub(super) fn outages(table: &Table<'_>) -> Read<Named<Down>> {
     let outages = table.one_or_more(&LINK.down, "a table as { from = \"10 s\", to = \"20 s\" }")?;
     let outages = named(outages, |table| outage(&table))?;
@@ -41,7 +41,7 @@ fn outage(table: &Table<'_>) -> Read<Down> {
     Ok(Down { from, to, mode, again: again(table, to.map(|to| to.saturating_sub(from)))? })
 }
 
-/// Repetition of an outage of this length.
+/// Reads the repetition of an outage of this length.
 fn again(table: &Table<'_>, lasts: Option<Duration>) -> Read<Option<Again>> {
     let law = table.get(&DOWN.law)?;
     let cause = table.maybe(&DOWN.cause)?;

@@ -20,7 +20,7 @@ pub(super) fn queue(table: &Table<'_>) -> Read<Queue> {
     of_kind(table, table.get(&QUEUE.kind)?, table.get(&QUEUE.in_service)?, None)
 }
 
-/// The queue of the other direction; what isn't given is as forward.
+/// Reads the queue of the other direction. Keys that are absent have the forward values.
 pub(super) fn reverse_queue(table: &Table<'_>, forward: Queue) -> Read<Queue> {
     let kind = table.maybe(&REVERSE_QUEUE.kind)?.unwrap_or(forward.kind);
     let given = table.maybe(&REVERSE_QUEUE.in_service)?;
@@ -29,7 +29,7 @@ pub(super) fn reverse_queue(table: &Table<'_>, forward: Queue) -> Read<Queue> {
     of_kind(table, kind, in_service, forward)
 }
 
-/// A queue of this kind; what isn't given is as `like`, or the kind's default.
+/// Reads a queue of this kind. Keys that are absent have the values of `like`, or the kind's defaults.
 fn of_kind(table: &Table<'_>, kind: QueueKind, in_service: bool, like: Option<Queue>) -> Read<Queue> {
     let own = |key: &Key, kinds: &[QueueKind]| {
         if !table.gives(key.name) || kinds.contains(&kind) {
@@ -76,7 +76,7 @@ fn turns(table: &Table<'_>, like: Option<Queue>) -> Read<Turns> {
     })
 }
 
-/// A queue that lets something pass.
+/// Checks that a queue lets packets pass.
 fn passing(table: &Table<'_>, queue: Queue) -> Read<Queue> {
     let nothing = matches!(queue.limit, QueueLimit::Packets(0) | QueueLimit::Bytes(0));
     if queue.in_service && nothing {

@@ -14,7 +14,7 @@ use crate::scenario::radio::{Placement, Radio};
 use crate::scenario::table::{Read, Table};
 use crate::scenario::value::Named;
 
-/// A node, with its place if it has one.
+/// Reads a node, with its position if it has one.
 pub(super) fn node(table: &Table<'_>) -> Read<Node> {
     let place = match (table.maybe(&NODE.x)?, table.maybe(&NODE.y)?) {
         (Some(x), Some(y)) => Some([x, y]),
@@ -25,7 +25,7 @@ pub(super) fn node(table: &Table<'_>) -> Read<Node> {
     Ok(Node { place })
 }
 
-/// All radios; the nodes that their places make are added to `nodes`.
+/// Reads all radios. The nodes that their placements create are added to `nodes`.
 pub(super) fn radios(root: &Table<'_>, nodes: &mut Named<Node>) -> Read<Named<Radio>> {
     let tables = root.each(&ROOT.radio)?;
     // The nodes that places make come first: other radios may also have them as stations.
@@ -92,7 +92,7 @@ fn place(kind: PlaceKind, table: &Table<'_>) -> Read<Placement> {
     })
 }
 
-/// A radio's place, and the names of the nodes that it makes.
+/// Reads a radio's placement, and returns the names of the nodes that it creates.
 fn made(radio: &Table<'_>) -> Read<(Placement, Vec<String>)> {
     if !radio.has(&RADIO.place) {
         return Ok((Placement::Nodes, Vec::new()));
@@ -152,7 +152,7 @@ fn stations(
     Ok(stations)
 }
 
-/// Links and radios are named alike in `via`: no two have the same name.
+/// Checks that no link and no radio have the same name, because `via` uses both kinds of names.
 pub(super) fn names_differ(root: &Table<'_>, network: &Scenario) -> Read<()> {
     match network.radio.keys().find(|name| network.links.contains_key(*name)) {
         Some(name) => {

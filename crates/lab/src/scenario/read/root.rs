@@ -8,7 +8,7 @@ use crate::scenario::model::{Host, Run, Scenario};
 use crate::scenario::route::Routes;
 use crate::scenario::table::{Read, Table, named};
 
-/// The scenario that a file's tables describe.
+/// Builds the scenario that a file's tables describe.
 pub(in crate::scenario) fn scenario(root: &Table<'_>) -> Read<Scenario> {
     let given = root.has(&ROOT.nodes)
         || root.has(&ROOT.links)

@@ -8,32 +8,32 @@ const RECORD: u64 = 4;
 /// Number of blocks whose position in the stream is stored.
 const MOST: usize = 4096;
 
-/// A flow's messages and blocks as parts of one stream of bytes.
+/// Messages and blocks of a flow as parts of one stream of bytes.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     handed_in: u64,
     /// Messages that were not delivered: number, first byte, and the end of the last byte.
     messages: VecDeque<(u64, u64, u64)>,
-    /// First byte of each block, and the one behind its last as far as it is filled.
+    /// For each block, the position of its first byte, and the position after its last byte so far.
     extents: BTreeMap<u32, (u64, u64)>,
-    /// Packets sent whose messages are not known yet, and the block of the first symbol in each.
+    /// Sent packets whose messages are not known yet, each with the block of its first symbol.
     waiting: Vec<(u64, u32)>,
 }
 
 impl Blocks {
-    /// The sender handed in a message.
+    /// Records a message that the sender submitted.
     pub fn submit(&mut self, number: u64, bytes: u32) {
         let from = self.handed_in;
         self.handed_in += RECORD + u64::from(bytes);
         self.messages.push_back((number, from, self.handed_in));
     }
 
-    /// The receiver got a message; those before it came already.
+    /// Records a message that the receiver delivered. Earlier messages were delivered before.
     pub fn deliver(&mut self, number: u64) {
         while self.messages.pop_front_if(|(first, ..)| *first <= number).is_some() {}
     }
 
-    /// A packet with a symbol of `block` was sent.
+    /// Records a sent packet with a symbol of `block`.
     pub fn sent(&mut self, packet: u64, block: u32) {
         self.waiting.push((packet, block));
     }

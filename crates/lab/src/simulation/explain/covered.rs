@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use strandcast_proto::coding::Header;
 
-/// A source symbol: its number and 0, or its block and its place there.
+/// Identity of a source symbol: its number and 0, or its block and its position in the block.
 type SourceKey = (u32, u16);
 
 /// Followed messages that are source symbols, and the repair symbols that cover them.
@@ -26,7 +26,7 @@ impl Covered {
         self.sources.insert(key, number);
     }
 
-    /// A repair symbol was sent.
+    /// Records that a repair symbol was sent.
     pub fn repair(&mut self, tsn: u64, header: &Header) {
         let (from, to) = match *header {
             Header::Repair { block, .. } => ((block, 0), (block, u16::MAX)),
@@ -47,7 +47,8 @@ impl Covered {
         self.repairs.get(&tsn).map(Vec::as_slice)
     }
 
-    /// A message that was delivered without all of it having come was recovered.
+    /// Returns whether repair symbols are used. If so, a message that was delivered before all of its data arrived was
+    /// recovered.
     pub fn repairs(&self) -> bool {
         !self.sources.is_empty()
     }

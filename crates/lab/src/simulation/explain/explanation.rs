@@ -18,8 +18,8 @@ pub struct Hold {
     pub from: Instant,
     /// End of the wait.
     pub to: Instant,
-    /// The receive window was full while data waited at the receiver for this message. `None`: all that filled it was
-    /// in flight, or something else was the reason.
+    /// Message at the receiver's head of line: the receive window was full while data waited for this message. `None`:
+    /// all data that filled the window were in flight, or the wait had another reason.
     pub behind: Option<u64>,
     /// Usable paths whose congestion window was full.
     pub full: Vec<String>,
@@ -27,25 +27,24 @@ pub struct Hold {
     pub open: Vec<String>,
 }
 
-/// The answer to a query: the traces of the messages asked for.
+/// Answer to a query: the traces of the requested messages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// The flow's name.
     pub flow: String,
-    /// The frame of a video that they are, or that the message asked for is a part of.
+    /// Frame of a video whose messages were requested, or of which the requested message is a part.
     pub frame: Option<FrameInfo>,
     /// The messages, by number.
     pub messages: Vec<MessageTrace>,
-    /// Numbers of earlier messages that had not arrived when one of [`messages`](Self::messages) had: this message
-    /// waited for them.
+    /// Earlier messages for which one of [`messages`](Self::messages) waited: they had not arrived when it had.
     pub blockers: Vec<MessageTrace>,
     /// Waits of the sender, from the submission of the first of the messages until all were sent, in order of time.
     pub holds: Vec<Hold>,
-    /// Numbers of earlier messages that kept the receive window full in this time: [`Hold::behind`].
+    /// Earlier messages that kept the receive window full during these waits ([`Hold::behind`]).
     pub holders: Vec<MessageTrace>,
-    /// Messages that the flow handed in, in all of the run.
+    /// Number of messages that the flow submitted in the whole run.
     pub submitted: u64,
-    /// Frames that these are the messages of, begun ones included; `None`: the flow carries no video.
+    /// Number of frames of these messages, with partly submitted ones; `None`: the flow carries no video.
     pub frames: Option<u64>,
     /// The flows' time 0.
     pub origin: Instant,
@@ -60,25 +59,25 @@ pub struct MessageTrace {
     pub number: u64,
     /// Length of the message in bytes.
     pub bytes: u32,
-    /// Time at which the application made it.
+    /// Time at which the application made the message.
     pub created: Instant,
-    /// Time at which the transport took it: later if its buffer was full.
+    /// Time at which the transport accepted the message. It is later than `created` if the buffer was full.
     pub taken: Instant,
-    /// Number of messages that were taken before it and had not been sent by then.
+    /// Number of messages that were accepted before this one and had not been sent at that time.
     pub ahead: u64,
     /// Packets of the message, in order of sending.
     pub transmissions: Vec<Transmission>,
-    /// Time at which all of the message had arrived.
+    /// Time at which the whole message had arrived.
     pub complete: Option<Instant>,
-    /// Time at which the receiving application got it.
+    /// Time at which the receiving application received the message.
     pub delivered: Option<Instant>,
-    /// The message was computed from repair symbols: the packet that brought the last of them completed it.
+    /// True if the message was computed from repair symbols. The packet with the last necessary symbol completed it.
     pub recovered: bool,
-    /// Reason why the sender dropped it, if it did.
+    /// Reason why the sender dropped the message, if it did.
     pub dropped: Option<DropTrace>,
-    /// First and last coded block that contain it; its packets are those of the blocks' symbols. For a message in
-    /// several blocks, and for one that came before an earlier one, `complete` is the arrival of the last useful
-    /// symbol.
+    /// First and last coded block that contain the message. Its packets are the packets with symbols of these blocks.
+    /// If the message is in several blocks, or arrived before an earlier one, `complete` is the arrival of the last
+    /// useful symbol.
     pub blocks: Option<(u32, u32)>,
 }
 
@@ -91,9 +90,9 @@ pub struct DropTrace {
     pub cause: DropCause,
     /// End of the message's lifetime.
     pub expires: Option<Instant>,
-    /// Chunks of the message that were sent, and those of them that had not arrived.
+    /// Number of chunks of the message that were sent.
     pub sent: u64,
-    /// See [`sent`](Self::sent).
+    /// Number of sent chunks that had not arrived.
     pub missing: u64,
     /// Bytes of the message that were never sent.
     pub unsent: u64,
@@ -106,7 +105,7 @@ pub struct DropTrace {
 pub struct PathStanding {
     /// Name of the path.
     pub path: String,
-    /// The path was active: it answered, and was not suspended.
+    /// True if the path was active and not suspended.
     pub active: bool,
     /// The path's values in the transport and its scheme, by their names in time series.
     pub gauges: Vec<(&'static str, f64)>,
@@ -115,7 +114,7 @@ pub struct PathStanding {
 /// A packet with data of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transmission {
-    /// The packet's number in the run.
+    /// Number of the packet in the run.
     pub packet: u64,
     /// The path's name.
     pub path: String,
@@ -123,31 +122,32 @@ pub struct Transmission {
     pub sent: Instant,
     /// Bytes at IP level.
     pub len: u32,
-    /// The packet carries data that were sent before.
+    /// True if the packet carries data that were sent before.
     pub retransmission: bool,
-    /// The symbol that the transmission carries, where the flow codes: the first one if it carries several chunks.
+    /// Symbol in the transmission, if the flow codes its data. If the packet has several chunks, it is the symbol of
+    /// the first one.
     pub symbol: Option<SymbolName>,
-    /// True for a repair symbol that is sent in addition to messages: it also covers others.
+    /// True for a repair symbol that is sent in addition to messages. Such a symbol also covers other messages.
     pub beside: bool,
     /// Number of this transmission of the message's data: 1 is the first.
     pub nth: u32,
     /// Expiry of the retransmission timer for this transmission; `None`: the timer did not expire before the data were
     /// sent again.
     pub timeout: Option<Instant>,
-    /// Links in order, as far as it came.
+    /// Links in the order of the route, up to the last one that the packet reached.
     pub hops: Vec<Hop>,
-    /// End of the packet.
+    /// Fate of the packet.
     pub outcome: Outcome,
 }
 
-/// A packet's way over one link.
+/// Passage of a packet over one link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hop {
     /// The link's name and direction: `b`, or `b.reverse`.
     pub link: String,
-    /// Time at which the packet came to the link.
+    /// Time at which the packet reached the link.
     pub entered: Instant,
-    /// Start of its serialisation; `None`: it did not get that far.
+    /// Start of its serialisation; `None`: it was not serialised.
     pub started: Option<Instant>,
     /// End of its serialisation.
     pub departed: Option<Instant>,
@@ -155,12 +155,12 @@ pub struct Hop {
     pub arrived: Option<Instant>,
 }
 
-/// End of a packet.
+/// Fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The packet brought something new.
+    /// The packet arrived with new data.
     Arrived(Instant),
-    /// The packet arrived, and brought nothing new.
+    /// The packet arrived without new data.
     Duplicate(Instant),
     /// The packet arrived damaged, or after its flow's end.
     Refused(Instant),
@@ -188,7 +188,7 @@ impl Hop {
 }
 
 impl PathStanding {
-    /// The gauge of this name.
+    /// Value of the gauge with this name.
     pub fn gauge(&self, name: &str) -> Option<f64> {
         self.gauges.iter().find(|(n, _)| *n == name).map(|(_, value)| *value)
     }
@@ -259,15 +259,15 @@ impl Explanation {
         self.messages.iter().map(|m| m.delivered).reduce(|a, b| Some(a?.max(b?))).flatten()
     }
 
-    /// The message that decided when all were there: the one that was not delivered, or the last that was, of several
-    /// the one that was whole last.
+    /// The message that arrived last: a message that was not delivered, otherwise the message that was delivered last.
+    /// Among several, it is the one that was completed last.
     pub fn decisive(&self) -> Option<&MessageTrace> {
         let last =
             |m: &&MessageTrace| (m.delivered.unwrap_or(Instant::MAX), m.complete.unwrap_or(Instant::MAX));
         self.messages.iter().rev().max_by_key(last)
     }
 
-    /// The last to arrive of the messages for which `message` waited.
+    /// The message that arrived last among those for which `message` waited.
     pub fn blocker_of(&self, message: &MessageTrace) -> Option<&MessageTrace> {
         let complete = message.complete?;
         let earlier = self.blockers.iter().filter(|m| m.number < message.number);

@@ -24,7 +24,7 @@ pub enum Query {
 /// A frame of a video.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameInfo {
-    /// Frames that were sent before it.
+    /// Number of frames that were sent before this one.
     pub number: u32,
     /// Type of the frame; `None` for a header, or if unknown.
     pub kind: Option<FrameType>,
@@ -41,9 +41,9 @@ pub enum ExplainError {
     /// The scenario has no such flow.
     #[error("there is no flow '{name}'; there are {known}")]
     UnknownFlow {
-        /// Name in the question.
+        /// Name in the query.
         name: String,
-        /// All flows.
+        /// Names of all flows.
         known: String,
     },
     /// The flow sends a stream of bytes as fast as it can.
@@ -52,7 +52,7 @@ pub enum ExplainError {
     /// The flow carries no video.
     #[error("flow '{0}' carries no video; ask for a message")]
     NoVideo(String),
-    /// The video is shorter, or continues after the run.
+    /// The video is shorter, or the frame is sent after the end of the run.
     #[error("the video of flow '{flow}' has {} in this run", counted(*.frames, *.messages))]
     TooShort {
         /// The flow.
@@ -62,14 +62,14 @@ pub enum ExplainError {
         /// Number of messages of these frames.
         messages: u64,
     },
-    /// The run ended before.
+    /// The run ended before the message or frame was sent.
     #[error("flow '{flow}' sent no {what} {number} in this run; it sent {}", numbers(what, *.sent))]
     NotSent {
         /// The flow.
         flow: String,
         /// `message` or `frame`.
         what: &'static str,
-        /// Number in the question.
+        /// Number in the query.
         number: u64,
         /// Number of messages that the flow sent.
         sent: u64,
@@ -88,13 +88,13 @@ fn counted(frames: u64, messages: u64) -> String {
     format!("{}, in {}", numbers("frame", frames), numbers("message", messages))
 }
 
-/// The messages meant, and the frame they belong to.
+/// Selected messages, and the frame to which they belong.
 pub(super) struct Meant {
     pub messages: RangeInclusive<u64>,
     pub frame: Option<FrameInfo>,
 }
 
-/// The flow of the scenario that an instance (`tcp#2`) is one of.
+/// Flow of the scenario to which an instance (`tcp#2`) belongs.
 pub(super) fn base(scenario: &Scenario, flow: &str) -> Option<String> {
     if scenario.flows.contains_key(flow) {
         return Some(flow.to_owned());
@@ -125,7 +125,7 @@ pub(super) fn frames_in(app: &App, messages: u64) -> Option<u64> {
     Some(frames)
 }
 
-/// The messages of a video; `None`: they come at even intervals, and each is a frame.
+/// Source of a video's messages; `None`: messages are at even intervals, and each is a frame.
 fn source(video: &Video, stop: Instant) -> Option<Box<dyn Source>> {
     if matches!(video.frames, Frames::Constant { .. }) {
         return None;

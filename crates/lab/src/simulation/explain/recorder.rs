@@ -21,51 +21,52 @@ use super::waits::Waits;
 use crate::scenario::{App, Scenario, Transport};
 use crate::simulation::{Names, Simulation};
 
-/// Number and time of submission, which begin each message of our SCTP flows.
+/// Bytes of number and submission time, which begin each message of our SCTP flows.
 const HEADER: usize = 16;
-/// Maximum number of delivered messages that are stored because they blocked the receive window; beyond it the half
-/// that blocked it longest stays.
+/// Maximum number of delivered messages that are stored because they blocked the receive window; beyond it, only the
+/// half that blocked it longest is kept.
 const MOST_HOLDERS: usize = 4096;
 
-/// Follows messages of a flow from their submission to their delivery, and with them, where messages are delivered in
-/// order, the earlier ones that they may wait for; and what holds the sender back until they are sent.
+/// Follows messages of a flow from their submission to their delivery. If messages are delivered in order, it also
+/// follows earlier messages for which they may wait. It also records the conditions that hold the sender back until the
+/// messages are sent.
 ///
-/// The memory holds all messages that are in the sender's buffer, in transit or not yet delivered, until the requested
-/// messages are delivered; then only those and the messages for which they waited. Before, also some thousand messages
-/// that held up the receive window, and a few bytes for each time that the reason for waiting changed.
+/// Until the requested messages are delivered, memory holds all messages in the sender's buffer, in transit or not yet
+/// delivered. It also holds some thousand messages that blocked the receive window, and a few bytes for each change of
+/// the reason for waiting. After that, it holds only the requested messages and the messages for which they waited.
 #[derive(Debug)]
 pub struct Explainer {
     subject: Subject,
     names: Names,
-    /// Highest TSN sent, and the message it belongs to.
+    /// Highest TSN sent, and the message to which it belongs.
     tsn: Unwrap,
     highest: Option<u64>,
     current: u64,
-    /// Bytes of a stream: handed in, and delivered.
+    /// Bytes of a stream: submitted, and delivered.
     submitted: u64,
     delivered: u64,
-    /// Messages handed in.
+    /// Number of submitted messages.
     handed_in: u64,
     waits: Waits,
-    /// The last of those messages that are whole.
+    /// Number of the last requested message that is complete.
     last_complete: Option<u64>,
-    /// Number of the message after the last delivered one: with delivery in order, the next one.
+    /// Number of the message after the last delivered one. With delivery in order, it is the next message.
     next: u64,
-    /// Delivered messages that are stored because they blocked the receive window.
+    /// Number of stored messages that were delivered and had blocked the receive window.
     holders: usize,
-    /// Messages without a sent byte, by number or by position of their first byte.
+    /// Messages of which no byte was sent, by number or by the position of their first byte.
     unsent: VecDeque<u64>,
     messages: BTreeMap<u64, Open>,
     /// Messages that were just dropped.
     dropped: Vec<u64>,
     covered: Covered,
-    /// Parts that were sent of each of them: where they begin, where they end, whose they are.
+    /// Sent parts of the followed messages: start, end, and number of the message.
     parts: BTreeMap<u64, (u64, u64)>,
     blocks: Blocks,
     flights: BTreeMap<u64, Flight>,
     /// Time at which each link's transmitter is free.
     free: Vec<Instant>,
-    /// Last packet that left a link.
+    /// Number of the last packet that left a link.
     last_out: u64,
     /// Data frames that have just ended on the air.
     frames: Vec<(RadioId, FrameRecord)>,
@@ -79,10 +80,10 @@ struct Subject {
     sender: AgentId,
     frame: Option<FrameInfo>,
     app: App,
-    /// The messages asked for.
+    /// Numbers of the requested messages.
     first: u64,
     last: u64,
-    /// Messages wait for earlier ones.
+    /// True if messages wait for earlier ones.
     ordered: bool,
     /// True if the transport has no messages, only bytes.
     stream: bool,
@@ -95,9 +96,9 @@ struct Open {
     missing: Missing,
     /// True if all parts of the message are known.
     known: bool,
-    /// True if a message that the user asked for waited for this one.
+    /// True if a requested message waited for this one.
     blocks: bool,
-    /// The message blocked the receive window.
+    /// True if the message blocked the receive window.
     holds: bool,
     packets: Vec<u64>,
     /// Arrival of the last new symbol of the message's coded blocks.
@@ -111,14 +112,14 @@ struct Flight {
     messages: Vec<u64>,
     parts: Vec<(u64, u64)>,
     transmission: Transmission,
-    /// The link of each hop; `None`: it was one of a radio.
+    /// Link of each hop; `None`: a hop of a radio.
     wires: Vec<Option<DirectedLinkId>>,
     /// First hop of each step of the route.
     steps: Vec<usize>,
 }
 
 impl Explainer {
-    /// A recorder for a run of `simulation`, which was built from `scenario`.
+    /// Creates a recorder for a run of `simulation`, which was built from `scenario`.
     ///
     /// # Errors
     /// [`ExplainError`].
@@ -177,7 +178,7 @@ impl Explainer {
         })
     }
 
-    /// Result of the recording, when the run has ended.
+    /// Result of the recording, after the end of the run.
     pub fn explanation(mut self) -> Explanation {
         self.waits.end(self.names.end);
         let messages = core::mem::take(&mut self.messages);
@@ -248,7 +249,7 @@ impl Explainer {
         self.messages.insert(number, open);
     }
 
-    /// The parts of followed messages that a packet of the sender carries, and the first symbol in it.
+    /// Parts of followed messages that a packet of the sender carries, and the first symbol in the packet.
     fn parts_of(&mut self, packet: &Packet) -> (Vec<(u64, u64)>, Option<SymbolName>) {
         let Some(bytes) = packet.body.sctp() else { return (self.other_parts_of(&packet.body), None) };
         let (mut parts, mut name) = (Vec::new(), None);
@@ -287,7 +288,8 @@ impl Explainer {
         }
     }
 
-    /// A chunk that is sent for the first time: TSNs are given in order. A keep-alive is shorter than any message.
+    /// Records a chunk that is sent for the first time. TSNs of these calls ascend. A keep-alive is shorter than any
+    /// message.
     fn chunk(&mut self, tsn: u64, (begins, ends): (bool, bool), data: &[u8], header: Option<&Header>) {
         if begins && let Some((number, rest)) = data.split_first_chunk::<8>() {
             self.current = u64::from_be_bytes(*number);
@@ -311,7 +313,7 @@ impl Explainer {
         self.parts.insert(start, (end, number));
     }
 
-    /// Everything that begins before `end` has been sent, at least in part.
+    /// Records that all messages with a start before `end` have been sent, at least in part.
     fn begun(&mut self, end: u64) {
         while self.unsent.pop_front_if(|from| *from < end).is_some() {}
     }
@@ -356,7 +358,7 @@ impl Explainer {
         }
     }
 
-    /// Records that a requested message is complete: it waits for earlier incomplete ones.
+    /// Records that a requested message is complete, and marks the earlier incomplete messages for which it waits.
     fn mark_blockers(&mut self, number: u64) {
         for (_, open) in self.messages.range_mut(..number) {
             open.blocks |= open.explanation.complete.is_none();
@@ -398,7 +400,7 @@ impl Explainer {
         }
     }
 
-    /// The sender has sent all that it may.
+    /// Records the state of the sender, which has sent all that it may.
     fn stands(&mut self, now: Instant, agent: &dyn Agent) {
         self.waits.look_at_timers(now, agent);
         let asked = self.messages.get(&self.subject.last);
@@ -424,7 +426,7 @@ impl Explainer {
         }
     }
 
-    /// More bytes of a stream were delivered.
+    /// Records that further bytes of a stream were delivered.
     fn progress(&mut self, now: Instant, bytes: u64) {
         self.delivered += bytes;
         let whole = self.parts.values().take_while(|(end, _)| *end <= self.delivered);

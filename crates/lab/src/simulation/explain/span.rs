@@ -5,12 +5,12 @@
 pub(super) struct Missing(Vec<(u64, u64)>);
 
 impl Missing {
-    /// Waits for `start..end`, which is above everything it waits for.
+    /// Adds the missing range `start..end`, which is above all ranges so far.
     pub fn add(&mut self, start: u64, end: u64) {
         self.0.push((start, end));
     }
 
-    /// `start..end` has come.
+    /// Removes `start..end`, which has arrived.
     pub fn remove(&mut self, start: u64, end: u64) {
         let mut left = Vec::with_capacity(self.0.len());
         for &(from, to) in &self.0 {
@@ -24,7 +24,7 @@ impl Missing {
         self.0 = left;
     }
 
-    /// Number of elements.
+    /// Number of missing elements.
     pub fn count(&self) -> u64 {
         self.0.iter().map(|(from, to)| to - from).sum()
     }
@@ -35,12 +35,13 @@ impl Missing {
     }
 }
 
-/// 32-bit serial numbers as ever growing ones (RFC 1982): right as long as one is less than 2³¹ from the one before.
+/// Extends 32-bit serial numbers (RFC 1982) to 64 bits. The result is right if each number differs by less than 2³¹
+/// from the one before.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Unwrap(u64);
 
 impl Unwrap {
-    /// The long number.
+    /// Extended number of `short`.
     pub fn long(&mut self, short: u32) -> u64 {
         if self.0 == 0 {
             // Room for numbers below the first.

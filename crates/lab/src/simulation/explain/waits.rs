@@ -7,7 +7,7 @@ use strandcast_proto::association::HeldBy;
 use strandcast_proto::time::Instant;
 use strandcast_sim::net::{Agent, Held};
 
-/// A time in which new data waited for the same reason.
+/// A time in which new data waited for one reason.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     pub held: Held,
@@ -18,7 +18,7 @@ pub(super) struct Span {
     pub behind: Option<u64>,
 }
 
-/// State since the last look.
+/// State since the last call.
 #[derive(Clone, Copy, Debug)]
 struct Current {
     since: Instant,
@@ -26,26 +26,26 @@ struct Current {
     behind: Option<u64>,
 }
 
-/// Follows a sender from one time it has sent all that it may to the next.
+/// Records the waits of a sender, from each time at which it has sent all that it may to the next.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
     pub spans: Vec<Span>,
     current: Option<Current>,
-    /// Beginnings of messages that are not acknowledged: TSN or byte, and number.
+    /// Starts of messages that are not acknowledged: TSN or byte, and number of the message.
     begins: VecDeque<(u64, u64)>,
     /// Expiries of the retransmission timer by path.
     timeouts: BTreeMap<u8, (f64, Vec<Instant>)>,
 }
 
 impl Waits {
-    /// A message begins at a TSN or byte.
+    /// Records that a message begins at a TSN or byte.
     pub fn begin(&mut self, at: u64, message: u64) {
         self.begins.push_back((at, message));
     }
 
-    /// Records that `held` limits the sender from now on. The peer has acknowledged everything below `unacknowledged`;
-    /// `blamed` returns the message for which others wait, given the first that is not acknowledged. The message that
-    /// keeps the receive window full, if one does.
+    /// Records that `held` limits the sender from now on. The peer has acknowledged everything below `unacknowledged`.
+    /// `blamed` returns the message for which others wait, from the first message that is not acknowledged. Returns the
+    /// message that keeps the receive window full, if there is one.
     pub fn stands(
         &mut self,
         now: Instant,
@@ -77,7 +77,7 @@ impl Waits {
         }
     }
 
-    /// Notes when retransmission timers expire.
+    /// Records expiries of retransmission timers.
     pub fn look_at_timers(&mut self, now: Instant, agent: &dyn Agent) {
         agent.counters(now, &mut |path, name, total| {
             let Some(path) = path.filter(|_| name == "timeouts") else { return };

@@ -8,13 +8,13 @@ use strandcast_proto::time::Instant;
 
 use super::explanation::{Explanation, Hold, MessageTrace, Outcome, Transmission};
 
-/// Least share of a message's wait in its host that a cause needs; smaller ones are left out.
+/// Least share of a message's wait in its host for a listed cause. Smaller causes are left out.
 const MIN_SHARE: f64 = 0.01;
 
-/// Activity on which a message spent time.
+/// Kind of a cause of delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CauseKind {
-    /// Something held its sender back.
+    /// A condition held the sender back.
     Held(HeldBy),
     /// The send buffer was full of data that were sent and not acknowledged.
     SendBuffer,
@@ -24,7 +24,7 @@ pub enum CauseKind {
     Repair,
     /// Symbols of the message's coded block were sent. The wait ends when enough of them have arrived.
     Block,
-    /// The queues of links.
+    /// The message waited in queues of links.
     Queue,
     /// Time at the host, serialisation and propagation of the packet.
     Transit,
@@ -32,17 +32,16 @@ pub enum CauseKind {
     HeadOfLine,
 }
 
-/// Reason for some of a message's time.
+/// A cause of a part of a message's delay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// The reason.
+    /// Kind of the cause.
     pub kind: CauseKind,
     /// Time at which the cause first applied.
     pub from: Instant,
     /// Time at which the cause last applied.
     pub to: Instant,
-    /// Duration of the wait. The duration is less than the time from begin to end if there were other reasons in
-    /// between.
+    /// Duration of the wait. It is less than the time from `from` to `to` if there were other causes in between.
     pub time: Duration,
     /// Message that caused the wait: an earlier one, or this message itself once it had been sent. With several causes
     /// it is the one for which the message waited longest.
@@ -53,7 +52,7 @@ pub struct Cause {
     pub messages: usize,
     /// Paths whose full congestion windows limited the sender.
     pub full: Vec<String>,
-    /// Paths that would have taken another packet.
+    /// Paths that had room for another packet.
     pub open: Vec<String>,
 }
 
@@ -66,13 +65,14 @@ impl Cause {
 }
 
 impl MessageTrace {
-    /// The transmission that completed it; `None`: it never was complete.
+    /// Transmission that completed the message; `None`: the message was never complete.
     pub fn completed_by(&self) -> Option<&Transmission> {
         let complete = self.complete?;
         self.transmissions.iter().find(|t| t.outcome == Outcome::Arrived(complete))
     }
 
-    /// When all of it had been sent for the first time; of a message in blocks, their first symbol.
+    /// Time at which the whole message had been sent for the first time. For a message in blocks, it is the time of
+    /// their first symbol.
     fn begun(&self) -> Option<Instant> {
         if self.blocks.is_some() {
             return self.transmissions.first().map(|t| t.sent);
@@ -126,7 +126,8 @@ impl Explanation {
         causes
     }
 
-    /// Conditions that held the sender back from the message's submission `until` all of it had been sent.
+    /// Conditions that held the sender back, from the submission of the message to `until`, when the whole message had
+    /// been sent.
     fn in_host(&self, message: &MessageTrace, until: Instant) -> Vec<Cause> {
         let wait = until - message.created;
         let mut all: Vec<Waited> = Vec::new();
@@ -153,7 +154,7 @@ impl Explanation {
     }
 }
 
-/// Times of the same reason.
+/// Waits with the same cause.
 struct Waited {
     cause: Cause,
     /// Time for which each earlier message caused the wait.

@@ -8,11 +8,11 @@ use crate::time::Instant;
 use crate::wire::chunk::DataHeader;
 use crate::wire::packet::HEADER_LEN;
 
-/// Number of empty packets in a row after which `poll_output` waits for the next input.
+/// Number of consecutive empty packets after which `poll_output` waits for the next input.
 const MAX_EMPTY: usize = 16;
 
 impl Assembler<'_> {
-    /// Appends the next datagrams for one path to `buf`. Call until `None`.
+    /// Appends the next datagrams for one path to `buf`. Call it until it returns `None`.
     pub fn poll_output(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
         self.tx.act(self.cx, now);
         // Each round without output uses up a reason to write. Several such rounds in a row can only be a refusal.
@@ -57,7 +57,8 @@ impl Assembler<'_> {
         HEADER_LEN + self.cx.driver.overhead() + DataHeader::encoded_len(pending.len)
     }
 
-    /// Returns the path with output that is due: control first, then acknowledgements, then data.
+    /// Returns the path with output that is due: first a path with control chunks, then with acknowledgements, then
+    /// with data.
     fn next_path(&mut self, now: Instant) -> Option<PathId> {
         if let Some(control) = self.cx.control.front() {
             let path = control.path;

@@ -13,7 +13,7 @@ use crate::wire::chunk::{
 };
 use crate::wire::{Cause, Chunk, Param};
 
-/// Number of attempts of a report on its own path before it is sent over a confirmed one.
+/// Number of attempts to send a report on its own path before it is sent over a confirmed path.
 const OWN_TRIES: u32 = 3;
 
 impl Context {
@@ -117,14 +117,14 @@ impl Context {
         if errors { self.moved_item(path) } else { None }
     }
 
-    /// Kind of the report that names the path of a packet: MOVED. With a seal no path moves by reports; a path that the
-    /// peer does not have, or has under another name, joins.
+    /// Kind of the report that names the path of a packet: MOVED. With a seal, reports do not move paths. The report is
+    /// then JOIN for a path that the peer does not have, or has under another name.
     pub fn naming(&self) -> u16 {
         if self.config.sealed() { KIND_JOIN } else { KIND_MOVED }
     }
 
-    /// Returns the item that names this path. The peer may see a silent path from a new address after a NAT dropped the
-    /// old one, or may have given up the path.
+    /// Returns the item that names this path. The item is needed if a NAT has given a silent path a new address, or if
+    /// the peer has given up the path.
     fn moved_item(&mut self, path: PathId) -> Option<ReportItem> {
         let wire_id = self.paths[path.index()].wire_id?;
         if self.role != Role::Opener || !self.paths.seen().peer_reports() {
@@ -147,7 +147,7 @@ impl Context {
         }
     }
 
-    /// Returns whether a peer that is not a Strandcast can use this path: it is the path of the handshake, or its
+    /// Returns whether a peer that is not a Strandcast peer can use this path: it is the path of the handshake, or its
     /// address was announced.
     pub fn reachable_without_reports(&self, path: PathId) -> bool {
         let first = &self.paths[self.paths.seen().primary().index()].tuple;
@@ -156,7 +156,7 @@ impl Context {
             && (tuple.local.ip() != first.local.ip() || tuple.remote.ip() != first.remote.ip())
     }
 
-    /// Reports to the peer the parameters of its INIT ACK that were not understood and that request a report.
+    /// Reports to the peer the parameters of its INIT ACK that this side does not support and that request a report.
     pub fn report_unrecognized(&mut self, init: &Init) {
         for p in &init.params {
             if let Param::Unknown(u) = p {
@@ -171,7 +171,7 @@ impl Context {
         }
     }
 
-    /// Reports to the peer that its chunk was not understood, if the chunk requests that (RFC 9260 §3.2).
+    /// Reports to the peer that its chunk is not supported, if the chunk requests this report (RFC 9260 §3.2).
     pub fn report_unknown(&mut self, chunk: &UnknownChunk, bytes: Bytes, on: PathId) {
         if chunk.action().reports() {
             self.push_control(on, ErrorChunk { causes: vec![Cause::UnrecognizedChunkType(bytes)] });

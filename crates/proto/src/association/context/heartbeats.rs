@@ -8,8 +8,8 @@ use crate::time::{Duration, Instant};
 use crate::wire::chunk::Heartbeat;
 
 impl Context {
-    /// Schedules the next heartbeat of the core on `path` (RFC 9260 §8.3): after HB.interval + RTO with ±50 % jitter;
-    /// on failed paths at least as often as configured.
+    /// Schedules the next heartbeat of the core on `path` (RFC 9260 §8.3): after HB.interval + RTO with ±50 % jitter.
+    /// On failed paths the interval is at most the configured one.
     pub fn schedule_heartbeat(&mut self, now: Instant, path: PathId) {
         let view = self.paths.view(path.index());
         let jittered = view.rto.mul_f64(0.5 + self.random.unit());
@@ -28,9 +28,8 @@ impl Context {
         self.paths[path.index()].heartbeats.next = now + wait;
     }
 
-    /// Returns the maximum interval between heartbeats on `path` while it has failed, if one is configured. The
-    /// interval is not shorter than the wait for an answer, since the next heartbeat starts when the last one has timed
-    /// out.
+    /// Returns the maximum interval between heartbeats on `path` while it has failed, if one is configured. It is not
+    /// shorter than the wait for an answer, because the next heartbeat leaves when the previous one has timed out.
     fn probe_interval(&self, path: PathId) -> Option<Duration> {
         let answer = self.paths.view(path.index()).rto_raw().unwrap_or_default();
         self.config.failed_probe_interval.map(|limit| limit.max(answer))

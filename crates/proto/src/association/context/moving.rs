@@ -1,5 +1,5 @@
-//! Addresses at which the peer may not be: the limit of bytes sent there until a nonce returns (RFC 9260 §5.4, §8.3),
-//! and paths that are reported to have moved.
+//! Addresses that are not proven to be the peer's: the limit of bytes sent there until a nonce returns (RFC 9260 §5.4,
+//! §8.3), and paths that were reported as moved.
 
 use bytes::Bytes;
 use smallvec::SmallVec;
@@ -16,7 +16,7 @@ use crate::wire::packet::HEADER_LEN;
 /// Bytes of a packet that contains only a heartbeat of this side.
 const HEARTBEAT_PACKET: usize = HEADER_LEN + 20;
 impl Context {
-    /// Handles a returned nonce: takes the candidate of `path` if the nonce was sent to it.
+    /// Returns and removes the candidate of `path`, if the returned `nonce` was sent to it.
     pub fn take_answered_candidate(&mut self, path: PathId, nonce: u64) -> Option<Candidate> {
         self.paths.get_mut(path.index())?.candidate.take_if(|c| c.sent(nonce).is_some())
     }
@@ -32,15 +32,15 @@ impl Context {
         }
     }
 
-    /// Marks the path's address as only claimed: it receives only heartbeats, at the rate for an unanswered path, until
-    /// a packet arrives from there.
+    /// Marks the path's address as only claimed. Until a packet arrives from this address, only heartbeats are sent to
+    /// it, at the rate for an unanswered path.
     pub fn distrust(&mut self, path: PathId) {
         let tries = 1 + self.config.path_max_retrans as usize;
         let headers = self.headers(&self.paths[path.index()].tuple);
         self.paths[path.index()].credit = Some(tries * (HEARTBEAT_PACKET + headers));
     }
 
-    /// Returns the bytes around each packet to or from `tuple`: IP, UDP and the envelope.
+    /// Returns the number of bytes that IP, UDP and the envelope add to each packet to or from `tuple`.
     pub fn headers(&self, tuple: &FourTuple) -> usize {
         tuple.headers() + self.config.envelope.len()
     }
@@ -57,8 +57,9 @@ impl Context {
         Some(PathId(at as u8)).filter(|p| self.is_open(*p))
     }
 
-    /// Records that the peer uses, or seems to use, another address of `path` from now on. The packet that reports it
-    /// earns the bytes that may be sent there, and requests a heartbeat ([`Self::earn`], [`Self::probe_candidate`]).
+    /// Records that the peer uses, or seems to use, another address of `path` from now on. The packet that reports the
+    /// address increases the number of bytes that may be sent there, and causes a heartbeat ([`Self::earn`],
+    /// [`Self::probe_candidate`]).
     pub fn propose(&mut self, now: Instant, path: PathId, tuple: FourTuple, serial: Option<u32>) {
         let old = self.paths[path.index()].candidate.take_if(|c| c.tuple == tuple);
         let mut candidate = old.unwrap_or_else(|| Candidate {
@@ -108,7 +109,7 @@ impl Context {
         self.queue_control(Control { path, tuple, chunk, auth: false, alone: false, tag: None });
     }
 
-    /// Sends COOKIE ACK to the candidate of `path`, for a COOKIE ECHO that arrived again from there.
+    /// Sends COOKIE ACK to the candidate of `path`, for a COOKIE ECHO that arrived again from the candidate.
     pub fn ack_cookie_there(&mut self, path: PathId) {
         let Some(candidate) = &self.paths[path.index()].candidate else { return };
         let cost = HEADER_LEN + CookieAck.encoded_len() + self.headers(&candidate.tuple);
@@ -124,8 +125,8 @@ impl Context {
         }
     }
 
-    /// RFC 6951 §5.4: the peer's UDP port is the source port of its last good packet. An open association verifies a
-    /// new port before it uses it; with a seal, the seal verifies it.
+    /// Follows a change of the peer's UDP port, which is the source port of its last good packet (RFC 6951 §5.4). An
+    /// open association verifies a new port before it uses it. With a seal, the seal verifies the port.
     pub fn follow_port(&mut self, now: Instant, from: FourTuple) -> Option<PathId> {
         if self.paths.seen().peer_reports() || self.config.sealed() {
             return None;

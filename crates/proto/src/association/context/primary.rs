@@ -1,5 +1,5 @@
-//! The primary path (RFC 9260 §6.4): the path that the application requests, and the path that is used meanwhile. The
-//! handshake's path is used until the requested one is confirmed.
+//! The primary path (RFC 9260 §6.4): the path that the application requests, and the path that is used until then. The
+//! path of the handshake is used until the requested path is confirmed.
 
 use core::net::SocketAddr;
 
@@ -23,8 +23,8 @@ impl PrimaryRequest {
 }
 
 impl Context {
-    /// Handles the application's request for `path`, an open path, as the primary (RFC 9260 §11.1.6). The path becomes
-    /// the primary at once if it is confirmed, else as soon as it is.
+    /// Handles the application's request for `path`, an open path, as the primary (RFC 9260 §11.1.6). It becomes the
+    /// primary as soon as it is confirmed, or at once if it already is.
     pub fn want_primary(&mut self, now: Instant, path: PathId) {
         self.primary_request = Some(PrimaryRequest::Path(path));
         if self.prefer(path) {
@@ -52,8 +52,8 @@ impl Context {
         }
     }
 
-    /// Handles the closing of `path`. If it was the primary, the first open path becomes it. If it was requested, the
-    /// request stays and applies when the path returns.
+    /// Handles the closing of `path`. If it was the primary, the first open path becomes the primary. If it was
+    /// requested, the request stays and applies when the path returns.
     pub fn primary_closed(&mut self, path: PathId) {
         if self.primary_request == Some(PrimaryRequest::Path(path)) {
             self.primary_request = Some(PrimaryRequest::address(&self.paths[path.index()].tuple));

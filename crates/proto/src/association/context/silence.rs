@@ -1,5 +1,5 @@
-//! Total silence, in which no path receives anything from the peer: how long it is tolerated, how the peer is probed
-//! during it, and how data continue afterwards ([`crate::config::TransportConfig::silence_timeout`]).
+//! Total silence, in which no path receives a packet from the peer: the time for which it is tolerated, the probes
+//! during it, and the continuation of data after it ([`crate::config::TransportConfig::silence_timeout`]).
 
 use super::Context;
 use crate::association::event::CloseReason;
@@ -39,8 +39,8 @@ impl Context {
         self.config.silence_timeout
     }
 
-    /// Handles a timeout on a path that carries data. Returns whether time decides over the end of the association,
-    /// instead of the number of errors.
+    /// Handles a timeout on a path that carries data. Returns whether the duration of the silence, and not the number
+    /// of errors, ends the association.
     pub fn silence_begins(&mut self, now: Instant) -> bool {
         let tolerates = self.silence_timeout().is_some();
         if tolerates && self.silence.ongoing.is_none() {

@@ -1,4 +1,4 @@
-//! States of paths (RFC 9260 §8.2, RFC 7829): errors, answers, and the verdicts from them.
+//! States of paths (RFC 9260 §8.2, RFC 7829): errors, answers, and the verdicts that follow from them.
 
 use super::Context;
 use crate::association::event::{CloseReason, Event, PathChange};
@@ -9,7 +9,8 @@ use crate::time::{Duration, Instant};
 /// Number of consecutive heartbeats without an answer, and without a tail probe, after which a path is potentially
 /// failed, in addition to the number in `pf_max_retrans`.
 const MORE_BEFORE_POTENTIALLY_FAILED: u32 = 2;
-/// Number of consecutive errors before a path fails: bursts of loss count packets, not time.
+/// Number of consecutive errors before a path fails. A time limit alone would not suffice, because a burst of losses
+/// may cause several errors in a short time.
 const ERRORS_BEFORE_FAILURE: u32 = 40;
 /// Minimum wait for the answer to a heartbeat on which a verdict depends.
 const MIN_WAIT: Duration = Duration::from_millis(250);
@@ -40,7 +41,7 @@ impl Context {
         self.offer_burst(now);
     }
 
-    /// Records an answer from the peer's address, to which data may then be sent (RFC 9260 §5.4).
+    /// Records an answer from the address of `path`, to which data may be sent from now on (RFC 9260 §5.4).
     pub fn confirm(&mut self, now: Instant, path: PathId) {
         let p = &mut self.paths[path.index()];
         p.confirmed = true;
@@ -97,7 +98,7 @@ impl Context {
         dead
     }
 
-    /// Records the arrival of something that was sent on `path` alone: the path works.
+    /// Records that data or a heartbeat that was sent only on `path` arrived, which shows that the path works.
     pub fn path_answered(&mut self, now: Instant, path: PathId) {
         self.errors = 0;
         let p = &mut self.paths[path.index()];

@@ -7,7 +7,7 @@ use crate::path::FourTuple;
 use crate::policy::{LinkId, PathId, Signal, Tariff};
 use crate::time::Instant;
 
-/// Tariffs of the links that have one, also of links without a path.
+/// Tariffs of the links that have one, including links without a path.
 #[derive(Debug, Default)]
 pub(in crate::association) struct Tariffs(SmallVec<[(LinkId, Tariff); 4]>);
 
@@ -76,7 +76,7 @@ impl Context {
         self.driver.wake();
     }
 
-    /// Updates all paths over `link`, which share its allowance.
+    /// Updates the tariff of all paths over `link`, which share the link's allowance.
     fn take_from(&mut self, link: LinkId, tariff: Tariff) {
         self.tariffs.set(link, tariff);
         for (_, view) in self.paths.rows_mut().filter(|(_, view)| view.link == link) {

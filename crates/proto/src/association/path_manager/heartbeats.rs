@@ -106,8 +106,8 @@ impl PathManager<'_> {
         }
     }
 
-    /// Handles a probe of the scheme without an answer, if paths fail by time. The scheme may keep data away from the
-    /// path, and then no timer of data counts errors: a heartbeat of the core does.
+    /// Handles an unanswered probe of the scheme, if paths fail by time. If the scheme keeps data away from the path,
+    /// no timer of data counts errors, so that a heartbeat of the core has to count them.
     fn judge_idle(&mut self, path: PathId) {
         let view = self.cx.paths.view(path.index());
         let idle =
@@ -118,8 +118,8 @@ impl PathManager<'_> {
         }
     }
 
-    /// Handles a path that was never confirmed, or not since it moved. Such a path is probed a few times and then
-    /// dropped. The last path that could carry anything is probed as long as the association may live.
+    /// Handles a path that was never confirmed, or not since it moved. The path is probed a few times and then dropped.
+    /// The last path that might carry data is probed until the association ends.
     fn retry_unconfirmed(&mut self, now: Instant, path: PathId) {
         self.cx.paths.view_mut(path.index()).error_count += 1;
         let mute = self.cx.paths.usable().is_empty();

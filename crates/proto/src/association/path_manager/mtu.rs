@@ -63,7 +63,7 @@ impl PathManager<'_> {
         self.follow_mtu(now, path);
     }
 
-    /// Sets the packet size of `path` to the size that is known to fit.
+    /// Sets the packet size of `path` to the largest size that is known to fit.
     fn follow_mtu(&mut self, now: Instant, path: PathId) {
         let (p, view) = self.cx.paths.row_mut(path.index());
         p.ip_mtu = p.discovery.as_ref().map_or(p.ip_mtu, path::Discovery::plpmtu);

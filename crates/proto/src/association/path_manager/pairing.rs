@@ -1,4 +1,4 @@
-//! Pairs of local and remote addresses towards another stack.
+//! Pairs of local and remote addresses for peers with another SCTP implementation.
 
 use core::net::{IpAddr, SocketAddr};
 
@@ -9,8 +9,9 @@ use crate::policy::{LinkId, PathId, PathState};
 use crate::time::Instant;
 
 impl PathManager<'_> {
-    /// Pairs the paths other than the handshake's with the other addresses of a peer that is not a Strandcast.
-    /// Addresses in one subnet come first, then those in the listed order. The pairing never uses every pair.
+    /// Pairs the paths other than that of the handshake with the other addresses of a peer that is not a Strandcast
+    /// peer. Addresses in the same subnet are paired first, then the rest in the listed order. Each path gets only one
+    /// pair.
     pub fn pair_addresses(&mut self, peer: &Capabilities, on: PathId) {
         if self.cx.paths.seen().peer_reports() || peer.addresses.is_empty() || self.cx.config.sealed() {
             return;
@@ -38,7 +39,7 @@ impl PathManager<'_> {
         self.cx.paths_moved = true;
     }
 
-    /// Pairs an accepting endpoint's further paths with a peer that is not a Strandcast and that listed several
+    /// Pairs an accepting endpoint's further paths with a peer that is not a Strandcast peer and that listed several
     /// addresses.
     pub fn pair_with(&mut self, now: Instant, peer: &Capabilities, locals: &[(LinkId, SocketAddr)]) {
         if self.cx.paths.seen().peer_reports() {

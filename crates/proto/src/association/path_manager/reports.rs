@@ -98,7 +98,8 @@ impl PathManager<'_> {
         }
     }
 
-    /// Handles a new, authenticated report on a path. Returns the path for its echo; `None` if it could not be applied.
+    /// Handles a new, authenticated report on a path. Returns the path for its echo; `None` if the report could not be
+    /// applied.
     fn on_path_report(&mut self, now: Instant, item: &ReportItem, from: PacketOrigin) -> Option<PathId> {
         if let (KIND_ARRIVED_REQUEST, ReportItemFlavour::Reliable(serial)) = (item.kind, item.reliability) {
             let sane = self.rx.report_arrived(serial, &item.payload);
@@ -152,7 +153,7 @@ impl PathManager<'_> {
         }
     }
 
-    /// Handles a path that the peer opened. This side also uses it once its own nonce has returned.
+    /// Handles a path that the peer opened. This side uses the path as well once the nonce of this side has returned.
     fn joined(&mut self, now: Instant, wire_id: u16, tuple: FourTuple) -> Option<PathId> {
         self.cx.room_for_a_path().ok()?;
         let path = self.open_slot(now, tuple, None);

@@ -1,5 +1,5 @@
 //! Conversion of coded data from the peer to messages ([`crate::coding`]). Symbols wait in the receive buffer until the
-//! application reads, and are decoded one at a time: coded data close the window as other data do.
+//! application reads, and are decoded one at a time, so that coded data close the window as other data do.
 
 use super::Receiver;
 use crate::association::context::Context;
@@ -17,7 +17,7 @@ impl Receiver {
         self.decoding = agreed.map(|agreed| Decoding::new(agreed, self.streams, longest, wanted));
     }
 
-    /// Sets whether the application reads received data: see the budget of [`crate::coding`].
+    /// Sets whether the application reads received data. The budget of [`crate::coding`] depends on it.
     pub fn want(&mut self, cx: &mut Context, wanted: bool) {
         self.wanted = wanted;
         if let Some(decoding) = &mut self.decoding {
@@ -74,7 +74,7 @@ impl Receiver {
     }
 }
 
-/// Ends the association: without the lost part of a stream of bytes, everything after it is lost.
+/// Ends the association, because data after the undecodable part of a stream of bytes cannot be read.
 fn undecodable(cx: &mut Context, why: Undecodable) {
     let text = why.to_string();
     let reason = CloseReason::Protocol(text.clone());

@@ -24,7 +24,7 @@ pub(in crate::association) struct PacketData {
 }
 
 impl Receiver {
-    /// Handles a DATA chunk. `sent`: heap in bytes of data that wait to be sent and acknowledged.
+    /// Handles a DATA chunk. `sent` is the heap in bytes of data that wait to be sent or acknowledged.
     pub fn on_data(
         &mut self,
         cx: &mut Context,
@@ -116,8 +116,8 @@ impl Receiver {
         }
     }
 
-    /// Ends the association: the buffer is full of data that cannot be read, and no further data fit (RFC 9260
-    /// §3.3.10.4).
+    /// Ends the association because the buffer is full of data that cannot be read, so that no further data fit (RFC
+    /// 9260 §3.3.10.4).
     fn overrun(&self, cx: &mut Context) {
         let text = format!(
             "the receive buffer of {} bytes is full and no message in it can be read: one is too long, or its stream \

@@ -7,9 +7,10 @@ use crate::wire::chunk::DataHeader;
 
 /// Heap in bytes that received data and their bookkeeping may take beyond twice the receive buffer.
 const SLACK: usize = 640 << 10;
-/// Part of an association's allowed heap that is reserved for the next TSN: that TSN may release everything else.
+/// Part of an association's allowed heap that is reserved for the next TSN in order, in bytes. This TSN may release all
+/// other data.
 const FOR_THE_NEXT: usize = 32 << 10;
-/// Share of the allowed heap. Use up to this share does not reduce the advertised window.
+/// Divisor of the allowed heap. Use up to this part of it does not reduce the advertised window.
 const PLENTY: usize = 4;
 
 /// Decision whether a chunk is accepted.
@@ -17,15 +18,15 @@ const PLENTY: usize = 4;
 pub(super) enum Room {
     /// The chunk is accepted.
     Yes,
-    /// The chunk is not accepted now, as if it had not arrived.
+    /// The chunk is not accepted now, and is handled as if it had not arrived.
     NotNow,
-    /// The chunk can never be accepted: no other chunk could make room for it.
+    /// The chunk can never be accepted, because no other chunk could make room for it.
     Never,
 }
 
 impl Receiver {
-    /// Sets the heap in bytes that the association may hold. `copy`: payloads are copied out of their datagrams
-    /// regardless of their size.
+    /// Sets the heap in bytes that the association may hold. If `copy` is true, payloads are copied out of their
+    /// datagrams regardless of their size.
     pub fn allow(&mut self, heap: usize, copy: bool) {
         (self.allowed, self.copies) = (heap, copy);
     }
@@ -59,7 +60,7 @@ impl Receiver {
     }
 
     /// Returns whether the receive buffer accepts a chunk. The next TSN in order is accepted beyond the buffer, up to
-    /// twice its size, since it may release everything else.
+    /// twice its size, because it may release all other data.
     pub(super) fn room_for(&self, h: &DataHeader, len: usize, sent: usize) -> Room {
         let stream = StreamId(h.stream_id.0.min(self.streams.saturating_sub(1)));
         let adds = self.reassembly.heap_of(stream, len, h.beginning && h.ending);
@@ -75,7 +76,7 @@ impl Receiver {
         if fits && all <= self.allowed - kept_free { Room::Yes } else { Room::NotNow }
     }
 
-    /// Bytes of payload that can still be accepted: the free space of the buffer, less if the heap for it is scarce.
+    /// Number of payload bytes that can still be accepted: the free space of the buffer, or less if the heap is scarce.
     pub(super) fn window(&self, sent: usize) -> usize {
         let rx = self;
         let buffered = rx.reassembly.buffered_bytes();

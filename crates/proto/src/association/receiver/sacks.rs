@@ -63,7 +63,7 @@ impl Receiver {
         }
     }
 
-    /// Returns the receive window to advertise. A silly small window becomes zero (RFC 9260 §6.2).
+    /// Returns the receive window to advertise. A window that is too small (silly window) becomes zero (RFC 9260 §6.2).
     fn a_rwnd(&mut self, cx: &Context, sent: usize) -> u32 {
         let free = self.window(sent) as u32;
         self.window_closed = free < u32::from(cx.config.mtu);
@@ -101,8 +101,8 @@ impl Receiver {
         cx.stats.sacks_sent += 1;
     }
 
-    /// Queues a separate SACK for everything that has arrived so far (RFC 9260 as written: no sharing within a batch),
-    /// with the scheme's reports.
+    /// Queues a separate SACK for all data that have arrived so far, with the scheme's reports. This follows RFC 9260
+    /// as written, in which packets of a batch do not share a SACK.
     fn sack_as_control(&mut self, cx: &mut Context, now: Instant, path: PathId, sent: usize) {
         if let Some(arrived) = self.arrived_report(cx, now).map(|arrived| arrived.to_item()) {
             cx.push_control(path, ReportChunk { items: smallvec::smallvec![arrived] });

@@ -1,4 +1,4 @@
-//! Growth of the receive buffer with the need of the paths (see [`crate::association::right_sizing`]).
+//! Size of the receive buffer, which grows with the need of the paths (see [`crate::association::right_sizing`]).
 
 use bytes::{BufMut as _, BytesMut};
 
@@ -8,11 +8,11 @@ use crate::policy::{PathId, PathState};
 use crate::time::{Duration, Instant};
 use crate::wire::chunk::Heartbeat;
 
-/// Minimum of a measured round-trip time. A shorter time consists mainly of timers and scheduling.
+/// Minimum of a measured round-trip time. A shorter measured time would consist mainly of timers and scheduling.
 const MIN_ROUND: Duration = Duration::from_millis(1);
-/// Minimum interval between two measurements of a path's round-trip time,
+/// Minimum interval between two measurements of a path's round-trip time.
 const SOUND_EVERY: Duration = Duration::from_millis(200);
-/// and minimum number of bytes of data between two measurements, so that heartbeats stay below 0.2 % of the data.
+/// Minimum number of bytes of data between two measurements, so that heartbeats stay below 0.2 % of the data.
 const SOUND_BYTES: u64 = 1 << 16;
 /// Time after which an unanswered heartbeat is dropped. An unanswered heartbeat does not count against the path.
 const SOUND_LOST: Duration = Duration::from_secs(3);
@@ -86,7 +86,7 @@ impl Receiver {
         }
     }
 
-    /// Handles the answer to such a heartbeat. Returns `false` if the nonce belongs to another one.
+    /// Handles the answer to such a heartbeat. Returns `false` if the nonce belongs to another heartbeat.
     pub fn sounded(&mut self, cx: &mut Context, now: Instant, path: PathId, nonce: u64) -> bool {
         let Some(p) = cx.paths.get_mut(path.index()) else { return false };
         let Some((_, sent)) = p.sounding.pending.filter(|(n, _)| *n == nonce) else { return false };

@@ -149,7 +149,7 @@ impl Sender {
         }
     }
 
-    /// Reports the chunks with which `path` is credited; `None`: the chunks with which no path is.
+    /// Reports the chunks that are credited to `path`; `None` stands for chunks that are credited to no path.
     fn tell_delivered(&self, cx: &mut Context, now: Instant, acked: &AckOutcome, path: Option<PathId>) {
         let deliveries = &acked.deliveries;
         for (_, chunk) in deliveries.settled.iter().filter(|(p, _)| Some(*p) == path) {
@@ -163,8 +163,9 @@ impl Sender {
         }
     }
 
-    /// RFC 9260 §6.3.2 R2, R3, for each path by its own earliest chunk, whether sent once or again. Progress
-    /// acknowledged by gap blocks counts: otherwise a path whose chunks wait for another path's gap would time out.
+    /// Updates T3-rtx by RFC 9260 §6.3.2 R2 and R3, for each path by its own earliest chunk, whether that was sent once
+    /// or several times. Progress that gap blocks acknowledge counts as well. Otherwise a path would time out while its
+    /// chunks wait for a chunk that is missing on another path.
     fn update_t3(&mut self, cx: &mut Context, now: Instant, ack: &PathAck) {
         let path = ack.info.path;
         if ack.info.all_acked {
@@ -230,9 +231,9 @@ impl Sender {
 
     /// Records the longest time for which the peer may have delayed a SACK after each path's newest packet arrived. A
     /// report of arrivals in the packet of the SACK is exact. A SACK of [`TransportConfig::sack_frequency`] packets
-    /// left when the last of them arrived, so that a path's packet waited for the time by which it was expected to
-    /// arrive earlier. Any other SACK waited for at most SACK.Delay, and not longer than since the previous SACK that
-    /// arrived by the same path.
+    /// left when the last of them arrived, so that a path's packet waited for the difference between that arrival and
+    /// its own expected arrival. Any other SACK waited for at most SACK.Delay, and not longer than since the previous
+    /// SACK that arrived by the same path.
     ///
     /// [`TransportConfig::sack_frequency`]: crate::config::TransportConfig::sack_frequency
     fn account_for_delay(
@@ -271,7 +272,8 @@ impl Sender {
 }
 
 /// Refills Max.Burst for the send opportunity of a SACK (RFC 9260 §6.1 D). A SACK that acknowledges a batch replaces
-/// several SACKs for every second packet and counts as many: otherwise the flight could not grow in slow start.
+/// several SACKs, each for two packets, and counts as that number of SACKs. Otherwise the data in flight could not grow
+/// in slow start.
 fn refill_bursts(cx: &mut Context, now: Instant, acked: &AckOutcome) {
     for (i, a) in acked.paths.iter().enumerate() {
         let one = cx.max_burst(&cx.paths.view(i).limit);

@@ -1,5 +1,5 @@
-//! Spontaneous actions of the scheme ([`crate::policy::Policy::act`]): copies of chunks in flight, and losses that it
-//! declares.
+//! Spontaneous actions of the scheme ([`crate::policy::Policy::act`]): copies of chunks in flight, and chunks that the
+//! scheme declares lost.
 
 use super::Sender;
 use super::pending_chunk::{ChunkSource, PendingChunk};
@@ -45,7 +45,7 @@ impl Sender {
         }
     }
 
-    /// Discards the decision on the next chunk. A copy that was to leave now still does.
+    /// Discards the decision on the next chunk. A copy that was to leave now still leaves.
     fn decide_anew(&mut self) {
         if let Some(PendingChunk { path, source: ChunkSource::Copy(tsn), .. }) = self.pending_chunk.take() {
             self.copies.push((tsn, path));
@@ -95,8 +95,8 @@ impl Sender {
         None
     }
 
-    /// Declares all chunks lost that left on `path` before `sent_before`. Returns false if nothing in flight there is
-    /// that old. The scheme decides on the window: no loss event follows.
+    /// Declares all chunks lost that left on `path` before `sent_before`. Returns false if no chunk in flight on `path`
+    /// is that old. The scheme decides on the window, so that no loss event follows.
     fn lose_sent(
         &mut self,
         cx: &mut Context,

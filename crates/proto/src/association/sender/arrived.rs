@@ -9,8 +9,8 @@ use crate::tx::ReceivedReport;
 use crate::wire::chunk::report::{ArrivedItem, KIND_ARRIVED_REQUEST, encode_return_paths};
 
 impl Sender {
-    /// Requests reports of arrivals from the peer, by the return paths that the scheme now prefers, if the scheme needs
-    /// them.
+    /// Requests reports of arrivals from the peer if the scheme needs them. They are to return by the paths that the
+    /// scheme prefers now.
     pub fn want_arrived(&mut self, cx: &mut Context, now: Instant) {
         if !cx.driver.hears_arrivals() || !cx.may_report() || !cx.driver.take_return_paths_due() {
             return;

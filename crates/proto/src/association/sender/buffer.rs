@@ -19,13 +19,13 @@ pub struct SendOptions {
     pub ppid: u32,
     /// If true, the message is delivered once it is complete, regardless of its order.
     pub unordered: bool,
-    /// Time after which the message is given up. A message that was begun is sent reliably if the peer does not support
-    /// RFC 3758.
+    /// Time after which the message is given up. If the peer does not support RFC 3758, a message of which a part was
+    /// sent is sent reliably.
     pub lifetime: Option<Duration>,
     /// Importance of the message's arrival, for schemes that use it ([`crate::policy::Backlog::heads`]). With other
     /// schemes, and with coded blocks, messages leave in the order in which they were submitted.
     pub importance: Importance,
-    /// Group of messages that are only of use together, such as the packets of a frame. A scheme may give up a whole
+    /// Group of messages that are useful only together, such as the packets of a frame. A scheme may give up a whole
     /// group, whether or not its messages have a lifetime ([`crate::policy::Act::Drop`]). Messages of the group that
     /// are submitted later are then also given up.
     pub group: Option<u64>,
@@ -127,8 +127,8 @@ impl SendBuffer {
         self.queue.next(importance).map(|m| (next_chunk(m, max), m))
     }
 
-    /// Returns the first waiting message of each importance. Chunks have at most `max` bytes of payload and count
-    /// `beside` bytes more.
+    /// Returns the first waiting message of each importance. Chunks have at most `max` bytes of payload, and `beside`
+    /// more bytes are counted for each chunk.
     pub fn heads(&self, max: usize, beside: usize) -> Heads {
         let heads = Importance::ALL.iter().filter_map(|i| self.queue.head(*i));
         let shown = heads.map(|m| MessageHead {
@@ -141,7 +141,7 @@ impl SendBuffer {
         shown.collect()
     }
 
-    /// Returns the waiting data, for parts that act. Chunks are as in [`SendBuffer::heads`].
+    /// Returns the waiting data, for parts of the scheme that act. Chunks are as in [`SendBuffer::heads`].
     pub fn waiting(&self, max: usize, beside: usize) -> Queued<'_> {
         Queued { messages: &self.queue, max, beside }
     }
@@ -174,7 +174,7 @@ impl SendBuffer {
         self.bytes -= before - self.queue.bytes();
     }
 
-    /// Counts a message that is given up at once. Returns its number.
+    /// Counts a message that is given up when it is submitted. Returns its number.
     pub fn pass_over(&mut self) -> u64 {
         let id = self.next_message;
         self.next_message += 1;

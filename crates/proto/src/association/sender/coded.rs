@@ -51,7 +51,7 @@ impl Sender {
         }
     }
 
-    /// Time at which a block is closed although it is not full.
+    /// Time at which a block is closed even if it is not full.
     pub fn flush_timeout(&self) -> Option<Instant> {
         match &self.coder {
             Some(Coder::Blocks(blocks)) => blocks.timeout(),
@@ -224,7 +224,7 @@ impl Sender {
         tsn
     }
 
-    /// Reports to the coder the symbols that a SACK acknowledges. Completed blocks make room for others.
+    /// Reports to the coder the symbols that a SACK acknowledges. Completed blocks make room for new ones.
     pub fn symbols_arrived(&mut self, cx: &mut Context, now: Instant, acked: &AckOutcome) {
         if acked.symbols.is_empty() {
             return;
@@ -257,8 +257,8 @@ impl Sender {
         }
     }
 
-    /// Returns whether the lost `chunk` is given up instead of sent again: it is a repair symbol, or belongs to a block
-    /// that the peer has.
+    /// Returns whether the lost `chunk` is given up and not retransmitted, because it is a repair symbol or belongs to
+    /// a block that the peer already has.
     pub fn is_spent(&self, chunk: &Outgoing) -> bool {
         match (&self.coder, chunk.carries) {
             (_, Carries::Message) | (None, _) => false,

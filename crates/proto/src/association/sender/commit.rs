@@ -89,7 +89,7 @@ impl Sender {
         Some(tsn)
     }
 
-    /// Updates the state after a chunk has entered flight. `rwnd`: room in the peer's window before.
+    /// Updates the state after a chunk has entered flight. `rwnd` is the room in the peer's window before that.
     #[inline]
     fn entered_flight(&mut self, cx: &mut Context, now: Instant, path: PathId, tsn: Tsn, rwnd: u64) {
         let Some(chunk) = self.rq.get(tsn) else { return };
@@ -128,7 +128,7 @@ impl Sender {
         self.forward.due().then(|| cx.paths.seen().control_path_in_turn(self.forward.tries()))
     }
 
-    /// Does not send the FORWARD-TSN now.
+    /// Prevents the due FORWARD-TSN from being sent now.
     pub fn withhold_forward(&mut self) {
         self.forward.withhold();
     }
@@ -137,7 +137,7 @@ impl Sender {
         self.forward.timeout()
     }
 
-    /// Sends FORWARD-TSN again if it is due, and closes a block that is not full if it is time.
+    /// Repeats a FORWARD-TSN that is due, and closes a partly filled block whose time is over.
     pub fn on_timers(&mut self, cx: &mut Context, now: Instant) {
         let due = |t: Option<Instant>| t.is_some_and(|t| t <= now);
         if due(self.forward_timeout()) {

@@ -11,7 +11,7 @@ use crate::wire::Tsn;
 use crate::wire::chunk::report::{KIND_COPIES, TsnRange};
 
 impl Sender {
-    /// Requests from the peer the path of each arrival, since a chunk is sent on several paths.
+    /// Requests that the peer reports the path of each arrival, because a chunk is sent on several paths.
     pub fn want_arrivals(&mut self, cx: &mut Context, now: Instant) {
         if !cx.paths.seen().peer_reports() || self.arrivals.asked() {
             return;
@@ -23,8 +23,8 @@ impl Sender {
         }
     }
 
-    /// Schedules copies of `tsn` on `paths` for the scheme: at once where there is room, otherwise later, if the cap on
-    /// redundancy then permits.
+    /// Schedules copies of `tsn` on `paths` for the scheme. A copy leaves at once if its path has room, and otherwise
+    /// later, if the cap on redundancy then permits it.
     pub fn add_copies(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, paths: PathSet) {
         if !paths.is_empty() {
             self.want_arrivals(cx, now);
@@ -55,7 +55,7 @@ impl Sender {
         None
     }
 
-    /// Handles the peer's list of arrivals on `path`. The list can only concern copies in flight there.
+    /// Handles the peer's list of arrivals on `path`. The list can only affect copies in flight on this path.
     pub fn on_arrivals(&mut self, cx: &mut Context, now: Instant, path: PathId, payload: &[u8]) {
         let Some(ranges) = TsnRange::decode(payload) else {
             cx.stats.bad_chunks += 1;
@@ -71,7 +71,8 @@ impl Sender {
         self.miss_copies(cx, now, path);
     }
 
-    /// Counts misses of copies on `path` that left before one that arrived now. After three such reports they are lost.
+    /// Counts a miss for each copy on `path` that left before a copy that has now arrived. After three misses a copy is
+    /// lost.
     fn miss_copies(&mut self, cx: &mut Context, now: Instant, path: PathId) {
         for copy in self.rq.take_missed_copies(now, path, &self.arrivals) {
             let tsn = copy.tsn();
@@ -123,8 +124,8 @@ impl Sender {
         first
     }
 
-    /// Counts copies as arrived after some time if the peer will not report on them, since it does not name paths, or
-    /// not yet.
+    /// Counts copies as arrived after some time if the peer will not report on them, because it does not report paths
+    /// of arrivals, or does not do so yet.
     pub fn settle_due(&mut self, cx: &mut Context, now: Instant) {
         let mut idle = false;
         for i in 0..cx.paths.len() {

@@ -1,5 +1,5 @@
-//! Choice of the next chunk and its path: copies first, then lost chunks as the loss policy decides, then new chunks as
-//! the scheduler assigns them.
+//! Choice of the next chunk and its path: first copies, then lost chunks on the paths that the loss policy decides,
+//! then new chunks on the paths that the scheduler assigns.
 
 use super::Sender;
 use super::pending_chunk::{ChunkSource, PendingChunk};
@@ -41,7 +41,8 @@ pub(super) struct Hopeless {
 }
 
 impl Sender {
-    /// Returns the next chunk and its path. The decision is kept until the chunk is sent or something happens.
+    /// Returns the next chunk and its path. The decision is kept until the chunk is sent, or until an event may change
+    /// it.
     pub fn decide(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         self.follow_paths(cx);
         if self.pending_chunk.is_none() {
@@ -127,8 +128,9 @@ impl Sender {
         Some(verdict)
     }
 
-    /// Asks the scheduler for the path of the lost chunk `tsn`: the first path, and the paths that get a copy. An
-    /// assignment is only for this chunk: the next one was on other paths and has its own question.
+    /// Asks the scheduler for the path of the lost chunk `tsn`: the first path, and the paths that get a copy. The
+    /// assignment is only for this chunk. The scheduler is asked again for the next lost chunk, because that chunk was
+    /// sent on other paths.
     fn offered_again(&mut self, cx: &mut Context, now: Instant, tsn: Tsn) -> Offer {
         if cx.aggregate_full() {
             return Offer::None;
@@ -140,8 +142,8 @@ impl Sender {
         offer
     }
 
-    /// Returns whether a lost chunk may leave on `path`: in its window, or as the one packet that a fast retransmit may
-    /// send at once (RFC 9260 §7.2.4).
+    /// Returns whether a lost chunk may leave on `path`. Either the path's window has room, or the chunk belongs to the
+    /// one packet that a fast retransmit may send at once (RFC 9260 §7.2.4).
     fn admits_again(&self, cx: &Context, path: PathId) -> bool {
         let Some(v) = cx.paths.views().get(path.index()) else { return false };
         if !cx.paths.usable().contains(path) {
@@ -200,8 +202,8 @@ impl Sender {
         }
     }
 
-    /// Returns the chunk of the assignment; `None`: the peer's window, which was checked for the oldest message's
-    /// chunk, has no room for it.
+    /// Returns the chunk of the assignment; `None` if the peer's window has no room for it. The window was only checked
+    /// for the chunk of the oldest message before.
     #[inline]
     fn new_chunk(&mut self, cx: &mut Context, path: PathId, copies: PathSet) -> Option<PendingChunk> {
         let importance = self.assignment.as_ref().and_then(|a| a.importance);
@@ -217,7 +219,7 @@ impl Sender {
     }
 
     /// Returns whether the peer's window and the scheme's limit over all paths admit a chunk of `chunk_bytes`. Records
-    /// what blocks it.
+    /// the limit that blocks the chunk.
     #[inline]
     pub fn window_admits(&mut self, cx: &mut Context, now: Instant, chunk_bytes: u64) -> bool {
         let window = chunk_bytes <= cx.paths.seen().rwnd() || cx.paths.seen().in_flight() == 0;
@@ -235,7 +237,7 @@ impl Sender {
     }
 
     /// Returns the first path of the scheduler's assignment that admits a chunk. Asks for a new assignment if the last
-    /// one is used up, or was for other chunks.
+    /// assignment is used up, or was for other chunks.
     fn offered(&mut self, cx: &mut Context, now: Instant, next: Next) -> Offer {
         let new = matches!(next, Next::New { .. });
         let waits = |a: &Assignment| self.buffer.next_chunk(a.importance, 1).is_some();

@@ -14,8 +14,8 @@ pub(super) struct ForwardPoint {
     point: Tsn,
     /// First TSN after the point that is neither abandoned nor passed over.
     looked: Tsn,
-    /// First unacknowledged chunk of the partly acknowledged message at `looked`. The scan of that message resumes only
-    /// when this chunk is acknowledged.
+    /// First unacknowledged chunk of the partly acknowledged message at `looked`. The scan of this message resumes only
+    /// when the chunk is acknowledged.
     missing: Tsn,
     due: bool,
     timer: Option<Instant>,
@@ -41,9 +41,10 @@ impl ForwardPoint {
 
     /// Moves the point from `cum` over abandoned chunks (C1, C2). T3 for FORWARD-TSN runs for `rto` (C5).
     ///
-    /// With `keeps` the peer keeps the data that it has acknowledged. The point then also moves over its complete
-    /// messages to the next abandoned chunk. RFC 3758 stops there, and therefore closes only one gap per round trip: if
-    /// more messages are lost for good, acknowledgement never catches up.
+    /// If `keeps` is true, the peer keeps the data that it has acknowledged. The point then also moves over complete
+    /// messages that the peer has, to the next abandoned chunk. In RFC 3758 the point stops before such messages, so
+    /// that only one gap is closed per round trip. If more messages are lost for good, the cumulative TSN never catches
+    /// up.
     pub fn advance(&mut self, now: Instant, rq: &RetransmissionQueue, cum: Tsn, rto: Duration, keeps: bool) {
         if self.point.is_before(cum) {
             self.point = cum;
@@ -72,7 +73,8 @@ impl ForwardPoint {
         }
     }
 
-    /// Returns the last chunk of the message at `looked`, if the peer has acknowledged every chunk of it from there on.
+    /// Returns the last chunk of the message at `looked`, if the peer has acknowledged every chunk from `looked` to the
+    /// end of that message.
     fn end_of_acked(&mut self, rq: &RetransmissionQueue) -> Option<Tsn> {
         let acked = |tsn: Tsn| rq.get(tsn).filter(|c| c.state == ChunkState::GapAcked);
         // The last scan ended here. Another scan can end later only after this chunk is acknowledged.
@@ -117,20 +119,20 @@ impl ForwardPoint {
         self.timer = Some(now + rto);
     }
 
-    /// Sends the FORWARD-TSN now, after the end of a silence in which it may have been lost. Its timer was backed off
-    /// during the silence.
+    /// Sends the FORWARD-TSN now, after the end of a silence in which it may have been lost. During the silence its
+    /// timer was backed off.
     pub fn tell_again(&mut self, now: Instant, rto: Duration) {
         if self.is_pending() {
             (self.due, self.timer) = (true, Some(now + rto));
         }
     }
 
-    /// Does not send the FORWARD-TSN now. The timer of the message repeats this.
+    /// Prevents the FORWARD-TSN from being sent now. The timer of the message repeats the attempt.
     pub fn withhold(&mut self) {
         self.due = false;
     }
 
-    /// Returns a FORWARD-TSN of at most `room` bytes: the point, and for each ordered stream the highest SSN given up
+    /// Returns a FORWARD-TSN of at most `room` bytes: the point, and for each ordered stream the highest abandoned SSN
     /// (C3, C4); `None`: there is nothing to report.
     pub fn chunk(&self, rq: &RetransmissionQueue, room: usize) -> Option<ForwardTsn> {
         let mut streams: SmallVec<[(StreamId, Ssn); 4]> = SmallVec::new();

@@ -8,10 +8,10 @@ use crate::association::lifecycle::State;
 use crate::time::Instant;
 use crate::tx::{Carries, ChunkState};
 
-/// Number of groups that are kept: an application submits the messages of few groups at a time.
+/// Number of groups that are kept. It suffices because an application submits the messages of few groups at a time.
 const REMEMBERED: usize = 16;
 
-/// The groups that were given up last.
+/// The last groups that were given up.
 #[derive(Debug, Default)]
 pub(super) struct GivenUp {
     groups: [Option<u64>; REMEMBERED],
@@ -32,10 +32,10 @@ impl GivenUp {
 }
 
 impl Sender {
-    /// Gives up the messages of `group`: those that wait; if the peer supports RFC 3758, also those that were sent at
-    /// least in part; and those that are submitted later, as long as the group is among the last ones given up.
-    /// Messages in coded blocks are out of reach. Returns false if the group was given up before and has no further
-    /// messages.
+    /// Gives up the messages of `group`. These are the waiting messages; if the peer supports RFC 3758, also messages
+    /// of which at least a part was sent; and messages that are submitted later, as long as the group is among the last
+    /// groups given up. Messages in coded blocks are not affected. Returns false if the group was given up before and
+    /// has no further messages.
     pub fn drop_group(&mut self, cx: &mut Context, now: Instant, group: u64) -> bool {
         if cx.state == State::Closed {
             return false;

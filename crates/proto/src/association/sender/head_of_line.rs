@@ -1,6 +1,6 @@
 //! Prevention of head-of-line blocking. Chunks in flight on slow paths that keep the cumulative TSN back are also sent
-//! on a fast path before the buffers are full, and the window of the slow path is cut. [`crate::policy::HeadOfLine`]
-//! decides which chunks are worth it; this module selects the chunks to ask about.
+//! on a fast path before the buffers are full, and the window of the slow path is reduced.
+//! [`crate::policy::HeadOfLine`] decides which chunks are worth a copy, and this module selects the chunks to check.
 //!
 //! The chunk stays in flight on its path: see [`Sender::send_again`].
 
@@ -17,12 +17,12 @@ use crate::wire::Tsn;
 const LOOKED_AT: usize = 32;
 
 impl Sender {
-    /// Sends the outstanding `tsn` on `path` as well, or once more, without a loss verdict. Its earlier transmissions
-    /// stay in flight and in their paths' windows; the new one counts in the window of `path`. The new transmission
-    /// leaves at the next opportunity, before lost and new chunks, whatever the window permits (check
-    /// [`PathView::has_room`] if that matters). If the chunk is acknowledged or declared lost before, nothing is sent.
-    /// From then on no round-trip time is measured with the chunk, and no window grows from it while transmissions on
-    /// several paths are in flight.
+    /// Sends the outstanding `tsn` on `path` in addition, without a loss verdict. Its earlier transmissions stay in
+    /// flight and in their paths' windows, and the new transmission counts in the window of `path`. It leaves at the
+    /// next opportunity, before lost and new chunks. The window is not checked (the caller may check
+    /// [`PathView::has_room`]). If the chunk is acknowledged or declared lost before, nothing is sent. From then on no
+    /// round-trip time is measured with the chunk, and no window grows from it while transmissions on several paths are
+    /// in flight.
     pub fn send_again(&mut self, cx: &mut Context, tsn: Tsn, path: PathId) {
         self.copies.push((tsn, path));
         self.reconsider_but_copies(cx);
@@ -35,7 +35,8 @@ impl Sender {
         send.min(cx.paths.seen().rwnd())
     }
 
-    /// Records for policies the chunk that prevents new data from being sent. `by`: the reason; `None`: nothing does.
+    /// Records for policies the chunk that prevents new data from being sent. `by` is the reason; `None` if no chunk
+    /// prevents it.
     pub fn note_blocked(&mut self, cx: &mut Context, now: Instant, by: Option<BlockedBy>) {
         let front = by.and_then(|by| {
             let info = &self.rq.front()?.info;
@@ -65,8 +66,8 @@ impl Sender {
         self.pick_copy()
     }
 
-    /// Returns a chunk worth a copy if the room before a buffer is full is less than `fast` sends in a round trip. A
-    /// copy that left only when the buffer is full would leave the path idle until it is acknowledged.
+    /// Returns a chunk that is worth a copy, if a buffer has less room than the bytes that `fast` sends in a round
+    /// trip. If the copy left only when the buffer is full, the path would be idle until the copy is acknowledged.
     fn held_up(&mut self, cx: &mut Context, now: Instant, fast: PathId) -> Option<Tsn> {
         let ahead = cx.paths.view(fast.index()).limit.cwnd;
         let left = self.room_left(cx);
@@ -74,7 +75,7 @@ impl Sender {
     }
 
     /// Returns the first chunk if a buffer is full, the chunk was never sent on `fast`, and it is worth a copy there.
-    /// The path with the chunk in flight is penalised in any case, if that is due.
+    /// The path with the chunk in flight is penalised if that is due, even if no chunk is returned.
     fn held_up_now(&mut self, cx: &mut Context, now: Instant, fast: PathId) -> Option<Tsn> {
         let full = match self.buffer.next_chunk(None, self.max_payload) {
             Some((len, _)) => len as u64 + 16 > cx.paths.seen().rwnd(),
@@ -103,8 +104,8 @@ impl Sender {
         cx.paths.usable().contains(fast).then_some(fast)
     }
 
-    /// Returns the first chunk within `reach` bytes of the cumulative TSN that is worth a copy on `fast`. Its path is
-    /// penalised if that is due.
+    /// Returns the first chunk within `reach` bytes of the cumulative TSN that is worth a copy on `fast`. The path of
+    /// the chunk is penalised if that is due.
     fn held_up_within(&mut self, cx: &mut Context, now: Instant, fast: PathId, reach: u64) -> Option<Tsn> {
         let first = self.rq.front()?.info.tsn;
         let outstanding = self.buffer.outstanding() as u64;
@@ -146,8 +147,7 @@ impl Sender {
         cx.config.head_of_line.is_some_and(|config| config.penalty)
     }
 
-    /// If data wait (`they_do`), asks the scheduler which path to penalise for it. Returns whether a path was
-    /// penalised.
+    /// If data wait (`they_do`), asks the scheduler which path to penalise. Returns whether a path was penalised.
     pub fn ask_for_penalty(&mut self, cx: &mut Context, now: Instant, they_do: bool) -> bool {
         let asked = they_do.then(|| cx.ask(now, |scheme, view| scheme.scheduler().penalise(view)));
         let path = asked.flatten().and_then(|path| cx.paths.views().get(path.index()));
@@ -155,7 +155,7 @@ impl Sender {
         due.is_some_and(|path| self.penalise(cx, now, path))
     }
 
-    /// Cuts the window of `path`, if data are in flight there.
+    /// Reduces the window of `path`, if data are in flight on it.
     fn penalise(&mut self, cx: &mut Context, now: Instant, path: PathId) -> bool {
         let Some(highest) = self.rq.highest_in_flight(path) else { return false };
         cx.paths[path.index()].stats.penalties += 1;

@@ -11,7 +11,7 @@ use crate::time::{Duration, Instant};
 pub enum HeldBy {
     /// The handshake is not complete.
     Handshake,
-    /// Only the peer's receive window is full: some path has room.
+    /// The peer's receive window is full, although some path has room.
     ReceiveWindow,
     /// The congestion windows of all usable paths are full.
     CongestionWindow,
@@ -98,8 +98,8 @@ pub struct HeldBack {
 }
 
 impl Sender {
-    /// Returns the reason why new data cannot be sent after all possible output at `now`; `None` if no data wait. The
-    /// handshake is a reason whether data wait or not.
+    /// Returns the reason why no more data can be sent at `now`, after all possible output was sent; `None` if no data
+    /// wait. The handshake is returned as a reason even if no data wait.
     pub fn held_back(&self, cx: &Context, now: Instant) -> Option<HeldBack> {
         if cx.state.is_opening() {
             let none = PathSet::default();

@@ -156,7 +156,7 @@ impl Sender {
         first.or(copies)
     }
 
-    /// Ensures that a timer runs while anything is outstanding. Otherwise nothing would ever happen again.
+    /// Ensures that a timer runs while data are outstanding. Without a timer no further event might occur.
     pub fn keep_a_timer(&mut self, cx: &mut Context, now: Instant) {
         let waits = !self.rq.is_empty() && self.rq.lost().is_empty() && !self.forward.is_pending();
         if waits && cx.paths.seen().in_flight() == 0 && cx.paths.iter().all(|p| p.t3.is_none()) {
@@ -167,9 +167,9 @@ impl Sender {
         }
     }
 
-    /// Handles the first answer on a path after a total silence. All chunks that left before `sent` are lost: chunks on
-    /// the other paths do not wait for their timers, which are backed off. Timeouts start again from the round-trip
-    /// time.
+    /// Handles the first answer on a path after a total silence. All chunks that left before `sent` are declared lost,
+    /// so that chunks on other paths do not wait for timers that were backed off. Timeouts are computed from the
+    /// round-trip time again.
     pub fn resume(&mut self, cx: &mut Context, now: Instant, path: PathId, sent: Instant) {
         if !cx.silence.take_ended() {
             return;
@@ -253,8 +253,8 @@ impl Sender {
     }
 
     /// Gives up the unsent rest of a message that was sent in part. If the peer has acknowledged every chunk of the
-    /// message that was sent, only a further TSN can report that the rest will never arrive. So an empty placeholder
-    /// takes that TSN; it is abandoned from the start.
+    /// message that was sent, only a further TSN can report that the rest will never arrive. An empty placeholder
+    /// therefore takes this TSN, and is abandoned at once.
     fn abandon_rest(&mut self, cx: &mut Context, message: u64) {
         if let Some(rest) = self.buffer.drop_rest(message) {
             self.pending_chunk = None;
@@ -262,7 +262,7 @@ impl Sender {
         }
     }
 
-    /// Drops queued messages whose lifetime is over. The first may be sent in part.
+    /// Drops queued messages whose lifetime is over. A part of the first message may have been sent.
     pub fn expire_queued(&mut self, cx: &mut Context, now: Instant) {
         let mut expired = false;
         self.buffer.expire(now, |m| {
@@ -296,7 +296,7 @@ impl Sender {
     }
 
     /// Gives up the first message of an importance for the scheduler. Returns `false` if the message has no lifetime,
-    /// or was begun and the peer does not support RFC 3758.
+    /// or if a part of it was sent and the peer does not support RFC 3758.
     pub(super) fn give_up_next(&mut self, cx: &mut Context, now: Instant, hopeless: Hopeless) -> bool {
         let Hopeless { importance, why } = hopeless;
         let cause = DropCause::Scheduler(why);

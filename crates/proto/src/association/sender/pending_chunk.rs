@@ -18,7 +18,8 @@ pub(in crate::association) enum ChunkSource {
     Lost(Tsn, PathSet),
     /// A further copy of a chunk just sent.
     Copy(Tsn),
-    /// The next chunk of the queue of this importance (`None`: of the oldest message), with copies to follow on these paths.
+    /// The next chunk of the first message of this importance (`None`: of the oldest message), with copies to follow on
+    /// these paths.
     New(Option<Importance>, PathSet),
     /// A symbol of a block, as the scheduler chose it.
     Symbol { block: u32, what: SymbolChoice },

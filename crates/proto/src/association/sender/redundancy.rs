@@ -1,8 +1,8 @@
 //! Cap on redundancy: the bytes that parts of a scheme may send in addition to the necessary ones
 //! ([`crate::config::TransportConfig::redundancy`]).
 //!
-//! The allowance is at most the one that the media of the last ten seconds earned: the savings of a quiet hour must not
-//! leave as one burst.
+//! The allowance is at most the amount that the media of the last ten seconds earned, so that savings of a long time do
+//! not leave as one burst.
 
 use super::Sender;
 use crate::association::context::Context;
@@ -73,7 +73,7 @@ impl Redundancy {
 }
 
 impl Cap {
-    /// Drops the seconds that are outside the period.
+    /// Drops counts of seconds that are outside the period.
     fn pass(&mut self, now: Instant) {
         let second = now.as_nanos() / 1_000_000_000;
         if second == self.second {

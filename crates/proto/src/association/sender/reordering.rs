@@ -2,9 +2,10 @@
 //! RFC 8985 §6.2), and the reversal of losses that turn out to be spurious (RFC 4015).
 //!
 //! The window of a path is measured: the time from the first SACK that missed a chunk to the acknowledgement of that
-//! chunk, if it arrived after all. A single miss indication proves nothing: a copy on another path may be what arrived.
-//! If packets keep their order, nothing is ever late, the window is zero, and the third miss indication decides as in
-//! RFC 9260 §7.2.4. The verdict on a chunk of a message with a lifetime is early enough for a retransmission.
+//! chunk, if it arrived after all. A single miss indication is no proof of lateness, because the chunk that arrived may
+//! be a copy on another path. If packets keep their order, no chunk is late, the window is zero, and the third miss
+//! indication decides as in RFC 9260 §7.2.4. The verdict on a chunk of a message with a lifetime is early enough for a
+//! retransmission.
 
 use super::Sender;
 use crate::association::context::Context;
@@ -24,8 +25,8 @@ impl Sender {
         cx.paths[path.index()].reordering.window(now).min(most)
     }
 
-    /// Handles misses of `tsn` on `path` that have reached the threshold: it is lost, or its verdict waits for the
-    /// reordering window.
+    /// Handles misses of `tsn` on `path` that have reached the threshold: the chunk is lost, or its verdict waits for
+    /// the reordering window.
     pub(super) fn check_overtaken(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, path: PathId) {
         let window = self.reordering_window(cx, now, path);
         let chunk = self.rq.get(tsn).map(|c| &c.info);
@@ -68,7 +69,7 @@ impl Sender {
         self.keep_a_timer(cx, now);
     }
 
-    /// Records from a SACK the arrivals of overtaken chunks, and spurious losses.
+    /// Records the arrivals of overtaken chunks, and spurious losses, that a SACK shows.
     pub(super) fn learn_reordering(&mut self, cx: &mut Context, now: Instant, acked: &mut AckOutcome) {
         if !cx.config.reordering {
             return;

@@ -1,8 +1,8 @@
-//! Repair symbols in addition to messages: their times and paths.
+//! Repair symbols in addition to messages: the times at which they leave, and their paths.
 //!
 //! A repair symbol never replaces a message: it leaves only if windows and the peer's buffer have room for it and for
-//! everything that waits. While more is sent than paths carry, no repair symbol leaves, and messages lost by congestion
-//! are not repaired. A repair symbol may delay a later message by at most its own length on its path.
+//! all waiting data. While the application sends more than the paths carry, no repair symbol leaves, and messages lost
+//! by congestion are not repaired. A repair symbol may delay a later message by at most its own length on its path.
 
 use strandcast_coding::symbol::Header;
 

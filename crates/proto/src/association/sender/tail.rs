@@ -1,5 +1,5 @@
-//! Tail probes (RFC 8985 §7, per path): if acknowledgements of data on a path have stopped, something is sent again
-//! before its timer expires, so that the acknowledgement reveals the losses
+//! Tail probes (RFC 8985 §7, per path): if acknowledgements of data on a path have stopped, a chunk is retransmitted
+//! before the path's timer expires, and its acknowledgement reveals the losses
 //! ([`crate::config::TransportConfig::tail_probes`]).
 
 use super::Sender;
@@ -15,9 +15,9 @@ use crate::wire::serial::Tsn;
 const OWN_TRIP: Duration = Duration::from_secs(1);
 
 impl Sender {
-    /// Time that an acknowledgement may take: two round trips, or one and a half if there is another path; more if they
-    /// vary; and the peer's delay if the data in flight may be too few for an immediate acknowledgement (RFC 8985
-    /// §7.2).
+    /// Time that an acknowledgement may take: two round trips, or one and a half if there is another path, and more if
+    /// round-trip times vary. The peer's delay is added if the data in flight may be too few for an immediate
+    /// acknowledgement (RFC 8985 §7.2).
     fn probe_timeout(&self, cx: &Context, path: PathId) -> Option<Duration> {
         let v = cx.paths.view(path.index());
         let trip = v.srtt.filter(|_| cx.config.tail_probes)?;
@@ -28,11 +28,12 @@ impl Sender {
         Some(trip + more.max(4 * v.rttvar) + delay)
     }
 
-    /// Returns whether the chunk that leaves asks the peer to acknowledge at once (I bit, RFC 7053 §4.1): the last one of a burst,
-    /// after which no message waits. The peer would hold the acknowledgement back for a packet that does not come soon, and a probe
-    /// would leave meanwhile. A burst is at least as many packets as the peer acknowledges at once, with messages waiting
-    /// after each but the last. A single packet asks for nothing: [`Self::probe_timeout`] counts the peer's delay for it, and
-    /// the next packet of a steady stream brings the acknowledgement. `first`: the chunk is the first of its packet.
+    /// Returns whether the chunk that leaves asks the peer to acknowledge at once (I bit, RFC 7053 §4.1). It does so in
+    /// the last packet of a burst, after which no message waits. Otherwise the peer would delay the acknowledgement
+    /// because it expects another packet, and a probe would leave in the meantime. A burst has at least the number of
+    /// packets that the peer acknowledges at once, and messages waited after each packet but the last. A single packet
+    /// does not ask: [`Self::probe_timeout`] includes the peer's delay for it, and in a steady stream the next packet
+    /// causes the acknowledgement. `first` is true for the first chunk of a packet.
     pub fn asks_at_once(&mut self, cx: &Context, first: bool) -> bool {
         self.burst = self.burst.saturating_add(u32::from(first));
         if !self.nothing_queued() {
@@ -52,8 +53,8 @@ impl Sender {
         }
     }
 
-    /// Restarts the tail timer after something sent on `path` was acknowledged, the newest at `newest`, or after the
-    /// flight there became empty.
+    /// Restarts the tail timer after data on `path` were acknowledged, of which the newest left at `newest`, or after
+    /// the last data in flight on `path` were removed.
     pub fn restart_tail(&mut self, cx: &mut Context, now: Instant, path: PathId, newest: Option<Instant>) {
         let view = cx.paths.view(path.index());
         let wait = if view.in_flight > 0 { self.probe_timeout(cx, path) } else { None };
@@ -76,8 +77,8 @@ impl Sender {
         left.unwrap_or_else(|| expected(cx, now, path, newest))
     }
 
-    /// Sends the probe of `path`. The earliest chunk leaves on another path if one works, since this path may be dead;
-    /// the latest leaves here. T3-rtx waits for the answer.
+    /// Sends the probe of `path`. The earliest chunk leaves on another path if one works, because this path may be
+    /// dead. The latest chunk leaves on this path, or a heartbeat if it is the same chunk. T3-rtx waits for the answer.
     pub fn on_tail(&mut self, cx: &mut Context, now: Instant, path: PathId) {
         let i = path.index();
         cx.paths[i].tail.at = None;
@@ -123,8 +124,8 @@ impl Sender {
         cx.paths.views().iter().filter(fine).min_by_key(|v| (v.srtt, v.id)).map(|v| v.id)
     }
 
-    /// Handles an expiry of T3-rtx before a probe left: the probe leaves first, and its answer is awaited. The probe
-    /// distinguishes timeouts of a round-trip time that rises quickly, or of a link that stalls, from losses.
+    /// Handles an expiry of T3-rtx before a probe has left. The probe leaves first, and its answer is awaited. The
+    /// answer distinguishes losses from timeouts that a quickly rising round-trip time or a stalled link causes.
     pub fn probes_first(&mut self, cx: &mut Context, now: Instant, path: PathId) -> bool {
         let i = path.index();
         let overrun = self.rq.gaps_reported() > MANY_GAPS;
@@ -142,8 +143,8 @@ impl Sender {
         cx.paths[i].tail.spent
     }
 
-    /// Handles the move of `path` to other addresses: data in flight are awaited no longer than a tail probe would be,
-    /// since the data or their acknowledgement may have gone to the old addresses.
+    /// Handles the move of `path` to other addresses: the acknowledgement of data in flight is awaited no longer than
+    /// the answer to a tail probe, because the data or the acknowledgement may have gone to the old addresses.
     pub fn leave_address(&mut self, cx: &mut Context, now: Instant, path: PathId) {
         let wait = self.probe_timeout(cx, path);
         let p = &mut cx.paths[path.index()];
@@ -153,8 +154,9 @@ impl Sender {
         }
     }
 
-    /// Handles a SACK: chunks that left well before a probe that it acknowledges, and are still missing, are lost (RFC
-    /// 8985 §6.2); so is the chunk that the probe repaired, unless it arrived twice (§7.4).
+    /// Handles a SACK that acknowledges a probe. Missing chunks that left well before the probe are lost (RFC 8985
+    /// §6.2). The first transmission of the chunk that the probe repeated is also lost, unless the chunk arrived twice
+    /// (§7.4).
     pub fn tail_answered(&mut self, cx: &mut Context, now: Instant, sack: &Sack) {
         for i in 0..cx.paths.len() {
             let path = PathId(i as u8);
@@ -184,9 +186,9 @@ impl Sender {
     }
 
     /// Handles a SACK for a chunk that a timeout of `path` declared lost although it arrived: the timeout was spurious.
-    /// The chunks that left after `late` are in flight as before (RFC 5682's conclusion, without its wait), and the
-    /// window returns if [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on. Otherwise
-    /// the window stays as after the timeout.
+    /// The chunks that left after `late` are in flight as before (the conclusion of RFC 5682, without its wait), and
+    /// the window returns if [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on.
+    /// Otherwise the window does not change.
     pub fn undo_timeout(&mut self, cx: &mut Context, now: Instant, path: PathId, late: Tsn) {
         let i = path.index();
         let Some(undone) = self.rq.undo_timeout(cx.paths.seen_mut(), path, late) else { return };
@@ -208,17 +210,17 @@ fn peer_delay(cx: &Context) -> Duration {
     cx.config.peer_ack_delay().unwrap_or(cx.config.sack_delay)
 }
 
-/// Time from which the next acknowledgement of `path` is awaited, after an acknowledgement of a chunk that left at
-/// `newest`: the time at which that acknowledgement was expected. If it arrived later, earlier ones were lost, and the
-/// path may be the cause.
+/// Time from which the wait for the next acknowledgement of `path` counts, after an acknowledgement of a chunk that
+/// left at `newest`. It is the time at which that acknowledgement was expected. If it arrived later, earlier
+/// acknowledgements were lost, possibly on this path.
 pub(super) fn expected(cx: &Context, now: Instant, path: PathId, newest: Option<Instant>) -> Instant {
     let trip = cx.paths.view(path.index()).srtt.filter(|_| cx.config.tail_probes);
     newest.zip(trip).map_or(now, |(sent, trip)| now.min(sent + trip))
 }
 
-/// Returns whether a round-trip time measures `path`, and records the last one that returned by the path itself. An
-/// acknowledgement that returned by another path and took longer than usual does not count: earlier ones were lost on
-/// this path.
+/// Returns whether a round-trip time counts for `path`, and records the last one that returned by the same path. An
+/// acknowledgement that returned by another path and took longer than usual does not count, because earlier
+/// acknowledgements were lost on this path.
 pub(super) fn trip_counts(cx: &mut Context, now: Instant, back: PathId, path: PathId, rtt: Duration) -> bool {
     let p = &mut cx.paths[path.index()];
     if back == path {

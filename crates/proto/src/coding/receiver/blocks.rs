@@ -13,7 +13,7 @@ use crate::rx::Message;
 use crate::time::Instant;
 use crate::wire::{Ssn, Tsn};
 
-/// Room for messages of one symbol that is never released.
+/// Number of messages of one symbol for which memory is kept.
 const KEPT: usize = 64;
 
 /// See the [module](self).
@@ -27,7 +27,7 @@ pub(super) struct BlockStream {
     /// The next sequence number of each stream.
     ssns: Vec<u16>,
     streams: u16,
-    /// The last chunk, and its time: messages that become complete with it have its time.
+    /// Last chunk and its time of arrival. Messages that become complete with the chunk have this time.
     last: (Tsn, Instant),
 }
 
@@ -88,7 +88,8 @@ impl BlockStream {
         self.receiver.bound() + self.records.heap() + ready + self.ssns.capacity() * size_of::<u16>()
     }
 
-    /// Bound of the heap: the decoders, a message, the messages that one symbol may hold, and a number for each stream.
+    /// Greatest heap in bytes of the decoders, one message, the messages that one symbol may hold, and a sequence
+    /// number per stream.
     #[cfg(any(test, feature = "testing"))]
     pub fn bound(&self, longest: usize, symbol_length: usize) -> usize {
         let messages = (symbol_length / crate::coding::record::MIN_RECORD + 1).next_power_of_two().max(KEPT);

@@ -1,6 +1,6 @@
 //! Numbers of the messages that were already delivered.
 
-/// Number of past messages that are covered.
+/// Number of past message numbers that are recorded.
 const SPAN: u32 = 1 << 16;
 const WORD: u32 = u64::BITS;
 
@@ -40,7 +40,7 @@ impl Given {
         true
     }
 
-    /// Makes room for the next number and the `count` numbers before it.
+    /// Clears the bits of the next number and of the `count` numbers before it.
     fn forget(&mut self, count: u32) {
         if count >= SPAN {
             return self.words.fill(0);

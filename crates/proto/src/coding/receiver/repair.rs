@@ -1,4 +1,5 @@
-//! Repair: messages are delivered as they arrive, others as repair symbols restore them.
+//! Repair: messages are delivered as they arrive. Missing messages are delivered as soon as repair symbols restore
+//! them.
 
 use bytes::{Buf as _, Bytes};
 use strandcast_coding::Refusal;
@@ -21,13 +22,13 @@ pub(super) struct Repaired {
     receiver: Receiver,
     given: Given,
     streams: u16,
-    /// Number of source symbols of a block: messages of blocks are numbered consecutively.
+    /// Number of source symbols of a block. Messages of all blocks are numbered consecutively.
     sources: u32,
-    /// A source symbol in the form in which the sender sums it.
+    /// Buffer for a source symbol in the form in which the sender sums it.
     symbol: Vec<u8>,
-    /// Number of results of repair symbols that are not a message.
+    /// Number of results of repair symbols that are not messages.
     unreadable: u64,
-    /// The last chunk, and its time: messages that become known with it have its time.
+    /// Last chunk and its time of arrival. Messages that become known with the chunk have this time.
     last: (Tsn, Instant),
 }
 
@@ -116,7 +117,7 @@ impl Repaired {
         block.wrapping_mul(self.sources).wrapping_add(index.into())
     }
 
-    /// Writes a source symbol as repair symbols cover it, with stream and payload protocol identifier.
+    /// Writes a source symbol in the form that repair symbols cover, with stream and payload protocol identifier.
     fn rebuild(&mut self, header: Header, arrived: &Message) {
         self.symbol.clear();
         header.write(&mut self.symbol);

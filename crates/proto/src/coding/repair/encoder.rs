@@ -1,4 +1,4 @@
-//! The encoder that makes symbols of messages: a sliding window or blocks.
+//! Encoder that makes symbols from messages, with a sliding window or blocks.
 
 use strandcast_coding::Code;
 use strandcast_coding::blocks::{BlockConfig, BlockSender, Order};
@@ -9,7 +9,7 @@ use super::RepairShape;
 use crate::coding::config::RepairCode;
 use crate::coding::covered::{self, LENGTH};
 
-/// Unit of Reed–Solomon's symbols in bytes. Their ends may be zeros.
+/// Unit of the length of Reed–Solomon symbols in bytes. Symbols may be filled with zeros at the end.
 const SHARD: usize = 64;
 
 #[derive(Debug)]
@@ -41,7 +41,8 @@ impl Encoder {
         matches!(self, Encoder::Window(_))
     }
 
-    /// Takes the covered bytes of a message. Returns the header of its symbol. There must be room.
+    /// Takes the covered bytes of a message. Returns the header of its symbol. The caller has checked that there is
+    /// room.
     pub fn push(&mut self, covered: &[u8]) -> Header {
         let fits = "the caller has checked the longest message and makes room";
         match self {
@@ -78,8 +79,8 @@ impl Encoder {
     }
 
     /// Writes a new repair symbol of the window or of a closed block, if the longest message has `longest` covered
-    /// bytes. Returns `false` if the code has no further symbol. All bytes after that length are 0 and left out: codes
-    /// work on each byte, or on shards.
+    /// bytes. Returns `false` if the code has no further symbol. Bytes after that length are 0 and are omitted, because
+    /// codes work on each byte, or on shards.
     pub fn write(&mut self, block: u32, longest: usize, out: &mut Vec<u8>) -> bool {
         let most = REPAIR_HEADER + self.payload(longest);
         let made = match self {

@@ -21,7 +21,7 @@ pub(super) struct Group {
     pub open: u16,
     /// Number of sources that cannot be sent again in time if they are lost.
     pub exposed: u16,
-    /// True if one of them was declared lost.
+    /// True if one of the sources was declared lost.
     pub lost: bool,
     /// Bytes of repair symbols that exposed sources claim.
     wants: u64,
@@ -29,12 +29,12 @@ pub(super) struct Group {
     pub on: SmallVec<[u32; 4]>,
     /// Time at which the first source left.
     begun: Instant,
-    /// Times at which the first and the last source become worthless.
+    /// Times at which the first and the last source become useless.
     pub first_expires: Instant,
     pub last_expires: Instant,
     /// Covered bytes of the longest source, and the number of sources of this length.
     longest: (u16, u16),
-    /// True if no further source joins it.
+    /// True if no further source joins the group.
     pub closed: bool,
     /// True if `budget` of a closed block was set.
     pub budgeted: bool,
@@ -121,7 +121,7 @@ impl Group {
         self.bound_wants();
     }
 
-    /// Returns whether exposed sources claim a repair symbol.
+    /// Returns whether the claims of exposed sources suffice for a repair symbol.
     pub fn wants_one(&self) -> bool {
         self.exposed > 0 && self.wants >= self.cost()
     }
@@ -139,7 +139,7 @@ impl Group {
         self.lost &= self.wants > 0;
     }
 
-    /// Bytes of a repair symbol as claims count them.
+    /// Number of bytes that claims count for a repair symbol.
     fn cost(&self) -> u64 {
         repair_bytes(LENGTH + self.longest()) as u64
     }

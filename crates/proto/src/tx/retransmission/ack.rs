@@ -15,14 +15,14 @@ use crate::wire::chunk::{GapBlock, Sack};
 use crate::wire::serial::Tsn;
 use crate::work;
 
-/// Number of gap blocks above which a SACK reveals a queue that was overrun, not a lost tail or an early timeout; it
-/// has no room for everything that arrived.
+/// Number of gap blocks above which a SACK shows an overflowing queue, and not a lost tail or an early timeout. Such a
+/// SACK has no room for all TSNs that arrived.
 pub(crate) const MANY_GAPS: usize = 64;
 
 impl RetransmissionQueue {
     /// Processes a SACK that arrived on `on` and whose cumulative TSN is neither old nor beyond the sent chunks.
-    /// Acknowledged chunks leave their flights; `reports` has the paths by which copies arrived. Return the outcome to
-    /// [`Self::recycle`].
+    /// Acknowledged chunks leave their flights; `reports` has the paths by which copies arrived. The caller returns the
+    /// outcome to [`Self::recycle`].
     pub fn acknowledge(
         &mut self,
         ledger: &mut PathViews,
@@ -48,7 +48,7 @@ impl RetransmissionQueue {
         outcome
     }
 
-    /// Keeps the memory of an outcome for the next one.
+    /// Keeps the memory of an outcome for the next SACK.
     pub fn recycle(&mut self, mut outcome: AckOutcome) {
         outcome.deliveries.clear();
         self.outcome = outcome;
@@ -60,7 +60,7 @@ impl RetransmissionQueue {
         self.outstanding.remember(sack.header.cumulative_tsn_ack, &mut self.blocks);
     }
 
-    /// Creates one record per path slot. `last_gap`: end of the last gap block.
+    /// Creates one record per path slot. `last_gap` is the end of the last gap block.
     fn begin(
         &mut self,
         outcome: &mut AckOutcome,
@@ -119,7 +119,7 @@ impl RetransmissionQueue {
         }
     }
 
-    /// Credits everything that the SACK covers and no earlier SACK did.
+    /// Credits all chunks that the SACK covers and no earlier SACK covered.
     fn credit_all(&mut self, r: &mut SackContext<'_>, cum: Tsn, blocks: &[GapBlock]) {
         while let Some(first) = self.outstanding.front() {
             let tsn = first.info.tsn;
@@ -151,7 +151,7 @@ impl RetransmissionQueue {
         }
     }
 
-    /// Handles the acknowledgement of `tsn`, which was sent several times: one of its transmissions in flight was
+    /// Handles the acknowledgement of `tsn`, which was sent several times: only one of its transmissions in flight was
     /// needed.
     fn settle_copies(&mut self, r: &mut SackContext<'_>, tsn: Tsn) {
         let Some(chunk) = self.outstanding.get_mut(tsn) else { return };
@@ -175,7 +175,7 @@ impl RetransmissionQueue {
     }
 
     /// Handles an abandoned symbol that arrived after all, if a gap block covers it: a FORWARD-TSN moves only the
-    /// cumulative TSN, so that a gap block proves the arrival. Such a symbol counts only for its coder.
+    /// cumulative TSN, so that a gap block proves the arrival. The arrival counts only for the coder.
     fn hear_abandoned(&self, r: &mut SackContext<'_>, tsn: Tsn) {
         let abandoned = self.outstanding.get(tsn).filter(|c| c.state == ChunkState::Abandoned);
         if let Some(header) = abandoned.and_then(|c| c.header) {
@@ -271,8 +271,9 @@ impl RetransmissionQueue {
         credited
     }
 
-    /// Handles the acknowledgement of `tsn` after it was declared lost (`was_lost`: and not sent again) or sent again.
-    /// If a timeout declared it lost and the answer can only be to its first transmission, the timeout was spurious.
+    /// Handles the acknowledgement of `tsn` after it was declared lost or retransmitted. `was_lost` is true if it was
+    /// not retransmitted. If a timeout declared the chunk lost and only its first transmission can have caused the
+    /// acknowledgement, the timeout was spurious.
     fn note_late(&self, r: &mut SackContext<'_>, tsn: Tsn, was_lost: bool) {
         let Some(chunk) = self.outstanding.get(tsn) else { return };
         let timeout = |path: PathId| self.flights[path.index()].timeout;
@@ -294,7 +295,7 @@ impl RetransmissionQueue {
         }
     }
 
-    /// Completes the outcome after everything is credited.
+    /// Completes the outcome after all chunks are credited.
     fn complete(&mut self, ledger: &PathViews, outcome: &mut AckOutcome) {
         let acks = &mut outcome.paths;
         let highest = acks.iter().filter_map(|a| a.info.newly_acked_range).map(|r| r.1).reduce(higher);

@@ -5,7 +5,7 @@ use crate::policy::{PathId, PathViews, SymbolsInFlight};
 use crate::tx::outstanding::{ChunkState, Outgoing};
 
 impl RetransmissionQueue {
-    /// Panics if counters and lists that are updated step by step differ from the counted values. Returns the payload
+    /// Panics if incremental counters and lists differ from the counted values. Returns the payload
     /// of all chunks.
     pub fn assert_consistent(&self, ledger: &PathViews) -> usize {
         for v in ledger.paths() {

@@ -1,12 +1,12 @@
 //! TSNs in flight on several paths at once.
 //!
-//! A SACK reports that a TSN arrived, but not which of its copies. Between two Strandcast peers the receiver, once it
-//! was asked, names the path of each arrival with its SACKs (REPORT items COPIES and ARRIVALS, docs/wire-format.md), so
-//! that each copy leaves its own path's flight, lets its own window grow, and is missed there when it is lost. Towards
-//! other peers no window grows from such a TSN.
+//! A SACK reports that a TSN arrived, but not which of its copies. Between two Strandcast peers, the receiver names the
+//! path of each arrival with its SACKs once it was asked to (REPORT items COPIES and ARRIVALS, docs/wire-format.md).
+//! Each copy is then removed from the flight of its own path, lets the window of that path grow, and is missed on that
+//! path if it is lost. With other peers no window grows from such a TSN.
 //!
-//! A copy whose TSN is acknowledged without information on the copy itself stays in its path's window as unsettled: the
-//! packet may still be in a queue there. Such a copy no longer counts against the peer's receive window.
+//! A copy whose TSN is acknowledged without information on the copy itself stays in its path's window as unsettled: its
+//! packet may still be in a queue of the path. The copy no longer counts against the peer's receive window.
 
 use smallvec::SmallVec;
 
@@ -19,14 +19,14 @@ use crate::tx::path_ack::lower;
 use crate::wire::chunk::report::TsnRange;
 use crate::wire::serial::{StreamId, Tsn};
 
-/// Number of reports that named later copies on its path after which a copy is lost.
+/// Number of reports of later copies on the same path after which a copy is lost.
 const THRESHOLD: u8 = 3;
 
-/// A copy whose TSN was acknowledged by another one.
+/// A copy whose TSN was acknowledged by another transmission.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Unsettled {
     pub(super) tsn: Tsn,
-    /// Counted bytes.
+    /// Counted bytes of the chunk.
     pub(super) len: u64,
     stream: StreamId,
     symbol: Option<Symbol>,
@@ -64,7 +64,7 @@ pub(super) enum Divided {
     One,
     /// The transmissions left in flight arrived.
     Known,
-    /// One of the transmissions arrived; which one is unknown.
+    /// One of the transmissions arrived, but it is unknown which one.
     Unknown,
 }
 
@@ -73,14 +73,14 @@ pub(super) enum Divided {
 pub(super) struct Settled {
     pub bytes: u64,
     pub chunks: u32,
-    /// Time at which the newest of them was sent.
+    /// Time at which the newest of these copies was sent.
     pub newest: Option<Instant>,
-    /// True if the earliest transmission in flight on the path was among them.
+    /// True if the earliest transmission in flight on the path was among these copies.
     pub front: bool,
 }
 
 impl RetransmissionQueue {
-    /// Schedules a copy of `tsn` on `path` for when there is room.
+    /// Schedules a copy of `tsn`, which leaves once `path` has room.
     pub fn owe(&mut self, path: PathId, tsn: Tsn) {
         self.drop_settled(path);
         self.flights[path.index()].owed.push_back(tsn);
@@ -136,8 +136,8 @@ impl RetransmissionQueue {
         });
     }
 
-    /// Counts a miss for copies on `path` that left before one that `reports` names, and removes those missed three
-    /// times from the list. The caller passes each to [`Self::lose_copy`].
+    /// Counts a miss for each copy on `path` that left before a copy that `reports` names. Removes copies that were
+    /// missed three times from the list. The caller passes each removed copy to [`Self::lose_copy`].
     pub fn take_missed_copies(
         &mut self,
         now: Instant,
@@ -159,8 +159,8 @@ impl RetransmissionQueue {
         lost
     }
 
-    /// Removes the first copy on `path` from the list: it timed out, or the path was closed. The caller passes it to
-    /// [`Self::lose_copy`].
+    /// Removes the first copy on `path` from the list, after a timeout or when the path is closed. The caller passes it
+    /// to [`Self::lose_copy`].
     pub fn take_copy(&mut self, path: PathId) -> Option<Unsettled> {
         self.flights[path.index()].unsettled.pop_front()
     }
@@ -179,14 +179,14 @@ impl RetransmissionQueue {
         taken
     }
 
-    /// Takes `copy`, which is in no list, out of the flight of `path`. Returns it as policies see it.
+    /// Removes `copy`, which is in no list, from the flight of `path`. Returns it in the form for policies.
     pub fn lose_copy(ledger: &mut PathViews, path: PathId, copy: Unsettled) -> ChunkInfo {
         ledger.leave_path(path, copy.len);
         copy.chunk(1)
     }
 
-    /// Time at which the newest copy was sent that the peer named for `path` in this packet and that no SACK has
-    /// covered yet.
+    /// Time at which the newest copy left that the peer named for `path` in this packet and that no SACK has covered
+    /// yet.
     fn newest_arrival(&self, path: PathId, reports: &ArrivalReports) -> Option<Instant> {
         let newest = reports.on(path).filter_map(|range| {
             let on = self.outstanding.get(range.last)?.info.on(path)?;
@@ -195,8 +195,9 @@ impl RetransmissionQueue {
         newest.max()
     }
 
-    /// Handles copies of `path` on which the peer will not report, since it does not name paths, or not yet: they have
-    /// arrived by now. The first of them leaves. Returns whether it was the earliest in flight there.
+    /// Handles copies on `path` on which the peer will not report, because it does not name paths, or does not do so
+    /// yet. After some time they count as arrived. Removes the first of them. Returns whether it was the earliest
+    /// transmission in flight on the path.
     pub fn settle_due(
         &mut self,
         ledger: &mut PathViews,
@@ -267,8 +268,8 @@ impl RetransmissionQueue {
         ledger.count_symbol(sent.path, symbol, -1);
     }
 
-    /// Returns the first chunk that was first sent on a path slower than `fast`, is in flight there alone, and was not
-    /// asked about.
+    /// Returns the first chunk that was first sent on a path slower than `fast`, is in flight only on that path, and
+    /// was not yet considered for a copy.
     pub fn next_not_copied(&self, views: &[PathView], fast: PathId) -> Option<(Tsn, PathId)> {
         let cum = self.outstanding.cum_acked();
         let slower = |i: &usize| *i != fast.index() && views[*i].srtt > views[fast.index()].srtt;
@@ -289,7 +290,7 @@ impl RetransmissionQueue {
             .reduce(|a, b| if b.0.is_before(a.0) { b } else { a })
     }
 
-    /// Records that `tsn`, first sent on `path`, was asked about.
+    /// Records that `tsn`, first sent on `path`, was considered for a copy.
     pub fn asked_for_copy(&mut self, path: PathId, tsn: Tsn) {
         self.flights[path.index()].copied = Some(tsn);
     }

@@ -1,6 +1,6 @@
 //! Losses that may turn out to be spurious: loss events of a path, and their chunks that arrived after all (RFC 4015).
 //!
-//! `ASSUMED`: the number of loss events that are kept, and the time; RFC 4015 has one.
+//! `ASSUMED`: the number of loss events that are kept, and the time for which they are kept. RFC 4015 keeps one event.
 
 use smallvec::SmallVec;
 
@@ -11,10 +11,11 @@ use crate::time::{Duration, Instant};
 use crate::tx::outstanding::ChunkState;
 use crate::wire::serial::Tsn;
 
-/// Number of loss events of a path that are kept: proof arrives a round trip later, when the next event may have begun.
+/// Number of loss events of a path that are kept. The proof that an event was spurious arrives a round trip later, when
+/// the next event may have begun.
 const EVENTS: usize = 4;
 
-/// Number of timeouts without proof after which a loss event no longer counts as possibly spurious.
+/// Number of retransmission timeouts without proof after which a loss event no longer counts as possibly spurious.
 const PROOF_TIMEOUTS: u32 = 2;
 
 /// Losses of one window, or of consecutive timeouts.
@@ -23,7 +24,7 @@ struct LossEvent {
     /// Times of the first and the last loss.
     began: Instant,
     last: Instant,
-    /// Number of lost chunks, and number of these that arrived after all.
+    /// Number of lost chunks, and number of them that arrived after all.
     lost: u32,
     spurious: u32,
     /// Trigger of the losses.
@@ -37,7 +38,7 @@ struct LossEvent {
 pub(super) struct LossEvents(SmallVec<[LossEvent; EVENTS]>);
 
 impl LossEvents {
-    /// Records that `lost` chunks were declared lost. `begins`: the path's limits, if a loss event begins.
+    /// Records that `lost` chunks were declared lost. `begins` has the path's limits if a loss event begins.
     fn note(&mut self, now: Instant, lost: u32, begins: Option<Limit>, by: LossTrigger) {
         match (begins, self.0.iter_mut().rfind(|e| e.by == by)) {
             (Some(before), _) => {
@@ -51,8 +52,8 @@ impl LossEvents {
         }
     }
 
-    /// Records that a chunk with this declaration of loss arrived after all. Returns the limits to return to, if a
-    /// whole event is thereby spurious.
+    /// Records that a chunk with this declaration of loss arrived after all. Returns the limits to restore if the whole
+    /// event is thereby spurious.
     fn arrived(&mut self, now: Instant, declared: DeclaredLost, rto: Duration) -> Option<Limit> {
         self.forget(now, rto);
         let of = |e: &LossEvent| Some(e.by) == declared.by && e.began <= declared.at;
@@ -67,8 +68,8 @@ impl LossEvents {
         self.undo(at)
     }
 
-    /// Handles the spurious event `at`. The limits before it return once no later event is in question, which may have
-    /// begun with the limits that this event left.
+    /// Handles the event at index `at`, which was spurious. The limits before the event are restored once no later
+    /// event may still be spurious. Such an event may have begun with the limits that remained after this event.
     fn undo(&mut self, at: usize) -> Option<Limit> {
         let event = self.0.remove(at);
         let Some(later) = self.0.get_mut(at) else { return Some(event.before) };
@@ -89,8 +90,8 @@ impl RetransmissionQueue {
         into.extend(self.flight(path).filter(missed).map(|i| i.tsn));
     }
 
-    /// Records that `lost` chunks of `path` were declared lost, `by` miss indications or a timeout. `begins`: the
-    /// path's limits before, if a loss event begins with them.
+    /// Records that `lost` chunks of `path` were declared lost, `by` miss indications or a timeout. `begins` has the
+    /// path's limits before the losses, if a loss event begins with them.
     pub fn note_losses(
         &mut self,
         now: Instant,
@@ -104,8 +105,8 @@ impl RetransmissionQueue {
         }
     }
 
-    /// Handles the arrival of a chunk that was `declared` lost on `path`. Returns the limits to return to, if thereby
-    /// all chunks of that loss event arrived.
+    /// Handles the arrival of a chunk that was `declared` lost on `path`. Returns the limits to restore if all chunks
+    /// of that loss event have now arrived.
     pub fn take_back(
         &mut self,
         now: Instant,
@@ -119,7 +120,7 @@ impl RetransmissionQueue {
         before
     }
 
-    /// Handles the last timeout of `path`, which was spurious. Returns the limits to return to.
+    /// Handles the last timeout of `path`, which was spurious. Returns the limits to restore.
     pub fn take_back_timeout(&mut self, path: PathId) -> Option<Limit> {
         let flight = &mut self.flights[path.index()];
         let before = flight.events.undo_timeout();
@@ -127,8 +128,9 @@ impl RetransmissionQueue {
         before
     }
 
-    /// Undoes the timeout of `path`, which the acknowledgement of `late` shows to be spurious: chunks that it declared
-    /// lost and that left after `late` are in flight again. Returns their number; `None`: no timeout is in question.
+    /// Reverses the timeout of `path`, which the acknowledgement of `late` shows to be spurious. Chunks that the
+    /// timeout declared lost and that left after `late` are in flight again. Returns their number; `None` if there is
+    /// no timeout to reverse.
     pub fn undo_timeout(&mut self, ledger: &mut PathViews, path: PathId, late: Tsn) -> Option<u64> {
         let i = path.index();
         let at = self.flights[i].timeout.take()?;
@@ -158,10 +160,10 @@ impl RetransmissionQueue {
         Some(undone)
     }
 
-    /// Handles the acknowledgement of `tsn`: its lateness if it was overtaken, and whether its loss was spurious. A
-    /// chunk that is acknowledged long before a retransmission could have been answered, within half of the minimum
-    /// round-trip time, arrived by the previous transmission. Minimum values are rarely measured: a retransmission may
-    /// be answered a little earlier.
+    /// Handles the acknowledgement of `tsn`: records its lateness if it was overtaken, and decides whether its loss was
+    /// spurious. If the chunk is acknowledged within half of the minimum round-trip time after a retransmission, the
+    /// previous transmission arrived. Half is used because the true minimum is rarely measured, so that a
+    /// retransmission may be answered a little earlier than the measured minimum.
     pub(super) fn note_overtaken(&mut self, r: &mut SackContext<'_>, tsn: Tsn) {
         let least = r.ledger.paths().iter().filter_map(|v| v.min_rtt).min().unwrap_or_default();
         let Some(chunk) = self.outstanding.get_mut(tsn) else { return };
@@ -183,8 +185,8 @@ impl RetransmissionQueue {
         ack.spurious.extend(declared.filter(|j| j.by == Some(LossTrigger::FastRetransmit)));
     }
 
-    /// Handles a peer that has `tsn` twice. The chunk was sent again because it was declared lost, as the transmission
-    /// shows: both arrived.
+    /// Handles a chunk that the peer has twice. The chunk was retransmitted because its `first` transmission was
+    /// declared lost, but both transmissions arrived.
     pub(super) fn note_needless(r: &mut crate::tx::AckOutcome, first: Transmission) {
         let Some(declared) = first.lost.filter(|j| j.by == Some(LossTrigger::FastRetransmit)) else { return };
         let path = &mut r.paths[first.path.index()];

@@ -26,7 +26,7 @@ pub const TYPE: u8 = 193;
 /// Asks the peer to change its list of the sender's addresses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asconf {
-    /// Counts ASCONF chunks, wrapping.
+    /// Serial number of the ASCONF chunk, which wraps around.
     pub serial: u32,
     /// One of the sender's addresses. The address identifies the association if the packet's source is new.
     pub address: IpAddr,

@@ -21,14 +21,14 @@ use crate::wire::cursor::Cursor;
 /// Chunk Type of AUTH.
 pub const TYPE: u8 = 15;
 
-/// Bytes from the chunk's start to its HMAC.
+/// Number of bytes from the beginning of the chunk to its HMAC.
 pub(in crate::wire) const HMAC_OFFSET: usize = HEADER_LEN + 4;
 
 /// Authenticates every chunk after it in its packet. [`Packet::authenticated`](crate::wire::Packet::authenticated)
 /// returns the bytes that the HMAC covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Auth {
-    /// The endpoint pair shared key in use.
+    /// Identifier of the endpoint pair shared key in use.
     pub key_id: u16,
     /// Number of the algorithm, see [`HmacId`].
     pub hmac_id: u16,
@@ -63,7 +63,7 @@ impl HmacId {
         }
     }
 
-    /// Bytes of an HMAC.
+    /// Length of an HMAC in bytes.
     #[expect(clippy::len_without_is_empty, reason = "an HMAC is never empty")]
     pub const fn len(self) -> usize {
         match self {

@@ -22,7 +22,7 @@ pub const TYPE: u8 = 10;
 /// Returns the State Cookie of an INIT ACK, unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CookieEcho {
-    /// The cookie, opaque here.
+    /// Cookie, which this side does not interpret.
     pub cookie: Bytes,
 }
 

@@ -37,7 +37,7 @@ pub struct DataHeader {
     pub tsn: Tsn,
     /// Stream of the chunk.
     pub stream_id: StreamId,
-    /// Sequence number of the message in its stream; without meaning if unordered.
+    /// Sequence number of the message in its stream, which has no meaning if the message is unordered.
     pub ssn: Ssn,
     /// Payload protocol identifier of the application.
     pub ppid: Ppid,
@@ -51,7 +51,8 @@ pub struct DataHeader {
     pub ending: bool,
 }
 
-/// A DATA chunk. An empty payload parses: the receiver answers it with the cause No User Data (RFC 9260 §6.2).
+/// A DATA chunk. A chunk with an empty payload is valid for the parser; the receiver answers it with the cause No User
+/// Data (RFC 9260 §6.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Data {
     /// Header fields.
@@ -61,10 +62,10 @@ pub struct Data {
 }
 
 impl DataHeader {
-    /// Bytes before the payload, including the chunk header.
+    /// Number of bytes before the payload, including the chunk header.
     pub const LEN: usize = HEADER_LEN + 12;
 
-    /// Bytes in a packet of a chunk with `payload_len` bytes, including padding.
+    /// Number of bytes in a packet of a chunk with `payload_len` bytes, including padding.
     pub const fn encoded_len(payload_len: usize) -> usize {
         padded(Self::LEN + payload_len)
     }

@@ -28,7 +28,7 @@ pub const TYPE: u8 = 192;
 /// Releases the receiver from waiting for TSNs that the sender gave up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForwardTsn {
-    /// Everything up to this TSN counts as arrived.
+    /// TSN up to which all TSNs count as arrived.
     pub new_cumulative_tsn: Tsn,
     /// Highest skipped SSN of each ordered stream with a skipped message.
     pub streams: SmallVec<[(StreamId, Ssn); 4]>,

@@ -32,14 +32,14 @@ const UNORDERED: u8 = 0b0100;
 const BEGINNING: u8 = 0b0010;
 const ENDING: u8 = 0b0001;
 
-/// A fragment of a message. Fragments of other messages may come between.
+/// A fragment of a message. Fragments of other messages may lie between its fragments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IData {
     /// Transmission sequence number.
     pub tsn: Tsn,
     /// Stream of the chunk.
     pub stream_id: StreamId,
-    /// Number of the message among the stream's ordered, or its unordered, messages.
+    /// Number of the message, counted separately for the ordered and the unordered messages of the stream.
     pub mid: Mid,
     /// Position in the message (B bit).
     pub fragment: Fragment,

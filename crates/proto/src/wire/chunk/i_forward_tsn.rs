@@ -30,9 +30,9 @@ const UNORDERED: u16 = 1;
 /// FORWARD TSN for an association that uses I-DATA.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IForwardTsn {
-    /// Everything up to this TSN counts as arrived.
+    /// TSN up to which all TSNs count as arrived.
     pub new_cumulative_tsn: Tsn,
-    /// The highest skipped message of each stream and order.
+    /// Highest skipped message of each stream, separately for ordered and unordered messages.
     pub skipped: SmallVec<[SkippedMessage; 2]>,
 }
 

@@ -25,7 +25,7 @@ use crate::wire::{Param, ParseError, Tsn, VerificationTag, param};
 /// Chunk Type of INIT.
 pub const TYPE: u8 = 1;
 
-/// Opens an association. The endpoint judges whether the values are valid (a tag or a stream count of 0 is not).
+/// Opens an association. The endpoint checks whether the values are valid (a tag or a stream count of 0 is not valid).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Init {
     /// The tag that the receiver must put into every packet to the sender.
@@ -36,14 +36,14 @@ pub struct Init {
     pub outbound_streams: u16,
     /// Maximum number of streams that the receiver may open.
     pub inbound_streams: u16,
-    /// The first TSN the sender uses.
+    /// First TSN that the sender uses.
     pub initial_tsn: Tsn,
     /// Parameters in their order.
     pub params: Vec<Param>,
 }
 
 impl Init {
-    /// Reads the value that INIT and INIT ACK share.
+    /// Parses the value that INIT and INIT ACK share.
     pub(super) fn parse_body(mut body: Cursor<'_>) -> Result<Self, ParseError> {
         Ok(Self {
             initiate_tag: VerificationTag(body.u32()?),

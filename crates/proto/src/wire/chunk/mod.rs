@@ -1,4 +1,4 @@
-//! The chunks, one file each (RFC 9260 §3.2 and §3.3, and extensions as named in their files).
+//! The chunks, with one file for each (RFC 9260 §3.2 and §3.3, and extensions that their files name).
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -9,7 +9,7 @@
 //! \                          Chunk Value                          \
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! ```
-//! The length counts header and value, not the padding to 4 bytes.
+//! The length counts header and value, without the padding to 4 bytes.
 
 pub mod abort;
 pub mod asconf;
@@ -65,7 +65,7 @@ pub use unknown::UnknownChunk;
 use super::cursor::Cursor;
 use super::{ParseError, padded};
 
-/// Bytes of a chunk's type, flags and length.
+/// Number of bytes of a chunk's type, flags and length.
 pub const HEADER_LEN: usize = 4;
 
 /// Interface of a chunk for the writer. Every chunk and [`Chunk`] implement it.
@@ -78,13 +78,13 @@ pub trait ChunkEncode {
         0
     }
 
-    /// Bytes of the value.
+    /// Number of bytes of the value.
     fn body_len(&self) -> usize;
 
     /// Appends the value, `body_len` bytes.
     fn write_body(&self, out: &mut Vec<u8>);
 
-    /// Bytes in a packet, with header and padding.
+    /// Number of bytes in a packet, with header and padding.
     fn encoded_len(&self) -> usize {
         padded(HEADER_LEN + self.body_len())
     }
@@ -196,7 +196,8 @@ impl ChunkEncode for Chunk {
     }
 }
 
-/// Appends a chunk without padding. Returns false if it is too long for its length field; `out` then ends with garbage.
+/// Appends a chunk without padding. Returns false if it is too long for its length field; `out` then ends with invalid
+/// bytes.
 pub(super) fn write_frame(
     out: &mut Vec<u8>,
     chunk_type: u8,

@@ -16,7 +16,7 @@ use super::{ChunkDecode, ChunkEncode};
 use crate::wire::ParseError;
 use crate::wire::cursor::Cursor;
 
-/// Chunk Type of PAD. The highest bits of its type make receivers without support skip it.
+/// Chunk Type of PAD. Because of the highest bits of the type, receivers that do not support the chunk skip it.
 pub const TYPE: u8 = 0x84;
 
 /// Fills up a packet. Receivers ignore it.

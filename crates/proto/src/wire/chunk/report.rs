@@ -1,5 +1,6 @@
-//! REPORT: reports between two Strandcast endpoints, docs/wire-format.md. The type's high bits are 10: a peer that does
-//! not support it skips it without an answer. A REPORT is only sent to a peer that listed it in Supported Extensions.
+//! REPORT: reports between two Strandcast endpoints, docs/wire-format.md. The highest bits of the type are 10, so that
+//! a peer that does not support the chunk skips it without an answer. The chunk is only sent to a peer that listed it
+//! in Supported Extensions.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -18,8 +19,9 @@
 //! \                           more items                          \
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! ```
-//! R requests an echo, and the item is resent until the echo arrives. E is that echo: kind, path and serial of the
-//! item, without a payload. The item length counts the 8-byte item header, not the padding to 4 bytes that follows.
+//! With the flag R the item requests an echo, and is repeated until the echo arrives. The flag E marks such an echo,
+//! which has kind, path and serial of the item and no payload. The item length counts the item header of 8 bytes,
+//! without the following padding to 4 bytes.
 
 mod arrived;
 
@@ -56,7 +58,7 @@ pub const KIND_ARRIVALS: u16 = 7;
 pub const KIND_ARRIVED_REQUEST: u16 = 8;
 /// Item kind: arrivals by each path, by the receiver's clock.
 pub const KIND_ARRIVED: u16 = 9;
-/// First kind that belongs to schemes; lower ones are the core's.
+/// First kind that belongs to schemes. Lower kinds belong to the core.
 pub const KIND_FIRST_SCHEME: u16 = 0x100;
 
 /// Maximum number of ranges in one ARRIVALS item.
@@ -78,8 +80,8 @@ impl TsnRange {
     }
 
     /// Returns the payload of an ARRIVALS item: for each range its last TSN (32 bits) and the number of TSNs before it
-    /// (16 bits). A longer range loses its beginning. The payload is cut from `block`, which allocates nothing once
-    /// earlier payloads are dropped.
+    /// (16 bits). If a range is too long for this number, its beginning is omitted. The payload is cut from `block`,
+    /// which allocates nothing once earlier payloads are dropped.
     pub fn encode(ranges: &[TsnRange], block: &mut BytesMut) -> Bytes {
         block.reserve(6 * ranges.len());
         for range in ranges {
@@ -90,7 +92,7 @@ impl TsnRange {
         block.split().freeze()
     }
 
-    /// Reads such a payload; `None` if it is malformed, or has more than [`MAX_RANGES`].
+    /// Reads such a payload; `None` if it is malformed, or has more than [`MAX_RANGES`] ranges.
     pub fn decode(payload: &[u8]) -> Option<SmallVec<[TsnRange; MAX_RANGES]>> {
         let (ranges, rest) = payload.as_chunks::<6>();
         if !rest.is_empty() || ranges.len() > MAX_RANGES {

@@ -40,11 +40,11 @@ const ENTRY_LEN: usize = 4;
 /// A SACK without its lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SackHeader {
-    /// The last TSN before a gap.
+    /// Last TSN before a gap.
     pub cumulative_tsn_ack: Tsn,
-    /// Free bytes of the receiver's buffer.
+    /// Number of free bytes in the receiver's buffer.
     pub a_rwnd: u32,
-    /// Chunk Flags: 0, except between two endpoints that agreed on delayed-acknowledgement counts.
+    /// Chunk Flags. They are 0, except between two endpoints that agreed on counts of delayed acknowledgements.
     pub flags: u8,
 }
 
@@ -60,7 +60,7 @@ impl SackHeader {
 pub struct GapBlock {
     /// Offset of the first TSN.
     pub start: u16,
-    /// Offset of the last TSN. In a bad block it is smaller than `start`: the reader decides.
+    /// Offset of the last TSN. In an invalid block it is smaller than `start`; the reader checks this.
     pub end: u16,
 }
 
@@ -94,8 +94,9 @@ impl Sack {
         })
     }
 
-    /// Gap ack blocks up to the first one that is empty, or that does not lie beyond the previous one: a receiver lists
-    /// them ascending and separate, so that later blocks are invalid. Adjacent blocks are valid.
+    /// Gap ack blocks up to the first one that is empty, or that does not lie beyond the previous one. A receiver lists
+    /// blocks in ascending order without overlap, so that the blocks from there on are invalid. Adjacent blocks are
+    /// valid.
     pub fn ordered_gap_blocks(&self) -> impl Iterator<Item = GapBlock> + '_ {
         let mut last = 0;
         self.gap_blocks().take_while(move |b| {
@@ -114,7 +115,7 @@ impl Sack {
         self.ordered_gap_blocks().for_each(|block| into.push(block));
     }
 
-    /// TSNs that arrived again, once for each time.
+    /// TSNs that arrived again, listed once for each time.
     pub fn duplicates(&self) -> impl DoubleEndedIterator<Item = Tsn> + ExactSizeIterator + '_ {
         let entries = self.entries(self.gaps_end(), self.lists.len());
         entries.iter().inspect(|_| work::count(ENTRY_LEN)).map(|&tsn| Tsn(u32::from_be_bytes(tsn)))
@@ -173,7 +174,7 @@ pub(in crate::wire) fn write_body(
     write_lists(out, gap_blocks, duplicates);
 }
 
-/// Writes the fixed fields. A chunk that is short enough to be sent never has counts beyond 16 bits.
+/// Writes the fixed fields. In a chunk that is short enough to be sent, the counts always fit 16 bits.
 fn write_fixed(out: &mut Vec<u8>, header: &SackHeader, gap_blocks: u16, duplicates: u16) {
     let mut fixed = [0; FIXED_LEN];
     fixed[0..4].copy_from_slice(&header.cumulative_tsn_ack.0.to_be_bytes());

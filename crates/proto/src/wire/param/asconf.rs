@@ -19,7 +19,7 @@ use super::Param;
 pub struct AddressRequest {
     /// Number that returns with the answer.
     pub correlation_id: u32,
-    /// The address. The unspecified one stands for the packet's source.
+    /// The address. The unspecified address stands for the packet's source.
     pub address: IpAddr,
 }
 

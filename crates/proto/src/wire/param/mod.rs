@@ -70,7 +70,7 @@ pub mod types {
     pub const PADDING: u16 = 0x8005;
     /// Supported Extensions (RFC 5061 §4.2.7).
     pub const SUPPORTED_EXTENSIONS: u16 = 0x8008;
-    /// Coding and decoding of the sender (docs/models/coding.md). Other stacks skip it without an answer.
+    /// Coding and decoding of the sender (docs/models/coding.md). Other SCTP implementations skip it without an answer.
     pub const CODING: u16 = 0xb1c0;
     /// Forward TSN Supported (RFC 3758 §3.1).
     pub const FORWARD_TSN_SUPPORTED: u16 = 0xc000;
@@ -95,18 +95,18 @@ pub enum Param {
     Address(IpAddr),
     /// State that the other side returns in COOKIE ECHO.
     StateCookie(Bytes),
-    /// A whole parameter, including the header, that the sender of this one does not support.
+    /// A whole parameter of the receiver, including its header, that the sender does not support.
     UnrecognizedParameter(Bytes),
-    /// Requests a cookie with a longer life, by milliseconds.
+    /// Requests a cookie with a longer life.
     CookiePreservative {
-        /// Additional milliseconds.
+        /// Milliseconds by which the life should be longer.
         increment_ms: u32,
     },
-    /// A host name instead of addresses: to be refused with ABORT (RFC 9260 §5.1.2).
+    /// A host name instead of addresses. It must be refused with ABORT (RFC 9260 §5.1.2).
     HostNameAddress(Bytes),
     /// Types of the address parameters that the sender accepts.
     SupportedAddressTypes(SmallVec<[u16; 4]>),
-    /// The sender supports ECN; not used here.
+    /// The sender supports ECN, which is not used here.
     EcnCapable,
     /// The sender's part of the keys of AUTH, usually 32 bytes.
     Random(Bytes),
@@ -178,8 +178,8 @@ impl UnknownParam {
 }
 
 impl Param {
-    /// Returns the parameter as bytes, with header and without padding: for reports of unknown ones, and for the key
-    /// vectors of AUTH (RFC 4895 §6.1).
+    /// Returns the parameter as bytes, with header and without padding, for reports of unknown parameters and for the
+    /// key vectors of AUTH (RFC 4895 §6.1).
     pub fn to_bytes(&self) -> Bytes {
         let mut out = Vec::with_capacity(self.len());
         self.write(&mut out);

@@ -43,7 +43,7 @@ pub struct OutgoingSsnReset {
     pub request_seq: u32,
     /// Number of the incoming reset request that this one answers, if any.
     pub response_seq: u32,
-    /// The last TSN before the reset.
+    /// Last TSN before the reset.
     pub last_assigned_tsn: Tsn,
     /// Streams of the reset; empty means all.
     pub streams: SmallVec<[StreamId; 4]>,
@@ -63,7 +63,8 @@ pub struct IncomingSsnReset {
 pub struct ReConfigResponse {
     /// Number of the request.
     pub response_seq: u32,
-    /// 0 nothing to do, 1 performed, 2 denied, 3 wrong SSN, 4 in progress already, 5 bad sequence number, 6 in progress.
+    /// Result code: 0 nothing to do, 1 performed, 2 denied, 3 wrong SSN, 4 another request is in progress, 5 bad
+    /// sequence number, 6 in progress.
     pub result: u32,
     /// Next TSNs of the responder and the requester after an SSN/TSN reset.
     pub next_tsns: Option<(Tsn, Tsn)>,

@@ -1,12 +1,12 @@
-//! Every constant of BBRv3, with its section in draft-ietf-ccwg-bbr-06 (§2.5 to §2.10 name them).
+//! All constants of BBRv3, each with its section in draft-ietf-ccwg-bbr-06 (§2.5 to §2.10 name them).
 
 use strandcast_proto::time::Duration;
 
-/// BBR.LossThresh (§2.6): more of a round trip's packets lost is too much.
+/// BBR.LossThresh (§2.6): share of a round trip's packets above which losses show too much in flight.
 pub const LOSS_THRESHOLD: f64 = 0.02;
-/// BBR.Beta (§2.6): what congestion leaves of a bound at least.
+/// BBR.Beta (§2.6): least share of a bound that remains after congestion.
 pub const BETA: f64 = 0.7;
-/// BBR.Headroom (§2.6): the part of inflight_longterm that is left to others while cruising.
+/// BBR.Headroom (§2.6): share of inflight_longterm that is left to other flows while cruising.
 pub const HEADROOM: f64 = 0.15;
 /// BBR.MinPipeCwnd (§5.6.4.3), packets.
 pub const MIN_PIPE_PACKETS: f64 = 4.0;
@@ -24,13 +24,13 @@ pub const CWND_GAIN: f64 = 2.0;
 pub const UP_CWND_GAIN: f64 = 2.25;
 /// BBR.ProbeRTTCwndGain (§5.3.4.1).
 pub const PROBE_RTT_CWND_GAIN: f64 = 0.5;
-/// BBRStartupFullLossCnt (§5.3.1.3): ranges lost in a round trip that may end Startup.
+/// BBRStartupFullLossCnt (§5.3.1.3): number of ranges of lost packets in a round trip that may end Startup.
 pub const STARTUP_LOST_RANGES: u32 = 6;
 /// Round trips after which Drain is over (§5.3.2).
 pub const DRAIN_ROUNDS: u64 = 3;
-/// T_bbr (§5.3.3.8.2): least time between probes, and the range of the random addition.
+/// T_bbr (§5.3.3.8.2): least time between two probes for bandwidth.
 pub const PROBE_WAIT: Duration = Duration::from_secs(2);
-/// The spread of T_bbr.
+/// Range of the random time that is added to T_bbr.
 pub const PROBE_WAIT_SPREAD: Duration = Duration::from_secs(1);
 /// Bound of T_reno (§5.3.3.8.4), round trips.
 pub const MAX_RENO_ROUNDS: f64 = 63.0;
@@ -44,7 +44,8 @@ pub const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 pub const EXTRA_ACKED_ROUNDS: u64 = 10;
 /// BBR.PacingMarginPercent (§5.6.2), as a share.
 pub const PACING_MARGIN: f64 = 0.01;
-/// C.send_quantum (§5.6.3): the bytes that leave in this time, up to [`MAX_QUANTUM`].
+/// C.send_quantum (§5.6.3): number of bytes that leave in this many seconds at the pacing rate, at most
+/// [`MAX_QUANTUM`].
 pub const QUANTUM_SECONDS: f64 = 0.001;
 /// The largest quantum, bytes.
 pub const MAX_QUANTUM: f64 = 65_536.0;

@@ -1,4 +1,4 @@
-//! Window and rate of [`V3`] (§5.6), and the volumes that its states compare with.
+//! Window and rate of [`V3`] (§5.6), and the volumes in flight that its states compare with.
 
 use strandcast_proto::time::Duration;
 
@@ -18,7 +18,7 @@ impl V3 {
         self.bdp().unwrap_or(self.initial).min(self.cwnd)
     }
 
-    /// Inflight of the bandwidth in use.
+    /// Inflight for the bandwidth in use.
     pub(super) fn inflight(&self, gain: f64) -> f64 {
         self.inflight_at(self.bw, gain)
     }

@@ -1,11 +1,11 @@
-//! BBR's memory of its samples.
+//! Filters that keep BBR's samples.
 
 use std::collections::VecDeque;
 
-/// The highest value of the last rounds (§5.5.9, and BBRv1's bandwidth).
+/// Highest value of the last rounds (§5.5.9; also the bandwidth of BBRv1).
 #[derive(Clone, Debug, Default)]
 pub struct RoundMax {
-    /// Rounds and values that may still become the maximum, the highest and oldest first.
+    /// Values that may still become the maximum, each with its round. The highest and oldest is first.
     values: VecDeque<(u64, f64)>,
 }
 
@@ -23,13 +23,13 @@ impl RoundMax {
         }
     }
 
-    /// The highest.
+    /// Returns the highest value.
     pub fn get(&self) -> f64 {
         self.values.front().map_or(0.0, |v| v.1)
     }
 }
 
-/// The highest value of this ProbeBW cycle and the one before (§5.5.3, §5.5.6).
+/// Highest value of this ProbeBW cycle and the previous one (§5.5.3, §5.5.6).
 #[derive(Copy, Clone, Debug, Default)]
 pub struct CycleMax {
     before: f64,
@@ -37,19 +37,19 @@ pub struct CycleMax {
 }
 
 impl CycleMax {
-    /// A value of this cycle.
+    /// Adds a value of the current cycle.
     pub fn push(&mut self, value: f64) {
         self.now = self.now.max(value);
     }
 
-    /// AdvanceMaxBwFilter: a cycle is over. A cycle without a value does not count.
+    /// AdvanceMaxBwFilter: ends a cycle. A cycle without a value does not count.
     pub fn advance(&mut self) {
         if self.now > 0.0 {
             (self.before, self.now) = (self.now, 0.0);
         }
     }
 
-    /// The highest.
+    /// Returns the highest value.
     pub fn get(&self) -> f64 {
         self.now.max(self.before)
     }
@@ -61,17 +61,18 @@ pub struct Rounds {
     next_delivered: u64,
     /// Number of rounds so far.
     pub count: u64,
-    /// One began with this acknowledgement.
+    /// True if a round began with this acknowledgement.
     pub began: bool,
 }
 
 impl Rounds {
-    /// StartRound: the next one ends once a packet is delivered that leaves after now.
+    /// StartRound: the round that begins ends when a packet that leaves from now on is delivered.
     pub fn start(&mut self, delivered: u64) {
         self.next_delivered = delivered;
     }
 
-    /// UpdateRound, for a packet that left when `prior` bytes were delivered; now `delivered` bytes are.
+    /// UpdateRound for a packet that left when `prior` bytes had been delivered; `delivered` bytes have been delivered
+    /// now.
     pub fn update(&mut self, prior: Option<u64>, delivered: u64) {
         self.began = prior.is_some_and(|prior| prior >= self.next_delivered);
         if self.began {
@@ -81,7 +82,7 @@ impl Rounds {
     }
 }
 
-/// Rounds without growth that mean a full pipe, and what counts as growth (§5.3.1.2).
+/// Number of rounds without growth that mean a full pipe, and least growth that counts (§5.3.1.2).
 const FULL_ROUNDS: u32 = 3;
 const GROWTH: f64 = 1.25;
 
@@ -90,14 +91,14 @@ const GROWTH: f64 = 1.25;
 pub struct FullPipe {
     bandwidth: f64,
     rounds: u32,
-    /// BBR.full_bw_now: since the last reset the rate stopped growing.
+    /// BBR.full_bw_now: true if the rate has stopped growing since the last reset.
     pub now: bool,
-    /// BBR.full_bw_reached: it did at some time.
+    /// BBR.full_bw_reached: true if the rate has stopped growing at any time.
     pub reached: bool,
 }
 
 impl FullPipe {
-    /// ResetFullBW, from `bandwidth` on.
+    /// ResetFullBW: growth counts from `bandwidth` on.
     pub fn reset(&mut self, bandwidth: f64) {
         *self = FullPipe { bandwidth, rounds: 0, now: false, reached: self.reached };
     }

@@ -13,9 +13,9 @@
 //! | a queue that is never nearly empty belongs to others: a higher target | Copa (Arun and Balakrishnan 2018) | [`Guard::update_queue_range`] |
 //! | half of the rate for a round trip, in place of ProbeRTT | none | [`Guard::duck`] |
 //!
-//! `ASSUMED`: the constants below that name no source, and what the trial concludes. Losses that halve at 85 % of the
-//! rate are caused by the rate (a short queue, a policer), and limit it for ten seconds. Other losses are the path's
-//! own, and the same share of losses is ignored for half a minute.
+//! `ASSUMED`: the constants below that name no source, and the conclusions from a trial. If the share of losses halves
+//! at 85 % of the rate, the rate causes them (a short queue, a policer), and losses limit the rate for ten seconds.
+//! Otherwise the path causes them, and this share of losses is ignored for half a minute.
 
 use strandcast_keys::keys;
 use strandcast_proto::rfc::WindowConfig;
@@ -31,41 +31,42 @@ use crate::congestion::TcpConfig;
 use crate::congestion::window::{WindowPart, Windows};
 use crate::part::Estimators;
 
-/// Interval at which marks are weighed: one round trip, but at least this time (SCReAMv2's virtual round trip).
+/// Least interval at which queueing delays are weighed as marks. The interval is one round trip if that is longer
+/// (SCReAMv2's virtual round trip).
 const MARK_INTERVAL: Duration = Duration::from_millis(25);
-/// Share of the rate that full marking cuts (SCReAMv2: half, as marks of L4S do).
+/// Share by which full marking reduces the rate (SCReAMv2: half, as marks of L4S do).
 const MARK_CUT: f64 = 0.5;
-/// Number of round trips in which the queue of a probe drains, and the factor of DOWN's rate in this time.
+/// Number of round trips in which the queue of a probe drains, and factor of the rate of DOWN during these round trips.
 const DRAIN_ROUNDS: u64 = 5;
 const DRAIN_PACE: f64 = 0.8;
-/// The part of the target from which on losses are the queue's (SCReAMv2).
+/// Share of the target delay above which a loss counts as caused by the queue (SCReAMv2).
 const BLAMED_QUEUE: f64 = 0.25;
-/// The rate of a trial, and its round trips (1 − BBR.Headroom).
+/// Factor of the rate during a trial (1 − BBR.Headroom), and number of round trips of a trial.
 const TRIAL_PACE: f64 = 0.85;
 const TRIAL_ROUNDS: u64 = 2;
-/// Losses that fall to this part in a trial were the rate's.
+/// Factor by which a trial must reduce the share of losses to show that the rate causes them.
 const TRIAL_CONVICTS: f64 = 0.5;
-/// Number of losses after which a test ends. If the path's share of losses does not change, a test counts only half
-/// of this number by chance in one of fifty cases.
+/// Number of expected losses after which a trial ends. If the path's share of losses does not change, a trial counts at
+/// most half of this number by chance in one of fifty cases.
 const TRIAL_LOSSES: f64 = 16.0;
-/// Durations of a verdict: on the path, on the rate.
+/// Time for which a verdict against the path holds, and time for which a verdict against the rate holds.
 const KNOWN: Duration = Duration::from_secs(30);
 const GUILTY: Duration = Duration::from_secs(10);
-/// Share of the recent longest queue from which a queue may be full (in `queue-aware` a half), and the factor by which
-/// a round trip reduces that length: it halves in about 140 round trips.
+/// Share of the recent longest queue above which a queue may be full (in `queue-aware` a half), and factor by which
+/// each round trip reduces that length. The length halves in about 140 round trips.
 const FULL_SHARE: f64 = 0.75;
 const FORGETS: f64 = 0.995;
-/// Losses above the threshold that may be chance, packets; while others use the queue each loss counts.
+/// Number of packets lost above the threshold that may be chance. While other flows use the queue, each loss counts.
 const CHANCE: f64 = 2.0;
 /// Weight of a packet in the loss share.
 const LOSS_GAIN: f64 = 0.005;
-/// Round trips in which an own queue was nearly empty once, and the share of its longest that counts as nearly empty
-/// (Copa).
+/// Number of round trips in which a queue that only this flow fills is nearly empty at least once, and share of the
+/// longest queue that counts as nearly empty (Copa).
 const EMPTY_ROUNDS: u64 = 5;
 const NEARLY_EMPTY: f64 = 0.1;
-/// Queues shorter than this are of no concern, seconds.
+/// Queueing delay in seconds below which a queue is ignored.
 const NO_QUEUE: f64 = 0.005;
-/// Age at which the least round-trip time is measured again; in BBR it is ten seconds.
+/// Age at which the least round-trip time is measured again. In BBR the age is ten seconds.
 const DUCK_AFTER: Duration = Duration::from_millis(4500);
 /// Factor of the rate during the test for the cause of losses.
 const DUCK_PACE: f64 = 0.5;
@@ -112,15 +113,16 @@ impl WindowPart for GuardConfig {
 /// Cause of losses, for as long as the verdict holds.
 #[derive(Copy, Clone, PartialEq, Debug)]
 enum Verdict {
-    /// There is no result.
+    /// No trial has ended with a result that still holds.
     None,
-    /// The rate's.
+    /// The rate causes them. The verdict holds until this time.
     Guilty(Instant),
-    /// The path causes them: it loses this share at any rate.
+    /// The path causes them: it loses this share of packets at any rate. The verdict holds until this time.
     Known(Instant, f64),
 }
 
-/// A running trial: the share that was lost before, and the time of its beginning.
+/// Running trial: the share of packets lost before the trial, the round in which it began, and packets delivered and
+/// lost since then.
 #[derive(Copy, Clone, Debug)]
 struct Trial {
     before: f64,
@@ -129,7 +131,7 @@ struct Trial {
     lost: f64,
 }
 
-/// The queueing delays of some round trips, seconds.
+/// Least and longest queueing delay since `round`, in seconds.
 #[derive(Copy, Clone, Debug)]
 struct QueueRange {
     round: u64,
@@ -142,11 +144,11 @@ struct QueueRange {
 pub struct Guard {
     config: GuardConfig,
     bbr: V3,
-    /// Sum and number of queueing delays since the marks were weighed, and when that was.
+    /// Sum and number of queueing delays since they were last weighed as marks, and time of that weighing.
     sum: f64,
     samples: f64,
     marked_at: Instant,
-    /// The queue is that of a probe or of Startup up to this round.
+    /// Last round in which the queue of a probe or of Startup drains.
     drains_until: u64,
     /// Latest queueing delay in seconds, and the recent longest one.
     queue: f64,
@@ -157,12 +159,12 @@ pub struct Guard {
     trial: Option<Trial>,
     queues: QueueRange,
     competes: bool,
-    /// Round in which the rate was last halved, and time at which the least round-trip time was last found.
+    /// Round in which the rate was last halved, and time at which the least round-trip time was last measured.
     ducked: Option<u64>,
     least_at: Instant,
 }
 
-/// Queueing delay of an acknowledgement, in seconds: the only place that depends on its source.
+/// Queueing delay of an acknowledgement, in seconds: only this function depends on the source of the delay.
 fn queueing_delay(ack: &Ack<'_>, min_rtt: Option<Duration>) -> Option<f64> {
     let own = || Some(ack.sample.rtt?.saturating_sub(min_rtt?).as_secs_f64());
     ack.queue.or_else(own)
@@ -199,8 +201,8 @@ impl Guard {
         target.as_secs_f64()
     }
 
-    /// Once a round trip: the mean queueing delay is a mark. The mark ends Startup and a probe, whose queue is drained
-    /// then; a queue that is there while cruising cuts the rate until the next probe.
+    /// Weighs the mean queueing delay as a mark, once a round trip. A mark ends Startup, and it ends a probe, whose
+    /// queue drains afterwards. While cruising it reduces the rate until the next probe.
     fn mark(&mut self, ack: &Ack<'_>, sampler: &Sampler) {
         let interval = ack.srtt.unwrap_or_default().max(MARK_INTERVAL);
         if self.samples == 0.0 || ack.now.saturating_since(self.marked_at) < interval {
@@ -223,13 +225,13 @@ impl Guard {
         }
     }
 
-    /// Returns whether losses are a sign of too much in flight.
+    /// Returns whether losses show too much in flight.
     fn blames(&self, now: Instant) -> bool {
         let guilty = matches!(self.verdict, Verdict::Guilty(until) if now < until);
         guilty || self.queue > BLAMED_QUEUE * self.target() || self.is_full()
     }
 
-    /// Returns whether the queue is about as long as its recent maximum: a short queue may be full then.
+    /// Returns whether the queue is about as long as its recent maximum. A short queue may be full then.
     fn is_full(&self) -> bool {
         self.queue > (FULL_SHARE * self.longest).max(NO_QUEUE)
     }
@@ -242,7 +244,8 @@ impl Guard {
         }
     }
 
-    /// Once a round: more losses than known, without a queue, lead to a trial, and that to a verdict.
+    /// Once a round: starts a trial if losses exceed the known share without a queue, and reaches a verdict at the end
+    /// of a trial.
     fn judge_losses(&mut self, now: Instant) {
         let round = self.bbr.rounds.count;
         if let Some(trial) = self.trial {
@@ -262,7 +265,8 @@ impl Guard {
         }
     }
 
-    /// Others keep the queue filled if it was not nearly empty for some round trips.
+    /// Once in some round trips: records whether other flows keep the queue filled. They do if it was never nearly
+    /// empty.
     fn update_queue_range(&mut self) {
         let QueueRange { round, least, most } = self.queues;
         if self.bbr.rounds.count < round + EMPTY_ROUNDS {
@@ -272,7 +276,7 @@ impl Guard {
         self.queues = QueueRange { round: self.bbr.rounds.count, least: f64::INFINITY, most: 0.0 };
     }
 
-    /// Half of the rate for a round trip once the least round-trip time is old.
+    /// Halves the rate for one round trip once the measurement of the least round-trip time is old.
     fn duck(&mut self, now: Instant, found: bool) {
         if found {
             self.least_at = now;

@@ -1,8 +1,8 @@
-//! BBR: sending at the rate that a path delivers, with little more in flight than fits it.
+//! BBR sends at the rate that a path delivers, with little more in flight than the bandwidth-delay product.
 //!
-//! [`V3`] is draft-ietf-ccwg-bbr-06, [`V1`] what Linux has under the name `bbr`. Each of them is a model of one path
-//! that does not depend on the transport; [`shell`] passes events to them, over SCTP and in simulated TCP alike, and
-//! [`rate`] measures.
+//! [`V3`] implements draft-ietf-ccwg-bbr-06, and [`V1`] the rules that Linux has under the name `bbr`. Each of them is
+//! a model of one path that does not depend on the transport; [`shell`] passes events of SCTP and of simulated TCP to
+//! them, and [`rate`] measures delivery rates.
 //!
 //! | draft-ietf-ccwg-bbr-06 | here |
 //! |---|---|
@@ -12,14 +12,15 @@
 //! | §5.3 state machine, §5.5 model, §5.6 window and rate | [`v3`] |
 //! | §5.3.1.2 full pipe, §5.5.1 rounds, §5.5.3 filter | [`filters`] |
 //!
-//! `ASSUMED`, where the draft leaves it open or an association is not what it describes:
+//! `ASSUMED`, where the draft leaves a choice open or an association differs from a connection as the draft describes
+//! it:
 //! - random draws come from the nanoseconds of the clock ([`model::draw`]);
 //! - BBR.offload_budget is one quantum, as for QUIC (§5.5.8.2);
-//! - if losses prove spurious (§5.5.11), bounds and window return to their former values, but no former state is
-//!   entered again; simulated TCP has no signal for such losses;
-//! - losses that the loss policy puts down to the radio, or to a path that failed, are not a sign of too much in flight;
-//! - a path that the scheduler leaves unused although it could send is limited by the application;
-//! - a path that blocks the other paths keeps β of its window until it probes again.
+//! - if losses prove spurious (§5.5.11), bounds and window return to their former values, but the state machine does
+//!   not return to its former state; simulated TCP has no signal for such losses;
+//! - losses that the loss policy attributes to the radio, or to a path that failed, do not show too much in flight;
+//! - a path that the scheduler leaves unused although it could send counts as limited by the application;
+//! - a path that blocks the other paths keeps the share β of its window until it probes again.
 
 mod constants;
 mod control;

@@ -9,7 +9,7 @@ use super::rate::{LostPacket, Sample, Sampler};
 /// Initial state of a model.
 #[derive(Copy, Clone, Debug)]
 pub struct Start {
-    /// Now.
+    /// Current time.
     pub now: Instant,
     /// Initial window, bytes.
     pub window: f64,
@@ -22,19 +22,19 @@ pub struct Start {
 /// An acknowledgement that newly reports packets of a path delivered.
 #[derive(Copy, Clone, Debug)]
 pub struct Ack<'a> {
-    /// Now.
+    /// Current time.
     pub now: Instant,
     /// The delivery-rate sample of the acknowledgement.
     pub sample: &'a Sample,
-    /// Bytes in flight before it.
+    /// Bytes in flight before the acknowledgement.
     pub in_flight_before: u64,
-    /// Bytes in flight after it.
+    /// Bytes in flight after the acknowledgement.
     pub in_flight: u64,
-    /// C.is_cwnd_limited: the window limited the data in flight.
+    /// C.is_cwnd_limited: true if the window limited the data in flight.
     pub window_limited: bool,
     /// Smoothed round-trip time.
     pub srtt: Option<Duration>,
-    /// Queueing delay, seconds, if an estimator measures it.
+    /// Queueing delay in seconds, if an estimator measures it.
     pub queue: Option<f64>,
 }
 
@@ -60,10 +60,10 @@ pub trait Model: Debug + Send + 'static {
         self.on_recovered();
     }
 
-    /// The path held others up: less in flight for a while.
+    /// The path held up other paths. Less is in flight on it for a while.
     fn on_penalty(&mut self);
 
-    /// HandleRestartFromIdle: something leaves after the application had nothing to send.
+    /// HandleRestartFromIdle: a packet leaves after a time in which the application had no data to send.
     fn on_restart(&mut self, now: Instant, sampler: &Sampler);
 
     /// Full packets have this size from now on.
@@ -82,7 +82,8 @@ pub trait Model: Debug + Send + 'static {
     fn gauges(&self, out: &mut Vec<(&'static str, f64)>);
 }
 
-/// A number in 0..1, from the nanoseconds of the clock: policies have no randomness of their own (splitmix64).
+/// Returns a number from 0 to 1, derived from the nanoseconds of the clock by splitmix64. Policies have no other source
+/// of randomness.
 pub fn draw(now: Instant, salt: u64) -> f64 {
     let mut x = now.as_nanos() ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

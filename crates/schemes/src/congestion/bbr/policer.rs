@@ -1,5 +1,5 @@
-//! The rate of a token-bucket policer, as BBRv1 finds it (`bbr_lt_bw_sampling` of Linux): two intervals between losses
-//! that lost a fifth or more and delivered at the same rate.
+//! Rate of a token-bucket policer, found as in BBRv1 (`bbr_lt_bw_sampling` of Linux). There is a policer if two
+//! intervals between losses have equal delivery rates and each lost a fifth or more of its packets.
 
 use strandcast_proto::time::Instant;
 
@@ -8,16 +8,16 @@ use super::rate::Sampler;
 
 /// `bbr_lt_intvl_min_rtts`: the least number of round trips of an interval, which has at most four times as many.
 const ROUNDS: u64 = 4;
-/// `bbr_lt_loss_thresh`: lost over delivered from which an interval counts.
+/// `bbr_lt_loss_thresh`: least ratio of lost to delivered bytes of an interval that counts.
 const LOSS: f64 = 50.0 / 256.0;
-/// `bbr_lt_bw_ratio`, and `bbr_lt_bw_diff` in bytes per second: rates that near are the same.
+/// `bbr_lt_bw_ratio`, and `bbr_lt_bw_diff` in bytes per second: greatest differences of two rates that count as equal.
 const NEAR: (f64, f64) = (0.125, 500.0);
 /// `bbr_lt_bw_max_rtts`: number of round trips for which the rate is used.
 const USED_ROUNDS: u64 = 48;
-/// No interval is shorter, seconds.
+/// Least length of an interval, in seconds.
 const MIN_SECONDS: f64 = 0.001;
 
-/// The intervals of a path.
+/// Intervals between losses on a path.
 #[derive(Clone, Debug, Default)]
 pub struct Policer {
     samples: bool,
@@ -30,12 +30,13 @@ pub struct Policer {
 }
 
 impl Policer {
-    /// The policer's rate, bytes per second, while there seems to be one.
+    /// The policer's rate in bytes per second, if a policer was found.
     pub fn rate(&self) -> Option<f64> {
         self.rate.filter(|_| self.used)
     }
 
-    /// Takes an acknowledgement; `probing`: bandwidth, in steady state. Whether the rate is used no longer.
+    /// Takes an acknowledgement. `probing` is true while the model probes bandwidth in steady state. Returns whether
+    /// the rate is no longer used.
     pub fn take(&mut self, ack: &Ack<'_>, sampler: &Sampler, round_began: bool, probing: bool) -> bool {
         let losses = ack.sample.newly_lost > 0;
         if self.used {

@@ -9,7 +9,7 @@
 //! | §4.1.2.4 MarkConnectionAppLimited | [`Sampler::mark_limited`] |
 //! | §5.5.7.1 the round-trip time of the packet that was sent last | [`Sample::rtt`] |
 //!
-//! A "packet" is a DATA chunk or a TCP segment, and bytes are those that the window counts.
+//! A "packet" is a DATA chunk or a TCP segment, and bytes are the bytes that the window counts.
 
 use std::collections::VecDeque;
 
@@ -25,9 +25,9 @@ struct Record {
     tsn: Tsn,
     at: Instant,
     len: u64,
-    /// Sent for the first time.
+    /// True if this is the packet's first transmission.
     first: bool,
-    /// Delivered or lost.
+    /// True if the packet was delivered or lost.
     settled: bool,
     delivered: u64,
     delivered_at: Instant,
@@ -42,7 +42,7 @@ struct Record {
 pub struct Sample {
     /// Bytes newly reported delivered.
     pub newly_acked: u64,
-    /// Bytes newly reported lost since the acknowledgement before.
+    /// Bytes newly reported lost since the previous acknowledgement.
     pub newly_lost: u64,
     /// RS.delivered: bytes delivered in the interval.
     pub delivered: u64,
@@ -54,7 +54,7 @@ pub struct Sample {
     pub prior_delivered: Option<u64>,
     /// RS.tx_in_flight: bytes in flight when the newest packet left.
     pub sent_in_flight: u64,
-    /// RS.lost: bytes lost between that packet's sending and now.
+    /// RS.lost: bytes lost between the sending of that packet and now.
     pub lost: u64,
     /// RS.is_app_limited.
     pub limited: bool,
@@ -69,9 +69,9 @@ pub struct LostPacket {
     pub in_flight: u64,
     /// Bytes lost since the packet left, itself included.
     pub lost: u64,
-    /// Sent while the application had sent less than was allowed.
+    /// True if the packet left while the application sent less than was allowed.
     pub limited: bool,
-    /// The packet before it was not lost: with it a range of losses begins.
+    /// True if the previous packet was not lost, so that a range of losses begins with this packet.
     pub begins_range: bool,
 }
 
@@ -86,8 +86,8 @@ pub struct Sampler {
     lost: u64,
     newly_lost: u64,
     last_lost: Option<Tsn>,
-    /// C.app_limited: once this number of bytes is delivered, no application-limited packet is in flight. 0: it is not
-    /// limited.
+    /// C.app_limited: number of delivered bytes at which no application-limited packet is in flight any longer. 0: the
+    /// path is not limited by the application.
     limited_until: u64,
     newly_acked: u64,
     newest: Option<Record>,
@@ -125,12 +125,13 @@ impl Sampler {
         self.limited_until != 0
     }
 
-    /// The application sends less than is allowed, with `in_flight` bytes under way.
+    /// Records that the application sends less than is allowed, with `in_flight` bytes in flight.
     pub fn mark_limited(&mut self, in_flight: u64) {
         self.limited_until = (self.delivered + in_flight).max(1);
     }
 
-    /// A packet of `len` bytes leaves, the `first` time or again; `in_flight` and `packets` count it.
+    /// Records that a packet of `len` bytes leaves. `first` is true for a first transmission; `in_flight` and `packets`
+    /// include it.
     pub fn on_sent(
         &mut self,
         now: Instant,
@@ -161,7 +162,7 @@ impl Sampler {
         });
     }
 
-    /// The packet with this number that left at this time, if it was not settled before.
+    /// Settles the packet with this number that left at this time. Returns its record unless it was settled before.
     fn settle(&mut self, tsn: Tsn, at: Instant) -> Option<Record> {
         let from = self.records.partition_point(|r| r.at < at);
         let same = self.records.range_mut(from..).take_while(|r| r.at == at);
@@ -170,7 +171,7 @@ impl Sampler {
         Some(*record)
     }
 
-    /// A packet of `len` bytes that left `at` was delivered.
+    /// Records that a packet of `len` bytes that left `at` was delivered.
     pub fn on_delivered(&mut self, now: Instant, (tsn, len): (Tsn, u64), at: Option<Instant>) {
         self.delivered += len;
         self.newly_acked += len;
@@ -183,8 +184,8 @@ impl Sampler {
         }
     }
 
-    /// A packet that left `at` was lost; `None`: it is not known, or lost already. One that is `spared` is not a sign of
-    /// too much in flight.
+    /// Records that a packet that left `at` was lost. Returns `None` if it is unknown or was already lost. A loss that
+    /// is `spared` does not show too much in flight.
     pub fn on_lost(&mut self, tsn: Tsn, at: Instant, spared: bool) -> Option<LostPacket> {
         let record = self.settle(tsn, at).filter(|_| !spared)?;
         self.lost += record.len;
@@ -194,8 +195,8 @@ impl Sampler {
         Some(LostPacket { len, in_flight, lost: self.lost - record.lost, limited, begins_range })
     }
 
-    /// Sample from the packets delivered since the last call, at the end of an acknowledgement. Intervals shorter
-    /// than `min_rtt` give no sample.
+    /// Returns the sample of the packets delivered since the last call, at the end of an acknowledgement. Intervals
+    /// shorter than `min_rtt` give no sample.
     pub fn finish(&mut self, now: Instant, min_rtt: Option<Duration>) -> Sample {
         if self.limited_until != 0 && self.delivered > self.limited_until {
             self.limited_until = 0;

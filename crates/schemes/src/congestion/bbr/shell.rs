@@ -1,5 +1,5 @@
 //! Windows and rates of all paths, derived from one model per path. This module translates events of an association or
-//! a TCP connection for the models.
+//! a TCP connection into those of the models.
 
 use core::fmt;
 
@@ -15,26 +15,27 @@ use super::model::{Ack, Model, Start};
 use super::rate::Sampler;
 use crate::congestion::InitialWindow;
 
-/// No window is larger, bytes.
+/// Greatest window in bytes.
 const MOST_WINDOW: f64 = (1u64 << 36) as f64;
-/// No pacing rate is lower, bytes per second: a timer is always set.
+/// Least pacing rate in bytes per second, so that a timer is always set.
 const MIN_RATE: f64 = 100.0;
-/// A path that could have sent is left unused if nothing leaves for this part of a round trip and this long.
+/// Times without a departure after which a path that could have sent counts as unused: a share of a round trip, and a
+/// least time. Both must have passed.
 const UNUSED_SHARE: u32 = 8;
 const UNUSED: Duration = Duration::from_millis(2);
 
-/// Bytes that a full packet has beyond those the window counts, where the transport paces packets.
+/// Bytes of a full packet that the window does not count, where the transport paces packets.
 #[derive(Copy, Clone, Debug)]
 pub struct Headers(f64);
 
 impl Headers {
-    /// SCTP's common header, UDP and IPv4.
+    /// Length of SCTP's common header and the headers of UDP and IPv4.
     pub const SCTP: Headers = Headers(40.0);
     /// The transport paces the bytes that count in the window.
     pub const NONE: Headers = Headers(0.0);
 }
 
-/// Makes the model of a path.
+/// Function that makes the model of a path.
 type Begin<M> = Box<dyn Fn(Start) -> M + Send>;
 
 /// One model per path.
@@ -63,7 +64,7 @@ struct Path<M> {
     recovery: Option<Tsn>,
     /// Time at which the next packet may leave by the pacing rate.
     next: Instant,
-    /// Time since which window and rate have allowed a packet; `None`: they do not.
+    /// Time since which window and rate have allowed a packet; `None` if they do not allow one.
     free: Option<Instant>,
 }
 
@@ -73,7 +74,7 @@ impl<M: Model> Path<M> {
         Path { model, packet, sampler: Sampler::new(), state, recovery: None, next: now, free: None }
     }
 
-    /// Takes whether window and rate allow another packet now.
+    /// Records whether window and rate allow another packet now.
     fn note_room(&mut self, now: Instant, seen: &PathView) {
         let room = seen.in_flight as f64 + seen.mtu as f64 <= self.model.cwnd();
         self.free = if room { self.free.or(Some(now)).map(|since| since.max(self.next)) } else { None };
@@ -98,7 +99,7 @@ impl<M: Model> Path<M> {
         self.note_room(now, seen);
     }
 
-    /// Records that the application queued data while no data waited.
+    /// Records that the application queued data when no data waited.
     fn on_queued(&mut self, seen: &PathView) {
         if !seen.blocked && seen.in_flight + seen.mtu <= seen.limit.cwnd {
             self.sampler.mark_limited(seen.in_flight);
@@ -154,7 +155,7 @@ impl<M: Model> Path<M> {
 }
 
 impl<M: Model> Paced<M> {
-    /// Models that `begin` makes.
+    /// Makes the state, with models that `begin` makes.
     pub fn new(
         initial: InitialWindow,
         headers: Headers,

@@ -5,19 +5,19 @@ use super::constants::*;
 /// BBR.state.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum State {
-    /// Doubling the rate.
+    /// The rate doubles.
     Startup,
-    /// Emptying the queue of Startup.
+    /// The queue of Startup is emptied.
     Drain,
-    /// Slower than the path, until its queue is empty.
+    /// The rate is lower than the path's, until its queue is empty.
     Down,
-    /// The rate is that of the path.
+    /// The rate is equal to the path's.
     Cruise,
-    /// The rate is that of the path, to fill it before probing.
+    /// The rate is equal to the path's, so that the path is full before a probe.
     Refill,
-    /// Faster, to see whether there is more.
+    /// The rate is higher than the path's, to find out whether the path carries more.
     Up,
-    /// Little in flight, to see the least round-trip time.
+    /// Little data are in flight, to measure the least round-trip time.
     ProbeRtt,
 }
 
@@ -32,7 +32,7 @@ impl State {
         matches!(self, State::Startup | State::Refill | State::Up)
     }
 
-    /// Gains of rate and window (§5.6.1).
+    /// Returns the gains of rate and window (§5.6.1).
     pub fn gains(self) -> (f64, f64) {
         match self {
             State::Startup => (STARTUP_PACING_GAIN, CWND_GAIN),

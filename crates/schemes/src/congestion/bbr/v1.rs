@@ -12,8 +12,8 @@
 //! | `bbr_set_pacing_rate`, `bbr_set_cwnd` | [`V1::set_pacing`], [`V1::set_window`] |
 //! | `bbr_set_cwnd_to_recover_or_restore` | [`V1::conserve`] |
 //!
-//! The correction for packets that are scheduled to leave later (`bbr_packets_in_net_at_edt`) is left out, because no
-//! packet is handed to a queue ahead of its time here.
+//! The correction for packets that are scheduled to leave later (`bbr_packets_in_net_at_edt`) is left out, because
+//! packets are not queued here before the time at which they are to leave.
 
 use strandcast_proto::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ use super::rate::{LostPacket, Sample, Sampler};
 const HIGH_GAIN: f64 = 2.885;
 /// `bbr_pacing_gain`: the cycle of ProbeBW.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// `bbr_cycle_rand`: phases with which ProbeBW may begin; all but the one that drains.
+/// `bbr_cycle_rand`: number of phases with which ProbeBW may begin. It never begins with the phase that drains.
 const FIRST_PHASES: f64 = 7.0;
 /// `bbr_bw_rtts`.
 const BANDWIDTH_ROUNDS: u64 = 10;
@@ -40,9 +40,9 @@ const MIN_PACKETS: f64 = 4.0;
 const CWND_GAIN: f64 = 2.0;
 /// `bbr_pacing_margin_percent`, as a share.
 const PACING_MARGIN: f64 = 0.01;
-/// `bbr_min_tso_rate`, bytes per second, below which a burst is one packet, else two.
+/// `bbr_min_tso_rate`, bytes per second: below this rate a burst is one packet, otherwise two packets.
 const LOW_RATE: f64 = 150_000.0;
-/// `sk_pacing_shift` of 10: bursts are the data that leave in this time, in seconds.
+/// `sk_pacing_shift` of 10: a burst is the amount of data that leaves in this time, in seconds.
 const BURST_SECONDS: f64 = 1.0 / 1024.0;
 /// `bbr_extra_acked_win_rtts`: five to ten rounds.
 const EXTRA_ACKED_ROUNDS: u64 = 10;
@@ -54,7 +54,7 @@ const EXTRA_ACKED_MOST: f64 = 0.1;
 enum Mode {
     Startup,
     Drain,
-    /// Probes of the bandwidth, with the position in [`CYCLE`].
+    /// Probes of the bandwidth. The number is the position in [`CYCLE`].
     ProbeBw(usize),
     ProbeRtt,
 }
@@ -78,7 +78,7 @@ pub struct V1 {
     pacing: Option<f64>,
     prior_cwnd: f64,
     repair: Repair,
-    /// The state at the acknowledgement before.
+    /// State at the previous acknowledgement.
     repair_before: Repair,
     conserves: bool,
     rounds: Rounds,

@@ -1,5 +1,5 @@
-//! BBRv3, the model of one path: draft-ietf-ccwg-bbr-06. Each function implements the section that it names; this
-//! file has the state machine, [`control`](super::control) derives window and rate.
+//! BBRv3, the model of one path: draft-ietf-ccwg-bbr-06. Each function implements the section that it names. This file
+//! has the state machine; [`control`](super::control) derives window and rate.
 //!
 //! | draft | here |
 //! |---|---|
@@ -24,18 +24,19 @@ use super::model::{Ack, Model, Start, draw};
 use super::rate::{LostPacket, Sample, Sampler};
 use super::state::State;
 
-/// BBR.ack_phase: to which phase of probing the acknowledgements that arrive now belong.
+/// BBR.ack_phase: phase of probing to which the acknowledgements that arrive now belong.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Feedback {
-    /// None.
+    /// No phase of probing.
     Init,
     /// Acknowledgements belong to the phase before the probe.
     Refilling,
-    /// To the phase before the probe as well: acknowledgements of the probe come a round trip later.
+    /// Acknowledgements still belong to the phase before the probe, because those of the probe arrive a round trip
+    /// later.
     Starting,
     /// Acknowledgements belong to the probe.
     Probing,
-    /// The last of the probe.
+    /// Last acknowledgements of the probe.
     Stopping,
 }
 
@@ -66,7 +67,7 @@ pub struct V3 {
     loss_round_delivered: u64,
     loss_round_began: bool,
     loss_in_round: bool,
-    /// Ranges lost in this round.
+    /// Number of ranges of packets lost in this round.
     ranges_lost: u32,
     pub(super) extra_acked: RoundMax,
     extra_since: Instant,
@@ -93,7 +94,7 @@ pub struct V3 {
     pub(super) idle_restart: bool,
     /// True if this model decides on ProbeRTT.
     pub(super) probes_rtt: bool,
-    /// More of a round trip's packets lost is too much.
+    /// Share of a round trip's packets above which losses show too much in flight.
     pub(super) loss_threshold: f64,
 }
 
@@ -160,7 +161,8 @@ impl V3 {
         self.max_bw.get()
     }
 
-    /// Near the start of processing an acknowledgement (§5.5.10.3 UpdateLatestDeliverySignals, §5.5.5 UpdateMaxBw).
+    /// Updates the model at the beginning of an acknowledgement's processing (§5.5.10.3 UpdateLatestDeliverySignals,
+    /// §5.5.5 UpdateMaxBw).
     fn take_sample(&mut self, sample: &Sample, sampler: &Sampler) {
         let rate = sample.rate.unwrap_or(0.0);
         self.loss_round_began = false;
@@ -322,7 +324,7 @@ impl V3 {
         self.probe_up_acked_per_inc = (self.cwnd / growth).max(self.packet);
     }
 
-    /// AdaptLongTermModel: whether it decided on a state.
+    /// AdaptLongTermModel. Returns whether it decided on a state.
     fn adapt_long_term(&mut self, ack: &Ack<'_>, sampler: &Sampler) -> bool {
         if self.feedback == Feedback::Starting && self.rounds.began {
             self.feedback = Feedback::Probing;

@@ -6,9 +6,9 @@ const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 /// Segments between congestion events.
 #[derive(Clone, Debug, Default)]
 pub struct LossIntervals {
-    /// I_0: since the last event.
+    /// I_0: segments since the last event.
     open: f64,
-    /// I_1 and older.
+    /// I_1 and older intervals.
     closed: [f64; WEIGHTS.len()],
     count: usize,
 }
@@ -19,7 +19,8 @@ impl LossIntervals {
         self.open += segments;
     }
 
-    /// A congestion event; `false` for one before anything arrived since the last, to which it belongs.
+    /// Records a congestion event. Returns `false` if nothing arrived since the last event, which this one then belongs
+    /// to.
     pub fn on_event(&mut self) -> bool {
         let new = self.open > 0.0;
         if new {
@@ -31,7 +32,8 @@ impl LossIntervals {
         new
     }
 
-    /// p: congestion events per segment; 0 before the first. The open interval counts where it raises the mean.
+    /// p: congestion events per segment; 0 before the first event. The open interval counts if it raises the mean
+    /// interval.
     pub fn rate(&self) -> f64 {
         let (mut closed, mut open, mut total) = (0.0, self.open * WEIGHTS[0], 0.0);
         for (i, interval) in self.closed[..self.count].iter().enumerate() {

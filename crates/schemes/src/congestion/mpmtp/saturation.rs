@@ -6,10 +6,10 @@ use super::config::MpmtpConfig;
 
 /// Weight of a sample in the smoothed round-trip time (RFC 6298 §2.3).
 const SMOOTHING: f64 = 1.0 / 8.0;
-/// The round-trip time at losses is further from where the rise was seen than this, seconds.
+/// Least difference in seconds between the round-trip time at losses and the one at which the rise was detected.
 const MIN_SPAN: f64 = 0.001;
 
-/// The least value of the last half to whole of a time.
+/// Least value over a time that varies between half and the whole of an interval.
 #[derive(Clone, Debug)]
 struct Minimum {
     since: Option<Instant>,
@@ -33,8 +33,8 @@ impl Minimum {
     }
 }
 
-/// The round-trip times of a path, seconds. A round is judged by its least sample: bursts and delayed acknowledgements
-/// raise single ones.
+/// The round-trip times of a path, seconds. The least sample of a round counts, because bursts and delayed
+/// acknowledgements raise single samples.
 #[derive(Clone, Debug)]
 pub struct Saturation {
     /// Least round-trip time of the running round.
@@ -44,11 +44,11 @@ pub struct Saturation {
     /// Least round-trip time of the last finished round: RTT_cur.
     current: f64,
     smoothed: Option<f64>,
-    /// Rounds in a row above the base.
+    /// Number of consecutive rounds above the base.
     rises: u32,
-    /// RTT_min of the paper: that of the round in which the rise was noticed.
+    /// RTT_min of the paper: least round-trip time of the round in which the rise was detected.
     rise: Option<f64>,
-    /// RTT_max: that at which losses happen.
+    /// RTT_max: round-trip time at which losses happen.
     limit: Option<f64>,
 }
 
@@ -68,14 +68,14 @@ impl Default for Saturation {
 }
 
 impl Saturation {
-    /// A round-trip time.
+    /// Takes a round-trip time.
     pub fn on_sample(&mut self, rtt: f64) {
         self.least = self.least.min(rtt);
         self.samples += 1;
         self.smoothed = Some(self.smoothed.map_or(rtt, |s| s + SMOOTHING * (rtt - s)));
     }
 
-    /// Ends a round trip in which the window could grow or not. With too few samples the round continues.
+    /// Ends a round trip. `grew` is true if the window could grow in it. A round with too few samples continues.
     pub fn on_round(&mut self, now: Instant, grew: bool, config: &MpmtpConfig) {
         if self.samples < config.rise_samples {
             return;
@@ -91,7 +91,7 @@ impl Saturation {
         }
     }
 
-    /// A loss: round-trip times were as high as they get, and rises count anew.
+    /// Records a loss. Round-trip times were then at their maximum, and the count of rises begins again.
     pub fn on_loss(&mut self, config: &MpmtpConfig) {
         if let Some(rtt) = self.smoothed {
             self.limit = Some(self.limit.map_or(rtt, |l| l + config.limit_gain * (rtt - l)));
@@ -99,7 +99,7 @@ impl Saturation {
         self.restart();
     }
 
-    /// Rises count anew.
+    /// Begins the count of rises again.
     pub fn restart(&mut self) {
         (self.least, self.samples, self.rises, self.rise) = (f64::INFINITY, 0, 0, None);
     }
@@ -109,8 +109,8 @@ impl Saturation {
         self.rise
     }
 
-    /// Position of the round-trip time between the value at which the rise was noticed, 0, and the value at which
-    /// losses happen, 1; `None` while growth is not linear.
+    /// Position of the round-trip time on a scale from 0, its value when the rise was detected, to 1, its value when
+    /// losses happen; `None` while growth is not linear.
     pub fn position(&self) -> Option<f64> {
         let rise = self.rise?;
         let known = self.limit.filter(|limit| *limit > rise + MIN_SPAN);

@@ -1,4 +1,4 @@
-//! State of one path. The growth of its window depends on the distance to the window of the last loss, and on
+//! State of one path. The growth of its window depends on its distance from the window at the last loss, and on
 //! round-trip times.
 
 use strandcast_proto::time::{Duration, Instant};
@@ -10,7 +10,8 @@ use super::saturation::Saturation;
 /// α_min: growth per round trip near w_max, segments.
 const MIN_ALPHA: f64 = 1.0;
 
-/// Value at `x` of the hyperbola from `high` at 0 to `low` at 1: the form of equations 13 to 15 and 17 to 21.
+/// Value at `x` of the hyperbola that falls from `high` at 0 to `low` at 1. Equations 13 to 15 and 17 to 21 have this
+/// form.
 pub fn hyperbola(high: f64, low: f64, x: f64) -> f64 {
     high * low / (low + (high - low) * x)
 }
@@ -22,12 +23,12 @@ pub struct Subflow {
     w_max: Option<f64>,
     /// α of the convex profile.
     convex: f64,
-    /// The window could grow since the last round trip ended.
+    /// True if the window could grow since the last round trip ended.
     grew: bool,
     /// α and L of the last increase.
     pub alpha: f64,
     pub linear: f64,
-    /// δ and B, taken anew each round trip; `None` for a δ that was never computed.
+    /// δ and B, computed again each round trip; `None` for a δ that was never computed.
     pub delta: Option<f64>,
     pub balance: f64,
     mean: MeanAlpha,
@@ -53,7 +54,8 @@ impl Default for Subflow {
 }
 
 impl Subflow {
-    /// Segments by which a window of `w` grows when `acked` segments were acknowledged, `passed` after those before.
+    /// Returns the segments by which a window of `w` grows when `acked` segments were acknowledged, `passed` after the
+    /// previous acknowledgement.
     pub fn grow(&mut self, w: f64, acked: f64, passed: Duration, config: &MpmtpConfig) -> f64 {
         self.grew = true;
         let position = self.saturation.position();
@@ -70,7 +72,7 @@ impl Subflow {
         now - w
     }
 
-    /// α without L: concave below the window of the last loss, convex from there on.
+    /// α without L: concave below the window of the last loss, and convex above it.
     fn profile(&self, w: f64, config: &MpmtpConfig) -> f64 {
         let Some(w_max) = self.w_max.filter(|w_max| w < *w_max) else { return self.convex };
         let most = MIN_ALPHA.max((1.0 - config.b) * w_max);
@@ -78,7 +80,7 @@ impl Subflow {
         MIN_ALPHA + (most - MIN_ALPHA) * down * down
     }
 
-    /// A round trip ended, with a window of `w`.
+    /// Ends a round trip with a window of `w`.
     pub fn on_round(&mut self, now: Instant, w: f64, config: &MpmtpConfig) {
         let above = self.w_max.is_none_or(|w_max| w >= w_max);
         if self.grew && above && !self.is_linear(config) {
@@ -112,26 +114,26 @@ impl Subflow {
         self.restart();
     }
 
-    /// A window of `w` is cut for another path's sake.
+    /// Records that a window of `w` is reduced in favour of another path.
     pub fn on_penalty(&mut self, w: f64) {
         self.w_max = Some(w);
         self.restart();
     }
 
-    /// The profiles begin anew.
+    /// Begins the profiles again.
     pub fn restart(&mut self) {
         self.saturation.restart();
         (self.convex, self.alpha, self.linear, self.grew) = (MIN_ALPHA, MIN_ALPHA, 1.0, false);
     }
 
-    /// ᾱ becomes `alpha`.
+    /// Ends the mean: ᾱ becomes `alpha`.
     #[cfg(test)]
     pub fn finish_mean(&mut self, alpha: f64) {
         self.mean.last = Some(alpha);
     }
 
-    /// ᾱ: the mean α over time between the last two losses; before them the geometric mean of the least and the largest
-    /// that a window of `w` on average can have.
+    /// ᾱ: the mean α over time between the last two losses; before two losses, the geometric mean of the least and the
+    /// largest α of a window that is `w` on average.
     pub fn mean_alpha(&self, w: f64, config: &MpmtpConfig) -> f64 {
         let most = self.w_max.map_or(w, |w_max| (1.0 - config.b) * w_max);
         self.mean.last.unwrap_or_else(|| most.max(MIN_ALPHA).sqrt())

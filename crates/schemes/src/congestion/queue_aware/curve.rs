@@ -1,11 +1,11 @@
-//! After a full queue a window grows as CUBIC's (RFC 9438).
+//! Growth after a full queue: the window grows as CUBIC's (RFC 9438).
 //!
-//! One segment a round trip alone takes a minute to return from half of a deep queue, while a TCP flow returns in a few
-//! seconds and keeps that queue full (docs/measurements/friendliness.md). A random loss does not show that the path
-//! carries less. The curve begins anew at the window that the loss leaves, and the least growth is at once a segment
-//! per round trip (RFC 9438 §4.3). If RFC 6356 lets a window behind a shared bottleneck grow by only a part p of a
-//! segment per round trip, the curve is that of a flow that takes √p of what it would have alone, as for coupled flows
-//! of [`Cubic`].
+//! A window that grows by one segment per round trip needs a minute to return from half of a deep queue. A TCP flow
+//! returns in a few seconds and keeps that queue full (docs/measurements/friendliness.md). A random loss does not show
+//! that the path carries less. The curve then begins again at the window that remains after the loss, and the window
+//! grows by at least one segment per round trip from the start (RFC 9438 §4.3). If RFC 6356 lets a window through a
+//! shared bottleneck grow by only the fraction p of a segment per round trip, the curve is that of a flow that takes √p
+//! of the rate that it would have alone, as for coupled flows of [`Cubic`].
 
 use strandcast_proto::policy::{AckInfo, LossTrigger, PathId, View};
 use strandcast_proto::rfc::{Avoidance, CongestionEvent, Progress};
@@ -14,20 +14,20 @@ use strandcast_proto::time::{Duration, Instant};
 use super::ranks::HALF;
 use crate::congestion::cubic::{Cubic, CubicConfig};
 
-/// Constants as in Linux: alpha of RFC 9438 §4.3 stays what beta makes it.
+/// Constants as in Linux: alpha of RFC 9438 §4.3 always follows from beta.
 const CONFIG: CubicConfig =
     CubicConfig { beta: 0.7, c: 0.4, fast_convergence: true, friendly: true, alpha_one: false };
 
 /// The curve of one path.
 #[derive(Debug)]
 pub(super) struct Curve {
-    /// The curve, from the first loss on.
+    /// The cubic curve; `None` before the first loss.
     cubic: Option<Cubic>,
-    /// The window before a loss that the curve does not know yet, bytes.
+    /// Window in bytes before a loss that was not yet passed to the curve.
     cut: Option<u64>,
-    /// The last acknowledgement.
+    /// Time of the last acknowledgement.
     last_acked: Instant,
-    /// Time in which the window was full, since it last grew.
+    /// Time for which the window was full since it last grew.
     full: Duration,
 }
 
@@ -44,19 +44,19 @@ impl Curve {
         (self.cut, self.full) = (Some(cwnd), Duration::ZERO);
     }
 
-    /// The last cut is taken back: the curve continues as before.
+    /// Takes back the last loss: the curve continues as before.
     pub fn undo(&mut self) {
         self.cut = None;
     }
 
-    /// A loss for another reason left a window of `cwnd` bytes: no first curve begins there.
+    /// Records that a random loss left a window of `cwnd` bytes. It begins the curve again, but never a first curve.
     pub fn on_random_loss(&mut self, cwnd: u64) {
         if self.cubic.is_some() {
             self.on_congestion(cwnd, HALF);
         }
     }
 
-    /// Takes an acknowledgement, for a window of `cwnd` bytes.
+    /// Takes an acknowledgement for a window of `cwnd` bytes.
     pub fn on_acked(&mut self, now: Instant, ack: &AckInfo, cwnd: u64, mtu: u64) {
         if ack.flight_before + mtu > cwnd {
             self.full += now.saturating_since(self.last_acked);
@@ -64,8 +64,8 @@ impl Curve {
         self.last_acked = now;
     }
 
-    /// Bytes by which a window of `cwnd` bytes grows once all of it was acknowledged; `part` is what coupling leaves of
-    /// a segment.
+    /// Returns the bytes by which a window of `cwnd` bytes grows once all of it is acknowledged. `part` is the growth
+    /// in bytes that coupling allows per round trip, at most one segment.
     pub fn step(&mut self, view: &View<'_>, path: PathId, cwnd: u64, part: f64) -> f64 {
         let Some(cubic) = &mut self.cubic else { return part };
         let segment = view[path].mtu as f64;

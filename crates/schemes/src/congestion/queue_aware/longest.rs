@@ -1,11 +1,11 @@
-//! Largest recent value.
+//! Largest value of a recent time.
 
 use strandcast_proto::time::{Duration, Instant};
 
-/// The longest queueing delay is remembered for one to two of these.
+/// Half of the time for which the longest queueing delay is kept: it is kept for one to two of these intervals.
 const MEMORY: Duration = Duration::from_secs(30);
 
-/// The largest value of the last half to whole minute.
+/// Largest value of the last 30 to 60 seconds.
 #[derive(Debug, Default)]
 pub(super) struct Longest {
     since: Instant,

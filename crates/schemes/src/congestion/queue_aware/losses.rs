@@ -1,32 +1,32 @@
-//! Test whether losses depend on the window: the window is cut, and if the share of losses stays, the path itself
-//! causes them.
+//! Test whether losses depend on the window. The test reduces the window; if the share of losses stays, the path causes
+//! them.
 
 use strandcast_proto::policy::AckInfo;
 use strandcast_proto::wire::Tsn;
 
-/// Loss share beyond the known one that a short queue does not explain.
+/// Excess of the loss share over the known share that shows a full queue, even if that queue is short.
 const EXCESS: f64 = 0.03;
-/// Least number of chunks over which a loss share is taken; it is also at least two windows.
+/// Least number of chunks over which a loss share is measured. The number is also at least two windows.
 const SAMPLE: u32 = 100;
-/// Fewer losses than these may be chance.
+/// Number of losses below which losses may be chance.
 pub(super) const CHANCE: u32 = 4;
 
-/// Share of the path's chunks that are lost, and share that are lost at any window.
+/// Share of the path's chunks that are lost, and share that is lost at any size of the window.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     pub(super) acked: u32,
     pub(super) lost: u32,
     /// Loss share of the last whole sample.
     pub(super) share: f64,
-    /// Lost by the path itself.
+    /// Share that the path loses at any size of the window.
     pub(super) known: f64,
     pub(super) test: Option<Test>,
 }
 
-/// A test has reduced the window, to show whether losses decrease.
+/// Running test: the window was reduced to show whether losses decrease.
 #[derive(Debug)]
 pub(super) struct Test {
-    /// Losses count from the acknowledgement of this TSN on.
+    /// TSN after whose acknowledgement losses count.
     pub(super) after: Option<Tsn>,
     pub(super) share: f64,
     pub(super) cwnd: u64,
@@ -37,13 +37,13 @@ impl Losses {
         (self.acked, self.lost) = (0, 0);
     }
 
-    /// The share in a sample that is not whole yet, half a sample at least.
+    /// Loss share of an unfinished sample, counted as at least half a sample.
     pub(super) fn so_far(&self) -> f64 {
         let total = self.acked.saturating_add(self.lost).max(SAMPLE / 2);
         if self.lost < CHANCE { 0.0 } else { f64::from(self.lost) / f64::from(total) }
     }
 
-    /// The share of late.
+    /// Recent loss share.
     pub(super) fn recent(&self) -> f64 {
         self.share.max(self.so_far())
     }
@@ -53,7 +53,8 @@ impl Losses {
         share > self.known * 1.5 + EXCESS
     }
 
-    /// Window to restore when a test has shown that losses do not depend on the window.
+    /// Takes an acknowledgement. Returns the window to restore if a test has shown that losses do not depend on the
+    /// window.
     pub(super) fn on_acked(&mut self, ack: &AckInfo, window_chunks: u32) -> Option<u64> {
         if let Some(Test { after: after @ Some(_), .. }) = &mut self.test {
             if after.is_some_and(|t| ack.highest_newly_acked.is_some_and(|h| h.is_after(t))) {
@@ -82,13 +83,13 @@ impl Losses {
     }
 }
 
-/// A queue that slow start has filled loses many chunks of one window, a radio one or two: the window is cut once there
-/// are [`CHANCE`].
+/// Losses in a window of slow start whose cause is open. A queue that slow start has filled loses many chunks of one
+/// window, and a radio loses one or two. The window is reduced once [`CHANCE`] chunks are lost.
 #[derive(Debug)]
 pub(super) struct Suspicion {
-    /// The window in question ends with the acknowledgement of this TSN.
+    /// TSN whose acknowledgement ends the window in question.
     pub highest: Tsn,
-    /// Threshold if the suspicion holds.
+    /// Threshold if the queue was full.
     pub ssthresh: u64,
     pub lost: u32,
 }

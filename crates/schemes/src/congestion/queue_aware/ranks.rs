@@ -1,14 +1,14 @@
 //! Correlation of a path's losses with long queues.
 //!
-//! The rank of a queueing delay is the share of recent delays that were shorter. A radio loses packets at any queue, so
-//! that ranks of its losses are anything from 0 to 1 and 0.5 on average, whether the delays come from a queue, from
-//! jitter or are zero. A full queue loses packets at the longest delays there are, however short they are: their mean
-//! rank is near 1. Where others keep a queue full all the time, the mean rank stays far below 1, and losses do not
-//! depend on the own window.
+//! The rank of a queueing delay is the share of recent delays that were shorter. A radio loses packets at any length of
+//! the queue. The ranks of its losses are between 0 and 1, and 0.5 on average, whether a queue or jitter causes the
+//! delays, or they are zero. A full queue loses packets at the longest delays of the path, even if these are short, so
+//! that the mean rank is near 1. If other flows keep a queue full all the time, the mean rank stays far below 1, and
+//! losses do not depend on the window of this flow.
 //!
-//! The delays are those of packets drawn at random, since losses are random: the packets of a picture leave as a
-//! burst, each waits for those before it, and one delay taken at the head of each burst would be shorter than that of
-//! most packets, lost or not.
+//! The delays are taken from packets drawn at random, as losses hit packets at random. The packets of a picture leave
+//! as a burst, and each packet waits for the packets before it. A delay taken at the head of each burst would be
+//! shorter than the delay of most packets, lost or not.
 //!
 //! The same delays show whether others keep the queue filled (the test of Copa, Arun and Balakrishnan 2018): a queue
 //! that only this flow fills is nearly empty at least once in 16 round trips.
@@ -21,55 +21,56 @@ use strandcast_proto::time::{Duration, Instant};
 
 use crate::estimate::MIN_QUEUE;
 
-/// Number of queueing delays that are remembered, and number that a round trip adds: they are the delays of the last 16
-/// round trips.
+/// Number of queueing delays that are kept, and number that are taken per round trip, so that the last 16 round trips
+/// count.
 const KEPT: usize = 64;
 const PER_TRIP: u32 = 4;
 /// Number of delays that are needed for a rank.
 const ENOUGH: usize = 16;
-/// Number of losses that show whether losses come with long queues.
+/// Number of losses that suffice to show whether losses coincide with long queues.
 const KNOWN: u32 = 8;
-/// Reciprocal of a loss's weight in the mean: the mean rank of random losses is then within 0.04 of a half most of
-/// the time.
+/// Reciprocal of a loss's weight in the mean. The mean rank of random losses is then within 0.04 of a half most of the
+/// time.
 const WEIGHT: u32 = 32;
-/// Number of losses as which the initial mean counts.
+/// Number of losses that the initial mean stands for.
 const PRIOR: u32 = 4;
-/// Mean rank above which losses come with long queues.
+/// Mean rank above which losses coincide with long queues.
 const LONG: f64 = 0.65;
 /// Number of standard deviations by which the mean rank must also exceed a half while few losses are known.
 const SURE: f64 = 3.0;
 /// Standard deviation of a rank that is uniform between 0 and 1: 1/√12, rounded.
 const DEVIATION: f64 = 0.289;
-/// Rank below which a loss is never blamed on a full queue. Neither is a loss at a queue below [`MIN_QUEUE`].
+/// Rank below which a loss is never attributed to a full queue. A loss at a queue shorter than [`MIN_QUEUE`] is not
+/// attributed to one either.
 const MEDIAN: f64 = 0.5;
 
-/// Share of a window that remains after a loss in a full queue: a half as in RFC 9260, and the share of RFC 9438 while
-/// other flows keep the queue filled.
+/// Shares of a window that remain after a full queue: the half of RFC 9260, and the share of RFC 9438 while other flows
+/// keep the queue filled.
 pub const HALF: f64 = 0.5;
 pub const BESIDE: f64 = 0.7;
-/// A queue that was never below this part of its longest stands (Copa).
+/// Share of the longest queue: other flows fill a queue that was never shorter than this share (Copa).
 const STANDS: f64 = 0.1;
 
-/// The queueing delay of one packet of several, drawn at random.
+/// Queueing delay of one packet, drawn at random from several.
 #[derive(Clone, Copy, Debug, Default)]
 struct Drawn {
-    /// Seconds.
+    /// Queueing delay in seconds.
     queue: f64,
     /// Number of packets from which the delay was drawn.
     packets: u32,
 }
 
-/// Recent queueing delays, and those at losses.
+/// Recent queueing delays, and mean rank of the delays at losses.
 #[derive(Debug)]
 pub(super) struct Ranks {
-    /// Drawn delays. The delay at `next` is the oldest once all places are taken.
+    /// Drawn delays. The delay at `next` is the oldest once the list is full.
     late: SmallVec<[Drawn; KEPT]>,
     next: usize,
     /// The current draw, and the time at which it began.
     drawn: Drawn,
     at: Instant,
-    /// State of the draws (Knuth's MMIX generator). Every path draws the same sequence: which packet of a burst is
-    /// taken must not follow the burst's structure, and needs no more.
+    /// State of the draws (Knuth's MMIX generator). Every path draws the same sequence, which suffices: the choice of a
+    /// packet must only be independent of the structure of its burst.
     draw: u64,
     /// Mean rank of losses.
     mean: f64,
@@ -103,7 +104,7 @@ impl Ranks {
         self.next = (self.next + 1) % KEPT;
     }
 
-    /// Share of recent packets with a shorter queue; equal ones count half.
+    /// Share of recent packets with a shorter queue. Packets with an equal queue count half.
     fn rank(&self, queue: f64) -> f64 {
         let (mut shorter, mut all) = (0.0, 0.0);
         for late in &self.late {
@@ -125,13 +126,13 @@ impl Ranks {
         self.late.len() == KEPT && least > STANDS * most
     }
 
-    /// Share that a full queue leaves of the window, of a path that is `alone` or one of several.
+    /// Share of the window that remains after a full queue. `alone` is true if the association has one path.
     pub fn left(&self, alone: bool) -> f64 {
         // The data in that queue may be another path's, found to share it or not, and RFC 6356 counts on half.
         if self.stands() && alone { BESIDE } else { HALF }
     }
 
-    /// Something was lost while the queue was as long.
+    /// Records that data were lost while the queueing delay was `queue`.
     pub fn lost(&mut self, queue: f64) {
         if self.late.len() >= ENOUGH {
             self.losses = (self.losses + 1).min(WEIGHT);
@@ -140,7 +141,7 @@ impl Ranks {
         }
     }
 
-    /// Returns whether a loss at this queue is a full queue's; `None`: too few losses are known.
+    /// Returns whether a full queue caused a loss at this queueing delay; `None` if too few losses are known.
     pub fn blame(&self, queue: f64) -> Option<bool> {
         let losses = f64::from(self.losses);
         let chance = SURE * DEVIATION * losses.sqrt() / (losses + f64::from(PRIOR));

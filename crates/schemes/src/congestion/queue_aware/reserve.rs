@@ -1,12 +1,12 @@
 //! Room on the other paths for data that were in flight on a path which has fallen silent (`estimate::Silence`). A
-//! stream that is smaller than the paths never filled the windows of the other paths, and these windows would admit the
-//! additional data only over several round trips.
+//! stream that is smaller than the paths never filled the windows of the other paths, so that these windows would admit
+//! the additional data only over several round trips.
 //!
 //! Half of the data is divided among the paths whose queue is short. A path takes its part only while its first slow
-//! start continues: the load of other paths is known, and more would make a queue. The limit of a path rises by its
-//! part for two round trips, and the part leaves over [`SPREAD`]. A loss by congestion ends the rise at once; the
-//! window itself does not change. With room for all of the lost data instead of a half, queues grew, and other messages
-//! became late.
+//! start continues: the capacity of other paths is known, and more data would make a queue there. The limit of a path
+//! rises by its part for two round trips, and that part is sent over a time of [`SPREAD`]. A loss by congestion ends
+//! the rise at once; the window itself does not change. The paths have room for half of the data only, because room for
+//! all of it led to queues in which other messages became late.
 
 use strandcast_proto::policy::{PathView, View};
 use strandcast_proto::time::{Duration, Instant};
@@ -14,24 +14,24 @@ use strandcast_proto::time::{Duration, Instant};
 use super::QueueAware;
 use crate::estimate::Verdict;
 
-/// Time over which the lost data leave again: paced, a fifth of a second's stream is not a burst.
+/// Time over which the lost data leave again. The stream of a fifth of a second is then no burst.
 const SPREAD: Duration = Duration::from_millis(50);
-/// A path with a longer queue is left alone, seconds: jitter is not a queue.
+/// Queueing delay in seconds above which a path takes no part. Shorter delays may be jitter.
 const SHORT: f64 = 0.05;
 
 /// Bytes that a path may have in flight beyond its window for a while.
 #[derive(Debug)]
 pub(super) struct Reserve {
-    /// Limit of the reserve in bytes: the former window, and the path's part of the lost data.
+    /// Limit of the reserve in bytes: the former window plus the path's part of the lost data.
     pub limit: u64,
-    /// The part, bytes.
+    /// The path's part of the lost data in bytes.
     part: u64,
     /// Time at which the reserve ends.
     pub until: Instant,
 }
 
 impl Reserve {
-    /// One on `path`, whose window is `cwnd`, from now on.
+    /// Makes a reserve without any part on `path`, whose window is `cwnd` bytes.
     pub fn new(now: Instant, path: &PathView, cwnd: u64) -> Self {
         Reserve { limit: cwnd, part: 0, until: now + 2 * path.srtt.unwrap_or_default() }
     }

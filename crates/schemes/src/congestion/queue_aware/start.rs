@@ -1,10 +1,10 @@
 //! The end of the first slow start.
 //!
 //! A queueing delay that lasts for a whole round trip indicates a full bottleneck, as in HyStart (RFC 9406). Jitter can
-//! look the same: where packets are delayed one by one and keep their order, round trips stay long without a queue. A
+//! look the same: if packets are delayed one by one and keep their order, round trips stay long without a queue. A
 //! probation period distinguishes the two. The window grows by a quarter, as in Conservative Slow Start (RFC 9406
-//! §4.2). Through a full bottleneck the round trip then grows with the window and the delivery rate does not: slow
-//! start has ended. Otherwise it continues.
+//! §4.2). If the bottleneck is full, the round trip then grows with the window and the delivery rate does not, and slow
+//! start ends. Otherwise slow start continues.
 //!
 //! `ASSUMED`: [`GROWTH`], [`FULL`] and the limits of the delay that starts a probation.
 
@@ -12,17 +12,17 @@ use strandcast_proto::time::{Duration, Instant};
 
 /// Growth of the window during probation, as a factor.
 const GROWTH: f64 = 1.25;
-/// Least growth of the round trip through a full bottleneck, as a factor; a delivery rate that grows by it shows that
+/// Least growth of the round trip through a full bottleneck, as a factor. If the delivery rate grows by this factor,
 /// the bottleneck is not full.
 const FULL: f64 = 1.125;
 /// Least number of chunks in flight for which a delay counts.
 const MIN_CHUNKS: u64 = 8;
 
-/// The first slow start, a round trip at a time.
+/// The first slow start, observed one round trip at a time.
 #[derive(Debug)]
 pub(super) struct Start {
     since: Instant,
-    /// Least queueing delay since then, seconds; `sum` and `samples` give the mean.
+    /// Least queueing delay since `since`, in seconds; `sum` and `samples` give the mean.
     least: f64,
     sum: f64,
     samples: u32,
@@ -36,9 +36,9 @@ struct Probation {
     trip: f64,
     /// Delivery rate when the delay was seen, bytes per second.
     rate: f64,
-    /// Window to grow to, bytes.
+    /// Window in bytes up to which the window grows.
     to: u64,
-    /// The window is that large: the next round trip decides.
+    /// True if the window has reached this size: the next round trip decides.
     reached: bool,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Seen {
 pub(super) enum Verdict {
     /// The window grows as before.
     None,
-    /// Up to this window.
+    /// The window grows up to this size in bytes.
     UpTo(u64),
     /// Slow start continues.
     On,

@@ -1,4 +1,4 @@
-//! The numbered equations, one by one. Rates are in bytes per second, times in seconds.
+//! The numbered equations. Rates are in bytes per second, times in seconds.
 
 use std::collections::VecDeque;
 
@@ -11,9 +11,9 @@ const ALPHA: f64 = 1.0 / 8.0;
 const BETA: f64 = 1.0 / 4.0;
 /// Ξ and Φ of eq. 4: the weight of the new value.
 const HALF: f64 = 0.5;
-/// Packets that a round in congestion avoidance adds: eq. 4 halves them, so that one per round remains.
+/// Packets that a round in congestion avoidance adds. Eq. 4 halves this number, so that one packet per round remains.
 pub(super) const STEP: f64 = 2.0;
-/// Length of a half of [`Most`]'s memory.
+/// Half of the time for which [`Most`] keeps values.
 const MEMORY: Duration = Duration::from_secs(5);
 
 keys! {
@@ -38,7 +38,7 @@ pub struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// Takes the time from a feedback to the first packet of its round (eq. 1).
+    /// Takes the time in seconds from a feedback to the first packet of its round (eq. 1).
     pub fn sample(&mut self, sample: f64) {
         match self.smoothed {
             None => {
@@ -53,17 +53,17 @@ impl RoundTrip {
         }
     }
 
-    /// The round-trip time, once there was a sample.
+    /// Round-trip time; `None` before the first sample.
     pub fn rtt(&self) -> Option<f64> {
         self.smoothed
     }
 
-    /// The least sample: RTT_min of eq. 9.
+    /// Least sample: RTT_min of eq. 9.
     pub fn least(&self) -> Option<f64> {
         self.smoothed.map(|_| self.least)
     }
 
-    /// Eq. 2, without the bounds that RFC 9260 puts on it.
+    /// RTO of eq. 2, without the bounds of RFC 9260.
     pub fn rto(&self) -> Option<f64> {
         self.smoothed.map(|s| s + 4.0 * self.variation)
     }
@@ -72,26 +72,26 @@ impl RoundTrip {
 /// Result of a round.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Round {
-    /// N: packets received in one round trip; the content of the virtual window on a path that carries only probes.
+    /// N: number of packets received in one round trip. On a path that carries only probes it is the virtual window.
     pub packets: f64,
-    /// L: their mean size.
+    /// L: mean size of the packets in bytes.
     pub packet_bytes: f64,
     /// RTT, above 0.
     pub rtt: f64,
-    /// Packets that eq. 3 adds without congestion, before eq. 4 halves them: two in congestion avoidance, as many as
-    /// were received in slow start, none where the virtual window has grown already.
+    /// Number of packets that eq. 3 adds without congestion, before eq. 4 halves it. It is two in congestion avoidance,
+    /// the number of received packets in slow start, and zero if the virtual window has already grown.
     pub growth: f64,
-    /// The loss rate reached the threshold, or nothing came for too long.
+    /// True if the loss rate reached the threshold, or nothing arrived for too long.
     pub congested: bool,
 }
 
 impl Round {
-    /// N·L/RTT.
+    /// Received rate: N·L/RTT.
     pub fn received(&self) -> f64 {
         self.packets * self.packet_bytes / self.rtt
     }
 
-    /// Eq. 4: the rate after this round, from the rate before it.
+    /// Eq. 4: computes the rate after this round from the rate before it.
     pub fn rate(&self, before: f64) -> f64 {
         let new = if self.congested {
             // L/(N·RTT): the increase by one packet of N.
@@ -103,7 +103,7 @@ impl Round {
     }
 }
 
-/// Υ_s of eq. 8, s = 1 the newest of κ rates.
+/// Υ_s of eq. 8: weight of the s-th of κ rates, where s = 1 is the newest.
 pub fn weight(s: usize, kappa: usize) -> f64 {
     let half = kappa as f64 / 2.0;
     if s as f64 <= half { 1.0 } else { 1.0 - (s as f64 - half) / (half + 1.0) }
@@ -113,7 +113,7 @@ pub fn weight(s: usize, kappa: usize) -> f64 {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Smoothed {
     kappa: usize,
-    /// Newest first.
+    /// Rates, newest first.
     rates: VecDeque<f64>,
 }
 
@@ -135,7 +135,7 @@ impl Smoothed {
         self.rates.clear();
     }
 
-    /// Rate_e of eq. 5, once there is a rate.
+    /// Rate_e of eq. 5; `None` before the first rate.
     pub fn value(&self) -> Option<f64> {
         let weighted = self.rates.iter().zip(1..).map(|(rate, s)| (weight(s, self.kappa), rate));
         let (sum, weights) = weighted.fold((0.0, 0.0), |(sum, all), (w, rate)| (sum + w * rate, all + w));
@@ -163,7 +163,7 @@ impl Most {
         self.now = self.now.max(value);
     }
 
-    /// The largest one.
+    /// Returns the largest value.
     pub fn get(&self) -> f64 {
         self.now.max(self.before)
     }

@@ -1,4 +1,4 @@
-//! One path as its receiver sees it: rounds, and the rate that follows from them.
+//! State of one path at its receiver: rounds, and the rate that follows from them.
 
 use strandcast_proto::time::{Duration, Instant};
 
@@ -7,33 +7,33 @@ use crate::estimate::tear::{Sequence, SequencePosition, Tear};
 
 /// Least time between two feedbacks.
 const MIN_PAUSE: Duration = Duration::from_millis(10);
-/// Time after which a feedback without effect is repeated while no round trip is known, seconds: RTO.Initial.
+/// Time after which a feedback without effect is repeated while no round-trip time is known, in seconds: RTO.Initial.
 const INITIAL_RTO: f64 = 1.0;
-/// Least share of the requested rate that must arrive; below it the application had no more data.
+/// Least share of the requested rate that must arrive. If less arrives, the application had no more data.
 const USED: f64 = 0.7;
 /// Share of the capacity measured by two probes that counts as the rate of a path.
 const OF_CAPACITY: f64 = 0.8;
 /// Largest rate of a path as a multiple of the last carried rate, and the time for which that rate counts.
 const OF_FORMER: (f64, Duration) = (1.5, Duration::from_secs(10));
-/// Factor of the last received rate up to which a path is asked for more.
+/// Greatest requested rate of a path, as a multiple of the greatest rate received lately.
 const OF_RECEIVED: f64 = 2.0;
-/// A spacing below this is the host's, not the path's, seconds.
+/// Spacing of packets in seconds below which the host and not the path causes it.
 const MIN_SPACING: f64 = 1e-6;
-/// No rate is lower, bytes per second.
+/// Least rate in bytes per second.
 const MIN_RATE: f64 = 1.0;
-/// No round trip is shorter, seconds.
+/// Least round-trip time in seconds.
 const MIN_RTT: f64 = 1e-6;
 
 /// Report to the sender: the rate, and the round that begins when the sender uses it.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Grant {
-    /// The round that begins with it.
+    /// Round that begins with the report.
     pub round: u32,
     /// Rate in bytes per second; `None`: unknown.
     pub rate: Option<f64>,
 }
 
-/// A grant that was given.
+/// Grant that was reported.
 #[derive(Copy, Clone, Debug)]
 struct Given {
     round: u32,
@@ -49,9 +49,9 @@ struct Counts {
     packets: u32,
     bytes: u64,
     missing: u32,
-    /// The delayed response timer ran out.
+    /// True if the delayed response timer expired.
     timed_out: bool,
-    /// The sender had nothing to send for a while.
+    /// True if the sender had no data to send for a while.
     quiet: bool,
 }
 
@@ -77,12 +77,12 @@ impl Spacing {
 #[derive(Clone, Debug)]
 pub struct PathRate {
     config: RateConfig,
-    /// The path carries the data.
+    /// True if the path carries the data.
     primary: bool,
     sequence: Sequence,
     tear: Tear,
     trip: RoundTrip,
-    /// rate of eq. 4.
+    /// Rate of eq. 4 in bytes per second.
     rate: Option<f64>,
     smoothed: Smoothed,
     most: Most,
@@ -91,7 +91,7 @@ pub struct PathRate {
     round: Option<u32>,
     began: Instant,
     counts: Counts,
-    /// Packets of the last round, and their mean size.
+    /// Number of packets in the last round, and their mean size in bytes.
     last_packets: u32,
     packet_bytes: f64,
     given: Option<Given>,
@@ -102,19 +102,19 @@ pub struct PathRate {
     spacing: Spacing,
     /// True if the sender reported that it has no data to send.
     quiet: bool,
-    /// The delayed response timer expired, and no packet has arrived since.
+    /// True if the delayed response timer expired and no packet has arrived since.
     silent: bool,
-    /// The path was left while it was silent, and no packet has arrived on it since.
+    /// True if data left the path because it was silent, and no packet has arrived on it since.
     lost: bool,
-    /// The number of the last packet, and the packet's time of arrival if it was a probe.
+    /// Number of the last packet; and its time of arrival, if it was a probe.
     probe: (u32, Option<Instant>),
     capacity: Option<f64>,
-    /// Rate of the path when it last carried the data, and when that was.
+    /// Rate at which the path last carried the data, and the time at which it stopped.
     former: Option<(f64, Instant)>,
 }
 
 impl PathRate {
-    /// A path on which nothing came yet.
+    /// Makes the state of a path on which nothing has arrived.
     pub fn new(config: RateConfig) -> Self {
         PathRate {
             config,
@@ -151,12 +151,12 @@ impl PathRate {
         self.smoothed.value()
     }
 
-    /// Round-trip times by rounds.
+    /// Round-trip times, measured by rounds.
     pub fn trip(&self) -> &RoundTrip {
         &self.trip
     }
 
-    /// State of the path among TEAR's seven.
+    /// State of TEAR on the path.
     pub fn tear(&self) -> &Tear {
         &self.tear
     }
@@ -176,18 +176,18 @@ impl PathRate {
         self.silent
     }
 
-    /// Returns whether data went elsewhere because of its silence, which lasts.
+    /// Returns whether data left the path because of its silence, which still lasts.
     pub fn is_lost(&self) -> bool {
         self.lost
     }
 
-    /// Marks the path as lost: data take other paths because nothing arrives by this one, until a packet arrives.
+    /// Marks the path as lost until a packet arrives: data take other paths because nothing arrives by this one.
     pub fn lose(&mut self) {
         self.lost = true;
     }
 
-    /// A packet with this round and number arrived; [`PathRate::arrived`] follows if it had data or padding. True
-    /// when it is the first of its round.
+    /// Records that a packet with this round and number arrived. [`PathRate::arrived`] follows if it had data or
+    /// padding. Returns true if it is the first packet of its round.
     pub fn label(&mut self, now: Instant, round: u32, number: u32) -> bool {
         let first = self.round.is_none_or(|r| round.wrapping_sub(r) as i32 > 0);
         // Packets missing before the first packet of a round were of the round before.
@@ -212,7 +212,7 @@ impl PathRate {
         first
     }
 
-    /// `bytes` came, padding or data.
+    /// Records that `bytes` of data or padding arrived.
     pub fn arrived(&mut self, now: Instant, bytes: u64, probe: bool) {
         self.counts.packets = self.counts.packets.saturating_add(1);
         self.counts.bytes = self.counts.bytes.saturating_add(bytes);
@@ -234,7 +234,7 @@ impl PathRate {
         }
     }
 
-    /// The first packet of a round: the one before it is over, and the way to the sender and back is measured.
+    /// Begins a round with its first packet. The previous round ends, and the round-trip time is measured.
     fn begin(&mut self, now: Instant, round: u32) {
         if let Some(given) = self.given.filter(|g| g.round == round && g.sample) {
             let sample = (now - given.at).as_secs_f64();
@@ -284,7 +284,7 @@ impl PathRate {
         }
     }
 
-    /// The rate after a round with data; `None`: as before.
+    /// Rate after a round with data; `None` if the rate does not change.
     fn carried(&self, round: &Round, missing: u32, quiet: bool) -> Option<f64> {
         let Some(before) = self.rate else {
             return (!quiet && !self.tear.slow_start()).then(|| round.received());
@@ -303,7 +303,7 @@ impl PathRate {
         }
     }
 
-    /// Returns the part of a rate that counts for a path without data.
+    /// Limits a rate of a path without data to the part that counts.
     fn trusted(&self, now: Instant, rate: f64) -> f64 {
         let capacity = self.capacity.map(|c| OF_CAPACITY * c);
         let recent = self.former.filter(|(_, at)| now - *at < OF_FORMER.1);
@@ -317,7 +317,7 @@ impl PathRate {
         self.smoothed.push(rate);
     }
 
-    /// Grant to send now, if it is due: once per round, and again when it had no effect.
+    /// Returns the grant to send now if one is due: once per round, and again if it had no effect.
     pub fn grant(&mut self, now: Instant) -> Option<Grant> {
         let round = self.round?.wrapping_add(1);
         let since = self.given.map(|g| (now - g.at).as_secs_f64());
@@ -336,23 +336,23 @@ impl PathRate {
         Some(Grant { round, rate })
     }
 
-    /// Time at which the silence becomes a timeout: the delayed response timer.
+    /// Time at which a silence becomes a timeout, by the delayed response timer.
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline.filter(|_| self.primary && !self.quiet && !self.silent)
     }
 
-    /// Time for which the silence after this packet may last.
+    /// Longest time for which silence may last after this packet.
     fn silence_limit(&self) -> Option<Duration> {
         let window = 2.0 * f64::from(self.last_packets) * self.spacing.mean + 4.0 * self.spacing.deviation;
         Some(seconds(window.max(self.trip.rtt()?)))
     }
 
-    /// Time from which on the path counts as dead if nothing arrives: two round trips.
+    /// Time at which the path counts as dead if nothing arrives: two round trips.
     pub fn dead_at(&self) -> Option<Instant> {
         Some(self.data_at? + seconds(2.0 * self.trip.rtt()?))
     }
 
-    /// Records that nothing arrived until [`PathRate::deadline`].
+    /// Records that nothing arrived before [`PathRate::deadline`].
     pub fn timed_out(&mut self) {
         self.tear.timed_out();
         (self.counts.timed_out, self.silent) = (true, true);
@@ -366,7 +366,7 @@ impl PathRate {
     }
 
     /// Records that the sender has no data to send: silence then shows nothing, and the received rate is not the path's
-    /// capacity. Probes come all the same, on a path that carries no data.
+    /// capacity. Probes still arrive on a path that carries no data.
     pub fn quiet(&mut self) {
         (self.quiet, self.counts.quiet) = (self.primary, self.primary);
         self.spoil();
@@ -378,7 +378,7 @@ impl PathRate {
         }
     }
 
-    /// Records that the path carries the data from now on, at `rate` if the order to the sender contained one.
+    /// Records that the path carries the data from now on. Its rate is `rate` if the order to the sender contained one.
     pub fn take_over(&mut self, rate: Option<f64>) {
         self.primary = true;
         (self.quiet, self.silent) = (false, false);
@@ -416,7 +416,7 @@ impl PathRate {
     }
 }
 
-/// `s` seconds; the longest duration for an invalid number.
+/// Duration of `s` seconds; the longest duration if `s` is invalid.
 fn seconds(s: f64) -> Duration {
     Duration::try_from_secs_f64(s).unwrap_or(Duration::MAX)
 }

@@ -4,15 +4,15 @@ use strandcast_proto::time::Instant;
 
 use super::{ANSWERS, APART, DEATHS, PROBATION, PROBATION_MOST, STABLE, Verdict};
 
-/// Number of deaths of a path, and its return.
+/// Number of deaths of a path, and progress of its return.
 #[derive(Debug)]
 pub(super) struct Deaths {
     count: u32,
-    /// Time of the last change of the count, or since which the path is dead.
+    /// Time of the last change of the count, or time since which the path has been in probation.
     since: Instant,
-    /// Answers of a path that is yet to return: number, times of the first and of the last.
+    /// Answers of a path that has not yet returned: their number, and the times of the first and the last.
     answers: Option<(u32, Instant, Instant)>,
-    /// True if the path is yet to return.
+    /// True if the path has not yet returned.
     probation: bool,
 }
 

@@ -1,7 +1,7 @@
-//! Data in flight on a silent path that a link may still hold. A link that stood still delivers all of these data when
-//! it continues, before data that are sent then, although the sender has declared them lost and has sent them by other
-//! paths. So they count as queued until they arrive, or until a packet arrives that left after them. If the link lost
-//! them, this shows at once: the first arrival is then the answer to a heartbeat, which left later.
+//! Data in flight on a silent path that a link may still hold. A link that stalled delivers all of these data when it
+//! continues, before any newer data, although the sender has declared them lost and has sent them by other paths. They
+//! therefore count as queued until they arrive, or until a packet arrives that left after them. If the link lost them,
+//! the first arrival shows this: it is then the answer to a heartbeat, which left later.
 
 use strandcast_proto::policy::{Estimate, PathArrivals, PathView};
 use strandcast_proto::time::Instant;
@@ -9,7 +9,7 @@ use strandcast_proto::time::Instant;
 /// Name of the extra estimate of these data, in bytes.
 const HELD: &str = "held by the link";
 
-/// Bytes that `path` may hold of a flight that was given up: 0 where no part of the scheme judges.
+/// Bytes of a flight given up that `path` may still hold; 0 if no part of the scheme detects silence.
 pub fn held(path: &PathView) -> f64 {
     path.est.extra(HELD).unwrap_or(0.0)
 }
@@ -23,7 +23,7 @@ pub(crate) fn set_held(out: &mut Estimate, bytes: u64) {
     }
 }
 
-/// The last flight that was given up.
+/// The last flight of data that was declared lost.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     bytes: u64,
@@ -34,12 +34,12 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Bytes that may still come.
+    /// Bytes that may still arrive.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// `bytes` were given up; since `suspected` nothing new has left.
+    /// Records that `bytes` were declared lost. Nothing new has left since `suspected`.
     pub fn lost(&mut self, suspected: Instant, bytes: u64) {
         if self.since != suspected {
             (self.bytes, self.since) = (0, suspected);
@@ -55,7 +55,7 @@ impl Held {
         }
     }
 
-    /// Something that left at `sent` came through.
+    /// Records that a packet that left at `sent` came through.
     pub fn through(&mut self, sent: Instant) {
         if sent >= self.since {
             self.bytes = 0;

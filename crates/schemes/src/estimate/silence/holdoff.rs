@@ -5,10 +5,10 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::{MAX_HOLDOFF, MIN_HOLDOFF, STEP, STEP_TIME};
 
-/// J.
+/// J, by its excess over the least value.
 #[derive(Debug)]
 pub(super) struct Holdoff {
-    /// Beyond the least.
+    /// Excess over the least J.
     extra: Duration,
     /// Time of the last change of J.
     since: Instant,

@@ -9,7 +9,7 @@ use super::{ELSEWHERE, NAMED};
 pub(super) struct ReturnPath {
     /// Time since which the return path has been named.
     named: Option<Instant>,
-    /// Time of the last report by this path, and its delay in microseconds by both clocks.
+    /// Time of the last report by this path, and delay of that report in microseconds by both clocks.
     last_report: Option<(Instant, i64)>,
     /// Number of reports by other paths since then.
     elsewhere: u32,

@@ -7,7 +7,7 @@ use super::SAMPLES;
 pub(super) struct Usual {
     samples: [i64; SAMPLES],
     taken: usize,
-    /// The samples that count, in their order by size.
+    /// Samples that count, in ascending order.
     sorted: [i64; SAMPLES],
 }
 

@@ -1,19 +1,19 @@
-//! The choice of the better path, and the rate to begin with there (PST-rev, section 2.2). Rates in bytes per second,
-//! times in seconds.
+//! Choice of the better path, and initial rate on it (PST-rev, section 2.2). Rates are in bytes per second, times in
+//! seconds.
 
 use strandcast_proto::policy::PathId;
 use strandcast_proto::time::{Duration, Instant};
 
 use crate::estimate::PathRate;
 
-/// Rounds in a row that a lead must last, with hysteresis.
+/// Number of consecutive rounds for which a lead must last, with hysteresis.
 const ROUNDS: u8 = 3;
 /// Least time between two switches, with hysteresis.
 const PAUSE: Duration = Duration::from_secs(2);
 /// Least pause between switches in round-trip times.
 const PAUSE_TRIPS: f64 = 10.0;
 
-/// State of a path in the comparison.
+/// Properties of a path that are compared.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Standing {
     /// Rate_e.
@@ -27,14 +27,14 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// State of a path that has a rate.
+    /// Properties of a path that has a rate; `None` for other paths.
     pub(super) fn of(path: &PathRate) -> Option<Self> {
         let (trip, packet_bytes) = (path.trip(), path.packet_bytes());
         Some(Standing { rate: path.rate()?, rtt: trip.rtt()?, least_rtt: trip.least()?, packet_bytes })
     }
 }
 
-/// Rate_new: the rate on path `ap` after the switch from `cp` (eqs 9, 11, 12, and bounds).
+/// Rate_new: rate on path `ap` after the switch from path `cp` (eqs 9, 11, 12, and bounds).
 pub fn new_rate(cp: &Standing, ap: &Standing) -> f64 {
     let difference = cp.rtt - ap.rtt;
     let sign = if difference > 0.0 {
@@ -59,13 +59,14 @@ pub struct Trigger {
 }
 
 impl Trigger {
-    /// A lead must be larger than this share of the current path's rate; 0: any lead, at once.
+    /// Makes a trigger. A lead must be larger than the share `hysteresis` of the current path's rate; 0: any lead
+    /// suffices, at once.
     pub fn new(hysteresis: f64) -> Self {
         Trigger { hysteresis, ..Trigger::default() }
     }
 
-    /// Returns whether to switch to `ap`, the best of the other paths (Algorithm 1, line 4). Called once per round of
-    /// the current path `cp`.
+    /// Returns whether to switch to `ap`, the best of the other paths (Algorithm 1, line 4). It is called once per
+    /// round of the current path `cp`.
     pub fn fires(&mut self, now: Instant, cp: &Standing, (path, ap): (PathId, &Standing)) -> bool {
         if ap.rate <= cp.rate * (1.0 + self.hysteresis) {
             self.rounds = 0;
@@ -78,7 +79,7 @@ impl Trigger {
         self.hysteresis == 0.0 || (self.rounds >= ROUNDS && !recent)
     }
 
-    /// A switch was decided.
+    /// Records that a switch was decided.
     pub fn switched(&mut self, now: Instant) {
         (self.last, self.rounds, self.leader) = (Some(now), 0, None);
     }

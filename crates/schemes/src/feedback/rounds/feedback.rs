@@ -26,7 +26,7 @@ impl FeedbackPart for RoundsConfig {
     }
 }
 
-/// Rounds, the receiver's rates and its choice of path. Acknowledgement is RFC 9260's.
+/// Rounds, the receiver's rates and its choice of path. Acknowledgement follows RFC 9260.
 #[derive(Debug)]
 pub struct Rounds {
     sender: Sender,
@@ -34,7 +34,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Both halves of one association.
+    /// Makes both halves for one association.
     pub fn new(config: RoundsConfig) -> Self {
         Rounds { sender: Sender::new(config.train), receiver: Receiver::new(config) }
     }

@@ -1,8 +1,9 @@
-//! Rounds between a sender and its receiver, and what follows from them (Y. Cao et al., "Receiver-assisted
-//! cellular/wifi handover management for efficient multipath multimedia delivery in heterogeneous wireless networks").
+//! Rounds between a sender and its receiver, and the rates and switches that follow from them (Y. Cao et al.,
+//! "Receiver-assisted cellular/wifi handover management for efficient multipath multimedia delivery in heterogeneous
+//! wireless networks").
 //!
 //! The receiver finds the rate of each path (`estimate::PathRate`), reports it to the sender, and names the path to
-//! use. One object has the sender's and the receiver's half, because an association does both.
+//! use. One object contains the sender's and the receiver's half, because an association both sends and receives.
 //!
 //! | paper | here |
 //! |---|---|
@@ -14,25 +15,24 @@
 //! | Algorithm 1, lines 1-9: choose the path | `receiver`, [`Trigger`] |
 //! | Algorithm 1, line 12: go there | `schedule::ReceiverChoice`, `congestion::ReceiverPaced` |
 //!
-//! `ASSUMED`, where the paper says nothing:
-//! - rates, round ids and switches travel in REPORT items, not in a longer SACK: strict parsers refuse bytes after it.
-//!   A
-//!   rate names the round that begins with it, so that a repeated one is known;
-//! - packets have numbers on their path: TSNs do not tell which path lost what;
-//! - on paths without data the sender sends pairs of HEARTBEATs padded to the MTU, one pair a round and not more often
-//!   than every 100 ms (key `train`), while data flow and for two seconds more; a pair that began no round is followed by
-//!   another one after a second;
-//! - eq. 9 can exceed the rate of the new path or be negative: its result is limited to at least half the old path's
-//!   rate, or one packet a round trip, and at most the new path's rate;
-//! - there is no hysteresis (the paper has none); `hysteresis=0.15` asks for a lead of 15 % in three rounds in a row
-//!   and two seconds since the last switch;
-//! - a path on which nothing came for two round trips, and whose timer ran out, is left for any other one that answers;
-//! - such a path is not chosen until something has arrived by it again; nor is a path by which nothing has arrived
-//!   for a second or four round trips;
-//! - an order without effect for five round trips, or 300 ms, is taken back by a newer one that names the path it left,
-//!   if a packet arrived on that path since: the order or the new path is lost;
-//! - the sender reports when it has nothing to send or the peer's buffer has no room, after half a round trip of that
-//!   state: silence would look like a failure.
+//! `ASSUMED`, because the paper does not say it:
+//! - rates, round ids and switches travel in REPORT items, not in a longer SACK: strict parsers refuse additional bytes
+//!   after a SACK. A rate names the round that begins with it, so that the sender recognises a repeated rate;
+//! - packets have numbers on their path, because TSNs do not show which path lost which packet;
+//! - on paths without data the sender sends pairs of HEARTBEATs padded to the MTU. It sends one pair per round, at most
+//!   every 100 ms (key `train`), while data flow and for two more seconds. If a pair began no round, another pair
+//!   follows after a second;
+//! - eq. 9 can exceed the rate of the new path or be negative: its result is at least half of the old path's rate, or
+//!   one packet per round trip, and at most the new path's rate;
+//! - there is no hysteresis (the paper has none); `hysteresis=0.15` requires a lead of 15 % in three consecutive
+//!   rounds, and two seconds since the last switch;
+//! - if nothing arrived on a path for two round trips and its timer expired, data move to any other path that answers;
+//! - such a path is not chosen until a packet has arrived on it again. A path on which nothing has arrived for a second
+//!   or four round trips is not chosen either;
+//! - if an order has no effect for five round trips, or 300 ms, the order or the new path is lost. A newer order then
+//!   names the former path, if a packet has arrived on that path since;
+//! - if the sender has no data to send, or the peer's buffer has no room, for half a round trip, the sender reports
+//!   this. Otherwise its silence would look like a failure.
 
 mod choice;
 mod config;

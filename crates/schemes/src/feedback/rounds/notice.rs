@@ -15,16 +15,16 @@ const RATE: u16 = 0x111;
 const SWITCH: u16 = 0x112;
 const QUIET: u16 = 0x113;
 
-/// Bytes of a label on the wire: REPORT chunk header, item header, round and number.
+/// Length of a label on the wire in bytes: REPORT chunk header, item header, round and number.
 pub const LABEL_LEN: usize = 4 + 8 + 8;
-/// Bytes of round and number.
+/// Length of round and number in bytes.
 const LABEL_PAYLOAD: usize = 8;
-/// Size in bytes of the blocks from which payloads are cut, so that a payload is not an allocation of its own.
+/// Size in bytes of the blocks from which payloads are cut, so that each payload needs no allocation of its own.
 pub(super) const BLOCK: usize = 4096;
-/// Labels written at once: packets of one path and round follow each other.
+/// Number of labels that are written at once. Packets of the same path and round follow each other.
 const AHEAD: u32 = 16;
 
-/// One thing said.
+/// Content of a REPORT item between the two halves.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Notice {
     /// Round of this packet, and its number on its path.
@@ -34,21 +34,21 @@ pub enum Notice {
         /// Counted from 0 on each path.
         number: u32,
     },
-    /// The rate at which the subject should be used.
+    /// Rate at which the subject's path should be used.
     Rate {
         /// Rate in bytes per second; `None`: unknown.
         rate: Option<u64>,
         /// The round that begins when the rate is used.
         round: u32,
     },
-    /// Send data on the subject.
+    /// Order to send data on the subject's path.
     Switch {
         /// Rate in bytes per second.
         rate: Option<u64>,
-        /// Rises with each switch.
+        /// Serial number, which rises with each switch.
         serial: u32,
     },
-    /// There is nothing to send on the subject.
+    /// The sender has no data for the subject's path.
     Quiet,
 }
 
@@ -71,8 +71,8 @@ impl Notice {
         self.report_from(subject, &mut BytesMut::new())
     }
 
-    /// Report of this notice, with its payload cut from `block`, which allocates nothing once earlier payloads are
-    /// written.
+    /// Encodes the notice as a report whose payload is cut from `block`. This allocates nothing once earlier payloads
+    /// have been written.
     pub fn report_from(self, subject: Option<PathId>, block: &mut BytesMut) -> Report {
         let (kind, reliable) = match self {
             Notice::Label { round, number } => {
@@ -97,11 +97,11 @@ impl Notice {
     }
 }
 
-/// Makes labels without an allocation each.
+/// Encoder of labels that does not allocate memory for each label.
 #[derive(Debug, Default)]
 pub(super) struct Printer {
     block: BytesMut,
-    /// Labels of the round and of the numbers that follow.
+    /// Encoded labels of the round, for the next numbers.
     ready: Bytes,
     round: u32,
     number: u32,
@@ -130,14 +130,14 @@ impl Printer {
     }
 }
 
-/// Switches in the order of the decisions: reports may overtake each other.
+/// Order of switches. Reports may overtake each other, so an older switch is detected by its serial.
 #[derive(Copy, Clone, Default, Debug)]
 pub struct Order {
     last: Option<u32>,
 }
 
 impl Order {
-    /// Returns whether the switch with this serial is newer than all before it.
+    /// Returns whether the switch with this serial is newer than all previous ones.
     pub fn follows(&mut self, serial: u32) -> bool {
         let newer = self.last.is_none_or(|last| serial.wrapping_sub(last) as i32 > 0);
         if newer {
@@ -147,7 +147,7 @@ impl Order {
     }
 }
 
-/// Bytes per second for the wire: at least 1, because 0 means that there is no rate.
+/// Rate in bytes per second for the wire: at least 1, because 0 means that there is no rate.
 pub(super) fn whole(rate: f64) -> u64 {
     (rate as u64).max(1)
 }

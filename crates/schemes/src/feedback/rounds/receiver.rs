@@ -1,4 +1,4 @@
-//! The receiving half: a rate for each path, and the order to switch.
+//! Receiving half: it computes a rate for each path, and orders switches.
 
 use bytes::BytesMut;
 use smallvec::SmallVec;
@@ -12,36 +12,36 @@ use super::notice::{BLOCK, Notice, whole};
 use super::timeout::earlier;
 use crate::estimate::PathRate;
 
-/// Time without arrivals, absolute and in round trips, after which a path is not chosen.
+/// Times without arrivals after which a path is not chosen: an absolute time, and a number of round trips.
 const FRESH: (Duration, f64) = (Duration::from_secs(1), 4.0);
-/// Time without effect, absolute and in round trips, after which an order is taken back.
+/// Times without effect after which an order is taken back: an absolute time, and a number of round trips.
 const ORDER_TIMEOUT: (Duration, f64) = (Duration::from_millis(300), 5.0);
-/// Reports waiting at once.
+/// Greatest number of reports that wait.
 const OUTBOX: usize = 8;
 
-/// A path was ordered, and its data did not come yet.
+/// Order for a path on which no data have arrived yet.
 #[derive(Copy, Clone, Debug)]
 struct Ordered {
     path: PathId,
-    /// Rate_new, bytes per second; `None`: the path's own rate.
+    /// Rate_new in bytes per second; `None` for the path's own rate.
     rate: Option<f64>,
     at: Instant,
     until: Instant,
 }
 
-/// Arrivals, path by path.
+/// Receiver of arrivals, path by path.
 #[derive(Debug)]
 pub(super) struct Receiver {
     config: RoundsConfig,
     /// Rates by path slot.
     paths: Vec<Option<Box<PathRate>>>,
-    /// d_cp: path of the newest data.
+    /// d_cp: path on which the newest data arrived.
     current: Option<PathId>,
     newest: Option<Tsn>,
     trigger: Trigger,
     ordered: Option<Ordered>,
     serial: u32,
-    /// The current path is silent: when it counts as dead.
+    /// Time at which the current path counts as dead; set while it is silent.
     dead_at: Option<Instant>,
     outbox: SmallVec<[Report; 2]>,
     /// Block from which payloads are cut.
@@ -82,7 +82,7 @@ impl Receiver {
         self.paths[path.index()].get_or_insert_with(|| Box::new(PathRate::new(config)))
     }
 
-    /// Removes a closed path: its slot will belong to another one.
+    /// Removes a closed path, because another path may take its slot.
     pub fn forget(&mut self, path: PathId) {
         if let Some(slot) = self.paths.get_mut(path.index()) {
             *slot = None;
@@ -102,7 +102,7 @@ impl Receiver {
         }
     }
 
-    /// A packet arrived.
+    /// Records that a packet arrived.
     pub fn arrived(&mut self, view: &View<'_>, rx: &RxInfo) {
         if let Some((_, highest)) = rx.tsns
             && self.newest.is_none_or(|t| highest.is_after(t))
@@ -119,7 +119,7 @@ impl Receiver {
         }
     }
 
-    /// The sender uses another path.
+    /// Records that the sender uses another path.
     fn follow(&mut self, now: Instant, path: PathId) {
         if let Some(old) = self.current.replace(path) {
             self.path(old).step_down(now);
@@ -128,7 +128,8 @@ impl Receiver {
         self.path(path).take_over(rate);
     }
 
-    /// The sender has nothing to send. A report about the path that was ordered shows that the sender uses that path.
+    /// Records that the sender has no data to send. A report about the path that was ordered shows that the sender uses
+    /// that path.
     pub fn quiet(&mut self, now: Instant, path: PathId) {
         if self.ordered.is_some_and(|o| o.path == path) && self.current != Some(path) {
             self.follow(now, path);
@@ -140,7 +141,7 @@ impl Receiver {
         }
     }
 
-    /// Algorithm 1, once per round: whether another path is better than the current one.
+    /// Algorithm 1, once per round: decides whether another path is better than the current one.
     fn compare(&mut self, view: &View<'_>) {
         let Some(current) = self.current.filter(|_| self.ordered.is_none()) else { return };
         let Some(cp) = self.get(current) else { return };
@@ -154,8 +155,8 @@ impl Receiver {
         }
     }
 
-    /// Eq. 10: the active path with the highest rate except `current`. A path that was left because it was silent
-    /// does not count, because the sender may not have detected the silence yet.
+    /// Eq. 10: the active path with the highest rate except `current`. A path that data left because it was silent does
+    /// not count, because the sender may not have detected the silence yet.
     fn best(&self, view: &View<'_>, current: PathId) -> Option<(PathId, Standing)> {
         let fresh = |p: &PathRate| {
             if p.is_lost() {
@@ -179,7 +180,7 @@ impl Receiver {
         self.command(view, ap.0, Some(new_rate(cp.1, ap.1)));
     }
 
-    /// Orders the sender to a path. Each order has a new serial, so that it replaces all earlier orders.
+    /// Orders the sender to use `path`. Each order has a new serial, so that it replaces all earlier orders.
     fn command(&mut self, view: &View<'_>, path: PathId, rate: Option<f64>) {
         let rtt = self.get(path).and_then(|p| p.trip().rtt()).unwrap_or(0.0);
         let timeout = ORDER_TIMEOUT.0.as_secs_f64().max(ORDER_TIMEOUT.1 * rtt);
@@ -192,9 +193,9 @@ impl Receiver {
         self.say(Report { via, ..report });
     }
 
-    /// Handles an ordered switch after which no data arrived on the new path. The order may be lost, or the path that
-    /// it names. If the sender follows the order later, or its packets do not arrive on the new path, an order calls it
-    /// back to the former path, if that path delivers.
+    /// Handles an ordered switch after which no data arrived on the new path. Either the order or the new path may be
+    /// lost. If the former path delivers, a new order names it. This covers a sender that follows the first order late,
+    /// and packets that do not arrive on the new path.
     fn take_back(&mut self, view: &View<'_>, order: Ordered) {
         let since = |p: Option<&PathRate>| p.and_then(PathRate::last_received).is_some_and(|t| t > order.at);
         if !since(self.get(order.path)) {
@@ -210,7 +211,8 @@ impl Receiver {
         }
     }
 
-    /// The reverse path with the lowest round-trip time; a silent one only if all are.
+    /// Returns the reverse path with the lowest round-trip time. A silent path is returned only if all paths are
+    /// silent.
     fn fastest_back(&self, view: &View<'_>, not: Option<PathId>) -> Option<PathId> {
         let rank = |p: PathId| {
             let path = self.get(p);
@@ -245,7 +247,7 @@ impl Receiver {
         ]);
     }
 
-    /// Reports that travel on their own.
+    /// Moves the reports that travel in a packet of their own to `out`.
     pub fn take_reports(&mut self, out: &mut Vec<Report>) {
         // Asked with every packet: draining what is empty costs more than looking.
         if !self.outbox.is_empty() {
@@ -259,7 +261,7 @@ impl Receiver {
         earlier(silence, self.ordered.map(|o| o.until))
     }
 
-    /// The delayed response timer, and the end of an order that had no effect.
+    /// Handles expired timers: the delayed response timer, and the limit for an order that had no effect.
     pub fn tick(&mut self, view: &View<'_>) {
         if let Some(order) = self.ordered.take_if(|o| o.until <= view.now) {
             self.take_back(view, order);

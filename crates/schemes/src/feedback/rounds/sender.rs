@@ -1,4 +1,4 @@
-//! The sending half: labels on packets, probes on the paths without data, and a notice when there is nothing to send.
+//! Sending half: it labels packets, probes paths without data, and reports that there are no data to send.
 
 use smallvec::SmallVec;
 use strandcast_proto::policy::{PathId, PathSet, PathState, Probe, Report, View};
@@ -7,21 +7,22 @@ use strandcast_proto::time::{Duration, Instant};
 use super::notice::{Notice, Printer};
 use super::timeout::earlier;
 
-/// A train that had no effect is followed by another one after this time.
+/// Time after which another train follows a train that had no effect.
 const UNANSWERED: Duration = Duration::from_secs(1);
 /// Time for which trains continue after the last data.
 const AFTERWARDS: Duration = Duration::from_secs(2);
-/// Probes of a train: their spacing shows the path's capacity.
+/// Number of probes of a train. Their spacing shows the path's capacity.
 const TRAIN: u8 = 2;
-/// Assumed silence while no round trip is known; otherwise it is half a round trip, at least a millisecond.
+/// Time without sending that is reported as silence while no round-trip time is known; and the least such time, which
+/// is otherwise half a round trip.
 const SILENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(1));
 
-/// Time of sending without rates after which no rates are expected.
+/// Time of sending without received rates after which none are expected.
 const NO_RATES: Duration = Duration::from_secs(3);
-/// Packets that may be in flight while the peer's full buffer holds the sender up: the one that it waits for.
+/// Greatest number of packets in flight while the peer's full buffer stops the sender.
 const FEW: u64 = 2;
 
-/// One path's counters.
+/// Counters of one path.
 #[derive(Copy, Clone, Default, Debug)]
 struct Line {
     round: u32,
@@ -38,15 +39,15 @@ pub(super) struct Sender {
     lines: SmallVec<[Line; 4]>,
     /// Paths on which a train is due.
     due: PathSet,
-    /// The path new data take.
+    /// Path that new data take.
     current: Option<PathId>,
     first_sent: Option<Instant>,
     last_sent: Option<Instant>,
-    /// True once the peer named a round: it also keeps them.
+    /// True once the peer has named a round, which shows that it uses rounds as well.
     granted: bool,
-    /// Time at which the silence is to be explained.
+    /// Time at which the silence is to be reported.
     silence: Option<Instant>,
-    /// Path without data to send, until this was reported.
+    /// Path without data to send, until this is reported.
     quiet: Option<PathId>,
     printer: Printer,
     trains: u64,
@@ -76,7 +77,7 @@ impl Sender {
         &mut self.lines[path.index()]
     }
 
-    /// The next packet's label.
+    /// Returns the label of the next packet on `path`.
     pub fn label(&mut self, path: PathId) -> Report {
         let line = self.line(path);
         let (round, number) = (line.round, line.number);
@@ -88,7 +89,7 @@ impl Sender {
         self.last_sent.is_some_and(|t| now - t < AFTERWARDS)
     }
 
-    /// Data left.
+    /// Records that data left on `path`.
     pub fn sent(&mut self, view: &View<'_>, path: PathId) {
         if !view.peer_reports {
             return;
@@ -107,7 +108,7 @@ impl Sender {
         self.silence = Some(view.now + silence(view, path));
     }
 
-    /// The receiver has a rate for `path`; a newer round begins with it.
+    /// Records that the receiver has a rate for `path`. A newer round begins with this rate.
     pub fn granted(&mut self, view: &View<'_>, path: PathId, round: u32) {
         self.granted = true;
         let pause = self.pause;
@@ -120,13 +121,13 @@ impl Sender {
         }
     }
 
-    /// Returns whether data have left for a while, and no rate ever came.
+    /// Returns whether data have been sent for a while without any rate from the peer.
     pub fn is_ignored(&self) -> bool {
         let lasted = self.first_sent.zip(self.last_sent).map(|(first, last)| last - first);
         !self.granted && lasted.is_some_and(|t| t >= NO_RATES)
     }
 
-    /// A path's state changed.
+    /// Takes the new state of a path.
     pub fn changed(&mut self, view: &View<'_>, path: PathId) {
         match view.paths.get(path.index()).map(|p| p.state) {
             Some(PathState::Active) if self.flows(view.now) => self.line(path).train = Some(view.now),
@@ -176,7 +177,7 @@ impl Sender {
         }
     }
 
-    /// The next train that is due.
+    /// Returns the next train that is due.
     pub fn probe(&mut self, view: &View<'_>) -> Option<Probe> {
         // Asked with every packet: looking through the set costs more than knowing that it is empty.
         while !self.due.is_empty() {
@@ -194,7 +195,7 @@ impl Sender {
         out.push(("probe_trains", self.trains));
     }
 
-    /// Reports that travel on their own.
+    /// Moves the reports that travel in a packet of their own to `out`.
     pub fn take_reports(&mut self, out: &mut Vec<Report>) {
         if let Some(path) = self.quiet.take() {
             out.push(Notice::Quiet.report(Some(path)));
@@ -202,7 +203,7 @@ impl Sender {
     }
 }
 
-/// Time without sending after which a silence has to be explained.
+/// Returns the time without sending after which a silence is reported.
 fn silence(view: &View<'_>, path: PathId) -> Duration {
     let srtt = view.paths.get(path.index()).and_then(|p| p.srtt);
     srtt.map_or(SILENCE.0, |s| s / 2).max(SILENCE.1)

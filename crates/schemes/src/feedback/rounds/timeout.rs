@@ -1,8 +1,8 @@
-//! Timeouts of both halves, asked for with every packet.
+//! Timeouts of both halves, which are computed for every packet.
 
 use strandcast_proto::time::Instant;
 
-/// The earlier of two: comparing takes a fraction of what a chain of iterators does.
+/// Returns the earlier of two times. A comparison takes a fraction of the time of a chain of iterators.
 #[inline]
 pub(super) fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
     match (a, b) {

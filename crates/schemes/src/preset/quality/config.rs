@@ -1,4 +1,4 @@
-//! The keys that the family shares.
+//! Keys that all schemes of the family have.
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::config::TransportConfig;
@@ -10,7 +10,7 @@ use crate::preset::transport::TransportKeys;
 use crate::schedule::Allocation;
 
 words! {
-    /// Conditions under which a path is suspended although the transport has it as active.
+    /// Conditions under which a path is suspended although it is active for the transport.
     pub(in crate::preset) enum Inactive {
         /// Three timeouts in a row that follow each other within srtt + 4 rttvar.
         Timeouts = "timeouts",
@@ -22,7 +22,7 @@ words! {
 }
 
 keys! {
-    /// The shared keys.
+    /// Keys that all schemes of the family have.
     #[derive(Copy)]
     pub(in crate::preset) struct QualityKeys {
         /// least threshold that a loss leaves (eqs 14 to 16)
@@ -52,7 +52,7 @@ impl QualityKeys {
     }
 }
 
-/// Values that follow from the shared keys.
+/// Values computed from the shared keys.
 #[derive(Copy, Clone, Debug)]
 pub(in crate::preset) struct Config {
     pub windows: WindowConfig,
@@ -61,7 +61,7 @@ pub(in crate::preset) struct Config {
     pub allocation: Allocation,
     pub dac: bool,
     pub rtx_again: bool,
-    /// True if a path that timed out and delivered nothing since gets nothing of Reward.
+    /// True if Reward gives nothing to a path that timed out and has delivered nothing since.
     pub exempt: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Distribution: periods, PathList, and which path takes the next packet.
+//! Distribution: periods, PathList, and the choice of the path for the next packet.
 
 use smallvec::SmallVec;
 use strandcast_proto::policy::{Assignment, Backlog, PathId, PathSet, PathView, View};
@@ -7,11 +7,11 @@ use super::driver::QualityAware;
 use super::model::QualityModel;
 use crate::schedule::{Allocation, Offer, most, weight};
 
-/// Packets that Algorithm 4 as printed sends when it has stalled and nothing is in flight.
+/// Number of packets that Algorithm 4 as printed sends when it has stalled and nothing is in flight.
 const STALLED: u32 = 4;
 
 impl<J: QualityModel> QualityAware<J> {
-    /// The path for the next packets.
+    /// Returns the path for the next packets.
     pub(super) fn distribute(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
         if self.distribution.is_over(view.now) {
             self.begin_period(view);
@@ -39,8 +39,8 @@ impl<J: QualityModel> QualityAware<J> {
         self.without_credit(view, active, 1)
     }
 
-    /// Window room of a path that takes part, by its own window now: Algorithm 3 may have been faster than the
-    /// view.
+    /// Room in the window of a path that takes part. It uses the current window of this scheme, because Algorithm 3 may
+    /// have changed it after the view was made.
     fn room(&self, path: &PathView) -> u64 {
         let own = self.lane(path.id).map_or(0, |l| l.window.cwnd().max(path.mtu));
         path.room().min(own.saturating_sub(path.in_flight))
@@ -54,7 +54,7 @@ impl<J: QualityModel> QualityAware<J> {
         active.iter().any(|p| !self.is_banned(p) && self.room(&view[p]) > 0)
     }
 
-    /// The first path of PathList that has credit and room.
+    /// Returns the first path of PathList that has credit and room.
     fn by_credit(&self, view: &View<'_>, active: PathSet, backlog: &Backlog) -> Option<Assignment> {
         let len = backlog.next_len.max(1);
         self.distribution.list().iter().find_map(|entry| {
@@ -69,7 +69,8 @@ impl<J: QualityModel> QualityAware<J> {
         })
     }
 
-    /// Credits are used up and the next period must wait: the first path of PathList that has room, else any.
+    /// Returns the path for packets without credit, when credits are used up and the next period must wait: the first
+    /// path of PathList that has room, otherwise any path with room.
     fn without_credit(&mut self, view: &View<'_>, active: PathSet, packets: u32) -> Option<Assignment> {
         let open = |p: &PathId| active.contains(*p) && !self.is_banned(*p) && self.room(&view[*p]) > 0;
         let listed = self.distribution.list().iter().map(|e| e.path).find(open);
@@ -78,7 +79,8 @@ impl<J: QualityModel> QualityAware<J> {
         Some(Assignment::on(path, packets))
     }
 
-    /// No active path that is not banned has room: hold, unless nothing is in flight and nothing would ever happen.
+    /// Holds data if no active path without a ban has room. If nothing is in flight, one packet is sent all the same,
+    /// because otherwise no event would follow.
     fn unless_mute(&mut self, view: &View<'_>, active: PathSet) -> Option<Assignment> {
         let mute = view.in_flight == 0;
         let path = active.iter().find(|p| mute && view[*p].has_room())?;
@@ -86,7 +88,7 @@ impl<J: QualityModel> QualityAware<J> {
         Some(Assignment::on(path, 1))
     }
 
-    /// If all active paths are banned, the fastest one is allowed again.
+    /// If all active paths are banned, ends the ban of the fastest one.
     fn lift_last_ban(&mut self, view: &View<'_>, active: PathSet) {
         if self.spare_fastest(active) {
             self.distribution.end();
@@ -94,7 +96,7 @@ impl<J: QualityModel> QualityAware<J> {
         }
     }
 
-    /// Returns whether all active paths were banned; the fastest one is then allowed again.
+    /// If all active paths are banned, ends the ban of the fastest one. Returns whether it did so.
     fn spare_fastest(&mut self, active: PathSet) -> bool {
         if active.iter().any(|p| !self.is_banned(p)) {
             return false;
@@ -107,7 +109,7 @@ impl<J: QualityModel> QualityAware<J> {
         true
     }
 
-    /// Begins a distribution period: bans end, and paths that fail Penalize get no data in it.
+    /// Begins a distribution period: earlier bans end, and paths that Penalize takes get no data in the period.
     fn begin_period(&mut self, view: &View<'_>) {
         for lane in self.lanes.iter_mut().flatten() {
             lane.banned = false;
@@ -150,7 +152,7 @@ impl<J: QualityModel> QualityAware<J> {
         self.counters.periods += 1;
     }
 
-    /// Eq. 9's w: 1 without a friendliness window.
+    /// w of eq. 9; 1 without a friendliness window.
     fn weight(&self, path: PathId) -> f64 {
         match (&self.friendliness, self.lane(path)) {
             (Some(f), Some(lane)) => weight(lane.window.cwnd(), f.window(), lane.counted, self.beta),

@@ -19,7 +19,7 @@ use crate::feedback::{DelayedAck, FrameErrors};
 use crate::recovery::{Rtx, SfrConfig, SplitFastRetransmit};
 use crate::schedule::{Allocation, Distribution};
 
-/// Bytes that one SACK may count for: nothing real is more, and sums stay far from their bounds.
+/// Greatest number of bytes that one SACK may count for. Real numbers are smaller, and sums stay far from overflow.
 const MOST_BYTES: u64 = 1 << 48;
 
 /// Counts of events.
@@ -33,30 +33,31 @@ pub(super) struct Counters {
     pub early_periods: u64,
     pub intervals: u64,
     pub suspended: u64,
-    /// Counters of handling times without a bandwidth, of ended bans, and of packets sent without credit.
+    /// Sum of three counts: handling times without a bandwidth, bans that were ended early, and packets sent without
+    /// credit.
     pub guards: u64,
 }
 
-/// A scheme of this family.
+/// Driver of a scheme of this family.
 #[derive(Debug)]
 pub(in crate::preset) struct QualityAware<J: QualityModel> {
     name: &'static str,
     pub(super) config: Config,
     pub(super) model: J,
-    /// Keeps the sum of windows in bounds, where the scheme does.
+    /// State that keeps the sum of windows within bounds, in schemes that do this.
     pub(super) friendliness: Option<Friendliness>,
-    /// β of eq. 9; with no friendliness window w is 1.
+    /// β of eq. 9. Without a friendliness window w is 1.
     pub(super) beta: f64,
     /// Paths by slot; `None` while the slot is closed.
     pub(super) lanes: Vec<Option<QualityPath<J::Path>>>,
     pub(super) distribution: Distribution,
-    /// Algorithm 4 as printed holds everything until the period ends.
+    /// True if Algorithm 4 as printed holds all data until the period ends.
     pub(super) held: bool,
     pub(super) counters: Counters,
     loss: SplitFastRetransmit,
     acks: DelayedAck,
     frame_errors: Option<FrameErrors>,
-    /// Paths that are to be probed with a pair of heartbeats.
+    /// Paths that are to be probed by a pair of heartbeats.
     probes: PathSet,
     /// Path for lost chunks, until the next signal or period changes windows or paths.
     widest: Option<PathId>,
@@ -84,7 +85,7 @@ impl<J: QualityModel> QualityAware<J> {
         }
     }
 
-    /// With Algorithms 2 and 3: α and β, fthresh begins at the paths' ssthresh(init).
+    /// Adds Algorithms 2 and 3 with α and β. fthresh begins at the sum of the paths' ssthresh(init).
     pub fn friendly(mut self, (alpha, beta): (f64, f64), exempt: bool, any_loss: bool) -> Self {
         self.config.exempt = exempt;
         let friendliness = Friendliness::new(alpha, beta, self.config.windows.initial_ssthresh);
@@ -93,7 +94,7 @@ impl<J: QualityModel> QualityAware<J> {
         self
     }
 
-    /// The receiver reports frame errors, the sender counts them as its own link's.
+    /// Makes the receiver report frame errors. The sender counts them as errors of its own link.
     pub fn with_frame_errors(mut self) -> Self {
         self.frame_errors = Some(FrameErrors::default());
         self
@@ -344,7 +345,7 @@ impl<J: QualityModel> LossPolicy for QualityAware<J> {
         }
     }
 
-    /// The active path with the largest window, before new data.
+    /// Retransmits on the active path with the largest window, before new data.
     fn retransmit(&mut self, view: &View<'_>, _: &ChunkInfo, _: LossCause) -> Retransmit {
         let active = |p: &PathId| view[*p].state == PathState::Active;
         // Each lost chunk is asked about at each opportunity.
@@ -435,8 +436,8 @@ impl<J: QualityModel> Policy for QualityAware<J> {
     }
 }
 
-/// Sets the extra at `index`: the family alone writes them, in this order, and at every signal, so no lookup by
-/// name is needed.
+/// Sets the extra estimate at `index`. Only this family writes extras, always in this order and at every signal, so
+/// that no lookup by name is needed.
 pub(in crate::preset) fn put(out: &mut Estimate, index: usize, name: &'static str, value: f64) {
     match out.extra.get_mut(index) {
         Some(slot) => slot.1 = value,

@@ -1,6 +1,6 @@
-//! Common part of CMT-QA and CMT-CL: paths measured in estimation intervals, data distributed in periods by the
-//! measured worth of the paths, windows cut by the cause of a loss. A [`QualityModel`] computes the worth of a path
-//! and the cause of a loss.
+//! Common part of CMT-QA and CMT-CL. It measures paths in estimation intervals, distributes data in periods by the
+//! measured quality of the paths, and reduces windows depending on the cause of a loss. A [`QualityModel`] computes the
+//! quality of a path and the cause of a loss.
 
 mod config;
 mod distribute;

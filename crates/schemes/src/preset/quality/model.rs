@@ -8,12 +8,12 @@ use strandcast_proto::time::{Duration, Instant};
 use crate::estimate::TransmissionRate;
 use crate::schedule::Quota;
 
-/// State of a path when its worth or a loss is judged.
+/// State of a path at the time at which its quality or the cause of a loss is computed.
 #[derive(Copy, Clone, Debug)]
 pub(in crate::preset) struct Measured<'a> {
-    /// The time.
+    /// Current time.
     pub now: Instant,
-    /// R_e and the interval that runs.
+    /// R_e, and the running interval.
     pub rate: &'a TransmissionRate,
     /// Smoothed round-trip time.
     pub srtt: Option<Duration>,
@@ -21,10 +21,10 @@ pub(in crate::preset) struct Measured<'a> {
     pub weight: f64,
 }
 
-/// Change of a window by a loss found by fast retransmission.
+/// Change of a window after a loss that fast retransmission found.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub(in crate::preset) struct Reduction {
-    /// The bandwidth-delay product's bandwidth that ssthresh is at least worth, bytes per second.
+    /// Bandwidth in bytes per second of the bandwidth-delay product that ssthresh must at least have.
     pub rate: f64,
     /// The effect on the window.
     pub window: After,
@@ -37,11 +37,11 @@ pub(in crate::preset) enum After {
     Kept,
     /// The window becomes at most ssthresh.
     AtMost,
-    /// Ssthresh.
+    /// The window becomes ssthresh.
     Threshold,
 }
 
-/// Judges the worth of paths and the causes of losses.
+/// Model of the quality of paths and of the causes of losses.
 pub(in crate::preset) trait QualityModel: Debug + Send {
     /// State of a path.
     type Path: Debug + Send;
@@ -49,37 +49,37 @@ pub(in crate::preset) trait QualityModel: Debug + Send {
     /// State of a new path.
     fn path(&self) -> Self::Path;
 
-    /// `bytes` of DATA left on the path; a pause longer than `longest` is not caused by the path.
+    /// Records that `bytes` of DATA left on the path. The path is not the cause of a pause longer than `longest`.
     fn sent(&self, _path: &mut Self::Path, _now: Instant, _bytes: u64, _longest: Duration) {}
 
-    /// Takes a report of the path's link, at this end or (`far`) at the other one.
+    /// Takes a report of the path's link at this end, or at the peer's end if `far` is true.
     fn link(&self, _path: &mut Self::Path, _sample: &LinkSample, _far: bool, _longest: Duration) {}
 
-    /// An estimation interval of the path ended at `now`, with R_e in bytes per second.
+    /// Records that an estimation interval of the path ended at `now`, with R_e in bytes per second.
     fn close(&self, path: &mut Self::Path, rate: f64, now: Instant);
 
-    /// A distribution period begins: the path's worth is drawn up.
+    /// Begins a distribution period: computes the quality of the path.
     fn period(&self, _path: &mut Self::Path, _measured: &Measured<'_>) {}
 
-    /// The rate in bytes per second at which the path handles its window.
+    /// Returns the rate in bytes per second at which the path handles its window.
     fn handling_rate(&self, path: &Self::Path) -> Option<f64>;
 
-    /// Value by which paths are sorted, highest first.
+    /// Returns the value by which paths are sorted, highest first.
     fn rank(&self, path: &Self::Path) -> f64;
 
-    /// Amount that the path may take in a period.
+    /// Returns the amount that the path may take in a period.
     fn quota(&self, path: &Self::Path) -> Quota;
 
-    /// Cause of a loss that was found by missing packets.
+    /// Returns the cause of a loss that missing packets show.
     fn cause(&self, path: &Self::Path, measured: &Measured<'_>) -> LossCause;
 
-    /// Change of the window by such a loss.
+    /// Returns the change of the window after such a loss.
     fn reduction(&self, path: &Self::Path, rate: f64, cause: LossCause) -> Reduction;
 
-    /// Writes the model's estimates of the path; its first extra is the one at `index`.
+    /// Writes the model's estimates of the path. `index` is the position of its first extra estimate.
     fn estimate(&self, path: &Self::Path, index: usize, out: &mut Estimate);
 
-    /// Says of all `paths` what people should know.
+    /// Adds the diagnostics of all `paths`.
     fn diagnostics<'a>(
         &self,
         _view: &View<'_>,

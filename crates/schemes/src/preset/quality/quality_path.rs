@@ -7,41 +7,41 @@ use strandcast_proto::time::{Duration, Instant};
 use super::config::{Config, Inactive};
 use crate::estimate::{EstimationInterval, ReferenceRtt, TransmissionRate};
 
-/// Timeouts in a row, each within srtt + 4 rttvar of the one before, that suspend a path.
+/// Number of consecutive timeouts, each within srtt + 4 rttvar of the previous one, that suspend a path.
 const STRIKES: u32 = 3;
 /// Assumed round-trip time while no measurement exists.
 const UNKNOWN: Duration = Duration::from_secs(1);
-/// Longest pause that still describes the path, if round trips are shorter.
+/// Longest pause that counts for the path, if its round trips are shorter.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// One path.
+/// State of one path.
 #[derive(Debug)]
 pub(super) struct QualityPath<P> {
     pub state: PathState,
     pub window: Window,
     /// cwnd(init), bytes.
     pub initial: u64,
-    /// Growth that is not yet a whole byte.
+    /// Fraction of a byte by which the window has still to grow.
     pub carry: f64,
     pub interval: EstimationInterval,
     pub reference: ReferenceRtt,
     pub rate: TransmissionRate,
-    /// u of timeouts alone.
+    /// Interval u, computed from timeouts alone.
     timeouts: EstimationInterval,
     strikes: u32,
-    /// Suspended by "inactive if u ≤ RTO".
+    /// True if the path is suspended by "inactive if u ≤ RTO".
     pub inactive: bool,
-    /// Data left in this interval.
+    /// True if data left on the path in this interval.
     pub used: bool,
     /// fcount.
     pub count: u32,
     /// Growth of fcount in this distribution period.
     pub counted: u32,
-    /// Out of distribution until the period ends.
+    /// True if the path gets no data until the period ends.
     pub banned: bool,
-    /// The last loss was a timeout and nothing was acknowledged since.
+    /// True if the last loss was a timeout and nothing has been acknowledged since.
     pub timed_out: bool,
-    /// The state that the quality model keeps of it.
+    /// State that the quality model keeps for the path.
     pub model_state: P,
 }
 
@@ -68,23 +68,23 @@ impl<P> QualityPath<P> {
         }
     }
 
-    /// RTT_ref, or what comes next to it.
+    /// RTT_ref; otherwise the smoothed round-trip time, or an assumed value.
     pub fn round_trip(&self, view: &PathView) -> Duration {
         self.reference.get().or(view.srtt).unwrap_or(UNKNOWN)
     }
 
-    /// A longer pause is not caused by the path.
+    /// Longest pause that counts for the path.
     pub fn longest(view: &PathView) -> Duration {
         view.srtt.unwrap_or_default().max(PAUSE)
     }
 
-    /// fcount grows.
+    /// Increases fcount.
     pub fn fault(&mut self, by: u32) {
         self.count = self.count.saturating_add(by);
         self.counted = self.counted.saturating_add(by);
     }
 
-    /// A timeout at `now`: whether to suspend the path by [`Inactive::Timeouts`].
+    /// Records a timeout at `now`. Returns whether to suspend the path by [`Inactive::Timeouts`].
     pub fn strike(&mut self, view: &PathView, now: Instant) -> bool {
         self.timeouts.loss_event(now, view.srtt);
         let often = match (self.timeouts.spacing(), view.rto_raw()) {
@@ -100,7 +100,7 @@ impl<P> QualityPath<P> {
         self.interval.length() <= view.rto
     }
 
-    /// The path answered a probe.
+    /// Records that the path answered a probe.
     pub fn answered(&mut self, rule: Inactive) {
         if rule == Inactive::Timeouts {
             self.inactive = false;

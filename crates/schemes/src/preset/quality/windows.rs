@@ -20,7 +20,8 @@ impl<J: QualityModel> QualityAware<J> {
         windows.fold(0, u64::saturating_add)
     }
 
-    /// Data again after silence: windows decay, and fwnd with them, or Reward would undo it.
+    /// Reduces windows when data are queued after a time without data. fwnd is reduced as well, because Reward would
+    /// undo the reduction otherwise.
     pub(super) fn on_queued(&mut self, view: &View<'_>) {
         let before = self.sum(view);
         for (lane, path) in self.lanes.iter_mut().zip(view.paths) {
@@ -36,7 +37,7 @@ impl<J: QualityModel> QualityAware<J> {
         }
     }
 
-    /// Growth of RFC 9260 §7.2, of which Algorithm 2 takes its part, then Algorithm 3.
+    /// Applies the growth of RFC 9260 §7.2, limits it by Algorithm 2, and then runs Algorithm 3.
     pub(super) fn on_acked(&mut self, view: &View<'_>, ack: &AckInfo) {
         // Only Algorithm 2 needs the number of paths.
         let paths = if self.friendliness.is_some() { self.active(view).len() } else { 1 };
@@ -63,7 +64,7 @@ impl<J: QualityModel> QualityAware<J> {
         }
     }
 
-    /// Loss handling, Algorithm 2's part in it, then Algorithm 3.
+    /// Handles a loss: changes the window and fwnd (Algorithm 2), and then runs Algorithm 3.
     pub(super) fn on_loss(
         &mut self,
         view: &View<'_>,
@@ -110,7 +111,7 @@ impl<J: QualityModel> QualityAware<J> {
         self.balance(view);
     }
 
-    /// The last losses of `path` were spurious.
+    /// Takes back the last losses of `path`, which were spurious.
     pub(super) fn undo(&mut self, view: &View<'_>, path: PathId, before: &Limit) {
         if let Some(lane) = self.lane_mut(path) {
             lane.window.undo(before);
@@ -118,12 +119,12 @@ impl<J: QualityModel> QualityAware<J> {
         }
     }
 
-    /// Floor of eqs 14 to 16 and of Penalize, bytes.
+    /// Floor of eqs 14 to 16 and of Penalize in bytes.
     fn floor(&self, view: &View<'_>, path: PathId) -> u64 {
         u64::from(self.config.windows.half_floor_mtus) * view[path].mtu
     }
 
-    /// Algorithm 3.
+    /// Runs Algorithm 3.
     pub(super) fn balance(&mut self, view: &View<'_>) {
         let Some(f) = &self.friendliness else { return };
         let balance = f.balance(self.sum(view));
@@ -168,7 +169,7 @@ impl<J: QualityModel> QualityAware<J> {
     }
 }
 
-/// Eqs 14 and 15, with `floor` = 4 MTU: ssthresh = max {rate · RTT_ref, cwnd/2, floor}.
+/// Applies eqs 14 and 15 with `floor` = 4 MTU: ssthresh = max {rate · RTT_ref, cwnd/2, floor}.
 pub(super) fn reduce(window: &mut Window, reduction: Reduction, round_trip_s: f64, floor: u64) {
     let product = (reduction.rate * round_trip_s) as u64;
     let ssthresh = product.max(window.cwnd() / 2).max(floor);

@@ -5,7 +5,7 @@ use strandcast_proto::policy::BlockView;
 use super::Counting;
 use crate::schedule::per_block::PerBlock;
 
-/// Symbols of open blocks that arrived.
+/// Counts of the symbols of open blocks that arrived.
 #[derive(Debug)]
 pub(super) struct Counted {
     counting: Counting,
@@ -14,9 +14,9 @@ pub(super) struct Counted {
 
 #[derive(Copy, Clone, Default, Debug)]
 struct Block {
-    /// Independent symbols when nothing was in flight last.
+    /// Number of independent symbols when nothing was last in flight.
     rank: u32,
-    /// Arrived since.
+    /// Number of symbols that arrived since.
     since: u32,
 }
 
@@ -30,7 +30,7 @@ impl Counted {
         self.blocks.follow(open);
     }
 
-    /// A symbol of the block with this number arrived.
+    /// Records that a symbol of the block with this number arrived.
     pub fn arrived(&mut self, number: u32) {
         if let Some(block) = self.blocks.of(number) {
             block.since = block.since.saturating_add(1);

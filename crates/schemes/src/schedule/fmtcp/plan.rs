@@ -1,9 +1,10 @@
-//! FMTCP's procedure: symbols are handed out one after the other to the path on which the next would arrive first,
-//! until one falls to a path that has room.
+//! FMTCP's procedure: it assigns one symbol after the other to the path on which the symbol would arrive first, until a
+//! symbol falls to a path that has room.
 //!
-//! Where a path gets several in a row it gets them in one step. A decision costs at most a step per window, flight and
-//! block; a bound on the symbols themselves, as the windows of all paths, would leave slow paths idle: a path ten times
-//! as fast takes ten of its windows before their turn comes.
+//! If a path gets several symbols in a row, it gets them in one step. A decision takes at most one step per window,
+//! packet in flight and block. The number of symbols is not limited, for example to the windows of all paths, because
+//! this would leave slow paths idle: a path that is ten times as fast takes ten of its windows before a slow path has
+//! its turn.
 
 use smallvec::SmallVec;
 use strandcast_proto::policy::{BlockView, PathId, View};
@@ -18,22 +19,22 @@ pub(super) struct Plan {
     paths: SmallVec<[Virtual; 8]>,
 }
 
-/// A path in thought.
+/// State of a path in the plan.
 #[derive(Clone, Debug)]
 struct Virtual {
     id: PathId,
     expected: Expectation,
-    /// A packet may leave now.
+    /// True if a packet may leave now.
     open: bool,
     /// Number of packets for which the path's window has room, less the planned ones.
     slots: u64,
-    /// Packets in flight.
+    /// Number of packets in flight.
     in_flight: u64,
-    /// Symbols given in thought beyond the room.
+    /// Number of planned symbols beyond the room of the window.
     beyond: u64,
     /// Index of the packet in flight whose place the next planned symbol takes.
     place: usize,
-    /// EAT of the next one, seconds.
+    /// EAT of the path's next symbol in seconds.
     eat: f64,
 }
 
@@ -41,14 +42,14 @@ struct Virtual {
 struct Demand<'a, B> {
     blocks: B,
     margin: f64,
-    /// The first that is not complete.
+    /// First block that is not complete.
     block: &'a BlockView,
-    /// k + log2 (1/δ̂) - k̃ of it; below 0 it is complete.
+    /// k + log2 (1/δ̂) - k̃ of that block. The block is complete if the value is below 0.
     missing: f64,
 }
 
 impl Plan {
-    /// Begins with the paths as they are; symbols are `len` bytes.
+    /// Begins a plan with the present state of the paths. Symbols have `len` bytes.
     pub fn begin(&mut self, view: &View<'_>, flights: &Flights, len: u64) {
         self.paths.clear();
         for path in view.usable_paths() {
@@ -67,8 +68,8 @@ impl Plan {
         }
     }
 
-    /// The path of the next symbol, and the number of its block. `None`: all blocks are complete, or no path with room
-    /// has the earliest arrival.
+    /// Returns the path of the next symbol, and the number of its block. `None` means that all blocks are complete, or
+    /// that no path with room has the earliest arrival.
     pub fn next(
         &mut self,
         view: &View<'_>,
@@ -102,7 +103,8 @@ impl Plan {
         }
     }
 
-    /// The path with the earliest EAT, the first of several, and the next higher EAT of the others.
+    /// Returns the path with the earliest EAT, the first one if several have it, and the earliest EAT of the other
+    /// paths.
     fn first(&self) -> Option<(usize, f64)> {
         let (mut best, mut eat, mut until) = (None, f64::INFINITY, f64::INFINITY);
         for (i, path) in self.paths.iter().enumerate() {
@@ -115,7 +117,7 @@ impl Plan {
         Some((best?, until))
     }
 
-    /// The next of `blocks` that is not complete.
+    /// Returns the next of `blocks` that is not complete.
     fn demand<'a, B: Iterator<Item = &'a BlockView>>(
         &self,
         mut blocks: B,

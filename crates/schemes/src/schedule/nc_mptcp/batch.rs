@@ -1,4 +1,4 @@
-//! The originals of a batch: which are in flight, and how many each path carried.
+//! Originals of a batch: those in flight, and the number that each path carried.
 
 use smallvec::SmallVec;
 use strandcast_proto::policy::{ChunkInfo, PathId};
@@ -24,7 +24,7 @@ struct Original {
 }
 
 impl Batch {
-    /// `chunk`, the original at `place`, left.
+    /// Records that `chunk` left, which is the original at `place`.
     pub fn sent(&mut self, place: u16, chunk: &ChunkInfo) {
         let Some(t) = chunk.transmissions.last() else { return };
         self.in_flight.push(Original { place, path: t.path, at: t.at });
@@ -36,7 +36,7 @@ impl Batch {
         }
     }
 
-    /// Some transmissions of `chunk`, the original at `place`, are over.
+    /// Records that some transmissions of `chunk`, the original at `place`, have ended.
     pub fn settle(&mut self, place: u16, chunk: &ChunkInfo) {
         for t in chunk.transmissions.iter().filter(|t| !t.in_flight) {
             let over = Original { place, path: t.path, at: t.at };
@@ -44,12 +44,12 @@ impl Batch {
         }
     }
 
-    /// The original at `place` was given up.
+    /// Drops the original at `place`, which was abandoned.
     pub fn forget(&mut self, place: u16) {
         self.in_flight.retain(|original| original.place != place);
     }
 
-    /// Originals that will have arrived `edt` seconds after `now`, of those in flight: Σ (1 - p).
+    /// Expected number Σ (1 - p) of the originals in flight that will have arrived `edt` seconds after `now`.
     pub fn due(&self, now: Instant, edt: f64, all: &Expected) -> f64 {
         let arrives = |original: &Original| {
             let (_, of) = all.iter().find(|(path, _)| *path == original.path)?;
@@ -59,7 +59,8 @@ impl Batch {
         self.in_flight.iter().filter_map(arrives).sum()
     }
 
-    /// ρ: coded packets by a path that loses `loss` for the originals that will be lost, and a standard deviation more.
+    /// ρ: number of coded packets on a path with the loss share `loss` that replace the expected number of lost
+    /// originals and one standard deviation more.
     pub fn redundancy(&self, loss: f64, all: &Expected) -> f64 {
         let (mut mean, mut variance) = (0.0, 0.0);
         for (path, of) in all {

@@ -2,29 +2,30 @@
 //!
 //! The path with the lowest EDT carries originals. A path whose EDT is more than twice as high, or whose loss share is
 //! more than two points higher, carries coded packets; if there is no such path, the path with the highest EDT does.
-//! Paths are compared once per multiple of the longest round-trip time, and change their class once several comparisons
-//! in a row agree. The first comparison is made after that time; until then all paths carry originals.
+//! Paths are compared at an interval that is a multiple of the longest round-trip time. A path changes its class once
+//! several consecutive comparisons agree. The first comparison is made after one interval; until then all paths carry
+//! originals.
 
 use strandcast_proto::policy::{PathId, PathState, View};
 use strandcast_proto::time::Instant;
 
 use super::{Expectation, expected};
 
-/// EDT by the lowest EDT from which on a path carries coded packets.
+/// Ratio of a path's EDT to the lowest EDT above which the path carries coded packets.
 const SLOWER: f64 = 2.0;
-/// Excess of the loss rate over that of the path with the lowest EDT.
+/// Excess of a path's loss rate over that of the path with the lowest EDT, above which the path carries coded packets.
 const LOSSIER: f64 = 0.02;
 
 /// Class of each path.
 #[derive(Clone, Debug)]
 pub(super) struct Classes {
-    /// Round trips between two looks.
+    /// Number of round trips between two comparisons.
     every: u32,
-    /// Looks in a row that must agree.
+    /// Number of consecutive comparisons that must agree.
     hold: u32,
     /// Classes by path slot.
     paths: Vec<Class>,
-    /// The next look.
+    /// Time of the next comparison.
     due: Option<Instant>,
 }
 
@@ -32,7 +33,7 @@ pub(super) struct Classes {
 #[derive(Copy, Clone, PartialEq, Default, Debug)]
 struct Class {
     coded: bool,
-    /// Number of consecutive examinations with another result.
+    /// Number of consecutive comparisons with another result.
     otherwise: u32,
 }
 
@@ -41,8 +42,8 @@ impl Classes {
         Classes { every, hold, paths: Vec::new(), due: None }
     }
 
-    /// Returns whether `path`, which may be used, carries originals: by its class, or, if all paths that may be used
-    /// are of the other class, because its EDT is the lowest.
+    /// Returns whether the usable `path` carries originals. It does if its class is that of originals. If all usable
+    /// paths are of the other class, the path with the lowest EDT carries them.
     pub fn regular(&self, view: &View<'_>, path: PathId) -> bool {
         if !self.coded(path) {
             return true;
@@ -57,7 +58,7 @@ impl Classes {
         self.paths.get(path.index()).is_some_and(|class| class.coded)
     }
 
-    /// Looks at all paths if it is time.
+    /// Compares all paths if the interval is over.
     pub fn look(&mut self, view: &View<'_>) {
         let Some(rtt) = view.usable_paths().filter_map(|p| p.srtt).max() else { return };
         let next = view.now + rtt * self.every;
@@ -80,7 +81,7 @@ impl Classes {
         }
     }
 
-    /// Records the result of an examination: whether `path` should carry coded packets.
+    /// Records the result of a comparison: whether `path` should carry coded packets.
     fn says(&mut self, path: PathId, coded: bool) {
         if self.paths.len() <= path.index() {
             self.paths.resize(path.index() + 1, Class::default());
@@ -92,7 +93,7 @@ impl Classes {
         }
     }
 
-    /// A path that is gone is forgotten.
+    /// Drops the state of a path that was closed.
     pub fn changed(&mut self, view: &View<'_>, path: PathId) {
         let closed = view.paths.get(path.index()).is_none_or(|p| p.state == PathState::Closed);
         if let Some(class) = self.paths.get_mut(path.index()).filter(|_| closed) {

@@ -17,7 +17,7 @@ use crate::live::place::MediaPlace;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum AnyInput {
-    /// A file, which is sent at the pace of its clock.
+    /// A file, which is sent at the rate of its clock.
     File(File),
     /// A named pipe or a device.
     Pipe(Pipe),
@@ -31,8 +31,8 @@ pub enum AnyInput {
 }
 
 impl AnyInput {
-    /// Opens the input that a text names: a path, `udp://[GROUP@]HOST:PORT`, the same with `rtp://`, or with the feature
-    /// `srt` `srt://[HOST]:PORT`. Call it inside a tokio runtime.
+    /// Opens the input that a text names: a path, `udp://[GROUP@]HOST:PORT`, or `rtp://` in place of `udp://`. With the
+    /// feature `srt` it may also be `srt://[HOST]:PORT`. Call it inside a tokio runtime.
     ///
     /// # Errors
     /// [`Error::Usage`]: a URL of another kind; [`Error::Media`], [`Error::Network`]: as the input of that kind.

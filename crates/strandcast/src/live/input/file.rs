@@ -13,15 +13,15 @@ use super::source::Input;
 use crate::error::Error;
 use crate::text::why;
 
-/// Bytes of one read.
+/// Number of bytes of one read.
 const CHUNK: usize = 64 << 10;
 
-/// A file, which is sent at the pace of its clock.
+/// A file, which is sent at the rate of its clock.
 #[derive(Debug)]
 pub struct File {
     path: PathBuf,
     file: tokio::fs::File,
-    /// The file begins again at its end.
+    /// True if the file begins again at its end.
     repeats: bool,
     /// True if data were read since the beginning of the file.
     read: bool,
@@ -36,7 +36,8 @@ impl File {
         File::open_at(path, None).await
     }
 
-    /// As [`File::open`], for a sender that paces it with this rate in bit/s in place of its clock.
+    /// Opens a file as [`File::open`] does, for a sender that paces the file with this rate in bit/s instead of its
+    /// clock.
     ///
     /// # Errors
     /// [`Error::Media`].
@@ -55,7 +56,7 @@ impl File {
         Ok(File { path, file, repeats: false, read: false })
     }
 
-    /// Begins the file again whenever it ends.
+    /// Makes the file begin again whenever it ends.
     #[must_use]
     pub fn repeated(self) -> File {
         File { repeats: true, ..self }
@@ -93,7 +94,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Error {
     Error::Media(format!("cannot read {}: {}", path.display(), why(error)))
 }
 
-/// Reads enough of the file to recognise a transport stream with a clock.
+/// Reads a part of the file that suffices to recognise a transport stream with a clock.
 fn look_into(path: &Path, file: &mut std::fs::File, rate_bps: Option<u64>) -> Result<(), Error> {
     use std::io::Read;
     let refuse = |why: String| Error::Media(format!("cannot send {}: {why}", path.display()));

@@ -11,8 +11,8 @@ use super::source::Input;
 use crate::error::Error;
 use crate::text::why;
 
-/// A named pipe, also one of a shell's `<(…)`, or a character device. Such an input is live, and ends when its last
-/// writer closes it.
+/// A named pipe, including one of a shell's `<(…)`, or a character device. It is live, and ends when its last writer
+/// closes it.
 #[derive(Debug)]
 pub struct Pipe {
     from: Source,
@@ -26,13 +26,13 @@ enum Source {
 }
 
 impl Pipe {
-    /// Returns whether a path is a named pipe or a device, and no file.
+    /// Returns whether a path is a named pipe or a device, and not a file.
     pub fn is_at(path: &Path) -> bool {
         std::fs::metadata(path)
             .is_ok_and(|seen| seen.file_type().is_fifo() || seen.file_type().is_char_device())
     }
 
-    /// Opens a pipe, which need not have a writer yet, or a device. Call it inside a tokio runtime.
+    /// Opens a device, or a pipe, which need not have a writer yet. Call it inside a tokio runtime.
     ///
     /// # Errors
     /// [`Error::Media`]: it cannot be read.

@@ -2,11 +2,11 @@
 
 use strandcast_media::ts::{PACKET_LEN, SYNC_BYTE};
 
-/// Length of the fixed header.
+/// Length of the fixed header in bytes.
 const FIXED: usize = 12;
 
-/// Returns where the transport packets of a datagram are, if it is RTP that carries whole ones. The payload type need not
-/// be the one of MPEG-2 transport streams: many encoders choose another.
+/// Returns the range of the transport packets in a datagram, if it is RTP with whole transport packets. The payload
+/// type need not be that of MPEG-2 transport streams, because many encoders use another one.
 pub(super) fn payload(datagram: &[u8]) -> Option<std::ops::Range<usize>> {
     let (first, fixed) = (*datagram.first()?, datagram.get(..FIXED)?);
     // A transport packet begins with 0x47, another version.

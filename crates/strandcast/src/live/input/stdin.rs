@@ -6,12 +6,12 @@ use tokio::io::AsyncReadExt as _;
 
 use super::source::Input;
 
-/// Standard input, which is live.
+/// Standard input. It is a live input.
 #[derive(Debug)]
 pub struct Stdin(tokio::io::Stdin);
 
 impl Stdin {
-    /// Standard input of this process.
+    /// Opens standard input of this process.
     pub fn open() -> Stdin {
         Stdin(tokio::io::stdin())
     }

@@ -17,27 +17,27 @@ use crate::live::url::UdpUrl;
 use crate::live::via::Via;
 use crate::text::why;
 
-/// Time for which a live input may only fail, and the pause before the next read.
+/// Time after which a live input with nothing but errors fails, and pause before the next read after an error.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(10);
 /// Time without an error after which the next error starts a new series.
 const APART: Duration = Duration::from_secs(1);
 
-/// A UDP input. An error of the system, such as a lack of memory, costs at most one datagram and does not end the
-/// stream.
+/// A UDP input. After an error of the system, such as a lack of memory, at most one datagram is lost, and the stream
+/// continues.
 #[derive(Debug)]
 pub struct Udp {
     socket: UdpSocket,
     name: String,
-    /// The only sender that is received.
+    /// Only source address from which datagrams are accepted.
     source: Option<IpAddr>,
     /// Times of the first and the last error since the last datagram.
     failing: Option<(Instant, Instant)>,
 }
 
 impl Udp {
-    /// Listens on a host's first address. A multicast address is joined as a group. A group that the URL names apart is
-    /// joined on the host's interface.
+    /// Listens on a host's first address. If it is a multicast address, the input joins this group. If the URL names a
+    /// group in addition, the input joins it on the host's interface.
     ///
     /// # Errors
     /// [`Error::Network`].
@@ -116,7 +116,7 @@ impl Udp {
         }
     }
 
-    /// Records an error. Returns whether the input has only failed for too long.
+    /// Records an error. Returns whether there have been only errors for too long.
     fn lasts(&mut self, now: Instant) -> bool {
         let first = self.failing.filter(|(_, last)| now - *last < APART).map_or(now, |(first, _)| first);
         self.failing = Some((first, now));

@@ -9,12 +9,12 @@ use crate::text::quoted;
 
 /// Beginning of the message: a version, and a word.
 const KIND: &[u8] = b"\x01links\n";
-/// Limits of what a receiver takes: bytes, links, and bytes of a name.
+/// Limits of a message that a receiver accepts: its bytes, its links, and the bytes of a name.
 const MOST: usize = 8 << 10;
 const MOST_LINKS: usize = 40;
 const MOST_NAME: usize = 64;
 
-/// The message of a sender. Each link is a line: number, state, numbers of its paths, name, reason.
+/// Encodes the message of a sender. Each link is one line: number, state, numbers of its paths, name, reason.
 pub(in crate::live) fn encode(links: &[LinkReport]) -> Bytes {
     let mut text = String::new();
     for link in links.iter().take(MOST_LINKS) {

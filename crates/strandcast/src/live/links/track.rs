@@ -1,4 +1,4 @@
-//! Changes of links, from one report to the next.
+//! Changes of links between two reports.
 
 use std::time::Duration;
 
@@ -17,11 +17,11 @@ pub(in crate::live) enum LinkState {
     Mute,
     /// The link does not answer.
     Silent,
-    /// The link is given up until it answers.
+    /// The link has failed, and is used again once it answers.
     Failed,
     /// The interface, the address or the route of the link is gone.
     Gone,
-    /// The link never could be used.
+    /// The link could never be used.
     LeftOut,
 }
 
@@ -63,37 +63,39 @@ pub(in crate::live) struct LinkReport {
     pub(in crate::live) name: String,
     /// State of the link.
     pub(in crate::live) state: LinkState,
-    /// Reason why the link carries nothing.
+    /// Reason why the link carries no data.
     pub(in crate::live) why: String,
     /// Numbers of the link's paths, which both ends have.
     pub(in crate::live) paths: Vec<u16>,
 }
 
-/// Maximum number of links that are remembered: a peer may name ever new ones, and tunnels have ever new names.
+/// Maximum number of stored links. A limit is needed because a peer may name new links without end, and tunnels have
+/// changing names.
 const MOST_KNOWN: usize = 64;
-/// Maximum number of changes that are reported at once, and the seconds per further one.
+/// Maximum number of changes that are reported in a period, and length of this period in seconds.
 const MOST_CHANGES: u32 = 64;
 
 #[derive(Debug)]
 struct Known {
     last: LinkReport,
-    /// The link was there from the beginning, and has not carried anything yet.
+    /// True if the link was there from the beginning, and has not carried data yet.
     expected: bool,
-    /// End of the last time in which it carried data.
+    /// End of the last time in which the link carried data.
     since: Instant,
 }
 
-/// Finds out what changes. A link is known by its number, and in another association by its name.
+/// Detects changes of links. Links are identified by their number, and in another association by their name.
 #[derive(Debug, Default)]
 pub(in crate::live) struct Tracker {
     known: Vec<Known>,
     begun: bool,
-    /// Reports of the current [`MOST_CHANGES`] seconds, and their end.
+    /// Number of reports in the current period of [`MOST_CHANGES`] seconds, and end of the period.
     reported: (u32, Instant),
 }
 
 impl Tracker {
-    /// Creates a tracker that does not report that these links cannot be used, for these reasons.
+    /// Makes a tracker. It does not report that the links `absent` cannot be used for the given reasons, because this
+    /// is already known.
     pub(in crate::live) fn knowing(absent: &[(String, String)]) -> Tracker {
         let known = |(name, why): &(String, String)| {
             let (name, why, paths) = (name.clone(), why.clone(), Vec::new());
@@ -103,12 +105,12 @@ impl Tracker {
         Tracker { known: absent.iter().map(known).collect(), begun: false, ..Tracker::default() }
     }
 
-    /// Another association follows: numbers mean other links.
+    /// Prepares for another association, in which numbers identify other links.
     pub(in crate::live) fn restart(&mut self) {
         self.known.iter_mut().for_each(|known| known.last.id = None);
     }
 
-    /// The name of each link that changes, and how.
+    /// Returns the name and the change of each link that has changed.
     pub(in crate::live) fn update(
         &mut self,
         now: Instant,
@@ -143,7 +145,7 @@ impl Tracker {
         changes
     }
 
-    /// Removes the oldest links that are no longer there, if there are too many.
+    /// Removes the oldest links that no longer exist, if there are too many.
     fn forget(&mut self, links: &[LinkReport]) {
         let mut excess = self.known.len().saturating_sub(MOST_KNOWN);
         self.known.retain(|known| {
@@ -153,7 +155,7 @@ impl Tracker {
         });
     }
 
-    /// Drops changes beyond [`MOST_CHANGES`] in as many seconds.
+    /// Drops changes beyond [`MOST_CHANGES`] in a period.
     fn limit(&mut self, now: Instant, changes: &mut Vec<(String, PathTrouble)>) {
         let (count, end) = &mut self.reported;
         if now >= *end {
@@ -164,7 +166,7 @@ impl Tracker {
     }
 }
 
-/// Returns what the first report of a link means.
+/// Returns the change that the first report of a link shows.
 fn appeared(link: &LinkReport, first: bool) -> Option<PathTrouble> {
     match link.state {
         LinkState::Active if !first => Some(PathTrouble::Joined),

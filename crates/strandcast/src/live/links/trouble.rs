@@ -12,21 +12,21 @@ pub enum PathTrouble {
     Failed,
     /// The path is usable again.
     Over,
-    /// The path never carried anything. The probable reason.
+    /// The path never carried data. The value is the probable reason.
     Mute(String),
     /// The link carries data for the first time, after the stream has begun.
     Joined,
-    /// The interface, the address or the route of the link is gone: the reason.
+    /// The interface, the address or the route of the link is gone. The value is the reason.
     Gone(String),
     /// The link carries data again, after this time.
     Returned(Duration),
-    /// The link cannot be used: the reason.
+    /// The link cannot be used. The value is the reason.
     LeftOut(String),
-    /// Larger packets are lost on the link without an error: it continues with smaller ones.
+    /// Larger packets are lost on the link without an error: the link continues with smaller ones.
     Narrow {
-        /// Size of the IP packets that vanished, in bytes.
+        /// Size in bytes of the IP packets that were lost.
         before: u64,
-        /// Size of the link's IP packets from now on.
+        /// Size in bytes of the link's IP packets from now on.
         now: u64,
     },
     /// The interface of the link has another name. The value is its former name.

@@ -17,20 +17,20 @@ use crate::error::Error;
 use crate::files::{Opened, open_output};
 use crate::text::why;
 
-/// Longest piece that is copied for a writing thread, in bytes. A file keeps a buffer of this size.
+/// Length in bytes of the longest piece that is copied for a writing thread. A file keeps a buffer of this size.
 const PIECE: usize = 16 << 10;
 
-/// Interval at which a named pipe without a reader is tried.
+/// Interval between attempts to open a named pipe without a reader.
 const TRY: Duration = Duration::from_millis(50);
 
-/// Writes everything to one file, pipe or device.
+/// Output that writes everything to one file, pipe or device.
 #[derive(Debug)]
 pub struct File {
     to: State,
     name: String,
-    /// The file's content is cut when the first byte is written.
+    /// True if the file's content is to be removed when the first byte is written.
     truncate: bool,
-    /// The output is a file on a disk, and no program reads along.
+    /// True if the output is a file on a disk, which no program reads at the same time.
     records: bool,
 }
 
@@ -41,7 +41,7 @@ enum State {
     Opening(Opening),
 }
 
-/// A task that opens a named pipe, and whether its result was taken. The task ends when this is dropped.
+/// A task that opens a named pipe, and true if its result was taken. Dropping this ends the task.
 #[derive(Debug)]
 struct Opening(JoinHandle<io::Result<std::fs::File>>, bool);
 
@@ -51,7 +51,8 @@ impl Drop for Opening {
     }
 }
 
-/// Opens a named pipe once it has a reader. A call that waits for one would keep a thread after the output is dropped.
+/// Opens a named pipe once it has a reader. It polls, because a blocking call would keep a thread after the output is
+/// dropped.
 async fn open_pipe(path: PathBuf) -> io::Result<std::fs::File> {
     let mut options = OpenOptions::new();
     options.write(true).custom_flags(OFlags::NONBLOCK.bits() as i32);
@@ -113,7 +114,8 @@ impl File {
     }
 }
 
-/// Returns whether the runtime opened this in place of a closed descriptor: `/dev/null`, for reading and writing.
+/// Returns whether the runtime opened this file in place of a closed descriptor. It is then `/dev/null`, open for
+/// reading and writing.
 fn is_substitute(out: &OwnedFd) -> bool {
     let both = fcntl_getfl(out).is_ok_and(|flags| flags & OFlags::RWMODE == OFlags::RDWR);
     let null = std::fs::metadata("/dev/null").map(|null| null.rdev());

@@ -16,13 +16,13 @@ use super::sink::{Batch, Output};
 use crate::error::Error;
 use crate::text::why;
 
-/// Maximum number of reasons for lost messages that are counted separately.
+/// Maximum number of different reasons for lost messages that are counted.
 const MOST_REASONS: usize = 16;
-/// Maximum size of a batch in bytes: a slow output that has written one is seen to take data.
+/// Maximum size of a batch in bytes. It is small, so that progress of a slow output is detected after each batch.
 const SEGMENT: usize = 32 << 10;
-/// Time in which an output that is read takes something.
+/// Time after which an output that has taken no data counts as not read.
 const STALLED: Duration = Duration::from_secs(2);
-/// Maximum capacity of a batch that is kept to be filled again, in bytes.
+/// Maximum capacity in bytes of a batch whose memory is kept for later batches.
 const KEPT: usize = 64 << 10;
 
 /// An output, and the data that wait for it.
@@ -33,13 +33,13 @@ pub(in crate::live) struct Outlet {
     name: String,
     /// Maximum number of bytes that may wait.
     most: usize,
-    /// Number of messages that did not fit: since the last report, and since the stream began.
+    /// Number of messages for which there was no room: since the last report, and since the stream began.
     dropped: (u64, u64),
     /// Number of streams that have begun.
     streams: u64,
     /// Number of written pieces at the last progress, and its time.
     progress: (u64, Instant),
-    /// It was reported that the output is not read.
+    /// True if it was reported that the output is not read.
     told: bool,
 }
 
@@ -48,7 +48,7 @@ struct Shared {
     state: Mutex<State>,
     /// Notifies the writer of new data.
     work: Notify,
-    /// Notifies waiters that nothing more can be written. All outlets of a receiver share it.
+    /// Notifies waiters that no more data can be written. All outlets of a receiver share this.
     ended: Arc<Notify>,
 }
 
@@ -57,24 +57,24 @@ struct State {
     queue: VecDeque<Segment>,
     /// Bytes in the queue.
     queued: usize,
-    /// Bytes and messages that are being written.
+    /// Number of bytes and of messages that are being written.
     writing: (usize, u64),
-    /// Number of the stream whose data were taken from the queue last.
+    /// Number of the stream whose data were last taken from the queue.
     stream: u64,
     /// Number of segments that were written.
     written: u64,
     busy: bool,
-    /// Nothing more is queued: the output ends once everything is written.
+    /// True if no more data are queued. The output ends once everything is written.
     ending: bool,
     over: bool,
-    /// Reason why nothing more can be written.
+    /// Reason why no more data can be written.
     why: Option<String>,
     recordings: Vec<Recording>,
-    /// Reasons for which messages were lost, that were not reported yet.
+    /// Reasons for lost messages that were not reported yet.
     troubles: Vec<String>,
-    /// Messages of the stream that were lost, by reason.
+    /// Number of the stream's messages that were lost, by reason.
     lost: BTreeMap<String, u64>,
-    /// An empty batch, which will be filled again.
+    /// Empty batch, whose memory will be used again.
     spare: Batch,
 }
 
@@ -84,7 +84,7 @@ struct Segment {
     /// Number of the stream that begins with these messages.
     begins: Option<u64>,
     batch: Batch,
-    /// The messages are those of a slate, which are not counted.
+    /// True if the messages are those of a slate, which are not counted.
     slate: bool,
 }
 
@@ -99,7 +99,7 @@ impl Segment {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::live) struct Message<'a> {
     pub(in crate::live) bytes: &'a [u8],
-    /// The message is a sender's: if it is lost, it is counted. A slate's is not.
+    /// True if the message is a sender's, so that it counts if it is lost. Messages of a slate do not count.
     pub(in crate::live) of_sender: bool,
 }
 
@@ -108,7 +108,7 @@ pub(in crate::live) struct Message<'a> {
 pub(in crate::live) enum Recording {
     /// The output has this name from now on.
     Opened(String),
-    /// Number of the stream, and the name that is taken.
+    /// Another stream's file has this name. The value is the number of the stream, and the name.
     Refused(u64, String),
 }
 
@@ -124,7 +124,7 @@ impl Shared {
 }
 
 impl Outlet {
-    /// Starts a task that writes the waiting data to `output`; at most `most` bytes wait. Call it inside a tokio
+    /// Starts a task that writes the waiting data to `output`; at most `most` bytes may wait. Call it inside a tokio
     /// runtime.
     pub(in crate::live) fn start(output: impl Output, most: usize, ended: Arc<Notify>) -> Outlet {
         let (shared, name) = (Arc::new(Shared { ended, ..Shared::default() }), output.name());
@@ -133,7 +133,7 @@ impl Outlet {
         Outlet { shared, task, name, most, dropped: (0, 0), streams: 0, progress, told: false }
     }
 
-    /// Begins to count for another stream.
+    /// Begins the counts of another stream.
     pub(in crate::live) fn restart(&mut self) {
         (self.dropped, self.told) = ((0, 0), false);
         self.streams += 1;
@@ -244,12 +244,13 @@ impl Outlet {
         &self.name
     }
 
-    /// Returns reasons for which messages were lost: each once, and again after it was over.
+    /// Returns the reasons for lost messages that were not reported yet. A reason is returned again if it returns after
+    /// a time without it.
     pub(in crate::live) fn troubles(&self) -> Vec<String> {
         std::mem::take(&mut self.shared.lock().troubles)
     }
 
-    /// Messages of the stream that were lost, by reason.
+    /// Number of the stream's messages that were lost, by reason.
     pub(in crate::live) fn lost(&self) -> BTreeMap<String, u64> {
         self.shared.lock().lost.clone()
     }
@@ -259,7 +260,7 @@ impl Outlet {
         self.shared.lock().written
     }
 
-    /// Counts the messages of the stream that still wait as dropped: nothing waits until they are written.
+    /// Counts the messages of the stream that still wait as dropped: no caller waits until they are written.
     pub(in crate::live) fn give_up(&mut self) {
         let state = self.shared.lock();
         if state.over {
@@ -275,7 +276,7 @@ impl Outlet {
         self.dropped = (self.dropped.0 + waiting, self.dropped.1 + waiting);
     }
 
-    /// Returns whether everything is written, or nothing more will be.
+    /// Returns whether everything is written, or no more data will be written.
     pub(in crate::live) fn is_idle(&self) -> bool {
         let state = self.shared.lock();
         state.over || !state.busy && !state.ending && state.queue.is_empty()
@@ -294,7 +295,7 @@ impl Outlet {
     }
 
     /// # Errors
-    /// As [`Outlet::write`].
+    /// The error of [`Outlet::write`].
     pub(in crate::live) fn check(&self) -> Result<(), Error> {
         let failed = self.shared.lock().why.clone();
         failed.map_or(Ok(()), |why| Err(Error::Media(why)))
@@ -302,7 +303,7 @@ impl Outlet {
 }
 
 impl Outlet {
-    /// Writes what waits, for this long at most, and closes the output. Call it inside a tokio runtime.
+    /// Writes the waiting data for at most this time, and closes the output. Call it inside a tokio runtime.
     pub(in crate::live) fn leave(mut self, patience: Duration) {
         self.end();
         tokio::spawn(async move {
@@ -318,7 +319,7 @@ impl Drop for Outlet {
     }
 }
 
-/// Ends an outlet when its task ends, also if the output panics: no caller may wait for it forever.
+/// Ends an outlet when its task ends, even if the output panics, so that no caller waits for ever.
 struct Ended(Arc<Shared>);
 
 impl Drop for Ended {
@@ -368,7 +369,7 @@ async fn run(ended: Ended, mut output: impl Output) {
     }
 }
 
-/// Counts what the output lost, and notes the reasons to report.
+/// Counts the messages that the output lost, and records the reasons to report.
 fn note(shared: &Shared, troubles: Vec<(String, u64)>, known: &mut Known) {
     let fresh = known.note(&troubles, Instant::now());
     if troubles.is_empty() {

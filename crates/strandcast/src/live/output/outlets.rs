@@ -1,4 +1,4 @@
-//! The outputs of a receiver, each with a queue of its own.
+//! The outputs of a receiver, each with a separate queue.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::error::Error;
 /// Interval between two checks whether everything is written.
 const POLL: Duration = Duration::from_millis(5);
 
-/// Time that an output which was stopped has for what waits, once it is started again.
+/// Time for which an output that was stopped may still write its waiting data, once it is started again.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Messages of a stream that an output did not take.
@@ -23,14 +23,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct OutputNow {
     /// Name of the output.
     pub name: String,
-    /// Number of messages that were dropped because it was not read.
+    /// Number of messages that were dropped because the output was not read.
     pub unread: u64,
     /// Number of messages that the output could not write, by reason.
     pub unsent: std::collections::BTreeMap<String, u64>,
     /// Reason why the output has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
-    /// True if it was stopped by request.
+    /// True if the output was stopped by request.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub stopped: bool,
 }
@@ -38,9 +38,9 @@ pub struct OutputNow {
 /// The end of outputs.
 #[derive(Debug)]
 pub(in crate::live) enum Failure {
-    /// One has ended, and others continue.
+    /// One output has ended, and others continue.
     One { output: String, why: String },
-    /// None is left.
+    /// No output is left.
     All(Error),
 }
 
@@ -48,7 +48,7 @@ pub(in crate::live) enum Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::live) enum To {
     All,
-    /// Outputs that get a slate while no sender plays.
+    /// Only outputs that get a slate while no sender plays.
     WithSlate,
     WithoutSlate,
 }
@@ -60,13 +60,13 @@ struct Place {
     takes_slate: bool,
     /// Reason why the output has ended, once it was reported.
     failed: Option<Error>,
-    /// The output refuses the current stream.
+    /// True if the output refuses the current stream.
     refuses: bool,
-    /// The output was stopped by request.
+    /// True if the output was stopped by request.
     stopped: bool,
 }
 
-/// Starts an outlet with this queue in bytes, whose end this notifies.
+/// Function that starts an outlet with this queue in bytes. The outlet notifies when it ends.
 pub(in crate::live) type Start = Box<dyn FnOnce(usize, Arc<Notify>) -> Outlet + Send>;
 
 /// A request to stop the output with this number, or to start it again.
@@ -75,21 +75,21 @@ pub(in crate::live) struct Switch {
     pub(in crate::live) start: Option<Start>,
 }
 
-/// All outputs. One that is slow or fails holds up none of the others.
+/// All outputs. A slow or failed output does not delay the others.
 #[derive(Debug)]
 pub(in crate::live) struct Outlets {
     places: Vec<Place>,
     ended: Arc<Notify>,
-    /// Queue of each output, in bytes.
+    /// Size in bytes of the queue of each output.
     share: usize,
     viewers: super::Viewers,
-    /// Viewers may join.
+    /// True if viewers may join.
     watched: bool,
 }
 
 impl Outlets {
-    /// Starts a task for each output; at most `most` bytes wait for all of them, each of which has the same share. Call it
-    /// inside a tokio runtime.
+    /// Starts a task for each output; at most `most` bytes may wait for all outputs together. All outputs have equal
+    /// shares. Call it inside a tokio runtime.
     pub(in crate::live) fn start(outputs: Vec<impl Output>, most: usize) -> Outlets {
         let ended = Arc::<Notify>::default();
         let share = most / outputs.len().max(1);
@@ -107,7 +107,7 @@ impl Outlets {
         }
     }
 
-    /// Gives what is played to these viewers as well. `watched`: some may join.
+    /// Also passes the played media to these viewers. `watched` is true if viewers may join.
     pub(in crate::live) fn with(self, viewers: super::Viewers, watched: bool) -> Outlets {
         Outlets { viewers, watched, ..self }
     }
@@ -127,7 +127,7 @@ impl Outlets {
         }
     }
 
-    /// Stops an output once what waits is written, or starts it again. `on_air`: a stream is played.
+    /// Stops an output once its waiting data are written, or starts it again. `on_air` is true if a stream is played.
     pub(in crate::live) fn switch(&mut self, switch: Switch, on_air: bool) {
         let Some(place) = self.places.get_mut(switch.number) else { return };
         let Some(start) = switch.start else {
@@ -158,7 +158,7 @@ impl Outlets {
         (all, refused)
     }
 
-    /// Returns whether an output, or a viewer that may join, gets a slate.
+    /// Returns whether an output gets a slate, or a viewer that may join.
     pub(in crate::live) fn any_takes_slate(&self) -> bool {
         self.watched || self.places.iter().any(|place| place.takes_slate)
     }
@@ -176,17 +176,17 @@ impl Outlets {
         written.filter_map(|written| written.ok().flatten()).collect()
     }
 
-    /// Returns outputs that have begun to take nothing.
+    /// Returns the names of outputs that have stopped taking data.
     pub(in crate::live) fn stalled(&mut self) -> Vec<String> {
         self.open().filter_map(|place| place.outlet.stalls()).collect()
     }
 
-    /// Returns outputs that take data again, and the numbers of messages that were dropped.
+    /// Returns the names of outputs that take data again, each with the number of messages that were dropped.
     pub(in crate::live) fn recovered(&mut self) -> Vec<(String, u64)> {
         self.open().filter_map(|place| place.outlet.recovered()).collect()
     }
 
-    /// Returns outputs that lost messages, and new reasons.
+    /// Returns the names of outputs that lost messages, each with a new reason.
     pub(in crate::live) fn troubles(&self) -> Vec<(String, String)> {
         let of = |place: &Place| {
             let name = place.outlet.name().to_owned();
@@ -207,7 +207,7 @@ impl Outlets {
         self.places.iter().map(of).collect()
     }
 
-    /// Number of messages of the stream that an output did not take.
+    /// Number of messages of the stream that any output did not take.
     pub(in crate::live) fn missed(&self) -> u64 {
         let lost = |place: &Place| place.outlet.dropped() + place.outlet.lost().values().sum::<u64>();
         self.places.iter().map(lost).sum()
@@ -235,7 +235,7 @@ impl Outlets {
         }
     }
 
-    /// Error for outputs that are not read until the end.
+    /// Returns the error for outputs that are not read until the end.
     pub(in crate::live) fn unread(&self) -> Error {
         let names: Vec<&str> =
             self.places.iter().filter(|place| !place.outlet.is_clean()).map(|p| p.outlet.name()).collect();
@@ -282,7 +282,7 @@ impl Outlets {
         if self.is_idle() { Ok(()) } else { Err(self.unread()) }
     }
 
-    /// Counts what still waits as unread: nothing waits until it is written.
+    /// Counts all waiting data as unread. No caller waits until they are written.
     pub(in crate::live) fn give_up(&mut self) {
         self.places.iter_mut().for_each(|place| place.outlet.give_up());
     }
@@ -303,7 +303,7 @@ mod tests {
     use super::super::sink::Batch;
     use super::*;
 
-    /// An output that writes when permitted, until its disk is full.
+    /// Output for tests that writes when permitted, until its disk is full.
     struct Disk {
         name: &'static str,
         may: Arc<Semaphore>,
@@ -446,7 +446,7 @@ mod tests {
         assert_eq!((now[0].unread, now[1].unread, outlets.missed()), (10, 0, 10));
     }
 
-    /// An output whose peers need a minute to play the rest, and that has none at the end.
+    /// Output for tests whose peers need a minute to play the rest, and which has no peer at the end.
     struct Distant(&'static str);
 
     impl Output for Distant {

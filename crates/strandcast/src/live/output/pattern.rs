@@ -1,4 +1,4 @@
-//! Names of recordings that contain the time: each stream gets its own file, and no file replaces another.
+//! Names of recordings that contain the time: each stream gets a separate file, and no file replaces another.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::error::Error;
 use crate::text::civil;
 
-/// The fields of a time.
+/// Letters of the fields of a time.
 const FIELDS: &str = "YmdHMS";
 /// Maximum number of streams that may begin within one second, or within the smallest field of the pattern.
 const MOST: u32 = 10_000;
@@ -18,7 +18,7 @@ const MOST: u32 = 10_000;
 pub(super) struct Pattern(String);
 
 impl Pattern {
-    /// Pattern of a path; `None`: the path has no fields.
+    /// Returns the pattern of a path; `None` if the path has no fields.
     ///
     /// # Errors
     /// [`Error::Usage`]: the path has fields that are not fields of a time; [`Error::Media`]: its folder does not

@@ -11,7 +11,7 @@ use super::pattern::Pattern;
 use super::sink::{Batch, Output};
 use crate::error::Error;
 
-/// Records each stream into its own file. The name of the file contains the time.
+/// Output that records each stream into a separate file. The name of the file contains the time.
 #[derive(Debug)]
 pub struct Recordings {
     pattern: Pattern,
@@ -19,8 +19,8 @@ pub struct Recordings {
     current: Option<Fresh>,
 }
 
-/// A new file for a stream. The file is removed if nothing can be written to it; otherwise each attempt at a full disk
-/// would leave one.
+/// A new file for a stream. It is removed if no data can be written to it, because otherwise each attempt on a full
+/// disk would leave an empty file.
 #[derive(Debug)]
 struct Fresh {
     file: tokio::fs::File,
@@ -29,7 +29,7 @@ struct Fresh {
 }
 
 impl Recordings {
-    /// Recordings named by a path with `%Y`, `%m`, `%d`, `%H`, `%M` and `%S`, in UTC; `None`: the path has none of
+    /// Recordings named by a path with `%Y`, `%m`, `%d`, `%H`, `%M` and `%S`, in UTC; `None` if the path has none of
     /// these fields. If a name is taken, a number is added.
     ///
     /// # Errors

@@ -6,20 +6,21 @@ use strandcast_media::ts::{PACKET_LEN, Packet, Pcr};
 
 /// Payload type of MPEG-2 transport streams (RFC 3551 §6).
 const PAYLOAD_TYPE: u8 = 33;
-/// Version 2, without padding, extension and contributing sources.
+/// First byte of the header: version 2, without padding, extension and contributing sources.
 const VERSION: u8 = 2 << 6;
-/// Marks a packet whose timestamp does not continue those before it (RFC 2250 §2).
+/// Marker bit of a packet whose timestamp does not continue those of earlier packets (RFC 2250 §2).
 const MARKER: u8 = 0x80;
-/// Transport packets of one datagram.
+/// Number of transport packets in one datagram.
 const TOGETHER: usize = 7;
-/// Ticks of a timestamp per second.
+/// Number of ticks of a timestamp per second.
 const HZ: u64 = 90_000;
-/// Ticks between the program clock and the time that has passed, from which on it is another clock.
+/// Difference in ticks between the program clock and the elapsed time above which the clock has jumped.
 const JUMP: u32 = HZ as u32 / 2;
-/// Time without a PCR of a PID after which that of another PID counts. Each 100 ms there is one (ISO/IEC 13818-1 §2.7.2).
+/// Time without a PCR of a PID after which the PCR of another PID counts. A stream has a PCR at least every 100 ms
+/// (ISO/IEC 13818-1 §2.7.2).
 const GONE: Duration = Duration::from_secs(1);
 
-/// Writes datagrams of one source.
+/// Writer of the datagrams of one source.
 #[derive(Debug)]
 pub(super) struct Rtp {
     sequence: u16,
@@ -28,17 +29,17 @@ pub(super) struct Rtp {
     datagram: Vec<u8>,
 }
 
-/// Timestamps that follow the program clock reference (PCR) of a stream, or time, if it has none.
+/// Timestamps that follow the program clock reference (PCR) of a stream, or the time if the stream has no PCR.
 #[derive(Debug)]
 struct Clock {
-    /// Timestamp of a moment: the last PCR, or the beginning.
+    /// A timestamp, and the time of it: that of the last PCR, or of the beginning.
     anchor: (u32, Instant),
-    /// PID of the PCR, and what its ticks lack to the timestamp.
+    /// PID of the PCR, and number of ticks that are added to a PCR to get the timestamp.
     pcr: Option<(u16, u32)>,
 }
 
 impl Rtp {
-    /// Numbers begin at random ones (RFC 3550 §5.1).
+    /// Makes a writer. Its numbers begin with random values (RFC 3550 §5.1).
     pub(super) fn new(now: Instant, random: [u8; 10]) -> Rtp {
         let [a, b, c, d, e, f, g, h, i, j] = random;
         let anchor = (u32::from_be_bytes([g, h, i, j]), now);
@@ -50,7 +51,7 @@ impl Rtp {
         }
     }
 
-    /// Gives `send` the datagrams of a message.
+    /// Passes the datagrams of a message to `send`.
     pub(super) fn write(&mut self, now: Instant, message: &[u8], mut send: impl FnMut(&[u8])) {
         for packets in message.chunks(TOGETHER * PACKET_LEN) {
             let (timestamp, jumped) = self.clock.at(now, packets);
@@ -67,7 +68,7 @@ impl Rtp {
 }
 
 impl Clock {
-    /// Timestamp of packets that leave now, and whether the program clock has jumped.
+    /// Returns the timestamp of packets that leave now, and whether the program clock has jumped.
     fn at(&mut self, now: Instant, packets: &[u8]) -> (u32, bool) {
         let (anchor, since) = self.anchor;
         let passed = now.saturating_duration_since(since);
@@ -84,8 +85,8 @@ impl Clock {
         (timestamp, jumped)
     }
 
-    /// PID and PCR of a packet in ticks of a timestamp, if it is the PID that counts: the first one that has a PCR, until it
-    /// has one no longer.
+    /// Returns PID and PCR of a packet, in ticks of a timestamp, if it has the PID that counts. This is the first PID
+    /// with a PCR, as long as it has PCRs.
     fn reference(&self, packet: &[u8], passed: Duration) -> Option<(u16, u32)> {
         let packet = Packet::new(packet.try_into().ok()?)?;
         let counts = self.pcr.is_none_or(|(pid, _)| pid == packet.pid() || passed > GONE);
@@ -94,7 +95,7 @@ impl Clock {
     }
 }
 
-/// Ticks of a time, modulo 2³².
+/// Number of ticks of a duration, modulo 2³².
 fn ticks(time: Duration) -> u32 {
     (time.as_nanos() * u128::from(HZ) / 1_000_000_000) as u32
 }

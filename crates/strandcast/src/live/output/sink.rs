@@ -6,12 +6,12 @@ use std::io;
 #[derive(Debug, Default)]
 pub struct Batch {
     bytes: Vec<u8>,
-    /// End of each message, in bytes.
+    /// End of each message as an offset in bytes.
     ends: Vec<usize>,
 }
 
 impl Batch {
-    /// Bytes of all messages.
+    /// Returns the bytes of all messages.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -48,7 +48,7 @@ impl Batch {
     }
 }
 
-/// A batch of these messages, for programs and tests that write to an output themselves.
+/// Makes a batch of these messages, for programs and tests that write to an output directly.
 impl<'a> FromIterator<&'a [u8]> for Batch {
     fn from_iter<T: IntoIterator<Item = &'a [u8]>>(messages: T) -> Batch {
         let mut batch = Batch::default();
@@ -63,8 +63,8 @@ pub trait Output: Send + 'static {
     /// Name of the output in events.
     fn name(&self) -> String;
 
-    /// Returns whether the output gets the receiver's [`Slate`](crate::live::Slate) while no sender plays, as a player
-    /// needs it. A recording has the sender's stream alone.
+    /// Returns whether the output gets the receiver's [`Slate`](crate::live::Slate) while no sender plays, which a
+    /// player needs. A recording has only the sender's stream.
     fn takes_slate(&self) -> bool {
         false
     }
@@ -75,18 +75,18 @@ pub trait Output: Send + 'static {
         async { Ok(()) }
     }
 
-    /// Returns why messages were lost although the output continues, and how many for each reason, since the last call. A
-    /// reason without lost messages is reported as well.
+    /// Returns the reasons for lost messages since the last call, if the output continues, each with the number of lost
+    /// messages. A reason without lost messages is also returned.
     fn troubles(&mut self) -> Vec<(String, u64)> {
         Vec::new()
     }
 
-    /// Writes messages that are due. An error ends the output, and the receiver if it has no other one.
+    /// Writes messages that are due. An error ends the output, and also the receiver if this was its last output.
     fn write(&mut self, batch: &Batch) -> impl Future<Output = io::Result<()>> + Send;
 
-    /// Ends the output once everything is written, at the end of the receiver, within a time that the output limits.
-    /// Called at most once; only [`Output::troubles`] and [`Output::name`] are called after it. A receiver that is asked to
-    /// stop does not wait for it. An error says that the media went nowhere.
+    /// Ends the output once everything is written, at the end of the receiver, within a time that the output limits. It
+    /// is called at most once, and only [`Output::troubles`] and [`Output::name`] are called after it. A receiver that
+    /// is asked to stop does not wait for its end. An error means that the media reached no destination.
     fn end(&mut self) -> impl Future<Output = io::Result<()>> + Send {
         async { Ok(()) }
     }

@@ -9,15 +9,15 @@ use super::sink::{Batch, Output};
 use crate::error::Error;
 use crate::live::srt::{Driver, Media, SrtUrl};
 
-/// An SRT output. A listener sends to each of its callers from the moment at which it calls; a caller calls again.
+/// An SRT output. A listener sends to each of its callers from the time of the call. A caller calls again after a loss.
 /// Without a peer the media are lost and counted, and the output does not stop.
 #[derive(Debug)]
 pub struct Srt {
     name: String,
     driver: Driver,
-    /// `None` once nothing more is sent.
+    /// `None` once no more media are sent.
     messages: Option<mpsc::Sender<Vec<u8>>>,
-    /// True once there was something to send.
+    /// True once there were media to send.
     wrote: bool,
 }
 
@@ -57,7 +57,7 @@ impl Output for Srt {
         messages.reserve_many(all).await.map(drop).map_err(|_| self.driver.ended())
     }
 
-    /// Players get the rest, which takes at most twice the latency and a second.
+    /// Waits until players have the rest, which takes at most twice the latency plus one second.
     async fn end(&mut self) -> io::Result<()> {
         self.messages = None;
         self.driver.finished().await;

@@ -15,17 +15,18 @@ use crate::live::url::UdpUrl;
 use crate::live::via::Via;
 use crate::text::why;
 
-/// Maximum number of reasons that are counted separately.
+/// Maximum number of different reasons that are counted.
 const MOST_REASONS: usize = 16;
 
-/// Reason for datagrams that no program receives: the destination has answered so. A network may leave out some answers.
+/// Reason for datagrams that no program receives, according to an answer of the destination. A network may drop some of
+/// these answers.
 const NO_LISTENER: &str = "there is no listener";
 
-/// Time after which a socket that fails is opened again.
+/// Time after which a failing socket is opened again.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// Sends each message as a datagram, with a header of RTP if the URL says so. An error costs that datagram: it is counted,
-/// and the first of its kind is reported.
+/// Sends each message as a datagram, with a header of RTP if the URL requests it. After an error the datagram is lost
+/// and counted, and the first error of each kind is reported.
 #[derive(Debug)]
 pub struct Udp {
     socket: Socket,
@@ -36,13 +37,13 @@ pub struct Udp {
     rtp: Option<Rtp>,
     /// Time of the last attempt to open the socket again.
     opened: Instant,
-    /// Lost datagrams by reason, since they were last asked for.
+    /// Number of lost datagrams by reason, since the last call of [`Output::troubles`].
     lost: BTreeMap<String, u64>,
 }
 
 impl Udp {
-    /// Opens a socket that sends to the URL's group, or to its host's first address, which may be a multicast group. A
-    /// group that the URL names apart leaves by the host's interface.
+    /// Opens a socket that sends to the URL's group, or to its host's first address, which may be a multicast group. If
+    /// the URL names a group in addition, datagrams leave by the host's interface.
     ///
     /// # Errors
     /// [`Error::Network`]: the name has no address, there is no such interface, or the system cannot open a socket.
@@ -67,7 +68,7 @@ impl Udp {
         Ok(Udp { socket, to, via, ttl, name, rtp, opened, lost })
     }
 
-    /// Sends a datagram, a second time if only the answer to an earlier one was an error.
+    /// Sends a datagram. It is sent a second time if the error was only the answer to an earlier datagram.
     fn send(&mut self, message: &[u8]) {
         let to = self.to.into();
         let mut sent = self.socket.send_to(message, &to);
@@ -85,12 +86,12 @@ impl Udp {
         }
     }
 
-    /// Counts the datagram to which the answer was that there is no listener.
+    /// Counts a datagram to which the answer was that there is no listener.
     fn refused(&mut self) {
         self.note(NO_LISTENER.to_owned(), 1);
     }
 
-    /// Opens the socket again: its address may be gone.
+    /// Opens the socket again, because its address may be gone.
     fn reopen(&mut self) {
         if self.opened.elapsed() >= AGAIN {
             self.opened = Instant::now();
@@ -143,7 +144,7 @@ fn is_refused(error: &io::Error) -> bool {
     error.kind() == ErrorKind::ConnectionRefused
 }
 
-/// A source of RTP whose numbers cannot be guessed.
+/// Makes a source of RTP whose numbers cannot be guessed.
 fn rtp(now: Instant) -> io::Result<Rtp> {
     let (mut random, mut numbers) = (strandcast_net::entropy::seeds()?.stream("rtp"), [0; 10]);
     random.fill(&mut numbers);

@@ -1,4 +1,4 @@
-//! Viewers: programs that read what is played, each at its own pace.
+//! Viewers: programs that read the played media, each at its own rate.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -6,10 +6,10 @@ use bytes::Bytes;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-/// Messages that wait for the slowest viewer.
+/// Maximum number of messages that wait for the slowest viewer.
 const MOST: usize = 1024;
 
-/// Viewers of a stream. Without one there is no queue, and nothing is copied.
+/// Viewers of a stream. Without a viewer there is no queue, and no message is copied.
 #[derive(Clone, Debug, Default)]
 pub(in crate::live) struct Viewers(Arc<Mutex<State>>);
 
@@ -29,7 +29,7 @@ pub struct Viewer(broadcast::Receiver<Bytes>);
 pub enum Viewed {
     /// A message: a whole number of transport packets.
     Media(Bytes),
-    /// Number of messages that the viewer lost, since it read too slowly.
+    /// Number of messages that the viewer lost because it read too slowly.
     Lost(u64),
 }
 
@@ -38,14 +38,14 @@ impl Viewers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a viewer; `None`: the stream has ended.
+    /// Adds a viewer; `None` if the stream has ended.
     pub(in crate::live) fn join(&self) -> Option<Viewer> {
         let mut state = self.lock();
         let fresh = || broadcast::Sender::new(MOST);
         (!state.over).then(|| Viewer(state.queue.get_or_insert_with(fresh).subscribe()))
     }
 
-    /// Gives a message to all viewers, and waits for none.
+    /// Passes a message to all viewers without waiting.
     pub(in crate::live) fn write(&self, message: &[u8]) {
         let mut state = self.lock();
         let Some(queue) = &state.queue else { return };
@@ -65,7 +65,7 @@ impl Viewers {
 }
 
 impl Viewer {
-    /// Returns what is played next; `None` at the end of the stream. Cancel safe.
+    /// Returns the media that are played next; `None` at the end of the stream. Cancel safe.
     pub async fn next(&mut self) -> Option<Viewed> {
         match self.0.recv().await {
             Ok(message) => Some(Viewed::Media(message)),

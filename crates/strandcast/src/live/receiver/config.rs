@@ -18,11 +18,11 @@ const SILENCE: Duration = Duration::from_secs(65);
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ReceiverConfig {
-    /// Scheme of the data that the receiver itself sends. Senders have their own.
+    /// Scheme of the data that the receiver sends. Senders have a separate scheme.
     pub scheme: Scheme,
     /// Addresses to listen on. The unspecified address means all.
     pub listen: Vec<SocketAddr>,
-    /// Gate that admits senders; `None`: anyone may send, and nothing is encrypted.
+    /// Gate that admits senders; `None` if anyone may send, without encryption.
     pub gate: Option<Gate>,
     /// Time from sending to playing; `None`: the latency that the sender requests.
     pub latency: Option<Duration>,
@@ -36,6 +36,8 @@ pub struct ReceiverConfig {
     pub transport: TransportOptions,
     /// Slate of the outputs; `None`: they get nothing while no sender plays.
     pub slate: Option<Slate>,
+    /// If true, viewers ([`Receiver::view`](crate::live::Receiver::view)) get the slate, also if no output does.
+    pub watched: bool,
     /// Observers of every packet.
     pub taps: Option<Taps>,
 }
@@ -53,6 +55,7 @@ impl ReceiverConfig {
             memory: Memory::default(),
             transport: TransportOptions::default(),
             slate: None,
+            watched: false,
             taps: None,
         }
     }

@@ -1,4 +1,4 @@
-//! The way by which senders come to a session: a listener of its own, or a server that listens for many sessions.
+//! Source of a session's senders: a listener of the session, or a server that listens for many sessions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,23 +14,23 @@ use crate::listen;
 use crate::live::tap::Taps;
 use crate::pairing::{Gate, GateEvent};
 
-/// The way by which senders come.
+/// Source of a session's senders.
 #[derive(Debug)]
 pub(in crate::live) enum Door {
-    /// A listener of the session's own.
+    /// A listener of the session.
     Own(Own),
-    /// A server that has admitted them to the session's stream.
+    /// A server that has admitted the senders to the session's stream.
     Served(Served),
 }
 
-/// A listener, and the gate that admits senders; `None`: streams are not encrypted.
+/// A listener, and the gate that admits senders. Without a gate, streams are not encrypted.
 #[derive(Debug)]
 pub(in crate::live) struct Own {
     pub(in crate::live) listener: Listener,
     pub(in crate::live) gate: Option<Gate>,
 }
 
-/// The end of a session in a server.
+/// State of a session in a server.
 #[derive(Debug)]
 pub(in crate::live) struct Served {
     /// If true, a session that ends has a successor, to which its sender may connect.
@@ -38,7 +38,7 @@ pub(in crate::live) struct Served {
 }
 
 impl Own {
-    /// Changes of the list of senders that were applied.
+    /// Applies changes of the list of senders. Returns events to report.
     pub(in crate::live) async fn poll_gate(&mut self) -> Vec<GateEvent> {
         match &mut self.gate {
             Some(gate) => gate.poll(self.listener.driver()).await,
@@ -46,7 +46,7 @@ impl Own {
         }
     }
 
-    /// Changes of the addresses on which the session listens.
+    /// Returns the changes of the addresses on which the session listens.
     ///
     /// # Errors
     /// [`Error::Network`]: it has not been able to listen for a while.
@@ -69,7 +69,7 @@ impl Own {
 }
 
 impl Door {
-    /// Waits for the next association; `None`: the transport stopped. Cancel safe.
+    /// Waits for the next association; `None` if the transport has stopped. Cancel safe.
     pub(super) async fn accept(&mut self) -> Option<AssociationHandle> {
         match self {
             Door::Own(own) => own.listener.accept().await,
@@ -77,7 +77,7 @@ impl Door {
         }
     }
 
-    /// The session's own listener.
+    /// Returns the session's listener, if it has one.
     pub(super) fn own(&mut self) -> Option<&mut Own> {
         match self {
             Door::Own(own) => Some(own),
@@ -85,7 +85,7 @@ impl Door {
         }
     }
 
-    /// Returns whether the sender of a session that ends finds another one.
+    /// Returns whether the sender of a session that ends finds a successor of the session.
     pub(super) fn has_successor(&self) -> bool {
         matches!(self, Door::Served(served) if served.again.load(Ordering::Relaxed))
     }

@@ -12,7 +12,7 @@ use super::untaken::Untaken;
 use crate::error::Error;
 use crate::live::event::Event;
 use crate::live::feed::Feed;
-use crate::live::output::{Outlets, Output, OutputNow};
+use crate::live::output::{Outlets, Output, OutputNow, Viewer, Viewers};
 use crate::live::stats::{Role, Stats};
 use crate::pairing::Gate;
 
@@ -50,30 +50,39 @@ impl Listening {
         self.play_all(vec![output])
     }
 
-    /// Plays received streams to each of these outputs. One that stalls or fails holds up none of the others. Call it
-    /// inside a tokio runtime.
+    /// Plays received streams to each of these outputs. An output that stalls or fails does not delay the others. Call
+    /// it inside a tokio runtime.
     pub fn play_all(self, outputs: Vec<impl Output>) -> Receiver {
         let Listening { mut config, listener, addresses } = self;
         let names: Vec<String> = outputs.iter().map(Output::name).collect();
         let listening = Event::Listening { addresses, output: names.join(", ") };
         let unprotected = config.gate.is_none().then_some(Event::Unprotected(Role::Receive));
-        let outlets = Outlets::start(outputs, config.memory.output());
-        Receiver(Feed::start(|reporter, stop| {
+        let viewers = Viewers::default();
+        let seen = viewers.clone();
+        let outlets = Outlets::start(outputs, config.memory.output()).with(viewers.clone(), config.watched);
+        let feed = Feed::start(|reporter, stop| {
             reporter.report(listening);
             unprotected.into_iter().for_each(|event| reporter.report(event));
             async move {
                 let door = Door::Own(Own { listener: listener.take(), gate: config.gate.take() });
                 // Its outputs are neither stopped nor started.
                 let (ready, (_, switches)) = (unbounded_channel(), unbounded_channel());
-                Session::run(Open { config, door, ready, outlets, reporter, stop, switches }).await
+                let open = Open { config, door, ready, outlets, reporter, stop, switches };
+                let outcome = Session::run(open).await;
+                seen.close();
+                outcome
             }
-        }))
+        });
+        Receiver { feed, viewers }
     }
 }
 
 /// Receives streams and plays one sender at a time. Dropping it ends it.
 #[derive(Debug)]
-pub struct Receiver(pub(in crate::live) Feed);
+pub struct Receiver {
+    pub(in crate::live) feed: Feed,
+    pub(in crate::live) viewers: Viewers,
+}
 
 impl Receiver {
     /// Listens, and plays received streams to `output`. Call it inside a tokio runtime.
@@ -87,27 +96,34 @@ impl Receiver {
     /// Returns the next event; `None` after the receiver has ended. Cancel safe. Unread events are dropped when newer
     /// ones need room.
     pub async fn event(&self) -> Option<Event> {
-        self.0.event().await
+        self.feed.event().await
     }
 
     /// Returns the last figures; `None` before the first ones.
     pub fn stats(&self) -> Option<Arc<Stats>> {
-        self.0.stats()
+        self.feed.stats()
     }
 
     /// Returns the state of the outputs, as of the last quarter of a second.
     pub fn outputs(&self) -> Vec<OutputNow> {
-        self.0.outputs()
+        self.feed.outputs()
+    }
+
+    /// Begins to view what is played; `None`: the receiver has ended. A viewer that reads too slowly loses messages of its
+    /// own and no other ones.
+    pub fn view(&self) -> Option<Viewer> {
+        self.viewers.join()
     }
 
     /// Ends the stream: all data that have arrived are played at once.
     pub fn stop(&self) {
-        self.0.stop();
+        self.feed.stop();
     }
 
     /// Ends the stream at once, as dropping it does.
     pub fn abort(&self) {
-        self.0.abort();
+        self.feed.abort();
+        self.viewers.close();
     }
 
     /// Waits for the end. Cancel safe. Events can still be read afterwards.
@@ -116,6 +132,12 @@ impl Receiver {
     /// [`Error::Media`]: the output cannot be written; [`Error::Peer`]: the only sender was lost; [`Error::Network`]:
     /// the receiver could not listen for a while; [`Error::Aborted`].
     pub async fn wait(&self) -> Result<(), Error> {
-        self.0.wait().await
+        self.feed.wait().await
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.viewers.close();
     }
 }

@@ -1,4 +1,4 @@
-//! Senders: those that wait, and the stream that is being received.
+//! Senders: waiting ones, and the stream that is being received.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -22,18 +22,18 @@ use crate::live::stats::{CameLate, Outages, StreamEvent, StreamState};
 use crate::live::words::{MEDIA, REFUSED};
 use crate::text::quoted;
 
-/// The stream of a sender's other messages.
+/// Number of the transport's stream for a sender's messages other than media.
 const OTHER: u16 = 1;
-/// Timeout for a sender's first message, and for any message before its stream begins. Keep-alives count: an encoder
-/// may start long after `send`.
+/// Timeout for a sender's first message, and for any message before its stream begins. Keep-alive messages count,
+/// because an encoder may start long after `send`.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time since a packet for which a sender is there: it sends one per second.
+/// Time after a packet for which a sender counts as present. A sender sends at least one packet per second.
 const FRESH: Duration = Duration::from_millis(1500);
 /// Time to read messages that arrived before a SHUTDOWN.
 const UNREAD: Duration = Duration::from_millis(500);
-/// Silence after the first media after which a sender gives no name to its stream.
+/// Time after the first media in which a sender may still name its stream.
 const NAME: Duration = Duration::from_millis(500);
-/// Maximum number of messages that wait for the name.
+/// Maximum number of messages that wait for the name of the stream.
 const MOST_UNNAMED: usize = 64;
 /// Polling interval for an association without a confirmed path.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -46,7 +46,7 @@ pub(in crate::live) struct PendingSender {
     pub(super) first: Vec<rx::Message>,
     pub(super) media: Message,
     pub(in crate::live) peer: String,
-    /// Name of the stream that the sender asks for; empty or `None`: it asks for none.
+    /// Name of the stream that the sender asks for; empty or `None` if it asks for none.
     pub(in crate::live) asks: Option<String>,
     /// Key that the sender has proven to have; `None` without a seal.
     pub(in crate::live) key: Option<PublicKey>,
@@ -72,11 +72,11 @@ pub(in crate::live) enum Arrival {
 pub(in crate::live) enum Naming {
     /// The receiver has one stream.
     Ignored,
-    /// The name chooses a stream: the sender's media wait for it.
+    /// The name selects a stream, so that the sender's media wait for the name.
     Chooses,
 }
 
-/// Messages of an association until it is clear what it sends.
+/// Messages of an association until its purpose is clear.
 #[derive(Default)]
 struct Opening {
     first: Vec<rx::Message>,
@@ -85,7 +85,7 @@ struct Opening {
 }
 
 impl Opening {
-    /// Takes a message. Returns the version of a message of another one.
+    /// Takes a message. Returns its version if it has another one.
     fn take(&mut self, message: rx::Message) -> Option<u8> {
         if message.stream.0 == OTHER {
             self.asks = asking::decode(&message.payload).or(self.asks.take());
@@ -101,7 +101,7 @@ impl Opening {
         }
     }
 
-    /// Returns whether it is clear what the association sends.
+    /// Returns whether the purpose of the association is clear.
     fn is_clear(&self, naming: Naming) -> bool {
         let named = naming == Naming::Ignored || self.asks.is_some() || self.first.len() >= MOST_UNNAMED;
         self.media.is_some() && named
@@ -192,7 +192,7 @@ pub(super) struct IncomingStream {
     pub(super) last_received: Instant,
     /// Time of the last packet.
     pub(super) seen: Instant,
-    /// Number of packets of the association at the last look, and its time.
+    /// Number of packets of the association at the last check, and time of the check.
     packets: (u64, Instant),
     /// End of the last time without packets.
     silence_over: Option<Instant>,
@@ -202,7 +202,7 @@ pub(super) struct IncomingStream {
     pub(super) left: bool,
     /// Time at which the sender started to close.
     pub(super) closing: Option<Instant>,
-    /// Arrival of the last media since the last look; zero without any.
+    /// Arrival time of the last media at the last check; zero without media.
     last_media: Instant,
     /// True if the end of the stream has arrived.
     end_came: bool,
@@ -221,7 +221,7 @@ pub(super) struct IncomingStream {
     /// The sender's links, by its last message about them.
     links: Vec<LinkReport>,
     tracker: Tracker,
-    /// Causes of messages that were late or lost.
+    /// Causes of messages that were late or lost, with their numbers.
     pub(super) came_late: CameLate,
 }
 
@@ -309,8 +309,8 @@ impl IncomingStream {
         }
     }
 
-    /// Returns whether the sender has begun to send no media, although its packets come; and for how long it had none, once it
-    /// has media again.
+    /// Returns true when the sender, whose packets still arrive, has sent no media for too long. Once it has media
+    /// again, also returns the duration of this time.
     pub(super) fn idles(&mut self, now: Instant) -> (bool, Option<Duration>) {
         let fresh = std::mem::take(&mut self.last_media);
         let over = if fresh > Instant::ZERO { self.idle.seen(fresh) } else { None };
@@ -318,13 +318,13 @@ impl IncomingStream {
         (comes && self.idle.begins(now), over)
     }
 
-    /// Returns whether the sender closes in the middle of its stream. Its SHUTDOWN is then forged.
+    /// Returns whether the sender closes in the middle of its stream, in which case its SHUTDOWN is forged.
     pub(super) fn closes_too_soon(&self, now: Instant) -> bool {
         !self.left && !self.end_came && self.closing.is_some_and(|at| now - at >= UNREAD)
     }
 
-    /// Names the paths as the sender names its links, and sets the states of its last message: a link that its
-    /// sender calls silent is not shown as active. Returns the links that changed.
+    /// Gives the paths the names that the sender uses for its links, and the states of the sender's last message. A
+    /// link that the sender reports as silent is thus not shown as active. Returns the links that changed.
     pub(super) fn name_paths(&mut self, now: Instant, seen: &mut Snapshot) -> Vec<(String, PathTrouble)> {
         for path in &mut seen.paths {
             let link =
@@ -346,7 +346,8 @@ impl IncomingStream {
         changes.into_iter().map(|(name, change)| (format!("{}: {name}", self.peer), change)).collect()
     }
 
-    /// Attributes messages that were late or lost to a cause; `link_lost`: the sender reports another link that it has lost.
+    /// Attributes messages that were late or lost to a cause; `link_lost` is true if the sender reports a further lost
+    /// link.
     pub(super) fn attribute(&mut self, now: Instant, link_lost: bool) {
         let stats = self.player.stats();
         self.came_late.update(now, self.player.latency, stats.late + stats.lost, self.seen, link_lost);
@@ -375,7 +376,7 @@ impl IncomingStream {
         self.seen = self.seen.max(at);
     }
 
-    /// Returns the event of an outage that begins or ends, also without an association.
+    /// Returns the event of an outage that begins or ends, even if there is no association.
     pub(super) fn silent(&mut self, now: Instant) -> Option<StreamEvent> {
         // After the end of the stream the buffer is played, and a sender that has said why it ends is not expected.
         let over = self.end_came || self.refusal.is_some();
@@ -386,7 +387,7 @@ impl IncomingStream {
         }
     }
 
-    /// Returns what the stream does.
+    /// Returns the state of the stream.
     pub(super) fn state(&self) -> StreamState {
         if self.outages.goes_on() {
             StreamState::Outage

@@ -19,7 +19,7 @@ pub fn media_time(at: Instant) -> MediaTime {
     MediaTime::from_nanos(at.as_nanos())
 }
 
-/// Plays one sender's stream.
+/// Player of one sender's stream.
 #[derive(Debug)]
 pub struct Player {
     unpacker: Unpacker,
@@ -30,8 +30,8 @@ pub struct Player {
 }
 
 impl Player {
-    /// Player for the stream of `first`, with `latency` or, without it, the latency that the sender requests. At most
-    /// `max_bytes` are buffered.
+    /// Makes a player for the stream of `first`, with `latency` or, without it, the latency that the sender requests.
+    /// At most `max_bytes` are buffered.
     pub fn new(latency: Option<Duration>, first: &Message, max_bytes: usize) -> Self {
         let latency = latency.or(first.header.lifetime).unwrap_or(LATENCY);
         let config = PlayoutConfig { latency, max_bytes };

@@ -30,15 +30,16 @@ use crate::live::stop::{Stop, stopped};
 use crate::live::words::{BUSY, REFUSED, REPLACED};
 use crate::memory::Memory;
 
-/// Interval between two looks at the stream, its addresses and its gate.
+/// Interval between two checks of the stream, its addresses and its gate.
 const TICK: Duration = Duration::from_millis(250);
-/// Timeout for a sender to close after the end, including retransmissions, and for an output to take data then.
+/// Time limit after the end of a stream for the sender to close, including retransmissions, and for an output to take
+/// data.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time after a signal, beyond the latency, in which the association closes and the rest is written.
 const LAST: Duration = Duration::from_millis(500);
-/// Bytes of the buffered rest that are queued at once at the end.
+/// Number of bytes of the buffered rest that are queued at once at the end.
 const PIECE: usize = 256 << 10;
-/// Time in which the outputs take a piece of the rest, if they are read.
+/// Time in which the outputs take such a piece if they are read.
 const TURN: Duration = Duration::from_millis(50);
 /// Time to wait for a sender whose abort may be forged.
 const FORGED_ABORT_GRACE: Duration = Duration::from_secs(2);
@@ -79,7 +80,7 @@ enum Step {
     Timer,
     Tick,
     Switch(Switch),
-    /// An output can no longer be written.
+    /// No more data can be written to an output.
     Unwritable(Failure),
 }
 
@@ -102,7 +103,7 @@ impl Session {
     /// Receives streams until the session ends.
     ///
     /// # Errors
-    /// As [`Receiver::wait`](super::Receiver::wait).
+    /// The errors of [`Receiver::wait`](super::Receiver::wait).
     pub(in crate::live) async fn run(open: Open) -> Result<(), Error> {
         let Open { config, door, ready, outlets, reporter, stop, switches } = open;
         let mut ticks = interval(TICK);
@@ -234,7 +235,7 @@ impl Session {
         }
     }
 
-    /// Accepts or refuses the waiting sender once it is clear whether the current one is active.
+    /// Accepts or refuses the waiting sender once it is clear whether the current sender is active.
     fn decide_takeover(&mut self) -> Result<(), Error> {
         let (Some(next), Some(stream)) = (&self.next, &self.stream) else { return Ok(()) };
         if stream.ended.is_some() {
@@ -425,7 +426,7 @@ impl Session {
         Ok(())
     }
 
-    /// The summary of the stream.
+    /// Makes the summary of the stream.
     fn summarize(&mut self) -> Option<ReceiveSummary> {
         let stream = self.stream.as_mut()?;
         let (now, outputs) = (stream.association.now(), self.output.now());

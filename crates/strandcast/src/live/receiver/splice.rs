@@ -1,4 +1,4 @@
-//! The outputs that have a slate.
+//! Source of the outputs that have a slate.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ pub(super) struct Splice {
     origin: Instant,
     /// Name of the slate.
     name: String,
-    /// Time since which the slate plays, once that was reported.
+    /// Time since which the slate has been playing, once this was reported.
     since: Option<Instant>,
 }
 
@@ -34,12 +34,12 @@ impl Splice {
         self.splicer.push(self.now(), message);
     }
 
-    /// The sender has ended, or another one begins.
+    /// Records that the sender has ended, or that another one begins.
     pub(super) fn end(&mut self) {
         self.splicer.end(self.now());
     }
 
-    /// Returns the next message, and whether it is a sender's.
+    /// Returns the next message, and true if it is a sender's.
     pub(super) fn poll(&mut self) -> Option<(Vec<u8>, bool)> {
         let message = self.splicer.poll(self.now())?;
         Some((message, !self.splicer.plays_slate()))

@@ -11,7 +11,7 @@ use crate::live::output::OutputNow;
 use crate::live::stats::{BuffersNow, CodingNow, Stats, WireNow};
 use crate::text::{bytes, causes, count, duration, ms, outages, percent, shifts};
 
-/// A stream at its receiver. The summary serialises as `receive --json` prints it.
+/// Summary of a stream at its receiver. It serialises in the form that `receive --json` prints.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ReceiveSummary {
@@ -40,7 +40,8 @@ pub struct ReceiveSummary {
     pub unread: u64,
     /// Number of messages that an output could not write.
     pub unsent: u64,
-    /// Each output: its name, its messages that were unread, those that were unsent by reason, and why it failed.
+    /// State of each output: its name, numbers of messages that were unread and, by reason, unsent, and the reason why
+    /// it failed.
     pub outputs: Vec<OutputNow>,
     /// True if every byte was played as it was sent; `None` if the end of the stream did not arrive.
     pub identical: Option<bool>,
@@ -56,7 +57,7 @@ pub struct ReceiveSummary {
     pub shifts: u64,
     /// Shift at the end.
     pub shift_ms: f64,
-    /// The largest shift.
+    /// Largest shift.
     pub largest_shift_ms: f64,
     /// Number of jumps of the sender's clock.
     pub clock_jumps: u64,
@@ -76,7 +77,7 @@ pub struct ReceiveSummary {
 }
 
 impl ReceiveSummary {
-    /// Summary of `stream` at `now`. `last` is the last snapshot of its association.
+    /// Makes the summary of `stream` at `now`. `last` is the last snapshot of its association.
     pub(super) fn of(
         stream: &IncomingStream,
         last: Option<&Stats>,
@@ -122,7 +123,7 @@ impl ReceiveSummary {
         summary.with_outputs(outputs)
     }
 
-    /// The summary with a later state of its outputs.
+    /// Returns the summary with a later state of its outputs.
     pub(super) fn with_outputs(mut self, outputs: Vec<OutputNow>) -> ReceiveSummary {
         self.unread = outputs.iter().map(|output| output.unread).sum();
         self.unsent = outputs.iter().flat_map(|output| output.unsent.values()).sum();
@@ -132,7 +133,7 @@ impl ReceiveSummary {
         self
     }
 
-    /// Lines of text.
+    /// Returns the summary as lines of text.
     pub fn lines(&self) -> Vec<String> {
         let same = match self.identical {
             Some(true) => "every byte as it was sent",
@@ -174,7 +175,7 @@ impl ReceiveSummary {
     }
 }
 
-/// Lines about data that an output did not take.
+/// Returns the lines about data that an output did not take.
 fn output_lines(output: &OutputNow) -> Vec<String> {
     let name = &output.name;
     let mut lines = Vec::new();

@@ -9,7 +9,7 @@ use super::incoming::{IncomingStream, PendingSender};
 /// Required silence of the current sender before a sender from the same address may replace it.
 const SAME_ADDRESS: Duration = Duration::from_secs(2);
 /// Required silence of the current sender before a sender from another address that names the current stream may
-/// replace it: a sender gives up an association after this silence and returns over any uplink.
+/// replace it. After this silence a sender gives up an association and returns over any uplink.
 const SAME_STREAM: Duration = Duration::from_secs(5);
 /// Maximum delay of packets that the current sender sent before its silence.
 const STRAGGLERS: Duration = Duration::from_secs(1);
@@ -21,13 +21,13 @@ pub(super) enum Claim {
     Sealed {
         /// True if both have the same key.
         same_key: bool,
-        /// True if the waiting sender names the current stream: it is the same run of the sender.
+        /// True if the waiting sender names the current stream, which means that it is the same run of the sender.
         same_stream: bool,
     },
     /// Neither sender has proven a key.
     Plain {
-        /// True if the waiting sender names the current stream. The number is sent in clear: anyone who observes a
-        /// packet can read it.
+        /// True if the waiting sender names the current stream. The number of the stream is sent in the clear, so that
+        /// anyone who observes a packet can read it.
         same_stream: bool,
         /// True if a confirmed path of the waiting sender leads to an IP address of the current one.
         same_address: bool,
@@ -46,8 +46,8 @@ impl Claim {
         }
     }
 
-    /// Returns whether the sender continues the current stream. With keys, the number of the stream alone proves
-    /// nothing.
+    /// Returns whether the sender continues the current stream. If both senders have keys, the number of the stream
+    /// alone is no proof.
     pub(super) fn continues(self) -> bool {
         match self {
             Claim::Sealed { same_key, same_stream } => same_key && same_stream,
@@ -55,8 +55,8 @@ impl Claim {
         }
     }
 
-    /// Required silence of the current sender. `left`: its association has ended; `limit`: silence after which the
-    /// receiver gives up a sender.
+    /// Required silence of the current sender. `left` is true if its association has ended. `limit` is the silence
+    /// after which the receiver gives up a sender.
     pub(super) fn silence(self, left: bool, limit: Duration) -> Duration {
         let needed = match self {
             Claim::Sealed { same_key: true, .. } => Duration::ZERO,
@@ -75,7 +75,7 @@ impl Claim {
 pub(super) enum Verdict {
     /// The waiting sender replaces the current one.
     Replaces,
-    /// Undecided: the current sender may have left.
+    /// It is undecided whether the current sender has left.
     Waits,
     /// The current sender is active.
     Refused,

@@ -1,4 +1,4 @@
-//! A listener that nothing drives yet.
+//! Listener whose driver is not used yet.
 
 use strandcast_net::driver::Listener;
 
@@ -11,7 +11,7 @@ impl Untaken {
         Untaken(Some(listener))
     }
 
-    /// Takes the listener: its driver is the caller's to stop.
+    /// Takes the listener. The caller must then stop its driver.
     pub(in crate::live) fn take(mut self) -> Listener {
         self.0.take().expect("it is taken once")
     }

@@ -1,4 +1,4 @@
-//! Waits of a receiver. A wait for something absent never returns.
+//! Waits of a receiver. If the awaited part is absent, a wait never returns.
 
 use std::time::Duration;
 

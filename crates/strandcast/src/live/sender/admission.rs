@@ -5,7 +5,7 @@ use strandcast_net::driver::AssociationHandle;
 /// State of the receiver's acceptance of the stream.
 #[derive(Debug, Default)]
 pub(super) struct Admission {
-    /// True if the receiver at the other end of this association reports acceptance.
+    /// True if the receiver of this association reports whether it plays the stream.
     pub says: bool,
     /// True if the receiver plays the data of this association.
     pub given: bool,
@@ -14,7 +14,7 @@ pub(super) struct Admission {
 }
 
 impl Admission {
-    /// State for a new association.
+    /// Makes the state for a new association.
     pub async fn with(association: &AssociationHandle) -> Admission {
         // The association is connected: the kind of the peer is known.
         let says = matches!(association.connected().await, Ok(true));

@@ -1,10 +1,10 @@
-//! Pause before a sender connects again. A receiver that ends many associations in a row gets fewer of them.
+//! Pause before a sender connects again. The pause reduces the load of a receiver that ends many associations in a row.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Time without a loss after which the pauses start again.
+/// Time without a loss after which the pauses begin with the shortest one again.
 const FRESH: Duration = Duration::from_secs(60);
 /// Pause after the second loss. The pause doubles up to the longest pause.
 const FIRST: Duration = Duration::from_secs(1);

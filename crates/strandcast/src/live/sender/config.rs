@@ -25,18 +25,19 @@ pub struct SenderConfig {
     pub stream: Option<Name>,
     /// Scheme that chooses a path for each chunk.
     pub scheme: Scheme,
-    /// Time from sending to playing. Later messages are dropped.
+    /// Time from sending to playing. Messages that would arrive later are dropped.
     pub latency: Duration,
-    /// Time to try to connect, also after refusals. Interfaces, routes and names that do not exist yet are then awaited. `None`:
-    /// 30 s before the first connection; no further attempt after a refusal; no limit once a live input was connected.
+    /// Time for which the sender tries to connect, including after refusals. With a value, interfaces, routes and names
+    /// that do not exist yet are awaited. `None` means 30 s before the first connection, no further attempt after a
+    /// refusal, and no limit once a live input was connected.
     pub retry: Option<Retry>,
-    /// Paths to use. If empty, one path over every interface that has a route to the receiver, including interfaces
-    /// that appear later.
+    /// Paths to use. If the list is empty, there is one path over every interface that has a route to the receiver,
+    /// including interfaces that appear later.
     pub paths: Vec<PathSpec>,
     /// Bit rate that replaces the clock of a file or a pipe.
     pub rate_bps: Option<u64>,
-    /// If true, a pipe that is faster than its own clock is paced by that clock. Such a pipe has a credit of one
-    /// latency, and of the time for which it waited for the receiver.
+    /// If true, a pipe that is faster than its own clock is paced by that clock. It may be ahead of the clock by one
+    /// latency, and by the time for which it waited for the receiver.
     pub paces_pipes: bool,
     /// Costs of links.
     pub tariffs: Vec<LinkTariff>,

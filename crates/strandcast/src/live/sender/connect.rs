@@ -11,6 +11,7 @@ use strandcast_seal::Lost;
 use tokio::time::Instant;
 
 use super::reasons::Reasons;
+use super::switches::Switches;
 use super::tariffs::Tariffs;
 use crate::error::Error;
 use crate::live::asking;
@@ -26,12 +27,12 @@ use crate::transport::{TransportOptions, open_error, policies};
 
 /// Timeout for resolving the receiver's name. After it, known addresses are used.
 const RESOLVE: Duration = Duration::from_secs(1);
-/// Timeout of an attempt.
+/// Time limit of an attempt.
 const ATTEMPT: Duration = Duration::from_secs(8);
-/// Timeout of an encrypted attempt after the first one with each host: a handshake takes two round trips of at worst
-/// ten seconds.
+/// Time limit of an encrypted attempt after the first one with each host. A handshake takes two round trips, which may
+/// last up to ten seconds each.
 const PATIENT: Duration = Duration::from_secs(20);
-/// Timeout of the first attempt with each of several hosts.
+/// Time limit of the first attempt with each of several hosts.
 const FIRST: Duration = Duration::from_secs(3);
 /// Pause after an attempt that failed at once.
 pub(super) const PAUSE: Duration = Duration::from_secs(1);
@@ -52,9 +53,11 @@ pub(super) struct Plan {
     pub(super) scheme: Scheme,
     pub(super) taps: Option<Taps>,
     pub(super) tariffs: Tariffs,
-    /// Addresses of each of the receiver's hosts at the start of the command: during an outage names may not resolve.
+    pub(super) switches: Switches,
+    /// Addresses of each of the receiver's hosts at the start of the command. They are kept because names may not
+    /// resolve during an outage.
     pub(super) remotes: Vec<Vec<SocketAddr>>,
-    /// Names of paths that could not be used at the start, and the reasons, which are reported already.
+    /// Names of paths that could not be used at the start, and the reasons, which were already reported.
     pub(super) absent: Vec<(String, String)>,
 }
 
@@ -62,8 +65,7 @@ impl Plan {
     /// Retries until connected, for at most `retry`. With `retries_refusals`, refusals are retried as well.
     ///
     /// # Errors
-    /// [`Error::Peer`] when the time is over or the receiver refuses; [`Error::Network`] if no attempt was
-    /// possible.
+    /// [`Error::Peer`] if the time is over or the receiver refuses; [`Error::Network`] if no attempt was possible.
     pub(super) async fn connect(
         &self,
         retry: Retry,
@@ -91,7 +93,7 @@ impl Plan {
         }
     }
 
-    /// Records the reason of a failed attempt. Silence has no reason.
+    /// Records the reason of a failed attempt. An attempt without any answer has no reason.
     fn note(&self, failed: &Failed) {
         match failed {
             Failed::Here(error) => self.reasons.failed(error.to_string()),
@@ -102,8 +104,8 @@ impl Plan {
         }
     }
 
-    /// Records a message in clear about an attempt that continues nonetheless: anyone on the route can send such a
-    /// message.
+    /// Records a message in the clear about an attempt. The attempt continues, because anyone on the route can send
+    /// such a message.
     fn note_hint(&self) {
         if let Some((words, false)) = self.reports.refusal(&self.to) {
             self.reasons.failed(format!("{} {words}", self.to.label));
@@ -126,8 +128,8 @@ impl Plan {
     }
 
     /// Tries all of the receiver's addresses at once, until one answers. Each attempt begins with the addresses of
-    /// another host: there may be more addresses than an attempt can try, and one of them may also be an address of
-    /// this machine.
+    /// another host, because there may be more addresses than an attempt can try, and one of them may also be an
+    /// address of this machine.
     async fn attempt(&self, time: Duration) -> Result<AssociationHandle, Failed> {
         let (tries, hosts) = (self.tries.load(Ordering::Relaxed), self.to.hosts.len().max(1));
         let most = match tries < hosts {
@@ -197,8 +199,8 @@ impl Plan {
         }
     }
 
-    /// Returns whether another sender with this sender's key has taken over: if both returned, they would replace each
-    /// other forever. Without a seal anyone who observes packets can send this reason.
+    /// Returns whether another sender with this sender's key has taken over. The sender then does not return, because
+    /// both would replace each other for ever. Without a seal, anyone who observes packets can send this reason.
     pub(super) fn is_replaced(&self, reason: &CloseReason) -> bool {
         let says = |words: &str| words.strip_prefix(REFUSED) == Some(REPLACED);
         match reason {
@@ -208,7 +210,7 @@ impl Plan {
         }
     }
 
-    /// Reason why an association ended, after the peer's name.
+    /// Text of the reason why an association ended, after the peer's name.
     pub(super) fn words(&self, reason: &CloseReason) -> String {
         match (reason, self.reports.refusal(&self.to)) {
             (CloseReason::SealLost(_), Some((words, _))) => words,
@@ -216,7 +218,7 @@ impl Plan {
         }
     }
 
-    /// Text of the addresses that did not answer, and of possible causes.
+    /// Text with the addresses that did not answer, and possible causes.
     fn unanswered(&self) -> String {
         let known: Vec<String> = self.remotes.iter().flatten().map(ToString::to_string).collect();
         let hosts = || self.to.hosts.iter().map(ToString::to_string).collect();
@@ -243,18 +245,18 @@ impl Plan {
     }
 }
 
-/// Reason why an attempt failed.
+/// Outcome of a failed attempt.
 enum Failed {
     Here(Error),
     There(CloseReason),
 }
 
-/// Returns whether the receiver refuses because it has another sender.
+/// Returns whether the receiver refuses because it is receiving from another sender.
 pub(super) fn is_busy(reason: &CloseReason) -> bool {
     matches!(reason, CloseReason::PeerAborted(words) if words.strip_prefix(REFUSED) == Some(BUSY))
 }
 
-/// The transport's reason for the end of an association.
+/// Text of the transport's reason for the end of an association.
 fn words(reason: &CloseReason) -> String {
     match reason {
         CloseReason::Shutdown => "ended the stream".into(),

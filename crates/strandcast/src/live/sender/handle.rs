@@ -9,18 +9,36 @@ use super::connect::Plan;
 use super::intake::Timing;
 use super::reasons::Reasons;
 use super::session::run;
+use super::switches::Switches;
 use super::tariffs::Tariffs;
 use crate::error::Error;
 use crate::live::event::Event;
 use crate::live::feed::Feed;
 use crate::live::input::Input;
 use crate::live::stats::{Role, Stats};
+use crate::live::tariff::LinkTariff;
 use crate::pairing::SealReports;
 use crate::route::{self, Paths};
 
 /// Sends a stream, and connects again as its configuration permits. Dropping it ends the stream.
 #[derive(Debug)]
-pub struct Sender(Feed);
+pub struct Sender {
+    feed: Feed,
+    switches: Switches,
+    tariffs: Tariffs,
+}
+
+/// Settings of a link that can be changed while it sends.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct LinkSetting {
+    /// Name of the link.
+    pub link: String,
+    /// False if the link is switched off. It is still probed then.
+    pub on: bool,
+    /// Costs of the link, with the bytes and the time that are left; `None`: it has none.
+    pub tariff: Option<LinkTariff>,
+}
 
 impl Sender {
     /// Starts to send `input`. Call it inside a tokio runtime.
@@ -40,6 +58,7 @@ impl Sender {
         let paths = Paths { paths, awaited: retry.is_some() };
         let (remotes, uplinks) = route::routes(&to.hosts, &paths).await?;
         let tariffs = Tariffs::new(tariffs, &uplinks)?;
+        let switches = Switches::new(&uplinks);
         let sending =
             Event::Sending { input: input.name(), to: to.label.clone(), over: route::describe(&uplinks) };
         let missing = route::not_yet(&uplinks);
@@ -49,6 +68,7 @@ impl Sender {
         let unprotected = to.seal.is_none().then_some(Event::Unprotected(Role::Send));
         let first: Vec<Event> = [sending].into_iter().chain(missing).chain(caps).chain(unprotected).collect();
         let (reports, reasons, tries) = (SealReports::default(), Reasons::default(), Arc::default());
+        let (own, costs) = (switches.clone(), tariffs.clone());
         let plan = Plan {
             to,
             stream,
@@ -60,34 +80,66 @@ impl Sender {
             scheme,
             taps,
             tariffs,
+            switches,
             remotes,
             absent,
         };
-        Ok(Sender(Feed::start(|reporter, stop| {
+        let feed = Feed::start(|reporter, stop| {
             first.into_iter().for_each(|event| reporter.report(event));
             run(plan, input, timing, retry, reporter, stop)
-        })))
+        });
+        Ok(Sender { feed, switches: own, tariffs: costs })
+    }
+
+    /// Returns the settings of all links, by name.
+    pub fn links(&self) -> Vec<LinkSetting> {
+        let tariffs = self.tariffs.all();
+        let setting = |(link, on): (String, bool)| {
+            let tariff = tariffs.iter().find(|tariff| tariff.link == link).cloned();
+            LinkSetting { link, on, tariff }
+        };
+        self.switches.all().into_iter().map(setting).collect()
+    }
+
+    /// Switches a link off or on, within half a second and over all connections of the stream. A link that is off carries
+    /// no media. Returns whether this changes anything.
+    ///
+    /// # Errors
+    /// [`Error::Usage`]: no link has this name, or no other link works that is on.
+    pub fn switch_link(&self, link: &str, on: bool) -> Result<bool, Error> {
+        self.switches.turn(link, on)
+    }
+
+    /// Replaces the costs of a link, within half a second. Their time begins now. Schemes that do not read costs ignore
+    /// them.
+    ///
+    /// # Errors
+    /// [`Error::Usage`]: no link has this name.
+    pub fn set_tariff(&self, tariff: LinkTariff) -> Result<(), Error> {
+        self.switches.check(&tariff.link)?;
+        self.tariffs.set(tariff);
+        Ok(())
     }
 
     /// Returns the next event; `None` after the sender has ended. Cancel safe. Unread events are dropped when newer
     /// ones need room.
     pub async fn event(&self) -> Option<Event> {
-        self.0.event().await
+        self.feed.event().await
     }
 
     /// Returns the last figures; `None` before the first ones.
     pub fn stats(&self) -> Option<Arc<Stats>> {
-        self.0.stats()
+        self.feed.stats()
     }
 
     /// Ends the stream: the sender reads no further input, and delivers all data read so far that can arrive in time.
     pub fn stop(&self) {
-        self.0.stop();
+        self.feed.stop();
     }
 
     /// Ends the stream at once, as dropping it does.
     pub fn abort(&self) {
-        self.0.abort();
+        self.feed.abort();
     }
 
     /// Waits for the end. Cancel safe. Events can still be read afterwards.
@@ -96,6 +148,6 @@ impl Sender {
     /// [`Error::Peer`]: the receiver is silent, has left or refuses; [`Error::Media`]: the input cannot be sent;
     /// [`Error::Unmet`]: most of the stream was late; [`Error::Network`]; [`Error::Aborted`].
     pub async fn wait(&self) -> Result<(), Error> {
-        self.0.wait().await
+        self.feed.wait().await
     }
 }

@@ -21,14 +21,14 @@ pub(super) struct Timing {
     pub(super) latency: Duration,
     /// Rate that replaces the input's clock.
     pub(super) rate_bps: Option<u64>,
-    /// A pipe that runs faster than its clock is paced by it.
+    /// True if a pipe that runs faster than its clock is paced by the clock.
     pub(super) paces_pipes: bool,
-    /// Time from which on the input can have media. The time is read once there is a connection.
+    /// Earliest time at which the input can have media. The input is read once there is a connection.
     pub(super) begun: Instant,
 }
 
 impl Timing {
-    /// The input's state machine. A file starts at `origin`. A random number identifies the sender's run.
+    /// Makes the state machine of the input. A file starts at `origin`. A random number identifies the sender's run.
     ///
     /// # Errors
     /// [`Error::Network`]: the system has no randomness.
@@ -52,7 +52,7 @@ impl Timing {
     }
 }
 
-/// Reports on an input that were made.
+/// Reports on an input that have been made.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     pace: bool,
@@ -60,7 +60,7 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// Returns the next report. Each is made once.
+    /// Returns the next report. Each report is made once.
     pub(super) fn news(&mut self, input: &impl Input, ingest: &Ingest) -> Option<Event> {
         let framing = ingest.stats().framing;
         if framing.packets == 0 && framing.skipped_bytes >= SEARCH_LIMIT as u64 && !self.no_media {

@@ -1,4 +1,4 @@
-//! The links of a sender: their states, and why one carries nothing.
+//! Links of a sender: their states, and the reasons why a link carries no data.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -14,22 +14,22 @@ use crate::live::links::{LinkReport, LinkState};
 /// Time without data after which a link is reported.
 const MUTE_AFTER: Duration = Duration::from_secs(4);
 
-/// Watches the links of a stream over all of its associations.
+/// Tracks the links of a stream over all of its associations.
 #[derive(Debug, Default)]
 pub(super) struct Links {
-    /// Beginning of each link that has not carried anything.
+    /// First appearance of each link that has not carried data yet.
     new: BTreeMap<String, Instant>,
-    /// Links over which something came.
+    /// Links over which packets arrived.
     carried: BTreeSet<String>,
 }
 
 impl Links {
-    /// There is another association, which begins with silent links.
+    /// Prepares for another association, which begins with silent links.
     pub(super) fn restart(&mut self) {
         self.new.clear();
     }
 
-    /// Each link and its state.
+    /// Returns each link and its state.
     pub(super) fn reports(&mut self, now: Instant, seen: &Snapshot) -> Vec<LinkReport> {
         seen.links.iter().map(|link| self.report(now, seen, link)).collect()
     }
@@ -67,7 +67,7 @@ impl Links {
     }
 }
 
-/// Probable reason why a link carries nothing.
+/// Probable reason why a link carries no data.
 fn what(link: &LinkSnapshot) -> String {
     let hosts: BTreeSet<String> = link.remotes.iter().map(|r| r.ip().to_string()).collect();
     let hosts = hosts.into_iter().collect::<Vec<_>>().join(" or ");

@@ -13,10 +13,11 @@ mod reasons;
 mod refusals;
 mod session;
 mod summary;
+mod switches;
 mod tariffs;
 mod vanishing;
 
 pub use config::SenderConfig;
-pub use handle::Sender;
+pub use handle::{LinkSetting, Sender};
 pub use pump::Pump;
 pub use summary::SendSummary;

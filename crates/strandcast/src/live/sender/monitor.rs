@@ -14,6 +14,7 @@ use super::connect::Plan;
 use super::links::Links;
 use super::pump::Pump;
 use super::summary::SendSummary;
+use super::switches::Switches;
 use super::tariffs::Tariffs;
 use super::vanishing::Vanishing;
 use crate::live::event::Event as StreamNews;
@@ -26,11 +27,11 @@ use crate::live::stats::{
 
 /// Interval between two polls of the association.
 const TICK: Duration = Duration::from_millis(250);
-/// Time after which round trips are known.
+/// Time after which round-trip times count as known.
 const SETTLED: Duration = Duration::from_secs(3);
-/// Time without packets, if two round trips take no longer, after which no link answers.
+/// Time without packets after which no link counts as answering. Two round trips count if they are longer.
 const SILENT: Duration = Duration::from_millis(500);
-/// The stream of messages other than media.
+/// Number of the transport's stream for messages other than media.
 const ALIVE: u16 = 1;
 
 /// Polls the association periodically and reports changes.
@@ -41,15 +42,16 @@ pub(super) struct AssociationMonitor {
     peer: String,
     scheme: String,
     tariffs: Tariffs,
+    switches: Switches,
     links: Links,
     tracker: Tracker,
-    /// The links of the last message about them.
+    /// Links in the last message to the receiver.
     said: Vec<LinkReport>,
     /// Number of received packets at the last activity, and its time.
     received: Option<(u64, Instant)>,
     /// Number of messages abandoned by previous associations, and by this one.
     expired: (u64, u64),
-    /// Abandoned messages that were covered by repair symbols: the receiver may have recovered them.
+    /// Number of abandoned messages that repair symbols covered, so that the receiver may have recovered them.
     repairable: (u64, u64),
     /// Number of messages of frames that the scheme gave up before any of them was sent.
     given_up: (u64, u64),
@@ -62,16 +64,16 @@ pub(super) struct AssociationMonitor {
     /// Time of the last packet on any association.
     last_received: Instant,
     outages: Outages,
-    /// There is no input to send.
+    /// True if there is no input to send.
     pub(super) no_input: bool,
-    /// Sizes of IP packets by link, in bytes. Two links may have one name.
+    /// Sizes of IP packets by link, in bytes. Two links may have the same name.
     sizes: BTreeMap<LinkId, u64>,
-    /// The latency was compared with the round trip.
+    /// True if the latency was compared with the round-trip time.
     compared: bool,
 }
 
 impl AssociationMonitor {
-    /// Call it inside the runtime.
+    /// Makes a monitor. Call it inside the runtime.
     pub(super) fn new(reporter: Reporter, plan: &Plan) -> Self {
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -82,6 +84,7 @@ impl AssociationMonitor {
             peer: plan.to.label.clone(),
             scheme: plan.scheme.name().to_owned(),
             tariffs: plan.tariffs.clone(),
+            switches: plan.switches.clone(),
             links: Links::default(),
             tracker: Tracker::knowing(&plan.absent),
             said: Vec::new(),
@@ -117,6 +120,8 @@ impl AssociationMonitor {
         let Some(seen) = association.snapshot().await else { return false };
         self.tariffs.note(&seen);
         self.report_links(now, &seen, association);
+        self.switches.apply(&seen, association).await;
+        self.tariffs.apply(association).await;
         self.report_sizes(&seen);
         self.compare_latency(now, pump.latency(), &seen);
         pump.observe(&seen);
@@ -196,7 +201,7 @@ impl AssociationMonitor {
         }
     }
 
-    /// Attributes late messages to what held them up.
+    /// Attributes late messages to causes.
     fn attribute(&mut self, now: Instant, pump: &Pump, seen: Option<&Snapshot>) {
         let lost = |seen: &Snapshot| {
             let each = |stats: &PathStats| stats.lost_fast + stats.lost_timeout + stats.lost_by_scheme;
@@ -216,13 +221,13 @@ impl AssociationMonitor {
         self.held_up.update(now, pump.latency(), held);
     }
 
-    /// There is no association: what is due is dropped.
+    /// Handles a time without an association, in which due messages are dropped.
     pub(super) fn unconnected(&mut self, now: Instant, pump: &Pump) {
         self.report_drops(now, pump, None);
         self.attribute(now, pump, None);
     }
 
-    /// Passes advice on.
+    /// Reports advice of the scheme.
     pub(super) fn event(&mut self, now: Instant, event: &Event) {
         if let Event::Advice(advice) = event {
             self.report(StreamNews::Advice { seconds: now.as_secs_f64(), advice: *advice });
@@ -232,6 +237,7 @@ impl AssociationMonitor {
     /// Reports changes of links.
     fn report_links(&mut self, now: Instant, seen: &Snapshot, association: &AssociationHandle) {
         let links = self.links.reports(now, seen);
+        self.switches.note(&links);
         // Another stack that receives ignores the stream of it.
         let options = SendOptions { stream: ALIVE, ..SendOptions::default() };
         if links != self.said && association.try_send(encode(&links), options).is_ok() {
@@ -240,6 +246,7 @@ impl AssociationMonitor {
         for (path, trouble) in self.tracker.update(now, &links) {
             if let PathTrouble::Renamed(before) = &trouble {
                 self.tariffs.renamed(before, &path);
+                self.switches.renamed(before, &path);
             }
             self.report(StreamNews::Path { path, trouble });
         }
@@ -258,7 +265,7 @@ impl AssociationMonitor {
         self.sizes.retain(|link, _| seen.paths.iter().any(|path| path.tuple.link == *link));
     }
 
-    /// Reports a latency that no repair fits, once.
+    /// Reports once if the latency is too short for any retransmission.
     fn compare_latency(&mut self, now: Instant, latency: Duration, seen: &Snapshot) {
         let quickest = seen.paths.iter().filter_map(|path| path.view.min_rtt).min();
         let Some(rtt) = quickest.filter(|_| !self.compared && now - Instant::ZERO >= SETTLED) else { return };
@@ -268,7 +275,7 @@ impl AssociationMonitor {
         }
     }
 
-    /// The receiver plays the stream, and needs a message about the links.
+    /// Records that the receiver plays the stream. It then needs a message about the links.
     pub(super) fn admitted(&mut self) {
         self.said.clear();
     }
@@ -299,7 +306,7 @@ impl AssociationMonitor {
         }
     }
 
-    /// Records that the association is connected again. Reports it if `report`.
+    /// Records that the association is connected again. Reports this if `report` is true.
     pub(super) fn found(&mut self, now: Instant, report: bool) {
         let over = self.outages.resume(&self.peer, now);
         let after = match &over {
@@ -342,7 +349,7 @@ impl AssociationMonitor {
         self.report(StreamNews::Sent(Box::new(summary)));
     }
 
-    /// The final summary.
+    /// Makes the final summary.
     pub(super) fn summary(&self, now: Instant, pump: &Pump, input: &str) -> SendSummary {
         let seen = pump.stats();
         let last = self.watch.last();

@@ -12,9 +12,9 @@ use strandcast_proto::policy::{Importance, PathState};
 
 use crate::live::words::MEDIA;
 
-/// The stream of keep-alive messages.
+/// Number of the transport's stream for keep-alive messages.
 const ALIVE: u16 = 1;
-/// Minimum lifetime of messages as a fraction of the latency.
+/// Divisor of the latency that gives the minimum lifetime of messages.
 const MIN_LIFETIME: u32 = 4;
 
 /// Submits messages to an association when they are due.
@@ -30,23 +30,23 @@ pub struct Pump {
     pub bytes: u64,
     /// Number of dropped messages: due without an association, without room in the buffer, or counted in `overdue`.
     pub dropped: u64,
-    /// Dropped messages that were due without an association.
+    /// Number of dropped messages that were due without an association.
     pub unconnected: u64,
     /// Bytes of media of all due messages.
     pub offered: u64,
     /// Number of messages that expired before submission because this process was not running.
     pub overdue: u64,
-    /// The last message, once it is due.
+    /// Last message of the stream, once it is due.
     end: Option<Bytes>,
-    /// True if the last message was submitted.
+    /// True if the last message of the stream was submitted.
     pub ended: bool,
     /// Time at which a message was last submitted.
     pub last: MediaTime,
 }
 
 impl Pump {
-    /// Pump for the messages of `ingest`. The receiver plays a message `latency` after sending; messages that would be
-    /// late are abandoned.
+    /// Makes a pump for the messages of `ingest`. The receiver plays a message `latency` after sending; messages that
+    /// would be late are abandoned.
     pub fn new(ingest: Ingest, latency: Duration) -> Self {
         let (lifetime, last) = (latency, MediaTime::ZERO);
         Pump {
@@ -65,10 +65,10 @@ impl Pump {
         }
     }
 
-    /// Updates the lifetime from the current queueing delay of the network: a message that is still unsent at its
-    /// deadline less that delay would be late, and would only delay later ones. Schemes that estimate queues abandon
-    /// such messages themselves. Messages fit one packet on every path: a fragmented message costs twice the datagrams,
-    /// and the loss of either fragment loses the message.
+    /// Updates the lifetime from the current queueing delay of the network. A message that is still unsent at its
+    /// deadline less this delay would be late, and would only delay later messages. Schemes that estimate queues
+    /// abandon such messages themselves. Also sets the size of messages so that each fits one packet on every path. A
+    /// message of two fragments would need two datagrams, and would be lost if either of them was lost.
     pub fn observe(&mut self, seen: &Snapshot) {
         self.ingest.limit_messages(seen.max_unfragmented);
         self.lifetime = self.latency.saturating_sub(queueing(seen)).max(self.latency / MIN_LIFETIME);
@@ -81,7 +81,7 @@ impl Pump {
         }
     }
 
-    /// Processes input bytes. No bytes mean the end of the input.
+    /// Processes input bytes. An empty slice means the end of the input.
     ///
     /// # Errors
     /// The input cannot be sent.
@@ -124,7 +124,7 @@ impl Pump {
         self.ingest.stats()
     }
 
-    /// Submits due messages. `sent` receives each message's header and bytes.
+    /// Submits due messages. `sent` is called with the header and the bytes of each message.
     pub fn pump(
         &mut self,
         now: MediaTime,
@@ -189,7 +189,7 @@ impl Pump {
     }
 }
 
-/// Importance of a message's worth, for schemes that rank messages.
+/// Converts a message's worth to its importance, for schemes that rank messages.
 fn importance(worth: Worth) -> Importance {
     match worth {
         Worth::Disposable => Importance::Disposable,
@@ -203,8 +203,8 @@ fn unordered(lifetime: Option<Duration>) -> SendOptions {
     SendOptions { unordered: true, lifetime, ..SendOptions::default() }
 }
 
-/// Queueing delay: smoothed round-trip time plus twice its mean deviation, less the minimum and the longest delay of
-/// the peer's acknowledgements, on the usable path with the smallest value.
+/// Queueing delay: smoothed round-trip time plus twice its mean deviation, less the minimum round-trip time and the
+/// longest delay of the peer's acknowledgements. The usable path with the smallest value counts.
 fn queueing(seen: &Snapshot) -> Duration {
     let usable = || seen.paths.iter().map(|p| &p.view).filter(|v| v.state == PathState::Active);
     if usable().any(|v| v.est.queue.is_some()) {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Reasons why attempts to connect failed. A reason is reported once until it changes.
+/// Reasons why attempts to connect failed. A reason is reported once, and again after another one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reasons(Arc<Mutex<Last>>);
 

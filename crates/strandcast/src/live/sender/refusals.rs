@@ -7,30 +7,31 @@ use tokio::time::Instant;
 use crate::live::retry::Retry;
 
 /// Time after which an association counts as accepted by a receiver that does not report whether it plays a stream.
-/// Only programs other than Strandcast do not report it.
+/// Every Strandcast receiver reports it; other programs may not.
 const LET_IN: Duration = Duration::from_secs(5);
 
-/// Tracks refusals and acceptance. Not only the receiver can send a refusal: anyone who observes a packet can forge
-/// one.
+/// Tracks refusals and acceptance. A refusal is no proof that the receiver sent it, because anyone who observes a
+/// packet can forge one.
 #[derive(Debug)]
 pub(super) struct Refusals {
     /// True if the user has set the retry time.
     pub(super) asked: bool,
-    /// True if an association was accepted.
+    /// True if an association of this stream was accepted.
     pub(super) let_in: bool,
     /// Time at which the association was established.
     up: Instant,
-    /// Time of the first refusal since the stream was last received.
+    /// Time of the first refusal since the stream was last accepted.
     since: Option<Instant>,
 }
 
 impl Refusals {
-    /// State after an association was established at `now`. `asked`: the user has set the retry time.
+    /// Makes the state after an association was established at `now`. `asked` is true if the user has set the retry
+    /// time.
     pub(super) fn new(asked: bool, now: Instant) -> Self {
         Refusals { asked, let_in: false, up: now, since: None }
     }
 
-    /// Records that another association was established. Returns whether to report it; between refusals it is not
+    /// Records that another association was established. Returns whether to report this. Between refusals it is not
     /// reported.
     pub(super) fn connected(&mut self, now: Instant) -> bool {
         self.up = now;
@@ -53,8 +54,8 @@ impl Refusals {
         self.asked || self.let_in && (busy || retry == Retry::Forever)
     }
 
-    /// Records that the association was refused. `None`: give up. Otherwise returns whether it is the first refusal in
-    /// a row.
+    /// Records that the association was refused. Returns `None` if the sender must give up. Otherwise returns whether
+    /// this is the first of consecutive refusals.
     pub(super) fn refused(&mut self, now: Instant, retry: Retry, busy: bool) -> Option<bool> {
         let first = self.since.is_none();
         let since = *self.since.get_or_insert(now);

@@ -31,17 +31,18 @@ use crate::live::stop::{Stop, stopped};
 use crate::live::words::REFUSED;
 use crate::text::why;
 
-/// Bytes of one read.
+/// Number of bytes of one read.
 const CHUNK: usize = 64 << 10;
 /// Interval between two checks of the reason why there is no connection.
 const TELL: Duration = Duration::from_millis(250);
 /// Time without any answer after which the addresses and causes are reported.
 const UNANSWERED: Duration = Duration::from_secs(4);
-/// Default time to try to connect. A live input, once connected, retries forever.
+/// Default time to try to connect. A sender with a live input that was once connected tries without a limit.
 const RETRY: Duration = Duration::from_secs(30);
-/// Minimum silence before an association is given up, even with a shorter retry time: the path may only be slow.
+/// Minimum silence before an association is given up, even if the retry time is shorter, because the path may only be
+/// slow.
 const MIN_SILENCE: Duration = Duration::from_secs(5);
-/// Timeout of a close by the receiver, which may have been forged.
+/// Time limit of a close that the receiver began. It is short because the close may be forged.
 const CLOSING: Duration = Duration::from_millis(1500);
 /// Time limit for the last acknowledgements at the end, in addition to the latency.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -74,9 +75,9 @@ struct Session<I> {
     stop: Stop,
     /// True if the input has ended, or the application has stopped it.
     over: bool,
-    /// True if the application has ended the stream: no further connection attempts.
+    /// True if the application has ended the stream: no further attempts to connect are made.
     stopped: bool,
-    /// True if the receiver has accepted nothing yet: a file restarts with the next association.
+    /// True if the receiver has accepted no part of the stream yet, so that a file restarts with the next association.
     rewind: bool,
     admission: Admission,
 }
@@ -95,7 +96,7 @@ enum Step {
 /// Sends a stream.
 ///
 /// # Errors
-/// As [`Sender::wait`](super::Sender::wait).
+/// The errors of [`Sender::wait`](super::Sender::wait).
 pub(super) async fn run<I: Input>(
     plan: Plan,
     input: I,
@@ -165,8 +166,8 @@ async fn tell(plan: &Plan, reporter: &Reporter) -> Infallible {
 }
 
 impl<I: Input> Session<I> {
-    /// Returns whether the association may end after the end of the stream: a receiver that has not decided yet might
-    /// still refuse the stream.
+    /// Returns whether the association may end after the end of the stream: it may not while the receiver could still
+    /// refuse the stream.
     fn may_close(&mut self) -> bool {
         if self.admission.given || self.stopped || self.connection.association().is_none() {
             return true;
@@ -254,7 +255,7 @@ impl<I: Input> Session<I> {
         Error::Media(format!("cannot read {}: {}", self.input.name(), why(error)))
     }
 
-    /// The receiver refuses, and the input cannot be sent to it a second time.
+    /// Returns the error for a receiver that refuses while the input cannot be sent a second time.
     fn unrepeatable(&self, refusal: &str, error: &io::Error) -> Error {
         match error.kind() {
             io::ErrorKind::Unsupported => Error::Peer(format!(
@@ -325,7 +326,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Reason why the association ended, with the receiver's name.
+    /// Text of the reason why the association ended, with the receiver's name.
     fn named(&self, reason: &CloseReason) -> String {
         format!("{} {}", self.plan.to.label, self.plan.words(reason))
     }
@@ -391,7 +392,7 @@ impl<I: Input> Session<I> {
         Ok(())
     }
 
-    /// Closes once everything is acknowledged or expired. Returns false if the stream restarts instead.
+    /// Closes the association once everything is acknowledged or expired. Returns false if the stream restarts instead.
     async fn finish_stream(&mut self) -> Result<bool, Error> {
         let Connection::Up(association) = &self.connection else {
             let label = &self.plan.to.label;

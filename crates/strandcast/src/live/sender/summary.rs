@@ -9,15 +9,15 @@ use crate::error::Error;
 use crate::live::stats::{BuffersNow, CodingNow, GivenUpNow, PathNow, WireNow};
 use crate::text::{bits_per_s, bytes, causes, count, duration, outages, percent};
 
-/// The whole stream at its sender. The summary serialises as `send --json` prints it.
+/// Summary of a whole stream at its sender. It serialises in the form that `send --json` prints.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SendSummary {
     /// Name of the input.
     pub input: String,
-    /// The receiver.
+    /// Name of the receiver.
     pub peer: String,
-    /// The scheme.
+    /// Name of the scheme.
     pub scheme: String,
     /// Seconds since the start.
     pub seconds: f64,
@@ -28,15 +28,16 @@ pub struct SendSummary {
     /// Number of messages of the input, including those that were never submitted.
     #[serde(skip)]
     pub all: u64,
-    /// Number of messages that expired before delivery, by the sender's acknowledgements. The expired messages include
-    /// messages that were lost and not sent again, which the receiver may have recovered.
+    /// Number of messages that expired before delivery, according to acknowledgements. They include messages that were
+    /// lost and not retransmitted; the receiver may have recovered these.
     pub expired: u64,
     /// Number of messages of frames that the scheme gave up before any of them was sent. None of them is in `expired`.
     pub messages_dropped: u64,
     /// Messages that were dropped, by cause ([`DropCause`](crate::live::DropCause)).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub drops: BTreeMap<&'static str, u64>,
-    /// Messages that expired or were dropped, by what held each up longest: the names are those of `explain`.
+    /// Messages that expired or were dropped, by the cause that delayed each of them longest. The names of causes are
+    /// those of `explain`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub late_by: BTreeMap<&'static str, u64>,
     /// Seconds for which new data waited, by reason.
@@ -72,7 +73,7 @@ pub struct SendSummary {
 }
 
 impl SendSummary {
-    /// Lines of text.
+    /// Returns the summary as lines of text.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!(
             "sent {} ({}) in {}, {} {}",
@@ -110,7 +111,7 @@ impl SendSummary {
         lines
     }
 
-    /// Returns an error if the stream missed its purpose.
+    /// Returns an error if the stream did not reach its goal.
     ///
     /// # Errors
     /// [`Error::Unmet`]: most messages expired.

@@ -1,7 +1,7 @@
 //! Costs of links over all associations of a stream: each association starts with the allowance that the previous one
 //! left.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use strandcast_net::driver::{AssociationHandle, Snapshot, Uplink};
 use strandcast_proto::policy::Tariff;
@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::error::Error;
 use crate::live::tariff::LinkTariff;
 
-/// See the [module](self). Clones share the remaining allowance.
+/// Tariffs of the [module](self). Clones share the remaining allowance.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tariffs(Arc<Mutex<Vec<Link>>>);
 
@@ -19,10 +19,27 @@ struct Link {
     spec: LinkTariff,
     left: Option<u64>,
     until: Option<Instant>,
+    /// The association does not have it yet.
+    fresh: bool,
+}
+
+impl Link {
+    /// A tariff whose time begins now.
+    fn new(spec: LinkTariff) -> Link {
+        let until = spec.lasts.map(|lasts| Instant::now() + lasts);
+        Link { left: spec.left, until, spec, fresh: false }
+    }
+
+    async fn tell(&self, association: &AssociationHandle) {
+        let until = self.until.map(|at| association.now() + at.saturating_duration_since(Instant::now()));
+        let tariff = Tariff { class: self.spec.class, per_gb: self.spec.price, left: self.left, until };
+        // An association that has ended does not need tariffs.
+        let _ = association.set_tariff(&self.spec.link, tariff).await;
+    }
 }
 
 impl Tariffs {
-    /// Tariffs of a configuration. Their times begin now.
+    /// Makes the tariffs of a configuration. Their times begin now.
     ///
     /// # Errors
     /// [`Error::Usage`]: a tariff does not name a path.
@@ -35,31 +52,58 @@ impl Tariffs {
             let (link, names) = (&unmatched.link, names.join(", "));
             return Err(Error::Usage(format!("tariff: {link} is not one of the paths {names}")));
         }
-        let now = Instant::now();
-        let link = |spec: LinkTariff| Link { left: spec.left, until: spec.lasts.map(|l| now + l), spec };
-        Ok(Tariffs(Arc::new(Mutex::new(specs.into_iter().map(link).collect()))))
+        Ok(Tariffs(Arc::new(Mutex::new(specs.into_iter().map(Link::new).collect()))))
     }
 
-    /// Returns the links and the bytes that may still be used of each, counted from the start of this run.
+    fn lock(&self) -> MutexGuard<'_, Vec<Link>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The tariff of each link that has one, with the bytes and the time that are left.
+    pub(super) fn all(&self) -> Vec<LinkTariff> {
+        let rest = |until: Instant| until.saturating_duration_since(Instant::now());
+        let now =
+            |link: &Link| LinkTariff { left: link.left, lasts: link.until.map(rest), ..link.spec.clone() };
+        self.lock().iter().map(now).collect()
+    }
+
+    /// Replaces the tariff of a link. Its time begins now. The next [`Tariffs::apply`] carries it out.
+    pub(super) fn set(&self, spec: LinkTariff) {
+        let mut links = self.lock();
+        links.retain(|link| link.spec.link != spec.link);
+        links.push(Link { fresh: true, ..Link::new(spec) });
+    }
+
+    /// Gives an association the tariffs that were set since the last call.
+    pub(super) async fn apply(&self, association: &AssociationHandle) {
+        let mut fresh: Vec<Link> = self.lock().iter().filter(|link| link.fresh).cloned().collect();
+        for link in &mut fresh {
+            link.tell(association).await;
+        }
+        for link in self.lock().iter_mut() {
+            // Another one may have been set meanwhile.
+            link.fresh &= !fresh.iter().any(|told| told.spec == link.spec && told.until == link.until);
+        }
+    }
+
+    /// Returns the links that have an allowance, each with the number of bytes that may still be used since the start
+    /// of this run.
     pub(super) fn caps(&self) -> Vec<(String, u64)> {
-        let links = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let links = self.lock();
         links.iter().filter_map(|link| Some((link.spec.link.clone(), link.left?))).collect()
     }
 
     /// Sets the tariffs of a new association.
     pub(super) async fn tell(&self, association: &AssociationHandle) {
-        let links = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for Link { spec, left, until } in links {
-            let until = until.map(|at| association.now() + at.saturating_duration_since(Instant::now()));
-            let tariff = Tariff { class: spec.class, per_gb: spec.price, left, until };
-            // An association that has ended does not need tariffs.
-            let _ = association.set_tariff(&spec.link, tariff).await;
+        let links = self.lock().clone();
+        for link in links {
+            link.tell(association).await;
         }
     }
 
-    /// Records that an interface has another name: its tariff continues.
+    /// Records that an interface has another name. Its tariff continues.
     pub(super) fn renamed(&self, before: &str, name: &str) {
-        let mut links = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut links = self.lock();
         links
             .iter_mut()
             .filter(|link| link.spec.link == before)
@@ -68,7 +112,8 @@ impl Tariffs {
 
     /// Records the remaining allowances.
     pub(super) fn note(&self, seen: &Snapshot) {
-        for link in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+        // The figures of the path of a fresh one are those of its predecessor.
+        for link in self.lock().iter_mut().filter(|link| !link.fresh) {
             let path = seen.paths.iter().find(|p| p.name == link.spec.link);
             link.left = path.and_then(|p| p.view.tariff.left).or(link.left);
         }

@@ -1,4 +1,4 @@
-//! Links that pass small packets and no large ones.
+//! Detection of links that pass small packets but not large ones.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -7,11 +7,12 @@ use strandcast_net::driver::{PathSnapshot, Snapshot};
 use strandcast_proto::policy::PathId;
 use strandcast_proto::time::Instant;
 
-/// Shortest time over which a link is judged: several acknowledgements of any link.
+/// Shortest time over which a link is examined. It covers several acknowledgements on any link.
 const TIME: Duration = Duration::from_secs(2);
-/// Bytes sent in that time from which on a link is judged: retransmissions alone are few.
+/// Least number of bytes sent in that time for a result. Retransmissions alone are fewer bytes.
 const SENT: u64 = 2000;
-/// A link on which less than this share of the bytes is acknowledged passes no large packets. Small ones count as well.
+/// Least share of the bytes that must be acknowledged. Below it the link passes no large packets. Small packets also
+/// count in the share.
 const SHARE: f64 = 0.05;
 
 /// Counters of a path.
@@ -19,7 +20,7 @@ const SHARE: f64 = 0.05;
 struct Counts {
     sent: u64,
     acked: u64,
-    /// Packets received, and heartbeats that were not answered.
+    /// Number of packets received, and number of heartbeats that were not answered.
     received: u64,
     unanswered: u64,
 }
@@ -35,7 +36,7 @@ impl Counts {
         }
     }
 
-    /// Returns whether the path answered since `before`, and data did not arrive; `None`: too little was sent.
+    /// Returns whether the path answered since `before` although data did not arrive; `None` if too few data were sent.
     fn loses_data_alone(&self, before: &Counts) -> Option<bool> {
         let sent = self.sent.saturating_sub(before.sent);
         let acked = self.acked.saturating_sub(before.acked);
@@ -44,15 +45,15 @@ impl Counts {
     }
 }
 
-/// Compares what was sent with what was acknowledged.
+/// Compares the sent bytes with the acknowledged bytes of each link.
 #[derive(Debug, Default)]
 pub(super) struct Vanishing {
-    /// Counters of the confirmed paths, of the last seconds.
+    /// Counters of the confirmed paths in the last seconds.
     seen: VecDeque<(Instant, BTreeMap<PathId, Counts>)>,
 }
 
 impl Vanishing {
-    /// Returns whether each link on which data were sent lately answers, and passes no data.
+    /// Returns true if every link on which data were sent lately answers but passes no data.
     pub(super) fn update(&mut self, now: Instant, seen: &Snapshot) -> bool {
         let confirmed = seen.paths.iter().filter(|path| path.confirmed);
         let trip = seen.paths.iter().filter_map(|path| path.view.srtt).max().unwrap_or_default();
@@ -75,7 +76,7 @@ impl Vanishing {
         any && all
     }
 
-    /// Begins with another association, whose counters are zero.
+    /// Prepares for another association, whose counters begin at zero.
     pub(super) fn restart(&mut self) {
         self.seen.clear();
     }

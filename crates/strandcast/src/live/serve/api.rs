@@ -1,4 +1,4 @@
-//! The part of a configuration that is about the API of a server. The library only reads it.
+//! Part of a configuration for the API of a server. The library only reads it.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::file::{Api, Text};
 use crate::error::Error;
 
-/// Places and tokens of an API that a program offers. The library itself has no API.
+/// Addresses and tokens of an API that a program offers. The library itself has no API.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ApiConfig {
@@ -16,18 +16,18 @@ pub struct ApiConfig {
     pub socket: Option<PathBuf>,
     /// Address and TCP port of a listener for HTTP.
     pub listen: Option<SocketAddr>,
-    /// File of the certificate of `listen` and those that lead to its authority, in PEM.
+    /// File with the certificate of `listen` and the certificates that lead to its authority, in PEM.
     pub certificate: Option<PathBuf>,
     /// File of the certificate's private key, in PEM.
     pub certificate_key: Option<PathBuf>,
-    /// File of the tokens that may look.
+    /// File with the tokens that permit reading.
     pub view_tokens: Option<PathBuf>,
-    /// File of the tokens that may do everything.
+    /// File with the tokens that permit everything.
     pub control_tokens: Option<PathBuf>,
 }
 
 impl Api {
-    /// The configuration that this describes. Relative paths begin at `folder`. `at` is the place of the table.
+    /// Returns the configuration of this table. Relative paths begin at `folder`. `at` is the position of the table.
     ///
     /// # Errors
     /// [`Error::Usage`]: a line with its place and the remedy.
@@ -50,7 +50,7 @@ impl Api {
         Ok(config)
     }
 
-    /// Checks that an address has what it needs: other machines reach it with TLS and a token alone.
+    /// Checks the requirements of an address. If other machines can reach it, it needs TLS and a token.
     fn check_certificate(&self, text: Text<'_>, config: &ApiConfig) -> Result<(), Error> {
         let halves = [(&self.certificate, "certificate_key"), (&self.certificate_key, "certificate")];
         for (given, other) in halves.map(|(given, other)| (given.as_ref(), other)) {

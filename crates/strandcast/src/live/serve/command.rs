@@ -7,7 +7,7 @@ use super::event::Changes;
 use crate::error::Error;
 use crate::live::output::{OutputNow, Viewer, Viewers};
 
-/// The place for the outcome of a request.
+/// Channel for the outcome of a request.
 pub(super) type Answer<T> = oneshot::Sender<Result<T, Error>>;
 
 /// A request.
@@ -19,17 +19,17 @@ pub(super) enum Command {
     Stream(String, bool, Answer<()>),
     /// Stops the output with this number of the stream with this name, or starts it again.
     Output(String, usize, bool, Answer<()>),
-    /// Returns all streams.
+    /// Returns the state of all streams.
     Look(oneshot::Sender<Vec<StreamNow>>),
 }
 
-/// A stream of a server at one time.
+/// State of a stream of a server at one time.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StreamNow {
     /// Configuration of the stream.
     pub config: StreamConfig,
-    /// True if it was stopped by request.
+    /// True if the stream was stopped by request.
     pub stopped: bool,
     /// State of its outputs, in the order of the configuration; empty until they are opened.
     pub outputs: Vec<OutputNow>,
@@ -38,8 +38,8 @@ pub struct StreamNow {
 }
 
 impl StreamNow {
-    /// Begins to view what the stream plays; `None`: it is stopped, or has ended. A viewer that reads too slowly loses
-    /// messages of its own and no other ones.
+    /// Begins to view the stream's media; `None` if the stream is stopped or has ended. A viewer that reads too slowly
+    /// loses messages, but no other viewer does.
     pub fn view(&self) -> Option<Viewer> {
         self.viewers.as_ref()?.join()
     }

@@ -17,18 +17,18 @@ use crate::transport::anywhere;
 
 /// Default memory of a server, in MiB.
 const MEMORY_MIB: u32 = 512;
-/// Least memory for each stream, in MiB.
+/// Minimum memory of each stream in MiB.
 const LEAST_MIB: u32 = 16;
 /// Default and largest number of streams.
 const STREAMS: u16 = 16;
 const MOST_STREAMS: u16 = 256;
-/// Maximum number of outputs of a stream: each has a queue of its own.
+/// Maximum number of outputs of a stream, each of which has a separate queue.
 const MOST_OUTPUTS: usize = 8;
-/// Maximum number of senders that may send a stream.
+/// Maximum number of senders that may be named for a stream.
 const MOST_SENDERS: usize = 64;
 /// Limits of a latency, in milliseconds.
 const LATENCY_MS: std::ops::RangeInclusive<u32> = 20..=60_000;
-/// Default, least and largest silence after which a sender is given up, in seconds.
+/// Default, least and largest silence in seconds after which a sender is given up.
 const SILENCE_S: f64 = 65.0;
 const LEAST_SILENCE_S: f64 = 1.0;
 const MOST_SILENCE_S: f64 = 3600.0;
@@ -47,9 +47,9 @@ pub struct Config {
     pub listen: Vec<SocketAddr>,
     /// File of the server's identity; `None`: the user's.
     pub key: Option<PathBuf>,
-    /// Scheme of the data that the server itself sends; `None`: the default one.
+    /// Scheme of the data that the server sends; `None` for the default scheme.
     pub scheme: Option<String>,
-    /// Limit of the whole process.
+    /// Memory limit of the whole process.
     pub memory: Memory,
     /// Number of streams among which the memory is divided.
     pub max_streams: u16,
@@ -65,20 +65,20 @@ pub struct Config {
 pub struct StreamConfig {
     /// Name of the stream.
     pub name: Name,
-    /// Senders that may send it: names in the store of the server, short forms of keys, or keys.
+    /// Senders that may send the stream: names in the store of the server, short forms of keys, or keys.
     pub senders: Vec<String>,
     /// Time from sending to playing; `None`: the latency that the sender requests.
     pub latency: Option<Duration>,
     /// Silence after which the sender is given up.
     pub silence: Duration,
-    /// Slate of the outputs, but for recordings; `None`: they get nothing while no sender plays.
+    /// Slate of the outputs except recordings; `None` if they get no data while no sender plays.
     pub slate: Option<Slate>,
     /// Outputs of the stream.
     pub outputs: Vec<Place>,
 }
 
 impl StreamConfig {
-    /// Returns whether the other configuration differs in nothing but more senders: the stream can continue with it.
+    /// Returns whether the other configuration only adds senders, so that the stream can continue with it.
     pub(super) fn only_admits_more(&self, other: &StreamConfig) -> bool {
         let same = StreamConfig { senders: self.senders.clone(), ..other.clone() };
         *self == same && self.senders.iter().all(|sender| other.senders.contains(sender))
@@ -106,10 +106,10 @@ impl Config {
         Config::parse(&text, &name.to_string(), folder)
     }
 
-    /// Parses a text. `name` is its name in errors; relative paths begin at `folder`.
+    /// Parses a text. `name` is the name of the text in errors. Relative paths begin at `folder`.
     ///
     /// # Errors
-    /// As [`Config::read`].
+    /// The errors of [`Config::read`].
     pub fn parse(text: &str, name: &str, folder: &Path) -> Result<Config, Error> {
         let text = Text { name, text };
         let file = text.read()?;
@@ -126,7 +126,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Refuses a configuration to which a running server cannot change.
+    /// Refuses a configuration that a running server cannot apply.
     ///
     /// # Errors
     /// [`Error::Usage`]: a line.
@@ -147,7 +147,7 @@ impl Config {
         }
     }
 
-    /// Returns senders of streams that a store does not have (yet), each with a stream that names it.
+    /// Returns senders of streams that a store does not contain yet, each with a stream that names it.
     pub fn unknown_senders<'a>(&'a self, store: &Senders) -> Vec<(&'a str, &'a str)> {
         let mut unknown = Vec::new();
         for (stream, config) in &self.streams {
@@ -232,20 +232,20 @@ fn streams(text: Text<'_>, file: &File, folder: &Path) -> Result<BTreeMap<String
     Ok(streams)
 }
 
-/// Resources of the streams that were read before.
+/// Resources of the streams that were already read.
 #[derive(Default)]
 struct Taken {
-    /// Streams by the places of their outputs.
+    /// Names of streams by the places of their outputs.
     claims: BTreeMap<String, String>,
-    /// Clips by their paths: streams with the same clip have it once in memory.
+    /// Clips by their paths. Streams with the same clip share its memory.
     clips: BTreeMap<PathBuf, Slate>,
 }
 
-/// A stream that is read.
+/// Reader of one stream.
 struct Reader<'a> {
     text: Text<'a>,
     name: &'a Name,
-    /// Byte at which the stream begins.
+    /// Byte offset at which the stream begins.
     at: usize,
     own: &'a Stream,
     defaults: &'a Stream,

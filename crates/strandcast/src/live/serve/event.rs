@@ -12,7 +12,7 @@ use crate::text::count;
 pub enum Event {
     /// The server listens.
     Listening {
-        /// Addresses on which it listens.
+        /// Addresses on which the server listens.
         addresses: Vec<SocketAddr>,
         /// Names of its streams.
         streams: Vec<String>,
@@ -23,44 +23,44 @@ pub enum Event {
     Stream {
         /// Name of the stream.
         name: String,
-        /// The event.
+        /// Event of the stream.
         event: event::Event,
     },
-    /// A sender was refused: its key may not send what it asks for.
+    /// A sender was refused because its key may not send the stream that it asks for.
     NotAllowed {
         /// Name and address of the sender.
         peer: String,
-        /// Name of the stream that it asks for; empty: none.
+        /// Name of the stream that the sender asks for; empty if it asks for none.
         asks: String,
-        /// Streams that it may send.
+        /// Names of the streams that the sender may send.
         may: Vec<String>,
     },
-    /// A stream ended although nothing asked it to. The stream begins again.
+    /// A stream ended without a request. It begins again.
     Failed {
         /// Name of the stream.
         name: String,
         /// The reason.
         why: String,
     },
-    /// A sender was refused: its stream was stopped by request.
+    /// A sender was refused because its stream was stopped by request.
     NotStarted {
         /// Name and address of the sender.
         peer: String,
         /// Name of the stream.
         name: String,
     },
-    /// A stream was stopped by request, or one of its outputs.
+    /// A stream or one of its outputs was stopped by request.
     Stopped {
         /// Name of the stream.
         name: String,
-        /// The output; `None`: the whole stream.
+        /// Name of the output; `None` for the whole stream.
         output: Option<String>,
     },
-    /// A stream that was stopped begins again, or one of its outputs.
+    /// A stream that was stopped, or one of its outputs, begins again.
     Started {
         /// Name of the stream.
         name: String,
-        /// The output; `None`: the whole stream.
+        /// Name of the output; `None` for the whole stream.
         output: Option<String>,
     },
     /// Number of events of the server that were dropped because they were not read in time.
@@ -94,7 +94,7 @@ impl fmt::Display for Event {
     }
 }
 
-/// Reason of a refusal, for both ends.
+/// Text of a refusal's reason, for both ends.
 pub(super) fn reason(asks: &str, may: &[String]) -> String {
     match (asks, may) {
         ("", []) => "no stream here is for this sender".to_owned(),
@@ -104,15 +104,15 @@ pub(super) fn reason(asks: &str, may: &[String]) -> String {
     }
 }
 
-/// Difference between two configurations: names of streams.
+/// Difference between two configurations, as names of streams.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Changes {
     /// Streams that are new.
     pub added: Vec<String>,
-    /// Streams that begin again with another configuration: their senders connect again.
+    /// Streams that begin again with another configuration. Their senders connect again.
     pub changed: Vec<String>,
-    /// Streams that continue, and that more senders may send.
+    /// Streams that continue, and for which more senders are allowed.
     pub opened: Vec<String>,
     /// Streams that ended.
     pub removed: Vec<String>,

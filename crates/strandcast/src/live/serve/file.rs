@@ -1,4 +1,4 @@
-//! The file of a server's configuration as it is written, and the places of its errors.
+//! File of a server's configuration in its written form, and positions of its errors.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub(super) struct File {
     pub(super) streams: BTreeMap<Spanned<String>, Spanned<Stream>>,
 }
 
-/// A stream, or the defaults of all.
+/// A stream, or the defaults of all streams.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Stream {
@@ -67,7 +67,7 @@ pub(super) struct Api {
     pub(super) control_tokens: Option<Spanned<String>>,
 }
 
-/// A text with lines, for errors.
+/// Text of a file, for positions in errors.
 #[derive(Clone, Copy)]
 pub(super) struct Text<'a> {
     pub(super) name: &'a str,
@@ -86,7 +86,7 @@ impl Text<'_> {
         })
     }
 
-    /// The error of the value or the key at this byte.
+    /// Returns the error for the value or the key at this byte.
     pub(super) fn wrong(self, at: usize, why: &str) -> Error {
         let before = self.text.get(..at).unwrap_or(self.text);
         let number = before.matches('\n').count() + 1;
@@ -98,7 +98,7 @@ impl Text<'_> {
     }
 }
 
-/// The message of a parser, with the key that was probably meant.
+/// Returns the message of a parser, with the key that was probably meant.
 fn meant(message: &str) -> String {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     match (message.starts_with("unknown field"), &quoted[..]) {

@@ -1,4 +1,4 @@
-//! An output that is opened again after it has failed. The stream and its other outputs continue meanwhile.
+//! An output that is opened again after it has failed. The stream and its other outputs continue in the meantime.
 
 use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,20 +12,21 @@ use crate::text::why;
 
 /// Time after a failure until an output is opened again.
 const AGAIN: Duration = Duration::from_secs(2);
-/// Time after a failure until a recording is begun again: each attempt on a full disk may leave a short file.
+/// Time after a failure until a recording begins again. It is longer because each attempt on a full disk may leave a
+/// short file.
 const RECORD_AGAIN: Duration = Duration::from_secs(30);
 /// Time for which the first attempt may delay a stream.
 const FIRST: Duration = Duration::from_secs(2);
 
-/// An output of a stream.
+/// An output of a stream that is opened again after failures.
 #[derive(Debug)]
 pub(super) struct Lasting {
     place: Place,
     name: String,
     state: State,
-    /// Reason why the output is not open, once there is one.
+    /// Reason why the output is not open, if it is known.
     reason: Arc<Mutex<Option<String>>>,
-    /// A sender has arrived, and the output has not begun its stream.
+    /// True if a sender has arrived and the output has not begun its stream.
     begins: bool,
     troubles: Vec<(String, u64)>,
 }
@@ -36,7 +37,7 @@ enum State {
     Opening(Opening),
 }
 
-/// A task that opens the output. Dropping this ends it.
+/// A task that opens the output. Dropping this ends the task.
 #[derive(Debug)]
 struct Opening(JoinHandle<AnyOutput>);
 
@@ -69,7 +70,7 @@ impl Opening {
 }
 
 impl Lasting {
-    /// Opens an output, or begins to try. Returns the reason of a failure.
+    /// Opens an output, or begins to try. Returns the reason if opening failed.
     pub(super) async fn open(place: &Place) -> (Lasting, Option<String>) {
         let reason = Arc::default();
         let (state, failed) = match tokio::time::timeout(FIRST, place.open()).await {
@@ -98,7 +99,7 @@ impl Lasting {
         self.begins = true;
     }
 
-    /// Takes an output that was opened meanwhile.
+    /// Takes an output that was opened in the meantime.
     async fn take_opened(&mut self) {
         let State::Opening(opening) = &mut self.state else { return };
         if !opening.0.is_finished() {

@@ -14,7 +14,7 @@ use crate::live::srt::{SrtMode, SrtUrl};
 use crate::live::url::UdpUrl;
 use crate::pairing::Name;
 
-/// Fields of a time that `{time}` stands for.
+/// Fields of a time that replace `{time}`.
 const TIME: &str = "%Y%m%d-%H%M%S";
 
 /// An output of a stream.
@@ -33,10 +33,10 @@ pub enum Place {
 }
 
 impl Place {
-    /// The place that a configuration names for `stream`. Relative paths begin at `folder`.
+    /// Returns the place that a configuration names for `stream`. Relative paths begin at `folder`.
     ///
     /// # Errors
-    /// A line: what is wrong, and how to mend it.
+    /// One line with the fault and its remedy.
     pub(super) fn of(text: &str, stream: &Name, folder: &Path) -> Result<Place, String> {
         let text = text.replace("{stream}", stream.as_str()).replace("{time}", TIME);
         if let Some(at) = text.find(['{', '}']) {
@@ -58,7 +58,7 @@ impl Place {
         }
     }
 
-    /// The place of a path.
+    /// Returns the place of a path.
     fn at(path: PathBuf) -> Result<Place, String> {
         let name = path.display();
         if let Ok(found) = std::fs::metadata(&path) {
@@ -92,7 +92,7 @@ impl Place {
     /// Opens the output. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// As those of the outputs.
+    /// The errors of the outputs.
     pub(super) async fn open(&self) -> Result<AnyOutput, Error> {
         Ok(match self {
             Place::Udp(url) => AnyOutput::Udp(Udp::open(url).await?),

@@ -10,13 +10,14 @@ use crate::pairing::Gate;
 /// Decision about a sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It sends this stream.
+    /// The sender sends this stream.
     Sends(String),
-    /// It may send none, or not the one that it asks for. Names of streams that it may send.
+    /// The sender may send no stream, or not the stream that it asks for. The value has the names of streams that it
+    /// may send.
     Refused(Vec<String>),
 }
 
-/// Decides which of `streams` a sender with `key` sends. `asks` is the name that it gives; it may be empty.
+/// Decides which of `streams` a sender with `key` sends. `asks` is the name that the sender gives, which may be empty.
 pub(super) fn decide(
     streams: &BTreeMap<String, StreamConfig>,
     gate: &Gate,

@@ -1,4 +1,4 @@
-//! The task of a server: senders arrive and are handed to streams.
+//! The task of a server: it passes senders to streams.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -23,12 +23,12 @@ use crate::live::receiver::session::Arrivals;
 use crate::live::stop::{Stop, stopped};
 use crate::live::words::REFUSED;
 
-/// Interval between two looks at the addresses and the gate.
+/// Interval between two checks of the addresses and the gate.
 const TICK: Duration = Duration::from_millis(250);
 /// Pause before a stream that failed begins again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Time for the farewells of a server that is dropped.
+/// Time for the last packets of a server that is dropped.
 const FAREWELL: Duration = Duration::from_millis(500);
 
 pub(super) struct Router {
@@ -37,14 +37,14 @@ pub(super) struct Router {
     pub(super) common: Common,
     pub(super) ready: Arrivals,
     pub(super) commands: UnboundedReceiver<Command>,
-    /// Streams that have ended.
+    /// Receives the names and run numbers of streams that have ended.
     pub(super) ended: UnboundedReceiver<(String, u64)>,
     pub(super) streams: BTreeMap<String, Running>,
-    /// Streams that were stopped by request, and their ends.
+    /// Streams that were stopped by request, each with the task of its end.
     pub(super) stopped: BTreeMap<String, JoinHandle<()>>,
     /// Number of the last run of a stream.
     pub(super) runs: u64,
-    /// Number of events that found no room.
+    /// Number of events for which the queue had no room.
     pub(super) missed: u64,
 }
 
@@ -86,7 +86,7 @@ impl Router {
         }
     }
 
-    /// Does what the program requests. The program that asked may have gone before the answer.
+    /// Executes a request of the program, which may have ended before the answer.
     fn obey(&mut self, command: Command) {
         match command {
             Command::Reload(config, told) => drop(told.send(self.reload(*config))),
@@ -109,7 +109,7 @@ impl Router {
         }
     }
 
-    /// Hands a sender to the stream that it asks for and may send.
+    /// Passes a sender to the stream that it asks for and may send.
     async fn arrived(&mut self, arrival: Arrival) {
         let mut sender = match arrival {
             Arrival::Newer(peer, version) => {
@@ -153,14 +153,14 @@ impl Router {
         self.report(Event::NotStarted { peer: sender.peer, name });
     }
 
-    /// Starts a stream after `first`.
+    /// Starts a stream once `first` is complete.
     pub(super) fn start(&mut self, config: &StreamConfig, first: impl Future<Output = ()> + Send + 'static) {
         self.runs += 1;
         let running = Running::start(&self.common, config, self.runs, first);
         self.streams.insert(config.name.as_str().to_owned(), running);
     }
 
-    /// Starts a stream again that ended although nothing asked it to.
+    /// Starts a stream again that ended without a request.
     async fn stream_ended(&mut self, name: &str, run: u64) {
         if self.streams.get(name).is_none_or(|running| running.run != run) {
             return;
@@ -173,7 +173,7 @@ impl Router {
         self.start(&config, tokio::time::sleep(PAUSE));
     }
 
-    /// Applies the difference to another configuration, or nothing.
+    /// Applies the difference to another configuration. If that fails, nothing is changed.
     ///
     /// # Errors
     /// [`Error::Usage`]: a running server cannot change this.
@@ -207,7 +207,7 @@ impl Router {
         Ok(changes)
     }
 
-    /// The difference between the streams that run and another configuration.
+    /// Returns the difference between the running streams and another configuration.
     fn difference(&self, config: &Config) -> Changes {
         let mut changes = Changes::default();
         for (name, stream) in &config.streams {

@@ -19,7 +19,7 @@ use crate::live::receiver::untaken::Untaken;
 use crate::pairing::Gate;
 use crate::scheme::Scheme;
 
-/// Maximum number of events that wait.
+/// Maximum number of waiting events.
 const MOST: usize = 1024;
 
 /// Receives many streams over one port. Dropping it ends it.
@@ -32,7 +32,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens, and begins all streams of `config`. `scheme` is the one of the data that the server itself sends, and
+    /// Listens, and begins all streams of `config`. `scheme` is the scheme of the data that the server sends, and
     /// `gate` admits senders. Call it inside a tokio runtime.
     ///
     /// # Errors
@@ -80,8 +80,8 @@ impl Server {
         self.events.recv().await
     }
 
-    /// Applies the difference to another configuration: streams that are equal in both lose nothing. With an error nothing
-    /// has changed.
+    /// Applies the difference to another configuration: streams that are equal in both continue without a loss. After
+    /// an error nothing has changed.
     ///
     /// # Errors
     /// [`Error::Usage`]: a running server cannot change this; [`Error::Aborted`]: it has ended.
@@ -95,8 +95,8 @@ impl Server {
         outcome.await.unwrap_or(Err(Error::Aborted))
     }
 
-    /// Stops a stream: all data that have arrived are played at once, its outputs are closed, and senders are refused until
-    /// [`Server::start_stream`]. A stream that is stopped stays so over a reload.
+    /// Stops a stream: all data that have arrived are played at once, its outputs are closed, and senders are refused
+    /// until [`Server::start_stream`]. A stopped stream remains stopped after a reload.
     ///
     /// # Errors
     /// [`Error::Usage`]: there is no such stream; [`Error::Aborted`]: the server has ended.
@@ -104,16 +104,16 @@ impl Server {
         self.request(|told| Command::Stream(name.to_owned(), false, told)).await
     }
 
-    /// Starts a stream that was stopped. One that runs is left as it is.
+    /// Starts a stream that was stopped. A running stream is not affected.
     ///
     /// # Errors
-    /// As [`Server::stop_stream`].
+    /// The errors of [`Server::stop_stream`].
     pub async fn start_stream(&self, name: &str) -> Result<(), Error> {
         self.request(|told| Command::Stream(name.to_owned(), true, told)).await
     }
 
-    /// Stops an output of a stream, once what waits for it is written, until [`Server::start_output`]. Outputs are numbered
-    /// from 0, as in the configuration. A stream that starts again starts all its outputs.
+    /// Stops an output of a stream, once its waiting data are written, until [`Server::start_output`]. Outputs are
+    /// numbered from 0, as in the configuration. When a stream starts again, all its outputs start.
     ///
     /// # Errors
     /// [`Error::Usage`]: there is no such output, or its stream is stopped; [`Error::Aborted`]: the server has ended.
@@ -121,15 +121,15 @@ impl Server {
         self.request(|told| Command::Output(name.to_owned(), number, false, told)).await
     }
 
-    /// Opens an output again that was stopped. One that is not stopped is left as it is.
+    /// Opens an output again that was stopped. An output that is not stopped is not affected.
     ///
     /// # Errors
-    /// As [`Server::stop_output`].
+    /// The errors of [`Server::stop_output`].
     pub async fn start_output(&self, name: &str, number: usize) -> Result<(), Error> {
         self.request(|told| Command::Output(name.to_owned(), number, true, told)).await
     }
 
-    /// Returns all streams, in the order of their names; none after the server has ended.
+    /// Returns all streams in the order of their names. The list is empty after the server has ended.
     pub async fn streams(&self) -> Vec<StreamNow> {
         let (told, streams) = oneshot::channel();
         // Without a router there is no answer.

@@ -59,7 +59,7 @@ impl Router {
         Ok(())
     }
 
-    /// All streams of the configuration.
+    /// Returns all streams of the configuration.
     pub(super) fn look(&self) -> Vec<StreamNow> {
         let now = |config: &StreamConfig| StreamNow {
             config: config.clone(),

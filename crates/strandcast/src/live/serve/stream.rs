@@ -21,10 +21,11 @@ use crate::live::receiver::{Receiver, ReceiverConfig};
 use crate::memory::Memory;
 use crate::scheme::Scheme;
 
-/// Time for which a stream waits for the end of its predecessor, beyond the latency: writing, and farewells.
+/// Time for which a stream waits for the end of its predecessor, in addition to the latency. It covers writing and the
+/// last packets.
 const PATIENCE: Duration = Duration::from_secs(7);
 
-/// A stream that runs. Dropping it ends it at once.
+/// A running stream. Dropping it ends it at once.
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) config: StreamConfig,
@@ -41,21 +42,21 @@ pub(super) struct Running {
     pub(super) viewers: Viewers,
 }
 
-/// Parts that all streams share.
+/// Objects that all streams share.
 #[derive(Clone, Debug)]
 pub(super) struct Common {
     pub(super) scheme: Scheme,
-    /// Share of a stream.
+    /// Memory share of one stream.
     pub(super) memory: Memory,
     pub(super) events: Sender<Event>,
-    /// Programs may read what is played.
+    /// True if programs may read the played media.
     pub(super) watched: bool,
-    /// Takes the names and numbers of streams that have ended.
+    /// Receives the names and run numbers of streams that have ended.
     pub(super) ended: UnboundedSender<(String, u64)>,
 }
 
 impl Running {
-    /// Starts a stream after `first`, which may be the end of another one. Call it inside a tokio runtime.
+    /// Starts a stream once `first`, which may be the end of another one, is complete. Call it inside a tokio runtime.
     pub(super) fn start(
         common: &Common,
         config: &StreamConfig,
@@ -73,7 +74,7 @@ impl Running {
         let ready = (arrivals.clone(), taken);
         let (places, memory, watched) = (config.outputs.clone(), common.memory, common.watched);
         let served = Served { again: Arc::clone(&again) };
-        let receiver = Receiver(Feed::start(|reporter, stop| async move {
+        let feed = Feed::start(|reporter, stop| async move {
             first.await;
             let mut outputs = Vec::new();
             for place in &places {
@@ -94,8 +95,8 @@ impl Running {
                 switches: asked,
             })
             .await
-        }));
-        let receiver = Arc::new(receiver);
+        });
+        let receiver = Arc::new(Receiver { feed, viewers: viewers.clone() });
         let name = config.name.as_str().to_owned();
         tokio::spawn(forward(name, run, Arc::clone(&receiver), common.clone()));
         Running {
@@ -111,7 +112,7 @@ impl Running {
         }
     }
 
-    /// Hands over a sender.
+    /// Passes a sender to the stream.
     pub(super) fn take(&self, arrival: Arrival) {
         // A stream that has ended is started again; its sender connects again.
         let _ = self.arrivals.send(arrival);
@@ -142,13 +143,13 @@ impl Running {
         self.opening.insert(number, opening.abort_handle());
     }
 
-    /// Requests the end. `again`: senders may connect again at once.
+    /// Requests the end. `again` is true if senders may connect again at once.
     pub(super) fn stop(&self, again: bool) {
         self.again.store(again, Ordering::Relaxed);
         self.receiver.stop();
     }
 
-    /// Waits for the end of a stream that was stopped, but not for ever.
+    /// Waits for the end of a stream that was stopped, for a limited time.
     pub(super) async fn end(self) {
         let latency = self.config.latency.unwrap_or_default();
         // Data that cannot be written by then are lost, as at the end of `receive`.
@@ -171,7 +172,7 @@ impl Drop for Running {
     }
 }
 
-/// Passes the events of a stream on until it ends. A stream never waits for the reader of its events.
+/// Forwards the events of a stream until it ends. A stream never waits for the reader of its events.
 async fn forward(name: String, run: u64, receiver: Arc<Receiver>, common: Common) {
     while let Some(event) = receiver.event().await {
         if common.events.send(Event::Stream { name: name.clone(), event }).await.is_err() {

@@ -19,19 +19,19 @@ use crate::error::Error;
 use crate::live::input::first;
 use crate::text::why;
 
-/// Largest datagram that is read, in bytes. A payload is smaller.
+/// Size in bytes of the largest datagram that is read. A payload is smaller.
 pub(in crate::live) const DATAGRAM: usize = 2048;
-/// Largest payload that is sent: seven transport packets, as SRT's programs send them.
+/// Size in bytes of the largest payload that is sent: seven transport packets, as in other programs for SRT.
 const PAYLOAD: usize = 7 * 188;
-/// Payloads that wait for their reader, and messages that wait to be sent.
+/// Maximum number of payloads that wait for their reader, and of messages that wait to be sent.
 const WAITING: usize = 2048;
 /// Pause between two calls.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Datagrams that are read before others get their turn.
+/// Maximum number of datagrams that are read before other work has its turn.
 const TOGETHER: usize = 64;
-/// Shortest sleep: the timer of the runtime counts milliseconds.
+/// Shortest sleep, because the timer of the runtime counts milliseconds.
 const TICK: Duration = Duration::from_millis(1);
-/// Bytes of the socket's buffers.
+/// Size of the socket's buffers in bytes.
 const BUFFER: usize = 4 << 20;
 
 /// The application's end of a driver.
@@ -42,7 +42,7 @@ pub(in crate::live) enum Media {
     Send(mpsc::Sender<Vec<u8>>),
 }
 
-/// Messages that peers did not get.
+/// Counts of messages that peers did not get.
 #[derive(Debug, Default)]
 struct Missed {
     /// True once there was a peer.
@@ -59,11 +59,11 @@ impl Missed {
     }
 }
 
-/// The task of an input or output. The task ends when this is dropped, and peers learn it.
+/// The task of an input or an output. Dropping this ends the task and notifies peers.
 #[derive(Debug)]
 pub(in crate::live) struct Driver {
     task: JoinHandle<()>,
-    /// Reason why the driver ended by itself.
+    /// Reason why the driver ended without a request.
     reason: Arc<Mutex<Option<String>>>,
     missed: Arc<Missed>,
 }
@@ -113,8 +113,8 @@ impl Driver {
         Ok((Driver { task: tokio::spawn(link.run(port)), reason, missed }, media))
     }
 
-    /// Waits until the task has ended by itself: once the media's sender is dropped, what was sent is played, and peers
-    /// know the end.
+    /// Waits until the task has ended. After the media's sender is dropped, it ends once the sent media are played and
+    /// peers are notified.
     pub(in crate::live) async fn finished(&mut self) {
         let _: Result<(), _> = (&mut self.task).await;
     }
@@ -124,7 +124,7 @@ impl Driver {
         self.missed.was_connected()
     }
 
-    /// Returns why peers did not get messages, and how many, since the last call.
+    /// Returns the reasons why peers did not get messages since the last call, each with a number of messages.
     pub(in crate::live) fn missed(&self) -> Vec<(String, u64)> {
         let take = |count: &AtomicU64| count.swap(0, Ordering::Relaxed);
         let reasons = [
@@ -134,7 +134,7 @@ impl Driver {
         reasons.into_iter().filter(|(_, n)| *n > 0).map(|(why, n)| (why.to_owned(), n)).collect()
     }
 
-    /// Error for a task that has ended by itself.
+    /// Returns the error for a task that has ended without a request.
     pub(in crate::live) fn ended(&self) -> io::Error {
         let reason = self.reason.lock().unwrap_or_else(PoisonError::into_inner).clone();
         io::Error::other(reason.unwrap_or_else(|| "the connection stopped".to_owned()))
@@ -168,16 +168,16 @@ struct Link {
     socket: UdpSocket,
     endpoint: Endpoint,
     config: Config,
-    /// The listener that is called.
+    /// Address of the listener that this end calls.
     peer: Option<SocketAddr>,
     seeds: Seeds,
     calls: u64,
     /// Time of the next call.
     call_at: Option<Instant>,
     clock: tokio::time::Instant,
-    /// Connections, and how many payloads each did not get.
+    /// Connections, each with the number of payloads that it did not get.
     open: Vec<(ConnectionId, u64)>,
-    /// True once the application sends nothing more.
+    /// True once the application sends no more media.
     closing: bool,
     out: Vec<u8>,
     reason: Arc<Mutex<Option<String>>>,
@@ -242,14 +242,14 @@ impl Link {
         self.count();
     }
 
-    /// Ends each connection once what was sent is played.
+    /// Ends each connection once the sent media are played.
     fn close(&mut self) {
         let now = self.now();
         (self.closing, self.peer, self.call_at) = (true, None, None);
         self.open.iter().for_each(|(id, _)| self.endpoint.close(now, *id));
     }
 
-    /// Counts what connected peers did not get.
+    /// Counts the messages that connected peers did not get.
     fn count(&mut self) {
         for (id, before) in &mut self.open {
             let lost = self.endpoint.stats(*id).map_or(*before, |stats| unsent(&stats));
@@ -258,10 +258,10 @@ impl Link {
         }
     }
 
-    /// Takes what the endpoint sends, delivers and reports.
+    /// Handles the output of the endpoint: sends its packets, delivers payloads and reports events.
     ///
     /// # Errors
-    /// The listener refuses for a reason that does not go away.
+    /// The listener refuses for a reason that will not change.
     fn settle(&mut self, port: &Port) -> Result<(), Refusal> {
         let now = self.now();
         if self.call_at.is_some_and(|at| at <= now) {
@@ -311,7 +311,7 @@ impl Link {
 }
 
 impl Drop for Link {
-    /// Sends peers a shutdown, without waiting for the runtime, which may be ending.
+    /// Sends a shutdown to peers. It does not wait for the runtime, which may be ending.
     fn drop(&mut self) {
         let (now, socket) = (self.now(), SockRef::from(&self.socket));
         self.endpoint.leave();
@@ -321,12 +321,12 @@ impl Drop for Link {
     }
 }
 
-/// Payloads that a peer did not get: no room, or too late.
+/// Number of payloads that a peer did not get, because there was no room or it was too late.
 fn unsent(stats: &Stats) -> u64 {
     stats.refused + stats.dropped
 }
 
-/// The next message to send; for a receiver never.
+/// Waits for the next message to send. For a receiver it never returns.
 async fn next(port: &mut Port) -> Option<Vec<u8>> {
     match port {
         Port::Send(port) => port.recv().await,
@@ -334,7 +334,7 @@ async fn next(port: &mut Port) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns true if another call gets the same answer.
+/// Returns true if another call would get the same answer.
 fn is_final(refusal: Refusal) -> bool {
     let mistakes = [
         Refusal::BAD_SECRET,

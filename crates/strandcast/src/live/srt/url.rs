@@ -1,4 +1,4 @@
-//! URLs of SRT, as libsrt's programs spell them.
+//! URLs of SRT in the spelling of libsrt's programs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use strandcast_srt::{Bandwidth, Config, Direction, KeySize, Passphrase};
 
 const PREFIX: &str = "srt://";
 const KEYS: &str = "mode, latency, passphrase, pbkeylen, kmrefreshrate, kmpreannounce, streamid, maxbw, lossmaxttl, transtype";
-/// Players of one listening output.
+/// Maximum number of players of a listening output.
 const PLAYERS: usize = 8;
 
 /// Side that opens a connection.
@@ -22,11 +22,11 @@ pub enum SrtMode {
     Listener,
 }
 
-/// An SRT input or output: `srt://[HOST]:PORT[?KEY=VALUE[&KEY=VALUE]…]`. The text prints without its keys, of which one
+/// An SRT input or output: `srt://[HOST]:PORT[?KEY=VALUE[&KEY=VALUE]…]`. Its text omits the keys, because one of them
 /// is a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SrtUrl {
-    /// Side of this end: a URL without a host listens, unless `mode` says otherwise.
+    /// Side of this end. Without a host in the URL it is the listener, unless the key `mode` sets another side.
     pub mode: SrtMode,
     /// Host to call or to listen on.
     pub host: String,
@@ -94,7 +94,7 @@ fn number<T: FromStr>(key: &str, value: &str) -> Result<T, String> {
     value.parse().map_err(|_| format!("{key}={value}: expected a whole number"))
 }
 
-/// Pairs of a query, with `%XX` decoded.
+/// Returns the pairs of a query, with `%XX` decoded.
 fn pairs(query: &str) -> Result<Vec<(String, String)>, String> {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
     pairs

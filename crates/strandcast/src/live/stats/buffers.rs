@@ -22,12 +22,12 @@ pub struct BufferNow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct BuffersNow {
-    /// Limit of either buffer (`--buffer`).
+    /// Limit of each buffer in bytes (`--buffer`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_bytes: Option<u64>,
-    /// Data submitted and not yet acknowledged.
+    /// Send buffer: data submitted and not yet acknowledged.
     pub send: BufferNow,
-    /// Data that wait for reordering or for the command.
+    /// Receive buffer: data that wait for earlier data or for the command.
     pub receive: BufferNow,
     /// Time in which only the full send buffer blocked sending.
     pub send_blocked_s: f64,
@@ -36,7 +36,7 @@ pub struct BuffersNow {
 }
 
 impl BuffersNow {
-    /// State at `now`.
+    /// Returns the state at `now`.
     pub fn of(buffers: &Buffers, stats: &AssociationStats, now: Instant) -> BuffersNow {
         let one = |buffer: Buffer| BufferNow {
             used_bytes: buffer.used as u64,
@@ -52,7 +52,7 @@ impl BuffersNow {
         }
     }
 
-    /// Line of a sender's summary.
+    /// Returns the line of a sender's summary.
     pub fn sent(&self) -> String {
         let seconds = |s: f64| duration(std::time::Duration::from_secs_f64(s));
         format!(
@@ -63,7 +63,7 @@ impl BuffersNow {
         )
     }
 
-    /// Line of a receiver's summary.
+    /// Returns the line of a receiver's summary.
     pub fn received(&self) -> String {
         let (most, size) = (bytes(self.receive.most_used_bytes), bytes(self.receive.size_bytes));
         format!("receive buffer: peak use {most}, size {size} at the end")

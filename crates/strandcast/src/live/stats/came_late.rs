@@ -1,4 +1,4 @@
-//! Causes of messages that were late or lost, as far as a receiver can see them.
+//! Causes of messages that were late or lost, as far as a receiver can determine them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -7,17 +7,17 @@ use strandcast_proto::time::Instant;
 
 /// Time without any packet that counts as silence of all links.
 const SILENT: Duration = Duration::from_millis(500);
-/// Time after which a sender's message about a lost link has come: several timeouts.
+/// Time after which a sender's message about a lost link has arrived. It covers several timeouts.
 const TOLD: Duration = Duration::from_secs(3);
 
-/// Cause of messages that were late or never came.
+/// Cause of messages that were late or never arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Cause {
-    /// Nothing came over any link.
+    /// No packet arrived over any link.
     Silence,
     /// A link of the sender was lost or fell silent shortly before.
     LinkLost,
-    /// Links were there: the sender has dropped them, sent them late or again, and says why.
+    /// Links worked. The sender dropped the messages, sent them late or retransmitted them, and reports the reason.
     Sender,
 }
 
@@ -35,11 +35,11 @@ impl Cause {
 #[derive(Debug, Default)]
 pub(in crate::live) struct CameLate {
     totals: BTreeMap<Cause, u64>,
-    /// Messages of the last seconds for which no link was known to be at fault.
+    /// Messages of the last seconds for which no link was known to be the cause.
     recent: VecDeque<(Instant, u64)>,
-    /// Messages late or lost so far.
+    /// Number of messages that were late or lost so far.
     counted: u64,
-    /// End of the last silence, and the last time at which a link was lost.
+    /// End of the last silence, and time at which a link was last lost.
     silent: Option<Instant>,
     link_lost: Option<Instant>,
 }
@@ -51,8 +51,8 @@ impl CameLate {
         counted.map(|(cause, messages)| (cause.name(), *messages)).collect()
     }
 
-    /// Takes the next moment of a stream with a playout `latency`: `count` messages were late or lost so far, the last
-    /// packet came at `seen`, and `link_lost` says whether the sender reports another link that it has lost.
+    /// Takes the next state of a stream with a playout `latency`. `count` messages were late or lost so far, and the
+    /// last packet arrived at `seen`. `link_lost` is true if the sender reports a further lost link.
     pub(in crate::live) fn update(
         &mut self,
         now: Instant,

@@ -1,17 +1,17 @@
-//! Results of coding: symbols sent, messages recovered.
+//! Results of coding: numbers of symbols sent and of messages recovered.
 
 use serde::Serialize;
 use strandcast_proto::coding::{Coding, CodingMode, CodingStats};
 
 use crate::text::{bytes, count, percent};
 
-/// Counters of the symbols of a stream. Absent if neither side codes.
+/// Counters of the symbols of a stream. They are absent if neither side codes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CodingNow {
-    /// Coding of data that this side sends: `blocks` or `repair`; `None`: it does not code.
+    /// Coding of data that this side sends: `blocks` or `repair`; `None` if it does not code.
     pub sends: Option<&'static str>,
-    /// Coding of data that this side receives: `blocks` or `repair`; `None`: the peer does not code.
+    /// Coding of data that this side receives: `blocks` or `repair`; `None` if the peer does not code.
     pub receives: Option<&'static str>,
     /// Maximum redundancy that is allowed; `None`: there is no cap.
     pub allowed: Option<f64>,
@@ -27,7 +27,7 @@ pub struct CodingNow {
     pub repair_bytes: u64,
     /// Number of source symbols that arrived.
     pub sources_received: u64,
-    /// Number of source symbols that had been recovered before, or arrived again.
+    /// Number of source symbols that had already been recovered, or had already arrived.
     pub sources_late: u64,
     /// Number of repair symbols that arrived.
     pub repairs_received: u64,
@@ -37,7 +37,7 @@ pub struct CodingNow {
     pub recovered: u64,
     /// Number of symbols that were dropped.
     pub symbols_refused: u64,
-    /// Number of computed results that are not a message because a symbol was forged.
+    /// Number of computed results that are not messages because a symbol was forged.
     pub damaged: u64,
 }
 
@@ -117,13 +117,13 @@ impl CodingNow {
         })
     }
 
-    /// Line of a summary with the counters of sending and of receiving.
+    /// Returns the line of a summary with the counters of sending and of receiving.
     pub fn line(&self) -> String {
         let parts: Vec<String> = self.sent().into_iter().chain(self.received()).collect();
         format!("{}: {}", self.what(), parts.join(", "))
     }
 
-    /// The counters in less than 80 columns, for the table.
+    /// Returns the counters in less than 80 columns, for the table.
     pub fn brief(&self) -> String {
         let share = self.redundancy.map(percent);
         let of = match (share, self.allowed.map(percent)) {
@@ -139,7 +139,7 @@ impl CodingNow {
         if self.sends.or(self.receives) == Some(BLOCKS) { "coding" } else { "repair" }
     }
 
-    /// Symbols sent, and the used fraction of the allowed redundancy.
+    /// Text with the symbols sent, and the used share of the allowed redundancy.
     fn sent(&self) -> Option<String> {
         let CodingNow { sources_sent, repairs_sent, .. } = *self;
         if sources_sent + repairs_sent == 0 {
@@ -161,14 +161,14 @@ impl CodingNow {
         })
     }
 
-    /// Messages computed from the symbols that arrived.
+    /// Text with the messages computed from the symbols that arrived.
     fn recovered(&self) -> Option<String> {
         let arrived = self.sources_received + self.repairs_received + self.symbols_refused;
         let what = if self.what() == "coding" { "source symbol" } else { "packet" };
         (arrived > 0).then(|| format!("{} recovered", count(self.recovered, what)))
     }
 
-    /// Messages computed from the symbols that arrived, and the number of redundant symbols.
+    /// Text with the messages computed from the symbols that arrived, and the number of redundant symbols.
     fn received(&self) -> Option<String> {
         let recovered = self.recovered()?;
         if self.repairs_received + self.symbols_refused + self.damaged == 0 {

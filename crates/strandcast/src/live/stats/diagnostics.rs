@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use strandcast_proto::time::Instant;
 
-/// Time for which a diagnostic must hold before it is reported: missing data may arrive soon after the start.
+/// Time for which a diagnostic must hold before it is reported, because missing data may arrive soon after the start.
 const HOLD: Duration = Duration::from_secs(2);
 
 /// A scheme's diagnostic of its own state.
@@ -14,7 +14,7 @@ const HOLD: Duration = Duration::from_secs(2);
 pub struct Diagnostic {
     /// Name of the scheme.
     pub scheme: String,
-    /// Text of the diagnostic: data that the scheme lacks.
+    /// Text of the diagnostic, for example data that the scheme lacks.
     pub text: &'static str,
 }
 
@@ -24,17 +24,17 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Diagnostics that were reported, and those that may be.
+/// Diagnostics that were reported, and diagnostics that may be reported later.
 #[derive(Debug, Default)]
 pub struct Diagnostics {
-    /// Current diagnostics and their start.
+    /// Current diagnostics, each with the time of its start.
     holding: Vec<(&'static str, Instant)>,
     reported: Vec<&'static str>,
     scheme: String,
 }
 
 impl Diagnostics {
-    /// Updates with the current diagnostics of `scheme`; returns those to report.
+    /// Takes the current diagnostics of `scheme`. Returns the diagnostics to report.
     pub fn update(&mut self, now: Instant, scheme: &str, diagnostics: &[&'static str]) -> Vec<Diagnostic> {
         if self.scheme != scheme {
             self.scheme = scheme.to_owned();

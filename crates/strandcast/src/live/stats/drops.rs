@@ -1,4 +1,4 @@
-//! Messages that a sender drops: how many, why, and what helps.
+//! Messages that a sender drops: their number, the cause, and the remedy.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -9,23 +9,23 @@ use strandcast_proto::time::Instant;
 
 use crate::text::{bits_per_s, percent};
 
-/// The time that shares and rates are of.
+/// Time over which shares and rates are computed.
 const WINDOW: Duration = Duration::from_secs(10);
-/// Time from the first drop to its line: a share of less time means little.
+/// Time from the first drop to its report, because a share over a shorter time is not meaningful.
 const FIRST: Duration = Duration::from_secs(2);
 /// Time without a drop after which the drops count as over.
 const OVER: Duration = Duration::from_secs(5);
 /// Rate of the advice to an encoder, as a share of the rate that the links carry.
 const ADVISED: f64 = 0.9;
-/// Share of the time from which a full buffer at the peer counts as the cause.
+/// Share of the time above which a full buffer at the peer counts as the cause.
 const HELD: f64 = 0.2;
-/// Multiple of the mean rate from which on a quarter of a second of input is a burst.
+/// Multiple of the mean rate above which the input of a quarter of a second is a burst.
 const BURST: f64 = 2.5;
 /// IP-level size of packets that nearly all links pass, in bytes (RFC 8899 §5.1.2).
 const SMALL: u16 = 1200;
-/// Time for which drops may have a cause that shows later.
+/// Time within which a cause may show after the drops.
 const SHOWS_LATER: Duration = Duration::from_secs(5);
-/// Time within which drops may be those of one burst.
+/// Longest time within which drops may be those of one burst.
 const BURST_TIME: Duration = Duration::from_secs(1);
 
 /// Cause for which a sender drops messages.
@@ -35,17 +35,17 @@ const BURST_TIME: Duration = Duration::from_secs(1);
 pub enum DropCause {
     /// There is no connection to the receiver.
     NotConnected,
-    /// There is a connection, and none of its links answers.
+    /// There is a connection, but none of its links answers.
     NoPath,
-    /// Large packets do not arrive on any link, and small ones do.
+    /// Large packets do not arrive on any link, but small ones do.
     PacketSize,
     /// The receiver's buffer is full: its output or its machine is too slow.
     Receiver,
     /// The allowance of a link is used up.
     Allowance,
-    /// The messages were too late when this process had time for them.
+    /// The messages were too late when this process could handle them.
     Suspended,
-    /// The encoder's bursts far exceed its mean rate, which the links carry.
+    /// The encoder's bursts far exceed its mean rate, although the links carry the mean rate.
     Burst,
     /// The links carry less than the input.
     Capacity,
@@ -67,17 +67,17 @@ impl DropCause {
     }
 }
 
-/// Messages that were dropped lately.
+/// Messages that were dropped recently.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Drops {
-    /// Cause of most of them.
+    /// Cause of most of these drops.
     pub cause: DropCause,
-    /// Messages dropped since the stream began.
+    /// Number of messages dropped since the stream began.
     pub messages: u64,
-    /// Share of the messages of the last `seconds`.
+    /// Share of the messages that was dropped in the last `seconds`.
     pub share: f64,
-    /// Time that share and rates are of, at most 10 s.
+    /// Time over which share and rates are computed, at most 10 s.
     pub seconds: f64,
     /// Rate of the input.
     pub input_bps: f64,
@@ -123,28 +123,29 @@ impl fmt::Display for Drops {
     }
 }
 
-/// A sender at one moment; its counters start with the stream.
+/// State of a sender at one time. Its counters start with the stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::live) struct Moment {
-    /// Messages of the input, and their bytes.
+    /// Number of messages of the input, and their bytes.
     pub(in crate::live) messages: u64,
     pub(in crate::live) bytes: u64,
-    /// Messages that were dropped; those without a connection, and those that were overdue.
+    /// Number of messages that were dropped, of messages due without a connection, and of overdue messages.
     pub(in crate::live) dropped: u64,
     pub(in crate::live) unconnected: u64,
     pub(in crate::live) overdue: u64,
     /// Time in which only the peer's full buffer blocked data of this association.
     pub(in crate::live) peer_blocked_s: f64,
-    /// No link answers.
+    /// True if no link answers.
     pub(in crate::live) no_path: bool,
-    /// Large packets do not arrive on any link, and small ones do.
+    /// True if large packets do not arrive on any link, but small ones do.
     pub(in crate::live) vanishing: bool,
-    /// The allowance of a link is used up; those of all links are, so that nothing is sent and no link answers.
+    /// True if the allowance of a link is used up; and true if the allowances of all links are, so that no data are
+    /// sent and no link answers.
     pub(in crate::live) spent: bool,
     pub(in crate::live) all_spent: bool,
 }
 
-/// Difference of two moments.
+/// Difference of two states.
 #[derive(Debug)]
 struct Step {
     at: Instant,
@@ -159,18 +160,18 @@ struct Step {
 pub(in crate::live) enum DropNews {
     /// Messages are dropped.
     Dropping(Drops),
-    /// Dropping has ended: messages dropped since it began, and the time.
+    /// Dropping has ended. The values are the number of messages dropped since it began, and the duration.
     Over(u64, Duration),
 }
 
-/// Watches what is dropped.
+/// Detects drops and their causes.
 #[derive(Debug, Default)]
 pub(in crate::live) struct DropWatch {
     steps: VecDeque<Step>,
     last: Option<(Instant, Moment)>,
-    /// Messages dropped by cause since the stream began.
+    /// Number of messages dropped since the stream began, by cause.
     totals: BTreeMap<DropCause, u64>,
-    /// Beginning of the present drops, their number until then, and time of the last one.
+    /// Beginning of the present drops, number of drops before it, and time of the last drop.
     since: Option<(Instant, u64, Instant)>,
     told: Option<Instant>,
     /// Last time at which large packets did not arrive.
@@ -178,17 +179,17 @@ pub(in crate::live) struct DropWatch {
 }
 
 impl DropWatch {
-    /// Messages dropped since the stream began, by cause.
+    /// Number of messages dropped since the stream began, by cause.
     pub(in crate::live) fn totals(&self) -> BTreeMap<&'static str, u64> {
         self.totals.iter().map(|(cause, messages)| (cause.name(), *messages)).collect()
     }
 
-    /// The counters begin at zero.
+    /// Prepares for counters that begin at zero.
     pub(in crate::live) fn restart(&mut self) {
         self.last = None;
     }
 
-    /// Takes the next moment; returns what there is to report.
+    /// Takes the next state. Returns the report to make, if any.
     pub(in crate::live) fn update(&mut self, now: Instant, moment: Moment) -> Option<DropNews> {
         self.note_size(now, moment.vanishing);
         let (before, then) = self.last.replace((now, moment)).unwrap_or((now, Moment::default()));
@@ -225,7 +226,8 @@ impl DropWatch {
         Some(DropNews::Dropping(self.drops(moment.dropped)?))
     }
 
-    /// Records whether large packets do not arrive. Messages dropped just before have the same cause, which shows later.
+    /// Records whether large packets do not arrive. Messages dropped shortly before have the same cause, which is
+    /// detected later.
     fn note_size(&mut self, now: Instant, vanishing: bool) {
         if !vanishing {
             return;
@@ -270,8 +272,8 @@ impl DropWatch {
         Step { at, messages, bytes, dropped, time }
     }
 
-    /// Returns whether the input was much quicker just now than in the mean, and the links carried the mean: until a second
-    /// ago nothing was dropped for a lack of capacity.
+    /// Returns whether the input was much faster than its mean rate just now, while the links carry the mean rate. They
+    /// do if no message was dropped for a lack of capacity until a second ago.
     fn is_burst(&self, now: Instant, bytes: u64, time: Duration) -> bool {
         let mut earlier = self.steps.iter().filter(|step| now - step.at >= BURST_TIME);
         if earlier.any(|step| step.dropped.contains_key(&DropCause::Capacity)) {

@@ -1,4 +1,4 @@
-//! Causes of a sender's late messages: the reason that held each up longest.
+//! Causes of a sender's late messages: for each message the reason that delayed it longest.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -6,41 +6,43 @@ use std::time::Duration;
 use strandcast_proto::association::{HeldBy, HeldTimes};
 use strandcast_proto::time::Instant;
 
-/// Shortest time for which the past is kept: two looks at the sender.
+/// Shortest time for which past states are kept: two checks of the sender.
 const LEAST: Duration = Duration::from_millis(500);
 
-/// A sender at one moment; its counters start with the stream.
+/// State of a sender at one time. Its counters start with the stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::live) struct Held {
-    /// Messages that were late for any reason.
+    /// Number of messages that were late for any reason.
     pub(in crate::live) late: u64,
-    /// Messages that were due without an association, and messages for which this process had no time.
+    /// Number of messages that were due without an association, and of messages that this process handled too late.
     pub(in crate::live) unconnected: u64,
     pub(in crate::live) overdue: u64,
-    /// Messages for which the send buffer had no room.
+    /// Number of messages for which the send buffer had no room.
     pub(in crate::live) refused: u64,
-    /// Messages that were sent in part.
+    /// Number of messages of which only a part was sent.
     pub(in crate::live) begun: u64,
-    /// No link answers.
+    /// True if no link answers.
     pub(in crate::live) silent: bool,
-    /// Chunks declared lost, and times for which new data waited, of this association; `None` without one.
+    /// Number of chunks declared lost, and times for which new data waited, of this association; `None` without an
+    /// association.
     pub(in crate::live) transport: Option<(u64, HeldTimes)>,
 }
 
-/// Attributes late messages to what held them up longest while they could still be sent: the names are those of `explain`.
+/// Attributes late messages to the reason that delayed them longest while they could still be sent. The names of
+/// reasons are those of `explain`.
 #[derive(Debug, Default)]
 pub(in crate::live) struct HeldUp {
-    /// Late messages by cause.
+    /// Number of late messages by cause.
     late: BTreeMap<&'static str, u64>,
-    /// Times of all associations, and between them.
+    /// Waiting times of all associations, and of the time between them.
     times: HeldTimes,
     last: Option<(Instant, Held)>,
-    /// The last looks: lost chunks and times of all associations.
+    /// Last checks, each with lost chunks and waiting times of all associations.
     past: VecDeque<(Instant, u64, HeldTimes)>,
 }
 
 impl HeldUp {
-    /// Messages that were late since the stream began, by cause.
+    /// Number of messages that were late since the stream began, by cause.
     pub(in crate::live) fn messages(&self) -> BTreeMap<&'static str, u64> {
         self.late.clone()
     }
@@ -51,12 +53,12 @@ impl HeldUp {
         waited.map(|(by, time)| (by.name(), time.as_secs_f64())).collect()
     }
 
-    /// The stream begins again, and its counters at zero.
+    /// Prepares for a stream that begins again, with counters from zero.
     pub(in crate::live) fn restart(&mut self) {
         *self = HeldUp::default();
     }
 
-    /// Another association follows, whose counters begin at zero.
+    /// Prepares for another association, whose counters begin at zero.
     pub(in crate::live) fn lost(&mut self) {
         if let Some((_, last)) = &mut self.last {
             last.transport = None;
@@ -64,7 +66,7 @@ impl HeldUp {
         self.past.clear();
     }
 
-    /// Takes the next moment of a stream with a playout `latency`.
+    /// Takes the next state of a stream with a playout `latency`.
     pub(in crate::live) fn update(&mut self, now: Instant, latency: Duration, held: Held) {
         let (at, then) = self.last.replace((now, held)).unwrap_or((now, Held::default()));
         let before = then.transport.unwrap_or_default().1;
@@ -100,7 +102,7 @@ impl HeldUp {
         self.add(longest.unwrap_or(HeldBy::Scheduler.name()), rest);
     }
 
-    /// Adds times of one step. If no link answers, full windows are no other reason.
+    /// Adds the waiting times of one step. If no link answers, full windows do not count as a separate reason.
     fn add_times(&mut self, silent: bool, step: &HeldTimes) {
         for (by, time) in step.iter() {
             let own = !silent || by == HeldBy::ReceiveWindow;
@@ -119,7 +121,7 @@ impl HeldUp {
         ends.is_some_and(|((_, before, _), (_, now, _))| now > before)
     }
 
-    /// Returns the reason for which data waited longest lately.
+    /// Returns the reason for which data waited longest in the recent past.
     fn longest(&self) -> Option<&'static str> {
         let ((_, _, before), (_, _, now)) = self.past.front().zip(self.past.back())?;
         let waited = now.since(before);

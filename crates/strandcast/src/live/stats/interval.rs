@@ -3,7 +3,7 @@
 use super::snapshot::{PathNow, Stats, rate};
 
 impl Stats {
-    /// These figures with rates over the time since `before`, an earlier snapshot of the same stream.
+    /// Returns these figures with rates over the time since `before`, an earlier snapshot of the same stream.
     pub fn since(&self, before: &Stats) -> Stats {
         let mut stats = self.clone();
         stats.set_rates(Some(before));

@@ -1,4 +1,4 @@
-//! The figures of a stream.
+//! Figures of a stream.
 
 mod buffers;
 mod came_late;

@@ -6,7 +6,8 @@ use strandcast_proto::time::Instant;
 
 use super::stream::StreamEvent;
 
-/// Silence after which an outage is reported; a sender sends at least once per second and gets answers.
+/// Silence after which an outage is reported. Without an outage, a sender sends at least once per second and gets
+/// answers.
 const SILENCE: Duration = Duration::from_secs(2);
 
 /// Counts outages: silence of 2 s, or an association that is lost and established again.
@@ -16,7 +17,7 @@ pub struct Outages {
     since: Option<Instant>,
     count: u64,
     longest: Duration,
-    /// Sum of those that are over.
+    /// Total duration of finished outages.
     total: Duration,
 }
 
@@ -90,7 +91,7 @@ impl Outages {
         self.count
     }
 
-    /// Duration of all of them, up to `now`.
+    /// Total duration of all outages up to `now`.
     pub fn total(&self, now: Instant) -> Duration {
         self.total + self.since.map_or(Duration::ZERO, |since| now - since)
     }

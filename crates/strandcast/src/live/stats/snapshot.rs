@@ -24,7 +24,7 @@ pub enum Role {
     Send,
     /// The side receives the media.
     Receive,
-    /// Both ends: path counters are the sender's, media counters the receiver's.
+    /// Both sides. The counters of paths are the sender's, and those of media the receiver's.
     Both,
 }
 
@@ -36,7 +36,7 @@ pub enum StreamState {
     /// Media are sent or received.
     #[default]
     Streaming,
-    /// There is a connection, and no input to send.
+    /// There is a connection, but no input to send.
     NoInput,
     /// No packet arrives from the peer.
     Outage,
@@ -59,11 +59,11 @@ impl StreamState {
     }
 }
 
-/// State of a path at one time. Its counters are those of its link since the start, over all connections.
+/// State of a path at one time. Its counters are those of its link since the start of the stream, over all connections.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct PathNow {
-    /// Number of the link, which it keeps when it is renamed, closed and opened again.
+    /// Number of the link, which does not change when the link is renamed, closed or opened again.
     pub id: u32,
     /// Name of the interface, the address or the emulated link.
     pub name: String,
@@ -73,9 +73,10 @@ pub struct PathNow {
     pub rate_bps: f64,
     /// Largest rate that the link is known to carry; `None` at a receiver, or if the scheme does not measure it.
     pub capacity_bps: Option<f64>,
-    /// Time since the link, not the source, last limited the rate; `None`: it never did, and carries that much or more.
+    /// Time since the link, not the source, last limited the rate; `None` if the link never did, so that it carries at
+    /// least this rate.
     pub capacity_age_s: Option<f64>,
-    /// Rate that the path could carry in addition.
+    /// Rate that the path could carry in addition to the present one.
     pub headroom_bps: Option<f64>,
     /// Smoothed round-trip time.
     pub rtt_ms: Option<f64>,
@@ -85,17 +86,17 @@ pub struct PathNow {
     pub loss_total: Option<f64>,
     /// Number of chunks sent, including copies and retransmissions.
     pub chunks: u64,
-    /// Number of chunks that were declared lost and did not turn out to have arrived.
+    /// Number of chunks that were declared lost and are not known to have arrived.
     pub chunks_lost: u64,
     /// Congestion window; `None` at a receiver.
     pub window_bytes: Option<u64>,
     /// Bytes in flight.
     pub in_flight_bytes: u64,
-    /// Payload bytes since the start.
+    /// Number of payload bytes since the start.
     pub bytes: u64,
     /// Time for which the path was unusable.
     pub down_s: f64,
-    /// Number of chunks that were also sent here because they blocked a buffer on a slower path.
+    /// Number of chunks that were also sent on this path because they blocked a buffer on a slower path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opportunistic_resends: Option<u64>,
     /// Number of reductions of the window because data of this path blocked a buffer.
@@ -104,10 +105,10 @@ pub struct PathNow {
     /// Values of the scheme's estimators, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub estimates: BTreeMap<&'static str, f64>,
-    /// Bytes left of its link's allowance (`--tariff`).
+    /// Bytes that are left of the allowance of the path's link (`--tariff`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowance_bytes: Option<u64>,
-    /// Counters of its link.
+    /// Counters of the path's link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<LinkNow>,
 }
@@ -146,7 +147,7 @@ pub struct LinkNow {
 pub struct LinkMonitorNow {
     /// Number of answers with counters.
     pub readings: u64,
-    /// Number of answers without a station.
+    /// Number of answers that contained no station.
     pub alone: u64,
     /// Number of refused queries.
     pub refused: u64,
@@ -167,9 +168,9 @@ impl LinkMonitorNow {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AdviceNow {
-    /// Rate that arrives in time.
+    /// Rate of media that arrive in time.
     pub rate_bps: u64,
-    /// Rate that would still arrive in time without the path that carries most.
+    /// Rate of media that would still arrive in time without the path that carries most.
     pub safe_bps: u64,
 }
 
@@ -197,8 +198,8 @@ pub struct MediaNow {
     /// Sender: messages that were dropped, by cause ([`DropCause`](crate::live::DropCause)).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub drops: BTreeMap<&'static str, u64>,
-    /// Late messages by cause, those that were lost or dropped included: at a sender what held each up longest, with the names
-    /// of `explain`; at a receiver what it can know.
+    /// Late messages by cause, including lost and dropped ones. At a sender the cause is the reason that delayed the
+    /// message longest, with the names of `explain`; at a receiver it is a cause that a receiver can determine.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub late_by: BTreeMap<&'static str, u64>,
     /// Sender: seconds for which new data waited, by reason.
@@ -218,7 +219,7 @@ pub struct MediaNow {
     pub buffer_ms: Option<f64>,
     /// Bytes that wait to be sent or acknowledged.
     pub buffer_bytes: u64,
-    /// Receiver: number of messages that an output did not take: it was not read, or could not be written.
+    /// Receiver: number of messages that an output did not take: the output was not read, or could not be written.
     pub unread: u64,
 }
 
@@ -228,11 +229,11 @@ pub struct MediaNow {
 pub struct Stats {
     /// Seconds since the start of the sender, or of the stream that is received.
     pub seconds: f64,
-    /// Time over which rates are: about a second.
+    /// Time in seconds over which rates are computed: about one second.
     pub interval_s: f64,
     /// Side of the stream.
     pub role: Role,
-    /// Number of the stream, the same at both ends, in eight hexadecimal digits; `None` if it is not known.
+    /// Number of the stream, which is equal at both ends, in eight hexadecimal digits; `None` if it is not known.
     pub stream: Option<String>,
     /// State of the stream.
     pub state: StreamState,
@@ -267,7 +268,7 @@ pub struct Stats {
     pub link_monitor: Option<LinkMonitorNow>,
 }
 
-/// Messages of a sender that were given up, by cause. Causes without messages are left out.
+/// Messages of a sender that were given up, by cause. Causes without messages are omitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct GivenUpNow {
@@ -278,7 +279,7 @@ pub struct GivenUpNow {
 }
 
 impl GivenUpNow {
-    /// Counts from the counters of an association.
+    /// Takes the counts from the counters of an association.
     pub fn of(stats: &AssociationStats) -> Self {
         let named = |counts: &DropCounts| {
             counts.iter().filter(|(_, n)| *n > 0).map(|(cause, n)| (cause.name(), n)).collect()
@@ -301,7 +302,7 @@ pub struct PathCounters<'a> {
     pub view: &'a PathView,
     /// Counters of the path.
     pub stats: &'a PathStats,
-    /// Counters of its link.
+    /// Counters of the path's link.
     pub link: Option<&'a Reading>,
 }
 
@@ -325,12 +326,12 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Sampler without samples.
+    /// Makes a sampler without samples.
     pub fn new(role: Role) -> Self {
         Sampler { role, last: BTreeMap::new(), at: None }
     }
 
-    /// Samples these paths.
+    /// Takes a sample of these paths.
     pub fn sample<'a>(
         &mut self,
         now: Instant,
@@ -357,12 +358,12 @@ pub(super) fn payload(role: Role, stats: &PathStats) -> u64 {
     }
 }
 
-/// Bits per second of these bytes in this time; 0 in no time.
+/// Rate in bits per second of these bytes in this time; 0 if no time has passed.
 pub(super) fn rate(bytes: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
 }
 
-/// Row of a path without rates.
+/// Returns the row of a path without rates.
 pub(super) fn path_now(role: Role, now: Instant, path: PathCounters<'_>) -> PathNow {
     let PathCounters { name, view, stats, link } = path;
     let sends = role != Role::Receive;

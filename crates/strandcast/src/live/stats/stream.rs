@@ -8,18 +8,18 @@ use strandcast_media::playout::ClockChange;
 
 use crate::text::{duration, ms};
 
-/// An event of playout or of the peer: a line of text, and one of JSON for `--stats`.
+/// An event of playout or of the peer. It can be written as a line of text, and as a line of JSON for `--stats`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum StreamEvent {
     /// Playout was shifted to later.
     Shift {
-        /// The amount.
+        /// Amount of the shift.
         by_ms: f64,
         /// The total shift.
         shift_ms: f64,
-        /// The cause, as text.
+        /// Cause as text.
         why: String,
     },
     /// Playout has recovered from all shifts.
@@ -41,18 +41,18 @@ pub enum StreamEvent {
         outage_s: f64,
         /// True if the connection was lost, which another event reports as well.
         lost: bool,
-        /// False if the stream has ended before anything came.
+        /// False if the stream has ended before a packet arrived.
         returned: bool,
     },
-    /// The sender's clock jumped. A forward jump is positive.
+    /// The sender's clock has jumped. A forward jump is positive.
     ClockJump {
-        /// The amount.
+        /// Amount of the jump.
         by_ms: f64,
     },
 }
 
 impl StreamEvent {
-    /// Returns whether it has a line of its own: false if another event reports the same.
+    /// Returns whether the event has a line of its own. It has none if another event reports the same.
     pub fn has_line(&self) -> bool {
         !matches!(self, StreamEvent::Outage { lost: true, .. } | StreamEvent::OutageOver { lost: true, .. })
     }

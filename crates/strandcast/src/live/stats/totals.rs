@@ -4,7 +4,7 @@ use strandcast_proto::policy::{LinkId, PathId};
 
 use super::snapshot::PathNow;
 
-/// Counters of a path. The counters begin at zero with each path of an association.
+/// Counters of a path. They begin at zero for each path of an association.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counted {
     /// Seconds for which the path was not usable.
@@ -27,17 +27,17 @@ impl Counted {
     }
 }
 
-/// A path by its link, or by its name, which it has in every association.
+/// Totals of a path, which is identified by its link, or by its name, which is the same in every association.
 #[derive(Debug)]
 struct Total {
     number: u32,
     id: PathId,
-    /// Link in the present association, whatever its name is.
+    /// Link of the path in the present association, which may have any name.
     link: Option<LinkId>,
-    /// Counters of the path as it is now, and the sum of those it had before its counters last began at zero.
+    /// Present counters of the path, and sum of its counters before they last began at zero.
     now: Counted,
     before: Counted,
-    /// Time at which the path disappeared, on the clock of the updates, in seconds; `None` while it exists.
+    /// Time in seconds at which the path disappeared, on the clock of the updates; `None` while the path exists.
     gone: Option<f64>,
     row: PathNow,
 }
@@ -56,7 +56,7 @@ pub(super) struct PathTotal {
 #[derive(Debug, Default)]
 pub(super) struct Totals {
     paths: Vec<Total>,
-    /// Number of the next one.
+    /// Number of the next path.
     next: u32,
     /// Time of the last update, in seconds.
     at: f64,
@@ -91,7 +91,8 @@ impl Totals {
         }
     }
 
-    /// Removes the oldest paths that are gone, beyond a number of paths: a peer may name ever new ones.
+    /// Removes the oldest paths that no longer exist if there are more than `most` paths, because a peer may name new
+    /// paths without end.
     pub(super) fn forget(&mut self, most: usize) {
         let mut excess = self.paths.len().saturating_sub(most);
         self.paths.retain(|total| {
@@ -101,8 +102,9 @@ impl Totals {
         });
     }
 
-    /// The total of a path, except those `seen` already: two at a time may have one name. A path without a link, at a
-    /// receiver, is known by its name, which its sender may tell later, and change.
+    /// Returns the index of a path's total, except for totals that were already `seen`, because two paths may have the
+    /// same name at the same time. At a receiver, paths have no link and are identified by name. The sender may report
+    /// this name later, and may change it.
     fn known(&self, seen: &[usize], id: PathId, link: Option<LinkId>, name: &str) -> Option<usize> {
         let find = |fits: &dyn Fn(&Total) -> bool| {
             (0..self.paths.len()).find(|at| !seen.contains(at) && fits(&self.paths[*at]))
@@ -112,8 +114,8 @@ impl Totals {
             .or_else(|| find(&|total| link.is_none() && total.gone.is_none() && total.id == id))
     }
 
-    /// Merges the total that a path without a link had before its name was known into the total of that name, and returns
-    /// the position of that.
+    /// Merges the total of a path without a link, from before its name was known, into the total of that name. Returns
+    /// the index of the merged total.
     fn merged(&mut self, seen: &mut [usize], at: usize, id: PathId, link: Option<LinkId>) -> usize {
         let unnamed = |(n, total): (usize, &Total)| {
             let other = n != at && link.is_none() && total.link.is_none() && !seen.contains(&n);
@@ -128,7 +130,7 @@ impl Totals {
         at
     }
 
-    /// Prepares for the loss of the association: the counters of the next one begin at zero.
+    /// Prepares for the loss of the association, because the counters of the next association begin at zero.
     pub(super) fn restart(&mut self) {
         for total in &mut self.paths {
             total.before.add(std::mem::take(&mut total.now));
@@ -137,7 +139,8 @@ impl Totals {
         }
     }
 
-    /// The last row of each path, with its totals. One that is gone is closed, and carries nothing.
+    /// Returns the last row of each path with its totals. A path that no longer exists has the state closed and carries
+    /// nothing.
     pub(super) fn rows(&self) -> Vec<PathNow> {
         let row = |total: &Total| {
             let mut sum = total.before;

@@ -15,14 +15,14 @@ use super::snapshot::{
 use super::totals::{Counted, PathTotal, Totals};
 use super::wire::WireCounts;
 
-/// Seconds over which rates are.
+/// Time in seconds over which rates are computed.
 const INTERVAL_S: f64 = 0.99;
-/// Seconds over which losses are.
+/// Time in seconds over which losses are computed.
 const LOSS_S: f64 = 10.0;
-/// Paths of a receiver, whose peer may name ever new ones.
+/// Maximum number of paths of a receiver, whose peer may name new paths without end.
 const MOST_PATHS: usize = 32;
 
-/// The stream of a snapshot.
+/// Stream of a snapshot.
 #[derive(Clone, Debug, Default)]
 pub struct Subject<'a> {
     /// Name of the peer.
@@ -39,16 +39,16 @@ pub struct Watch {
     role: Role,
     totals: Totals,
     diagnostics: Diagnostics,
-    /// Symbol counters of previous associations of the stream, and of this one.
+    /// Counters of symbols: of previous associations of the stream, and of the present one.
     coding: (CodingStats, CodingStats),
-    /// Bytes of previous associations of the stream, and of this one.
+    /// Counts of bytes: of previous associations of the stream, and of the present one.
     wire: (WireCounts, WireCounts),
     /// The snapshots of the last 10 s.
     last: VecDeque<Arc<Stats>>,
 }
 
 impl Watch {
-    /// Watch without a snapshot.
+    /// Makes a watch without a snapshot.
     pub fn new(role: Role) -> Self {
         let (totals, diagnostics, coding, wire, last) = Default::default();
         Watch { role, totals, diagnostics, coding, wire, last }
@@ -94,7 +94,7 @@ impl Watch {
         (stats, diagnostics)
     }
 
-    /// The paths with their totals.
+    /// Returns the paths with their totals.
     fn paths(&mut self, seconds: f64, seen: &driver::Snapshot) -> Vec<PathNow> {
         let totals = seen.paths.iter().map(|path| {
             let row = path_now(self.role, seen.at, PathCounters::from(path));
@@ -120,9 +120,9 @@ impl Watch {
         self.diagnostics.restart();
     }
 
-    /// Resets for a stream that starts again, or for another one: none of its data are coded or sent yet, and it has no
-    /// snapshot. A receiver counts the paths of each stream from its start. A sender has one stream, and counts its links
-    /// from the start of the command.
+    /// Resets for a stream that starts again, or for another stream. No data of it have been coded or sent yet, and it
+    /// has no snapshot. A receiver counts the paths of each stream from its start. A sender has one stream, and counts
+    /// its links from the start of the command.
     pub fn restart_stream(&mut self) {
         (self.coding, self.wire) = Default::default();
         self.last.clear();
@@ -136,7 +136,7 @@ impl Watch {
         self.last.back().map(|last| &**last)
     }
 
-    /// Paths with their totals since the start.
+    /// Returns the paths with their totals since the start.
     pub fn path_totals(&self) -> Vec<PathNow> {
         self.totals.rows()
     }

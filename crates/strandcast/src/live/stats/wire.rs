@@ -1,4 +1,4 @@
-//! Bytes of media on the wire, and the redundant part of them.
+//! Numbers of bytes of media on the wire, and of their redundant part.
 
 use serde::Serialize;
 use strandcast_proto::association::AssociationStats;
@@ -19,13 +19,13 @@ pub struct WireNow {
     pub received_bps: f64,
     /// Payload bytes of messages that were sent, each once, and of messages received.
     pub media_bytes: u64,
-    /// Bytes sent and received, divided by bytes of media; `None`: no media.
+    /// Bytes sent and received, divided by bytes of media; `None` without media.
     pub overhead: Option<f64>,
-    /// Bytes that were sent without need: copies and retransmissions of chunks that also arrived otherwise, and repair
-    /// symbols.
+    /// Number of bytes that turned out not to be needed: copies and retransmissions of chunks that also arrived by
+    /// another transmission, and repair symbols.
     pub redundant_bytes: u64,
-    /// Redundant bytes divided by bytes of media sent; `None`: no media were sent, or more were received. An end that
-    /// plays media sends short messages, which are not the stream.
+    /// Redundant bytes divided by bytes of media sent; `None` if no media were sent, or if more were received. A
+    /// receiver of media sends only short messages, which are not a stream.
     pub redundancy: Option<f64>,
     /// Number of copies and repair symbols that the cap refused.
     pub redundancy_refused: u64,
@@ -55,7 +55,7 @@ impl WireCounts {
         }
     }
 
-    /// The sums of both.
+    /// Returns the sums of both.
     pub(super) fn plus(self, other: WireCounts) -> WireCounts {
         WireCounts {
             sent: self.sent + other.sent,
@@ -67,7 +67,7 @@ impl WireCounts {
         }
     }
 
-    /// The figures, without rates.
+    /// Returns the figures without rates.
     pub(super) fn now(self) -> WireNow {
         let media = self.media_sent + self.media_received;
         let share = |bytes: u64, of: u64| (of > 0).then(|| bytes as f64 / of as f64);
@@ -87,12 +87,12 @@ impl WireCounts {
 }
 
 impl WireNow {
-    /// Bytes from the counters of an association.
+    /// Takes the bytes from the counters of an association.
     pub fn of(stats: &AssociationStats) -> WireNow {
         WireCounts::of(stats).now()
     }
 
-    /// Line of a summary; `None` without media.
+    /// Returns the line of a summary; `None` without media.
     pub fn line(&self) -> Option<String> {
         let on_wire = format!("{:.3} bytes on the wire for each byte of media", self.overhead?);
         let redundant = self.redundancy.map(|share| format!(", {} redundant", percent(share)));

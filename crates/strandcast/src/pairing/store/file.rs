@@ -1,4 +1,4 @@
-//! Files that only their owner may read. Such files are checked on each read, and replaced as a whole on each write.
+//! Files that only their owner may read. They are checked on each read, and replaced completely on each write.
 
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -16,7 +16,7 @@ use crate::files::refuse_if_foreign;
 const OTHERS: u32 = 0o077;
 /// Size of the largest file that is read, in bytes. A file of this size holds thousands of senders.
 const LARGEST: u64 = 4 << 20;
-/// Bytes of a file's beginning by which its kind is known.
+/// Number of bytes at the beginning of a file that show its kind.
 const HEAD: usize = 512;
 /// Time to wait for another process that writes.
 const LOCK: Duration = Duration::from_secs(5);
@@ -30,7 +30,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<String>>, Error> {
     read_if(path, |_| Ok(()))
 }
 
-/// As [`read`]. `fits` refuses a file by its first bytes, before any other check.
+/// Reads a file as [`read`] does. `fits` may refuse the file by its first bytes, before any other check.
 ///
 /// # Errors
 /// The errors of `fits`, and of [`read`].
@@ -78,7 +78,7 @@ pub fn refuse_if_public(path: &Path, seen: &Metadata) -> Result<(), Error> {
     Err(Error::Store(format!("{path} can be read by others (mode {mode:o}): run chmod 600 {path}")))
 }
 
-/// Replaces a private file. After a crash it has either its old content or the new one.
+/// Replaces a private file. After a crash the file has either its old or its new content.
 ///
 /// # Errors
 /// [`Error::Store`]: the disk is full, or the folder cannot be written.
@@ -141,7 +141,7 @@ pub(super) fn create_folder_of(path: &Path) -> Result<(), Error> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|e| cannot("create", folder, &e))
 }
 
-/// Prevents other processes from writing until it is dropped.
+/// Lock that prevents other processes from writing until it is dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
     _file: File,
@@ -191,7 +191,7 @@ pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Error that names the file and the remedy.
+/// Returns an error with the name of the file and the remedy.
 fn cannot(what: &str, path: &Path, error: &io::Error) -> Error {
     let remedy = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => ": name another identity",

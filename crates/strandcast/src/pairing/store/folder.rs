@@ -45,7 +45,7 @@ impl Store {
         &self.identity
     }
 
-    /// Refuses a path that is a file of this store, so that nothing else is written to it.
+    /// Refuses a path to a file of this store, so that no other data are written to it.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -58,7 +58,7 @@ impl Store {
         }
     }
 
-    /// Returns the identity; `None` if there never was one.
+    /// Returns the identity; `None` if it never existed.
     ///
     /// # Errors
     /// [`Error::Store`]: it is lost or cannot be read.
@@ -77,7 +77,7 @@ impl Store {
         }
     }
 
-    /// Returns the identity, which is made if there never was one, and whether it was made now.
+    /// Returns the identity, and whether it was made now. The identity is made if it never existed.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -98,7 +98,7 @@ impl Store {
         Ok((key, true))
     }
 
-    /// Refuses to replace a lost identity while its pairings exist: no peer would accept another one.
+    /// Refuses to replace a lost identity while its pairings exist: no peer would accept another identity.
     fn refuse_lost(&self) -> Result<(), Error> {
         let left = [self.receivers_path(), self.senders_path()].into_iter().find(|path| path.exists());
         left.map_or(Ok(()), |left| {
@@ -181,7 +181,7 @@ pub struct ChangeDetector {
 }
 
 impl ChangeDetector {
-    /// Watches from now on. Create it before the file is read.
+    /// Begins to detect changes from now on. Create the detector before the file is read.
     pub fn new(store: &Store) -> ChangeDetector {
         let path = store.senders_path();
         ChangeDetector { seen: Stamp::of(&path), path }
@@ -194,7 +194,7 @@ impl ChangeDetector {
     }
 }
 
-/// Version of a file, whatever its other content is.
+/// Version of a file. The other content of the file may be anything.
 #[derive(Deserialize)]
 struct VersionHeader {
     version: u32,
@@ -243,7 +243,7 @@ pub fn random() -> Result<Random, Error> {
     Ok(seeds.stream("keys"))
 }
 
-/// Returns the time of day, for expiry and for lists.
+/// Returns the time of day in seconds, for expiry and for lists.
 pub fn wall_clock() -> WallClock {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
 }

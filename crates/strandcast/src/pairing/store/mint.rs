@@ -26,7 +26,7 @@ pub struct Minted {
 }
 
 impl Minted {
-    /// Hosts at which senders that use it try to reach this machine.
+    /// Hosts at which senders with this string try to reach this machine.
     pub fn hosts(&self) -> &[HostPort] {
         &self.hosts
     }
@@ -52,9 +52,9 @@ impl Minted {
 }
 
 impl Store {
-    /// Makes a new pairing string. `hosts`: hosts at which senders reach this machine; if empty, the last listening
-    /// addresses of its receiver. `once`: the string admits only the first sender that uses it. `expires`: the string
-    /// admits no new sender after that time.
+    /// Makes a new pairing string. `hosts` are the hosts at which senders reach this machine; if `hosts` is empty, the
+    /// last listening addresses of its receiver are used. If `once` is true, the string admits only the first sender
+    /// that uses it. After the time `expires` the string admits no new sender.
     ///
     /// # Errors
     /// [`Error::Store`]; [`Error::Network`]: this machine has no address that others can reach; [`Error::Usage`]: no
@@ -71,7 +71,7 @@ impl Store {
     /// Makes a new pairing string that admits no sender yet, for a caller that has to store it first.
     ///
     /// # Errors
-    /// As [`Store::pair`].
+    /// The errors of [`Store::pair`].
     pub fn mint(&self, hosts: &[HostPort], once: bool, expires: Option<WallClock>) -> Result<Minted, Error> {
         let (identity, _) = self.identity_or_new()?;
         let token = Token::generate(&mut random()?);
@@ -83,7 +83,7 @@ impl Store {
         Ok(Minted { store: self.clone(), token, once, expires, made: wall_clock(), hosts, named, text })
     }
 
-    /// Keeps a pairing with a receiver under a name, and makes the identity if there never was one.
+    /// Stores a pairing with a receiver under a name, and makes the identity if it never existed.
     ///
     /// # Errors
     /// [`Error::Usage`]: another receiver has this name; [`Error::Store`].

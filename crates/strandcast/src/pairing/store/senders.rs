@@ -13,7 +13,8 @@ use super::serial::{key_form, token_form};
 use crate::error::Error;
 use crate::pairing::forms::{fingerprint, is_fingerprint, parse_key, token_id_text};
 
-/// Maximum number of senders. Beyond it no token admits a new sender, so that a stolen string cannot fill the disk.
+/// Maximum number of senders. If it is reached, no token admits a new sender, so that a stolen string cannot fill the
+/// disk.
 const MOST: usize = MOST_SENDERS;
 
 /// Seconds since 1970 in UTC.
@@ -45,14 +46,14 @@ pub struct TokenEntry {
     pub secret: Token,
     /// Time at which the token was made.
     pub made: WallClock,
-    /// If true, the token's first sender closes it.
+    /// True if the first sender that uses the token closes it.
     pub once: bool,
     /// True if the token admits new senders.
     pub open: bool,
-    /// Time after which it admits known senders only.
+    /// Time after which the token admits only known senders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<WallClock>,
-    /// Hosts that the user named for its string, so that it is shown in the same words again.
+    /// Hosts that the user named for the token's string, so that the string can be shown again without a change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
 }
@@ -135,8 +136,8 @@ impl Senders {
         entry.into_iter().flat_map(|entry| &entry.hosts).filter_map(|host| host.parse().ok()).collect()
     }
 
-    /// Returns a token without an end that admits any sender: the existing one, or a new one. A receiver shows it until
-    /// a sender has paired.
+    /// Returns a token that does not expire and admits any sender: the existing token, or a new one. A receiver shows
+    /// it until a sender has paired.
     pub fn reusable(&mut self, random: &mut Random, now: WallClock) -> Token {
         let fits = |entry: &&TokenEntry| !entry.once && entry.expires.is_none() && entry.open;
         if let Some(known) = self.tokens.iter().find(fits) {
@@ -147,8 +148,8 @@ impl Senders {
         token
     }
 
-    /// Enrols a sender that has connected with this token. A token for one sender is closed. Returns whether the sender
-    /// is new.
+    /// Enrols a sender that has connected with this token. If the token is for one sender only, it is closed. Returns
+    /// whether the sender is new.
     pub fn enrol(&mut self, token: TokenId, key: PublicKey, now: WallClock) -> bool {
         let full = self.senders.len() + 1 >= MOST;
         let used = self.tokens.iter_mut().find(|entry| entry.secret.id() == token);
@@ -177,8 +178,8 @@ impl Senders {
         Ok(sender)
     }
 
-    /// Revokes a sender, and closes the token with which it enrolled: that token would admit the same person with a new
-    /// key. Returns the sender, and whether a token was closed.
+    /// Revokes a sender, and closes the token with which it enrolled, because this token would admit the same person
+    /// with a new key. Returns the sender, and whether a token was closed.
     ///
     /// # Errors
     /// [`WhoError`].
@@ -225,8 +226,8 @@ impl Senders {
         &self.tokens
     }
 
-    /// Returns the senders that may connect now. Each sender that is not revoked may use any token: its key decides,
-    /// and the token of a one-time pairing may be the only one that its sender has.
+    /// Returns the senders that may connect now. Each sender that is not revoked may use any token. Its key decides,
+    /// because its only token may be that of a one-time pairing, which is closed.
     pub fn access(&self, now: WallClock) -> Access {
         let known = |revoked: bool| -> BTreeSet<PublicKey> {
             self.senders.iter().filter(|s| s.revoked == revoked).map(|s| s.key).collect()
@@ -247,14 +248,14 @@ impl Senders {
         self.tokens.iter_mut().filter(expired).map(|entry| entry.open = false).count() > 0
     }
 
-    /// Newest time of a token or a sender: the present time is not earlier.
+    /// Newest time of a token or a sender. The present time cannot be earlier.
     pub fn newest(&self) -> WallClock {
         let tokens = self.tokens.iter().map(|entry| entry.made);
         let senders = self.senders.iter().flat_map(|s| [s.since, s.revoked_since.unwrap_or(0)]);
         tokens.chain(senders).max().unwrap_or(0)
     }
 
-    /// Time at which `access` changes by itself.
+    /// Time at which [`access`](Self::access) next changes without a request.
     pub fn next_expiry(&self, now: WallClock) -> Option<WallClock> {
         self.tokens
             .iter()
@@ -290,9 +291,8 @@ impl Senders {
         &mut self.senders[at]
     }
 
-    /// Drops tokens that admit no sender: they are closed, and no allowed sender enrolled with them. A closed one-time
-    /// token that enrolled no sender is kept: a sender that was enrolled before has closed the token, and continues to
-    /// use it.
+    /// Drops tokens that admit no sender, because they are closed and no allowed sender enrolled with them. A closed
+    /// one-time token without an enrolled sender is kept, because a known sender used it and still needs it.
     fn prune(&mut self, now: WallClock) {
         let users: BTreeSet<&str> =
             self.senders.iter().filter(|s| !s.revoked).filter_map(|s| s.token.as_deref()).collect();

@@ -15,7 +15,7 @@ pub(super) mod key_form {
     }
 }
 
-/// A token as text. Copies of it in this program are wiped.
+/// A token as text. Copies in this program are erased after use.
 pub(super) mod token_form {
     use crate::pairing::forms::{parse_token, token_text};
     use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};

@@ -10,7 +10,7 @@ use super::Explainer;
 use crate::simulation::explain::explanation::{DropTrace, PathStanding};
 
 impl Explainer {
-    /// The sender drops a message.
+    /// Records a message that the sender drops.
     pub(super) fn drop_message(&mut self, now: Instant, dropped: &Dropped) {
         if !dropped.begun {
             self.unsent.retain(|from| *from != dropped.message);
@@ -29,8 +29,8 @@ impl Explainer {
         self.dropped.push(dropped.message);
     }
 
-    /// Describes the state of the paths for the messages that the sender has just dropped, once it has sent all that it
-    /// may.
+    /// Records the state of the paths for the messages that the sender has just dropped. To be called when the sender
+    /// has sent all that it may.
     pub(super) fn look_at_paths(&mut self, now: Instant, agent: &dyn Agent) {
         if self.dropped.is_empty() {
             return;

@@ -9,7 +9,7 @@ use crate::simulation::explain::explanation::{Hold, MessageTrace, Outcome, Trans
 use crate::simulation::explain::waits::Span;
 
 impl Explainer {
-    /// All that is known of a message.
+    /// Builds the trace of a message from all recorded data.
     pub(super) fn told(&self, open: Open) -> MessageTrace {
         let mut explanation = open.explanation;
         let flights: Vec<&Flight> = open.packets.iter().map(|id| &self.flights[id]).collect();
@@ -47,7 +47,8 @@ impl Explainer {
         spans.map(hold).collect()
     }
 
-    /// A packet that has not ended was swallowed by a link that went down, or is under way, or was refused.
+    /// Builds the record of a packet at the end of the run. A packet without an end was lost at a link that went down,
+    /// is under way, or was refused.
     fn finished(&self, flight: &Flight) -> Transmission {
         let mut transmission = flight.transmission.clone();
         if transmission.outcome != Outcome::UnderWay {

@@ -160,7 +160,7 @@ impl Recorder for Explainer {
 
 /// Events of symbols of coded blocks.
 impl Explainer {
-    /// The sender has sent all that it may: finds the messages of the symbols that it sent.
+    /// Finds the messages of the symbols that the sender has sent. To be called when it has sent all that it may.
     fn look_at_blocks(&mut self, agent: &dyn Agent) {
         agent.blocks(&mut |block, bytes| self.blocks.extend(block, bytes));
         for (packet, block, messages) in self.blocks.resolve() {
@@ -185,7 +185,7 @@ impl Explainer {
 
 /// Events of packets on radios.
 impl Explainer {
-    /// A packet came to a station's interface queue.
+    /// Records a packet that entered a station's interface queue.
     fn hop_begins(&mut self, now: Instant, link: String, meta: &PacketMeta) {
         let Some(flight) = self.flights.get_mut(&meta.id) else { return };
         if flight.steps.len() == usize::from(meta.hop) {
@@ -196,8 +196,8 @@ impl Explainer {
         flight.transmission.hops.push(hop);
     }
 
-    /// A packet arrived at the next station. Its acknowledgement may be lost, so that its sender transmits a copy.
-    /// `started`: when the frame began that carried it.
+    /// Records a packet that arrived at the next station. `started` is the start of the frame that carried it. If the
+    /// acknowledgement of the frame is lost, the sender transmits a copy.
     fn hop_ends(&mut self, now: Instant, started: Option<Instant>, meta: &PacketMeta) {
         self.last_out = meta.id;
         let Some(flight) = self.flights.get_mut(&meta.id) else { return };
@@ -206,7 +206,7 @@ impl Explainer {
         }
     }
 
-    /// A packet was dropped; a copy of it may still arrive.
+    /// Records that a packet was dropped. A copy of it may still arrive.
     fn lose(&mut self, packet: u64, place: LossPlace) {
         if let Some(flight) = self.flights.get_mut(&packet)
             && flight.transmission.outcome == Outcome::UnderWay

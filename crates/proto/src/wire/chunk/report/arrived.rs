@@ -31,7 +31,7 @@ const ENTRY: usize = 18;
 /// An ARRIVED item to be written as a separate REPORT chunk, without an allocation.
 #[derive(Debug, Clone)]
 pub struct Arrived<I> {
-    /// Receiver's clock in microseconds: the low 32 bits.
+    /// Low 32 bits of the receiver's clock in microseconds.
     pub clock: u32,
     /// Arrivals by path, at most `MAX_ARRIVED`.
     pub paths: I,
@@ -40,7 +40,7 @@ pub struct Arrived<I> {
 /// An ARRIVED item that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrivedItem<'a> {
-    /// Receiver's clock in microseconds: the low 32 bits.
+    /// Low 32 bits of the receiver's clock in microseconds.
     pub clock: u32,
     entries: &'a [[u8; ENTRY]],
 }
@@ -52,11 +52,11 @@ pub struct ArrivedBy {
     pub path: u16,
     /// Highest TSN of the last packet with DATA that arrived by this path.
     pub tsn: Tsn,
-    /// Time from that arrival to the clock's time in microseconds; `u32::MAX`: that time or longer.
+    /// Time in microseconds from that arrival to the clock's time. `u32::MAX` means at least this time.
     pub age: u32,
-    /// Number of packets with DATA so far, modulo 2³².
+    /// Number of packets with DATA that arrived so far, modulo 2³².
     pub packets: u32,
-    /// Bytes of these packets, as SCTP packets, modulo 2³².
+    /// Number of bytes of these packets, counted as SCTP packets, modulo 2³².
     pub bytes: u32,
 }
 
@@ -85,7 +85,7 @@ impl<I: Iterator<Item = ArrivedBy> + Clone> Arrived<I> {
         4 + ENTRY * self.paths.clone().count()
     }
 
-    /// Returns whether it has no path.
+    /// Returns whether the item has no path.
     pub fn is_empty(&self) -> bool {
         self.paths.clone().next().is_none()
     }
@@ -138,7 +138,7 @@ impl<I: Iterator<Item = ArrivedBy> + Clone> ChunkEncode for Arrived<I> {
 }
 
 /// Returns the payload of an ARRIVED REQUEST item: the return paths over which SACKs are to alternate, by their wire
-/// ids. Without any, the receiver chooses. At most [`MAX_RETURN_PATHS`] are written.
+/// ids. If the list is empty, the receiver chooses. At most [`MAX_RETURN_PATHS`] paths are written.
 pub fn encode_return_paths(paths: impl Iterator<Item = u16>) -> Bytes {
     paths.take(MAX_RETURN_PATHS).flat_map(u16::to_be_bytes).collect()
 }

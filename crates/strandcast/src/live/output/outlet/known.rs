@@ -7,15 +7,15 @@ use tokio::time::Instant;
 
 use super::MOST_REASONS;
 
-/// Time of writing without a trouble after which the trouble is over: it is reported when it returns.
+/// Time of writing without a trouble after which the trouble has ended. It is reported again if it returns after that.
 pub(super) const OVER: Duration = Duration::from_secs(10);
 
-/// Reasons for lost messages that were reported, and the time since which data are written without each of them.
+/// Reported reasons for lost messages, each with the time since which data have been written without this trouble.
 #[derive(Debug, Default)]
 pub(super) struct Known(BTreeMap<String, Option<Instant>>);
 
 impl Known {
-    /// Notes the troubles of data that were written at `now`. Returns those to report.
+    /// Records the troubles of data that were written at `now`. Returns the troubles to report.
     pub(super) fn note(&mut self, troubles: &[(String, u64)], now: Instant) -> Vec<String> {
         let is_over = |clean: &Option<Instant>| clean.is_some_and(|since| now - since >= OVER);
         if troubles.iter().any(|(why, _)| self.0.get(why).is_none_or(is_over)) {

@@ -63,8 +63,8 @@ impl Session {
         let _: Result<CloseReason, _> = tokio::time::timeout(time, stream.association.closed()).await;
     }
 
-    /// Ends the outputs, and waits until everything is written, an output takes nothing, or the application requests the
-    /// end.
+    /// Ends the outputs, and waits until everything is written, an output takes nothing, or the application requests an
+    /// immediate end.
     async fn end_outputs(&mut self) -> Result<(), Error> {
         let Session { output, stop, over, .. } = self;
         let patience = async {

@@ -6,10 +6,10 @@ use crate::live::output::Recording;
 use crate::live::words::REFUSED;
 
 impl Session {
-    /// Reports what has happened to the outputs.
+    /// Reports events of the outputs.
     ///
     /// # Errors
-    /// As [`Session::recordings`].
+    /// The errors of [`Session::recordings`].
     pub(super) fn look_at_outputs(&mut self) -> Result<(), Error> {
         self.recordings()?;
         for output in self.output.stalled() {

@@ -1,4 +1,4 @@
-//! The playing of a session: what is due goes to the outputs.
+//! Playout of a session: media that are due go to the outputs.
 
 use strandcast_media::playout;
 
@@ -13,7 +13,7 @@ impl Session {
         self.splice(0);
     }
 
-    /// Queues due output until that has `most` bytes. Returns whether more is due.
+    /// Queues due output until it has `most` bytes. Returns whether more output is due.
     pub(super) fn play_some(&mut self, most: usize) -> bool {
         let mut bytes = 0;
         while bytes < most {
@@ -56,7 +56,7 @@ impl Session {
         self.splice(rushed);
     }
 
-    /// Queues what the outputs with a slate get now.
+    /// Queues the messages that are due for outputs with a slate.
     fn splice(&mut self, rushed: usize) {
         while let Some((bytes, of_sender)) = self.slate.as_mut().and_then(|splice| splice.poll()) {
             self.queue(Message { bytes: &bytes, of_sender }, rushed, To::WithSlate);
@@ -71,7 +71,8 @@ impl Session {
         }
     }
 
-    /// The sender has ended, or another one begins: outputs with a slate get that until the next key frame.
+    /// Records that the sender has ended, or that another one begins. Outputs with a slate get the slate until the next
+    /// key frame.
     pub(super) fn end_splice(&mut self) {
         self.slate.iter_mut().for_each(|splice| splice.end());
     }

@@ -1,0 +1,37 @@
+//! Tokens, certificate and key of an API.
+
+use strandcast::live::serve::ApiConfig;
+
+use super::session::hex;
+use super::tls::Tls;
+use super::tokens::Tokens;
+use crate::error::CliError;
+
+/// Tokens, and the certificate and key of the address.
+#[derive(Debug)]
+pub(crate) struct Access {
+    pub(super) tokens: Tokens,
+    pub(super) tls: Option<Tls>,
+}
+
+impl Access {
+    /// Reads the files of a configuration: tokens, certificate and key.
+    ///
+    /// # Errors
+    /// [`CliError::Usage`]: a line with the file and the remedy.
+    pub(crate) fn read(config: &ApiConfig) -> Result<Access, CliError> {
+        Ok(Access { tokens: Tokens::read(config)?, tls: Tls::read(config)? })
+    }
+
+    /// A new token. Requests without it are refused. It also controls if `controls`. Returns it as well.
+    ///
+    /// # Errors
+    /// [`CliError::Network`]: the system gives no random number.
+    pub(crate) fn drawn(controls: bool) -> Result<(Access, String), CliError> {
+        let mut secret = [0; 16];
+        getrandom::fill(&mut secret)
+            .map_err(|error| CliError::Network(format!("cannot start the API: {error}")))?;
+        let token = hex(&secret);
+        Ok((Access { tokens: Tokens::one(&token, controls), tls: None }, token))
+    }
+}
