@@ -106,7 +106,7 @@ pub(super) const ROUTES: &[Route] = &[
     route((Post, "/v1/streams/{name}/links/{link}/on"), Control, LinkOn, JSON, "switches a link on again"),
     route((Post, "/v1/streams/{name}/links/{link}/tariff"), Control, Tariff, JSON,
         "replaces the costs of a link of a sender: `?class=2&left=5GB&for=30d&price=4.5`, each of them optional"),
-    route((Get, "/v1/senders"), Control, Senders, JSON, "senders of the store, as in `key list --json`"),
+    route((Get, "/v1/senders"), Control, Senders, JSON, "senders of this server, as in `key list --json`"),
     route((Post, "/v1/senders/{who}/allow"), Control, Allow, JSON,
         "allows a sender, as `key allow`; `?as=NAME` names it"),
     route((Post, "/v1/senders/{who}/revoke"), Control, Revoke, JSON, "revokes a sender, as `key revoke`"),
