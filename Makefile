@@ -137,7 +137,7 @@ docs: ## the site, target/site/index.html, and the documentation of crates, targ
 	tools/public-api --check
 	tools/venv
 	tools/diagrams --check
-	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
 	tools/check-site target/site
 
 pages: ## looks at the site and the report of the demo in Chromium, after docs and demo
