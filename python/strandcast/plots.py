@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -27,6 +28,12 @@ UNITS = {
 
 HEIGHT = 2.6
 """Height of a row of axes, in inches."""
+
+NARROW, SCALE, NAME = 2.2, 0.8, 0.068
+"""Least width of axes, width of their scale, and of a letter of a scheme's name, in inches."""
+
+LINE = 24
+"""Letters of a scheme's name in one line, at most, if it has commas."""
 
 
 class Recorded(Protocol):
@@ -143,55 +150,113 @@ def metric(
     Raises:
         ValueError: There are several subjects for one `ax`.
     """
-    factor, label = _unit(name)
     names = ["subject", *(["part"] if "part" in runs.columns else [])]
     panels = means.select(names).unique(maintain_order=True).rows()
     schemes = means["scheme"].unique(maintain_order=True).to_list()
-    looks = style.distinct(schemes)
     if ax is not None and len(panels) > 1:
         raise ValueError(
             f"one ax is for one subject, and there are {len(panels)}; name one, as subject={panels[0][0]!r}"
         )
     with style.use():
-        columns = min(len(panels), 3)
-        down = -(-len(panels) // columns)
-        if ax is None:
-            figure = style.new_figure(HEIGHT * down + 0.8, width or style.WIDTH)
-            axes = list(figure.subplots(down, columns, squeeze=False).flat)
-        else:
-            axes = [ax]
-        for panel, here_ax in zip(panels, axes, strict=False):
-            here = dict(zip(names, panel, strict=True))
-            for at, scheme in enumerate(schemes):
-                mine = runs.filter(scheme=scheme, **here)["value"] * factor
-                row = means.filter(scheme=scheme, **here)
-                if row.is_empty():
-                    continue
-                median, low, high = (row[column][0] * factor for column in ("median", "low", "high"))
-                look = looks[scheme]
-                # The points stand next to each other in the order of their seeds.
-                beside = [at + 0.3 * (n / max(len(mine) - 1, 1) - 0.5) for n in range(len(mine))]
-                here_ax.plot(beside, mine, ".", color=style.GREY, alpha=0.5, markersize=4)
-                bars = [[median - low], [high - median]]
-                here_ax.errorbar(at, median, bars, color=look.colour, marker=look.marker, linestyle="none")
-            here_ax.set_xticks(range(len(schemes)), schemes)
-            here_ax.set_xlim(-0.5, len(schemes) - 0.5)
-            here_ax.set_ylabel(label)
-            here_ax.set_title(" ".join(filter(None, panel)), loc="left")
-            if runs["value"].min() >= 0:  # type: ignore[operator]
-                here_ax.set_ylim(0, 1.05 * here_ax.get_ylim()[1])
-        for spare in axes[len(panels) :]:
-            spare.set_visible(False)
         if ax is not None:
+            _panel(ax, runs, means, name, dict(zip(names, panels[0], strict=True)))
             whole: Figure = ax.figure.figure
             return whole
-        most = max(means["n"])
-        bars_of = "95 % interval" if most >= _native.FEWEST else "range"
-        seeds = runs["seed"].unique().sort()
-        which = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
-        caption = f"median and {bars_of} of {most} run{'s' * (most > 1)}, {which}; a dot per run"
-        style.head(figure, title or name, "\n".join(filter(None, (caption, origin))))
+        width = width or style.WIDTH
+        columns = min(len(panels), max(int(width // NARROW), 1), 3)
+        down = -(-len(panels) // columns)
+        ticks = Ticks.of(schemes, width / columns)
+        lines = [style.wrapped(title or name, 11, width, style.BOLD), style.wrapped(_caption(runs, means), 8.5, width)]
+        lines += [style.wrapped(origin, 8.5, width)] if origin else []
+        more = sum(text.count("\n") for text in lines)
+        figure = style.new_figure((HEIGHT + ticks.height) * down + 0.8 + 0.18 * more, width)
+        axes = list(figure.subplots(down, columns, squeeze=False).flat)
+        for panel, here_ax in zip(panels, axes, strict=False):
+            _panel(here_ax, runs, means, name, dict(zip(names, panel, strict=True)))
+            ticks.put(here_ax)
+        for spare in axes[len(panels) :]:
+            spare.set_visible(False)
+        style.head(figure, lines[0], "\n".join(lines[1:]))
     return figure
+
+
+@dataclasses.dataclass(frozen=True)
+class Ticks:
+    """Names of schemes below the axes: side by side, or upright where they would overlap."""
+
+    names: list[str]
+    upright: bool
+
+    @classmethod
+    def of(cls, schemes: list[str], width: float) -> Ticks:
+        """Names for axes of a width, in inches, with their scale."""
+        room = (width - SCALE) / len(schemes)
+        flat = [_in_lines(scheme, int(room / NAME)) for scheme in schemes]
+        upright = NAME * _longest(flat) > room
+        return cls([_in_lines(scheme, LINE) for scheme in schemes] if upright else flat, upright)
+
+    @property
+    def height(self) -> float:
+        """Height in inches, more than one line needs."""
+        return NAME * _longest(self.names) if self.upright else 0.14 * max(name.count("\n") for name in self.names)
+
+    def put(self, ax: Axes) -> None:
+        """Labels axes whose schemes stand at 0, 1 and so on."""
+        ax.set_xticks(range(len(self.names)), self.names, rotation=90 if self.upright else 0)
+        if self.upright:
+            ax.tick_params(axis="x", labelsize=7)
+
+
+def _longest(names: list[str]) -> int:
+    """Letters of the longest line."""
+    return max(len(line) for name in names for line in name.split("\n"))
+
+
+def _in_lines(scheme: str, most: int) -> str:
+    """A spec in lines of at most `most` letters where its commas allow it."""
+    name, *keys = scheme.split(",")
+    lines = [name]
+    for key in keys:
+        if len(lines[-1]) + len(key) + 2 <= most:
+            lines[-1] += f",{key}"
+        else:
+            lines[-1] += ","
+            lines.append(key)
+    return "\n".join(lines)
+
+
+def _caption(runs: pl.DataFrame, means: pl.DataFrame) -> str:
+    """Meaning of the marks of `metric`."""
+    most = max(means["n"])
+    bars = "95 % interval" if most >= _native.FEWEST else "range"
+    seeds = runs["seed"].unique().sort()
+    which = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
+    return f"median and {bars} of {most} run{'s' * (most > 1)}, {which}; a dot per run"
+
+
+def _panel(ax: Axes, runs: pl.DataFrame, means: pl.DataFrame, name: str, here: dict[str, str]) -> None:
+    """Draws one subject of `metric`."""
+    factor, label = _unit(name)
+    schemes = means["scheme"].unique(maintain_order=True).to_list()
+    looks = style.distinct(schemes)
+    for at, scheme in enumerate(schemes):
+        mine = runs.filter(scheme=scheme, **here)["value"] * factor
+        row = means.filter(scheme=scheme, **here)
+        if row.is_empty():
+            continue
+        median, low, high = (row[column][0] * factor for column in ("median", "low", "high"))
+        look = looks[scheme]
+        # The points stand next to each other in the order of their seeds.
+        beside = [at + 0.3 * (n / max(len(mine) - 1, 1) - 0.5) for n in range(len(mine))]
+        ax.plot(beside, mine, ".", color=style.GREY, alpha=0.5, markersize=4)
+        bars = [[median - low], [high - median]]
+        ax.errorbar(at, median, bars, color=look.colour, marker=look.marker, linestyle="none")
+    ax.set_xticks(range(len(schemes)), schemes)
+    ax.set_xlim(-0.5, len(schemes) - 0.5)
+    ax.set_ylabel(label)
+    ax.set_title(" ".join(filter(None, here.values())), loc="left")
+    if runs["value"].min() >= 0:  # type: ignore[operator]
+        ax.set_ylim(0, 1.05 * ax.get_ylim()[1])
 
 
 def over(

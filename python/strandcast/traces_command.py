@@ -8,6 +8,7 @@ import math
 import pathlib
 from typing import TYPE_CHECKING
 
+import strandcast._native as _native
 from strandcast.command import Parser
 from strandcast.errors import StoreError, StrandcastError
 from strandcast.version import origin
@@ -111,14 +112,23 @@ def _series(folder: pathlib.Path, metric: str, subject: str | None, seed: int | 
     import strandcast.plots as plots
 
     files = sorted(folder.glob("series/*.parquet"))
+    of_runs = metric in {name for name, *_ in _native.metrics()}
+    instead = (
+        f"{metric} is a metric of whole runs, and `plot` draws time series; "
+        f"`strandcast.open({str(folder)!r}).plot({metric!r})` draws it in Python"
+    )
     if not files:
         raise StrandcastError(
-            f"{folder} has no time series; `strandcast simulate FILE --series 0.1 --out {folder}` makes them"
+            instead
+            if of_runs
+            else f"{folder} has no time series; `strandcast simulate FILE --series 0.1 --out {folder}` makes them"
         )
     try:
         frame = _of_seed(pl.scan_parquet(files), seed)
     except pl.exceptions.PolarsError as error:
         raise StoreError(f"{folder}/series can't be read: {str(error).partition(chr(10))[0]}") from error
+    if of_runs and metric not in frame["metric"]:
+        raise StrandcastError(instead)
     return plots.series(
         frame, metric, subject=subject, caption="\n".join([f"seed {frame['seed'][0]}", *_origin(folder)])
     )

@@ -332,6 +332,24 @@ def test_pictures(two_paths: Scenario, tmp_path: pathlib.Path) -> None:
         sc.run(two_paths, "cmt", runs=1).plot_series("cwnd_bytes")
 
 
+def test_names_and_heads_fit_a_column(two_paths: Scenario) -> None:
+    """Eight schemes and a long title in 3.5 inches: nothing overlaps or is cut off."""
+    schemes = ["strand", "bond", "cmt", "cmt-qa", "mptcp", "lia", "olia", "cmt,scheduler=lowest-rtt"]
+    named = two_paths.set("title", "Two paths, of which one is fast and the other is slow and far away")
+    result = sc.run(named, schemes, runs=1)
+    for width in (3.5, None):
+        figure = result.plot("goodput_bps", width=width)
+        figure.canvas.draw()
+        renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
+        names = [label.get_window_extent(renderer) for label in figure.axes[0].get_xticklabels()]
+        assert len(names) == 8
+        assert not any(a.overlaps(b) for a, b in itertools.combinations(names, 2)), width
+        for box in [*names, *(text.get_window_extent(renderer) for text in figure.texts)]:
+            assert 0 <= box.x0 < box.x1 <= figure.bbox.x1, (width, box)
+            assert box.y0 >= 0, (width, box)
+        assert figure.axes[0].get_window_extent(renderer).height > 100
+
+
 def test_arrays_of_xarray(two_paths: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     result = sc.run(two_paths, ["cmt", "sctp"], runs=2)
     array = result.to_xarray("goodput_bps", kind="path")

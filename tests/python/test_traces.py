@@ -158,6 +158,7 @@ def test_plot_verb_of_results(root: pathlib.Path, plot: Plot) -> None:
         (("good", "--bin", "0"), 2, "--bin"),
         (("good", "--out", "none/a.svg"), 3, "none/a.svg"),
         (("empty",), 2, "empty has no time series"),
+        (("empty", "--metric", "missed_ratio"), 2, "is a metric of whole runs"),
         (("empty", "good"), 2, "give it alone"),
         (("broken",), 3, "broken/series can't be read"),
         (("other",), 3, "other/series can't be read"),

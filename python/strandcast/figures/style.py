@@ -9,6 +9,7 @@ import contextlib
 import dataclasses
 import io
 import pathlib
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,6 +29,9 @@ DPI = 160
 """Dots per inch of raster pictures."""
 MARGIN = 0.12
 """Margin around a picture, in inches."""
+
+LETTER, BOLD = 0.58, 0.68
+"""Mean width of a letter and of a bold one, as shares of their size."""
 
 BLACK, GREY, PALE, WHITE = "#000000", "#5f5f5f", "#d9d9d9", "#ffffff"
 ORANGE, SKY, GREEN, YELLOW = "#e69f00", "#56b4e9", "#009e73", "#f0e442"
@@ -155,6 +159,19 @@ def new_figure(height: float, width: float = WIDTH) -> Figure:
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def wrapped(text: str, size: float, width: float, letter: float = LETTER) -> str:
+    """Text in lines that fit into a picture.
+
+    Args:
+        text: Its own lines stay apart.
+        size: Size of the letters, in points.
+        width: Width of the picture, in inches.
+        letter: Mean width of a letter, as a share of its size.
+    """
+    most = max(int((width - 2 * MARGIN) * 72 / (letter * size)), 12)
+    return "\n".join(line for part in text.split("\n") for line in textwrap.wrap(part, most))
 
 
 def head(figure: Figure, title: str, caption: str = "", legend: list[Artist] | None = None) -> None:
