@@ -99,7 +99,7 @@ impl Search {
         self.until
     }
 
-    /// Records a found route of `hops`, at which the next search starts; 0 restarts the ring.
+    /// Records that a route of `hops` was found. The next search starts with this number; 0 restarts the ring.
     pub fn found(&mut self, hops: u8) {
         self.wide = 0;
         self.until = None;

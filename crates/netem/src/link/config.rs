@@ -121,7 +121,7 @@ pub enum Rate {
     Recorded {
         /// The traces, at least one.
         traces: Vec<Arc<Opportunities>>,
-        /// Time of the trace at time 0.
+        /// Time within the trace at which a run starts.
         offset: Offset,
         /// Seed of the cause whose draws select trace and offset.
         cause: Option<u64>,
