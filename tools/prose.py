@@ -33,7 +33,7 @@ Piece = tuple[int, str, str]
 
 
 def rust(source: str) -> Iterator[Piece]:
-    """Comments and messages of a Rust file."""
+    """Returns the comments and messages of a Rust file."""
     run: list[str] = []
     first, marker, after = 0, "", -1
     for token in TOKEN.finditer(source):
@@ -51,14 +51,14 @@ def rust(source: str) -> Iterator[Piece]:
 
 
 def piece(first: int, run: list[str], marker: str) -> Iterator[Piece]:
-    """Consecutive comment lines without code and tables, as one piece."""
+    """Joins consecutive comment lines, without code and tables, to one piece."""
     if run:
         text = re.sub(r"```.*?```", lambda m: re.sub(r"[^\n]", " ", m[0]), "\n".join(run), flags=re.DOTALL)
         yield first, re.sub(r"^ *(?:\||#).*$", "", text, flags=re.MULTILINE), "text" if marker == "//" else "doc"
 
 
 def script(source: str) -> Iterator[Piece]:
-    """Comments, docstrings and messages of a Python file."""
+    """Returns the comments, docstrings and messages of a Python file."""
     tree, docs = ast.parse(source), set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -79,7 +79,7 @@ def script(source: str) -> Iterator[Piece]:
 
 
 def page(source: str) -> Iterator[Piece]:
-    """Paragraphs of a page without headings, code and HTML."""
+    """Returns the paragraphs of a page without headings, code and HTML."""
     run: list[str] = []
     first, fenced = 0, False
     for number, line in enumerate([*source.splitlines(), ""], 1):
@@ -95,14 +95,14 @@ def page(source: str) -> Iterator[Piece]:
 
 
 def shell(source: str) -> Iterator[Piece]:
-    """Comments of other programs."""
+    """Returns the comments of other programs."""
     for number, line in enumerate(source.splitlines(), 1):
         if line.lstrip().startswith("#"):
             yield number, line.lstrip(" #!"), "text"
 
 
 def prose(path: pathlib.Path) -> Iterator[Piece]:
-    """Pieces of prose of a file; none of a file of another kind."""
+    """Returns the pieces of prose of a file; empty for a file of another kind."""
     if path.suffix not in (".rs", ".py", ".pyi", ".md", ".sh", "") or not path.is_file():
         return iter(())
     try:
@@ -119,7 +119,7 @@ def prose(path: pathlib.Path) -> Iterator[Piece]:
 
 
 def area(relative: pathlib.PurePath) -> str:
-    """Area of a file."""
+    """Returns the area of a file."""
     parts = relative.parts
     if len(parts) == 1:
         return "."
@@ -129,12 +129,12 @@ def area(relative: pathlib.PurePath) -> str:
 
 
 def patterns() -> list[dict[str, str]]:
-    """The patterns of tools/prose.toml."""
+    """Reads the patterns of tools/prose.toml."""
     return list(tomllib.loads((HERE / "prose.toml").read_text(encoding="utf-8"))["pattern"])
 
 
 def expressions() -> list[tuple[re.Pattern[str], dict[str, str]]]:
-    """The patterns with their regular expressions."""
+    """Returns the patterns with their regular expressions."""
     starts = {"doc": r"\A\s*", "sentence": r"(?:\A|[.!?|]\s|(?:\A|\n)[ \t]*[-*])\s*", "text": ""}
     flags = re.IGNORECASE
     return [
@@ -144,7 +144,7 @@ def expressions() -> list[tuple[re.Pattern[str], dict[str, str]]]:
 
 
 def faults(text: str, kind: str) -> Iterator[tuple[int, str]]:
-    """Line within a piece and complaint of each pattern that a piece contains."""
+    """Returns, for each pattern that a piece contains, the line within the piece and the complaint."""
     plain = re.sub(r"`[^`]*`|\{[^}\n]*\}|(?<!\S)--[a-z][a-z-]*", lambda m: re.sub(r"[^\n]", "x", m[0]), text)
     opening = re.split(r"[.:?!](?:\s|$)|\n\s*\n", plain.lstrip(), maxsplit=1)[0]
     for expression, one in EXPRESSIONS:
@@ -159,13 +159,13 @@ EXPRESSIONS = expressions()
 
 
 def files(root: pathlib.Path) -> Iterator[pathlib.Path]:
-    """Files with prose, in order."""
+    """Returns the files with prose, in order."""
     globs = ["*.md", "docs/**/*.md", "crates/*/*.md", "crates/*/**/*.rs", *(f"{folder}/**/*" for folder in FOLDERS)]
     yield from sorted({path for pattern in globs for path in root.glob(pattern) if "__pycache__" not in path.parts})
 
 
 def findings(root: pathlib.Path) -> dict[str, list[str]]:
-    """Findings by area, as `file:line: complaint`."""
+    """Returns the findings by area, as `file:line: complaint`."""
     found: dict[str, list[str]] = {}
     for path in files(root):
         relative = path.relative_to(root)
@@ -176,7 +176,7 @@ def findings(root: pathlib.Path) -> dict[str, list[str]]:
 
 
 def budgets(root: pathlib.Path) -> dict[str, int] | None:
-    """Budget of each area that is not finished; `None` for a tree without budgets."""
+    """Reads the budget of each unfinished area; `None` for a tree without budgets."""
     path = root / BUDGET
     return tomllib.loads(path.read_text(encoding="utf-8"))["budget"] if path.exists() else None
 

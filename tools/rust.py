@@ -1,4 +1,4 @@
-"""Reads Rust text for the checks of sources: comments, strings, tests."""
+"""Reads Rust sources for the checks: recognises comments, strings and tests."""
 
 import pathlib
 import re
@@ -17,7 +17,7 @@ TEST_ITEM = re.compile(
 
 
 def blanked(source: str, strings: bool = True) -> str:
-    """The source without comments and, if `strings`, without what is in strings; lines stay where they are."""
+    """Removes comments from a source and, if `strings`, the content of strings. Line numbers do not change."""
 
     def blank(token: re.Match) -> str:
         comment = token["line"] or token["block"]
@@ -28,12 +28,12 @@ def blanked(source: str, strings: bool = True) -> str:
 
 
 def without_tests(source: str) -> str:
-    """The source without items under `#[cfg(test)]`; lines stay where they are."""
+    """Removes items under `#[cfg(test)]` from a source. Line numbers do not change."""
     return TEST_ITEM.sub(lambda item: re.sub(r"[^\n]", " ", item[0]), source)
 
 
 def is_test(path: pathlib.Path) -> bool:
-    """Test code: tests.rs and *_tests.rs, folders tests/, benches/ and testing/."""
+    """Returns whether a file is test code: tests.rs, *_tests.rs, or in a folder tests/, benches/ or testing/."""
     return (
         path.stem == "tests" or path.stem.endswith("_tests") or bool({"tests", "benches", "testing"} & set(path.parts))
     )

@@ -1,6 +1,6 @@
-"""Steps that the site needs beyond mkdocs, done when it is built, so that its pages load nothing from elsewhere.
+"""Build steps of the site in addition to mkdocs. They make the pages independent of other servers.
 
-Links to files of the repository other than pages become their names, Mermaid's diagrams become SVG (tools/diagrams
+Links to files of the repository other than pages become names of the files. Mermaid diagrams become SVG (tools/diagrams
 draws them), and formulas become MathML.
 """
 
@@ -29,13 +29,14 @@ INLINE = re.compile(r"(?<![\w$\\])\$(?=\S)([^$<\n]+?)(?<=\S)\$(?![\w$])")
 LOADER = re.compile(
     r"(?:<!-- [^>]*-->\s*)?<script\b[^>]*>(?:(?!</script>).)*(?:mermaid|MathJax)(?:(?!</script>).)*</script>", re.DOTALL
 )
-"""Scripts from elsewhere that notebooks bring to draw diagrams and formulas."""
+"""Scripts of other servers that notebooks contain to draw diagrams and formulas."""
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Names files other than pages, and puts drawings in place of diagrams.
+    """Replaces links to files other than pages by names, and diagrams by drawings.
 
-    Words behind the language of a block of code are for tests (`toml fragment`); superfences takes no such block for code.
+    Words after the language of a code block are for tests (`toml fragment`). They are removed, because superfences
+    would not recognise the block.
     """
     del files
     markdown = FENCE.sub(r"\1", markdown)
@@ -43,7 +44,7 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
 
 
 def named(markdown: str, path: str) -> str:
-    """Turns `[text](../crates/x.rs)` into `text (crates/x.rs)`: the site stands without the repository."""
+    """Turns `[text](../crates/x.rs)` into `text (crates/x.rs)`, because the site does not contain the repository."""
     folder = posixpath.dirname(posixpath.join("docs", path))
 
     def name(link: re.Match[str]) -> str:
@@ -57,7 +58,7 @@ def named(markdown: str, path: str) -> str:
 
 
 def drawn(markdown: str, path: str, docs: pathlib.Path) -> str:
-    """Puts drawings in place of diagrams."""
+    """Replaces diagrams by drawings."""
     for found, one in reversed(site_diagrams.named(path, markdown)):
         if not one.is_drawn(docs):
             raise PluginError(f"{path}: its diagram {one.name} has changed: run tools/diagrams")
@@ -68,7 +69,7 @@ def drawn(markdown: str, path: str, docs: pathlib.Path) -> str:
 
 
 def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turns formulas into MathML: `$$…$$` anywhere, and `$…$` in notebooks; code stays."""
+    """Turns formulas into MathML: `$$…$$` anywhere, and `$…$` in notebooks. Code does not change."""
     del config, files
     parts = CODE.split(LOADER.sub("", html))
     # Text, code, its element's name, text, ...
@@ -80,5 +81,5 @@ def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files
 
 
 def mathml(formula: str, display: str) -> str:
-    """A formula in TeX, as it stands in HTML, as MathML."""
+    """Converts a TeX formula, escaped as in HTML, to MathML."""
     return convert(html.unescape(formula.strip()), display=display)

@@ -1,4 +1,4 @@
-"""Mermaid diagrams of the documentation: where they stand, and where their drawings are."""
+"""Mermaid diagrams of the documentation: their places in pages, and the files of their drawings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pathlib
 import re
 
 FOLDER = "diagrams"
-"""Below docs."""
+"""Folder of the drawings, below docs."""
 FENCE = re.compile(r"^```mermaid\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -17,8 +17,8 @@ class Diagram:
     """A diagram of a page.
 
     Attributes:
-        name: Of its drawing: the page's, and from the second diagram on a number.
-        text: What Mermaid reads.
+        name: Name of the drawing: the name of the page, followed by a number from the second diagram on.
+        text: Source for Mermaid.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Diagram:
 
     @property
     def digest(self) -> str:
-        """Digest of the text; the drawing notes it."""
+        """Digest of the text, which the drawing contains."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:16]
 
     @property
@@ -36,17 +36,17 @@ class Diagram:
         return "; ".join(dict.fromkeys(" ".join("".join(one).replace("<br/>", " ").split()) for one in quoted))
 
     def file(self, docs: pathlib.Path) -> pathlib.Path:
-        """The drawing."""
+        """Returns the file of the drawing."""
         return docs / FOLDER / f"{self.name}.svg"
 
     def is_drawn(self, docs: pathlib.Path) -> bool:
-        """Returns whether there is a drawing of this very text."""
+        """Returns whether there is a drawing of exactly this text."""
         file = self.file(docs)
         return file.exists() and f'data-source="{self.digest}"' in file.read_text(encoding="utf-8")
 
 
 def named(page: str, text: str) -> list[tuple[re.Match[str], Diagram]]:
-    """Diagrams in a page's text, and their places; `page` is its path below docs."""
+    """Returns the diagrams in a page's text, and their positions. `page` is the page's path below docs."""
     stem = page.removesuffix(".md").replace("/", "-")
     return [
         (found, Diagram(stem if i == 0 else f"{stem}-{i + 1}", found["text"]))
@@ -55,6 +55,6 @@ def named(page: str, text: str) -> list[tuple[re.Match[str], Diagram]]:
 
 
 def diagrams(page: pathlib.Path, docs: pathlib.Path) -> list[Diagram]:
-    """A page's diagrams."""
+    """Returns the diagrams of a page."""
     path = page.relative_to(docs).as_posix()
     return [one for _, one in named(path, page.read_text(encoding="utf-8"))]

@@ -349,7 +349,7 @@ class Path:
 
 @final
 class Tariff:
-    """Cost of data on a link, as set by the application (`strandcast send --tariff`); Without a tariff, the fields have
+    """Cost of data on a link, as set by the application (`strandcast send --tariff`). Without a tariff, the fields have
     their default values.
     """
 

@@ -1,7 +1,7 @@
-"""Builds the Python package: maturin, after a look for the Rust compiler.
+"""Build backend of the Python package: checks the Rust compiler, then calls maturin.
 
-Without this look maturin would fetch a toolchain on its own. A build without a compiler, or with one that is too old, ends with one line
-that says what to install; all else is maturin's.
+Without this check maturin would download a toolchain. If there is no compiler, or if it is too old, the build ends with
+one line that names the compiler to install.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ import maturin
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HOW = "install Rust >= {wanted} (https://rustup.rs) and run again"
 MINUTES = 8
-"""Processor time that compiling takes, about."""
+"""Approximate processor time of compilation, in minutes."""
 
 
 def wanted() -> str:
-    """The oldest compiler that builds it."""
+    """Returns the oldest compiler version that builds the package."""
     manifest = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
     return str(manifest["workspace"]["package"]["rust-version"])
 
 
 def complaint() -> str | None:
-    """Fault of the compiler; None without one."""
+    """Returns the fault of the compiler; None without one."""
     how = HOW.format(wanted=wanted())
     if not (shutil.which("cargo") and shutil.which("rustc")):
         return f"strandcast is compiled from Rust source: {how}"
@@ -47,45 +47,45 @@ def complaint() -> str | None:
 
 
 def look() -> None:
-    """Ends the build with one line if it can't work."""
+    """Ends the build with one line if it cannot succeed."""
     if why := complaint():
         sys.exit(why)
 
 
 def say() -> None:
-    """Says that it takes its time; pip shows it with -v."""
+    """Prints that the build takes some minutes; pip shows this line with -v."""
     cores = os.cpu_count() or 1
     time = f"about {max(2, round(MINUTES / cores))} minutes on {cores} core{'s' if cores > 1 else ''}"
     print(f"strandcast is compiled from Rust source: {time}", flush=True)
 
 
 def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
-    """Requirements of a wheel; pip asks for them first."""
+    """Returns the requirements of a wheel, which pip requests first."""
     look()
     return maturin.get_requires_for_build_wheel(config_settings)
 
 
 def get_requires_for_build_editable(config_settings: Any = None) -> list[str]:
-    """Requirements of an editable installation."""
+    """Returns the requirements of an editable installation."""
     look()
     return maturin.get_requires_for_build_editable(config_settings)
 
 
 def get_requires_for_build_sdist(config_settings: Any = None) -> list[str]:
-    """Requirements of a source distribution."""
+    """Returns the requirements of a source distribution."""
     look()
     return maturin.get_requires_for_build_sdist(config_settings)
 
 
 def build_wheel(directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
-    """Compiles, and packs a wheel."""
+    """Compiles the package, and packs a wheel."""
     look()
     say()
     return maturin.build_wheel(directory, config_settings, metadata_directory)
 
 
 def build_editable(directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
-    """Compiles in place."""
+    """Compiles the package in place."""
     look()
     say()
     return maturin.build_editable(directory, config_settings, metadata_directory)

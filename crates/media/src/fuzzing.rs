@@ -150,8 +150,8 @@ pub fn playout(data: &[u8]) {
     assert!(playout.level(now) <= Duration::MAX);
 }
 
-/// Feeds the bytes of an input in pieces, live or paced or both: each packet that is sent was read, once and in its
-/// place.
+/// Feeds the bytes of an input in pieces, live or paced or both. Each sent packet must have been read, and packets must
+/// be sent once and in order.
 pub fn ingest(data: &[u8]) {
     let mut script = Script(data);
     let (kind, piece) = (script.u8(), 1 + usize::from(script.u16()) % 2000);

@@ -75,7 +75,8 @@ pub fn frozen_psnr_db(frames: &[(Option<FrameType>, bool)]) -> Vec<Option<f64>> 
     frames.iter().zip(decodable(frames)).map(&mut psnr).collect()
 }
 
-/// Pictures per second of a video whose messages have no picture numbers. ASSUMED, as are the next two.
+/// Pictures per second of a video whose messages have no picture numbers. ASSUMED, as are [`NOMINAL_GROUP`] and
+/// [`FREEZE`].
 pub const NOMINAL_PICTURES: u32 = 25;
 /// Pictures in a group of such a video. No picture depends on a picture of another group.
 pub const NOMINAL_GROUP: u64 = 25;
@@ -89,8 +90,9 @@ pub fn nominal_picture(captured: Duration) -> u64 {
     (pictures / 1_000_000_000) as u64
 }
 
-/// Determines which nominal pictures can be decoded. Pictures are in ascending order, each with whether all
-/// of it was received. A picture cannot be decoded if it or an earlier picture of its group was not received.
+/// Determines which nominal pictures can be decoded. Pictures are in ascending order, each with a flag that is true if
+/// the whole picture was received. A picture cannot be decoded if it or an earlier picture of its group was not
+/// received.
 pub fn nominal_decodable(pictures: impl IntoIterator<Item = (u64, bool)>) -> Vec<bool> {
     let (mut group, mut whole) = (None, true);
     let mut next = |(picture, received): (u64, bool)| {

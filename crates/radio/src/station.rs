@@ -8,7 +8,7 @@ pub(crate) const NO_FRAME: u32 = u32::MAX;
 const NO_BACKOFF: u32 = u32::MAX;
 /// Access without backoff.
 const IMMEDIATE: u32 = u32::MAX - 1;
-/// Access that began without backoff, before the medium became busy.
+/// Value for an access that began without backoff, before the medium became busy.
 const UNDRAWN: u32 = u32::MAX - 2;
 
 /// State of a frame that a station follows.
@@ -64,7 +64,7 @@ pub(crate) struct Station {
     nav: u64,
     /// End of a NAV set by an RTS if no frame begins before.
     nav_reset: u64,
-    /// Time until which the medium was last in use, by this station or another that it senses.
+    /// Time until which the medium was last in use, by this station or by a station that it senses.
     air_free: u64,
     /// Beginning of the station's idle time, in the past or future; `NEVER` while it is busy.
     idle_from: u64,
@@ -144,7 +144,7 @@ impl Station {
         }
     }
 
-    /// Handles the beginning of a frame: a NAV set by an RTS stays, unless it has ended.
+    /// Handles the beginning of a frame: a NAV set by an RTS remains, unless it has ended.
     #[inline]
     pub fn frame_begins(&mut self, now: u64) {
         if self.nav_reset != NEVER {
@@ -259,7 +259,7 @@ impl Station {
         self.enter(due, now + rules.sifs);
     }
 
-    /// Enters a step of an exchange that ends at `deadline`.
+    /// Enters a step of an exchange. The step ends at `deadline`.
     pub fn enter(&mut self, exchange: Exchange, deadline: u64) {
         self.exchange = exchange;
         self.deadline = deadline;

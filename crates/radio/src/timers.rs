@@ -1,5 +1,5 @@
-//! The timers of all stations. The caller's engine gets only the earliest, so freezing and resuming a backoff
-//! costs a store.
+//! The timers of all stations. The caller's engine gets only the earliest timer, so that freezing and resuming a
+//! backoff costs only one store to memory.
 
 use crate::rules::NEVER;
 
@@ -13,7 +13,7 @@ pub(crate) struct Timers {
     leaves: Vec<u64>,
     /// Levels from the parents of the leaves to the root.
     levels: Vec<Level>,
-    /// Requested alarms that the caller has not returned, each earlier than the one before.
+    /// Requested alarms that the caller has not returned. Each is earlier than the alarm requested before it.
     asked: Vec<u64>,
 }
 

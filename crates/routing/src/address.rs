@@ -1,4 +1,4 @@
-//! Names of nodes.
+//! Identifiers of nodes.
 
 /// Identifier of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

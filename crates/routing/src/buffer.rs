@@ -16,7 +16,8 @@ const CAPACITY: usize = 64;
 /// Maximum wait of a datagram (ns-2.35).
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
-/// A queue, first in, first out per destination; a new datagram replaces the oldest in a full queue.
+/// A queue of datagrams. For each destination it is first in, first out. In a full queue, a new datagram replaces the
+/// oldest one.
 #[derive(Clone, Debug)]
 pub struct SendBuffer<B> {
     waiting: VecDeque<(Instant, Datagram<B>)>,

@@ -9,9 +9,9 @@ use crate::output::{DropCause, NextHop, RoutingOutput, Transmit};
 /// Number of messages of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Messages sent as their source.
+    /// Number of messages that this node created and sent.
     pub sent: u64,
-    /// Messages forwarded.
+    /// Number of messages of other nodes that this node forwarded.
     pub forwarded: u64,
 }
 
@@ -22,7 +22,7 @@ pub struct Counters {
     pub requests: Tally,
     /// Route replies.
     pub replies: Tally,
-    /// Route errors; those that pass on another node's error count as forwarded.
+    /// Route errors. An error that passes on another node's error counts as forwarded.
     pub errors: Tally,
     /// HELLO messages.
     pub hellos: u64,
@@ -40,7 +40,7 @@ pub struct Counters {
     pub salvages: u64,
     /// Own datagrams sent while originals and retransmissions had different paths (Guo, Liu and Lian 2010, §5.3).
     pub apart: u64,
-    /// Own datagrams sent while both had the same path.
+    /// Own datagrams sent while originals and retransmissions had the same path.
     pub together: u64,
     /// Datagrams dropped, by cause in the order of [`DropCause::ALL`].
     pub drops: [u64; DropCause::ALL.len()],
@@ -51,7 +51,7 @@ pub struct Counters {
 pub(crate) enum Origin {
     /// Messages of this node.
     Own,
-    /// Another.
+    /// Messages of another node.
     Forwarded,
 }
 

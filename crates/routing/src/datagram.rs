@@ -3,7 +3,7 @@
 use crate::address::Address;
 use crate::message::Message;
 
-/// Maximum number of hops of a datagram (ns-2.35's transports write 32, its AODV 30; no route is that long).
+/// Maximum number of hops of a datagram (32 in ns-2.35's transports, and 30 in its AODV; no route is that long).
 const DATAGRAM_TTL: u8 = 32;
 
 /// Bytes of a label on the air.
@@ -31,9 +31,9 @@ pub struct Datagram<B> {
     pub destination: Address,
     /// Bytes at IP level, headers included, without `label`.
     pub bytes: u32,
-    /// Remaining number of hops. Routing counts down.
+    /// Remaining number of hops. Routing lowers it at each hop.
     pub ttl: u8,
-    /// Number of hops taken. Routing counts up.
+    /// Number of hops so far. Routing raises it at each hop.
     pub hops: u8,
     /// Number of times that the datagram was sent over another path after a link had failed.
     pub salvaged: u8,
@@ -41,7 +41,8 @@ pub struct Datagram<B> {
     pub class: Class,
     /// True if it leaves interface queues before datagrams that are not expedited, on each hop.
     pub expedited: bool,
-    /// Last hop of the path that its source chose, if the source chooses among several; 4 bytes on the air.
+    /// Last hop of the path that the datagram's source chose, if the source chooses among several paths. It takes 4
+    /// bytes on the air.
     pub label: Option<Address>,
     /// Payload.
     pub body: B,

@@ -12,7 +12,7 @@ pub enum SpecError {
         name: String,
         /// A similar name.
         suggestion: Option<&'static str>,
-        /// All names.
+        /// All protocols.
         known: String,
     },
     /// The key is unknown.
@@ -24,7 +24,7 @@ pub enum SpecError {
         key: String,
         /// A similar key.
         suggestion: Option<&'static str>,
-        /// All its keys.
+        /// All keys of the protocol.
         known: String,
     },
     /// A word is not a key with a value.

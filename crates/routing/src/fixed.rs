@@ -1,4 +1,4 @@
-//! Fixed routes: the shortest by hops over a given graph.
+//! Fixed routes: the routes with the fewest hops over a given graph.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ fn reversed(neighbours: &[Vec<Address>]) -> Vec<Vec<usize>> {
     incoming
 }
 
-/// A node that follows [`Routes`]. A datagram on a failed link is lost; the route stays.
+/// A node that follows [`Routes`]. A datagram on a failed link is lost, and the route does not change.
 #[derive(Clone, Debug)]
 pub struct Static {
     address: Address,
@@ -82,7 +82,7 @@ pub struct Static {
 }
 
 impl Static {
-    /// The node `address`.
+    /// Creates the node `address`.
     pub fn new(address: Address, routes: Arc<Routes>) -> Self {
         Static { address, routes, counters: Counters::default() }
     }

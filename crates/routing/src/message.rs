@@ -37,13 +37,14 @@ pub struct Request {
     pub destination: Address,
     /// Minimum sequence number of a route; 0 if unknown.
     pub destination_sequence: u32,
-    /// Hops from the source: the length of the route that the sender of this copy has to it, or advertises.
+    /// Number of hops from the source. It is the length of the sender's route to the source, or the length that the
+    /// sender of this copy advertises.
     pub hops: u8,
     /// Remaining number of transmissions of this copy.
     pub ttl: u8,
     /// Time at which the source sent it.
     pub sent: Instant,
-    /// AOMDV: the source's neighbour that this copy passed.
+    /// AOMDV: first hop of this copy, a neighbour of the source.
     pub first_hop: Option<Address>,
     /// QAOMDV: quality of the path from the source.
     pub quality: Option<Quality>,
@@ -52,13 +53,14 @@ pub struct Request {
 /// A route reply (RREP). A reply follows the reverse route of its request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reply {
-    /// Node that searched.
+    /// Node that searched for the route.
     pub source: Address,
     /// Requested node.
     pub destination: Address,
     /// The destination's sequence number.
     pub destination_sequence: u32,
-    /// Hops to the destination: the length of the route that the sender of this copy has to it, or advertises.
+    /// Number of hops to the destination. It is the length of the sender's route to the destination, or the length that
+    /// the sender of this copy advertises.
     pub hops: u8,
     /// Remaining number of transmissions.
     pub ttl: u8,
@@ -66,7 +68,7 @@ pub struct Reply {
     pub lifetime: Duration,
     /// Time at which the request was sent.
     pub sent: Instant,
-    /// AOMDV: the answered request, and the destination's neighbour that the reply passed.
+    /// AOMDV: the answered request, and the first hop of the reply, a neighbour of the destination.
     pub trace: Option<Trace>,
     /// QAOMDV: quality of the path to the destination.
     pub quality: Option<Quality>,
@@ -84,7 +86,7 @@ pub struct Trace {
 /// Quality of a path in QAOMDV's messages and tables (Guo, Liu and Lian 2010, §5.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quality {
-    /// Smallest residual bandwidth of the path's nodes, in bytes per second.
+    /// Least residual bandwidth of the path's nodes, in bytes per second.
     pub bandwidth: f64,
     /// Sum of the path's links' delays.
     pub delay: Duration,
@@ -95,7 +97,7 @@ pub struct Quality {
 pub struct Unreachable {
     /// Destination.
     pub destination: Address,
-    /// Last known sequence number of the destination, raised.
+    /// Last known sequence number of the destination, after it was raised.
     pub sequence: u32,
 }
 

@@ -43,7 +43,7 @@ pub trait Body: Clone + Debug + Send {
 /// Range of a stream's bytes in a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmission {
-    /// Stream.
+    /// Number of the stream.
     pub flow: u32,
     /// Sequence number after the last byte, modulo 2³².
     pub end: u32,
@@ -76,8 +76,8 @@ pub trait Routing<B: Body>: Debug + Send {
     ) {
     }
 
-    /// Handles a packet for neighbour `to` that the link layer abandoned; each call of `queued` removes one
-    /// more packet that waits for `to`.
+    /// Handles a packet for neighbour `to` that the link layer abandoned. Each call of `queued` removes a further
+    /// packet that waits for `to`, and returns it.
     fn handle_link_failure(
         &mut self,
         context: &Context,
@@ -88,7 +88,7 @@ pub trait Routing<B: Body>: Debug + Send {
     );
 
     /// Handles a packet for neighbour `to` that was removed from the interface queue because of
-    /// [`RoutingOutput::reclaim`]. Further entries of `out.reclaim` are reclaimed next.
+    /// [`RoutingOutput::reclaim`]. The node then removes packets for further entries of `out.reclaim`.
     fn handle_reclaimed(
         &mut self,
         _context: &Context,
@@ -112,7 +112,7 @@ pub trait Routing<B: Body>: Debug + Send {
         None
     }
 
-    /// Paths to a destination that the node would use now, best first, for pictures and checks.
+    /// Paths to a destination that the node would use now, for pictures and checks. The best path is the first.
     fn paths(&self, now: Instant, destination: Address) -> Vec<PathReport>;
 
     /// Counters since the start of the run.

@@ -5,13 +5,12 @@ use core::time::Duration;
 use crate::address::Address;
 use crate::datagram::{Datagram, Packet};
 
-/// Requested actions: first `reclaim`, then the rest, each list in order. The caller empties the lists and
-/// keeps the allocations.
+/// Requested actions. The node carries out `reclaim` before the other lists, and each list in order. The caller empties
+/// the lists and keeps the allocations.
 #[derive(Debug)]
 pub struct RoutingOutput<B> {
-    /// Neighbours whose packets must leave the interface queue: the caller removes them and passes each to
-    /// [`Routing::handle_reclaimed`](crate::Routing::handle_reclaimed) before it transmits any packet of this
-    /// output.
+    /// Neighbours whose packets must leave the interface queue. The caller removes these packets and passes each to
+    /// [`Routing::handle_reclaimed`](crate::Routing::handle_reclaimed) before it transmits any packet of this output.
     pub reclaim: Vec<Address>,
     /// Packets to transmit.
     pub transmit: Vec<Transmit<B>>,
@@ -46,13 +45,13 @@ pub enum NextHop {
 pub enum DropCause {
     /// A search found no route to its destination.
     NoRoute,
-    /// The packet waited too long for a route, or the queue was full.
+    /// The datagram waited too long for a route, or the queue was full.
     SendBuffer,
     /// The link to the next hop failed.
     LinkFailed,
-    /// The packet reached its maximum number of hops.
+    /// The datagram reached its maximum number of hops.
     TtlExpired,
-    /// The packet returned to its source.
+    /// The datagram returned to its source.
     Returned,
     /// The source's queue of originals or of retransmissions was full.
     SplitQueue,

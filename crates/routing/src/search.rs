@@ -1,5 +1,4 @@
-//! The search for one destination: the reach and the times of its requests (RFC 3561 §6.4, with ns-2.35's
-//! constants).
+//! Search for one destination: range and times of its requests (RFC 3561 §6.4, with ns-2.35's constants).
 
 use core::time::Duration;
 
@@ -13,7 +12,7 @@ const TTL_INCREMENT: u8 = 2;
 const TTL_THRESHOLD: u8 = 7;
 /// TTL of requests and replies that cover the whole network.
 pub const NETWORK_DIAMETER: u8 = 30;
-/// Number of requests through the whole network after the first, before the search fails.
+/// Number of repetitions of a request through the whole network before the search fails.
 const RREQ_RETRIES: u8 = 3;
 /// Assumed time per hop before a measurement.
 const NODE_TRAVERSAL_TIME: Duration = Duration::from_millis(30);
@@ -36,11 +35,11 @@ pub enum Step {
 /// The state of a search.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// Number of requests through the whole network.
+    /// Number of requests that covered the whole network.
     wide: u8,
     /// Time before which no request is sent.
     until: Option<Instant>,
-    /// TTL of the last request, or hops of the route found.
+    /// TTL of the last request, or number of hops of the route that was found.
     last_ttl: u8,
     /// Length of the last route.
     last_hops: u8,
@@ -100,7 +99,7 @@ impl Search {
         self.until
     }
 
-    /// Records a found route of `hops`, at which the next search starts; 0 restarts the ring.
+    /// Records that a route of `hops` was found. The next search starts with this number; 0 restarts the ring.
     pub fn found(&mut self, hops: u8) {
         self.wide = 0;
         self.until = None;

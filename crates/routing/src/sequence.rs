@@ -6,17 +6,17 @@ pub fn newer(a: u32, b: u32) -> bool {
     a.wrapping_sub(b).cast_signed() > 0
 }
 
-/// The newer one.
+/// The newer of two sequence numbers.
 pub fn newest(a: u32, b: u32) -> u32 {
     if newer(b, a) { b } else { a }
 }
 
-/// The next odd number: that of an ended route.
+/// The next odd number, for a route that has ended.
 pub fn ended(sequence: u32) -> u32 {
     sequence.wrapping_add(1) | 1
 }
 
-/// The next even number: that of a route announced by its destination.
+/// The next even number, for a route that its destination announces.
 pub fn announced(sequence: u32) -> u32 {
     sequence.wrapping_add(2) & !1
 }

@@ -29,7 +29,7 @@ pub struct Stat {
     pub p: Option<f64>,
 }
 
-/// Least number of runs for an interval. ASSUMED, as is [`MOSTLY`].
+/// Least number of runs for an interval. ASSUMED, as is `MOSTLY`.
 pub const FEWEST: u64 = 10;
 /// Share of runs with equal values from which on the exact interval of that share replaces the interval of the median.
 const MOSTLY: f64 = 0.8;

@@ -232,7 +232,7 @@ impl<'a> Routes<'a> {
     }
 }
 
-/// Route of a list of links and radios. An error has the position of the wrong one.
+/// Route of a list of links and radios. An error contains the position of the wrong link or radio.
 pub(super) fn way(
     network: &Scenario,
     from: &str,

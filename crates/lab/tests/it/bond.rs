@@ -10,8 +10,8 @@ use strandcast_lab::scenario;
 use strandcast_lab::simulation::{RunOptions, Simulation};
 use strandcast_testing::lab::*;
 
-/// `links` of (Mbit/s, ms of delay, queue in bytes, loss in both directions, more keys) between two nodes, and
-/// `flows` over them.
+/// Runs `flows` over `links` between two nodes. A link is (Mbit/s, delay in ms, queue in bytes, loss in both
+/// directions, more keys).
 fn play(links: &[(f64, f64, u64, f64, &str)], flows: &str, time: f64, seed: u64) -> RunResult {
     let mut text = format!("[run]\ntime = {time}\nwarmup = {}\n[nodes.a]\n[nodes.b]\n", time.min(60.0) / 6.0);
     for (i, (rate, delay, queue, loss, more)) in links.iter().enumerate() {
@@ -39,7 +39,7 @@ fn ours(scheme: &str, app: &str, paths: usize) -> String {
 
 const BULK: &str = "app = { kind = \"bulk\" }";
 
-/// 8 Mbit/s, 80 ms there and back, a queue of 125 kB, 1 % lost at random: 6 Mbit/s at least.
+/// A link has 8 Mbit/s, a round trip of 80 ms, a queue of 125 kB, and 1 % random loss. At least 6 Mbit/s must arrive.
 #[test]
 fn random_loss_of_one_percent_leaves_three_quarters() {
     let link = [(8.0, 40.0, 125_000, 0.01, "")];
@@ -70,7 +70,7 @@ fn two_paths_behind_one_bottleneck_take_little_more_than_a_tcp() {
     assert!(sums.0 <= 1.5 * sums.1, "{:.2} Mbit/s, TCP {:.2}", sums.0 / 3e6, sums.1 / 3e6);
 }
 
-/// 4 Mbit/s in messages that are dropped at their deadline; the share that was not delivered in time.
+/// Sends 4 Mbit/s in messages that are dropped at their deadline. Returns the share that was not delivered in time.
 fn lost(links: &[(f64, f64, u64, f64, &str)], ms: u64, time: f64, seed: u64) -> f64 {
     let app = format!(
         "app = {{ kind = \"video\", rate = 4e6, size = 1316, deadline = \"{ms} ms\", expire = true }}"
@@ -79,7 +79,7 @@ fn lost(links: &[(f64, f64, u64, f64, &str)], ms: u64, time: f64, seed: u64) -> 
     1.0 - goodput(&result, "ours") / 4e6
 }
 
-/// A second link of 1 Mbit/s, with a queue of a second or a tenth of it, does live video no harm.
+/// A second link of 1 Mbit/s, with a queue of 1 s or 0.1 s, does not harm live video.
 #[test]
 fn a_slow_link_beside_a_fast_one_loses_nothing() {
     for queue in [125_000, 12_500] {
@@ -91,8 +91,8 @@ fn a_slow_link_beside_a_fast_one_loses_nothing() {
     }
 }
 
-/// 4 Mbit/s over a link of 2 with 300 ms of queue, 600 ms of latency: what can't be in time is not sent, so that what
-/// is sent is.
+/// 4 Mbit/s are sent over a link of 2 Mbit/s with a queue of 300 ms, and with a latency of 600 ms. Messages that cannot
+/// arrive in time are not sent, so that the sent messages arrive in time.
 #[test]
 fn above_capacity_what_arrives_is_in_time() {
     let app = "app = { kind = \"video\", rate = 4e6, size = 1316, deadline = \"600 ms\", expire = true }";
@@ -105,8 +105,8 @@ fn above_capacity_what_arrives_is_in_time() {
     }
 }
 
-/// 8 Mbit/s of UDP fill a link of 8 for 4 s of the 25 measured. A stream of 4 Mbit/s and 1000 ms loses what has no room
-/// meanwhile, and is back at once: less than those 4 s.
+/// 8 Mbit/s of UDP fill a link of 8 for 4 s of the 25 measured. A stream of 4 Mbit/s with a latency of 1000 ms loses
+/// the messages that have no room during that time, and recovers at once. Its losses are less than those 4 s.
 #[test]
 fn a_burst_of_others_is_survived() {
     let app = "app = { kind = \"video\", rate = 4e6, size = 1316, deadline = \"1000 ms\", expire = true }";
@@ -121,10 +121,10 @@ fn a_burst_of_others_is_survived() {
     }
 }
 
-/// Two links: 6 Mbit/s at 300 ms over a link of 10 Mbit/s that loses everything for 150 ms each 1.3 s, and a link of
-/// 1 Mbit/s. `strand` loses next to nothing: the slow link gets no more than it carries, and data that wait for the
-/// fast link are not given up. Once the rate of the slow link was tested, messages that this link could not deliver
-/// in time were given up with each hole (seeds 8, 58 and others).
+/// Two links: 6 Mbit/s at 300 ms over a link of 10 Mbit/s that loses everything for 150 ms each 1.3 s, and a link of 1
+/// Mbit/s. `strand` loses almost nothing: the slow link gets no more data than it carries, and data that wait for the
+/// fast link are not given up. An earlier version gave up messages in each outage as soon as the rate of the slow link
+/// was tested, if this link could not deliver them in time (seeds 8, 58 and others).
 #[test]
 fn a_slow_link_beside_one_that_goes_dark_for_moments_loses_nothing() {
     let app = "app = { kind = \"video\", rate = 6e6, size = 1316, deadline = \"300 ms\", expire = true }";

@@ -36,7 +36,7 @@ sctp = {{ receive_buffer = "{receive} MiB", send_buffer = "{send} MiB" }}
     run(&scenario, 1)
 }
 
-/// Shares of the time in which the receive window and the send buffer block, and Mbit/s.
+/// Shares of the time in which the receive window blocks and in which the send buffer blocks, and goodput in Mbit/s.
 fn blocked(receive: u32, send: u32) -> (f64, f64, f64) {
     let result = uneven(receive, send);
     let of = |name| metric(&result, &Subject::Flow("f".into()), name);
@@ -46,7 +46,7 @@ fn blocked(receive: u32, send: u32) -> (f64, f64, f64) {
     told
 }
 
-/// Each buffer that is too small is named, and to enlarge what is named helps: with both large the links are full.
+/// A buffer that is too small is named, and enlarging it helps. If both buffers are large, the links are full.
 #[test]
 fn the_buffer_that_blocks_is_named() {
     let (window, buffer, both_small) = blocked(1, 1);
@@ -86,8 +86,8 @@ fn small_buffers(scheme: &str, slow: bool) -> f64 {
     goodput(&run(&scenario, 1), "f") / 1e6
 }
 
-/// Slow paths take nothing from a fast one, though what they hold fills the buffers: `bond` and `strand` bring what
-/// profile `live` has against that, which `unblock=off` takes away.
+/// Slow paths do not slow a fast path down, although their data fill the buffers. `bond` and `strand` use the remedies
+/// of profile `live`, which `unblock=off` disables.
 #[test]
 fn slow_paths_do_no_harm_through_small_buffers() {
     let alone = small_buffers("sctp", false);

@@ -9,10 +9,10 @@ use strandcast_testing::lab::{metric, run};
 
 use crate::golden::{scenarios, short};
 
-/// The most that a station of 802.11b or a faster one sends, bit/s; radios have no rate as links do.
+/// Upper bound of the rate of a radio's station, bit/s, because radios have no configured rate.
 const RADIO_BPS: f64 = 54e6;
 
-/// Bits per second that each link could carry on average, in its better direction; none of an infinite rate.
+/// Mean capacity of each link in its better direction, bit/s. Links of infinite rate are left out.
 fn capacities(result: &RunResult) -> BTreeMap<&str, f64> {
     let of = |wanted: &str| -> BTreeMap<(&str, &str), f64> {
         let named = result.metrics.iter().filter(|metric| metric.name == wanted);
@@ -32,7 +32,7 @@ fn capacities(result: &RunResult) -> BTreeMap<&str, f64> {
     all
 }
 
-/// Each flow, those of several together, with its goodput and the most that the links of its paths can carry.
+/// Each flow with its goodput and with the capacity of the links of its paths. Equal flows also appear together.
 fn against_capacity<'a>(scenario: &'a Scenario, result: &RunResult) -> Vec<(&'a str, f64, f64)> {
     let capacities = capacities(result);
     let of = |name: &str| match scenario.radio.contains_key(name) {
@@ -51,7 +51,7 @@ fn against_capacity<'a>(scenario: &'a Scenario, result: &RunResult) -> Vec<(&'a 
     all
 }
 
-/// Each direction of a link with the goodput that all flows together have over it, and the most that it can carry.
+/// Each direction of a link, with the goodput of all flows over it and with its capacity.
 fn over_links(scenario: &Scenario, result: &RunResult) -> Vec<(String, f64, f64)> {
     let goodput = |subject: Subject| {
         let found = result.metrics.iter().find(|m| m.name == "goodput_bps" && m.subject == subject);
@@ -106,7 +106,7 @@ fn no_flow_of_any_scenario_gets_more_than_its_links_carry() {
     assert!(judged > 20 && links > 20, "{judged} flows over links with a rate, {links} directions");
 }
 
-/// 20 flows that begin within 18 of 20 s, each with the link for itself at times.
+/// 20 flows begin within the first 18 s of a run of 20 s. At times a flow has the link for itself.
 #[test]
 fn flows_that_begin_one_after_the_other_get_no_more_than_the_link_carries() {
     let text = r#"

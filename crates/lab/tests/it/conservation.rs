@@ -9,8 +9,8 @@ use strandcast_lab::result::{RunResult, Subject};
 use strandcast_lab::scenario::{Scenario, parse};
 use strandcast_testing::lab::run;
 
-/// Two ways that damage, lose and drop packets, in both directions, one of which is down for a while with a full queue.
-/// All flows end long before the run does, but the one over UDP.
+/// Two routes that damage, lose and drop packets in both directions. One route is down for some time with a full queue.
+/// All flows except the flow over UDP end long before the run.
 const NETWORK: &str = r#"
 [run]
 time = "400 s"
@@ -73,7 +73,7 @@ fn metrics(result: &RunResult, subject: &Subject) -> BTreeMap<&'static str, f64>
     result.metrics.iter().filter(|m| m.subject == *subject).map(|m| (m.name, m.value)).collect()
 }
 
-/// Packets sent that nothing has become of.
+/// Packets that were sent and have no outcome yet.
 fn in_flight(metrics: &BTreeMap<&'static str, f64>) -> f64 {
     let all = ["delivered", "duplicate", "damaged", "refused", "lost"];
     metrics["sent_packets"] - all.map(|what| metrics[&*format!("{what}_packets")]).iter().sum::<f64>()
@@ -118,7 +118,7 @@ fn all_are_accounted_for(scenario: &Scenario, seeds: RangeInclusive<u64>) {
     }
 }
 
-/// Packets of a flow that an outage takes count for the flow, also those that were queued and in transit.
+/// Packets of a flow that an outage drops count for the flow, also packets that were queued or in transit.
 #[test]
 fn outages_take_what_is_under_way() {
     let scenario = network();

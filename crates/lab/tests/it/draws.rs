@@ -123,7 +123,8 @@ fn traces_begin_anywhere_and_one_of_several_is_drawn() {
     );
 }
 
-/// A trace that carries 8 Mbit/s for a second and nothing for the next: what a run carries depends on where it begins.
+/// A trace carries 8 Mbit/s for one second and nothing for the next. The bytes that a run carries depend on its start
+/// within the trace.
 #[test]
 fn runs_differ_by_the_begin_of_their_trace() {
     let sets = ["run.time=\"0.5 s\"", "links.x.rate={trace=\"half.csv\",loop=true,offset=\"random\"}"];

@@ -1,5 +1,5 @@
-//! Reasons why messages are never sent or given up: the explainer's text and the counts, in networks that leave no
-//! choice. Profile `live`; each flow has more to send than its links carry, or less time than they take.
+//! Reasons why messages are never sent or are given up: text and counts of the explainer, in networks with only one
+//! possible reason. The profile is `live`. Each flow has more data than its links carry, or less time than their delay.
 
 use core::any::Any;
 use core::time::Duration;
@@ -22,7 +22,7 @@ const KNOWN: Instant = Instant::from_millis(5000);
 const TOO_LATE: DropCause = DropCause::Scheduler(GiveUp::TooLate);
 const MAKES_WAY: DropCause = DropCause::Scheduler(GiveUp::MakesWay);
 
-/// Writes down what is dropped.
+/// Records dropped messages.
 #[derive(Debug, Default)]
 struct Drops(Vec<(Instant, Dropped)>);
 impl Recorder for Drops {
@@ -59,7 +59,7 @@ fn watched<R: Recorder>(scenario: &Scenario, watch: impl FnOnce(&Simulation) -> 
     (result, *recorder.downcast().expect("it is the one that was given"))
 }
 
-/// All that is dropped; the counters of the result agree with it.
+/// All dropped messages. The counters of the result must agree with them.
 fn drops(scenario: &Scenario) -> Vec<(Instant, Dropped)> {
     let (result, Drops(all)) = watched(scenario, |_| Drops::default());
     let mut told = BTreeMap::<String, f64>::new();
@@ -81,7 +81,7 @@ fn is_count_of_drops(name: &str) -> bool {
     (name.starts_with("unsent_") || name.starts_with("abandoned_")) && name.ends_with("_messages")
 }
 
-/// The first message that is dropped for `cause` at `from` or later, and all that is known of it.
+/// The first message that is dropped for `cause` at `from` or later, with its trace.
 fn explained(
     scenario: &Scenario,
     from: Instant,
@@ -105,7 +105,7 @@ fn explained(
     (explanation, message, trace)
 }
 
-/// For how long, of the time that it waited, something of this kind held the sender.
+/// Time, during the message's wait, for which a cause of this kind held the sender back.
 fn held(explanation: &Explanation, message: &MessageTrace, kind: CauseKind) -> Duration {
     let dropped = message.dropped.as_ref().expect("it was dropped").at;
     let causes = explanation.why(message);
@@ -116,8 +116,8 @@ fn held(explanation: &Explanation, message: &MessageTrace, kind: CauseKind) -> D
 const FULL: CauseKind = CauseKind::Held(HeldBy::CongestionWindow);
 const TWICE: &str = "rate = \"4 Mbit/s\", size = 1316, deadline = \"600 ms\"";
 
-/// 4 Mbit/s over a link of 2, by a scheme that gives nothing up: messages wait for the window until their 600 ms are
-/// over.
+/// A scheme that gives no message up sends 4 Mbit/s over a link of 2 Mbit/s. Messages wait for the window until their
+/// lifetime of 600 ms is over.
 #[test]
 fn what_the_window_has_no_room_for_expires() {
     let scenario = scenario("cmt", TWICE, &[(2.0, 20.0, 75, "")]);
@@ -159,7 +159,7 @@ fn nothing_is_given_up_for_the_rate_of_a_first_flight() {
     }
 }
 
-/// 100 ms there and back, 120 ms of time: what is lost has none for a second try.
+/// The round trip is 100 ms, and messages have 120 ms. A lost message has no time for a second transmission.
 #[test]
 fn what_is_lost_and_too_old_is_abandoned() {
     let loss = "loss.uniform.rate = 0.05";
@@ -170,7 +170,7 @@ fn what_is_lost_and_too_old_is_abandoned() {
     assert!(message.losses() > 0 && Some(dropped.at) >= dropped.expires, "{message:?}");
 }
 
-/// Frames of 50 ms at twice what the link carries: whole frames go, so that the others are in time.
+/// Frames of 50 ms arrive at twice the rate of the link. Whole frames are given up, so that the others arrive in time.
 #[test]
 fn whole_frames_are_given_up() {
     let app = format!("{TWICE}, burst = \"50 ms\", key_frames.every = 20");
@@ -180,8 +180,8 @@ fn whole_frames_are_given_up() {
     assert!(message.ahead > 0, "others also wait: {message:?}");
 }
 
-/// A quick link carries half of the messages, and a link that takes 300 ms becomes free after some 0.6 s. A message
-/// that has less time left then waits for the quick link, and keeps later messages from the free one.
+/// A fast link carries half of the messages, and a link with a delay of 300 ms becomes free after some 0.6 s. A message
+/// that has less time than that left waits for the fast link, and keeps later messages from the free link.
 #[test]
 fn a_message_makes_way_for_those_behind_it() {
     let app = "rate = \"4 Mbit/s\", size = 1316, deadline = \"400 ms\"";
@@ -196,7 +196,8 @@ fn a_message_makes_way_for_those_behind_it() {
     assert!(held(&explanation, &message, FULL) > Duration::ZERO, "{:?}", explanation.why(&message));
 }
 
-/// One of two paths falls silent for good, the other carries a quarter: of the silent one the explainer says so.
+/// One of two paths becomes silent permanently, and the other carries a quarter of the stream. The explainer reports
+/// the silent path as suspected.
 #[test]
 fn a_silent_path_is_told_as_suspected() {
     let down = "down.x = { from = \"4 s\", to = \"9 s\", mode = \"silent\" }\n\
@@ -241,7 +242,7 @@ fn reliable_flows_count_nothing() {
     video_counts_all(&scenario("cmt", TWICE, &[(20.0, 20.0, 75, "")]));
 }
 
-/// One whose messages have a lifetime has all of them, 0 where nothing was dropped.
+/// A flow whose messages have a lifetime has all of these metrics; they are 0 if nothing was dropped.
 fn video_counts_all(scenario: &Scenario) {
     let result = run(scenario, 1);
     let counts = result.metrics.iter().filter(|m| is_count_of_drops(m.name));

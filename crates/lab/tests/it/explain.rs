@@ -1,4 +1,4 @@
-//! The explainer's causes, in networks whose numbers leave no choice.
+//! Causes that the explainer reports, in networks with only one possible cause.
 
 use core::any::Any;
 use core::time::Duration;
@@ -53,7 +53,7 @@ fn lossy(rate: f64) -> impl FnOnce(&mut Link) {
     }
 }
 
-/// A packet's parts of its way add up to all of it.
+/// The parts of a packet's time add up to its total time.
 fn adds_up(packet: &Transmission) {
     let (Outcome::Arrived(at) | Outcome::Duplicate(at)) = packet.outcome else { return };
     let hops = packet.hops.iter();
@@ -227,7 +227,7 @@ fn what_is_given_up_is_never_delivered() {
     }
 }
 
-/// `wifi` and `lte` of 4 Mbit/s and 1 Mbit/s; `lte` swallows everything from 2 s to `up` without a word.
+/// Links `wifi` with 4 Mbit/s and `lte` with 1 Mbit/s. From 2 s to `up`, `lte` drops everything without notice.
 fn dark_lte(scheme: &str, receive_buffer: u32, up: u64) -> Scenario {
     let (wifi, mut lte) = (link("a", "b", 4e6, 0.01, 50), link("a", "b", 1e6, 0.03, 50));
     let down =
@@ -252,7 +252,7 @@ fn with(transport: Transport, change: impl FnOnce(&mut Sctp)) -> Transport {
     Transport::Sctp { scheme, sctp }
 }
 
-/// The cause that took longest of a message, with all that is known of the run.
+/// The longest cause of a message's delay, with the explanation of the run.
 fn main_cause(scenario: &Scenario, number: u64) -> (Cause, Explanation) {
     let explanation = message(scenario, number);
     let causes = explanation.why(&explanation.messages[0]);
@@ -260,8 +260,8 @@ fn main_cause(scenario: &Scenario, number: u64) -> (Cause, Explanation) {
     (main.unwrap_or_else(|| panic!("no cause: {explanation:?}")), explanation)
 }
 
-/// `lte` is dark and the receive buffer small: what is in flight there holds up all that comes by `wifi`, until the
-/// timer has expired and it is sent by `wifi`.
+/// `lte` is down and the receive buffer is small. The data in flight on `lte` hold up all data that arrive over `wifi`,
+/// until the timer expires and they are sent again over `wifi`.
 #[test]
 fn a_full_receive_window_names_the_message_it_waited_for() {
     let scenario = dark_lte("cmt", 64 << 10, 4500);
@@ -303,7 +303,8 @@ fn the_third_transmission_is_counted_as_such() {
     assert!(thirds > 0, "one in eleven of those that are lost is lost twice");
 }
 
-/// The same network with room for all that the other path can bring meanwhile: nothing waits for the window.
+/// The same network, with a receive buffer for all data that the other path can deliver in that time: no data wait for
+/// the window.
 #[test]
 fn a_large_window_is_not_blamed() {
     let scenario = dark_lte("cmt", 8 << 20, 4500);
@@ -373,7 +374,7 @@ fn causes_add_up() {
     }
 }
 
-/// Notes the time series of a run.
+/// Records the time series of a run.
 #[derive(Default)]
 struct Points(Vec<(f64, &'static str, f64)>);
 

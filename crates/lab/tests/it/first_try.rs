@@ -16,7 +16,7 @@ const OURS: [&str; 2] = ["bond", "strand"];
 const PLAIN: &str = "cmt";
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=2;
 
-/// A stream over one path or two alike.
+/// A stream over one path, or over two equal paths.
 #[derive(Clone, Debug)]
 struct Cell {
     /// Name in the printed lines.
@@ -24,13 +24,13 @@ struct Cell {
     /// Lines of a link.
     link: String,
     paths: usize,
-    /// Keys of the application besides its kind and size.
+    /// Keys of the application in addition to its kind and size.
     app: String,
     latency: &'static str,
 }
 
 impl Cell {
-    /// Frames, or messages, that were not there in time, and how many there were.
+    /// Number of frames (or messages) that did not arrive in time, and number of all of them.
     fn lost(&self, scheme: &str, seed: u64) -> (u64, u64) {
         let mut text = String::from("run.time = \"9 s\"\nhost.overhead = false\n[nodes.a]\n[nodes.b]\n");
         for path in 0..self.paths {
@@ -204,7 +204,7 @@ fn overtaking() -> Vec<Cell> {
     cells
 }
 
-/// Here the plain scheme is not a measure: it loses as well.
+/// The plain scheme is not a reference here, because it also loses data.
 #[test]
 fn nothing_is_lost_where_packets_overtake_each_other() {
     let cells = overtaking();

@@ -93,7 +93,7 @@ fn beside_cubic(scheme: &str, packets: u32, tcps: u32) -> f64 {
 }
 
 /// Queues of 8, 21, 83 and 332 packets are 0.1, 0.25, 1 and 4 products of bandwidth and delay. A queue shorter than a
-/// quarter of the round trip is a queue: there `bond` had four fifths of the link once.
+/// quarter of the round trip is a queue: with such queues, an earlier version of `bond` took four fifths of the link.
 #[test]
 fn the_default_takes_its_share_of_queues_of_any_depth() {
     for (packets, tcps) in [(8, 1), (21, 1), (21, 4), (83, 1), (332, 4)] {

@@ -1,8 +1,8 @@
-//! Committed scenarios and every preset give the fingerprints and metrics that they gave before, on every machine. A
+//! Committed scenarios and every preset must give the same fingerprints and metrics as before, on every machine. A
 //! change on purpose is written into `golden.txt` (what this test prints) and listed in `docs/epochs.md`;
 //! `RESULTS_EPOCH` rises with it, and `epochs.txt` gets lines of the new epoch for what has moved. Lines are only added
-//! there, never changed, but for the new name of a scenario that was renamed; `N - WORD` begins an epoch that no golden
-//! line shows.
+//! there. A line is never changed, except for the new name of a renamed scenario. `N - WORD` begins an epoch that no
+//! golden line shows.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use strandcast_lab::simulation::{RunOptions, Simulation};
 use strandcast_schemes::presets;
 use strandcast_testing::lab::Presets;
 
-/// Simulated time: enough for every mechanism of the files to have had its turn.
+/// Simulated time of a run, which is long enough for every mechanism in the files.
 const TIME: Duration = Duration::from_secs(30);
 /// Scenario in which every preset runs: three paths with losses in bursts and background load.
 const COMPARED: &str = "xu2015/fig4.toml";
@@ -102,7 +102,7 @@ fn scenarios_and_presets_give_what_they_gave() {
     assert!(lines == GOLDEN, "{}", moved(GOLDEN, &lines));
 }
 
-/// The golden lines of `text`: what the run of each name gave.
+/// Golden lines of `text`: name and result of each run.
 fn named(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines().filter_map(|line| line.split_once(' '))
 }
@@ -123,7 +123,7 @@ fn digest(text: &str) -> String {
     Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// By name, the epoch in which a run's result last moved, and the digest of what it has given since.
+/// For each name, the epoch in which the run's result last changed, and the digest of the result since then.
 type Known<'a> = BTreeMap<&'a str, (u32, &'a str)>;
 
 /// Last epoch and all names in `epochs`.

@@ -1,6 +1,6 @@
-//! A slow path in addition to a fast one must not cost anything: with the profile `live`, concurrent transfer over
-//! both is no worse than the best one alone. `cargo test -p strandcast-lab --test it head_of_line -- --nocapture`
-//! prints the shares.
+//! A slow path in addition to a fast one must not reduce goodput: with profile `live`, concurrent transfer over both is
+//! not worse than the best path alone. `cargo test -p strandcast-lab --test it head_of_line -- --nocapture` prints the
+//! shares.
 
 use core::fmt::Write as _;
 use std::path::Path;
@@ -72,7 +72,7 @@ fn a_slow_path(cases: &[(&str, u32)], seeds: u64) {
     }
 }
 
-/// With 1 MiB even the far path alone is limited by it; the sum of both is asked for where buffers grow.
+/// A buffer of 1 MiB limits even the far path alone. The sum of both paths is therefore required only if buffers grow.
 fn a_far_path(buffers: &[Option<u32>], schemes: &[&str], seeds: u64) {
     for &buffer in buffers {
         for &scheme in schemes {

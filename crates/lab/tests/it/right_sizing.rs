@@ -1,4 +1,4 @@
-//! Buffers that grow with what the paths need: what they let through that fixed ones don't.
+//! Goodput with buffers that grow as the paths need it, compared with fixed buffers.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use strandcast_lab::result::{RunResult, Subject};
 use strandcast_lab::scenario::parse;
 use strandcast_testing::lab::{goodput, metric, run};
 
-/// A bulk flow over links of these rates in Mbit/s, one-way delays in ms and queues in packets.
+/// Runs a bulk flow over links, each given by rate in Mbit/s, one-way delay in ms and queue in packets.
 fn bulk(links: &[(f64, f64, u32)], flow: &str) -> RunResult {
     let mut text = String::from("[run]\ntime = \"40 s\"\nwarmup = \"10 s\"\n[nodes.a]\n[nodes.b]\n");
     let mut paths = Vec::new();
@@ -33,7 +33,7 @@ fn mbps(result: &RunResult) -> f64 {
     goodput(result, "f") / 1e6
 }
 
-/// 50 Mbit/s x 200 ms are 1.25 MB: more than 1 MiB with what a loss keeps waiting.
+/// 50 Mbit/s x 200 ms are 1.25 MB. With the data that wait after a loss, this is more than 1 MiB.
 #[test]
 fn a_long_fat_path_is_filled() {
     let links = [(50.0, 100.0, 900)];
@@ -51,7 +51,7 @@ fn a_path_with_a_long_round_trip_adds_its_rate() {
     assert!(fixed < 22.0 && grown > 35.0, "{fixed} {grown}");
 }
 
-/// Its queue alone makes a path slow: it must not take more than it brings.
+/// A path is slow only because of its queue. Its use must not reduce goodput.
 #[test]
 fn a_path_with_a_deep_queue_does_no_harm() {
     let links = [(20.0, 5.0, 50), (1.0, 20.0, 85)];

@@ -1,4 +1,4 @@
-//! docs/scenarios.md and the scenarios that come with the project, held against the reader and the schema.
+//! Comparison of docs/scenarios.md and of the project's scenarios with the reader and the schema.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -214,7 +214,7 @@ fn every_example_of_the_documentation_is_read_and_fits_the_schema() {
     }
 }
 
-/// `UPDATE_DOCS=1` writes what is missing.
+/// `UPDATE_DOCS=1` updates the page.
 #[test]
 fn the_documentation_has_all_keys() {
     let file = root().join("docs/scenarios.md");

@@ -37,7 +37,8 @@ pub struct IngestStats {
     pub packed: End,
 }
 
-/// Turns an input into messages. A stored one is paced by its own clock; a live one is stamped as it arrives.
+/// Turns an input into messages. A stored input is paced by its own clock. Packets of a live input get their time when
+/// they arrive.
 #[derive(Debug)]
 pub struct Ingest {
     framer: Framer,
@@ -45,7 +46,7 @@ pub struct Ingest {
     marker: Marker,
     clock: Clock,
     packer: Packer,
-    /// Watches whether a live input runs faster than its clock.
+    /// Detects a live input that runs faster than its clock.
     governor: Option<Governor>,
 }
 
@@ -65,7 +66,7 @@ impl Clock {
         Clock::Pcr { pacer: PcrPacer::new(pace), marks: VecDeque::new(), schedule }
     }
 
-    /// Returns whether packets arrive as they are made.
+    /// Returns whether the input is live, so that packets arrive when they are produced.
     fn is_live(&self) -> bool {
         match self {
             Clock::Arrival => true,
@@ -75,30 +76,31 @@ impl Clock {
 }
 
 impl Ingest {
-    /// A stored input, whose first packet is due at `origin`.
+    /// Creates the state for a stored input whose first packet is due at `origin`.
     pub fn paced(origin: MediaTime, pace: PaceConfig, pack: PackConfig) -> Self {
         Self::new(Clock::paced(pace, Schedule::stored(origin)), pack)
     }
 
-    /// A live input that waits where it is not read, as a pipe does, and is paced from its first packet on. Packets that
-    /// are late by at most `tolerance` are sent at once; a longer pause moves all later ones.
+    /// Creates the state for a live input that waits while it is not read, such as a pipe. It is paced from its first
+    /// packet on. Packets that are late by at most `tolerance` are sent at once. A longer pause delays all later
+    /// packets.
     pub fn paced_live(tolerance: Duration, pace: PaceConfig, pack: PackConfig) -> Self {
         Self::new(Clock::paced(pace, Schedule::live(tolerance)), pack)
     }
 
-    /// A live input.
+    /// Creates the state for a live input.
     pub fn live(pack: PackConfig) -> Self {
         Self::new(Clock::Arrival, pack)
     }
 
-    /// A live input that waits where it is not read, as a pipe does. If it runs faster than its own clock for more than
-    /// `credit`, it is paced by that clock from then on, as one of [`Ingest::paced_live`] whose tolerance is `credit`. For
-    /// `waited` it was not read: it may make up for that as well.
+    /// Creates the state for a live input that waits while it is not read, such as a pipe. If it runs ahead of its own
+    /// clock by more than `credit`, it is paced by that clock from then on, as with [`Ingest::paced_live`] and the
+    /// tolerance `credit`. The input was not read for the time `waited`, and may also catch up by that time.
     pub fn pipe(credit: Duration, waited: Duration, pack: PackConfig) -> Self {
         Ingest { governor: Some(Governor::new(credit, waited)), ..Self::live(pack) }
     }
 
-    /// Accepts anything before the first packet of the stream.
+    /// Permits any bytes before the first packet of the stream.
     pub fn wait_for_stream(&mut self) {
         self.framer.wait_for_stream();
     }
@@ -113,7 +115,7 @@ impl Ingest {
         self.framer.stride()
     }
 
-    /// Clock by which the input is paced, once that is known; `None` as well for a live input that is not paced.
+    /// Clock by which the input is paced, once the clock is known. `None` also for a live input that is not paced.
     pub fn paced_by(&self) -> Option<PaceClock> {
         match &self.clock {
             Clock::Arrival => None,
@@ -121,7 +123,7 @@ impl Ingest {
         }
     }
 
-    /// Bytes that a message may have from now on ([`Packer::limit`]).
+    /// Sets the maximum size of later messages in bytes ([`Packer::limit`]).
     pub fn limit_messages(&mut self, bytes: usize) {
         self.packer.limit(bytes);
     }
@@ -137,10 +139,10 @@ impl Ingest {
         }
     }
 
-    /// Accepts bytes that arrived at `now`; a stored input may be read arbitrarily far ahead.
+    /// Accepts bytes that arrived at `now`. A stored input may be read arbitrarily far ahead.
     ///
     /// # Errors
-    /// [`IngestError`] if the input cannot be sent; it yields nothing more then.
+    /// [`IngestError`] if the input cannot be sent; it then yields no further messages.
     pub fn push(&mut self, now: MediaTime, bytes: &[u8]) -> Result<(), IngestError> {
         self.framer.push(bytes);
         self.drain(now)
@@ -165,18 +167,18 @@ impl Ingest {
         Ok(())
     }
 
-    /// Stops the sender at `now`: messages not yet polled are dropped, and the stream's end is due.
+    /// Stops the sender at `now`: messages that were not polled are dropped, and the message that ends the stream is
+    /// due.
     pub fn stop(&mut self, now: MediaTime) {
         self.packer.stop(now);
     }
 
-    /// Returns whether a stored input should be read further at `now`: less than half a second of it is
-    /// ready.
+    /// Returns whether a stored input should be read further at `now`, because less than half a second of it is ready.
     pub fn wants_input(&self, now: MediaTime) -> bool {
         matches!(self.clock, Clock::Arrival) || self.packer.last_at().is_none_or(|at| at < now + READ_AHEAD)
     }
 
-    /// The next message that is due at `now`, in order of send times; [`MediaTime::MAX`] gives all.
+    /// The next message that is due at `now`, in order of send times. With [`MediaTime::MAX`], all messages are due.
     pub fn poll(&mut self, now: MediaTime) -> Option<Outgoing> {
         if self.packer.next_at()? <= now { self.packer.poll() } else { None }
     }

@@ -1,4 +1,4 @@
-//! The sender's half: bytes of a transport stream in, messages with their send times out.
+//! The sender's half, which turns bytes of a transport stream into messages with send times.
 
 mod machine;
 mod schedule;

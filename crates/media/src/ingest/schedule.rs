@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use crate::MediaTime;
 
-/// Relates the times of a pacer to the clock of the caller.
+/// Converts the times of a pacer to the clock of the caller.
 #[derive(Debug)]
 pub(super) struct Schedule {
     /// Time of the stream's first packet; `None` for a live input before that packet.
@@ -17,7 +17,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// Schedule of a stored input, which begins at `origin` whenever it is read.
+    /// Schedule of a stored input. It begins at `origin`, independent of the time of reading.
     pub(super) fn stored(origin: MediaTime) -> Self {
         Schedule { origin: Some(origin), tolerance: None, last: origin }
     }
@@ -34,9 +34,10 @@ impl Schedule {
 
     /// Send time of a packet that is `at` after the first one and was read at `now`.
     ///
-    /// A packet of a live input cannot be sent before it is there. One that is late by no more than the tolerance is sent
-    /// at once, and the schedule stands, so that jitter adds nothing to the delay: later packets make up for it. More is a
-    /// pause, or a slow clock. Then the schedule continues from this packet: to make up for it would be a burst.
+    /// A packet of a live input cannot be sent before it arrives. A packet that is late by at most the tolerance is
+    /// sent at once, and the schedule does not change. Jitter therefore does not increase the delay of later packets.
+    /// If a packet is later than that, the input has paused, or its clock is slow. The schedule then continues from
+    /// this packet, because catching up would cause a burst.
     pub(super) fn send_at(&mut self, now: MediaTime, at: Duration) -> MediaTime {
         let origin = self.origin.get_or_insert(now);
         let due = *origin + at;

@@ -7,10 +7,12 @@ use crate::ts::{Packet, Pcr};
 
 /// A larger step between two references starts a new time base.
 const MAX_STEP: u64 = 2 * Pcr::HZ;
-/// Share by which the input's clock may run faster than ours for ever: 5 %, far more than any oscillator.
+/// Reciprocal of the share by which the input's clock may permanently be faster than ours: 5 %, far more than the error
+/// of any oscillator.
 const DRIFT: u64 = 20;
 
-/// Watches how far an input is ahead of its clock. An input that was silent, or was not read, and catches up is not ahead.
+/// Measures how far an input is ahead of its clock. An input that catches up after it was silent or was not read does
+/// not count as ahead.
 #[derive(Debug)]
 pub(crate) struct Governor {
     credit: Duration,
@@ -28,17 +30,18 @@ struct Seen {
     media: u64,
     arrived: MediaTime,
     first: MediaTime,
-    /// The largest lead over our clock that counts as the input's own pace.
+    /// Largest lead over our clock that is attributed to the input's own pace.
     lead: i128,
 }
 
 impl Governor {
-    /// A governor of an input that may be ahead by `credit`, and was not read for `waited` before its first packet.
+    /// Creates a governor for an input that may be ahead by `credit`, and was not read for `waited` before its first
+    /// packet.
     pub(crate) fn new(credit: Duration, waited: Duration) -> Self {
         Governor { credit, waited, pid: None, last: None }
     }
 
-    /// The lead that an input may have.
+    /// Permitted lead of the input.
     pub(crate) fn credit(&self) -> Duration {
         self.credit
     }

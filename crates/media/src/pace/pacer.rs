@@ -1,4 +1,5 @@
-//! Time stamps from the program clock reference (ISO/IEC 13818-1 §2.4.2.1: the clock is linear between references).
+//! Due times of packets from the program clock reference (ISO/IEC 13818-1 §2.4.2.1: the clock is linear between
+//! references).
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -22,7 +23,7 @@ pub struct PaceConfig {
 }
 
 impl Default for PaceConfig {
-    /// 8 MiB, no rate.
+    /// Returns a look-ahead of 8 MiB and no rate.
     fn default() -> Self {
         PaceConfig { look_ahead: 8 << 20, rate_bps: None }
     }
@@ -36,11 +37,11 @@ pub enum PaceClock {
     Pcr,
     /// The PCR of the program map, with references up to ten seconds apart.
     SparsePcr,
-    /// The PCR of another PID: that of the program map has none that can be used.
+    /// The PCR of another PID, because the PID of the program map has no usable PCR.
     OtherPcr(u16),
-    /// Time stamps of the video or audio of a PID: there is no usable PCR.
+    /// Time stamps of the video or audio of a PID, because there is no usable PCR.
     Stamps(u16),
-    /// The bit rate that was given.
+    /// A given bit rate.
     Rate(u64),
 }
 
@@ -64,7 +65,7 @@ impl core::fmt::Display for PaceClock {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PaceError {
-    /// No clock in the bytes examined.
+    /// The examined bytes contain no clock.
     #[error(
         "no pace: neither two PCRs{} that differ nor two time stamps in the first {looked_at} bytes; --rate gives the \
          bit rate",
@@ -91,10 +92,10 @@ pub struct Paced {
     pub packet: Packet,
 }
 
-/// Times each packet of a stored stream: packets are buffered until the next reference of the program's clock, then
-/// interpolated between the two by their position.
+/// Computes the due time of each packet of a stored stream. Packets are buffered until the next reference of the
+/// program's clock. Their times are interpolated between the two references by their position.
 ///
-/// Packets before the first and after the last reference have the adjacent rate. At a new time base
+/// Packets before the first and after the last reference use the adjacent rate. At a new time base
 /// (`discontinuity_indicator`, a step back, or a step of more than two seconds) time continues at the last rate, as it
 /// does when the references stop. A stream without such references in the look-ahead is paced by another clock
 /// ([`PaceClock`]).
@@ -103,9 +104,9 @@ pub struct PcrPacer {
     config: PaceConfig,
     /// The clock, once it is known.
     clock: Option<PaceClock>,
-    /// The PID the references are taken from.
+    /// PID of the references.
     pid: Option<u16>,
-    /// `pid` is from the program map, not the first PID with a reference.
+    /// True if `pid` is from the program map instead of the first PID with a reference.
     named: bool,
     pending: VecDeque<Packet>,
     /// Position of the first pending packet, in packets.
@@ -119,11 +120,11 @@ pub struct PcrPacer {
 enum State {
     /// Fewer than two references of one time base have arrived; the last one and its position.
     Starting(Option<(u64, Pcr)>),
-    /// The packet at `position` is due at `ticks`; later ones follow at `rate`.
+    /// The packet at `position` is due at `ticks`. Later packets follow at `rate`.
     Running { position: u64, ticks: u64, pcr: Option<Pcr>, rate: Rate },
 }
 
-/// `ticks` for `packets` packets.
+/// A rate of `ticks` for `packets` packets.
 #[derive(Debug, Clone, Copy)]
 struct Rate {
     ticks: u64,
@@ -139,7 +140,7 @@ impl Rate {
 }
 
 impl PcrPacer {
-    /// A pacer at the beginning of a stream.
+    /// Creates a pacer at the beginning of a stream.
     pub fn new(config: PaceConfig) -> Self {
         PcrPacer {
             config,
@@ -204,7 +205,7 @@ impl PcrPacer {
         }
     }
 
-    /// Ends the stream: all packets are timed.
+    /// Ends the stream: all packets get their due times.
     ///
     /// # Errors
     /// [`PaceError::NoPcr`] if packets are buffered and the rate is unknown.
@@ -290,7 +291,8 @@ impl PcrPacer {
         Ok(())
     }
 
-    /// Looks for another clock in the buffered packets, all of the stream until now, and times them by it.
+    /// Looks for another clock in the buffered packets, which are the whole stream until now, and uses it for their due
+    /// times.
     fn find_clock(&mut self) {
         let own = self.pid;
         let mut candidates: Vec<PaceClock> = own.map(|_| PaceClock::SparsePcr).into_iter().collect();
@@ -320,7 +322,7 @@ impl PcrPacer {
         (self.clock, self.state) = (None, State::Starting(None));
     }
 
-    /// Later packets are placed by the last rate, not by the last reference.
+    /// Discards the last reference. Later packets are placed by the last rate alone.
     fn forget_reference(&mut self) {
         match &mut self.state {
             State::Starting(reference) => *reference = None,
@@ -328,7 +330,7 @@ impl PcrPacer {
         }
     }
 
-    /// Releases the buffered packets up to position `until`, from position `at`, due at `ticks`, onwards.
+    /// Releases the buffered packets from position `at`, which is due at `ticks`, to position `until`.
     fn release_until(&mut self, until: u64, (at, ticks): (u64, u64), rate: Rate) {
         while self.first <= until {
             let Some(packet) = self.pending.pop_front() else { return };
@@ -338,7 +340,7 @@ impl PcrPacer {
         }
     }
 
-    /// Releases all buffered packets from position `at`, due at `ticks`, onwards.
+    /// Releases all buffered packets from position `at`, which is due at `ticks`.
     fn release(&mut self, at: u64, ticks: u64, rate: Rate) {
         self.release_until(u64::MAX, (at, ticks), rate);
     }
@@ -350,7 +352,8 @@ fn pcr(packet: &Packet) -> Option<(Pcr, bool)> {
     Some((adaptation.pcr?, adaptation.discontinuity))
 }
 
-/// The time stamp of a packet in which a frame begins: of decoding, or else of presentation.
+/// The time stamp of a packet in which a frame begins: the time of decoding, or the time of presentation if there is no
+/// time of decoding.
 fn stamp(packet: &Packet) -> Option<Pcr> {
     let pes = PesHeader::parse(packet.payload()).filter(|_| packet.unit_start())?;
     // Time stamps count 90 kHz in 33 bits, as the base of a PCR does.

@@ -27,7 +27,7 @@ const TYPE_SHIFT: u32 = 4;
 /// The header before the transport packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Header {
-    /// The run of the sender that the message belongs to.
+    /// Identifier of the sender's run to which the message belongs.
     pub session: u32,
     /// Sequence number in the stream; wraps.
     pub sequence: u32,
@@ -35,16 +35,16 @@ pub struct Header {
     pub sent: MediaTime,
     /// Time after its send time for which the message is useful, in whole milliseconds, at most 65.5 s.
     pub lifetime: Option<Duration>,
-    /// The message's role in the video.
+    /// Role of the message in the video.
     pub marks: Marks,
 }
 
 /// Totals of the stream, sent at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct End {
-    /// Data messages.
+    /// Number of data messages.
     pub messages: u64,
-    /// Bytes of their transport packets.
+    /// Number of bytes of their transport packets.
     pub bytes: u64,
     /// CRC32c over these bytes in order. The checksum detects accidental damage, not forgery.
     pub crc32c: u32,
@@ -55,7 +55,7 @@ pub struct End {
 pub enum Body {
     /// One to seven transport packets.
     Data(Bytes),
-    /// The stream has ended, with these totals.
+    /// End of the stream, with these totals.
     End(End),
 }
 
@@ -140,7 +140,7 @@ impl Message {
 }
 
 impl Header {
-    /// The header's bytes, of a data message or of the stream's end.
+    /// Bytes of the header, for a data message or for the end of the stream.
     pub(super) fn encode(&self, end: bool) -> [u8; HEADER_LEN] {
         let mut out = [0; HEADER_LEN];
         let mut buf = &mut out[..];
@@ -154,7 +154,7 @@ impl Header {
     }
 }
 
-/// Whole milliseconds from 1 (0 means none) to the maximum of 16 bits.
+/// Converts a lifetime to whole milliseconds, from 1 to the maximum of 16 bits. The value 0 means no lifetime.
 fn lifetime_ms(lifetime: Duration) -> u16 {
     u16::try_from(lifetime.as_millis().max(1)).unwrap_or(u16::MAX)
 }
@@ -202,7 +202,7 @@ fn check_packets(payload: Bytes) -> Option<Bytes> {
     (fits && packets.iter().all(|packet| packet[0] == SYNC_BYTE)).then_some(payload)
 }
 
-/// `N` bytes from `at` of a header.
+/// Reads `N` bytes of a header from position `at` on.
 fn field<const N: usize, const M: usize>(bytes: &[u8; M], at: usize) -> [u8; N] {
     *bytes[at..].first_chunk().expect("the fields' places are within the header")
 }

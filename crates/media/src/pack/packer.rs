@@ -1,4 +1,4 @@
-//! Packets into messages, and messages out of bytes.
+//! Packing of packets into messages, and decoding of messages.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use super::worth::{Part, Weigher};
 use crate::MediaTime;
 use crate::ts::{Marks, PACKET_LEN, Packet};
 
-/// Packing of packets into messages.
+/// Parameters for packing packets into messages.
 #[derive(Debug, Clone, Copy)]
 pub struct PackConfig {
     /// Identifier of this run of the sender, drawn at random so that a receiver recognises a new run.
@@ -38,13 +38,13 @@ impl PackConfig {
 /// A message to send.
 #[derive(Debug, Clone)]
 pub struct Outgoing {
-    /// Due time of the message, on the clock of the packets' time stamps: the time of its first packet.
+    /// Due time of the message: the time of its first packet, on the clock of these times.
     pub send_at: MediaTime,
     /// Header of the message, as written into `wire`.
     pub header: Header,
     /// Importance of the message, and its frame.
     pub part: Part,
-    /// The message ends the stream and should be sent reliably.
+    /// True for the message that ends the stream, which should be sent reliably.
     pub end: bool,
     /// Encoded message.
     pub wire: Bytes,
@@ -74,7 +74,7 @@ pub struct Packer {
     filling: Option<Filling>,
     /// Full messages. Their headers are written when they are sent, so that the totals count sent messages.
     ready: VecDeque<Filling>,
-    /// The time of the stream's end, which follows the ready messages.
+    /// Time of the stream's end. The end follows the complete messages.
     ending: Option<MediaTime>,
     sequence: u32,
     totals: End,
@@ -86,7 +86,7 @@ impl Packer {
         self.config.session
     }
 
-    /// A packer at the beginning of a session.
+    /// Creates a packer at the beginning of a session.
     pub fn new(mut config: PackConfig) -> Self {
         config.packets_per_message = config.packets_per_message.clamp(1, MAX_PACKETS);
         Packer {
@@ -102,7 +102,7 @@ impl Packer {
         }
     }
 
-    /// Accepts a packet that is due, or arrived, at `at`; times never decrease.
+    /// Accepts a packet that is due, or arrived, at `at`. Times of these calls never decrease.
     pub fn push(&mut self, at: MediaTime, packet: &Packet, marks: Marks) {
         self.handle_timeout(at);
         let full = HEADER_LEN + self.most * PACKET_LEN;
@@ -217,12 +217,12 @@ pub struct Unpacker {
 }
 
 impl Unpacker {
-    /// An unpacker that has counted nothing.
+    /// Creates an unpacker.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Decodes a message; `None` if it is malformed, which is counted.
+    /// Decodes a message. Returns `None` for a malformed message and counts it.
     pub fn unpack(&mut self, wire: Bytes) -> Option<Message> {
         let message = Message::decode(wire).ok();
         self.malformed += u64::from(message.is_none());

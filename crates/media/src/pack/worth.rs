@@ -1,13 +1,13 @@
-//! Worth of packets to the rest of the stream, and the frame of each packet.
+//! Importance of packets for the rest of the stream, and the frame of each packet.
 
 use crate::ts::{FrameType, Marks, NULL_PID, Packet, PesHeader, ProgramTable, is_reference};
 
-/// Part of the stream that is useless without a packet, from least to most.
+/// Importance of a packet: the part of the stream that is useless without it, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Worth {
-    /// Stuffing, and frames to which no others refer.
+    /// Only the packet itself: stuffing, and frames to which no other frames refer.
     Disposable,
-    /// Unknown: video whose frame types are not read, and everything before the stream's tables.
+    /// Unknown: video without known frame types, and all packets before the stream's tables.
     #[default]
     Unknown,
     /// Frames that others refer to; sound, and all other data that is not video.
@@ -16,13 +16,13 @@ pub enum Worth {
     Key,
 }
 
-/// The worth of a packet or message, and its frame.
+/// Importance and frame of a packet or message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Part {
-    /// The highest worth of several packets.
+    /// Importance; the highest one of several packets.
     pub worth: Worth,
     /// Number of the video frame that contains the whole message; frames are numbered in the order of their beginnings.
-    /// `None`: something else, or more than one.
+    /// `None`: the message is not part of a video frame, or has parts of several frames.
     pub frame: Option<u64>,
 }
 
@@ -33,7 +33,7 @@ impl Part {
     }
 }
 
-/// Determines the worth of each packet of a stream.
+/// Determines the importance of each packet of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Weigher {
     table: ProgramTable,
@@ -43,7 +43,7 @@ pub(super) struct Weigher {
 }
 
 impl Weigher {
-    /// Weighs the next packet of the stream, whose marks are `marks`.
+    /// Returns importance and frame of the next packet of the stream, whose marks are `marks`.
     pub fn weigh(&mut self, packet: &Packet, marks: Marks) -> Part {
         self.table.observe(packet);
         let apart = |worth| Part { worth, frame: None };

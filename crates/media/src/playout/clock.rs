@@ -1,5 +1,5 @@
-//! The sender's clock as seen by the receiver, and the shift of playout beyond the configured latency. All values are
-//! nanoseconds.
+//! Estimate of the sender's clock at the receiver, and the shift of playout beyond the configured latency. All values
+//! are in nanoseconds.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -20,20 +20,20 @@ const RETURN_SMALL: i64 = 16;
 const SMALL: i64 = 500_000_000;
 /// An arrival this long before the offset allows means that the sender's clock was set ahead.
 const AHEAD: i64 = 1_000_000_000;
-/// Smaller differences are drift, jitter or rounding rather than a step.
+/// Least difference that counts as a step. Smaller differences are drift, jitter or rounding.
 const STEP: i64 = 50_000_000;
-/// Time for which a delay must be longer before it is followed.
+/// Time for which a delay must be longer before the clock follows it.
 const SURE: i64 = 5_000_000_000;
-/// Two messages whose differences lie within this indicate the same jump.
+/// Greatest distance of two messages' differences that indicate the same jump.
 const ALIKE: u64 = 250_000_000;
 /// While a shift recovers, arrivals are in time by at least this fraction of the latency.
 const MARGIN: i64 = 16;
 
-/// Relates send times to the receiver's clock.
+/// Converts send times to the receiver's clock.
 #[derive(Debug)]
 pub(super) struct SenderClock {
     latency: i64,
-    /// Receiver's clock less sender's, plus the minimum delay, plus the shift.
+    /// Offset: the receiver's clock less the sender's clock, plus the minimum delay, plus the shift.
     offset: i64,
     /// True once a message was played by this clock.
     playing: bool,
@@ -43,7 +43,7 @@ pub(super) struct SenderClock {
     /// Differences of the last 30 s, and of the last second.
     least: WindowMinimum,
     recent: Recent,
-    /// Corrections of send times from message `since` on, and before it: the jumps of the sender's clock.
+    /// Corrections of send times for jumps of the sender's clock: from message `since` on, and before it.
     jump: i64,
     since: i64,
     jump_before: i64,
@@ -51,14 +51,14 @@ pub(super) struct SenderClock {
     newest: (i64, i64),
     /// The first message that indicated a clock set back, and the amount: a second one must confirm it.
     set_back: Option<(i64, i64)>,
-    /// Difference of the last message in time.
+    /// Difference of the last message that was in time.
     in_time: i64,
     late: Option<LateRun>,
     /// Shift: the time by which messages are played later than `latency` after the minimum delay.
     shift: i64,
-    /// The offset is decreasing after a shift.
+    /// True while the offset decreases after a shift.
     returning: bool,
-    /// The target of an increasing offset, as reported.
+    /// Reported target of an increasing offset.
     rising: Option<i64>,
     /// Time for which the minimum delay has exceeded the offset by more than drift.
     longer_for: i64,
@@ -66,7 +66,7 @@ pub(super) struct SenderClock {
 }
 
 impl SenderClock {
-    /// A clock that starts with a message sent at `sent` and received at `now`.
+    /// Creates a clock from a message sent at `sent` and received at `now`.
     pub(super) fn new(latency: Duration, now: MediaTime, sent: MediaTime) -> Self {
         let difference = ns(now) - ns(sent);
         SenderClock {
@@ -104,18 +104,18 @@ impl SenderClock {
         duration(self.shift)
     }
 
-    /// Makes the offset move slowly from now on.
+    /// Limits the speed of the offset from now on.
     pub(super) fn set_playing(&mut self) {
         self.playing = true;
     }
 
-    /// The changes, oldest first.
+    /// Returns the oldest change that was not returned yet.
     pub(super) fn pop_change(&mut self) -> Option<ClockChange> {
         self.changes.pop_front()
     }
 
-    /// Updates the clock from an arrival; `newest` if no later message has arrived. False if the message is impossibly
-    /// early and its send time invalid.
+    /// Updates the clock from an arrival. `newest` is true if no later message has arrived. Returns false if the
+    /// message is impossibly early, so that its send time is invalid.
     pub(super) fn observe(&mut self, now: MediaTime, sequence: i64, sent: MediaTime, newest: bool) -> bool {
         let (now, sent) = (ns(now), ns(sent));
         if newest {
@@ -225,7 +225,7 @@ impl SenderClock {
         self.changes.push_back(ClockChange::Shifted { by: duration(by), total: duration(self.shift), cause });
     }
 
-    /// Moves the offset: quickly back from a shift, slowly along with drift.
+    /// Moves the offset: quickly after a shift, and slowly for drift.
     fn slew(&mut self, now: i64) {
         let elapsed = (now - self.slewed_at).clamp(0, BUCKET);
         // Shorter times would be rounded away.
@@ -281,7 +281,7 @@ impl SenderClock {
     }
 }
 
-/// A point in time, signed. Two points of 146 years add up without overflow.
+/// Converts a time to a signed number of nanoseconds. The sum of two times of 146 years does not overflow.
 fn ns(t: MediaTime) -> i64 {
     i64::try_from(t.as_nanos()).unwrap_or(i64::MAX).min(i64::MAX / 4)
 }

@@ -1,10 +1,11 @@
-//! Diagnosis of runs of late messages. All values are nanoseconds.
+//! Diagnosis of runs of late messages. All values are in nanoseconds.
 
-/// Minimum duration of a run of late messages to be evaluated; the latency if that is longer.
+/// Minimum duration of a run of late messages before it is evaluated. The latency replaces it if it is longer.
 const LOOK: i64 = 1_000_000_000;
 /// Congestion is tolerated for this long, or for the latency if that is longer, before playout shifts.
 const TOLERATED: i64 = 10_000_000_000;
-/// A longer gap between two messages counts as this long: in an outage nothing is late.
+/// Greatest gap between two messages that counts. A longer gap counts as this long, because an outage is not a run of
+/// late messages.
 const GAP: i64 = 250_000_000;
 /// The maximum increase of a delay in one step: beyond it the sender's clock stood still.
 const STILL: i64 = 5_000_000_000;
@@ -16,11 +17,11 @@ const JITTER: i64 = 50_000_000;
 pub(super) enum Verdict {
     /// Unknown cause: congestion, or a backlog from an outage.
     Unclear,
-    /// The delay has become longer: the minimum difference.
+    /// The delay has become longer. The value is the minimum difference.
     LongerDelay(i64),
     /// The sender's clock stood still for this time.
     StoodStill(i64),
-    /// Persistent congestion: the maximum difference of the last second or two.
+    /// Persistent congestion. The value is the maximum difference of the last second or two.
     Congestion(i64),
 }
 
@@ -34,9 +35,9 @@ pub(super) struct LateRun {
     /// Arrival of the last message, and duration of the run.
     at: i64,
     lasted: i64,
-    /// The newest messages that differ by little.
+    /// Newest messages whose differences are nearly equal.
     steady: Steady,
-    /// The maximum difference of the current second, the start of that second, and the maximum of the second before.
+    /// Maximum difference of the current second, start of that second, and maximum of the second before.
     worst: i64,
     worst_since: i64,
     worst_before: i64,
@@ -57,7 +58,7 @@ impl Steady {
 }
 
 impl LateRun {
-    /// Starts a run with this difference; that of the last message in time was `in_time`.
+    /// Starts a run with this difference. `in_time` is the difference of the last message that was in time.
     pub(super) fn new(now: i64, in_time: i64, difference: i64) -> Self {
         LateRun {
             in_time,

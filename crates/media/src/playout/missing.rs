@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 /// Maximum number of ranges; the oldest are dropped.
 const MAX_RANGES: usize = 4096;
 
-/// Sequence numbers of messages whose turn passed without them.
+/// Sequence numbers of messages that had not arrived at their turn.
 #[derive(Debug, Default)]
 pub(super) struct Missing {
-    /// First of a range to the one after its last.
+    /// Ranges, from the first number to the number after the last.
     ranges: BTreeMap<i64, i64>,
 }
 
@@ -23,7 +23,7 @@ impl Missing {
         }
     }
 
-    /// Removes one; returns false if it is not missing (or was dropped).
+    /// Removes a sequence number. Returns false if it is not in the ranges.
     pub(super) fn remove(&mut self, sequence: i64) -> bool {
         let Some((&from, &to)) = self.ranges.range(..=sequence).next_back() else { return false };
         if sequence >= to {

@@ -1,10 +1,10 @@
-//! The receiver's half: every message is played at its send time + latency, on the receiver's clock.
+//! The receiver's half, which plays every message at its send time + latency, on the receiver's clock.
 //!
 //! # Model
 //! A message that was sent at `s` (sender's clock) and arrives at `a` (receiver's clock) was in transit for `a - s`
-//! less the difference of the clocks. The minimum of `a - s` over the last 30 s is this difference plus the
-//! minimum delay, and is called the offset; a message is due at `s + offset + latency`. Latency is thus
-//! relative to the minimum delay: it is the time by which a message may be slower than the fastest one.
+//! less the difference of the clocks. The minimum of `a - s` over the last 30 s is this difference plus the minimum
+//! delay, and is called the offset; a message is due at `s + offset + latency`. Latency is therefore relative to the
+//! minimum delay: a message may be slower than the fastest one by this time.
 //!
 //! - Until the first message is played the offset falls as shorter delays are seen. From then on it follows drift in
 //!   both directions at no more than 500 ppm, so that playout stays even.
@@ -16,7 +16,7 @@
 //!   buffer was empty. Neither start nor end of the stream counts.
 //! - A receiver that learns of a session within `latency` of its start is assumed to have been present: earlier
 //!   messages that it missed are lost. A receiver that joins later starts with the first message that it receives, and
-//!   counts those before it apart.
+//!   counts earlier messages separately.
 //! - A new session identifier restarts the model; the rest of the old session is played at once.
 //!
 //! # When all messages are late, or early
@@ -41,8 +41,8 @@
 //! reordered.
 //!
 //! A receiver cannot distinguish a delay that is 2 s longer from a sender that was suspended for 2 s. The distinction
-//! is not needed: playout is equally late in both cases, and the user gets a report. The message's header thus needs no
-//! clock other than the send time.
+//! is not necessary: playout is equally late in both cases, and the user gets a report. The header of a message
+//! therefore needs no clock other than the send time.
 //!
 //! # Scope
 //! All messages are from one sender; identifying it is the transport's task. The buffer is bounded in bytes.

@@ -17,7 +17,7 @@ pub(super) enum Arrival {
     Implausible,
 }
 
-/// Sequence numbers are extended from the wire's 32 bits, so they never wrap.
+/// State of a session. Sequence numbers are extended from the wire's 32 bits, so that they never wrap.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) id: u32,
@@ -26,9 +26,9 @@ pub(super) struct Session {
     buffer: BTreeMap<i64, Message>,
     /// Time at which the buffer last became non-empty.
     filled_at: MediaTime,
-    /// The latest message that has arrived.
+    /// Highest sequence number that has arrived.
     newest: i64,
-    /// The first message whose turn has not come; `None` until the first turn.
+    /// Sequence number of the first message whose turn has not come; `None` until the first turn.
     next: Option<i64>,
     missing: Missing,
     /// The last message played and its due time.
@@ -39,7 +39,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// A session whose first received message is `message`.
+    /// Creates a session whose first received message is `message`.
     pub(super) fn new(latency: Duration, now: MediaTime, message: &Message) -> Self {
         let header = &message.header;
         Session {
@@ -89,7 +89,7 @@ impl Session {
         Arrival::Kept
     }
 
-    /// Messages in the buffer.
+    /// Number of messages in the buffer.
     pub(super) fn held(&self) -> usize {
         self.buffer.len()
     }
@@ -142,7 +142,8 @@ impl Session {
         self.newest + i64::from(ahead)
     }
 
-    /// Reaches the turn of `sequence`, sent at `sent`: earlier messages that have not arrived count as lost.
+    /// Moves to the turn of message `sequence`, which was sent at `sent`. Earlier messages that have not arrived count
+    /// as lost.
     fn pass(&mut self, sequence: i64, sent: MediaTime, stats: &mut PlayoutStats) {
         let from_start = sent.saturating_since(MediaTime::ZERO) <= self.latency && sequence >= 0;
         let next = self.next.unwrap_or_else(|| {

@@ -1,4 +1,4 @@
-//! The playout's state machine: messages in, transport packets out at their time.
+//! State machine of playout, which accepts messages and returns transport packets at their time.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -17,8 +17,8 @@ use crate::ts::PACKET_LEN;
 pub struct PlayoutConfig {
     /// Time from sending a message to playing it.
     pub latency: Duration,
-    /// Maximum bytes of held transport packets. The number of held messages is at most that of the transport packets;
-    /// further messages are dropped.
+    /// Maximum bytes of held transport packets. The number of held messages is bounded accordingly. Further messages
+    /// are dropped.
     pub max_bytes: usize,
 }
 
@@ -63,7 +63,7 @@ pub enum Output {
     Data(Released),
     /// The stream ended.
     Ended(Ended),
-    /// The following output belongs to a new session with this identifier: the sender started over.
+    /// The following output belongs to a new session with this identifier, because the sender was restarted.
     Restarted(u32),
     /// The clock by which the stream is played has changed.
     Clock(ClockChange),
@@ -74,7 +74,7 @@ pub enum Output {
 pub struct Playout {
     config: PlayoutConfig,
     session: Option<Session>,
-    /// The previous session.
+    /// Identifier of the previous session.
     replaced: Option<u32>,
     ready: VecDeque<Output>,
     /// Bytes in the buffer and in `ready`.
@@ -83,7 +83,7 @@ pub struct Playout {
 }
 
 impl Playout {
-    /// A playout without any message.
+    /// Creates a playout without messages.
     pub fn new(config: PlayoutConfig) -> Self {
         Playout {
             config,
@@ -131,7 +131,7 @@ impl Playout {
         }
     }
 
-    /// The next output due at `now`; call it until `None`.
+    /// The next output that is due at `now`. To be called until it returns `None`.
     pub fn poll(&mut self, now: MediaTime) -> Option<Output> {
         self.play_due(now);
         let output = self.ready.pop_front();
@@ -174,7 +174,7 @@ impl Playout {
         }
     }
 
-    /// Plays the next message, due or not; returns false without one.
+    /// Plays the next message, whether or not it is due. Returns false if there is no message.
     fn play_one(&mut self) -> bool {
         let Some(session) = &mut self.session else { return false };
         let Some((due, message)) = session.play(&mut self.stats) else { return false };
@@ -185,7 +185,7 @@ impl Playout {
         true
     }
 
-    /// A new session replaces the old one.
+    /// Replaces the session by a new one.
     fn replace(&mut self, id: u32) {
         self.drain();
         if let Some(old) = self.session.take() {

@@ -8,9 +8,9 @@ use super::shift::ClockChange;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct PlayoutStats {
-    /// Data messages played, each at its time.
+    /// Number of data messages that were played, each at its time.
     pub played: u64,
-    /// Bytes of transport packets in them.
+    /// Bytes of transport packets in the played messages.
     pub played_bytes: u64,
     /// Messages that arrived after their due time and were dropped.
     pub late: u64,
@@ -20,13 +20,13 @@ pub struct PlayoutStats {
     /// Messages that were sent before the first one that arrived, because this receiver joined a running stream. Such
     /// messages are neither late nor lost.
     pub before: u64,
-    /// Duplicates, or messages too late to be recognised as missing ones.
+    /// Duplicates, and messages that arrived too late to be recognised as missing.
     pub duplicates: u64,
-    /// Messages dropped because the buffer was full. Each is also lost, once its turn passes.
+    /// Messages dropped because the buffer was full. Such a message also counts as lost after its turn.
     pub overflows: u64,
     /// Messages of a session that had been replaced or had ended.
     pub stale: u64,
-    /// Messages dropped because their send time is impossible by more than a second.
+    /// Messages that were dropped because they arrived more than a second earlier than possible.
     pub implausible: u64,
     /// Gaps in playout.
     pub gaps: u64,
@@ -38,9 +38,10 @@ pub struct PlayoutStats {
     pub longest_gap: Duration,
     /// Lateness of the latest message.
     pub largest_lateness: Duration,
-    /// Time played, gaps included: from the first message's due time to the last one's, or to the end of the stream.
+    /// Playing time with gaps: from the due time of the first message to the due time of the last one, or to the end of
+    /// the stream.
     pub play_time: Duration,
-    /// Sessions after the first.
+    /// Number of sessions after the first.
     pub restarts: u64,
     /// Jumps of the sender's clock.
     pub clock_jumps: u64,

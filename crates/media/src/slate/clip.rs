@@ -1,4 +1,4 @@
-//! A clip that is played again and again.
+//! A clip that is played repeatedly.
 
 mod schedule;
 mod stamps;
@@ -16,7 +16,7 @@ pub const MAX_CLIP: usize = 16 << 20;
 
 /// Shortest clip, in ticks of the PCR: 0.2 s.
 const SHORTEST: u64 = Pcr::HZ / 5;
-/// Longest time by which time stamps are ahead of the PCR at the end, in ticks: 1 min.
+/// Greatest lead of time stamps over the PCR at the end of a clip, in ticks: 1 min.
 const MOST_AHEAD: u64 = 60 * Pcr::HZ;
 /// Bytes of a picture that are searched for its first header.
 const HEAD: usize = 16 << 10;
@@ -25,7 +25,7 @@ const HEAD: usize = 16 << 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClipError {
-    /// The clip is no transport stream.
+    /// The clip is not a transport stream.
     #[error(transparent)]
     Ts(#[from] TsError),
     /// The clip is too long.
@@ -54,10 +54,10 @@ pub enum ClipError {
     /// The clock jumps.
     #[error("its PCR jumps at packet {0}: ffmpeg -i FILE -c copy -f mpegts OUT writes a steady one")]
     PcrJumps(usize),
-    /// The time stamps are not those of the clock.
+    /// The time stamps do not agree with the clock.
     #[error("its time stamps are far from its PCR: ffmpeg -i FILE -c copy -f mpegts OUT writes both anew")]
     StampsJump,
-    /// The first picture needs others.
+    /// The first picture depends on other pictures.
     #[error(
         "its video does not begin with a key frame: ffmpeg -i FILE -c:v libx264 -c:a copy -f mpegts OUT begins with one"
     )]
@@ -77,7 +77,7 @@ pub enum ClipError {
 pub(super) enum Role {
     Video,
     Audio,
-    /// A packet with nothing but a PCR.
+    /// A packet that contains only a PCR.
     Clock,
 }
 
@@ -94,7 +94,7 @@ pub(super) struct Item {
 #[derive(Debug)]
 pub struct Clip {
     pub(super) items: Vec<Item>,
-    /// Time from one beginning to the next, in ticks of the PCR: a multiple of the ticks of a time stamp.
+    /// Time from one start of the clip to the next, in ticks of the PCR: a multiple of the ticks of a time stamp.
     pub(super) length: u64,
     /// PCR at the beginning.
     pub(super) first_pcr: Pcr,
@@ -104,7 +104,7 @@ pub struct Clip {
     pub(super) map_pid: u16,
     pub(super) video: Option<Stream>,
     pub(super) audio: Option<Stream>,
-    /// The PCR is on the PID of the audio.
+    /// True if the PCR is on the PID of the audio.
     pub(super) clock_on_audio: bool,
     /// Length and checksum of the file.
     file: (u64, u32),
@@ -162,7 +162,7 @@ impl Clip {
         })
     }
 
-    /// Duration from one beginning to the next.
+    /// Duration from one start of the clip to the next.
     pub fn duration(&self) -> core::time::Duration {
         core::time::Duration::from_nanos(self.length * 1000 / 27)
     }
@@ -208,7 +208,8 @@ fn tables(packets: &[Packet]) -> Result<(u16, Map), ClipError> {
     Ok((pid, map))
 }
 
-/// Ordinal of the packet with which the clip begins: the first key frame, or the first audio of a clip without video.
+/// Ordinal of the packet with which the clip begins. It is the first key frame, or the first audio if the clip has no
+/// video.
 fn beginning(packets: &[Packet], map: &Map) -> Result<usize, ClipError> {
     let Some(stream) = map.video().or(map.audio()) else { return Err(ClipError::NoMedia) };
     let begins = |packet: &Packet| packet.pid() == stream.pid && packet.unit_start();
@@ -237,7 +238,7 @@ struct Taken {
     stamps: Stamps,
 }
 
-/// Takes the packets that the slate has, from the first one on.
+/// Selects the packets that the slate uses, from the first one on.
 fn take(
     packets: &[Packet],
     first: usize,

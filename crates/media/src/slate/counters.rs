@@ -10,31 +10,31 @@ use crate::ts::{NULL_PID, Packet};
 struct Pid {
     /// Counter of the last packet; `None` before the first.
     last: Option<u8>,
-    /// Difference between the counter of the output and that of the source, once the source's first unit has begun
-    /// after the cut.
+    /// Difference between the counters of the output and of the source, once the source's first unit after the cut has
+    /// begun.
     offset: Option<u8>,
-    /// A PCR of the current source was sent.
+    /// True once a PCR of the current source was sent.
     clocked: bool,
 }
 
-/// Writes the counters of the output, so that they continue across cuts.
+/// Continuity counters of the output, which continue across cuts.
 ///
-/// A source that plays keeps its own counters, plus a number for each PID: what is missing in the source is missing in
-/// the output, and a repeated packet stays one.
+/// A source that plays keeps its own counters, plus a constant for each PID. Gaps of the source are therefore gaps of
+/// the output, and repeated packets remain repetitions.
 #[derive(Debug, Default)]
 pub(super) struct Counters(BTreeMap<u16, Pid>);
 
 impl Counters {
-    /// Begins another source.
+    /// Starts another source.
     pub(super) fn cut(&mut self) {
         for pid in self.0.values_mut() {
             (pid.offset, pid.clocked) = (None, false);
         }
     }
 
-    /// Writes the counter of a packet of a source that plays. Returns false if the packet is left out: its PID begins
-    /// with whole units (`whole`), and it continues one that began before the cut. The first PCR of each PID after a cut
-    /// begins a new time base (§2.4.3.5).
+    /// Writes the counter of a packet of a source that plays. Returns false if the packet is left out. With `whole`, a
+    /// PID begins with a complete unit, so that packets of a unit from before the cut are left out. The first PCR of
+    /// each PID after a cut begins a new time base (§2.4.3.5).
     pub(super) fn pass(&mut self, packet: &Packet, whole: bool, bytes: &mut Bytes) -> bool {
         if packet.pid() == NULL_PID || !(packet.has_payload() || packet.has_adaptation()) {
             return true;
@@ -61,7 +61,7 @@ impl Counters {
         true
     }
 
-    /// Writes the counter of a packet that was made for the output.
+    /// Writes the counter of a packet that was created for the output.
     pub(super) fn add(&mut self, packet: &Packet, bytes: &mut Bytes) {
         if packet.pid() == NULL_PID {
             return;

@@ -1,4 +1,4 @@
-//! Packets that are changed, and packets that are made.
+//! Changes of packets, and creation of packets.
 
 use crate::ts::{NULL_PID, PACKET_LEN, Packet, Pcr, PesHeader, SYNC_BYTE};
 
@@ -55,7 +55,7 @@ pub(super) fn shift_stamps(bytes: &mut Bytes, shift: u64) {
     }
 }
 
-/// 33 bits in five bytes, with marker bits. The four bits before them stay.
+/// Writes a time stamp of 33 bits into five bytes, with marker bits. The four bits before them do not change.
 fn write_stamp(field: &mut [u8], stamp: u64) {
     let bits = |from: u64, mask: u64| u8::try_from(stamp >> from & mask).unwrap_or_default();
     let stamp = [
@@ -86,7 +86,7 @@ pub(super) fn null_packet() -> Bytes {
     bytes
 }
 
-/// A section in packets of its own.
+/// Packets that carry one section.
 pub(super) fn carry(pid: u16, section: &[u8]) -> Vec<Bytes> {
     // pointer_field 0: the section begins at once.
     let unit = [&[0], section].concat();

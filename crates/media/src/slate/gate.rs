@@ -7,29 +7,29 @@ use super::tables::{Map, Stream};
 use crate::MediaTime;
 use crate::ts::{KeySearch, Packet, Pcr, PesHeader};
 
-/// Maximum number of packets that wait until it is clear whether a picture is a key frame, and until the next PCR.
+/// Greatest number of packets that wait until the kind of a picture is known, and then until the next PCR.
 const MOST: usize = 512;
 /// Bytes of a picture that are searched for its first header.
 const HEAD: usize = 16 << 10;
-/// Time after which the sender is played without a key frame: not every stream marks its own.
+/// Time after which the sender is played without a key frame, because not every stream marks its key frames.
 const GIVE_UP: Duration = Duration::from_secs(10);
 /// Time after which the sender is played although no picture has begun.
 const NO_ENTRY: Duration = Duration::from_secs(20);
 /// Longest time between two PCRs that are compared, in ticks.
 const LONGEST: u64 = Pcr::HZ;
 
-/// Looks for the point at which the sender's stream can be entered.
+/// Finds the point at which the sender's stream can be entered.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
     /// Time of the sender's first packet.
     since: Option<MediaTime>,
-    /// Packets from the beginning of a picture on.
+    /// Waiting packets, from the beginning of a picture on.
     held: Vec<Packet>,
-    /// Search in the beginning of this picture.
+    /// Search for a key frame in this picture.
     search: KeySearch,
-    /// The picture is a key frame.
+    /// True if the picture is a key frame.
     key: bool,
-    /// `random_access_indicator` announced that the next picture is one.
+    /// True if `random_access_indicator` announced that the next picture is a key frame.
     announced: bool,
     /// Last PCR before the picture, and the number of packets since.
     before: Option<(Pcr, u64)>,
@@ -39,7 +39,7 @@ pub(super) struct Gate {
 #[derive(Debug)]
 pub(super) struct Opening {
     pub(super) packets: Vec<Packet>,
-    /// PCR for a packet before them, if the first of them has none.
+    /// PCR for a packet before the others, if the first of them has no PCR.
     pub(super) clock: Option<(u16, Pcr)>,
 }
 
@@ -77,7 +77,8 @@ impl Gate {
         self.key.then(|| self.opening(map)).flatten()
     }
 
-    /// Reads on in the picture that is held. Returns whether it is a key frame, once that is clear.
+    /// Searches a further packet of the waiting picture. Returns whether the picture is a key frame, once this is
+    /// known.
     fn look(&mut self, packet: &Packet, entry: &Stream) -> Option<bool> {
         let payload = packet.payload();
         let from = if self.search.bytes() == 0 {
@@ -103,7 +104,7 @@ impl Gate {
         }
     }
 
-    /// The beginning, once the clock of its first packet is known.
+    /// Beginning of the stream, once the clock of its first packet is known.
     fn opening(&mut self, map: &Map) -> Option<Opening> {
         let clock = match map.pcr_pid {
             None => None,
@@ -121,7 +122,7 @@ impl Gate {
         Some(Opening { packets: std::mem::take(&mut self.held), clock })
     }
 
-    /// The clock at the first packet, which is `ahead` packets before the PCR `next`: less than that.
+    /// Value of the clock at the first packet, which is `ahead` packets before the PCR `next`. It is less than `next`.
     fn between(&self, next: Pcr, ahead: u64) -> Pcr {
         match self.before {
             Some((before, packets)) if (1..=LONGEST).contains(&next.since(before)) => {

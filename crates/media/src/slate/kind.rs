@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::clip::Clip;
 
-/// Packets that the outputs get while no sender plays.
+/// Packets that the outputs receive while no sender plays.
 #[derive(Debug, Clone)]
 pub enum Slate {
     /// Null packets, with the tables and the clock of the last sender.
     Null,
-    /// A clip, again and again.
+    /// A clip that is repeated.
     Clip(Arc<Clip>),
 }

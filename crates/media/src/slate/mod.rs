@@ -1,4 +1,4 @@
-//! Slate: what the outputs of a stream get while no sender plays it.
+//! Slate: packets for the outputs of a stream while no sender plays.
 //!
 //! ```text
 //! packets that are played → Splicer ─┬─ live:  as they are, with counters and versions that continue
@@ -7,8 +7,8 @@
 //!
 //! A [`Splicer`] joins two sources into one transport stream that a player can follow (ISO/IEC 13818-1):
 //!
-//! - The continuity counter of each PID continues across a cut (§2.4.3.3). After a cut tables, video and audio begin
-//!   with the first unit that begins there.
+//! - The continuity counter of each PID continues across a cut (§2.4.3.3). After a cut, tables, video and audio
+//!   continue with the first unit that begins there.
 //! - The first PCR after a cut carries `discontinuity_indicator`, before any time stamp of the new time base
 //!   (§2.4.3.5).
 //! - A table whose content changes has the next version (§2.4.4).

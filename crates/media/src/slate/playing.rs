@@ -1,4 +1,4 @@
-//! A slate that plays.
+//! State of a slate while it plays.
 
 use core::time::Duration;
 
@@ -11,15 +11,15 @@ use super::tables::{Map, Stream, Table, association};
 use crate::MediaTime;
 use crate::ts::{NULL_PID, PAT_PID, Packet, Pcr};
 
-/// Packets of a message: as many as one datagram has.
+/// Number of packets in a message, which is the number in a datagram.
 pub(super) const DATAGRAM: usize = 7;
 /// Time between two datagrams of null packets, in ticks: 40 ms, which is also the time between their PCRs.
 const NULL_STEP: u64 = Pcr::HZ / 25;
 /// Time between two repetitions of the tables, in ticks: 80 ms. ETSI TR 101 154 asks for 100 ms at most.
 const TABLE_STEP: u64 = Pcr::HZ / 25 * 2;
-/// Shortest time between two looks at the slate.
+/// Shortest time between two calls for the slate.
 const LOOK: Duration = Duration::from_millis(5);
-/// Time by which a slate may be late before it continues later instead of catching up.
+/// Lateness up to which a slate catches up. A slate that is later is delayed instead.
 const LATE: Duration = Duration::from_millis(500);
 /// Time from the sender's last time stamp to the slate's first one, in ticks: a frame.
 const FRAME: u64 = Pcr::HZ / 25;
@@ -39,9 +39,9 @@ struct Pids {
 pub(super) struct Playing {
     /// Time of tick 0.
     origin: MediaTime,
-    /// Time of the last look.
+    /// Time of the last call.
     looked: MediaTime,
-    /// PCR at tick 0; `None`: no sender had one, and the slate has none.
+    /// PCR at tick 0; `None`: no sender had a PCR, and the slate has none.
     base: Option<Pcr>,
     pids: Pids,
     /// Packets of the tables.
@@ -50,9 +50,9 @@ pub(super) struct Playing {
     tables_at: u64,
     /// Ordinal of the next packet of a clip.
     item: usize,
-    /// Tick at which the round began, or at which the next null packets are due.
+    /// Tick at which the repetition of the clip began, or at which the next null packets are due.
     round: u64,
-    /// Number of PCRs.
+    /// Number of PCRs sent.
     clocks: u32,
     /// Message that is being filled.
     message: Vec<u8>,
@@ -61,7 +61,7 @@ pub(super) struct Playing {
 /// Destination of a slate's packets.
 pub(super) struct Sink<'a> {
     pub(super) counters: &'a mut Counters,
-    /// Takes messages.
+    /// Callback for messages.
     pub(super) each: &'a mut dyn FnMut(Vec<u8>),
 }
 
@@ -175,7 +175,7 @@ impl Playing {
         self.flush(sink);
     }
 
-    /// A datagram of null packets, with the tables and the clock of the sender.
+    /// Sends a datagram of null packets, with the tables and the clock of the sender.
     fn null(&mut self, sink: &mut Sink<'_>) {
         self.tables_if_due(self.round, sink);
         if let (Some(pid), Some(_)) = (self.pids.clock, self.base) {
@@ -188,7 +188,7 @@ impl Playing {
         self.round += NULL_STEP;
     }
 
-    /// The next packet of a clip, or its tables.
+    /// Sends the next packet of a clip, or its tables.
     fn step(&mut self, clip: &Clip, sink: &mut Sink<'_>) {
         let Some(item) = clip.items.get(self.item) else { return };
         let tick = self.round + item.at;
@@ -269,8 +269,9 @@ impl Playing {
     }
 }
 
-/// PCR at the beginning of a clip: where the sender's clock is, but so late that the clip's time stamps come after the
-/// sender's. Time stamps count 300 ticks, and so does the difference to the clip's own clock.
+/// PCR at the beginning of a clip. It continues the sender's clock, but is late enough that the clip's time stamps come
+/// after the sender's. The difference to the clip's own clock is a multiple of 300 ticks, because a time stamp counts
+/// 300 ticks.
 fn base(clip: &Clip, source: &Source, clock: Option<Pcr>) -> Pcr {
     let Some(clock) = clock else { return clip.first_pcr };
     let late = (source.ahead_of(clock) + FRAME).saturating_sub(clip.lead);
@@ -278,7 +279,7 @@ fn base(clip: &Clip, source: &Source, clock: Option<Pcr>) -> Pcr {
     Pcr::from_ticks(clip.first_pcr.ticks() + shift.next_multiple_of(PER_STAMP))
 }
 
-/// The PID, or the next one that is free.
+/// The PID itself if it is free, otherwise the next free one.
 fn free(own: u16, used: &[u16]) -> u16 {
     let all = (own.max(FIRST_PID)..NULL_PID).chain(FIRST_PID..NULL_PID);
     all.into_iter().find(|pid| !used.contains(pid)).unwrap_or(own)

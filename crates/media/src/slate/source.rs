@@ -1,4 +1,4 @@
-//! The sender's stream, as far as the splicer has to know it.
+//! State of the sender's stream that the splicer needs.
 
 use core::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::MediaTime;
 use crate::time::nanos;
 use crate::ts::{PAT_PID, Packet, Pcr, PesHeader};
 
-/// Longest time by which time stamps may be ahead of the clock: more is an error of the stream.
+/// Longest time by which time stamps may be ahead of the clock. A longer time is an error of the stream.
 const AHEAD: Duration = Duration::from_secs(10);
 
 /// Tables, clock and time stamps of the sender.
@@ -47,15 +47,16 @@ impl Source {
         self.tables.map.as_ref().map(|(_, map)| map)
     }
 
-    /// Returns whether the packets of a PID carry tables or PES packets: their beginnings are marked. Private data may
-    /// have no marks (§2.4.3.3).
+    /// Returns whether the packets of a PID carry tables or PES packets, whose beginnings are marked. Private data may
+    /// have no such marks (§2.4.3.3).
     pub(super) fn has_units(&self, pid: u16) -> bool {
         let of_stream = |stream: &Stream| stream.pid == pid && (stream.is_video() || stream.is_audio());
         let of_table = pid == PAT_PID || self.tables.first.is_some_and(|(_, map)| map == pid);
         of_table || self.map().is_some_and(|map| map.streams.iter().any(of_stream))
     }
 
-    /// The clock at `now`, if it has gone on since the last PCR.
+    /// The clock at `now`, under the assumption that it has advanced with real time since the last PCR; `None` without
+    /// a PCR.
     pub(super) fn clock_at(&self, now: MediaTime) -> Option<Pcr> {
         let (pcr, at) = self.clock?;
         Some(Pcr::from_ticks(pcr.ticks() + ticks(now - at) % Pcr::WRAP))
@@ -69,7 +70,7 @@ impl Source {
         plausible.max().unwrap_or_default()
     }
 
-    /// Drops the tables: another sender has others. The clock stays, so that a slate continues it.
+    /// Drops the tables, because another sender has its own. The clock is kept, so that a slate can continue it.
     pub(super) fn end(&mut self) {
         self.tables = Tables::default();
     }

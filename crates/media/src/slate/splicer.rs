@@ -16,8 +16,8 @@ use crate::ts::{PACKET_LEN, PAT_PID, Packet, Pcr, TABLE_PAT, TABLE_PMT};
 
 /// Joins the packets of senders and a slate into one transport stream.
 ///
-/// The stream begins with the slate. A sender is played from its next key frame on, or after 10 s without one; the
-/// slate is played again once the sender has no packets for a while, or has ended.
+/// The splicer begins with the slate. A sender is played from its next key frame on, or after 10 s without a key frame.
+/// The slate is played again when the sender has sent no packets for some time, or has ended.
 #[derive(Debug)]
 pub struct Splicer {
     slate: Slate,
@@ -30,7 +30,7 @@ pub struct Splicer {
     state: State,
     /// Time of the sender's last packet.
     last: MediaTime,
-    /// Number of PCRs of the sender's first program since it plays.
+    /// Number of PCRs of the sender's first program since the sender plays.
     clocks: u32,
     queue: VecDeque<Vec<u8>>,
 }
@@ -42,7 +42,7 @@ enum State {
 }
 
 impl Splicer {
-    /// Begins with the slate at `now`. `after` is the time without packets after which it is played again.
+    /// Begins with the slate at `now`. `after` is the time without packets after which the slate is played again.
     pub fn new(slate: Slate, after: Duration, now: MediaTime) -> Splicer {
         let mut splicer = Splicer {
             slate,
@@ -66,7 +66,7 @@ impl Splicer {
         matches!(self.state, State::Slate(..))
     }
 
-    /// Accepts a message of the sender that is played now: whole packets. Other bytes are left out.
+    /// Accepts a message of the present sender, which has whole packets. Other bytes are left out.
     pub fn push(&mut self, now: MediaTime, message: &[u8]) {
         self.resume_slate(now);
         self.last = now;
@@ -88,7 +88,7 @@ impl Splicer {
         }
     }
 
-    /// The sender has ended, or another one begins.
+    /// Ends the present sender, because it has ended or another one begins.
     pub fn end(&mut self, now: MediaTime) {
         if matches!(self.state, State::Live) {
             self.play_slate(now);
@@ -99,8 +99,8 @@ impl Splicer {
         self.source.end();
     }
 
-    /// Returns the next message to send: as many packets as a datagram has, or as the sender's message had. Call it until it
-    /// returns `None`.
+    /// Returns the next message to send. It has as many packets as a datagram, or as the sender's message. To be called
+    /// until it returns `None`.
     pub fn poll(&mut self, now: MediaTime) -> Option<Vec<u8>> {
         self.resume_slate(now);
         if self.queue.is_empty()
@@ -112,7 +112,7 @@ impl Splicer {
         self.queue.pop_front()
     }
 
-    /// Time of the next message, if the sender has none before.
+    /// Time of the next message, unless the sender has one earlier.
     pub fn poll_timeout(&self) -> MediaTime {
         match &self.state {
             _ if !self.queue.is_empty() => MediaTime::ZERO,
@@ -121,7 +121,7 @@ impl Splicer {
         }
     }
 
-    /// Plays the slate if the sender has had no packets for a while.
+    /// Plays the slate if the sender has sent no packets for the configured time.
     fn resume_slate(&mut self, now: MediaTime) {
         if now - self.last < self.after {
             return;
@@ -141,7 +141,8 @@ impl Splicer {
         self.state = State::Slate(Box::new(playing), Gate::default());
     }
 
-    /// Adds a PCR if the sender had only one: a time base has two before another one begins (§2.4.3.5).
+    /// Adds a PCR if the sender had only one, because a time base must have two PCRs before another one begins
+    /// (§2.4.3.5).
     fn end_clock(&mut self, now: MediaTime) {
         let pid = self.source.map().and_then(|map| map.pcr_pid);
         if let (1, Some(pid), Some(pcr)) = (self.clocks, pid, self.source.clock_at(now)) {

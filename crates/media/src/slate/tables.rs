@@ -15,7 +15,7 @@ const NUMBER: usize = 6;
 pub(super) struct Stream {
     pub(super) pid: u16,
     pub(super) stream_type: u8,
-    /// Its descriptors.
+    /// Descriptors of the stream.
     pub(super) info: Vec<u8>,
 }
 
@@ -52,13 +52,13 @@ fn descriptors(mut rest: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Map {
     pub(super) number: u16,
-    /// PID of the program's PCR; `None`: it has none.
+    /// PID of the program's PCR; `None`: the program has no PCR.
     pub(super) pcr_pid: Option<u16>,
     pub(super) streams: Vec<Stream>,
 }
 
 impl Map {
-    /// Reads a section; `None` if it is damaged, not in force, or of another program.
+    /// Reads a section; `None` if it is damaged, not in force, or belongs to another program.
     fn parse(section: &[u8], number: u16) -> Option<Map> {
         let (_, body) = body(section, TABLE_PMT).filter(|(of, _)| *of == number)?;
         let (head, rest) = body.split_first_chunk::<4>()?;
@@ -123,7 +123,7 @@ fn version(section: &[u8]) -> u8 {
     section.get(VERSION).map_or(0, |byte| byte >> 1 & 0x1f)
 }
 
-/// The section with another version.
+/// Returns the section with another version.
 fn with_version(mut section: Vec<u8>, version: u8) -> Vec<u8> {
     if let Some(byte) = section.get_mut(VERSION) {
         *byte = *byte & 0xc1 | (version & 0x1f) << 1;
@@ -140,12 +140,13 @@ fn with_version(mut section: Vec<u8>, version: u8) -> Vec<u8> {
 pub(super) struct Table {
     /// Last section.
     last: Option<Vec<u8>>,
-    /// Difference between the versions of the output and those of the source that plays.
+    /// Difference between the versions of the tables of the output and of the source that plays.
     pub(super) offset: u8,
 }
 
 impl Table {
-    /// The section for a table of another source: the version rises by one if the content differs from the last one.
+    /// Section for a table of another source. Its version is raised by one if the content differs from the last
+    /// section.
     pub(super) fn switch(&mut self, section: &[u8]) -> Vec<u8> {
         let section = match &self.last {
             None => section.to_vec(),
@@ -158,7 +159,7 @@ impl Table {
         section
     }
 
-    /// The section for a table of a source that plays from now on.
+    /// Section for a table of a source that starts to play.
     pub(super) fn follow(&mut self, section: &[u8]) -> Vec<u8> {
         let out = self.switch(section);
         self.offset = version(&out).wrapping_sub(version(section)) & 0x1f;

@@ -1,4 +1,4 @@
-//! The version numbers of tables that pass.
+//! Changes of the version numbers in tables that pass through the splicer.
 
 use super::edit::Bytes;
 use crate::ts::{CRC_LEN, PACKET_LEN, Packet, remainder};
@@ -12,13 +12,13 @@ const LONGEST: usize = 1024;
 
 /// Adds a number to the version of each section of a table, in the packets that carry it.
 ///
-/// Nothing is held back: the checksum of Annex A is linear, so the change of the version alone determines the change of
+/// No packet is delayed. The checksum of Annex A is linear, so that the change of the version determines the change of
 /// the checksum. A damaged section stays damaged.
 #[derive(Debug, Default)]
 pub(super) struct VersionShift {
-    /// A section may begin or continue.
+    /// True if a section may begin or continue.
     open: bool,
-    /// Bytes of the section until now.
+    /// Number of bytes of the section so far.
     at: usize,
     head: [u8; VERSION],
     len: usize,

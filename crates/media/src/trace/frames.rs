@@ -27,7 +27,7 @@ pub struct FrameTrace {
 }
 
 impl FrameTrace {
-    /// A trace of these frames; `None` if the list is empty.
+    /// Creates a trace of these frames; `None` if the list is empty.
     pub fn new(frames: Vec<TracedFrame>) -> Option<Self> {
         (!frames.is_empty()).then_some(FrameTrace { frames })
     }
@@ -37,7 +37,7 @@ impl FrameTrace {
         &self.frames
     }
 
-    /// All frames' bytes.
+    /// Bytes of all frames.
     pub fn bytes(&self) -> u64 {
         self.frames.iter().map(|f| u64::from(f.bytes)).sum()
     }

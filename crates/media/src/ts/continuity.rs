@@ -29,7 +29,7 @@ pub struct ContinuityCounts {
     pub duplicates: u64,
 }
 
-/// Follows the continuity counter of every PID.
+/// Checks the continuity counter of every PID.
 ///
 /// The counter increases by one with each packet of its PID that has a payload, and stays the same without one. A
 /// packet with payload may be sent twice, and only twice, with the same bytes except for its PCR.
@@ -44,12 +44,12 @@ pub struct ContinuityChecker {
 #[derive(Debug)]
 struct Last {
     counter: u8,
-    /// Checksum of the payload while the packet may be repeated.
+    /// Checksum of the payload while the packet may still be repeated.
     repeatable: Option<u32>,
 }
 
 impl ContinuityChecker {
-    /// A checker that has seen no packet.
+    /// Creates a checker.
     pub fn new() -> Self {
         Self::default()
     }

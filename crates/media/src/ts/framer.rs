@@ -42,7 +42,7 @@ pub enum TsError {
 pub struct FramerCounts {
     /// Packets found.
     pub packets: u64,
-    /// Bytes outside packets: before the first, after a loss of sync, and a remainder at the end.
+    /// Bytes outside packets: before the first packet, after a loss of sync, and a remainder at the end.
     pub skipped_bytes: u64,
     /// Bytes between packets of 192 and 204 bytes.
     pub extra_bytes: u64,
@@ -59,9 +59,9 @@ pub struct Framer {
     buffer: BytesMut,
     /// Distance from one packet to the next, while it is locked.
     stride: Option<usize>,
-    /// Bytes between two packets that are to be left out next.
+    /// Number of bytes between two packets that must still be skipped.
     between: usize,
-    /// Anything may come before the first packet.
+    /// True if any bytes may precede the first packet.
     patient: bool,
     /// Beginning of the input.
     head: Vec<u8>,
@@ -79,7 +79,7 @@ enum SyncCheck {
 }
 
 impl Framer {
-    /// A framer at the beginning of its input.
+    /// Creates a framer at the beginning of its input.
     pub fn new() -> Self {
         Self::default()
     }
@@ -96,7 +96,7 @@ impl Framer {
         self.finished = true;
     }
 
-    /// Accepts anything before the first packet: no beginning is an error.
+    /// Permits any bytes before the first packet, without an error.
     pub fn wait_for_stream(&mut self) {
         self.patient = true;
     }
@@ -119,7 +119,7 @@ impl Framer {
     /// The next packet, or `None` until more bytes are pushed.
     ///
     /// # Errors
-    /// [`TsError`] if the input does not begin like a transport stream; later losses of sync are counted, not errors.
+    /// [`TsError`] if the input does not begin like a transport stream; later losses of sync are only counted.
     pub fn poll(&mut self) -> Result<Option<Packet>, TsError> {
         loop {
             if self.stride.is_none() && !self.search()? {
@@ -146,7 +146,7 @@ impl Framer {
         }
     }
 
-    /// Skips to the beginning of packets; returns false if that is not known yet.
+    /// Skips to the beginning of packets. Returns false if this position is not known yet.
     fn search(&mut self) -> Result<bool, TsError> {
         let mut at = 0;
         self.between = 0;

@@ -16,7 +16,7 @@ const NAL_IDR_SLICE: u8 = 5;
 const NAL_DELIMITER: u8 = 9;
 
 /// The type of the frame that begins `data` (byte stream format, Annex B), if it includes the first slice header or the
-/// access unit delimiter. The slice takes precedence: a delimiter names all types that the frame may contain.
+/// access unit delimiter. The slice has precedence, because a delimiter names all types that the frame may contain.
 pub fn frame_type(data: &[u8]) -> Option<FrameType> {
     let mut delimited = None;
     let mut rest = data;

@@ -1,4 +1,4 @@
-//! Key frames: pictures that refer to no other one, and at which decoding may start.
+//! Key frames: pictures that refer to no other pictures, and at which decoding may start.
 
 /// `stream_type`s of the program map (ISO/IEC 13818-1, Table 2-34).
 const MPEG1: u8 = 0x01;
@@ -8,14 +8,14 @@ const H264: u8 = 0x1b;
 const H265: u8 = 0x24;
 const H266: u8 = 0x33;
 
-/// Looks for a key frame in the data of a picture, which may come in pieces: each byte is searched once.
+/// Searches for a key frame in the data of a picture, which may arrive in pieces. Each byte is searched once.
 #[derive(Debug, Default)]
 pub struct KeySearch {
     /// Bytes that may begin a start code, or the header after one.
     rest: Vec<u8>,
-    /// A sequence header has come (MPEG-1 and MPEG-2).
+    /// True if a sequence header has arrived (MPEG-1 and MPEG-2).
     sequence: bool,
-    /// Number of bytes that have come.
+    /// Number of bytes that have arrived.
     bytes: usize,
     /// Number of bytes that were compared with a start code.
     #[cfg(test)]
@@ -24,7 +24,7 @@ pub struct KeySearch {
 
 /// Meaning of the bytes after a start code.
 enum Found {
-    /// The picture, and whether it is a key frame.
+    /// A picture; the value is true for a key frame.
     Picture(bool),
     Other,
     /// More bytes are needed.
@@ -32,16 +32,16 @@ enum Found {
 }
 
 impl KeySearch {
-    /// Number of bytes that have come.
+    /// Number of bytes that have arrived.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Reads on. Returns whether decoding may start at the picture, which is video of this `stream_type`; `None` until the
-    /// picture's first header has come, and for a kind of video that is not known.
+    /// Searches further data. Returns whether decoding may start at the picture, which is video of this `stream_type`.
+    /// Returns `None` until the picture's first header has arrived, and for an unknown kind of video.
     ///
-    /// That is an IDR picture of H.264; an IRAP picture of H.265 or H.266; an intra picture of MPEG-1 or MPEG-2 after a
-    /// sequence header; an intra picture of MPEG-4 part 2.
+    /// Decoding may start at an IDR picture of H.264, at an IRAP picture of H.265 or H.266, at an intra picture of
+    /// MPEG-1 or MPEG-2 after a sequence header, and at an intra picture of MPEG-4 part 2.
     pub fn push(&mut self, stream_type: u8, data: &[u8]) -> Option<bool> {
         self.bytes += data.len();
         let mut rest = std::mem::take(&mut self.rest);
@@ -61,7 +61,7 @@ impl KeySearch {
         None
     }
 
-    /// Place of the first start code.
+    /// Position of the first start code.
     fn start_code(&mut self, bytes: &[u8]) -> Option<usize> {
         let found = bytes.windows(3).position(|w| w == [0, 0, 1]);
         #[cfg(test)]

@@ -8,12 +8,12 @@ use super::psi::{Program, ProgramTable};
 /// The role of one packet, or of all packets of a message, in the video.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Marks {
-    /// Decoding may start here (`random_access_indicator`).
+    /// True if decoding may start here (`random_access_indicator`).
     pub random_access: bool,
-    /// A frame begins here.
+    /// True if a frame begins here.
     pub frame_start: bool,
-    /// Type of the frame that contains these bytes, if known; of several frames, the type that most others
-    /// depend on.
+    /// Type of the frame that contains these bytes, if known; for several frames, the type on which most other frames
+    /// depend.
     pub frame_type: Option<FrameType>,
 }
 
@@ -28,7 +28,7 @@ impl Marks {
     }
 }
 
-/// Marks the packets of a stream's first video. Frame types are read from H.264 alone.
+/// Marks the packets of a stream's first video. Frame types are read only from H.264.
 #[derive(Debug, Default)]
 pub struct Marker {
     table: ProgramTable,
@@ -36,7 +36,7 @@ pub struct Marker {
 }
 
 impl Marker {
-    /// A marker at the beginning of a stream.
+    /// Creates a marker at the beginning of a stream.
     pub fn new() -> Self {
         Self::default()
     }
@@ -46,7 +46,7 @@ impl Marker {
         self.table.program()
     }
 
-    /// Marks the next packet of the stream; nothing is marked before the tables have been read.
+    /// Marks the next packet of the stream. Packets before the tables have no marks.
     pub fn mark(&mut self, packet: &Packet) -> Marks {
         self.table.observe(packet);
         let Some(video) = self.table.program().and_then(|p| p.video) else { return Marks::default() };

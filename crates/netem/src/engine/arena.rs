@@ -1,5 +1,4 @@
-//! Arenas of nodes and links, which refer to each other by id, so that nothing contains a reference into the
-//! network.
+//! Arenas of nodes and links. They refer to each other by id, so that no value contains a reference into the network.
 
 use core::fmt;
 use core::hash::{Hash, Hasher};
@@ -21,7 +20,7 @@ impl<T> Id<T> {
 pub struct Arena<T>(Vec<T>);
 
 impl<T> Arena<T> {
-    /// An empty arena.
+    /// Creates an empty arena.
     pub const fn new() -> Self {
         Arena(Vec::new())
     }

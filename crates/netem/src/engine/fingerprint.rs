@@ -1,4 +1,4 @@
-//! A hash over a run's trajectory: two runs with equal fingerprints took the same course.
+//! A hash over a run's trajectory. Two runs with equal fingerprints had the same events.
 
 use core::fmt;
 
@@ -15,9 +15,9 @@ impl Fingerprint {
         Fingerprint(0xcbf2_9ce4_8422_2325)
     }
 
-    /// Adds one event: its time, its kind and its numbers (ids, lengths). Events whose parts differ hash
-    /// differently even if their concatenated bytes are equal, because kind and numbers are hashed with their
-    /// lengths.
+    /// Adds one event: its time, its kind and its numbers (ids, lengths). Kind and numbers are hashed with their
+    /// lengths. Events with different parts therefore have different hashes, even if their concatenated bytes are
+    /// equal.
     pub fn record(&mut self, at: Instant, kind: &str, numbers: &[u64]) {
         self.add(&at.as_nanos().to_le_bytes());
         self.add(&(kind.len() as u64).to_le_bytes());

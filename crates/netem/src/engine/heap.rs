@@ -5,9 +5,9 @@ use std::collections::BinaryHeap;
 
 use strandcast_proto::time::Instant;
 
-/// Simulated time and future events, ordered by (time, sequence): events of one instant happen in the order
-/// in which they were scheduled. Events cannot be cancelled: the receiver of a stale event ignores it. Keep
-/// `E` small (ids, not packets), because the heap moves events.
+/// Simulated time, and future events ordered by (time, sequence). Events of one instant occur in the order in which
+/// they were scheduled. Events cannot be cancelled: the receiver of a stale event ignores it. `E` should be small (ids
+/// instead of packets), because the heap moves events.
 #[derive(Clone, Debug)]
 pub struct Engine<E> {
     now: Instant,
@@ -21,7 +21,7 @@ impl<E> Engine<E> {
         Engine { now: Instant::ZERO, sequence: 0, heap: BinaryHeap::new() }
     }
 
-    /// Simulated time: that of the last event popped.
+    /// Simulated time, which is the time of the last event popped.
     pub fn now(&self) -> Instant {
         self.now
     }
@@ -71,7 +71,8 @@ impl<E> Default for Engine<E> {
 
 #[derive(Clone, Debug)]
 struct Entry<E> {
-    /// Time in nanoseconds, and below it the sequence: one number is compared sooner than two.
+    /// Time in nanoseconds in the high bits, and sequence in the low bits, because one number is compared faster than
+    /// two.
     order: u128,
     event: E,
 }

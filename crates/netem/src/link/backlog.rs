@@ -1,10 +1,10 @@
-//! Packets that wait.
+//! Waiting packets of a queue.
 
 use std::collections::VecDeque;
 
 use strandcast_proto::time::Instant;
 
-/// Takes a packet that a queue drops.
+/// Callback for a packet that a queue drops.
 pub(super) type Dropped<'a, P> = &'a mut dyn FnMut(Queued<P>);
 
 /// A waiting packet.
@@ -12,7 +12,7 @@ pub(super) type Dropped<'a, P> = &'a mut dyn FnMut(Queued<P>);
 pub(super) struct Queued<P> {
     pub packet: P,
     pub len: usize,
-    /// Arrival at the queue.
+    /// Time at which the packet arrived at the queue.
     pub since: Instant,
 }
 

@@ -4,15 +4,16 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::backlog::{Backlog, Dropped, Queued};
 
-/// A queue of at most this many bytes drops nothing: the RFC's MAXPACKET, the MTU of an interface.
+/// Number of bytes up to which a queue drops nothing: the RFC's MAXPACKET, the MTU of an interface.
 const MAXPACKET: u64 = 1500;
-/// A queue that begins to drop within this many intervals after it stopped begins near the rate it had.
+/// Number of intervals for which the drop rate is remembered. A queue that begins to drop again within this time begins
+/// near its last drop rate.
 const RECENT: u32 = 16;
 
 /// Constants of CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Codel {
-    /// Waiting time that may stand.
+    /// Queueing delay that is permitted permanently.
     pub target: Duration,
     /// Time for which the target must be exceeded before the first packet is dropped; above 0.
     pub interval: Duration,
@@ -48,7 +49,7 @@ impl Control {
         }
     }
 
-    /// Takes the next packet to send, and hands those that it drops before it to `dropped`.
+    /// Removes the next packet to send. Packets that are dropped before it are passed to `dropped`.
     pub fn dequeue<P>(
         &mut self,
         now: Instant,
@@ -80,7 +81,7 @@ impl Control {
         first
     }
 
-    /// Takes a packet, and returns whether the waiting time has been above the target for an interval.
+    /// Removes a packet, and returns whether the waiting time has been above the target for an interval.
     fn look<P>(&mut self, now: Instant, backlog: &mut Backlog<P>) -> (Option<Queued<P>>, bool) {
         let Some(first) = backlog.pop() else {
             self.first_above_time = None;
@@ -94,7 +95,7 @@ impl Control {
         (Some(first), now >= above)
     }
 
-    /// The time of the next drop: the interval shrinks with the root of the number of drops.
+    /// Time of the next drop. The time between drops is the interval divided by the root of the number of drops.
     fn control_law(&self, from: Instant) -> Instant {
         let nanos = self.constants.interval.as_secs_f64() * 1e9 / libm::sqrt(f64::from(self.count));
         from + Duration::from_nanos(libm::round(nanos) as u64)

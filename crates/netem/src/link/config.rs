@@ -25,8 +25,8 @@ pub struct LinkConfig {
     pub policer: Option<Policer>,
     /// The packets that wait for the transmitter.
     pub queue: Queue,
-    /// Random loss after the transmitter: a lost packet has waited and used its whole serialisation time.
-    /// Every packet passes every model, even if another model has already lost it.
+    /// Random loss after the transmitter. A lost packet has waited and used its whole serialisation time. Every packet
+    /// passes every model, even if another model has already lost it.
     pub losses: Vec<LossModel>,
     /// Maximum number of immediate retransmissions by the link (ARQ) after random loss. Each transmission
     /// takes its serialisation time, during which the other packets wait, and passes every model again.
@@ -65,15 +65,14 @@ impl LinkConfig {
         LinkConfig { losses: Vec::new(), ..self }
     }
 
-    /// Long-run fraction of packets lost at random by all models together. Retries count as if each
-    /// transmission were lost independently of the others: fades and bursts that outlast the retries lose
-    /// more.
+    /// Long-run fraction of packets lost at random by all models together. The result assumes that each transmission is
+    /// lost independently. Fades and bursts that last longer than the retries lose more packets.
     pub fn mean_loss(&self) -> f64 {
         let kept: f64 = self.losses.iter().map(|model| 1.0 - model.mean_loss()).product();
         libm::pow(1.0 - kept, f64::from(self.retries) + 1.0)
     }
 
-    /// Checks numbers from outside the program.
+    /// Checks that all numbers are valid for a link.
     ///
     /// # Errors
     /// The first number that is invalid for a link.
@@ -116,15 +115,15 @@ pub enum Rate {
     /// Rate in bit/s, rounded to whole numbers. At 0 the transmitter stops, even in the middle of a packet; a
     /// packet waits for ever if the rate stays 0. A rate drawn for each packet applies to the whole packet.
     Varying(Number),
-    /// 1500 bytes at each of these moments.
+    /// A recorded rate: 1500 bytes may leave at each of these times.
     Opportunities(Arc<Opportunities>),
-    /// One of several traces, drawn once, from a given or drawn time on.
+    /// One of several traces, which is drawn once. It starts at a given or random time of the trace.
     Recorded {
         /// The traces, at least one.
         traces: Vec<Arc<Opportunities>>,
-        /// Time of the trace at time 0.
+        /// Time within the trace at which a run starts.
         offset: Offset,
-        /// Seed of the cause, whose draws then hold.
+        /// Seed of the cause whose draws select trace and offset.
         cause: Option<u64>,
     },
 }
@@ -182,13 +181,13 @@ pub struct Queue {
     pub discipline: Discipline,
     /// Limit of the queue.
     pub limit: QueueLimit,
-    /// True if the packet in the transmitter counts, as in ns-2; drop-tail only. Otherwise 0 means a
-    /// transmitter without a queue, which always accepts a packet while it is idle.
+    /// True if the packet in the transmitter counts, as in ns-2; only for drop-tail queues. If false, a limit of 0
+    /// means a transmitter without a queue, which accepts a packet only while it is idle.
     pub in_service: bool,
 }
 
 impl Queue {
-    /// A queue with room for `limit` packets besides the one in the transmitter.
+    /// A queue with room for `limit` packets in addition to the packet in the transmitter.
     pub fn packets(limit: usize) -> Self {
         Queue { limit: QueueLimit::Packets(limit), ..Queue::default() }
     }
@@ -197,7 +196,7 @@ impl Queue {
 /// Discipline of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Discipline {
-    /// First in, first out; what arrives at a full queue is dropped.
+    /// First in, first out. A packet that arrives at a full queue is dropped.
     #[default]
     DropTail,
     /// Controlled delay (RFC 8289).
@@ -207,7 +206,7 @@ pub enum Discipline {
 }
 
 impl Discipline {
-    /// Time for which packets may wait longer than its target before it drops one; `None`: for ever.
+    /// Time for which packets may wait longer than the target before the queue drops one; `None`: no limit.
     pub fn interval(self) -> Option<Duration> {
         match self {
             Discipline::DropTail => None,
@@ -239,7 +238,7 @@ pub enum QueueLimit {
 }
 
 impl QueueLimit {
-    /// Number of packets of this length within it; `None`: any number.
+    /// Number of packets of this length within the limit; `None`: no limit.
     pub fn packets_of(self, bytes: u32) -> Option<f64> {
         match self {
             QueueLimit::Unlimited => None,
@@ -271,7 +270,7 @@ pub struct Reorder {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkConfigError {
-    /// No packet would ever leave; use [`Link::set_down`](super::Link::set_down) for a link that is down.
+    /// The rate is 0, so that no packet would ever leave. [`Link::set_down`](super::Link::set_down) takes a link down.
     #[error("a link's rate must be above 0 bit/s")]
     ZeroRate,
     /// A rate is drawn for each packet from a distribution that is not uniform.
@@ -292,7 +291,7 @@ pub enum LinkConfigError {
     /// The limit counts the packet in the transmitter and is 0.
     #[error("a queue whose limit counts the packet in service needs room for one")]
     NoRoom,
-    /// A policer without a rate or a burst.
+    /// The policer has no rate or no burst.
     #[error("a policer's rate and burst must be above 0")]
     Policer,
     /// An interval, a quantum or a number of queues is 0.

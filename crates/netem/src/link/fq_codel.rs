@@ -15,7 +15,7 @@ const MOST_DROPPED: usize = 64;
 pub struct FqCodel {
     /// CoDel of each queue.
     pub codel: Codel,
-    /// Bytes that a queue may send before the next one's turn; above 0.
+    /// Number of bytes that a queue may send before the turn of the next queue; above 0.
     pub quantum: u32,
     /// Number of queues, to which flows are hashed; above 0.
     pub flows: u32,
@@ -28,11 +28,11 @@ impl Default for FqCodel {
     }
 }
 
-/// Queues that take turns by their deficits: first those that have just begun, then the others.
+/// Queues that take turns by their deficits: first queues that have just become active, then the others.
 #[derive(Debug)]
 pub(super) struct Fair<P> {
     constants: FqCodel,
-    /// Makes hashes differ between runs.
+    /// Number that makes hashes differ between runs.
     salt: u64,
     queues: Vec<Flow<P>>,
     new: VecDeque<usize>,

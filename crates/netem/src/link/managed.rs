@@ -1,4 +1,4 @@
-//! Queues that choose the packet to send when the transmitter is free, and not when it arrives.
+//! Queues that choose the next packet when the transmitter is free, instead of at the packet's arrival.
 
 use strandcast_proto::time::Instant;
 
@@ -15,7 +15,7 @@ pub(super) enum Managed<P> {
 }
 
 impl<P> Managed<P> {
-    /// The queue of a discipline; `None`: drop-tail. `salt` is for the hash of flows.
+    /// Creates the queue of a discipline; `None` for drop-tail. `salt` is for the hash of flows.
     pub fn new(discipline: Discipline, salt: impl FnOnce() -> u64) -> Option<Self> {
         match discipline {
             Discipline::DropTail => None,
@@ -39,7 +39,7 @@ impl<P> Managed<P> {
         }
     }
 
-    /// Drops what exceeds the limit.
+    /// Drops the packets beyond the limit.
     pub fn trim(&mut self, limit: QueueLimit, dropped: Dropped<'_, P>) {
         if let Managed::Fair(fair) = self {
             fair.trim(|packets, bytes| limit.holds(packets, bytes), dropped);
@@ -61,7 +61,7 @@ impl<P> Managed<P> {
         }
     }
 
-    /// Time for which the packets have waited until `now`, all together, in nanoseconds.
+    /// Total waiting time of all packets until `now`, in nanoseconds.
     pub fn waited(&self, now: Instant) -> u128 {
         let waited = |packet: &Queued<P>| (now - packet.since).as_nanos();
         match self {

@@ -15,23 +15,25 @@ use crate::number::Varying;
 
 /// One direction of a link: policer, queue, transmitter, random loss, retransmission, propagation.
 ///
-/// Use: `enqueue` the packets to send, and `poll` until `None` at each `poll_timeout`. Time must not go back.
-/// `serve` before these reports the outcome of packets that [wait](EnqueueOutcome::Waits).
+/// The caller calls `enqueue` for each packet to send, and at each `poll_timeout` calls `poll` until it returns `None`.
+/// Times of the calls must not decrease. `serve`, called before these, reports the outcome of packets that
+/// [wait](EnqueueOutcome::Waits).
 ///
 /// Model: a packet waits until the transmitter is free, is serialised (rounding does not add up while the transmitter
-/// is busy), passes the loss models, is sent again at once if they lost it and the link retransmits, and propagates. In
-/// a drop-tail queue the outcome is determined when the packet enters, even at a varying rate, so its outcome is drawn
-/// then and only its arrival is an event. A managed queue chooses the next packet when the transmitter becomes free.
-/// Late polling delays only the delivery. Limits: the link adds no overhead (the caller gives the IP-level length), and
-/// marks no packets (ECN). Validation: exact serialisation times for any course of the rate, the mean wait of M/D/1,
-/// conservation of packets under random use, delays of packets that overtake each other, CoDel's and FQ-CoDel's rules.
+/// is busy), passes the loss models, and propagates. If a loss model drops it and the link retransmits, it is sent
+/// again at once. In a drop-tail queue, the outcome of a packet is determined when it enters, even at a varying rate.
+/// Its losses are therefore drawn at that time, and only its arrival is an event. A managed queue chooses the next
+/// packet when the transmitter becomes free. Late polling delays only the delivery. Limits: the link adds no overhead
+/// (the caller gives the IP-level length), and marks no packets (ECN). Validation: exact serialisation times for any
+/// course of the rate, the mean wait of M/D/1, conservation of packets under random use, delays of packets that
+/// overtake each other, CoDel's and FQ-CoDel's rules.
 #[derive(Debug)]
 pub struct Link<P> {
     config: LinkConfig,
     policer: Option<Bucket>,
-    /// The queue, if it is not drop-tail.
+    /// The queue, if it is a managed one.
     managed: Option<Box<Managed<P>>>,
-    /// Arrival of the last packet at the managed queue.
+    /// Time of the last arrival at the managed queue.
     latest: Instant,
     transmitter: Transmitter,
     delay: Delay,
@@ -44,8 +46,8 @@ pub struct Link<P> {
     pending_bytes: u64,
     /// Time at which the transmitter finishes all accepted packets.
     busy_until: Instant,
-    /// Latest arrival of the accepted packets, without the extra delay of some. If the link keeps order, no
-    /// packet arrives earlier.
+    /// Latest arrival time of the accepted packets, without extra delays. If the link keeps order, no later packet
+    /// arrives before this time.
     last_arrival: Instant,
     /// Propagating packets by arrival, without and with the extra delay. The extra delay is constant, so that
     /// each ring grows only at its end if the link keeps order.
@@ -78,9 +80,9 @@ pub enum EnqueueOutcome {
     Waits,
     /// The queue was full.
     QueueFull,
-    /// The policer dropped it.
+    /// The policer dropped the packet.
     Policed,
-    /// The queue's management dropped it, to keep waiting times short.
+    /// The queue's management dropped the packet, to keep waiting times short.
     Managed,
     /// The link was down.
     Down,
@@ -194,8 +196,8 @@ impl<P: Payload> Link<P> {
         EnqueueOutcome::Taken { departs, lost, retransmissions }
     }
 
-    /// Lets the transmitter take the packets of a managed queue whose turn has come by `now`, and calls
-    /// `decided` for each that it takes and each that the queue drops.
+    /// Lets the transmitter take the packets of a managed queue whose turn has come by `now`. Calls `decided` for each
+    /// packet that the transmitter takes and for each packet that the queue drops.
     pub fn serve(&mut self, now: Instant, mut decided: impl FnMut(&P, EnqueueOutcome)) {
         let Some(mut managed) = self.managed.take() else { return };
         let limit = self.config.queue.limit;
@@ -223,7 +225,7 @@ impl<P: Payload> Link<P> {
         self.managed = Some(managed);
     }
 
-    /// Hands a packet that came at `now` to the transmitter.
+    /// Gives the transmitter a packet that arrived at `now`.
     fn send(&mut self, now: Instant, packet: &P, len: usize) -> Pending {
         let start = self.busy_until.max(now);
         let pending = self.transmit(now, len, packet.is_spared());
@@ -289,16 +291,16 @@ impl<P: Payload> Link<P> {
         }
     }
 
-    /// Turns the black hole on or off. A black hole swallows every arriving packet, including earlier ones; the sender
-    /// gets no indication.
+    /// Turns the black hole on or off. It drops every packet that arrives at the end of the link, including packets
+    /// that were sent before. The sender gets no notice.
     pub fn set_black_hole(&mut self, on: bool) {
         self.black_hole = on;
     }
 
-    /// Takes the link down or up. A link that goes down drops waiting and propagating packets, and then new
-    /// ones, until it is up again. The caller decides whether the sender learns this from
-    /// [`EnqueueOutcome::Down`]. Poll first: arrived packets that were not polled are dropped as well.
-    /// Returns the dropped packets and copies that would have arrived.
+    /// Takes the link down or up. A link that goes down drops waiting and propagating packets. It also drops new
+    /// packets until it is up again. The caller decides whether the sender learns this from [`EnqueueOutcome::Down`].
+    /// Packets that have arrived must be polled before this call; otherwise they are dropped as well. Returns the
+    /// dropped packets and copies that would have arrived.
     pub fn set_down(&mut self, now: Instant, down: bool) -> Vec<P> {
         self.down = down;
         if !down {
@@ -459,7 +461,8 @@ fn insert<P>(ring: &mut VecDeque<Flight<P>>, flight: Flight<P>) {
     }
 }
 
-/// Draws only if the probability is above 0: most links damage and duplicate nothing.
+/// Returns true with probability `p`. It draws a number only if `p` is above 0, because most links damage and duplicate
+/// nothing.
 fn happens(random: &mut Random, p: f64) -> bool {
     p > 0.0 && random.chance(p)
 }

@@ -58,7 +58,7 @@ impl Opportunities {
         }
     }
 
-    /// Times of the opportunities; repeated times are several opportunities.
+    /// Times of the opportunities. A time that occurs n times stands for n opportunities.
     pub fn moments(&self) -> impl Iterator<Item = Duration> + '_ {
         self.moments.iter().map(|&ms| Duration::from_millis(ms))
     }
@@ -91,8 +91,8 @@ impl Opportunities {
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
     trace: Arc<Opportunities>,
-    /// Nanoseconds by which the trace's repetitions begin before multiples of its period, so that its offset is
-    /// at the origin.
+    /// Time in nanoseconds by which repetitions of the trace begin before multiples of its period. It moves the offset
+    /// of the trace to the origin.
     shift: u64,
     /// Number of the opportunity after the last one used.
     next: u64,

@@ -30,13 +30,13 @@ impl AddAssign for Count {
 /// delivered, dropped for one of four reasons, or still under way. The difference of two statistics describes
 /// the time between them.
 ///
-/// Transmissions on a wireless link are frames: `served` and `repeated` count them, `repeated` and
-/// `dropped_loss` those in error.
+/// Transmissions on a wireless link are frames. `served` and `repeated` together count all frames, and `repeated` and
+/// `dropped_loss` count the frames in error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
     /// Packets given to the link.
     pub offered: Count,
-    /// Packets whose last bit left the transmitter, lost later or not.
+    /// Packets whose last bit left the transmitter, whether or not they were lost later.
     pub served: Count,
     /// Retransmissions by the link, counted when the packet leaves the transmitter for the last time.
     pub repeated: Count,
@@ -62,7 +62,8 @@ pub struct LinkStats {
     /// Time for which the transmitter had a packet, including times at which it could not send because its
     /// rate was 0 or because it waited for an opportunity.
     pub busy_time: Duration,
-    /// Total time for which packets waited for the transmitter: the integral over time of the number of
-    /// waiting packets, without the one in the transmitter. Divided by a duration it is their mean number.
+    /// Total time for which packets waited for the transmitter: the integral over time of the number of waiting
+    /// packets, without the one in the transmitter. This time divided by a duration is the mean number of waiting
+    /// packets.
     pub queue_time: Duration,
 }

@@ -3,7 +3,7 @@
 use crate::number::TraceError;
 use crate::number::content_lines;
 
-/// Lost packets, by their ordinal on the link: the first packet is 1.
+/// Lost packets, by their ordinal on the link. The first packet has the ordinal 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LossList {
     ordinals: Vec<u64>,

@@ -9,12 +9,12 @@ use super::sojourns::Sojourns;
 use super::{LossList, Modulation, frame_error_rate};
 use crate::number::{Number, Varying};
 
-/// A model of random loss on a link. A link without random loss has no model; one with several applies all of
-/// them (a packet must survive each).
+/// A model of random loss on a link. A link without random loss has no model. A link with several models applies all of
+/// them, and a packet must survive each.
 ///
-/// Models: uniform (independent) loss; the two-state chain of Gilbert and Elliott, advanced once per packet
-/// or in continuous time; bit errors over white Gaussian noise; a recorded list. Limits: only bit errors
-/// depend on a packet's length; a burst by packet is counted in packets, so it lasts longer on a slower
+/// Models: uniform (independent) loss; the two-state chain of Gilbert and Elliott, advanced once per packet or in
+/// continuous time; bit errors over white Gaussian noise; a recorded list. Limits: only bit errors depend on a packet's
+/// length. A burst of the chain that advances per packet is counted in packets, so that it lasts longer with a slower
 /// sender. Validation: stationary loss, its variance and mean burst length compared with their closed forms.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LossModel {
@@ -85,8 +85,8 @@ impl LossModel {
         LossModel::Markov { p_good_to_bad, p_bad_to_good, loss_good: 0.0, loss_bad: 1.0 }
     }
 
-    /// Long-run fraction of packets lost, if their arrivals are independent of the losses. A chain that never
-    /// moves stays in Good; bit errors hit packets of 1500 bytes.
+    /// Long-run fraction of packets lost, if their arrivals are independent of the losses. A chain that never moves
+    /// stays in Good. For bit errors, packets have 1500 bytes.
     pub fn mean_loss(&self) -> f64 {
         let mixed = |bad: f64, loss_good: f64, loss_bad: f64| loss_good + bad * (loss_bad - loss_good);
         match *self {
@@ -172,8 +172,8 @@ impl Noise {
 }
 
 impl Loss {
-    /// A running `model` that draws from streams of `seeds` under `label`; the times of its numbers count
-    /// from `origin`.
+    /// Creates a running `model` that draws from streams of `seeds` under `label`. Times in its numbers count from
+    /// `origin`.
     pub fn new(model: &LossModel, seeds: &Seeds, label: &str, origin: Instant) -> Self {
         // Draws in time have a separate stream: packets must not move it.
         let in_time = || seeds.stream(&format!("{label}/time"));
@@ -197,8 +197,8 @@ impl Loss {
         Loss { state, random: seeds.stream(label) }
     }
 
-    /// Returns whether the next packet, of `bytes`, is lost if its last bit leaves the transmitter at `at`.
-    /// Call this once per transmission of every packet, even if the packet is lost to something else.
+    /// Returns whether the next packet, of `bytes`, is lost if its last bit leaves the transmitter at `at`. To be
+    /// called once per transmission of every packet, even if the packet is lost for another reason.
     pub fn next_is_lost(&mut self, at: Instant, bytes: usize) -> bool {
         let p = match &mut self.state {
             State::Uniform(p) => p.at(at),

@@ -53,7 +53,7 @@ impl Sojourns {
         self.last();
     }
 
-    /// Draws the duration of the state that begins at the end of the last one.
+    /// Draws the duration of the next state, which begins at the end of the last one.
     fn last(&mut self) {
         let mean = if self.bad { self.mean_bad } else { self.mean_good };
         let seconds = -libm::log(1.0 - self.random.unit()) * mean;

@@ -20,10 +20,10 @@ pub enum NumberError {
     /// The number is drawn too often.
     #[error("a number can't be drawn every {0:?}: at least 1 µs")]
     Period(Duration),
-    /// A deviation, shape or correlation is outside of its range.
+    /// A deviation, shape or correlation is out of range.
     #[error("a deviation, shape or correlation is outside of its range")]
     Law,
-    /// A trace that does not repeat has no random begin.
+    /// A trace that does not repeat has a random offset, which is not possible.
     #[error("only a trace that repeats can begin at a random time")]
     Endless,
     /// Steps or a trace have no value.
@@ -41,7 +41,7 @@ pub(super) fn finite(value: f64) -> Result<(), NumberError> {
     if value.is_finite() { Ok(()) } else { Err(NumberError::NotFinite(value)) }
 }
 
-/// Checks that there is a value, all are finite and times ascend.
+/// Checks that there is at least one value, that all values are finite, and that times ascend.
 pub(super) fn check_points(points: &[(Duration, f64)]) -> Result<(), NumberError> {
     if points.is_empty() {
         return Err(NumberError::Empty);

@@ -1,4 +1,4 @@
-//! Distributions of numbers that are drawn.
+//! Distributions of random numbers.
 
 use strandcast_proto::seeds::Random;
 
@@ -13,8 +13,9 @@ pub struct Law {
     pub low: f64,
     /// Greatest value.
     pub high: f64,
-    /// Correlation of a draw with the one before it, from 0 to below 1: the correlation of draw n + k with draw n is
-    /// its k-th power. The correlation correlates the logarithms of log-normal numbers; a Pareto law has none.
+    /// Correlation of a draw with the draw before it, at least 0 and below 1. The correlation of draw n + k with draw n
+    /// is its k-th power. For log-normal numbers, it is the correlation of the logarithms. A Pareto law has no
+    /// correlation.
     pub correlation: f64,
 }
 
@@ -63,7 +64,7 @@ impl Law {
         if valid { Ok(()) } else { Err(NumberError::Law) }
     }
 
-    /// Mean of the draws, with those that are moved to an end.
+    /// Mean of the draws, which includes draws that are moved to an end of the range.
     pub fn mean(&self) -> f64 {
         let Law { shape, low, high, .. } = *self;
         match shape {
@@ -114,7 +115,7 @@ pub(super) enum Draws {
         low: f64,
         high: f64,
     },
-    /// `last` is the normal number of the last draw.
+    /// A distribution. `last` is the normal number of the last draw.
     Law {
         law: Law,
         last: Option<f64>,
@@ -144,7 +145,7 @@ impl Draws {
         value.clamp(law.low, law.high)
     }
 
-    /// Begins anew, without an earlier draw.
+    /// Starts again without an earlier draw.
     pub fn restart(&mut self) {
         if let Draws::Law { last, .. } = self {
             *last = None;

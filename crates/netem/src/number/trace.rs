@@ -22,7 +22,7 @@ pub struct TraceError {
 }
 
 impl TraceError {
-    /// The error of a line.
+    /// Creates the error of a line.
     pub fn new(line: usize, problem: impl Into<String>) -> Self {
         TraceError { line, problem: problem.into() }
     }
@@ -72,7 +72,7 @@ impl Trace {
         Trace::new(points, None).map_err(|_| empty)
     }
 
-    /// Returns the trace repeated from its last time, whose value then never holds.
+    /// Returns the trace repeated at its last time. The value of the last time then never holds.
     ///
     /// # Errors
     /// If its only time is 0.
@@ -102,7 +102,7 @@ impl Trace {
     }
 }
 
-/// Lines with content and their line numbers, without comments and surrounding space.
+/// Lines with content, each with its line number, without comments and surrounding space.
 pub fn content_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let content = |line: &'_ str| line.find('#').unwrap_or(line.len());
     (1..)

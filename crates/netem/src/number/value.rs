@@ -23,8 +23,8 @@ pub enum Number {
         /// Times at which the number is drawn.
         every: Every,
     },
-    /// A list of times, which ascend, and of the value from each of them on. The first value also holds
-    /// before its time.
+    /// A list of ascending times, each with the value that holds from it on. The first value also holds before its
+    /// time.
     Steps(Vec<(Duration, f64)>),
     /// A recorded number.
     Trace(Arc<Trace>),
@@ -35,7 +35,7 @@ pub enum Number {
         /// Times at which the number is drawn.
         every: Every,
     },
-    /// One of several recorded numbers, drawn once, from some time of it on.
+    /// One of several recorded numbers, which is drawn once. It starts at a given or random time of the trace.
     Traces {
         /// The recorded numbers, at least one.
         traces: Vec<Arc<Trace>>,
@@ -104,7 +104,7 @@ impl From<Duration> for Number {
 }
 
 impl Number {
-    /// Checks numbers from outside the program.
+    /// Checks that all values are valid.
     ///
     /// # Errors
     /// [`NumberError`].
@@ -163,8 +163,8 @@ impl Number {
         }
     }
 
-    /// Long-run mean: the last value of steps, and of a trace that does not repeat; of a distribution without
-    /// regard to the ends of its range.
+    /// Long-run mean. For steps, and for a trace that does not repeat, it is the last value. For a distribution, it
+    /// includes draws that are moved to an end of the range.
     pub fn mean(&self) -> f64 {
         match self {
             Number::Constant(value) => *value,

@@ -27,7 +27,7 @@ enum Law {
         random: Random,
     },
     Periods(Periods),
-    /// `cursor` is the point of the last query, `offset` the trace's time at the origin.
+    /// A list of points. `cursor` is the point of the last query, and `offset` the trace's time at the origin.
     Points {
         trace: Arc<Trace>,
         offset: Duration,
@@ -48,7 +48,7 @@ struct Periods {
 }
 
 impl Varying {
-    /// A running `number` that draws from `random`, with times counted from `origin`.
+    /// Creates a running `number` that draws from `random`. Its times count from `origin`.
     ///
     /// # Panics
     /// If [`Number::validate`] rejects `number`.
@@ -100,8 +100,8 @@ impl Varying {
         }
     }
 
-    /// Time after `now` at which the value may change next; `None` if it never does. A value drawn for each
-    /// packet changes with packets, not with time.
+    /// Time after `now` at which the value may change next; `None` if it never does. A value drawn for each packet
+    /// changes with packets instead of time.
     pub fn next_change(&self, now: Instant) -> Option<Instant> {
         let since = now - self.origin;
         match &self.law {
@@ -161,7 +161,8 @@ fn within(trace: &Trace, since: Duration) -> (Duration, Duration) {
     (Duration::from_nanos(since - rest), Duration::from_nanos(rest))
 }
 
-/// The last point at or before `since`, or the first point; probably the one at `cursor`, or the next.
+/// Index of the last point at or before `since`, or of the first point. The search begins at `cursor`, because the
+/// point is usually this one or the next.
 fn find(trace: &Trace, cursor: usize, since: Duration) -> usize {
     let points = trace.points();
     let holds = |i: usize| {

@@ -13,7 +13,7 @@ pub(super) enum State {
     Down,
     /// Usable.
     Up,
-    /// The next hop is lost, and a search for another one is under way.
+    /// The next hop is lost, and the node searches for another one.
     InRepair,
 }
 
@@ -46,8 +46,8 @@ impl Entry {
         }
     }
 
-    /// Returns whether a route with `sequence` over `hops` replaces this one (RFC 3561 §6.2): it is newer, or
-    /// equally new and shorter. Routes stay free of loops because next hops are always newer or nearer.
+    /// Returns whether a route with `sequence` over `hops` replaces this one (RFC 3561 §6.2): the new route is newer,
+    /// or equally new and shorter. Routes stay free of loops because each next hop has a newer or a shorter route.
     pub fn improved_by(&self, sequence: u32, hops: u8) -> bool {
         newer(sequence, self.sequence) || (sequence == self.sequence && hops < self.hops)
     }

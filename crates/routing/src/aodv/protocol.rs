@@ -221,7 +221,7 @@ impl<B> Aodv<B> {
     }
 
     /// Returns whether this node may answer a request (RFC 3561 §6.6). In ns-2.35 a route in repair also answers. This
-    /// causes no loop, because length and sequence number of the route stay.
+    /// causes no loop, because length and sequence number of the route do not change.
     fn may_answer(&self, slot: usize, request: &Request) -> bool {
         let entry = &self.table[slot];
         let alive = entry.usable() || (self.config.repair == Repair::Ns2 && entry.finite());

@@ -1,4 +1,4 @@
-//! AODV as its node calls it: datagrams, link failures and local repair (RFC 3561 §6.12), time.
+//! Interface of AODV to its node: datagrams, link failures and local repair (RFC 3561 §6.12), and timers.
 
 use core::time::Duration;
 
@@ -125,8 +125,8 @@ impl<B: Body> Routing<B> for Aodv<B> {
 }
 
 impl<B: Body> Aodv<B> {
-    /// Returns whether the destination is nearer than the source. RFC 3561 §6.12 repairs the broken route;
-    /// ns-2.35 repairs even if the route has another next hop by then.
+    /// Returns whether the destination is nearer than the source. RFC 3561 §6.12 repairs only the broken route. ns-2.35
+    /// repairs even if the route already has another next hop.
     fn repairs_here(&self, to: Address, datagram: &Datagram<B>) -> bool {
         let Some(entry) = self.table.get(datagram.destination) else { return false };
         let nearer = entry.finite() && datagram.hops > entry.hops;
@@ -160,8 +160,8 @@ impl<B: Body> Aodv<B> {
         }
     }
 
-    /// Ends a failed repair. ns-2.35 sends no error at that point and keeps the sequence number, so that
-    /// nodes whose routes lead here could answer the next request: a loop. This implementation raises the
+    /// Ends a failed repair. ns-2.35 sends no error at that point and keeps the sequence number. Nodes whose routes
+    /// lead here could then answer the next request, which would cause a loop. This implementation therefore raises the
     /// number.
     fn end_repair(&mut self, destination: Address, out: &mut RoutingOutput<B>) {
         let Some(entry) = self.table.get_mut(destination).filter(|entry| entry.state == State::InRepair)

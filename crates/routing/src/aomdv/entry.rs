@@ -16,15 +16,16 @@ pub struct Entry {
     pub up: bool,
     /// Sequence number of the destination; 0 if unknown.
     pub sequence: u32,
-    /// Length announced to others under this number: that of the longest path at the first announcement;
-    /// infinite before.
+    /// Length announced to others under this sequence number. It is the length of the longest path at the first
+    /// announcement, and infinite before.
     pub advertised: u8,
     pub paths: Vec<Path>,
     /// Newest number in an error about a lost path.
     pub highest_received: u32,
-    /// True if another node uses this one on its route to the destination, and must be notified of its end.
+    /// True if another node's route to the destination uses this node. Such a node must be notified when the last path
+    /// ends.
     pub report: bool,
-    /// State of the split `even`: the path of the last datagram.
+    /// State of the split `even`: path of the last datagram.
     pub turn: bool,
     /// Time of the last search or measurement of the paths.
     pub measured: Instant,
@@ -38,11 +39,11 @@ pub enum Offer {
     Taken(usize),
     /// The path shares its next hop or its last hop with another.
     Overlapping,
-    /// The path exceeds the length of the shortest by too many hops.
+    /// The path has too many hops more than the shortest path.
     TooLong,
     /// The list is full.
     Full,
-    /// The path is older, or not shorter than the announced length.
+    /// The path is older than the entry, or not shorter than the announced length.
     Old,
 }
 
@@ -65,8 +66,8 @@ impl Entry {
     /// Adds a path that a neighbour announced with `announced` hops, if the rules allow it.
     ///
     /// Two rules prevent loops: all paths of an entry have the same sequence number, and a path is accepted only from a
-    /// neighbour that announced fewer hops than this node announced under that number. No other property of the path
-    /// may override them.
+    /// neighbour that announced fewer hops than this node announced under that number. No other property of a path may
+    /// override these rules.
     pub fn offer(&mut self, now: Instant, sequence: u32, announced: u8, path: Path, rules: &Rules) -> Offer {
         if newer(sequence, self.sequence) {
             self.sequence = sequence;

@@ -9,8 +9,8 @@ use crate::message::Quality;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Path {
     pub next_hop: Address,
-    /// Node before the destination. Two paths with different next hops and different last hops share no link
-    /// if every node on them follows that rule.
+    /// Node before the destination. Two paths with different next hops and different last hops share no link, provided
+    /// that all nodes on them keep such paths only.
     pub last_hop: Address,
     pub hops: u8,
     pub expires: Instant,

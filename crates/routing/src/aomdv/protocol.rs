@@ -49,14 +49,14 @@ pub struct Aomdv<B> {
     pub(super) counters: Counters,
 }
 
-/// A node's memory of a request, so that each path is announced once.
+/// Record of a request that the node has answered, so that each path is announced only once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answered {
     /// Number of replies sent.
     pub replies: usize,
     /// Announced paths to the destination: next hop and last hop.
     pub forward: Vec<(Address, Address)>,
-    /// Paths to the source that a reply has used.
+    /// Paths to the source that replies have used.
     pub reverse: Vec<(Address, Address)>,
     /// QAOMDV: delay from the source, as in the forwarded request.
     pub delay: Duration,

@@ -1,4 +1,4 @@
-//! AOMDV as its node calls it.
+//! Interface of AOMDV to its node.
 
 use strandcast_proto::time::Instant;
 

@@ -1,5 +1,5 @@
-//! The scheduler: a queue of originals and one of retransmissions, which leave first (Guo, Liu and Lian 2010,
-//! §5.1).
+//! The scheduler, with a queue of originals and a queue of retransmissions. Retransmissions leave first (Guo, Liu and
+//! Lian 2010, §5.1).
 
 use std::collections::VecDeque;
 
@@ -39,7 +39,7 @@ impl<B> Scheduler<B> {
 }
 
 impl<B: Body> Scheduler<B> {
-    /// Classifies and queues a datagram; returns it if its queue is full.
+    /// Classifies and queues a datagram. Returns the datagram if its queue is full.
     pub fn push(&mut self, mut datagram: Datagram<B>) -> Result<(), Datagram<B>> {
         datagram.class = self.classifier.classify(datagram.body.transmission());
         let queue = match datagram.class {

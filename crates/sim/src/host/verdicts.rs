@@ -1,4 +1,4 @@
-//! Comparison of verdicts on paths with the behaviour of their links, which the simulator records at both ends.
+//! Comparison of verdicts on paths with the behaviour of their links. The simulator has access to both ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -231,8 +231,8 @@ mod tests {
         underflows(LivePlayer::new(deadline, prebuffer, window), &units)
     }
 
-    /// Plays 2 s after the capture. Frames 50 to 149 (captures from 2 to 6 s) come at 10 s, when the turn is at frame 200:
-    /// from 4 s on nothing is there, since the later ones come later still; pauses begin at 4, 6 and 8 s.
+    /// The viewer plays 2 s after the capture. Frames 50 to 149 (captures from 2 to 6 s) come at 10 s, when the turn is
+    /// at frame 200: from 4 s on nothing is there, since the later ones come later still; pauses begin at 4, 6 and 8 s.
     #[test]
     fn an_outage_makes_an_underflow_for_each_pause() {
         let delay = |n: u64| Some(if n < 50 { 50 } else { (10_000_u64).saturating_sub(40 * n).max(50) });

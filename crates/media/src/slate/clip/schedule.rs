@@ -17,7 +17,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// The clock on this PID.
+    /// Reads the clock on this PID.
     ///
     /// # Errors
     /// [`ClipError`]: there are fewer than two PCRs, or they jump.
@@ -40,8 +40,8 @@ impl Clock {
         self.points[self.points.len() - 1].1
     }
 
-    /// Value of the clock at a packet: between two PCRs it advances with each packet by the same amount, as §2.4.2.2
-    /// has it for bytes. Before the first and after the last PCR it advances as between the nearest two.
+    /// Value of the clock at a packet. Between two PCRs it advances by the same amount with each packet; §2.4.2.2
+    /// defines this for bytes. Before the first and after the last PCR it advances as between the nearest two PCRs.
     pub(super) fn at(&self, number: usize) -> Pcr {
         let after = self.points.partition_point(|(at, _)| *at <= number);
         let (left, right) = match after {
@@ -57,8 +57,8 @@ impl Clock {
     }
 }
 
-/// Adds packets with a PCR where the clip has a longer pause in its clock than a slate's step: also at the beginning, and
-/// before the next round.
+/// Adds packets with a PCR wherever the clip's PCRs are farther apart than a slate's step, also at the beginning and
+/// before the next repetition.
 pub(super) fn with_clock(items: Vec<Item>, length: u64) -> Vec<Item> {
     let mut all = Vec::with_capacity(items.len() + 1);
     // Time by which the next PCR has to be there.

@@ -9,7 +9,7 @@ use crate::ts::Pcr;
 struct Part {
     /// First time of decoding.
     first: Option<u64>,
-    /// First time of presentation; the others are relative to it.
+    /// First time of presentation. Other times are relative to it.
     origin: u64,
     earliest: i64,
     latest: i64,
@@ -56,15 +56,15 @@ impl Stamps {
         u64::try_from(leads.min().unwrap_or_default()).unwrap_or_default() * PER_STAMP
     }
 
-    /// Time from one beginning to the next, in ticks of the PCR, if the last PCR comes at `last`: the longer one of
-    /// both parts.
+    /// Time from one start of the clip to the next, in ticks of the PCR, if the last PCR is at `last`. The longer one
+    /// of both parts determines it.
     pub(super) fn length(&self, last: u64) -> u64 {
         let stamps = self.video.length().max(self.audio.length()).max(last / PER_STAMP + 1);
         stamps * PER_STAMP
     }
 }
 
-/// The shorter way from `earlier` to `later`.
+/// Signed difference from `earlier` to `later`, in the shorter direction of the circular number space.
 fn difference(later: u64, earlier: u64) -> i64 {
     let ahead = later.wrapping_sub(earlier) % STAMP_WRAP;
     let ahead = i64::try_from(ahead).unwrap_or_default();
