@@ -1,25 +1,25 @@
-//! The codes by name.
+//! The names of the codes.
 
 use std::fmt;
 
-/// Maximum number of source symbols of a block or a window, limited by the header of a symbol.
+/// Maximum number of source symbols of a block or a window. The header of a symbol has no room for more.
 pub const MOST_SOURCES: usize = 4095;
 
 /// An erasure code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// Random linear code over GF(256) with uniform coefficients, for blocks. k symbols fail to give k back
-    /// with probability .0039, and each further one makes that 256 times less.
+    /// Random linear code over GF(256) with uniform coefficients, for blocks. With k symbols, a block of k cannot be
+    /// decoded with probability .0039. Each further symbol makes this probability 256 times smaller.
     Rlc,
-    /// Random linear code over GF(2) for blocks. Each coefficient is 0 or 1 with equal probability. k + e
-    /// symbols fail with probability at most 2^-e.
+    /// Random linear code over GF(2), for blocks. Each coefficient is 0 or 1 with equal probability. With k + e
+    /// symbols, a block of k cannot be decoded with probability at most 2^-e.
     Fountain,
-    /// Random linear code over GF(256) of RFC 8681, for sliding windows; a seed is a repair key and, from bit 16, a density
-    /// threshold.
+    /// Random linear code over GF(256) of RFC 8681, for sliding windows. A seed consists of a repair key and, from bit
+    /// 16 on, a density threshold.
     Sliding,
     /// RaptorQ (RFC 6330), for blocks.
     RaptorQ,
-    /// Reed–Solomon over GF(2^16), for blocks: any k symbols suffice.
+    /// Reed–Solomon over GF(2^16), for blocks. Any k symbols are enough to decode a block of k.
     ReedSolomon {
         /// Number of repair symbols of a block.
         repairs: u16,
@@ -27,13 +27,13 @@ pub enum Code {
 }
 
 impl Code {
-    /// Returns whether seeds must number a block's repair symbols from 0.
+    /// Returns whether the seeds of a block's repair symbols must be 0, 1, 2 and so on.
     #[must_use]
     pub fn numbers_repairs(self) -> bool {
         matches!(self, Code::RaptorQ | Code::ReedSolomon { .. })
     }
 
-    /// Returns whether the code repairs sliding windows; otherwise it repairs blocks only.
+    /// Returns whether the code is for sliding windows. If not, it is for blocks.
     #[must_use]
     pub fn slides(self) -> bool {
         matches!(self, Code::Sliding)

@@ -1,15 +1,15 @@
-//! Messages as source symbols: two bytes of length, the message, zeros up to the length of a symbol. Symbols
-//! of length 0 represent coefficients alone.
+//! Converts messages to source symbols. A source symbol has two bytes with the length of the message, the message, and
+//! zeros up to the length of a symbol. If symbols have length 0, only coefficients are used.
 
 /// Bytes before the message.
 pub(crate) const LENGTH: usize = 2;
 
-/// Length of the longest message that fits a symbol of `length` bytes. Symbols of length 0 fit any message.
+/// Length of the longest message that fits into a symbol of `length` bytes. If `length` is 0, any message fits.
 pub(crate) fn longest(length: usize) -> usize {
     if length == 0 { usize::MAX } else { length - LENGTH }
 }
 
-/// Writes `message` as a source symbol, without the zeros at its end.
+/// Writes `message` as a source symbol. The zeros at the end are left out.
 pub(crate) fn frame(message: &[u8], length: usize, out: &mut Vec<u8>) {
     out.clear();
     if length > 0 {

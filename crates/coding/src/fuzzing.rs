@@ -1,5 +1,5 @@
-//! Targets of the fuzzers and of the tests over their corpus. Each function reads any input as a script, and
-//! panics if a property does not hold.
+//! Entry points for the fuzzers, and for the tests that run the fuzzers' saved inputs. Each function accepts any input,
+//! reads it as a script of actions, and panics if a required property does not hold.
 
 use std::ops::Range;
 
@@ -13,8 +13,9 @@ const CODES: [Code; 5] =
     [Code::Rlc, Code::Fountain, Code::Sliding, Code::RaptorQ, Code::ReedSolomon { repairs: 8 }];
 const LENGTH: usize = 40;
 
-/// Hands symbols to a receiver. The input's first byte chooses the receiver; then each symbol follows its
-/// length. A header must be written exactly as it was read, and a receiver's counters must match its input.
+/// Gives symbols to a receiver. The first byte of the input chooses the receiver. After that, each symbol follows its
+/// length. A header must be written exactly as it was read, and the counters of a receiver must match the symbols that
+/// it got.
 pub fn symbols(data: &[u8]) {
     let Some((&choice, mut rest)) = data.split_first() else {
         return;
@@ -56,9 +57,9 @@ pub fn symbols(data: &[u8]) {
     }
 }
 
-/// Compares a decoder with one for coefficients alone, on symbols of an encoder and on forged ones: both must
-/// decide alike, and symbols of the encoder alone must give its source symbols. The work of a symbol is at
-/// most that of a whole block or window.
+/// Compares a decoder with a second one that only uses coefficients. Both get symbols of an encoder and forged symbols,
+/// and both must make the same decisions. If there are only symbols of the encoder, the decoder must return the source
+/// symbols. The work for one symbol must not exceed the work for a whole block or window.
 pub fn codecs(data: &[u8]) {
     let Some((&choice, rest)) = data.split_first() else {
         return;
@@ -77,7 +78,7 @@ struct Codecs {
     encoder: Box<dyn Encoder>,
     full: Box<dyn Decoder>,
     bare: Box<dyn Decoder>,
-    /// Symbols dropped: the encoder's first symbol has this number.
+    /// Number of symbols that were dropped. It is also the number of the encoder's first symbol.
     forgotten: u64,
     honest: bool,
 }
@@ -102,7 +103,7 @@ impl Codecs {
         }
     }
 
-    /// Runs a step and checks its work: that of adding a symbol and of reading known ones.
+    /// Runs one step and checks its work. This is the work of adding a symbol and of reading the known symbols.
     fn step(&mut self, kind: u8, a: u8, b: u16) {
         let before = self.full.work() + self.bare.work();
         self.act(kind, a, b);

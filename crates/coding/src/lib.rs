@@ -1,7 +1,8 @@
-//! Erasure codes above a transport: the sender adds repair symbols to source messages, and the receiver
-//! recovers messages whose symbols were lost. Codecs share one trait ([`codec`]); [`blocks`] and [`windows`]
-//! frame messages as symbols, laid out on the wire by [`symbol`]. The crate uses no transport, clock or
-//! network; seeds are arguments. Without the feature `codecs` it contains only the layouts.
+//! Erasure codes that work above a transport. The sender adds repair symbols to the source messages. With them, the
+//! receiver recovers messages whose symbols were lost. All codecs implement the traits in [`codec`]. [`blocks`] and
+//! [`windows`] convert messages to symbols, and [`symbol`] defines their layout in packets. This crate uses no
+//! transport, no clock and no network. Seeds are passed as arguments. Without the feature `codecs`, it contains only
+//! the layouts.
 #![forbid(unsafe_code)]
 
 pub mod blocks;

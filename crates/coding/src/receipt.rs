@@ -11,43 +11,43 @@ pub enum Refusal {
     /// The bytes are not a symbol.
     #[error(transparent)]
     Malformed(#[from] Malformed),
-    /// The symbol belongs to blocks in a stream with a sliding window, or the reverse.
+    /// The symbol is for blocks, but the stream uses a sliding window, or the reverse.
     #[error("a symbol of the other kind of stream")]
     Foreign,
-    /// The payload is longer than this stream's symbols.
+    /// The payload is longer than the symbols of this stream.
     #[error("a payload of {0} bytes is longer than a symbol")]
     Overlong(usize),
-    /// Everything that the symbol covers has been delivered or abandoned.
+    /// All messages that the symbol covers were already delivered or given up.
     #[error("older than the open blocks or the window")]
     Stale,
-    /// The symbol is farther ahead than the receiver's capacity.
+    /// The symbol is too far ahead for the capacity of the receiver.
     #[error("too far ahead of the open blocks or the window")]
     Ahead,
-    /// The symbol contradicts earlier ones, or the code has no such symbol.
+    /// The symbol contradicts earlier symbols, or the code has no such symbol.
     #[error("contradicts what is known of its block or code")]
     Contradictory,
 }
 
-/// Counters of symbols by their effect, and of messages by their source.
+/// Counters of symbols by their effect, and of messages by how they were received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Symbols that raised a rank.
     pub innovative: u64,
     /// Symbols that added no information.
     pub redundant: u64,
-    /// Symbols that were malformed, overlong, or of the other kind of stream.
+    /// Symbols that were malformed, longer than allowed, or of the other kind of stream.
     pub malformed: u64,
-    /// Symbols older than the open blocks or the window.
+    /// Symbols that are older than the open blocks or the window.
     pub stale: u64,
-    /// Symbols too far ahead of the open blocks or the window.
+    /// Symbols that are too far ahead of the open blocks or the window.
     pub ahead: u64,
     /// Symbols that contradict others.
     pub contradictory: u64,
-    /// Messages delivered whose symbol arrived.
+    /// Messages that were delivered and whose own symbol arrived.
     pub received: u64,
-    /// Messages delivered whose symbol was computed from others.
+    /// Messages that were delivered and were computed from other symbols.
     pub recovered: u64,
-    /// Recovered source symbols that contain no message: some symbol was forged.
+    /// Source symbols that were recovered but contain no valid message. This shows that a symbol was forged.
     pub damaged: u64,
 }
 

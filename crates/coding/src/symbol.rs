@@ -1,4 +1,5 @@
-//! Symbols on the wire: a header of 2, 6 or 10 bytes, all numbers in network byte order, then the payload.
+//! The format of symbols in packets. A symbol is a header of 2, 6 or 10 bytes, followed by the payload. All numbers are
+//! in network byte order.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -25,11 +26,11 @@ use thiserror::Error;
 
 use crate::code::MOST_SOURCES;
 
-/// Header of a message that no symbol covers, bytes.
+/// Length of the header of a message that no repair symbol covers, in bytes.
 pub const PLAIN_HEADER: usize = 2;
-/// Header of a source symbol, bytes.
+/// Length of the header of a source symbol, in bytes.
 pub const SOURCE_HEADER: usize = 6;
-/// Header of a repair symbol, bytes.
+/// Length of the header of a repair symbol, in bytes.
 pub const REPAIR_HEADER: usize = 10;
 
 /// Density threshold at which no coefficient is 0 (RFC 8681 §3.6).
@@ -69,23 +70,23 @@ pub enum Header {
         /// Number of the message in the stream.
         number: u32,
     },
-    /// A repair symbol over consecutive source symbols of a stream.
+    /// A repair symbol that covers consecutive source symbols of a stream.
     WindowRepair {
         /// Number of the first source symbol covered.
         first: u32,
         /// Number of source symbols covered.
         sources: u16,
-        /// Repair key and, from bit 16, density threshold (RFC 8681 §4.1.3).
+        /// The repair key and, from bit 16 on, the density threshold (RFC 8681 §4.1.3).
         seed: u32,
     },
-    /// A message that no symbol covers.
+    /// A message that no repair symbol covers.
     Plain,
 }
 
-/// Reason why bytes are not a symbol.
+/// The reason why bytes are not a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Malformed {
-    /// The bytes are too few for a header.
+    /// There are fewer bytes than a header has.
     #[error("{0} bytes are too few for a symbol")]
     Short(usize),
     /// The kind is unknown.
@@ -107,7 +108,7 @@ impl Header {
         }
     }
 
-    /// Appends the header to `out`. Places and counts have 12 bits.
+    /// Appends the header to `out`. Only the lowest 12 bits of places and counts are written.
     pub fn write(&self, out: &mut Vec<u8>) {
         let (kind, low, number, seed) = match *self {
             Header::Source { block, index, last } => (if last { LAST } else { SOURCE }, index, block, None),

@@ -1,13 +1,13 @@
-//! A build without codecs. Callers must check [`Code::BUILT`] first.
+//! A build without codecs. Callers must check [`Code::BUILT`] before they use a codec.
 
 use crate::code::Code;
 use crate::codec::{Decoder, Encoder};
 
 impl Code {
-    /// True if this build has codecs (feature `codecs`). Without them nothing can be encoded or decoded.
+    /// True if this build has codecs (feature `codecs`). In a build without them, nothing can be encoded or decoded.
     pub const BUILT: bool = false;
 
-    /// An encoder; only builds with codecs have one.
+    /// An encoder. Only a build with codecs has encoders.
     ///
     /// # Panics
     /// Always.
@@ -16,7 +16,7 @@ impl Code {
         self.is_missing()
     }
 
-    /// A decoder; only builds with codecs have one.
+    /// A decoder. Only a build with codecs has decoders.
     ///
     /// # Panics
     /// Always.
@@ -25,7 +25,7 @@ impl Code {
         self.is_missing()
     }
 
-    /// Work of a decoder; only builds with codecs have one.
+    /// The work of a decoder. Only a build with codecs has decoders.
     ///
     /// # Panics
     /// Always.

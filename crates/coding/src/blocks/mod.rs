@@ -1,4 +1,4 @@
-//! Blocks: k source messages that are repaired together.
+//! Blocks. A block has k source messages, and the same repair symbols repair all of them.
 
 mod config;
 mod receiver;

@@ -1,4 +1,4 @@
-//! The receiving end, which turns symbols into messages. Every byte may be hostile.
+//! The receiving side. It converts symbols to messages. Any byte that it receives may come from an attacker.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,15 +10,15 @@ use crate::framing::{frame, longest, unframe};
 use crate::receipt::{Refusal, Statistics};
 use crate::symbol::Header;
 
-/// Maximum number of blocks that one symbol may skip if newer blocks close older ones.
+/// Maximum number of blocks that one symbol may skip, if newer blocks close older ones.
 const FARTHEST: u32 = 1 << 16;
 
-/// Effect of a symbol.
+/// The effect of a received symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockArrival {
     /// Block of the symbol.
     pub block: u32,
-    /// Independent symbols of the block, this one included.
+    /// Number of independent symbols of the block, including this one.
     pub rank: usize,
     /// True if this symbol raised the rank.
     pub innovative: bool,
@@ -31,15 +31,15 @@ pub struct BlockMessage<'a> {
     pub id: SourceId,
     /// Bytes of the message.
     pub bytes: &'a [u8],
-    /// True if other symbols gave the message before its own symbol arrived.
+    /// True if the message was computed from other symbols before its own symbol arrived.
     pub recovered: bool,
 }
 
 struct Open {
     decoder: Box<dyn Decoder>,
-    /// Number of source symbols of the block, once a symbol gives it.
+    /// Number of source symbols of the block. It is known once a symbol contains it.
     sources: Option<usize>,
-    /// Highest place that arrived, plus one.
+    /// The highest place of a symbol that arrived, plus one.
     seen: usize,
     arrived: Vec<bool>,
     /// Place of the next message to deliver in order.
@@ -56,7 +56,7 @@ pub struct BlockReceiver {
     bound: usize,
     framed: Vec<u8>,
     statistics: Statistics,
-    /// Work of all blocks in bytes; decoders of closed blocks are used again.
+    /// Work of all blocks in bytes. The decoder of a closed block is used again for another block.
     work: u64,
 }
 
@@ -67,7 +67,7 @@ impl BlockReceiver {
     /// A receiver of blocks, starting at block 0.
     ///
     /// # Panics
-    /// If the code cannot make blocks of this shape, or `blocks` is 0.
+    /// If the code does not support blocks of this format, or if `blocks` is 0.
     #[must_use]
     pub fn new(config: BlockConfig) -> Self {
         assert!(config.blocks > 0, "a receiver holds at least one block open");
@@ -97,7 +97,7 @@ impl BlockReceiver {
     /// Handles one received symbol.
     ///
     /// # Errors
-    /// The reason for dropping the symbol; [`statistics`](Self::statistics) counts it.
+    /// The reason why the symbol was dropped. [`statistics`](Self::statistics) counts it.
     pub fn receive(&mut self, symbol: &[u8]) -> Result<BlockArrival, Refusal> {
         let taken = self.take(symbol);
         self.statistics.count(taken.map(|(_, outcome)| outcome));
@@ -107,7 +107,7 @@ impl BlockReceiver {
         Ok(BlockArrival { block, rank, innovative: outcome == Outcome::Innovative })
     }
 
-    /// Returns the index of the symbol's block among the open ones, and the effect of the symbol.
+    /// Returns the position of the symbol's block in the list of open blocks, and the effect of the symbol.
     fn take(&mut self, symbol: &[u8]) -> Result<(usize, Outcome), Refusal> {
         let (header, payload) = Header::read(symbol)?;
         match header {
@@ -139,8 +139,8 @@ impl BlockReceiver {
         }
     }
 
-    /// Returns the index of a block among the open ones. Makes room for the block if newer blocks close older
-    /// ones.
+    /// Returns the position of a block in the list of open blocks. If newer blocks may close older ones, this function
+    /// makes room for the block.
     fn place(&mut self, block: u32) -> Result<usize, Refusal> {
         let ahead = block.wrapping_sub(self.first);
         let blocks = self.config.blocks as u32;
@@ -218,7 +218,7 @@ impl BlockReceiver {
         Ok(outcome)
     }
 
-    /// Returns the next message. Call until `None` after each symbol.
+    /// Returns the next message. Call this after each symbol, until it returns `None`.
     pub fn poll(&mut self) -> Option<BlockMessage<'_>> {
         loop {
             let (place, index) = match self.config.order {
@@ -260,7 +260,7 @@ impl BlockReceiver {
         })
     }
 
-    /// The oldest block with an undelivered message, or the oldest open block.
+    /// The oldest block with a message that was not delivered yet. If there is no such block, the oldest open block.
     #[must_use]
     pub fn first(&self) -> u32 {
         self.first
@@ -279,13 +279,13 @@ impl BlockReceiver {
         &self.statistics
     }
 
-    /// Work since the start, in bytes of rows read or written.
+    /// Work since the start: the number of bytes of rows that were read or written.
     #[must_use]
     pub fn work(&self) -> u64 {
         self.work
     }
 
-    /// Maximum memory in bytes, for any input.
+    /// Maximum memory in bytes, whatever symbols arrive.
     #[must_use]
     pub fn bound(&self) -> usize {
         self.bound

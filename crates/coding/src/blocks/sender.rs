@@ -1,4 +1,4 @@
-//! The sending end, which turns messages into blocks and blocks into symbols.
+//! The sending side. It divides messages into blocks, and makes symbols of the blocks.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -22,7 +22,7 @@ pub struct SourceId {
 /// Reason why a message was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CannotPush {
-    /// The message does not fit a symbol.
+    /// The message is longer than a symbol can hold.
     #[error("a message of {length} bytes does not fit a symbol, which holds {most}")]
     TooLong {
         /// Bytes of the message.
@@ -30,7 +30,7 @@ pub enum CannotPush {
         /// Bytes that a symbol holds.
         most: usize,
     },
-    /// No block is free; the caller must release the oldest ones first.
+    /// All blocks are in use. The caller must first release the oldest ones.
     #[error("all blocks are held")]
     Full,
 }
@@ -38,13 +38,13 @@ pub enum CannotPush {
 /// Reason why a symbol was not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CannotWrite {
-    /// The sender does not hold the block or the message.
+    /// The sender no longer has the block or the message.
     #[error("the block or the message is not held")]
     NotHeld,
-    /// The block is not closed, and only closed blocks have repair symbols.
+    /// The block is not closed yet. Only closed blocks have repair symbols.
     #[error("the block is not closed")]
     Open,
-    /// The code has no further repair symbol for the block.
+    /// The code has no more repair symbols for this block.
     #[error(transparent)]
     Code(#[from] CannotRepair),
 }
@@ -56,25 +56,25 @@ struct Held {
     repairs: u32,
 }
 
-/// Cuts a stream of messages into blocks and writes their symbols.
+/// Divides a stream of messages into blocks, and writes the symbols of the blocks.
 pub struct BlockSender {
     config: BlockConfig,
-    /// The oldest block held.
+    /// The oldest block that the sender still has.
     first: u32,
     held: VecDeque<Held>,
     spare: Vec<Box<dyn Encoder>>,
-    /// Seed of the next repair symbol, unique across blocks if the code accepts any seed: blocks with equal
-    /// coefficients would fail together.
+    /// The seed of the next repair symbol. If the code accepts any seed, no two blocks use the same seed. If two blocks
+    /// had the same coefficients, they would fail at the same time.
     seed: u32,
     framed: Vec<u8>,
 }
 
 impl BlockSender {
-    /// A sender of blocks, starting at block 0. `seed` is that of the first repair symbol, if the code
-    /// accepts any seed.
+    /// A sender of blocks, starting at block 0. `seed` is the seed of the first repair symbol, if the code accepts any
+    /// seed.
     ///
     /// # Panics
-    /// If the code cannot make blocks of this shape, or `blocks` is 0.
+    /// If the code does not support blocks of this format, or if `blocks` is 0.
     #[must_use]
     pub fn new(config: BlockConfig, seed: u32) -> Self {
         assert!(config.blocks > 0, "a sender holds at least one block");
@@ -83,11 +83,12 @@ impl BlockSender {
         BlockSender { config, first: 0, held: VecDeque::with_capacity(config.blocks), spare, seed, framed }
     }
 
-    /// Appends a message to the block being filled, and closes the block if it is full.
-    /// [`write_source`](Self::write_source) then writes the message's symbol.
+    /// Adds a message to the current block, and closes the block if it is then full. After this,
+    /// [`write_source`](Self::write_source) can write the message's symbol.
     ///
     /// # Errors
-    /// If the message does not fit a symbol, or if it begins a block and no block is free.
+    /// If the message is longer than a symbol can hold. Also if the message needs a new block and all blocks are in
+    /// use.
     pub fn push(&mut self, message: &[u8]) -> Result<SourceId, CannotPush> {
         let most = longest(self.config.length);
         if message.len() > most {
@@ -110,8 +111,8 @@ impl BlockSender {
         Ok(SourceId { block, index: index as u16 })
     }
 
-    /// Closes the block being filled before it is full, and returns it. Call this before writing the block's
-    /// last source symbol, which is marked as the last.
+    /// Closes the current block before it is full, and returns the block's number. Call this before writing the block's
+    /// last source symbol, because that symbol is marked as the last one.
     pub fn close(&mut self) -> Option<u32> {
         let last = self.held.back_mut().filter(|last| !last.closed)?;
         last.closed = true;
@@ -126,7 +127,7 @@ impl BlockSender {
     /// Appends the symbol of a message to `out`.
     ///
     /// # Errors
-    /// If the sender does not hold the message.
+    /// If the sender no longer has the message.
     pub fn write_source(&self, id: SourceId, out: &mut Vec<u8>) -> Result<(), CannotWrite> {
         let held = &self.held[self.place(id.block).ok_or(CannotWrite::NotHeld)?];
         let symbol = held.encoder.source(id.index.into()).ok_or(CannotWrite::NotHeld)?;
@@ -139,8 +140,8 @@ impl BlockSender {
     /// Appends a new repair symbol of a closed block to `out`, and returns its seed.
     ///
     /// # Errors
-    /// If the block is not held or not closed, or the code has no further repair symbol; `out` is then
-    /// unchanged.
+    /// If the sender does not have the block, if the block is not closed, or if the code has no more repair symbols.
+    /// `out` then does not change.
     pub fn write_repair(&mut self, block: u32, out: &mut Vec<u8>) -> Result<u32, CannotWrite> {
         let place = self.place(block).ok_or(CannotWrite::NotHeld)?;
         let held = &mut self.held[place];
@@ -159,7 +160,8 @@ impl BlockSender {
         Ok(seed)
     }
 
-    /// Held blocks, oldest first: number of the block, its message count, and whether it is closed.
+    /// The blocks that the sender has, the oldest first. For each block: its number, its number of messages, and
+    /// whether it is closed.
     pub fn blocks(&self) -> impl Iterator<Item = (u32, usize, bool)> + '_ {
         let number = |place: usize| self.first.wrapping_add(place as u32);
         self.held
@@ -168,7 +170,7 @@ impl BlockSender {
             .map(move |(place, held)| (number(place), held.encoder.held(), held.closed))
     }
 
-    /// Number of repair symbols written for a held block.
+    /// Number of repair symbols that were written for a block. `None` if the sender does not have the block.
     #[must_use]
     pub fn repairs(&self, block: u32) -> Option<u32> {
         self.place(block).map(|place| self.held[place].repairs)

@@ -1,10 +1,10 @@
-//! The known source symbols of one block, shared by the decoders that wrap codecs of other crates.
+//! The known source symbols of one block. The decoders that use codecs of other crates share this code.
 
 use std::collections::VecDeque;
 
 use crate::codec::Outcome;
 
-/// Source symbols of equal length, indexed by their place in the block.
+/// Source symbols of equal length. Each is found by its place in the block.
 #[derive(Debug)]
 pub(crate) struct BlockStore {
     length: usize,
@@ -33,7 +33,7 @@ impl BlockStore {
         self.count
     }
 
-    /// Writes the source symbol at `index`, once.
+    /// Stores the source symbol at `index`, unless it is already known.
     pub(crate) fn put(&mut self, index: usize, payload: &[u8]) -> Outcome {
         if index >= self.capacity() || payload.len() > self.length {
             return Outcome::Refused;

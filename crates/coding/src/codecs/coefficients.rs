@@ -1,16 +1,16 @@
-//! Derives the coefficients of a repair symbol from its seed, identically at both ends.
+//! Computes the coefficients of a repair symbol from its seed. Both sides get the same coefficients.
 
 use crate::codecs::tinymt::TinyMt32;
 use crate::symbol::DENSEST;
 
-/// Rule by which coefficients follow from a seed.
+/// The rule by which coefficients are computed from a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coefficients {
-    /// Uniform over GF(256), one number of TinyMT32 each.
+    /// Uniform over GF(256). Each coefficient takes one number from TinyMT32.
     Bytes,
-    /// 0 or 1 with equal probability: the bits of TinyMT32's numbers, lowest first.
+    /// 0 or 1 with equal probability. The coefficients are the bits of TinyMT32's numbers, the lowest bit first.
     Bits,
-    /// RFC 8681 §3.6 with m = 8: the seed is the repair key and, from bit 16, the density threshold.
+    /// RFC 8681 §3.6 with m = 8. The seed consists of the repair key and, from bit 16 on, the density threshold.
     Rfc8681,
 }
 
@@ -20,7 +20,7 @@ impl Coefficients {
         self != Coefficients::Rfc8681 || seed >> 16 <= u32::from(DENSEST)
     }
 
-    /// Fills `out` with one coefficient per source symbol, in their order.
+    /// Fills `out` with one coefficient per source symbol, in the order of the symbols.
     pub(crate) fn fill(self, seed: u32, out: &mut [u8]) {
         match self {
             Coefficients::Bytes => {
@@ -41,8 +41,8 @@ impl Coefficients {
     }
 }
 
-/// RFC 8681 §3.6: a coefficient is drawn with probability (threshold + 1)/16, otherwise it is 0. The
-/// threshold is below 15.
+/// RFC 8681 §3.6. A coefficient is nonzero with probability (threshold + 1)/16; otherwise it is 0. The threshold is
+/// below 15.
 fn sparse(mut generator: TinyMt32, threshold: u8, out: &mut [u8]) {
     for one in out {
         *one = 0;

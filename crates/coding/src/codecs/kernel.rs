@@ -1,18 +1,18 @@
-//! Sums of products over GF(256) on whole symbols. Every instruction set gives identical bytes.
+//! Computes sums of products over GF(256) on whole symbols. The result is the same with every instruction set.
 
 use fearless_simd::{Level, Simd, dispatch, prelude::*};
 
 use crate::codecs::field::NIBBLES;
 
-/// Divisor of all row lengths: the widest vector, so that no row has a remainder.
+/// The length of each row is a multiple of this. It is the width of the widest vector, so that no row has a remainder.
 pub(crate) const ALIGNMENT: usize = 64;
 
-/// The length of a row that holds `length` bytes.
+/// Length of a row with room for `length` bytes.
 pub(crate) const fn row(length: usize) -> usize {
     length.next_multiple_of(ALIGNMENT)
 }
 
-/// A row of an arena and its coefficient.
+/// A row of an arena, and the coefficient by which it is multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Term {
     pub coefficient: u8,
@@ -29,8 +29,8 @@ impl Kernel {
         Kernel(Level::new())
     }
 
-    /// Adds to `target` the sum of the terms: rows of `arena` times their coefficients. Each row has the
-    /// length of `target`.
+    /// Computes the sum of rows of `arena`, each multiplied by its coefficient, and adds it to `target`. Each row has
+    /// the length of `target`.
     pub(crate) fn add(self, target: &mut [u8], arena: &[u8], terms: &[Term]) {
         debug_assert!(target.len().is_multiple_of(ALIGNMENT), "rows have no rest");
         #[cfg(target_arch = "x86_64")]
@@ -43,7 +43,7 @@ impl Kernel {
         dispatch!(self.0, simd => add(simd, target, arena, terms));
     }
 
-    /// Returns whether one instruction looks up a vector's bytes.
+    /// Returns whether one instruction can look up all bytes of a vector in a table.
     fn looks_up(self) -> bool {
         #[cfg(target_arch = "x86_64")]
         return self.0.as_sse4_2().is_some();
@@ -62,14 +62,14 @@ impl Kernel {
     }
 }
 
-/// The arithmetic with each instruction set of this machine, for tests and benches.
+/// The arithmetic with each instruction set of this machine, for tests and benchmarks.
 #[cfg(any(test, feature = "testing"))]
 #[derive(Clone, Copy, Debug)]
 pub struct Instructions(Kernel, &'static str);
 
 #[cfg(any(test, feature = "testing"))]
 impl Instructions {
-    /// All instruction sets, weakest first.
+    /// All instruction sets, from the weakest to the strongest.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let mut all = vec![Instructions(Kernel(Level::baseline()), "baseline")];
@@ -91,8 +91,8 @@ impl Instructions {
         self.1
     }
 
-    /// Adds to `target` the rows of `arena`, each as long as `target`, times their coefficients. Lengths are
-    /// multiples of 64.
+    /// Multiplies the rows of `arena` by their coefficients and adds them to `target`. Each row is as long as `target`.
+    /// Lengths are multiples of 64.
     pub fn add(self, target: &mut [u8], arena: &[u8], coefficients: &[u8]) {
         let length = target.len();
         let term = |(i, &coefficient): (usize, &u8)| Term { coefficient, at: i * length };
@@ -106,7 +106,7 @@ impl Instructions {
     }
 }
 
-/// Both halves of a coefficient's table, in each 16-byte block of a vector.
+/// Both halves of a coefficient's table. They are repeated in each 16-byte block of a vector.
 #[inline(always)]
 fn tables<S: Simd>(simd: S, coefficient: u8) -> (S::u8s, S::u8s) {
     let table = &NIBBLES[coefficient as usize];
@@ -140,7 +140,7 @@ fn add<S: Simd>(simd: S, target: &mut [u8], arena: &[u8], terms: &[Term]) {
     }
 }
 
-/// Computes the part of the sum that begins `from` bytes into the rows and is `N` vectors wide.
+/// Computes one part of the sum: `N` vectors, starting `from` bytes after the beginning of each row.
 #[inline(always)]
 fn add_at<S: Simd, const N: usize>(simd: S, target: &mut [u8], from: usize, arena: &[u8], terms: &[Term]) {
     let width = S::u8s::LEN;
@@ -172,7 +172,7 @@ fn scale<S: Simd>(simd: S, target: &mut [u8], coefficient: u8) {
     }
 }
 
-/// Products computed bit by bit on vectors, for instruction sets without look-ups.
+/// Multiplies vectors bit by bit, for instruction sets that cannot look up bytes in a table.
 mod planes {
     use super::{ALIGNMENT, Term};
     use crate::codecs::field::multiply;
@@ -207,7 +207,7 @@ mod planes {
     }
 }
 
-/// Products by a single instruction, which applies a matrix of bits to each byte.
+/// Multiplies with a single instruction, which applies a matrix of bits to each byte.
 #[cfg(target_arch = "x86_64")]
 mod gfni {
     use std::arch::x86_64::{__m512i, _mm512_gf2p8affine_epi64_epi8, _mm512_set1_epi64, _mm512_xor_si512};

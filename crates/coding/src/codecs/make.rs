@@ -9,13 +9,13 @@ use crate::code::{Code, MOST_SOURCES};
 use crate::codec::{Decoder, Encoder};
 
 impl Code {
-    /// True if this build has codecs (feature `codecs`). Without them nothing can be encoded or decoded.
+    /// True if this build has codecs (feature `codecs`). In a build without them, nothing can be encoded or decoded.
     pub const BUILT: bool = true;
 
     /// An encoder of at most `capacity` source symbols of at most `length` bytes.
     ///
     /// # Panics
-    /// If `capacity` is 0 or more than [`MOST_SOURCES`], or `length` more than 65 535.
+    /// If `capacity` is 0 or more than [`MOST_SOURCES`], or if `length` is more than 65 535.
     #[must_use]
     pub fn encoder(self, capacity: usize, length: usize) -> Box<dyn Encoder> {
         self.check(capacity, length);
@@ -28,10 +28,10 @@ impl Code {
         }
     }
 
-    /// A decoder for the symbols of an [`encoder`](Self::encoder) with the same arguments.
+    /// A decoder for the symbols of an [`encoder`](Self::encoder) that was made with the same arguments.
     ///
     /// # Panics
-    /// If the arguments make [`encoder`](Self::encoder) panic.
+    /// If [`encoder`](Self::encoder) would panic with these arguments.
     #[must_use]
     pub fn decoder(self, capacity: usize, length: usize) -> Box<dyn Decoder> {
         self.check(capacity, length);
@@ -44,9 +44,9 @@ impl Code {
         }
     }
 
-    /// Maximum work ([`Decoder::work`]) per symbol that an encoder sent. `capacity` is that of the decoder,
-    /// `sources` the number of source symbols that a repair symbol covers, `length` the bytes of a symbol.
-    /// Only forged symbols exceed it.
+    /// Maximum work ([`Decoder::work`]) for a symbol that an encoder has made. `sources` is the number of source
+    /// symbols that a repair symbol covers, `capacity` is the capacity of the decoder, and `length` is the number of
+    /// bytes of a symbol. Only a forged symbol can cause more work.
     #[must_use]
     pub fn fair_work(self, sources: usize, capacity: usize, length: usize) -> u64 {
         match self {

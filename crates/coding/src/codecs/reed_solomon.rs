@@ -1,6 +1,6 @@
-//! Reed–Solomon over GF(2^16), implemented by crate `reed-solomon-simd`: any k symbols recover a block of k.
-//! Both ends agree on the number of repair symbols of a block, because every one of them depends on it; a
-//! seed is the number of a repair symbol.
+//! Reed–Solomon over GF(2^16), from the crate `reed-solomon-simd`. Any k symbols are enough to recover a block of k.
+//! Both sides must use the same number of repair symbols per block, because each repair symbol depends on that number.
+//! A seed is the number of a repair symbol.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use reed_solomon_simd::{ReedSolomonDecoder, ReedSolomonEncoder};
 use crate::codec::{CannotRepair, Decoder, Encoder, Outcome};
 use crate::codecs::block_store::BlockStore;
 
-/// Symbol length for crate `reed-solomon-simd`: elements have two bytes, even for coefficients alone.
+/// Length of a symbol for the crate `reed-solomon-simd`. An element has two bytes, even if only coefficients are used.
 fn size(length: usize) -> usize {
     length.next_multiple_of(2).max(2)
 }
@@ -23,7 +23,7 @@ pub(crate) struct RsEncoder {
     bytes: Vec<u8>,
     held: usize,
     codec: ReedSolomonEncoder,
-    /// Repair symbols, computed on the first request.
+    /// The repair symbols. They are computed when the first one is requested.
     made: Vec<u8>,
 }
 
@@ -88,7 +88,7 @@ impl Encoder for RsEncoder {
     }
 }
 
-/// Decoder of one block. Its number of source symbols is that of the first repair symbol's span.
+/// Decoder of one block. The number of source symbols is taken from the first repair symbol, which covers all of them.
 pub(crate) struct RsDecoder {
     store: BlockStore,
     symbols: Option<usize>,
@@ -101,9 +101,9 @@ pub(crate) struct RsDecoder {
     work: u64,
 }
 
-/// Work of recovering a block, in bytes of rows that linear codes add in the same time, measured. The work consists of
-/// a constant, because missing symbols are located among all 2^16, and of passes over the symbols, rounded up to a
-/// power of two.
+/// Work of recovering a block. It is given as the number of bytes of rows that linear codes add in the same time, and
+/// was measured. It has two parts. One is a constant, because missing symbols are searched among all 2^16. The other is
+/// the number of times that the symbols are read, where the number of symbols is rounded up to a power of two.
 const LOCATED: usize = 1 << 20;
 const PASSES: usize = 4;
 

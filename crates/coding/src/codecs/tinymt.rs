@@ -1,12 +1,12 @@
-//! TinyMT32 pseudorandom numbers, from which both ends derive a repair symbol's coefficients (RFC 8682).
+//! TinyMT32 pseudorandom numbers (RFC 8682). Both sides compute a repair symbol's coefficients from them.
 
-/// RFC 8682 §2.1: the parameter set of RLC.
+/// RFC 8682 §2.1: the parameters that RLC uses.
 const MAT1: u32 = 0x8f70_11ee;
 const MAT2: u32 = 0xfc78_ff1f;
 const TMAT: u32 = 0x3793_fdff;
 const ROUNDS: u32 = 8;
 
-/// A generator of 32-bit numbers; its state has 127 bits.
+/// A generator of 32-bit numbers. Its state has 127 bits.
 #[derive(Clone, Debug)]
 pub struct TinyMt32([u32; 4]);
 

@@ -1,16 +1,16 @@
-//! Configuration that both ends of a stream with a sliding window share.
+//! The configuration of a stream with a sliding window. Both sides of the stream must have the same one.
 
-/// The shape of a window.
+/// The format of a stream's window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowConfig {
     /// Maximum number of source messages that a repair symbol covers.
     pub sources: usize,
-    /// Number of source messages that a receiver holds, at least `sources`. Twice `sources` lets it use
-    /// repair symbols of overlapping windows.
+    /// Number of source messages that a receiver holds. It must be at least `sources`. With twice `sources`, the
+    /// receiver can use repair symbols of windows that overlap.
     pub held: usize,
-    /// Payload of a repair symbol in bytes: the longest message plus 2. 0 omits the payloads, so that only
-    /// coefficients are sent and eliminated.
+    /// Length of the payload of a repair symbol in bytes. It is the length of the longest message plus 2. With 0,
+    /// repair symbols have no payloads: only coefficients are sent and eliminated.
     pub length: usize,
-    /// Nonzero coefficients per 16, minus one; 15 is the densest (RFC 8681 §3.6).
+    /// The number of nonzero coefficients among 16, minus one. With 15, all coefficients are nonzero (RFC 8681 §3.6).
     pub density: u8,
 }

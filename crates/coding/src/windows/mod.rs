@@ -1,4 +1,4 @@
-//! Sliding windows: repair symbols over the latest source messages of a stream (RFC 8681).
+//! Sliding windows. A repair symbol covers the latest source messages of a stream (RFC 8681).
 
 mod config;
 mod receiver;

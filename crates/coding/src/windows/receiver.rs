@@ -1,4 +1,5 @@
-//! The receiving end, which delivers messages as they become known. Every byte may be hostile.
+//! The receiving side. It delivers messages as soon as they are known. Any byte that it receives may come from an
+//! attacker.
 
 use std::fmt;
 
@@ -12,10 +13,10 @@ use crate::symbol::Header;
 /// Maximum number of messages that one symbol may skip.
 const FARTHEST: u32 = 1 << 16;
 
-/// Effect of a symbol.
+/// The effect of a received symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowArrival {
-    /// Number of the symbol's message, or of the first message that it covers.
+    /// Number of the symbol's message. For a repair symbol, number of the first message that it covers.
     pub number: u32,
     /// True if the symbol added information.
     pub innovative: bool,
@@ -28,7 +29,7 @@ pub struct WindowMessage<'a> {
     pub number: u32,
     /// Bytes of the message.
     pub bytes: &'a [u8],
-    /// True if other symbols gave the message before its own symbol arrived.
+    /// True if the message was computed from other symbols before its own symbol arrived.
     pub recovered: bool,
 }
 
@@ -40,8 +41,8 @@ pub struct WindowReceiver {
     first: u32,
     /// Number of messages dropped.
     forgotten: u64,
-    /// True for messages whose symbol arrived, indexed by place since the start modulo the number of messages
-    /// held.
+    /// True for a message whose symbol has arrived. The index is the place since the start, modulo the number of
+    /// messages held.
     arrived: Vec<bool>,
     framed: Vec<u8>,
     statistics: Statistics,
@@ -51,7 +52,7 @@ impl WindowReceiver {
     /// A receiver of messages, starting at number 0.
     ///
     /// # Panics
-    /// If the code cannot make windows of this shape, or if the receiver holds fewer messages than a repair
+    /// If the code does not support windows of this format, or if the receiver holds fewer messages than a repair
     /// symbol covers.
     #[must_use]
     pub fn new(config: WindowConfig) -> Self {
@@ -71,7 +72,7 @@ impl WindowReceiver {
     /// Handles one received symbol.
     ///
     /// # Errors
-    /// The reason for dropping the symbol; [`statistics`](Self::statistics) counts it.
+    /// The reason why the symbol was dropped. [`statistics`](Self::statistics) counts it.
     pub fn receive(&mut self, symbol: &[u8]) -> Result<WindowArrival, Refusal> {
         let taken = self.take(symbol);
         self.statistics.count(taken.map(|(_, outcome)| outcome));
@@ -108,8 +109,8 @@ impl WindowReceiver {
         if outcome == Outcome::Refused { Err(Refusal::Contradictory) } else { Ok((number, outcome)) }
     }
 
-    /// Returns the index of message `number` among those held, and makes room for `count` messages from
-    /// there.
+    /// Returns the position of message `number` in the list of messages held. Makes room for `count` messages from this
+    /// one on.
     fn place(&mut self, number: u32, count: usize) -> Result<usize, Refusal> {
         let ahead = number.wrapping_sub(self.first);
         if ahead > u32::MAX / 2 {
@@ -135,8 +136,8 @@ impl WindowReceiver {
         (self.forgotten as usize + place) % self.config.held
     }
 
-    /// Returns the next message that became known. Call until `None` after each symbol: a later symbol may
-    /// push messages out of the window.
+    /// Returns the next message that has become known. Call this after each symbol, until it returns `None`. Otherwise
+    /// a later symbol may remove messages from the window before they are returned.
     pub fn poll(&mut self) -> Option<WindowMessage<'_>> {
         loop {
             let place = self.decoder.next_known()?;
@@ -164,13 +165,13 @@ impl WindowReceiver {
         &self.statistics
     }
 
-    /// Work since the start, in bytes of rows read or written.
+    /// Work since the start: the number of bytes of rows that were read or written.
     #[must_use]
     pub fn work(&self) -> u64 {
         self.decoder.work()
     }
 
-    /// Maximum memory in bytes, for any input.
+    /// Maximum memory in bytes, whatever symbols arrive.
     #[must_use]
     pub fn bound(&self) -> usize {
         self.decoder.bound() + self.arrived.len() + self.config.length

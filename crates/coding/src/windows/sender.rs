@@ -1,4 +1,4 @@
-//! The sending end, which turns messages into a window and the window into repair symbols.
+//! The sending side. It keeps messages in a window, and makes repair symbols of the window.
 
 use std::fmt;
 
@@ -21,10 +21,10 @@ pub struct WindowSender {
 }
 
 impl WindowSender {
-    /// A sender of messages, starting at number 0; `key` is the first repair key.
+    /// A sender of messages, starting at number 0. `key` is the first repair key.
     ///
     /// # Panics
-    /// If the code cannot make windows of this shape, or the density is more than 15.
+    /// If the code does not support windows of this format, or if the density is more than 15.
     #[must_use]
     pub fn new(config: WindowConfig, key: u16) -> Self {
         assert!(config.density <= DENSEST, "a density of at most {DENSEST}, not {}", config.density);
@@ -32,10 +32,10 @@ impl WindowSender {
         WindowSender { config, encoder, next: 0, key, framed: Vec::with_capacity(config.length) }
     }
 
-    /// Appends a message and returns its number. A full window drops its oldest message.
+    /// Adds a message and returns its number. If the window is full, its oldest message is dropped.
     ///
     /// # Errors
-    /// If the message does not fit a symbol.
+    /// If the message is longer than a symbol can hold.
     pub fn push(&mut self, message: &[u8]) -> Result<u32, CannotPush> {
         let most = longest(self.config.length);
         if message.len() > most {
@@ -62,7 +62,7 @@ impl WindowSender {
         self.encoder.held()
     }
 
-    /// Drops all messages before `number` from the window: repair symbols no longer cover them.
+    /// Drops all messages before `number` from the window. From then on, repair symbols do not cover them.
     pub fn forget(&mut self, number: u32) {
         let count = number.wrapping_sub(self.first());
         if count <= u32::MAX / 2 {
@@ -85,7 +85,7 @@ impl WindowSender {
     /// Appends a new repair symbol over the whole window to `out`, and returns its repair key.
     ///
     /// # Errors
-    /// If the window is empty; `out` is then unchanged.
+    /// If the window is empty. `out` then does not change.
     pub fn write_repair(&mut self, out: &mut Vec<u8>) -> Result<u16, CannotWrite> {
         let seed = u32::from(self.config.density) << 16 | u32::from(self.key);
         let start = out.len();

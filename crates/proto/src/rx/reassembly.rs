@@ -66,7 +66,8 @@ pub struct Message {
     pub payload: Bytes,
     /// TSN of the first fragment.
     pub first_tsn: Tsn,
-    /// Time at which the last missing chunk arrived (not the time of its turn).
+    /// Time at which the last missing chunk of the message arrived. The message may be delivered later, because earlier
+    /// messages come first.
     pub arrived: Instant,
 }
 

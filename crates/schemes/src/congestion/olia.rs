@@ -14,7 +14,7 @@
 //! | a loss: w_r −= w_r/2, slow start as in TCP | [`TcpWindows`](super::TcpWindows) |
 //!
 //! An increase may be negative: α takes growth from the paths with the largest window and gives it to the collected
-//! paths. [`TcpWindows`](super::TcpWindows) leaves at least one segment.
+//! paths. [`TcpWindows`](super::TcpWindows) keeps every window at one segment or more.
 //!
 //! With one path the increase is 1/w: Reno's window. `ASSUMED`:
 //! - values within 1 % of the largest count as equal to it (`tolerance`), since measured values are never equal;

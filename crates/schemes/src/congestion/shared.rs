@@ -2,9 +2,9 @@
 //! queue.
 //!
 //! At each loss with a long queue, the queueing delay of the path is compared with the delays of the other paths. If
-//! two delays differ by at most an eighth or 2 ms, the pair of paths gets one point; otherwise it loses two. A pair
-//! with at least [`COUPLED`] points has its increases coupled by RFC 6356. Delays of paths with different bottlenecks
-//! are equal only by chance.
+//! two delays differ by at most an eighth or 2 ms, the pair of paths gets one point; otherwise it loses two. If a pair
+//! has at least [`COUPLED`] points, the window increases of its two paths are coupled by RFC 6356. Delays of paths with
+//! different bottlenecks are equal only by chance.
 
 use smallvec::SmallVec;
 

@@ -19,9 +19,9 @@
 //! segments.
 //!
 //! With one path wVegas is Vegas with α = total, not Reno. It has three limits. The base round-trip time is never
-//! measured again. A loss-based sender fills the queue, and wVegas yields to it. Draining halves the window whenever
-//! the queue of a round is twice the least queue; on a path without other traffic this happens long before α segments
-//! are queued.
+//! measured again. A loss-based sender fills the queue, and wVegas yields to it. wVegas halves the window whenever the
+//! queue of a round is twice the smallest queue so far. On a path without other traffic this happens long before the
+//! queue has α segments.
 //!
 //! `ASSUMED`:
 //! - diff and α are whole segments, as in the kernel, so that a window stays constant once it has its share. There is

@@ -1,7 +1,7 @@
-//! Gaussian elimination as symbols arrive: rows are kept in reduced row echelon form, so that a source symbol
-//! is known as soon as the symbols added determine it.
+//! Gaussian elimination, done each time a symbol arrives. The rows are kept in reduced row echelon form. So a source
+//! symbol is known as soon as the received symbols determine it.
 //!
-//! Every decision depends on coefficients alone; payloads follow them.
+//! Every decision depends only on coefficients. The payloads are then combined in the same way.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -14,37 +14,37 @@ use crate::codecs::kernel::{ALIGNMENT, Kernel, Term, row};
 /// State of a column, which represents a source symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
-    /// No row leads with this symbol.
+    /// No row begins with this symbol.
     Free,
-    /// A row with several columns leads with it.
+    /// A row with several columns begins with this symbol.
     Leads(usize),
-    /// The source symbol is known: index of the row with its payload.
+    /// The source symbol is known. The number is the index of the row with its payload.
     Known(usize),
 }
 
-/// Decoder of a random linear code over a block or a window. Columns are places modulo the capacity.
+/// Decoder of a random linear code for a block or a window. The column of a symbol is its place modulo the capacity.
 #[derive(Debug)]
 pub(crate) struct LinearDecoder {
     how: Coefficients,
     kernel: Kernel,
     length: usize,
     columns: Vec<Column>,
-    /// Column of the oldest place.
+    /// The column of the oldest symbol.
     first: usize,
-    /// Places dropped.
+    /// Number of symbols dropped.
     forgotten: u64,
     rank: usize,
-    /// Coefficients of the leading rows.
+    /// Coefficients of the rows with several columns.
     coefficients: Vec<u8>,
     payloads: Vec<u8>,
-    /// Column that each row leads with or gives.
+    /// For each row, the column with which it begins, or the column of the symbol that it contains.
     lead: Vec<usize>,
-    /// Rows with several columns, in order of arrival.
+    /// The rows with several columns, in the order in which they arrived.
     active: Vec<usize>,
     unused: Vec<usize>,
-    /// Places, counted from the start, that became known and were not delivered.
+    /// Places of the symbols that became known and were not delivered yet, counted from the start.
     fresh: VecDeque<u64>,
-    /// Row being added.
+    /// The row that is being added.
     taken: Vec<u8>,
     taken_payload: Vec<u8>,
     drawn: Vec<u8>,
@@ -53,11 +53,11 @@ pub(crate) struct LinearDecoder {
     work: u64,
 }
 
-/// Work of drawing a coefficient or reading a column, in bytes.
+/// Work of computing a coefficient or of reading a column, in bytes.
 const DRAWN: usize = 8;
 const LOOKED_AT: usize = 2;
-/// Maximum number of rows changed when columns are dropped together. A window that slides past lost symbols
-/// changes fewer.
+/// Maximum number of rows that are changed when several columns are dropped at once. A window that moves past lost
+/// symbols changes fewer rows.
 const MOST_CHANGED: usize = 1 << 15;
 
 impl LinearDecoder {
@@ -115,7 +115,7 @@ impl LinearDecoder {
         self.taken_payload[payload.len()..].fill(0);
     }
 
-    /// Adds the row in `taken`: reduces the row by the others, and the others by the remainder.
+    /// Adds the row in `taken`. Reduces this row by the other rows, and then the other rows by what is left of it.
     fn take(&mut self) -> Outcome {
         let wide = row(self.length);
         self.reduce();
@@ -140,7 +140,7 @@ impl LinearDecoder {
         Outcome::Innovative
     }
 
-    /// Subtracts known symbols and leading rows from `taken`, and records the same terms for its payload.
+    /// Subtracts known symbols and other rows from `taken`. The same terms are recorded for its payload.
     fn reduce(&mut self) {
         let (width, wide) = (row(self.capacity()), row(self.length));
         self.terms.clear();
@@ -166,7 +166,7 @@ impl LinearDecoder {
         }
     }
 
-    /// Eliminates the column `lead` from all rows with several columns, by the row in `taken`.
+    /// Eliminates the column `lead` from all rows with several columns. The row in `taken` is used for this.
     fn eliminate(&mut self, lead: usize) {
         let (width, wide) = (row(self.capacity()), row(self.length));
         self.work += (LOOKED_AT * self.active.len()) as u64;
@@ -181,7 +181,7 @@ impl LinearDecoder {
         }
     }
 
-    /// Turns rows with a single column into known source symbols.
+    /// Converts each row with a single column to a known source symbol.
     fn settle(&mut self) {
         let width = row(self.capacity());
         let mut i = 0;
@@ -210,7 +210,7 @@ impl LinearDecoder {
         self.fresh.push_back(self.forgotten + self.place(column) as u64);
     }
 
-    /// Adds the source symbol of a column that no row contains, without a reduction.
+    /// Adds a source symbol whose column is in no row. No reduction is needed.
     fn take_unheld(&mut self, column: usize, payload: &[u8]) {
         let wide = row(self.length);
         self.worked(wide);
@@ -223,8 +223,8 @@ impl LinearDecoder {
         self.know(at);
     }
 
-    /// Removes a column by dropping every row with several columns that contains it. This loses some
-    /// information, but reads each row only once.
+    /// Removes a column. Every row with several columns that contains it is dropped. Some information is lost, but each
+    /// row is read only once.
     fn drop_holders(&mut self, column: usize) {
         let width = row(self.capacity());
         self.worked(LOOKED_AT * self.active.len());
@@ -241,8 +241,8 @@ impl LinearDecoder {
         });
     }
 
-    /// Removes a column: drops the row that gives or leads with it. If several rows contain the column, one
-    /// of them is used to eliminate it from the others.
+    /// Removes a column. The row that contains only this column, or that begins with it, is dropped. If several rows
+    /// contain the column, one of them is used to eliminate it from the others.
     fn drop_column(&mut self, column: usize) {
         let (width, wide) = (row(self.capacity()), row(self.length));
         self.worked(LOOKED_AT * (1 + self.active.len()));

@@ -1,4 +1,4 @@
-//! Sums of the source symbols held in a ring of rows.
+//! Computes sums of source symbols, which are stored in a ring of rows.
 
 use crate::codec::{CannotRepair, Encoder};
 use crate::codecs::coefficients::Coefficients;
@@ -10,7 +10,7 @@ pub(crate) struct LinearEncoder {
     how: Coefficients,
     kernel: Kernel,
     length: usize,
-    /// Rows, indexed by place modulo the capacity; each ends in zeros.
+    /// The rows. The index of a symbol's row is its place modulo the capacity. Each row ends in zeros.
     arena: Vec<u8>,
     /// Length of each row's symbol in bytes.
     lengths: Vec<usize>,

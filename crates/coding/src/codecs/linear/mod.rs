@@ -1,4 +1,4 @@
-//! Random linear codes: repair symbols are sums of source symbols with coefficients that follow from seeds.
+//! Random linear codes. A repair symbol is a sum of source symbols. Its coefficients are computed from its seed.
 
 mod decoder;
 mod encoder;

@@ -127,7 +127,7 @@ impl ForwardPoint {
         }
     }
 
-    /// Prevents the FORWARD-TSN from being sent now. The timer of the message repeats the attempt.
+    /// Prevents the FORWARD-TSN from being sent now. It is tried again when the timer of the message fires.
     pub fn withhold(&mut self) {
         self.due = false;
     }

@@ -10,8 +10,8 @@ use crate::live::retry::Retry;
 /// Every Strandcast receiver reports it; other programs may not.
 const LET_IN: Duration = Duration::from_secs(5);
 
-/// Tracks refusals and acceptance. A refusal is no proof that the receiver sent it, because anyone who observes a
-/// packet can forge one.
+/// Records whether the receiver has refused or accepted this sender. A refusal is no proof that the receiver sent it,
+/// because anyone who observes a packet can forge one.
 #[derive(Debug)]
 pub(super) struct Refusals {
     /// True if the user has set the retry time.

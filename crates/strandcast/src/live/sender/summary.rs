@@ -36,8 +36,8 @@ pub struct SendSummary {
     /// Messages that were dropped, by cause ([`DropCause`](crate::live::DropCause)).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub drops: BTreeMap<&'static str, u64>,
-    /// Messages that expired or were dropped, by the cause that delayed each of them longest. The names of causes are
-    /// those of `explain`.
+    /// Number of messages that expired or were dropped, by cause. The cause of a message is the one that delayed it
+    /// longest. The names of causes are those of `explain`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub late_by: BTreeMap<&'static str, u64>,
     /// Seconds for which new data waited, by reason.

@@ -171,7 +171,8 @@ pub(in crate::live) struct DropWatch {
     last: Option<(Instant, Moment)>,
     /// Number of messages dropped since the stream began, by cause.
     totals: BTreeMap<DropCause, u64>,
-    /// Beginning of the present drops, number of drops before it, and time of the last drop.
+    /// Data of the current series of drops: when it began, the number of drops before it, and the time of the last
+    /// drop.
     since: Option<(Instant, u64, Instant)>,
     told: Option<Instant>,
     /// Last time at which large packets did not arrive.
