@@ -247,7 +247,8 @@ pub const DEFINITIONS: &[Definition] = &[
     mean(
         "message_delay_mean_ms",
         "flows only: submission of a message to its delivery in order, that is, when it and all earlier \
-         messages that are not abandoned are delivered",
+         messages that are not abandoned are delivered; with `app.expire` of sctp delivery is unordered, and \
+         it is the delay of each message alone",
     ),
     mean("message_delay_p50_ms", "median of the delay from submission to delivery"),
     mean("message_delay_p95_ms", "95th percentile of the delay from submission to delivery"),
@@ -255,8 +256,9 @@ pub const DEFINITIONS: &[Definition] = &[
     max("message_delay_max_ms", "maximum of the delay from submission to delivery"),
     mean(
         "delivery_delay_mean_ms",
-        "flows of sctp without coded blocks only: first sending of a message's first bytes to its delivery \
-         in order, as above; of a bulk flow `message_delay` also has the wait in the send buffer",
+        "flows of sctp without coded blocks only: first sending of a message's first bytes to its delivery, \
+         in order or, with `app.expire`, unordered, as above; of a bulk flow `message_delay` also has the wait \
+         in the send buffer",
     ),
     mean("delivery_delay_p50_ms", "median of the delay from first sending to delivery"),
     mean("delivery_delay_p95_ms", "95th percentile of the delay from first sending to delivery"),
