@@ -127,11 +127,16 @@ pub const DEFINITIONS: &[Definition] = &[
          acknowledged",
     ),
     sum("retransmitted_timeout_packets", "chunks or segments declared lost by a timeout"),
-    sum("spurious_packets", "the transport's count of retransmissions of data that had arrived"),
+    sum(
+        "spurious_packets",
+        "retransmissions that the sender itself found needless, because the data had arrived; copies by tail \
+         probes do not count",
+    ),
     sum("timeouts", "expiries of the retransmission timer (T3-rtx, RTO)"),
     sum(
         "tail_probes",
-        "packets sent again because the acknowledgement of the last packets was late (RFC 8985 §7.2)",
+        "tail probes: times at which data were sent again because the acknowledgement of the last packets was late \
+         (RFC 8985 §7.2), where the scheme does so. With another path, a probe sends two packets",
     ),
     sum(
         "sources_sent",
@@ -261,7 +266,8 @@ pub const DEFINITIONS: &[Definition] = &[
     mean(
         "message_delay_mean_ms",
         "only flows: time from the submission of a message to its delivery in order, after all earlier \
-         messages that are not abandoned",
+         messages that are not abandoned. With `app.expire` of sctp, delivery is unordered, and the time \
+         is that of each message alone",
     ),
     mean("message_delay_p50_ms", "median of the delay from submission to delivery"),
     mean("message_delay_p95_ms", "95th percentile of the delay from submission to delivery"),
@@ -270,8 +276,8 @@ pub const DEFINITIONS: &[Definition] = &[
     mean(
         "delivery_delay_mean_ms",
         "only flows of sctp without coded blocks: time from the first departure of the first bytes of a \
-         message to its delivery in order. For a bulk flow `message_delay` also contains the wait in the \
-         send buffer",
+         message to its delivery, in order or, with `app.expire`, unordered. For a bulk flow \
+         `message_delay` also contains the wait in the send buffer",
     ),
     mean("delivery_delay_p50_ms", "median of the delay from first sending to delivery"),
     mean("delivery_delay_p95_ms", "95th percentile of the delay from first sending to delivery"),

@@ -120,7 +120,8 @@ table! {
         keep_alive: Optional<Duration> = SPAN.otherwise("none").at_most(Longest::Minute),
         /// time from the capture of a frame until it is played; what arrives later is late
         deadline: Given<Duration> = SPAN.or("1 s").at_most(Longest::Minute),
-        /// sctp: whether the sender gives messages up after their deadline (RFC 3758)
+        /// sctp: if true, the sender gives messages up after their deadline (RFC 3758), and delivery is unordered: no
+        /// message waits for an earlier one
         expire: Given<bool> = SWITCH.or("false"),
         /// least delay of the player, and its pause after an underflow; of `stalls` the media that the player buffers
         prebuffer: Given<Duration> = TIME.or("2 s").at_most(Longest::Minute),
