@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pathlib
 
-from strandcast.figures.spec import Abstract, Judgement, Paper, Source
+from strandcast.figures.spec import Abstract, Change, Judgement, Paper, Source
 
-from .common import SETS, SPECS
+from .common import MPR, SETS, SPECS
 from .deviations import STUDY
 from .findings import FINDINGS
 from .ours import BY_BASIC_RATE, BY_PARTS, BY_RECOVERY, BY_SOURCE, BY_UDP, BY_WINDOW
@@ -32,6 +32,13 @@ ABSTRACT = (
         Judgement("11", "fairness index at 8 TCP: mpr ≈ nmpr-s"),
     ),
 )
+CHANGES = (
+    Change(
+        15,
+        "here a route reply of QAOMDV has the bandwidth of the first path, also where it returns by a narrower one",
+        (MPR, "qaomdv"),
+    ),
+)
 PAPER = Paper(
     "MPR",
     SOURCE,
@@ -54,4 +61,5 @@ PAPER = Paper(
     sets=SETS,
     study=STUDY,
     abstract=ABSTRACT,
+    changes=CHANGES,
 )
