@@ -1,12 +1,11 @@
 //! Meter of one flow.
 
 use core::time::Duration;
-use std::collections::VecDeque;
 
 use strandcast_proto::time::Instant;
 use strandcast_sim::net::Framing;
 
-use super::order::{InOrder, Message};
+use super::order::{FirstSent, InOrder, Message};
 use super::tally::{Disorder, Jitter, Tally, put_delays};
 use super::video::VideoMeter;
 use super::{LossPlace, VideoSpec, Window};
@@ -41,10 +40,7 @@ pub struct FlowMeter {
     disorder: Disorder,
     order: InOrder,
     message_delay: Histogram,
-    /// Messages that were sent at least in part, with the time of their first transmission, from the first undecided
-    /// message on.
-    first_sent: VecDeque<(u64, Instant)>,
-    next_unsent: u64,
+    first_sent: FirstSent,
     delivery_delay: Histogram,
     delivered_bytes: u64,
     gap: Gap,
@@ -99,8 +95,7 @@ impl FlowMeter {
             disorder: Disorder::default(),
             order: InOrder::default(),
             message_delay: Histogram::default(),
-            first_sent: VecDeque::new(),
-            next_unsent: 0,
+            first_sent: FirstSent::default(),
             delivery_delay: Histogram::default(),
             delivered_bytes: 0,
             gap: Gap::default(),
@@ -155,10 +150,7 @@ impl FlowMeter {
     /// A packet that carries the first bytes of a message entered the network. Messages are sent in order, some more
     /// than once, some never. A transport that does not report this has no delivery delay in the results.
     pub fn message_sent(&mut self, now: Instant, number: u64) {
-        if number >= self.next_unsent {
-            self.next_unsent = number + 1;
-            self.first_sent.push_back((number, now));
-        }
+        self.first_sent.add(now, number);
     }
 
     /// A packet with data reached the flow's receiver. `sent`: when this copy of it left the sender; `sequence`: its
@@ -242,11 +234,10 @@ impl FlowMeter {
         let (delay, video) = (&mut self.message_delay, &mut self.video);
         let (first_sent, delivery_delay) = (&mut self.first_sent, &mut self.delivery_delay);
         self.order.deliver(message, in_order, |message| {
-            while first_sent.pop_front_if(|(sent, _)| *sent < message.number).is_some() {}
-            let sent = first_sent.pop_front_if(|(sent, _)| *sent == message.number);
+            let sent = first_sent.take(message.number);
             if counts {
                 delay.record((now - message.submitted).as_nanos() as u64);
-                sent.inspect(|(_, at)| delivery_delay.record((now - *at).as_nanos() as u64));
+                sent.inspect(|&at| delivery_delay.record((now - at).as_nanos() as u64));
             }
             if let Some(video) = video {
                 video.in_order(now, message);
