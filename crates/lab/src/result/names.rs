@@ -73,7 +73,10 @@ pub const DEFINITIONS: &[Definition] = &[
          symbol headers and without repair symbols between messages; of coded blocks: payload of all \
          symbols",
     ),
-    sum("throughput_bps", "bytes sent at IP level, with headers, retransmissions and control packets"),
+    sum(
+        "throughput_bps",
+        "bytes that the flow's sender sent at IP level, with headers, retransmissions and control packets",
+    ),
     mean("share", "only paths: goodput of the path / goodput of all paths"),
     mean(
         "jain",

@@ -143,6 +143,7 @@ impl Simulation {
         }
         self.network.observer_mut().flows.push(Metered {
             meter,
+            sender: made.sender,
             ledger: made.ledger,
             delivered: 0,
             lost: vec![0; flow.paths.len()],

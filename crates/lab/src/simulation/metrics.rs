@@ -50,6 +50,8 @@ pub struct Metrics {
 #[derive(Debug)]
 pub(super) struct Metered {
     pub meter: FlowMeter,
+    /// Sender of the flow's data. The packets of its peer are acknowledgements and the like.
+    pub sender: AgentId,
     /// Ledger of bytes, for transports without message boundaries.
     pub ledger: Option<ByteLedger>,
     /// Bytes delivered so far.
@@ -134,7 +136,7 @@ impl Metrics {
 impl Observer for Metrics {
     fn sent(&mut self, now: Instant, from: AgentId, packet: &Packet) {
         let meta = packet.meta;
-        if let Some(flow) = self.flows.get_mut(meta.flow.0 as usize) {
+        if let Some(flow) = self.flows.get_mut(meta.flow.0 as usize).filter(|flow| flow.sender == from) {
             flow.meter.sent(now, meta.path, meta.len, meta.payload, meta.retransmission);
             if let Some(bytes) = packet.body.sctp() {
                 if meta.payload > 0 {

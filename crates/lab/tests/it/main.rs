@@ -5,6 +5,7 @@ mod bond;
 mod buffers;
 mod capacity;
 mod conservation;
+mod delays;
 mod draws;
 mod dropped;
 mod emulation;

@@ -1,12 +1,11 @@
 //! Meter of one flow.
 
 use core::time::Duration;
-use std::collections::VecDeque;
 
 use strandcast_proto::time::Instant;
 use strandcast_sim::net::Framing;
 
-use super::order::{InOrder, Message};
+use super::order::{FirstSent, InOrder, Message};
 use super::tally::{Disorder, Jitter, Tally, put_delays};
 use super::video::VideoMeter;
 use super::{LossPlace, VideoSpec, Window};
@@ -41,10 +40,7 @@ pub struct FlowMeter {
     disorder: Disorder,
     order: InOrder,
     message_delay: Histogram,
-    /// Messages that were sent at least in part, with the time of their first transmission, from the first undecided
-    /// message on.
-    first_sent: VecDeque<(u64, Instant)>,
-    next_unsent: u64,
+    first_sent: FirstSent,
     delivery_delay: Histogram,
     delivered_bytes: u64,
     gap: Gap,
@@ -99,8 +95,7 @@ impl FlowMeter {
             disorder: Disorder::default(),
             order: InOrder::default(),
             message_delay: Histogram::default(),
-            first_sent: VecDeque::new(),
-            next_unsent: 0,
+            first_sent: FirstSent::default(),
             delivery_delay: Histogram::default(),
             delivered_bytes: 0,
             gap: Gap::default(),
@@ -157,10 +152,7 @@ impl FlowMeter {
     /// message may be sent more than once or never. Results of a transport that does not call this method have no
     /// delivery delay.
     pub fn message_sent(&mut self, now: Instant, number: u64) {
-        if number >= self.next_unsent {
-            self.next_unsent = number + 1;
-            self.first_sent.push_back((number, now));
-        }
+        self.first_sent.add(now, number);
     }
 
     /// Records a packet with data that reached the flow's receiver. `sent` is the time at which this copy left the
@@ -246,11 +238,10 @@ impl FlowMeter {
         let (delay, video) = (&mut self.message_delay, &mut self.video);
         let (first_sent, delivery_delay) = (&mut self.first_sent, &mut self.delivery_delay);
         self.order.deliver(message, in_order, |message| {
-            while first_sent.pop_front_if(|(sent, _)| *sent < message.number).is_some() {}
-            let sent = first_sent.pop_front_if(|(sent, _)| *sent == message.number);
+            let sent = first_sent.take(message.number);
             if counts {
                 delay.record((now - message.submitted).as_nanos() as u64);
-                sent.inspect(|(_, at)| delivery_delay.record((now - *at).as_nanos() as u64));
+                sent.inspect(|&at| delivery_delay.record((now - at).as_nanos() as u64));
             }
             if let Some(video) = video {
                 video.in_order(now, message);

@@ -1,4 +1,4 @@
-//! Times at which messages have arrived in order.
+//! Times at which messages were first sent and have arrived in order.
 
 use std::collections::VecDeque;
 
@@ -59,6 +59,36 @@ impl InOrder {
     }
 }
 
+/// Times of the first transmission of messages that were not delivered yet.
+#[derive(Debug, Default)]
+pub(super) struct FirstSent {
+    /// Messages by number, ascending; `None` for those that were delivered.
+    times: VecDeque<(u64, Option<Instant>)>,
+    /// All messages before this one were sent or will never be sent.
+    next: u64,
+}
+
+impl FirstSent {
+    /// Records that a part of a message was sent. Later transmissions of the same message change nothing.
+    pub fn add(&mut self, now: Instant, number: u64) {
+        if number < self.next {
+            return;
+        }
+        self.next = number + 1;
+        self.times.push_back((number, Some(now)));
+        // Abandoned messages are never taken: old ones make room.
+        while self.times.pop_front_if(|(first, _)| number - *first >= MOST_WAITING).is_some() {}
+    }
+
+    /// Takes the time of a message that was delivered, before or after its neighbours.
+    pub fn take(&mut self, number: u64) -> Option<Instant> {
+        let place = self.times.binary_search_by_key(&number, |(sent, _)| *sent).ok()?;
+        let at = self.times[place].1.take();
+        while self.times.pop_front_if(|(_, at)| at.is_none()).is_some() {}
+        at
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,5 +120,28 @@ mod tests {
     fn a_hole_holds_up_only_so_many() {
         assert_eq!(run(&[(1, false), (MOST_WAITING, false)]), [vec![], vec![1]]);
         assert_eq!(run(&[(1, false), (u64::MAX - 1, false)]), [vec![], vec![1]]);
+    }
+
+    #[test]
+    fn the_first_sending_is_known_until_delivery_in_any_order() {
+        let ms = Instant::from_millis;
+        let mut sent = FirstSent::default();
+        for (at, number) in [(10, 0), (20, 1), (30, 3), (40, 1), (50, 4)] {
+            sent.add(ms(at), number);
+        }
+        assert_eq!(
+            [3, 1, 2, 0, 4, 4].map(|n| sent.take(n)),
+            [30, 20, 0, 10, 50, 0].map(|t| (t > 0).then(|| ms(t)))
+        );
+        assert!(sent.times.is_empty());
+    }
+
+    #[test]
+    fn abandoned_messages_take_bounded_memory() {
+        let mut sent = FirstSent::default();
+        (0..3 * MOST_WAITING).for_each(|number| sent.add(Instant::ZERO, number));
+        assert_eq!(sent.times.len() as u64, MOST_WAITING);
+        assert_eq!(sent.take(2 * MOST_WAITING - 1), None);
+        assert_eq!(sent.take(2 * MOST_WAITING), Some(Instant::ZERO));
     }
 }

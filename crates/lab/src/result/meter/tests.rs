@@ -154,6 +154,19 @@ fn delivery_is_timed_from_the_first_sending() {
     assert_has(&flow(&meter), &[("message_delay_mean_ms", 350.0 / 3.0)]);
 }
 
+/// Unordered delivery: message 1 is sent at 10 ms and arrives after its successors.
+#[test]
+fn a_message_that_arrives_after_later_ones_has_a_delivery_delay() {
+    let mut meter = FlowMeter::new(spec(&["a", "b"], (0, 1000), None));
+    (0..4).for_each(|number| meter.message_sent(ms(number * 10), number));
+    for (at, number) in [(50, 0), (55, 2), (60, 3), (110, 1)] {
+        meter.delivered(ms(at), number, 1000, ms(0), true);
+    }
+    let expected =
+        [("delivery_delay_mean_ms", (50.0 + 35.0 + 30.0 + 100.0) / 4.0), ("delivery_delay_max_ms", 100.0)];
+    assert_has(&flow(&meter), &expected);
+}
+
 /// Message 1 was given up: it is neither sent nor delivered.
 #[test]
 fn what_is_never_sent_has_no_delivery_delay() {
