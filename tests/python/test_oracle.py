@@ -15,6 +15,7 @@ import strandcast as sc
 from strandcast import command
 from strandcast.bounds import Slots, Stream, greatest_rate_bps, late_bits, late_share
 from strandcast.oracles import BIN_S
+from strandcast.scenario import Value
 from strandcast.truth import Course, ForwardPath, forward_paths
 
 CASES = 1000
@@ -276,7 +277,7 @@ def test_a_recording_begins_at_its_offset(traced: sc.Scenario) -> None:
 
 def test_a_recording_that_repeats_begins_at_its_offset(traced: sc.Scenario, tmp_path: pathlib.Path) -> None:
     tmp_path.joinpath("rate.csv").write_text("0,1e6\n2,5e6\n3,1e6\n4,1e6\n")
-    recording = {"trace": "rate.csv", "loop": True, "offset": "2.5 s"}
+    recording: dict[str, Value] = {"trace": "rate.csv", "loop": True, "offset": "2.5 s"}
     (_, path) = forward_paths(traced.set("links.two.rate", recording), "video")
     assert path.rate_bps is not None
     seconds = np.array([0.0, 0.4, 0.6, 1.6, 3.4, 3.6, 4.4, 4.6, 11.6])
@@ -287,7 +288,7 @@ def test_a_recording_that_repeats_begins_at_its_offset(traced: sc.Scenario, tmp_
     assert path.rate_bps.values.tolist() == [2e6]
     assert not path.known
     tmp_path.joinpath("delay.csv").write_text("0,0.05\n1,0.03\n2,0.09\n")
-    delay = {"trace": "delay.csv", "loop": True, "offset": "random"}
+    delay: dict[str, Value] = {"trace": "delay.csv", "loop": True, "offset": "random"}
     (_, path) = forward_paths(traced.set("links.two.delay", delay), "video")
     assert path.delay_s.values.tolist() == [0.03]
     anywhere = traced.set("links.one.rate", {"trace": "one.up", "offset": "random"})
