@@ -283,7 +283,7 @@ fn path_json(path: &PathFacts, rate: f64) -> Value {
         "bdp_bytes": path.bdp_bytes(),
         // Share of packets lost to loss models.
         "loss_ratio": path.loss,
-        // Approximate rate if all links are shared fairly.
+        // Approximate rate if all links are shared fairly, at most the rate that the flow offers.
         "fair_bps": rate,
         // True if the path is used only when the primary path fails.
         "spare": path.spare,
