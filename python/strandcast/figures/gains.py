@@ -12,7 +12,7 @@ FILE = "gains.json"
 """File in a paper's folder. For each deviation of one assumption it has, by title, the claims that are reproduced only
 with it.
 """
-GAINS, LOSES = "gains", "loses"
+GAINS, LOSES = "claim gained:", "claim lost:"
 
 
 def named(figure: str, claim: str) -> str:

@@ -19,7 +19,7 @@ DETAILS = '<details markdown="1">\n'
 RUNS = re.compile(r"^(`experiments/[^`]*`, \d+(?: to \d+)? runs?)\.", re.MULTILINE)
 """Pattern of the conditions of a figure without a results epoch."""
 EPOCH = re.compile(r"^`experiments/[^`]*`, .* runs?[ ]of epoch (\d+)\.", re.MULTILINE)
-BEFORE = "Made before epoch "
+BEFORE = "These runs were made before epoch "
 """First words of a paragraph about a later change that a figure does not include."""
 OURS = re.compile(r"(-?[\d.]+)(?: ± ([\d.]+))?")
 CLAIM = "claim"
