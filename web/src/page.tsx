@@ -27,8 +27,15 @@ function place(): string | null {
 async function takeToken(): Promise<void> {
   const token = /\?token=([0-9a-f]+)$/.exec(location.hash)?.[1];
   if (token === undefined) return;
-  history.replaceState(null, "", location.hash.replace(/\?.*$/, ""));
-  await api.begin(token);
+  const take = (): void => history.replaceState(null, "", location.hash.replace(/\?.*$/, ""));
+  try {
+    await api.begin(token);
+  } catch (error) {
+    // A token whose request was lost stays, so that loading the page again gives it again.
+    if (error instanceof api.Refused) take();
+    throw error;
+  }
+  take();
 }
 
 function useEvents(right: api.Right): api.Event[] {
@@ -68,6 +75,7 @@ function Page() {
   const [name, setName] = useState(place());
   const [asks, setAsks] = useState(false);
   const [trouble, setTrouble] = useState("");
+  const [refusal, setRefusal] = useState("");
   const events = useEvents(session?.right ?? "none");
 
   const look = async (): Promise<void> => {
@@ -88,11 +96,14 @@ function Page() {
   };
   useEffect(() => {
     // The form for a token says what is wrong with one that is refused.
-    void takeToken().catch((error: unknown) => setTrouble(lineOfChange(error))).then(look);
+    const given = (): void => {
+      void takeToken().then(() => setRefusal(""), (error: unknown) => setRefusal(lineOfChange(error))).then(look);
+    };
+    given();
     const moved = (): void => {
       setName(place());
       // The address of another run was put in its place.
-      void takeToken().then(look, () => undefined);
+      given();
     };
     addEventListener("hashchange", moved);
     return () => removeEventListener("hashchange", moved);
@@ -104,7 +115,7 @@ function Page() {
     setSession(next);
     setAsks(false);
   };
-  if (session.right === "none") return <Login needs="This page needs a token." done={done} />;
+  if (session.right === "none") return <Login needs={refusal || "This page needs a token."} done={done} />;
   if (asks) return <Login needs="Changes need a token for control." done={done} cancel={() => setAsks(false)} />;
   const control = session.right === "control";
   // The server has begun again, or has other tokens now.

@@ -36,7 +36,8 @@ function Costs({ stream, setting }: { stream: string; setting: api.LinkSetting }
   const now: Record<string, string> = {
     class: String(tariff?.class ?? 0),
     left: size(tariff?.left_bytes),
-    for: typeof tariff?.lasts_s === "number" ? `${Math.round(tariff.lasts_s)}s` : "",
+    // A time that has run out cannot be given again.
+    for: typeof tariff?.lasts_s === "number" && tariff.lasts_s >= 1 ? `${Math.round(tariff.lasts_s)}s` : "",
     price: typeof tariff?.price === "number" ? String(tariff.price) : "",
   };
   const open = (): void => {

@@ -156,8 +156,8 @@ van-with-a-name  waiting    -            -              -
     fn a_link_may_have_any_name() {
         assert_eq!(escaped("wwan0"), "wwan0");
         assert_eq!(escaped("fe80::1%eth0/\u{e9}"), "fe80%3A%3A1%25eth0%2F%C3%A9");
-        let spec =
-            crate::args::tariff_of("wwan0", ["class=2", "left=5GB", "for=2h", "price=4.5"].into_iter());
+        let parts = ["class=2", "left=5GB", "for=2h", "price=4.5"];
+        let spec = crate::args::tariff_of("wwan0", parts.into_iter(), "");
         assert_eq!(costs(&spec.expect("costs")), "class=2&left=5000000000&for=7200s&price=4.5");
     }
 

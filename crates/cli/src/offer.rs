@@ -94,7 +94,7 @@ impl Offer {
     /// Address of the page of the stream called `name`, with the token that opens it.
     pub(crate) fn page(&self, name: &str) -> Option<String> {
         let token = self.token.as_ref()?;
-        let place = self.places().iter().find(|place| place.starts_with("http"))?;
+        let place = self.places().iter().find(|place| place.starts_with("http://"))?;
         Some(format!("{place}/#/{name}?token={token}"))
     }
 

@@ -101,9 +101,14 @@ fn setting(link: &LinkSetting) -> Value {
     json!({ "link": link.link, "on": link.on, "tariff": tariff })
 }
 
-/// Carries out a change of a sender, shows its effect, and reports the outcome. `costs` says why its scheme ignores costs.
-pub(crate) fn change_sender(asked: Asked, sender: &Sender, costs: Result<(), &str>, monitor: &mut Monitor) {
-    let outcome = match asked.change {
+/// Carries out a change of a sender, and returns the outcome. `costs` says why its scheme ignores costs.
+pub(crate) fn change_sender(
+    change: Change,
+    sender: &Sender,
+    costs: Result<(), &str>,
+    monitor: &mut Monitor,
+) -> Outcome {
+    match change {
         Change::Link { link, on } => switch(sender, &link, on, monitor),
         Change::Tariff(tariff) => costs.map_err(str::to_owned).and_then(|()| {
             let link = tariff.link.clone();
@@ -113,9 +118,7 @@ pub(crate) fn change_sender(asked: Asked, sender: &Sender, costs: Result<(), &st
             Ok(done())
         }),
         _ => Err("a sender cannot do this: it switches its links, and sets their costs".to_owned()),
-    };
-    // The client may have gone.
-    let _ = asked.told.send(outcome);
+    }
 }
 
 fn switch(sender: &Sender, link: &str, on: bool, monitor: &mut Monitor) -> Outcome {

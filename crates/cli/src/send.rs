@@ -8,6 +8,7 @@ use strandcast::{Error, Scheme};
 use strandcast_keys::catalog::{Catalog, Extra, SharedCatalog};
 
 use crate::advice::AdviceOutput;
+use crate::api::Asked;
 use crate::args::SendArgs;
 use crate::capture::Capture;
 use crate::error::CliError;
@@ -75,9 +76,13 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
                 shown.monitor.look();
                 one.look_at_sender(&shown.monitor, &sender, latency);
             }
-            asked = one.asked() => {
-                change_sender(asked, &sender, ignores.as_deref().map_or(Ok(()), Err), &mut shown.monitor);
+            Asked { change, told } = one.asked() => {
+                let costs = ignores.as_deref().map_or(Ok(()), Err);
+                let outcome = change_sender(change, &sender, costs, &mut shown.monitor);
+                // A request that follows the response sees the effect.
                 one.look_at_sender(&shown.monitor, &sender, latency);
+                // The client may have gone.
+                let _ = told.send(outcome);
             }
             event = sender.event() => match event {
                 Some(event) => shown.event(event),

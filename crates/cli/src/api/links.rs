@@ -13,10 +13,13 @@ pub(super) fn link(part: &str) -> Result<String, Box<Response<Body>>> {
     })
 }
 
+/// Keys of a query with costs.
+const KEYS: &str = "class=N, left=SIZE, for=TIME or price=N, separated by &";
+
 /// The costs of a link in a query, with the keys of `--tariff`.
 pub(super) fn tariff(link: &str, query: Option<&str>) -> Result<LinkTariff, Box<Response<Body>>> {
     let given = query.unwrap_or_default().split('&').filter(|part| !part.is_empty());
-    tariff_of(link, given).map_err(|why| Box::new(refusal(StatusCode::BAD_REQUEST, &why)))
+    tariff_of(link, given, KEYS).map_err(|why| Box::new(refusal(StatusCode::BAD_REQUEST, &why)))
 }
 
 fn decoded(text: &str) -> Option<String> {

@@ -17,15 +17,23 @@ pub(crate) fn tariff(text: &str) -> Result<LinkTariff, String> {
             _ => others.push(part),
         }
     }
-    let spec = tariff_of(link, others.into_iter())?;
+    let spec = tariff_of(link, others.into_iter(), LIST)?;
     if link.is_empty() {
         return Err(format!("{text:?} names no interface (if=)"));
     }
     Ok(spec)
 }
 
-/// Parses the costs of data on a link: parts such as `class=2`.
-pub(crate) fn tariff_of<'a>(link: &str, parts: impl Iterator<Item = &'a str>) -> Result<LinkTariff, String> {
+/// Keys of `--tariff`.
+const LIST: &str = "if=INTERFACE, class=N, left=SIZE, for=TIME or price=N, separated by commas";
+
+/// Parses the costs of data on a link: parts such as `class=2`. `wanted` has the keys as a user writes them.
+pub(crate) fn tariff_of<'a>(
+    link: &str,
+    parts: impl Iterator<Item = &'a str>,
+    wanted: &str,
+) -> Result<LinkTariff, String> {
+    let expected = |part: &str| format!("{part:?}: expected {wanted}");
     let mut spec = LinkTariff::new(link);
     let mut seen: Vec<&str> = Vec::new();
     for part in parts {
@@ -43,10 +51,6 @@ pub(crate) fn tariff_of<'a>(link: &str, parts: impl Iterator<Item = &'a str>) ->
         }
     }
     Ok(spec)
-}
-
-fn expected(part: &str) -> String {
-    format!("{part:?}: expected if=INTERFACE, class=N, left=SIZE, for=TIME or price=N, separated by commas")
 }
 
 fn wrong(key: &str, value: &str, wanted: &str) -> String {

@@ -42,11 +42,15 @@ impl Links {
         }
         let carried = self.carried.contains(&link.name);
         let is = |state| paths().any(|p| p.confirmed && p.view.state == state);
+        // A path that is off is probed, and keeps its state whatever the answers.
+        let rests = || paths().any(|p| p.view.state == PathState::Suspended && p.view.error_count == 0);
         let (state, why) = match &link.why {
             Some(why) if carried => (LinkState::Gone, why.to_string()),
             Some(why) => (LinkState::LeftOut, why.to_string()),
-            None if is(PathState::Active) || is(PathState::Suspended) => (LinkState::Active, String::new()),
-            None if is(PathState::PotentiallyFailed) => (LinkState::Silent, String::new()),
+            None if is(PathState::Active) || rests() => (LinkState::Active, String::new()),
+            None if is(PathState::PotentiallyFailed) || is(PathState::Suspended) => {
+                (LinkState::Silent, String::new())
+            }
             None if is(PathState::Inactive) => (LinkState::Failed, String::new()),
             None => self.waits(now, link),
         };

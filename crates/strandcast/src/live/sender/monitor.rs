@@ -125,7 +125,11 @@ impl AssociationMonitor {
         self.report_sizes(&seen);
         self.compare_latency(now, pump.latency(), &seen);
         pump.observe(&seen);
-        let packets: u64 = seen.paths.iter().map(|p| p.stats.packets_received).sum();
+        // Answers to probes of a link that is off are no activity of the stream, unless all links are off.
+        let rests = |p: &&PathSnapshot| p.view.state == PathState::Suspended;
+        let all = seen.paths.iter().all(|p| rests(&p));
+        let paths = seen.paths.iter().filter(|p| all || !rests(p));
+        let packets: u64 = paths.map(|p| p.stats.packets_received).sum();
         let received = match self.received {
             Some((before, at)) if before == packets => at,
             _ => now,
@@ -179,7 +183,12 @@ impl AssociationMonitor {
     fn report_drops(&mut self, now: Instant, pump: &Pump, seen: Option<&Snapshot>) {
         let vanishing = seen.is_some_and(|seen| self.vanishing.update(now, seen));
         let dropped = self.gone(pump) - self.repairable.0 - self.repairable.1 + self.given_up();
-        let carries = |p: &PathSnapshot| matches!(p.view.state, PathState::Active | PathState::Suspended);
+        // A suspended path does not step in for others.
+        let is = |p: &PathSnapshot, state| p.view.state == state;
+        let carries = |seen: &Snapshot| {
+            let suspended = seen.paths.iter().all(|p| is(p, PathState::Suspended));
+            suspended || seen.paths.iter().any(|p| is(p, PathState::Active))
+        };
         let spent = |p: &PathSnapshot| p.view.tariff.left == Some(0);
         let moment = Moment {
             messages: pump.messages + pump.dropped,
@@ -188,7 +197,7 @@ impl AssociationMonitor {
             unconnected: pump.unconnected,
             overdue: pump.overdue,
             peer_blocked_s: seen.map_or(0.0, |seen| seen.stats.rwnd_blocked_time(seen.at).as_secs_f64()),
-            no_path: seen.is_some_and(|seen| self.outages.goes_on() || !seen.paths.iter().any(carries)),
+            no_path: seen.is_some_and(|seen| self.outages.goes_on() || !carries(seen)),
             vanishing,
             spent: seen.is_some_and(|seen| seen.paths.iter().any(spent)),
             all_spent: seen.is_some_and(|seen| !seen.paths.is_empty() && seen.paths.iter().all(spent)),

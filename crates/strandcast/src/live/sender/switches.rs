@@ -74,8 +74,12 @@ impl Switches {
 
     /// Records the links as they are now.
     pub(super) fn note(&self, reports: &[LinkReport]) {
-        let works = |report: &LinkReport| (report.name.clone(), report.state == LinkState::Active);
-        self.lock().links = reports.iter().map(works).collect();
+        let mut links = BTreeMap::new();
+        // Two links may have the same name.
+        for report in reports {
+            *links.entry(report.name.clone()).or_default() |= report.state == LinkState::Active;
+        }
+        self.lock().links = links;
     }
 
     /// Records that a link has another name.
@@ -128,5 +132,8 @@ mod tests {
             (switches.turn("x", true), switches.turn("x", true)),
             (Ok(true), Err(Error::Usage("x is not one of the links b".into())))
         );
+        // One of two links with the same name works.
+        switches.note(&[report("a", Active), report("a", Failed), report("b", Active)]);
+        assert_eq!(switches.turn("b", false), Ok(true));
     }
 }
