@@ -340,7 +340,7 @@ fn mistakes_are_told_in_a_line() {
             "radio.air.dcf.rts-threshold: unknown key; did you mean `rts_threshold`?",
         ),
         (&["radio.air.dcf.queue=0"], "radio.air.dcf.queue: 0 cannot be used here; give 1 to 100000 packets"),
-        (&["radio.air.dcf.data_rate=54 Mbit/s"], "it is 1, 2, 5.5, 11"),
+        (&["radio.air.dcf.data_rate=54 Mbit/s"], "give 1, 2, 5.5, 11"),
         (&["radio.air.medium.sense_range=200 m"], "radio.air: sense_range is shorter than reception_range"),
         (
             &["radio.air.stations=[\"n0\",\"n9\"]"],
