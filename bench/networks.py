@@ -264,9 +264,22 @@ def judged(ratios: list[float], ideals: list[float], *, harm: bool) -> tuple[str
     return table(heads, rows), all(found >= least for _, found, least in marks)
 
 
+def chosen(name: str, only: list[int] | None) -> list[sets.Entry]:
+    """The networks of a set, or those of some numbers.
+
+    Raises:
+        RunError: The set lacks a number.
+    """
+    entries = sets.SETS[name]()
+    if lacking := [n for n in only or () if not 0 <= n < len(entries)]:
+        numbers = ", ".join(f"{n} {entry.name}" for n, entry in enumerate(entries))
+        raise RunError(f"--only {lacking[0]}: set {name} has no such network; it has {numbers}")
+    return [entries[n] for n in sorted(set(only))] if only else entries
+
+
 def of_set(runs: Runs, asked: argparse.Namespace, name: str) -> tuple[str, bool]:
     """The table of a set, and whether all bars are met."""
-    entries = [one for n, one in enumerate(sets.SETS[name]()) if not asked.only or n in asked.only]
+    entries = chosen(name, asked.only)
     found: dict[str, list[tuple[sets.Bar, str, bool | None]]] = {}
 
     def one(entry: sets.Entry, _: int) -> None:
@@ -305,6 +318,9 @@ def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
         return {}, True
     if asked.report is not None and "random" in asked.sets:
         raise RunError("--report: sets of files alone; random networks are drawn again for their ideal")
+    for name in set(asked.sets) - {"random"}:
+        # Before the first run.
+        chosen(name, asked.only)
     runs, texts, good = Runs(asked), {}, True
     for name in asked.sets:
         if name == "random":

@@ -109,6 +109,13 @@ def headed(page: str, name: str, entries: Sequence[Made]) -> str:
     )
 
 
+def outdated(entries: Sequence[Made]) -> dict[Path, str]:
+    """The pages whose heads are not those of the ledger, as they would be."""
+    files = [PAGES / name for name in sorted({one.page for one in entries})]
+    made = {file: headed(file.read_text(), file.name, entries) for file in files}
+    return {file: text for file, text in made.items() if text != file.read_text()}
+
+
 def shown(marks: str) -> str:
     """The marks of a command's tables, or how many there are."""
     some = marks.split(", ")

@@ -130,6 +130,12 @@ CASES = {
         and not moved("sctp", 900, 0, 0)
         and not moved("cmt", 900, 900, 19)
     ),
+    "failover without a count of packets": lambda: not moved("cmt") and not moved("sctp"),
+    "numbers of a set": lambda: (
+        [entry.name for entry in networks.chosen("traces", [5, 0])] == ["lte-wifi", "shared-bottleneck"]
+        and networks.chosen("traces", None) == network_sets.traces()
+        and refused(lambda: networks.chosen("traces", [0, 99]), "0 lte-wifi, 1 lte-lte")
+    ),
     "rows are read again": read_again,
     "a bench continues": continues,
     "a table between its marks": lambda: (
@@ -144,6 +150,7 @@ CASES = {
             [pages.Made("p.md", "live", "m", "2026-01-02", "abc", "vm", "")],
         )
     ),
+    "heads of pages are those of the ledger": lambda: not pages.outdated(pages.ledger()),
     "intervals of means, and of pairs": lambda: (
         abs(Mean.of([1.0, 2.0, 3.0]).half - 4.303 / 3**0.5) < 1e-9 and paired([1.0, 5.0], [2.0, 6.0]) == Mean(1.0, 0.0)
     ),

@@ -91,7 +91,7 @@ def live_table(store: Store, names: list[str], digest: str) -> str:
     for over, kept in zip(reordered(False), reordered(True)):
         cells = []
         for name in [*names, "srt"]:
-            cells += [mean(store, cell, name, "" if name == "srt" else digest) for cell in (over, kept)]
+            cells += [mean(store, cell, name, digest) for cell in (over, kept)]
         verdict = met(store, over, names[0], digest)
         rows.append([named(over), *cells, {True: "met", False: "**missed**", None: ""}[verdict]])
     heads = [word for name in [*names, "srt"] for word in (f"{shown(name)} lost %", "in order")]
@@ -101,7 +101,7 @@ def live_table(store: Store, names: list[str], digest: str) -> str:
 def met(store: Store, cell: Cell, scheme: str, digest: str) -> bool | None:
     """A live stream is passed if nothing is lost, or no more than SRT loses over one path."""
     ours = store.runs(cell, scheme, digest)
-    others = store.runs(cell, "srt", "")
+    others = store.runs(cell, "srt", digest)
     if not ours:
         return None
     least = fmean(map(share, others)) if others else 0.0

@@ -195,6 +195,14 @@ CASES = {
     "rows, read again": lambda: (
         [one["missing"] for one in kept((CELL, "bond", DIGEST, 7.0)).runs(CELL, "bond", DIGEST)] == [7]
     ),
+    "rows of SRT are made again over these links": lambda: sockets.Run(CELL, "srt", 1).key(DIGEST)[-1] == store.TUN,
+    "rows of SRT of earlier links count where there are no others": lambda: (
+        [one["missing"] for one in kept((CELL, "srt", "", 7.0)).runs(CELL, "srt", DIGEST)] == [7]
+        and [
+            one["missing"] for one in kept((CELL, "srt", "", 7.0), (CELL, "srt", store.TUN, 3.0)).runs(CELL, "srt", "")
+        ]
+        == [3]
+    ),
     "a pipe is standard input": lambda: " send - " in words("pipe-8192") and " send udp://" in words("burst-40"),
     "all paths": lambda: words("burst-40").count("--path bind=") == 2,
     "SRT from a pipe": lambda: "file://con srt://10.78.1.2" in words("pipe-8192", "srt"),

@@ -17,7 +17,7 @@ from bench.firsttry import rule
 from bench.firsttry.cells import LIGHT_MBPS, SECONDS, Cell
 from bench.firsttry.inputs import Input, schedule
 from bench.firsttry.source import numbered_in
-from bench.firsttry.store import Measures, Store, key, share
+from bench.firsttry.store import SRT, TUN, Measures, Store, key, share
 from bench.firsttry.testbed import Testbed
 from bench.links import contestants, netns
 from bench.links.netns import SERVER, client, server
@@ -52,13 +52,13 @@ class Run:
 
     def key(self, digest: str) -> Key:
         """Its row's: of ours with the program's digest."""
-        program = "" if self.contestant == "srt" else digest
+        program = TUN if self.contestant == SRT else digest
         return key(self.cell, self.contestant, self.repetition, program)
 
     @property
     def links(self) -> int:
         """Number of links, from the first on, over which it sends."""
-        return 1 if self.contestant == "srt" else self.cell.links
+        return 1 if self.contestant == SRT else self.cell.links
 
     def __str__(self) -> str:
         """As it is printed."""
@@ -68,7 +68,7 @@ class Run:
 def commands(program: Path, run: Run, folder: Path, keys) -> tuple[list, list]:
     """The receiver's and the sender's command line; the receiver plays to `folder`/out.ts or to standard output."""
     cell, piped = run.cell, Input.of(run.cell.input).piped
-    if run.contestant == "srt":
+    if run.contestant == SRT:
         options = f"latency={cell.latency_ms}"
         options += f"&passphrase={PASSPHRASE}&pbkeylen=16" if cell.sealed else ""
         common = ["srt-live-transmit", "-chunk:1316", "-q"]
@@ -107,7 +107,7 @@ def stream(run: Run, program: Path, job: int) -> Measures:
     cell, seconds = run.cell, SECONDS
     with tempfile.TemporaryDirectory(prefix="strandcast-first-") as name:
         folder = Path(name)
-        keys = contestants.sealed(program, name) if cell.sealed and run.contestant != "srt" else NO_KEYS
+        keys = contestants.sealed(program, name) if cell.sealed and run.contestant != SRT else NO_KEYS
         testbed = Testbed(cell, run.repetition, job)
         with testbed:
             told = streamed(testbed, run, commands(program, run, folder, keys), folder, seconds)
@@ -122,7 +122,7 @@ def streamed(testbed: Testbed, run: Run, words: tuple[list, list], folder: Path,
     Raises:
         RunError: A program did not start.
     """
-    cell, ours = run.cell, run.contestant != "srt"
+    cell, ours = run.cell, run.contestant != SRT
     with contextlib.ExitStack() as stack:
 
         def opened(file: str):
@@ -211,7 +211,7 @@ def summary(file: Path) -> dict:
 def behind(run: Run, seconds: float) -> int:
     """Packets at the end that do not count: srt-live-transmit holds what it has read of a pipe until more comes."""
     one, cell = Input.of(run.cell.input), run.cell
-    if run.contestant != "srt" or not one.piped:
+    if run.contestant != SRT or not one.piped:
         return 0
     size = sum(block for _, block in schedule(cell.input, cell.bps, seconds))
     return numbered_in(size) - numbered_in(max(size - max(2 * one.number, HELD), 0))
@@ -268,14 +268,12 @@ def run(
     made(program, digest, store, [Run(cell, scheme, n) for n in turns for cell in some], jobs)
     lost = [cell for cell in some if any(share(kept) or kept["expired"] for kept in store.runs(cell, scheme, digest))]
     asked = some if beside else lost
-    others = [name for name in ("cmt", "srt") if name != scheme]
+    others = [name for name in ("cmt", SRT) if name != scheme]
     made(program, digest, store, [Run(cell, name, n) for n in turns for cell in asked for name in others], jobs)
 
 
 def verdict(store: Store, cell: Cell, scheme: str, digest: str) -> bool | None:
     """Returns whether a cell is passed; None: not run."""
     kept = store.runs(cell, scheme, digest)
-    others = {
-        name: [share(one) for one in store.runs(cell, name, "" if name == "srt" else digest)] for name in ("cmt", "srt")
-    }
+    others = {name: [share(one) for one in store.runs(cell, name, digest)] for name in ("cmt", SRT)}
     return rule.passed(rule.can_carry(cell), [share(one) for one in kept], sum(one["expired"] for one in kept), others)

@@ -18,12 +18,16 @@ MEASURES = (
     *("stall_ms", "repeated"),
 )
 
+# Version of SRT's rows, whose program is not ours: it names the links. Rows without one are of an earlier program for
+# links; they count in cells that have no others.
+SRT, TUN = "srt", "tun"
+
 # Repetitions of a run are numbers below this.
 MOST = 100
 
 
 def key(cell: Cell, contestant: str, repetition: int, program: str) -> Key:
-    """Key of a row; `program` is a digest, empty if it is not ours."""
+    """Key of a row; `program` is the digest of ours, or `TUN`."""
     return *cell.words(), contestant, str(repetition), program
 
 
@@ -35,9 +39,12 @@ class Store(Rows):
         super().__init__(file, (*NAMES, "contestant", "repetition", "program"), MEASURES)
 
     def runs(self, cell: Cell, contestant: str, program: str) -> list[Measures]:
-        """All repetitions of a contestant in a cell."""
-        asked = (key(cell, contestant, number, program) for number in range(MOST))
-        return [self.all[one] for one in asked if one in self.all]
+        """All repetitions of a contestant in a cell; `program`: of ours."""
+        found: list[Measures] = []
+        for version in (TUN, "") if contestant == SRT else (program,):
+            asked = (key(cell, contestant, number, version) for number in range(MOST))
+            found = found or [self.all[one] for one in asked if one in self.all]
+        return found
 
 
 def share(kept: Measures) -> float:

@@ -24,8 +24,7 @@ def cells(
         kept = [lost(store.runs(cell, first, digest))]
         kept += [lost(store.runs(cell, first, base))] if base else []
         kept += [lost(simulated.runs(cell, first, digest))] if simulated else []
-        others = [(name, digest) for name in more] + [("cmt", digest), ("srt", "")]
-        kept += [lost(store.runs(cell, *other)) for other in others]
+        kept += [lost(store.runs(cell, other, digest)) for other in (*more, "cmt", "srt")]
         said = {name: SAID[sockets.verdict(store, cell, name, digest)] for name in schemes}
         alike = len(set(said.values())) == 1
         verdict = said[first] if alike else ", ".join(f"`{name}` {word}" for name, word in said.items())

@@ -30,6 +30,8 @@ def cell(value: float | None, most: float, barred: bool) -> str:
 def unsound(case: dict) -> str:
     """Reason why a case does not count; empty: it does."""
     packets, moves = dict(enumerate(case["links"], start=1)), case["scheme"].startswith("sctp")
+    if not packets:
+        return "**does not count**: no link was counted"
     if moves:
         packets = dict(sorted(packets.items(), key=lambda one: -one[1])[:2])
     try:

@@ -20,6 +20,17 @@ if TYPE_CHECKING:
 KINDS = (".svg", ".png", ".pdf")
 FILMS = (".mp4", ".gif")
 TOPOLOGY = "topology.json"
+OF_BOTH = {
+    "delivered_bytes",
+    "frame_retries",
+    "frames",
+    "link_failures",
+    "lost_packets",
+    "recovered",
+    "repairs_sent",
+    "routing_messages",
+}
+"""Metrics of whole runs that are also time series (docs/results.md)."""
 
 
 def main(arguments: list[str]) -> int:
@@ -113,16 +124,14 @@ def _series(folder: pathlib.Path, metric: str, subject: str | None, seed: int | 
 
     files = sorted(folder.glob("series/*.parquet"))
     of_runs = metric in {name for name, *_ in _native.metrics()}
-    instead = (
-        f"{metric} is a metric of whole runs, and `plot` draws time series; "
-        f"`strandcast.open({str(folder)!r}).plot({metric!r})` draws it in Python"
-    )
+    in_python = f"`strandcast.open({str(folder)!r}).plot({metric!r})` draws it in Python"
+    instead = f"{metric} is a metric of whole runs, and `plot` draws time series; {in_python}"
     if not files:
-        raise StrandcastError(
-            instead
-            if of_runs
-            else f"{folder} has no time series; `strandcast simulate FILE --series 0.1 --out {folder}` makes them"
-        )
+        lacking = f"{folder} has no time series; `strandcast simulate FILE --series 0.1 --out {folder}` makes them"
+        if not of_runs:
+            raise StrandcastError(lacking)
+        of_both = f"{lacking}; {metric} is also a metric of whole runs, and {in_python}"
+        raise StrandcastError(of_both if metric in OF_BOTH else instead)
     try:
         frame = _of_seed(pl.scan_parquet(files), seed)
     except pl.exceptions.PolarsError as error:

@@ -6,14 +6,14 @@ import dataclasses
 import math
 import pathlib
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from strandcast.errors import ScenarioError
 from strandcast.scenario import Scenario
-from strandcast.traces import Trace
+from strandcast.traces import Kind, Trace
 
 Numbers = npt.NDArray[np.float64]
 Tables = Mapping[str, Any]
@@ -122,17 +122,45 @@ def _none(flow: str, why: str) -> ScenarioError:
 
 def _forward_path(scenario: Scenario, all_of_it: Tables, name: str, links: list[str], time_s: float) -> ForwardPath:
     tables = [all_of_it["links"][link] for link in links]
-    slowest = min(tables, key=lambda table: _mean_bps(scenario, table["rate"]))
+    slowest = min(tables, key=lambda table: _mean_bps(scenario, table["rate"], time_s))
     rate, moments = slowest["rate"], None
+    _independent(name, [rate, *_loss_rates(tables)])
     course: Course | None = None
-    if _is_mahimahi(rate) and not _is_random(rate):
+    if _kind(rate) == "mahimahi" and not _is_random(rate):
         moments = _opportunities(scenario, rate, time_s)
     elif rate != "infinite":
-        course = _course(scenario, rate, time_s, "mean")
+        course = _course(scenario, rate, time_s, "mean", _kind(rate))
     delays = [_course(scenario, table["delay"], time_s, "least") for table in tables]
     survivals = [one for table in tables for one in _survivals(scenario, table, time_s)]
     delay, survival = _merged(delays, np.add), _merged([Course.constant(1), *survivals], np.multiply)
     return ForwardPath(name, course, moments, delay, survival, tuple(links))
+
+
+def _loss_rates(tables: list[Tables]) -> list[Any]:
+    """Returns the loss rates of links that may change."""
+    models = [model for table in tables for model in table["loss"].values()]
+    return [model["rate"] for model in models if model["model"] == "uniform"]
+
+
+def _independent(path: str, numbers: list[Any]) -> None:
+    """Checks that the mean of a product of a rate and loss rates, in this order, is the product of their means.
+
+    Raises:
+        ScenarioError: Two of them have the same random draws.
+    """
+    causes: dict[str, int] = {}
+    for n, number in enumerate(numbers):
+        cause = number.get("cause") if isinstance(number, Mapping) else None
+        if cause is None or not (_is_random(number) or number.keys().isdisjoint(("trace", "steps"))):
+            continue
+        if cause in causes:
+            which = "losses" if causes[cause] else "rate and loss"
+            problem = (
+                f"there is no oracle of a path whose {which} have one cause ({cause}): "
+                "their means do not bound what arrives; give each a cause of its own, or none"
+            )
+            raise ScenarioError(f"path {path}: {problem}", problem=problem)
+        causes[cause] = n
 
 
 def _merged(courses: list[Course], how: np.ufunc) -> Course:
@@ -153,22 +181,26 @@ def _survivals(scenario: Scenario, table: Tables, time_s: float) -> list[Course]
             # Drawn outages count as none, which bounds what is lost.
             left.append(Course.constant(1, known=False))
         else:
-            left += _outages(down, delay_s, time_s)
+            left.append(_outages(down, delay_s, time_s))
     return left
 
 
-def _outages(down: Tables, delay_s: float, time_s: float) -> list[Course]:
-    """Outages at known times, one course for each."""
+def _outages(down: Tables, delay_s: float, time_s: float) -> Course:
+    """Outages at known times."""
     first, last = float(down["from"]), float(down.get("to", math.inf))
-    count = max(math.ceil((time_s - first) / float(down["every"])), 1) if "every" in down else 1
-    courses = []
-    for after in (n * float(down.get("every", 0)) for n in range(count)):
-        # Packets in transit when a link goes down are also lost.
-        times, values = [0.0, max(first + after - delay_s, 0.0), last + after], [1.0, 0.0, 1.0]
-        begin = 1 if times[1] == 0 else 0
-        end = 3 if math.isfinite(last) else 2
-        courses.append(Course(np.array(times[begin:end]), np.array(values[begin:end])))
-    return courses
+    every = float(down.get("every", 0))
+    after = np.arange(max(math.ceil((time_s - first) / every), 1) if every else 1) * every
+    # Packets in transit when a link goes down are also lost.
+    begins, ends = (first + after - delay_s).clip(0), last + after
+    # An outage that begins before the last one ends continues it.
+    apart = begins[1:] > ends[:-1]
+    begins, ends = begins[np.append(True, apart)], ends[np.append(apart, True)]
+    times = np.column_stack([begins, ends]).ravel()
+    values = np.tile([0.0, 1.0], begins.size)
+    if begins[0] > 0:
+        times, values = np.append(0.0, times), np.append(1.0, values)
+    lasting = np.isfinite(times)
+    return Course(times[lasting], values[lasting])
 
 
 def _kept(scenario: Scenario, model: Tables, time_s: float) -> Course:
@@ -192,8 +224,11 @@ def _kept(scenario: Scenario, model: Tables, time_s: float) -> Course:
     raise ScenarioError(problem, problem=problem)
 
 
-def _course(scenario: Scenario, number: Any, time_s: float, of: str) -> Course:
-    """Returns a number of a file over time; for a random number, its mean or its least value."""
+def _course(scenario: Scenario, number: Any, time_s: float, of: str, kind: Kind = "csv") -> Course:
+    """Returns a number of a file over time; for a random number, its mean or its least value.
+
+    `kind` is that of its recordings. A rate that is one recording of opportunities has no course.
+    """
     if not isinstance(number, Mapping):
         return Course.constant(float(number))
     if "uniform" in number:
@@ -205,11 +240,12 @@ def _course(scenario: Scenario, number: Any, time_s: float, of: str) -> Course:
     if "trace" not in number:
         return _drawn(number, of)
     if _is_random(number):
-        return _recordings(scenario, number, of)
-    trace, offset_s = _trace(scenario, number), float(number.get("offset", 0))
+        return _recordings(scenario, number, of, kind)
+    trace, offset_s = _trace(scenario, number, kind), float(number.get("offset", 0))
     starts, values = trace.times_s.to_numpy(), trace.values.to_numpy()
     if number.get("loop", False):
         period = trace.duration_s
+        offset_s = _within(offset_s, period)
         rounds = math.ceil((offset_s + time_s + 1) / period)
         starts, values = starts[:-1], np.tile(values[:-1], rounds)
         starts = np.concatenate([starts + n * period for n in range(rounds)])
@@ -230,13 +266,13 @@ def _drawn(number: Tables, of: str) -> Course:
     raise ScenarioError(problem, problem=problem)
 
 
-def _recordings(scenario: Scenario, number: Tables, of: str) -> Course:
+def _recordings(scenario: Scenario, number: Tables, of: str, kind: Kind) -> Course:
     """A number that begins anywhere in recordings that repeat, or is one of several: the same law at each time.
 
     Raises:
         ScenarioError: Its mean changes, since the recordings begin at a fixed time.
     """
-    traces = [Trace.parse(content(scenario, name), _kind(name), name) for name in _files(number)]
+    traces = [Trace.parse(content(scenario, name), kind, name) for name in _files(number)]
     if of == "least":
         return Course.constant(min(float(trace.values.to_numpy().min()) for trace in traces), known=False)
     if number.get("offset", 0) != "random":
@@ -255,15 +291,17 @@ def _mean(trace: Trace) -> float:
 
 def _opportunities(scenario: Scenario, rate: Tables, time_s: float) -> Numbers:
     """A mahimahi trace from its offset until some time after the end: it always repeats."""
-    moments, offset_s = _trace(scenario, rate).times_s.to_numpy(), float(rate.get("offset", 0))
+    moments, offset_s = _trace(scenario, rate, "mahimahi").times_s.to_numpy(), float(rate.get("offset", 0))
     period = float(moments[-1])
+    offset_s = _within(offset_s, period)
     rounds = math.ceil((offset_s + time_s + 1) / period)
     repeated = np.concatenate([moments + n * period for n in range(rounds)]) - offset_s
     return np.asarray(repeated[repeated >= 0])
 
 
-def _is_mahimahi(rate: Any) -> bool:
-    return isinstance(rate, Mapping) and "trace" in rate and _kind(_files(rate)[0]) == "mahimahi"
+def _within(offset_s: float, period_s: float) -> float:
+    """Returns an offset within the period, by whole nanoseconds as in the simulator."""
+    return round(offset_s * 1e9) % round(period_s * 1e9) / 1e9
 
 
 def _is_random(number: Any) -> bool:
@@ -278,13 +316,15 @@ def _files(number: Tables) -> list[str]:
     return files[:1] if len(set(files)) == 1 else files
 
 
-def _kind(name: str) -> Literal["csv", "mahimahi"]:
-    return "csv" if name.endswith(".csv") else "mahimahi"
+def _kind(rate: Any) -> Kind:
+    """Returns the kind of a rate's recordings. Those of delays and losses are always CSV."""
+    files = _files(rate) if isinstance(rate, Mapping) else []
+    return "mahimahi" if files and not files[0].lower().endswith(".csv") else "csv"
 
 
-def _trace(scenario: Scenario, number: Tables) -> Trace:
+def _trace(scenario: Scenario, number: Tables, kind: Kind) -> Trace:
     name = _files(number)[0]
-    return Trace.parse(content(scenario, name), _kind(name), name)
+    return Trace.parse(content(scenario, name), kind, name)
 
 
 def content(scenario: Scenario, name: str) -> str:
@@ -292,11 +332,18 @@ def content(scenario: Scenario, name: str) -> str:
     return scenario.files[str(pathlib.Path(scenario.file).parent / name)]
 
 
-def _mean_bps(scenario: Scenario, rate: Any) -> float:
-    """Returns the mean rate of a link in the long run. The slowest of several links is determined by it."""
+def _mean_bps(scenario: Scenario, rate: Any, time_s: float) -> float:
+    """Returns the mean rate of a link. The slowest of several links is determined by it.
+
+    A trace that repeats has the mean over its period; another rate, over the run.
+    """
     if rate == "infinite":
         return math.inf
-    if _is_mahimahi(rate) and not _is_random(rate):
-        return _trace(scenario, rate).mean_bps
-    course = _course(scenario, rate, 0, "mean")
-    return float(course.values.mean())
+    kind = _kind(rate)
+    if kind == "mahimahi" and not _is_random(rate):
+        return _trace(scenario, rate, kind).mean_bps
+    if isinstance(rate, Mapping) and rate.get("loop", False) and not _is_random(rate):
+        return _mean(_trace(scenario, rate, kind))
+    course = _course(scenario, rate, time_s, "mean", kind)
+    lengths = np.diff(np.append(course.times_s, math.inf).clip(max=time_s))
+    return float((course.values * lengths).sum() / time_s)

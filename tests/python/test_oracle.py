@@ -306,6 +306,105 @@ def test_all_outages_count(traced: sc.Scenario) -> None:
     assert not path.known
 
 
+def test_outages_that_overlap_are_one(traced: sc.Scenario) -> None:
+    """Packets in transit are lost, too: each outage of 1.97 s begins 60 ms before, while the last one continues."""
+    down: dict[str, Value] = {"from": 1.0, "to": 2.97, "every": 2.0}
+    (_, path) = forward_paths(traced.set("links.two.down", {"tunnel": down}), "video")
+    assert path.survival.times_s == pytest.approx([0, 0.94, 12.97])
+    assert path.survival.values.tolist() == [1, 0, 1]
+    (_, path) = forward_paths(traced.set("links.two.down", {"tunnel": {"from": 0.05}}), "video")
+    assert (path.survival.times_s.tolist(), path.survival.values.tolist()) == ([0], [0])
+
+
+def test_many_outages_take_little_memory(traced: sc.Scenario) -> None:
+    """100 000 outages are 200 000 times, and not as many for each outage."""
+    down: dict[str, Value] = {"from": 1.0, "to": 1.2, "every": 1.0}
+    year = traced.set("links.two.down", {"tunnel": down}).set("run.time", 100_000.0)
+    (_, path) = forward_paths(year.set("links.one.rate", 1e6), "video")
+    assert path.survival.times_s.size == 2 * 99_999 + 1
+
+
+def test_an_offset_of_many_periods_is_one_within_the_trace(traced: sc.Scenario, tmp_path: pathlib.Path) -> None:
+    """A million seconds are whole periods of both traces: they change nothing, and are not unrolled."""
+    tmp_path.joinpath("rate.csv").write_text("0,1e6\n2,5e6\n3,1e6\n4,1e6\n")
+    first: dict[str, Value] = {"trace": "one.up", "offset": 1_000_000.012}
+    second: dict[str, Value] = {"trace": "rate.csv", "loop": True, "offset": 1_000_002.5}
+    one, two = forward_paths(traced.set("links.one.rate", first).set("links.two.rate", second), "video")
+    assert one.moments_s is not None
+    assert two.rate_bps is not None
+    assert one.moments_s[:3] == pytest.approx([0.003, 0.008, 0.013])
+    assert one.moments_s.size < 3000
+    assert two.rate_bps.at(np.array([0.0, 0.4, 0.6, 3.4, 3.6])).tolist() == [5e6, 5e6, 1e6, 1e6, 5e6]
+    assert two.rate_bps.times_s.size < 20
+
+
+def test_recordings_of_delays_and_losses_are_csv_whatever_their_name(
+    traced: sc.Scenario, tmp_path: pathlib.Path
+) -> None:
+    """Of rates, CSV is what is called `.csv` in any case, as in the simulator."""
+    tmp_path.joinpath("delay.txt").write_text("0,0.05\n6,0.03\n")
+    tmp_path.joinpath("RATE.CSV").write_text("0,1e6\n2,5e6\n")
+    delay = traced.set("links.two.delay", {"trace": "delay.txt"}).set("links.two.rate", {"trace": "RATE.CSV"})
+    (_, path) = forward_paths(delay.set("links.two.loss", {"uniform": {"rate": {"trace": "delay.txt"}}}), "video")
+    assert path.delay_s.values.tolist() == [0.05, 0.03]
+    assert path.rate_bps is not None
+    assert path.rate_bps.values.tolist() == [1e6, 5e6]
+    anywhere: dict[str, Value] = {"trace": "delay.txt", "loop": True, "offset": "random"}
+    (_, path) = forward_paths(traced.set("links.two.delay", anywhere), "video")
+    assert path.delay_s.values.tolist() == [0.03]
+
+
+def longer(of: sc.Scenario) -> sc.Scenario:
+    """Path `two` goes on over a second link of 3 Mbit/s, and path `one` is another link."""
+    return of.with_sets(
+        [
+            "nodes.c={}",
+            'links.after={from="b",to="c",rate=3e6,delay=0.01}',
+            'links.first={from="a",to="c",rate=1e6,delay=0.01}',
+            'flows.video.to="c"',
+            'flows.video.paths={one={via=["first"]},two={via=["two","after"]}}',
+        ]
+    )
+
+
+def test_the_slowest_link_is_that_of_the_least_mean_over_time(traced: sc.Scenario, tmp_path: pathlib.Path) -> None:
+    """The trace has 1 Mbit/s for 9 s of 10, 9 Mbit/s else: 1.8 on average, also if it begins in its last second."""
+    tmp_path.joinpath("rate.csv").write_text("0,1e6\n9,9e6\n10,9e6\n")
+    recording: dict[str, Value] = {"trace": "rate.csv", "loop": True, "offset": 9.5}
+    steps: dict[str, Value] = {"steps": [[0, 9e6], [0.5, 1e6]]}
+    for rate in (recording, steps):
+        (_, path) = forward_paths(longer(traced).set("links.two.rate", rate), "video")
+        assert path.rate_bps is not None
+        assert 9e6 in path.rate_bps.values
+
+
+@pytest.mark.parametrize("offset", [0, "random"])
+def test_a_rate_and_a_loss_of_one_cause_have_no_oracle(traced: sc.Scenario, offset: Value) -> None:
+    """If all is lost while the rate is low, more arrives than means of the two say. Without a draw all is known."""
+    rate: dict[str, Value] = {"trace": "rate.csv", "loop": True, "offset": offset, "cause": "fade"}
+    pathlib.Path(traced.file).parent.joinpath("rate.csv").write_text("0,1e5\n1,5e6\n2,5e6\n")
+    pathlib.Path(traced.file).parent.joinpath("fade.csv").write_text("0,1\n1,0\n2,0\n")
+    loss = rate | {"trace": "fade.csv"}
+    same = traced.set("links.two.rate", rate).set("links.two.loss", {"uniform": {"rate": loss}})
+    if offset == "random":
+        with pytest.raises(sc.ScenarioError, match=r"whose rate and loss have one cause \(fade\): .*; give each"):
+            sc.oracle(same)
+    else:
+        assert sc.oracle(same)["video"].late_expected < 1
+    # Each path by itself, and delays, which count by their least value.
+    other = traced.set("links.two.rate", rate).set("links.one.loss", {"uniform": {"rate": loss}})
+    other = other.set("links.two.delay", rate | {"trace": "fade.csv"})
+    assert sc.oracle(other)["video"].late_expected < 1
+
+
+def test_two_losses_of_one_cause_have_no_oracle(traced: sc.Scenario) -> None:
+    loss: dict[str, Value] = {"uniform": {"rate": {"uniform": [0, 1], "every": 1.0, "cause": "fade"}}}
+    once = longer(traced).set("links.two.loss", loss)
+    assert sc.oracle(once)["video"].late_known is None
+    with pytest.raises(sc.ScenarioError, match="whose losses have one cause"):
+        sc.oracle(once.set("links.after.loss", loss))
+
+
 def test_the_greatest_rate_is_carried_and_no_more(traced: sc.Scenario) -> None:
     found = sc.oracle(traced)["video"]
     # 2.4 and 1 Mbit/s, of which 1316 of 1372 bytes are media; less, since links are down.

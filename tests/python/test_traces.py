@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
 
@@ -13,6 +14,7 @@ from conftest import Plot
 from matplotlib.figure import Figure
 
 import strandcast as sc
+from strandcast import traces_command
 
 
 def write(folder: pathlib.Path, name: str, text: str) -> pathlib.Path:
@@ -158,7 +160,9 @@ def test_plot_verb_of_results(root: pathlib.Path, plot: Plot) -> None:
         (("good", "--bin", "0"), 2, "--bin"),
         (("good", "--out", "none/a.svg"), 3, "none/a.svg"),
         (("empty",), 2, "empty has no time series"),
-        (("empty", "--metric", "missed_ratio"), 2, "is a metric of whole runs"),
+        (("empty", "--metric", "missed_ratio"), 2, "missed_ratio is a metric of whole runs"),
+        (("empty", "--metric", "recovered"), 2, "--series 0.1 --out empty` makes them; recovered is also a metric of"),
+        (("empty", "--metric", "recovered"), 2, "`strandcast.open('empty').plot('recovered')` draws it in Python"),
         (("empty", "good"), 2, "give it alone"),
         (("broken",), 3, "broken/series can't be read"),
         (("other",), 3, "other/series can't be read"),
@@ -176,6 +180,14 @@ def test_plot_verb_says_what_is_wrong(plot: Plot, arguments: tuple[str, ...], co
     assert plot.err.count("\n") == 1
     assert plot.err.startswith("strandcast: ")
     assert says in plot.err
+
+
+def test_metrics_of_runs_and_of_time_are_those_of_the_page(root: pathlib.Path) -> None:
+    section = (root / "docs/results.md").read_text().partition("\n## Time series\n")[2].partition("\n## ")[0]
+    cells = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    series = set(re.findall("`([a-z_]+)`", " ".join(cells)))
+    assert "cwnd_bytes" in series
+    assert series & set(sc.metrics()["name"]) == traces_command.OF_BOTH
 
 
 def test_tables_of_measurements_become_traces(tmp_path: pathlib.Path) -> None:
