@@ -272,7 +272,7 @@ def chosen(name: str, only: list[int] | None) -> list[sets.Entry]:
     """
     entries = sets.SETS[name]()
     if lacking := [n for n in only or () if not 0 <= n < len(entries)]:
-        numbers = ", ".join(f"{n} {entry.name}" for n, entry in enumerate(entries))
+        numbers = "; ".join(f"{n}: {entry.name}" for n, entry in enumerate(entries))
         raise RunError(f"--only {lacking[0]}: set {name} has no such network; it has {numbers}")
     return [entries[n] for n in sorted(set(only))] if only else entries
 

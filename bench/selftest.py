@@ -134,7 +134,7 @@ CASES = {
     "numbers of a set": lambda: (
         [entry.name for entry in networks.chosen("traces", [5, 0])] == ["lte-wifi", "shared-bottleneck"]
         and networks.chosen("traces", None) == network_sets.traces()
-        and refused(lambda: networks.chosen("traces", [0, 99]), "0 lte-wifi, 1 lte-lte")
+        and refused(lambda: networks.chosen("traces", [0, 99]), "0: lte-wifi; 1: lte-lte")
     ),
     "rows are read again": read_again,
     "a bench continues": continues,

@@ -307,7 +307,7 @@ def test_all_outages_count(traced: sc.Scenario) -> None:
 
 
 def test_outages_that_overlap_are_one(traced: sc.Scenario) -> None:
-    """Packets in transit are lost, too: each outage of 1.97 s begins 60 ms before, while the last one continues."""
+    """Packets in transit are also lost: each outage of 1.97 s begins 60 ms before, while the last one continues."""
     down: dict[str, Value] = {"from": 1.0, "to": 2.97, "every": 2.0}
     (_, path) = forward_paths(traced.set("links.two.down", {"tunnel": down}), "video")
     assert path.survival.times_s == pytest.approx([0, 0.94, 12.97])
@@ -341,7 +341,7 @@ def test_an_offset_of_many_periods_is_one_within_the_trace(traced: sc.Scenario, 
 def test_recordings_of_delays_and_losses_are_csv_whatever_their_name(
     traced: sc.Scenario, tmp_path: pathlib.Path
 ) -> None:
-    """Of rates, CSV is what is called `.csv` in any case, as in the simulator."""
+    """Only for rates the name counts: `.csv` in upper or lower case is CSV, as in the simulator."""
     tmp_path.joinpath("delay.txt").write_text("0,0.05\n6,0.03\n")
     tmp_path.joinpath("RATE.CSV").write_text("0,1e6\n2,5e6\n")
     delay = traced.set("links.two.delay", {"trace": "delay.txt"}).set("links.two.rate", {"trace": "RATE.CSV"})
@@ -355,7 +355,7 @@ def test_recordings_of_delays_and_losses_are_csv_whatever_their_name(
 
 
 def longer(of: sc.Scenario) -> sc.Scenario:
-    """Path `two` goes on over a second link of 3 Mbit/s, and path `one` is another link."""
+    """Path `two` continues over a second link of 3 Mbit/s, and path `one` is another link."""
     return of.with_sets(
         [
             "nodes.c={}",
