@@ -114,7 +114,12 @@ def figures(found: dict[str, dict[str, Any]]) -> tuple[list[list[str]], bool]:
     if first := found.get(FIRST):
         times = sorted(first["first_frame_ms"])
         text = f"{times[len(times) // 2]} ms, the slowest of {len(times)} {times[-1]} ms"
-        row("first picture after the navigation: median, and the slowest for the bar", text, f"{FIRST_MS:g} ms", times[-1] <= FIRST_MS)
+        row(
+            "first picture after the navigation: median, and the slowest for the bar",
+            text,
+            f"{FIRST_MS:g} ms",
+            times[-1] <= FIRST_MS,
+        )
     if links := found.get(LINKS):
         text = f"{links['tasks_over_50_ms']} in {links['updates']} updates, the longest {links['longest_ms']} ms"
         met = links["tasks_over_50_ms"] <= LONG * links["updates"]
