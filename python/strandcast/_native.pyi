@@ -59,7 +59,7 @@ class Results:
 
 @final
 class View:
-    """A snapshot of all paths. The snapshot does not change later."""
+    """A snapshot of all paths. It does not change later."""
 
     @property
     def now(self) -> float:
@@ -67,12 +67,12 @@ class View:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """All path slots, with closed paths included. The path with number `id` is `paths[id]`."""
+        """All slots, those of closed paths included: `paths[id]`."""
 
     @property
     def usable(self) -> tuple[Path, ...]:
-        """The paths that data may use, lowest id first: the active ones. If no path is active, the list has the path
-        with the fewest errors.
+        """The paths that data may use, lowest id first: the active ones; without any, the one with the fewest
+        errors.
         """
 
     @property
@@ -103,9 +103,7 @@ class View:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """Blocks that the receiver has not completed, oldest first. The list is empty unless the association codes its
-        data in blocks.
-        """
+        """Blocks that the receiver has not completed, oldest first; empty unless the association codes in blocks."""
 
 @final
 class Block:
@@ -117,37 +115,35 @@ class Block:
 
     @property
     def sources(self) -> int:
-        """Number of source symbols of the block so far. The number is final once the block is closed."""
+        """Number of its source symbols so far; once it is closed, of all of them."""
 
     @property
     def closed(self) -> bool:
-        """True if no further source symbol joins the block. Only closed blocks have repair symbols."""
+        """True if no further source symbol joins it. Only closed blocks have repair symbols."""
 
     @property
     def rank(self) -> int:
-        """Number of independent symbols of the block that arrived. The block is complete when this number reaches
-        `sources`.
-        """
+        """Number of its independent symbols that arrived. The block is complete at `sources`."""
 
     @property
     def sources_sent(self) -> int:
-        """Number of source symbols of the block that were sent. Source symbols are sent in their order."""
+        """Number of its source symbols that were sent, in their order."""
 
     @property
     def repairs_sent(self) -> int:
-        """Number of repair symbols of the block that were sent."""
+        """Number of its repair symbols that were sent."""
 
     def in_flight(self, path: int) -> tuple[int, int]:
-        """Number of symbols of the block, source and repair, in flight on a path."""
+        """Source symbols and repair symbols of it in flight on a path."""
 
 @final
 class SymbolAssignment:
-    """The next symbol and its path, as returned by `Scheduler.next_symbol`.
+    """The next symbol and its path: what `Scheduler.next_symbol` answers.
 
     Args:
-        path: Path of the symbol, which must have room.
-        block: Number of a block in `View.blocks`.
-        repair: True for a new repair symbol, False for the block's next source symbol.
+        path: Where; it must have room.
+        block: The number of one of `View.blocks`.
+        repair: A new repair symbol; else the block's next source symbol.
     """
 
     def __new__(cls, path: int, block: int, repair: bool = False) -> SymbolAssignment: ...
@@ -169,20 +165,20 @@ class RepairOffer:
 
     @property
     def len(self) -> int:
-        """Size in bytes by which the chunk of the symbol counts in a window."""
+        """Size of its chunk in a window, bytes."""
 
     @property
     def first(self) -> int:
-        """Number of the first source symbol that the repair symbol covers."""
+        """Number of the first source symbol that it covers."""
 
     @property
     def sources(self) -> int:
-        """Number of messages that the repair symbol covers."""
+        """Number of messages that it covers."""
 
     @property
     def sent_on(self) -> list[int]:
-        """Number of covered messages that each path carried and that are not acknowledged, by path id. The list may be
-        shorter than the list of paths.
+        """Number of covered messages that each path carried and that are not acknowledged; paths at the end
+        may be missing.
         """
 
     @property
@@ -195,15 +191,15 @@ class Symbol:
 
     @property
     def block(self) -> int:
-        """Number of the block. For a window: number of the first source symbol that the symbol covers."""
+        """Number of the block, or of the first source symbol that it covers."""
 
     @property
     def sources(self) -> int:
-        """Number of source symbols of the block or window; 1 if the symbol is the source symbol of a window."""
+        """Number of source symbols of its block or window; 1 if it is the source symbol of a window."""
 
     @property
     def index(self) -> int | None:
-        """Position of a source symbol in its block. None for a repair symbol, which is never sent again."""
+        """Position of a source symbol in its block; None for a repair symbol, which is never sent again."""
 
 @final
 class Blocked:
@@ -211,13 +207,13 @@ class Blocked:
 
     @property
     def by(self) -> Literal["receive window", "send buffer"]:
-        """Name of the full buffer. If the send buffer is full, all data in it were sent, and the application has more
-        data.
+        """Name of the full buffer. If it is the send buffer, everything in it was sent, and the application
+        has more data.
         """
 
     @property
     def tsn(self) -> int:
-        """Oldest chunk that is not acknowledged. Its acknowledgement would make room."""
+        """Oldest chunk that is not acknowledged: its acknowledgement would make room."""
 
     @property
     def path(self) -> int:
@@ -225,17 +221,15 @@ class Blocked:
 
     @property
     def since(self) -> float:
-        """Time at which this chunk began to block, seconds."""
+        """Time since which this chunk blocks, seconds."""
 
 @final
 class Path:
-    """A path, with the core's measurements and the scheme's estimates. Properties without an estimate have the value
-    None.
-    """
+    """A path, with the core's measurements and the scheme's estimates. None stands for a value without an estimate."""
 
     @property
     def id(self) -> int:
-        """Number of the path: its index in `View.paths`. A new path may get the number of a closed one."""
+        """Number of the path: its index in `View.paths`. It is used again after the path was closed."""
 
     @property
     def name(self) -> str | None:
@@ -249,7 +243,7 @@ class Path:
 
     @property
     def mtu(self) -> int:
-        """Largest size of a DATA chunk that fits a packet, in bytes, with its header of 16 bytes."""
+        """The largest DATA chunk that fits a packet, its header of 16 bytes included, bytes."""
 
     @property
     def srtt(self) -> float | None:
@@ -277,7 +271,7 @@ class Path:
 
     @property
     def in_flight(self) -> int:
-        """Bytes in flight: the payload of each chunk plus 16 bytes."""
+        """Bytes in flight: payload + 16 of each chunk."""
 
     @property
     def in_flight_chunks(self) -> int:
@@ -285,11 +279,11 @@ class Path:
 
     @property
     def last_sent(self) -> float | None:
-        """Time at which data last left on this path, by the clock of `View.now`."""
+        """Time at which data last left on it, by the clock of `View.now`."""
 
     @property
     def link(self) -> int:
-        """Number of the link that the path uses."""
+        """Number of the link of the path."""
 
     @property
     def tariff(self) -> Tariff:
@@ -301,7 +295,7 @@ class Path:
 
     @property
     def room(self) -> int:
-        """Free window in bytes; 0 while the path is blocked. One free byte is enough for a whole packet."""
+        """Free window in bytes, 0 while blocked. A free byte is sufficient for a packet."""
 
     @property
     def cwnd(self) -> int:
@@ -345,18 +339,18 @@ class Path:
 
     @property
     def extra(self) -> dict[str, float]:
-        """Further estimates by the estimators of the base scheme, by name."""
+        """Further estimates of the base's estimators, by name."""
 
 @final
 class Tariff:
-    """Cost of data on a link, as set by the application (`strandcast send --tariff`). Without a tariff, the fields have
-    their default values.
+    """Cost of data on a link, as set by the application (`strandcast send --tariff`); nothing unless it
+    was set.
     """
 
     @property
     def class_(self) -> int:
-        """Class of the link. Links of a higher class are used if links of lower classes do not suffice. Class 0 has no
-        limit.
+        """Class of the link. Links of a higher class are used if those of lower classes do not suffice; 0:
+        without limit.
         """
 
     @property
@@ -365,23 +359,23 @@ class Tariff:
 
     @property
     def left(self) -> int | None:
-        """Remaining bytes in both directions, with all headers. Each datagram lowers this number, but not below 0."""
+        """Remaining bytes in both directions, with all headers. Each datagram reduces them, down to 0."""
 
     @property
     def until(self) -> float | None:
-        """Time until which the remaining bytes must last, by the clock of `View.now`."""
+        """Time until which the remaining bytes have to last, by the clock of `View.now`."""
 
 @final
 class MessageHead:
-    """First message of one importance among those that may leave."""
+    """First message of one importance that may leave."""
 
     @property
     def next_len(self) -> int:
-        """Size in bytes by which the message's next chunk counts in a window."""
+        """Size of its next chunk in a window, bytes."""
 
     @property
     def next_expires(self) -> float | None:
-        """Time at which the message becomes worthless, by the clock of `View.now`."""
+        """Time at which it becomes worthless, by the clock of `View.now`."""
 
     @property
     def group(self) -> int | None:
@@ -389,7 +383,7 @@ class MessageHead:
 
     @property
     def bytes(self) -> int:
-        """Payload bytes of all waiting messages of this importance."""
+        """Payload bytes of all messages of this importance that wait."""
 
 @final
 class Backlog:
@@ -397,9 +391,7 @@ class Backlog:
 
     @property
     def bytes(self) -> int:
-        """Payload bytes that wait for the scheduler: data not yet sent, and lost data that the scheduler may send
-        again.
-        """
+        """Payload bytes that wait for the scheduler: not yet sent, or lost and left to it."""
 
     @property
     def messages(self) -> int:
@@ -407,17 +399,16 @@ class Backlog:
 
     @property
     def next_len(self) -> int:
-        """Size in bytes by which the next chunk counts in a window."""
+        """Size of the next chunk in a window, bytes."""
 
     @property
     def rest(self) -> int:
-        """Payload bytes of the next chunk's message that were not sent yet, with the next chunk included. 0 for a
-        retransmission.
-        """
+        """Payload bytes of the next chunk's message that were not sent yet, the next chunk's included; 0 for a
+        retransmission."""
 
     @property
     def begun(self) -> bool:
-        """True if a part of the next chunk's message was sent, so that abandoning the message wastes that part. False
+        """True if a part of the next chunk's message was sent: to abandon the message wastes that part. False
         for a retransmission.
         """
 
@@ -427,7 +418,7 @@ class Backlog:
 
     @property
     def retransmission(self) -> bool:
-        """True if the next chunk was lost before. The scheduler's answer then applies to this chunk only."""
+        """True if the next chunk was lost before: the answer then applies only to it."""
 
     @property
     def tried(self) -> AbstractSet[int]:
@@ -443,8 +434,8 @@ class Backlog:
 
     @property
     def heads(self) -> dict[str, MessageHead]:
-        """First message of each importance among those that may leave now; the oldest of all messages is one of them.
-        Empty if the association codes its data in blocks.
+        """First message of each importance that may leave now, the oldest message of all included. Empty if
+        the association codes in blocks.
         """
 
 @final
@@ -452,14 +443,13 @@ class Assignment:
     """Chunks for one or more paths.
 
     Args:
-        paths: Id of a path, or several ids. With several, each path carries a copy of each chunk once the path has
-            room, unless the chunk has arrived or was declared lost before.
-        chunks: Largest number of chunks. The core stops earlier if the path has no more room, and asks the scheduler
-            again.
-        importance: Importance of the messages to send, one of `Backlog.heads`. None: the oldest message.
+        paths: The path's id, or several: a copy of each chunk on every one of them, once it has room and unless the
+            chunk arrived or was lost by then.
+        chunks: At most this many; the core stops when the room is used up, and asks again.
+        importance: Of messages of this importance, one of `Backlog.heads`; None: the oldest.
 
     Raises:
-        PolicyError: There is no path, no chunk or no message of this importance.
+        PolicyError: No path, no chunk, or no such importance.
     """
 
     def __new__(
@@ -473,8 +463,8 @@ class Assignment:
         """Abandons the next message, which must have a lifetime (`Backlog.next_expires`).
 
         Args:
-            why: Reason that `explain` and the counters of a result show: the message would be late on all paths, the
-                delays of the paths alone exceed its remaining time, or it makes room for later messages.
+            why: What `explain` and the counters of a result say: it would be late by all paths, the ways alone take
+                longer than it has, or it makes way for what follows it.
         """
 
     @property
@@ -485,17 +475,16 @@ class Assignment:
     def importance(self) -> Literal["disposable", "normal", "reference", "key"] | None: ...
     @property
     def why(self) -> Literal["too-late", "too-far", "makes-way"] | None:
-        """Reason for abandoning the message. `None` unless `nowhere` made this assignment."""
+        """Reason for abandoning the message; `None` unless made by `nowhere`."""
 
 @final
 class Limit:
-    """Window, threshold and pacing rate of a path, as returned by `CongestionControl.limit`. They hold until the next
-    call.
+    """Amount that may be in flight on a path: the answer of `CongestionControl.limit`, which holds until the next call.
 
     Args:
         cwnd: Congestion window, bytes.
         ssthresh: Slow-start threshold, bytes; None: the algorithm has none.
-        pacing: Pacing rate, bit/s; None: no pacing.
+        pacing: The rate to pace sending at, bit/s; None: none.
 
     Raises:
         PolicyError: A window below one byte, or an invalid rate.
@@ -521,11 +510,11 @@ class Transmission:
 
     @property
     def next_tsn(self) -> int:
-        """Next new TSN at the time of the transmission."""
+        """Next new TSN at its departure."""
 
     @property
     def in_flight(self) -> bool:
-        """True if the transmission counts in the path's window: it is neither acknowledged nor declared lost."""
+        """True if it counts in the path's window: neither acknowledged nor declared lost."""
 
     @property
     def misses(self) -> int:
@@ -539,21 +528,21 @@ class Chunk:
     def tsn(self) -> int: ...
     @property
     def len(self) -> int:
-        """Size of the chunk in a window: payload plus 16 bytes."""
+        """Bytes in a window: payload + 16."""
 
     @property
     def stream(self) -> int: ...
     @property
     def expires(self) -> float | None:
-        """Time at which the chunk's message becomes worthless, by the clock of `View.now`."""
+        """Time at which its message becomes worthless, by the clock of `View.now`."""
 
     @property
     def importance(self) -> Literal["disposable", "normal", "reference", "key"]:
-        """Importance of the chunk's message."""
+        """Importance of its message."""
 
     @property
     def group(self) -> int | None:
-        """Group of the chunk's message."""
+        """Group of its message."""
 
     @property
     def transmissions(self) -> Sequence[Transmission]:
@@ -565,20 +554,18 @@ class Chunk:
 
     @property
     def symbol(self) -> Symbol | None:
-        """Symbol that the chunk carries, if the association codes its data."""
+        """Symbol that it carries, if the association codes its data."""
 
     @property
     def path(self) -> int | None:
-        """Path of the chunk's last transmission."""
+        """Path of its last transmission."""
 
 @final
 class Flight:
     """Chunks in flight."""
 
     def on(self, path: int) -> list[Chunk]:
-        """Returns the chunks in flight on a path: first the chunks sent for the first time, in the order of sending,
-        then retransmissions.
-        """
+        """Returns the chunks in flight on a path: first sent chunks in the order of sending, then retransmissions."""
 
 @disjoint_base
 class Act:
@@ -586,7 +573,7 @@ class Act:
 
     @final
     class Copy(Act):
-        """Sends a copy of a chunk in flight on another path once `to` has room. Copies precede lost and new chunks."""
+        """Sends a copy of a chunk in flight on another path, before lost and new chunks, once `to` has room."""
 
         __match_args__ = ("tsn", "to")
 
@@ -598,8 +585,8 @@ class Act:
 
     @final
     class Lose(Act):
-        """Declares lost all chunks in flight on `path` that left before `sent_before`, by the clock of `View.now`. Each
-        loss gives a `Signal.Lost`, and no `Signal.LossEvent` follows.
+        """Declares lost all chunks in flight on `path` that left before `sent_before`, by the clock of
+        `View.now`. Each is a `Signal.Lost`; no `Signal.LossEvent` follows.
         """
 
         __match_args__ = ("path", "sent_before", "cause")
@@ -616,7 +603,7 @@ class Act:
 
     @final
     class Drop(Act):
-        """Abandons every message of a group, whether it waits or was sent."""
+        """Abandons every message of a group, waiting or sent."""
 
         __match_args__ = ("group",)
 
@@ -626,8 +613,8 @@ class Act:
 
 @disjoint_base
 class Signal:
-    """An event of the transport. The class of the signal is the kind of the event. Sizes are in bytes, and times are in
-    seconds by the clock of `View.now`.
+    """An event of the transport; its class is its kind. Sizes are bytes, times seconds by the clock of
+    `View.now`.
     """
 
     @final
@@ -648,9 +635,9 @@ class Signal:
 
     @final
     class Delivered(Signal):
-        """A SACK acknowledged a chunk: one signal for each path by which it arrived. The signal precedes the `Acked` of
-        that SACK and path. Only policies whose `hears_deliveries` returns true receive it. If the peer names the path
-        of a copy later, a further signal follows; only the first signal of a TSN counts.
+        """A SACK acknowledged a chunk: one signal for each path by which it arrived, before the `Acked` of
+        that SACK and path. Only policies whose `hears_deliveries` returns true receive it. If the peer
+        names the path of a copy later, a further signal follows; the first one of a TSN counts.
         """
 
         __match_args__ = ("chunk", "path")
@@ -659,13 +646,13 @@ class Signal:
         def chunk(self) -> Chunk: ...
         @property
         def path(self) -> int | None:
-            """Path whose `newly_acked` counts the chunk. None: the chunk was in flight on several paths, and the path
-            of its arrival is unknown.
+            """Path whose `newly_acked` counts it. None: it was in flight on several paths, and the path of its
+            arrival is unknown.
             """
 
     @final
     class Acked(Signal):
-        """Chunks of one path that a SACK newly acknowledged."""
+        """New acknowledgements of one SACK, of one path."""
 
         __match_args__ = (
             "path",
@@ -726,15 +713,13 @@ class Signal:
 
         @property
         def proven(self) -> int:
-            """Bytes of `newly_acked` that must have arrived by this path: bytes that were sent only there, and bytes
-            whose path the peer named.
-            """
+            """Bytes of `newly_acked` that must have arrived by this path: sent only there, or named by the peer."""
 
         @property
         def newly_acked_chunks(self) -> int: ...
         @property
         def newly_acked_again(self) -> int:
-            """Number of newly acknowledged chunks that had been declared lost."""
+            """Number of these chunks that had been declared lost."""
 
         @property
         def flight_before(self) -> int:
@@ -746,11 +731,11 @@ class Signal:
 
         @property
         def rtt(self) -> float | None:
-            """Round-trip time of a chunk that was sent once, and on one path."""
+            """Round-trip time of a chunk sent once, on one path."""
 
         @property
         def newest_sent(self) -> float | None:
-            """Time of sending of the newest chunk that this SACK acknowledged."""
+            """Time at which the newest chunk acknowledged here was sent."""
 
         @property
         def cum_tsn(self) -> int: ...
@@ -764,7 +749,7 @@ class Signal:
 
         @property
         def rtx_pseudo_cum_advanced(self) -> bool:
-            """True if the SACK acknowledged the earliest outstanding TSN of the retransmissions on this path."""
+            """True if the earliest outstanding TSN of retransmissions on this path was acknowledged."""
 
         @property
         def earliest_outstanding(self) -> int | None:
@@ -780,7 +765,7 @@ class Signal:
 
         @property
         def highest_reported(self) -> int:
-            """Highest TSN that the SACK acknowledges."""
+            """Highest TSN the SACK acknowledges."""
 
         @property
         def paths_newly_acked(self) -> int:
@@ -788,7 +773,7 @@ class Signal:
 
         @property
         def dac_count(self) -> int:
-            """Number of packets that this SACK acknowledges if the peer reports it; otherwise 1."""
+            """Number of packets that this SACK acknowledges, if the peer reports it, otherwise 1."""
 
         @property
         def window_limited(self) -> bool:
@@ -798,7 +783,7 @@ class Signal:
 
     @final
     class Lost(Signal):
-        """A transmission of a chunk was declared lost. Each lost transmission has its own signal."""
+        """A transmission of a chunk was declared lost: one signal for each."""
 
         __match_args__ = ("chunk", "path", "cause")
         def __new__(
@@ -817,9 +802,9 @@ class Signal:
 
     @final
     class LossEvent(Signal):
-        """Losses of one window. Fast retransmit reports at most one such event per round trip, and each timeout reports
-        one. With the cause "head of line" nothing was lost: the data in flight on this path keep a faster path from
-        sending, and this path's window should become smaller.
+        """Losses of one window: by fast retransmit at most once per round trip, and at each timeout. "head of
+        line": nothing was lost; the data in flight on the path keep a faster one from sending, and the
+        window should become smaller.
         """
 
         __match_args__ = ("path", "trigger", "highest", "cause")
@@ -836,11 +821,11 @@ class Signal:
         def trigger(self) -> Literal["fast retransmit", "timeout", "head of line"]: ...
         @property
         def highest(self) -> int:
-            """Highest TSN in flight on the path at the time of the event. Its acknowledgement ends recovery."""
+            """Highest TSN in flight on the path at that time: recovery ends when it is acknowledged."""
 
         @property
         def cause(self) -> Literal["congestion", "wireless", "path failure"]:
-            """Verdict of the base scheme on the first lost chunk."""
+            """The base's verdict on the first lost chunk."""
 
     @final
     class Spurious(Signal):
@@ -860,9 +845,8 @@ class Signal:
 
         @property
         def before(self) -> int | None:
-            """Congestion window in bytes before the loss event, if all losses of the event were spurious. The window
-            returns to this size.
-            """
+            """Congestion window in bytes before the loss event, if all of its losses were spurious: the window returns
+            to it."""
 
     @final
     class Abandoned(Signal):
@@ -875,7 +859,7 @@ class Signal:
 
     @final
     class Link(Signal):
-        """Counters of a local interface. They never decrease."""
+        """Counters of a local interface, which only grow."""
 
         __match_args__ = (
             "link",
@@ -912,7 +896,7 @@ class Signal:
         def path(self) -> int | None: ...
         @property
         def tx_frames(self) -> int:
-            """Number of frames sent; each transmission of a frame counts."""
+            """Frames sent, each transmission counting."""
 
         @property
         def tx_retries(self) -> int:
@@ -942,7 +926,7 @@ class Signal:
 
         @property
         def departure(self) -> tuple[float, int] | None:
-            """Time at which a packet of this endpoint left the link, and its size in bytes."""
+            """Time at which a packet of this side left the link, and its bytes."""
 
     @final
     class Arrived(Signal):
@@ -979,23 +963,23 @@ class Signal:
 
         @property
         def tsns(self) -> tuple[int, int] | None:
-            """Lowest and highest TSN in the packet. None for a padded heartbeat."""
+            """Lowest and highest TSN in it; None for a padded heartbeat."""
 
         @property
         def new(self) -> bool:
-            """True if the packet contained a new TSN."""
+            """True if it contained a new TSN."""
 
         @property
         def duplicate(self) -> bool:
-            """True if the packet contained a TSN that had arrived before."""
+            """True if it contained a TSN that had arrived before."""
 
         @property
         def gap(self) -> bool:
-            """True if TSNs below the highest received one are missing."""
+            """True if TSNs are missing below the highest one received."""
 
         @property
         def filled(self) -> bool:
-            """True if the packet closed a gap or a part of one."""
+            """True if it closed a gap or a part of one."""
 
         @property
         def immediate(self) -> bool:
@@ -1003,7 +987,7 @@ class Signal:
 
         @property
         def packets_since_sack(self) -> int:
-            """Number of packets with data since the last SACK, with this packet included."""
+            """Packets with data since the last SACK, this one included."""
 
     @final
     class Peer(Signal):
@@ -1019,7 +1003,7 @@ class Signal:
 
         @property
         def via(self) -> int | None:
-            """Path on which the report arrived."""
+            """Path on which it arrived."""
 
         @property
         def payload(self) -> bytes: ...
@@ -1044,14 +1028,12 @@ class Signal:
 
         @property
         def paths(self) -> list[tuple[int, int, int, float | None, int, int]]:
-            """Tuple for each path: path id; highest TSN of the last packet that arrived; arrival time of that packet,
-            in microseconds of the peer's clock; departure time of that packet, by the clock of `View.now` (None:
-            unknown); number of packets so far; number of bytes so far.
-            """
+            """Tuple for each path: its id, the highest TSN of the last packet, when that arrived (microseconds of the
+            peer's clock), when it left (by the clock of `View.now`; None: unknown), packets and bytes so far."""
 
     @final
     class Heartbeat(Signal):
-        """A heartbeat was answered, or the path's RTO passed without an answer."""
+        """A heartbeat was answered, or was not within the path's RTO."""
 
         __match_args__ = ("path", "rtt", "probe", "sent", "late")
         def __new__(cls, path: int, rtt: float | None, probe: bool, sent: float, late: bool) -> Signal.Heartbeat: ...
@@ -1063,21 +1045,19 @@ class Signal:
 
         @property
         def probe(self) -> bool:
-            """True if the scheme requested the heartbeat."""
+            """True if the scheme requested it."""
 
         @property
         def sent(self) -> float:
-            """Time at which the heartbeat was sent."""
+            """Time at which it was sent."""
 
         @property
         def late(self) -> bool:
-            """True if the answer to a probe came after the probe's timeout, or after the answer to a later probe. The
-            round trip of a late answer is not a sample.
-            """
+            """A probe was answered after its timeout, or after a later one's answer; its round trip is not a sample."""
 
     @final
     class PathChanged(Signal):
-        """State, MTU or addresses of a path changed; the path may also be new."""
+        """State, MTU or addresses of a path changed; it may be new."""
 
         __match_args__ = ("path",)
         def __new__(cls, path: int) -> Signal.PathChanged: ...

@@ -8,7 +8,6 @@ import math
 import pathlib
 from typing import TYPE_CHECKING
 
-import strandcast._native as _native
 from strandcast.command import Parser
 from strandcast.errors import StoreError, StrandcastError
 from strandcast.version import origin
@@ -121,9 +120,10 @@ def _series(folder: pathlib.Path, metric: str, subject: str | None, seed: int | 
     import polars as pl
 
     import strandcast.plots as plots
+    from strandcast.measured import metrics
 
     files = sorted(folder.glob("series/*.parquet"))
-    of_runs = metric in {name for name, *_ in _native.metrics()}
+    of_runs = metric in metrics()["name"]
     in_python = f"`strandcast.open({str(folder)!r}).plot({metric!r})` draws it in Python"
     instead = f"{metric} is a metric of whole runs, and `plot` draws time series; {in_python}"
     if not files:

@@ -107,7 +107,7 @@ impl Source {
         self.scenario.profiles()
     }
 
-    /// Returns the shortest equivalent text of a scheme for its flows ([`canonical`]). The text keeps the keys whose
+    /// Returns the shortest equivalent text of a scheme for its flows ([`canonical`]). It keeps the keys whose
     /// defaults the `scheme_defaults` of the flows change.
     fn canonical(&self, py: Python<'_>, spec: &str) -> PyResult<String> {
         shortest(py, spec, self.scenario.scheme_defaults())

@@ -9,7 +9,7 @@ use strandcast_proto::policy as proto;
 use strandcast_proto::policy::{PathState, PathView};
 use strandcast_proto::time::Instant;
 
-/// A snapshot of all paths. A snapshot does not change later.
+/// A snapshot of all paths. It does not change later.
 #[pyclass(frozen, module = "strandcast")]
 pub(crate) struct View {
     /// Time of the call, seconds since the run or the process began.
@@ -145,7 +145,7 @@ impl Path {
 
 #[pymethods]
 impl Path {
-    /// Number of the path: its index in `View.paths`. A number is used again after the path was closed.
+    /// Number of the path: its index in `View.paths`. It is used again after the path was closed.
     #[getter]
     fn id(&self) -> u8 {
         self.view().id.0
