@@ -20,7 +20,7 @@ from bench.fanout import resident
 from bench.pages import table
 from bench.rows import Rows
 from bench.serve.attackers import KINDS
-from bench.serve.studio import CLIP, LOOK, Studio, wait
+from bench.serve.studio import CLIP, LOOK, Studio, only_row, wait
 
 PAGE = "testing.md"
 HEADS = ("time", "messages", "late or lost", "API thread, s/s", "others, s/s", "socket, longest ms", "MB", "outcome")
@@ -145,11 +145,7 @@ def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
     rows = Rows(ROWS / "attack.csv", ("phase", "latency", "program"), ("attacks", "missed"))
     asked.versions = asked.versions or [version_of(asked.program)]
     key = (f"{asked.phase:g}", asked.latency, asked.versions[0])
-    if asked.report is None:
-        rows.make({key: key}, lambda _, __: attacked(asked), 1)
-    kept = rows.found({key: key})[key]
-    for bar in kept["missed"]:
-        print(f"MISSED: {bar}", flush=True)
+    kept = only_row(rows, key, asked, lambda: attacked(asked))
     return {"attacks": table(HEADS, kept["attacks"])}, not kept["missed"]
 
 

@@ -19,7 +19,7 @@ from bench.common import OUT, ROWS, version_of
 from bench.fanout import free
 from bench.pages import table
 from bench.rows import Rows
-from bench.serve.studio import STREAM, Studio, encoded, wait
+from bench.serve.studio import STREAM, Studio, encoded, only_row, wait
 
 PAGE = "testing.md"
 FOLDER = OUT / "away"
@@ -133,17 +133,13 @@ def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
     rows = Rows(ROWS / "away.csv", ("away", "there", "program"), ("players", "missed"))
     asked.versions = asked.versions or [version_of(asked.program)]
     key = (f"{asked.away:g}", f"{asked.there:g}", asked.versions[0])
-    if asked.report is None:
-        FOLDER.mkdir(parents=True, exist_ok=True)
-        rows.make({key: key}, lambda _, __: one(asked), 1)
-    kept = rows.found({key: key})[key]
-    for bar in kept["missed"]:
-        print(f"MISSED: {bar}", flush=True)
+    kept = only_row(rows, key, asked, lambda: one(asked))
     return {"players": table(HEADS, kept["players"])}, not kept["missed"]
 
 
 def one(asked: argparse.Namespace) -> dict[str, list]:
     """The row of a trial."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
     with Studio(asked.program) as studio:
         players, missed = trial(studio, asked)
     return {"players": [[str(cell) for cell in row] for row in players], "missed": missed}

@@ -1,5 +1,6 @@
 """A server of one stream with an API, and its sender, for benches."""
 
+import argparse
 import json
 import os
 import socket
@@ -12,6 +13,7 @@ from typing import Self
 
 from bench.common import ROOT, RunError, built
 from bench.fanout import free
+from bench.rows import Key, Measures, Rows
 
 STREAM = "van1"
 LOOK = "look-at-the-streams"
@@ -28,6 +30,16 @@ def wait(what: str, holds: Callable[[], bool], seconds: float = 30.0) -> None:
         if time.monotonic() > end:
             raise RunError(f"no {what} within {seconds:g} s")
         time.sleep(0.05)
+
+
+def only_row(rows: Rows, key: Key, asked: argparse.Namespace, run: Callable[[], Measures]) -> Measures:
+    """The row of a bench with one row, which `run` makes if it is missing. Prints the bars that the row misses."""
+    if asked.report is None:
+        rows.make({key: key}, lambda _, __: run(), 1)
+    kept = rows.found({key: key})[key]
+    for bar in kept["missed"]:
+        print(f"MISSED: {bar}", flush=True)
+    return kept
 
 
 def encoded(folder: Path, name: str, picture: str, seconds: int) -> Path:

@@ -5,20 +5,10 @@ use std::io::Read as _;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use super::http::At;
+use super::http::{done, post};
 use super::{LOOK, Served, TURN, tokens};
 use crate::common::seconds;
 use crate::serve::Studio;
-
-fn post(at: &At, path: &str) -> (u16, Value) {
-    let response = at.asks(&format!("POST {path}"), &["content-length: 0"]);
-    (response.status, serde_json::from_str(&response.body).unwrap_or_else(|_| panic!("{response:?}")))
-}
-
-#[track_caller]
-fn done(at: &At, path: &str) {
-    assert_eq!(post(at, path), (200, json!({ "done": true })), "{path}");
-}
 
 #[test]
 fn a_stream_that_is_stopped_refuses_its_senders_until_it_is_started() {

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rustls::pki_types::CertificateDer;
+use serde_json::{Value, json};
 
 use super::certificate;
 use crate::common::LONG;
@@ -98,4 +99,15 @@ pub fn rest(stream: &mut dyn Stream) -> Response {
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
     Response { status, head: head.to_lowercase(), body: body.to_owned() }
+}
+
+/// Status and body of a request that changes something.
+pub fn post(at: &At, path: &str) -> (u16, Value) {
+    let response = at.asks(&format!("POST {path}"), &["content-length: 0"]);
+    (response.status, serde_json::from_str(&response.body).unwrap_or_else(|_| panic!("{response:?}")))
+}
+
+#[track_caller]
+pub fn done(at: &At, path: &str) {
+    assert_eq!(post(at, path), (200, json!({ "done": true })), "{path}");
 }

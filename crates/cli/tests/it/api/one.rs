@@ -3,7 +3,7 @@
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use super::http::At;
+use super::http::{At, done, post};
 use super::{Left, socket};
 use crate::common::{Running, clip, file, port, run, start};
 
@@ -68,21 +68,11 @@ impl Both {
     }
 }
 
-fn post(at: &At, path: &str) -> (u16, Value) {
-    let response = at.asks(&format!("POST {path}"), &["content-length: 0"]);
-    (response.status, serde_json::from_str(&response.body).unwrap_or_else(|_| panic!("{response:?}")))
-}
-
 #[track_caller]
 fn refuses(at: &At, path: &str, status: u16, words: &str) {
     let (got, body) = post(at, path);
     let why = body["error"].as_str().unwrap_or_default();
     assert!(got == status && why.contains(words), "{path}: {got} {body}");
-}
-
-#[track_caller]
-fn done(at: &At, path: &str) {
-    assert_eq!(post(at, path), (200, json!({ "done": true })), "{path}");
 }
 
 #[test]
