@@ -6,7 +6,7 @@ use strandcast::live::LinkTariff;
 use super::body::{Body, refusal};
 use crate::args::tariff_of;
 
-/// The name of a link in a path, where some of its signs are escaped (RFC 3986 §2.1).
+/// The name of a link in a path, where some of its bytes are escaped (RFC 3986 §2.1).
 pub(super) fn link(part: &str) -> Result<String, Box<Response<Body>>> {
     decoded(part).ok_or_else(|| {
         Box::new(refusal(StatusCode::BAD_REQUEST, "the name of the link is not escaped as RFC 3986 says"))
@@ -35,7 +35,7 @@ fn decoded(text: &str) -> Option<String> {
             other => other,
         });
     }
-    // A name with signs that control a terminal is no link's.
+    // No link has a name with control characters.
     String::from_utf8(bytes).ok().filter(|name| !name.contains(char::is_control))
 }
 

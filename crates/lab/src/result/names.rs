@@ -237,7 +237,7 @@ pub const DEFINITIONS: &[Definition] = &[
          in time",
     ),
     sum("unsent_group_messages", "messages that the scheme gave up with their whole frame"),
-    sum("unsent_ended_messages", "messages of which no part was sent when the association ended"),
+    sum("unsent_ended_messages", "messages that were not sent, not even in part, when the association ended"),
     sum(
         "abandoned_expired_messages",
         "messages that were abandoned after a part of them was sent (RFC 3758), because their lifetime \

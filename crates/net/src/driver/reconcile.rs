@@ -1,6 +1,6 @@
 //! Keeps the paths up to date with the interfaces. The path of each uplink uses the peer address that answers first.
-//! When the path fails or its local address disappears, the other peer addresses are tried in parallel (similar to RFC
-//! 8305). A working path is not changed.
+//! When the path fails, or its local address disappears, the driver tries the other peer addresses in parallel, as RFC
+//! 8305 does for connections. The driver does not change a path that works.
 
 use strandcast_proto::association::{Association, AssociationError};
 use strandcast_proto::endpoint::{AssociationId, Input};

@@ -15,7 +15,7 @@ pub struct AssociationStats {
     pub messages_acked: u64,
     /// Number of acknowledged messages with a lifetime.
     pub messages_with_lifetime: u64,
-    /// Number of messages of which no part was sent, by cause.
+    /// Number of messages that were never sent, not even in part, by cause.
     pub unsent: DropCounts,
     /// Number of messages given up after a part was sent (RFC 3758), or partly sent when the association ended, by
     /// cause. Messages in coded blocks are not included.
@@ -85,7 +85,7 @@ pub struct AssociationStats {
 }
 
 impl AssociationStats {
-    /// Number of messages of which no part was sent because their lifetime ended or the scheduler gave them up.
+    /// Number of messages that were never sent, because their lifetime ended or the scheduler gave them up.
     pub fn messages_expired(&self) -> u64 {
         self.unsent.of(DropCause::Expired) + self.unsent.by_scheduler()
     }
@@ -95,7 +95,7 @@ impl AssociationStats {
         self.abandoned.total() - self.abandoned.of(DropCause::Ended)
     }
 
-    /// Number of messages of which no part was sent because their group was given up ([`crate::policy::Act::Drop`]).
+    /// Number of messages that were never sent, because their group was given up ([`crate::policy::Act::Drop`]).
     pub fn messages_dropped(&self) -> u64 {
         self.unsent.of(DropCause::Group)
     }

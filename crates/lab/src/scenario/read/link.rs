@@ -162,7 +162,7 @@ fn probabilities_of_bursts(table: &Table<'_>) -> Read<(f64, f64)> {
     Ok((p_good_to_bad, p_bad_to_good))
 }
 
-/// Returns whether a link has a known rate, of which a load can be a share.
+/// Returns whether a link has a finite rate. Only then can a load be given as a share of the rate.
 pub(super) fn has_rate(rate: &LinkRate) -> bool {
     !matches!(rate, LinkRate::Infinite)
 }

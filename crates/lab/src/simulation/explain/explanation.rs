@@ -32,7 +32,7 @@ pub struct Hold {
 pub struct Explanation {
     /// The flow's name.
     pub flow: String,
-    /// Frame of a video whose messages were requested, or of which the requested message is a part.
+    /// Video frame that was requested, or that contains the requested message.
     pub frame: Option<FrameInfo>,
     /// The messages, by number.
     pub messages: Vec<MessageTrace>,

@@ -31,9 +31,9 @@ const MOST_HOLDERS: usize = 4096;
 /// follows earlier messages for which they may wait. It also records the conditions that hold the sender back until the
 /// messages are sent.
 ///
-/// Until the requested messages are delivered, memory holds all messages in the sender's buffer, in transit or not yet
-/// delivered. It also holds some thousand messages that blocked the receive window, and a few bytes for each change of
-/// the reason for waiting. After that, it holds only the requested messages and the messages for which they waited.
+/// Until the requested messages are delivered, the explainer stores every message that is not delivered yet. It also
+/// stores some thousand messages that blocked the receive window, and a few bytes for each change of the reason for
+/// waiting. Afterwards it stores only the requested messages, and the messages for which they waited.
 #[derive(Debug)]
 pub struct Explainer {
     subject: Subject,
@@ -54,7 +54,7 @@ pub struct Explainer {
     next: u64,
     /// Number of stored messages that were delivered and had blocked the receive window.
     holders: usize,
-    /// Messages of which no byte was sent, by number or by the position of their first byte.
+    /// Messages without a sent byte, by number or by the position of their first byte.
     unsent: VecDeque<u64>,
     messages: BTreeMap<u64, Open>,
     /// Messages that were just dropped.

@@ -19,8 +19,8 @@ pub struct SendOptions {
     pub ppid: u32,
     /// If true, the message is delivered once it is complete, regardless of its order.
     pub unordered: bool,
-    /// Time after which the message is given up. If the peer does not support RFC 3758, a message of which a part was
-    /// sent is sent reliably.
+    /// Time after which the message is given up. If the peer does not support RFC 3758, a message that was sent in part
+    /// is not given up.
     pub lifetime: Option<Duration>,
     /// Importance of the message's arrival, for schemes that use it ([`crate::policy::Backlog::heads`]). With other
     /// schemes, and with coded blocks, messages leave in the order in which they were submitted.

@@ -32,10 +32,10 @@ impl GivenUp {
 }
 
 impl Sender {
-    /// Gives up the messages of `group`. These are the waiting messages; if the peer supports RFC 3758, also messages
-    /// of which at least a part was sent; and messages that are submitted later, as long as the group is among the last
-    /// groups given up. Messages in coded blocks are not affected. Returns false if the group was given up before and
-    /// has no further messages.
+    /// Gives up the messages of `group` that wait. If the peer supports RFC 3758, messages that were sent, also in
+    /// part, are given up as well. Messages that are submitted later are given up as long as the group is among the
+    /// last groups given up. Messages in coded blocks are not affected. Returns false if the group was given up before
+    /// and has no further messages.
     pub fn drop_group(&mut self, cx: &mut Context, now: Instant, group: u64) -> bool {
         if cx.state == State::Closed {
             return false;

@@ -53,8 +53,8 @@ impl Sender {
         }
     }
 
-    /// Restarts the tail timer after data on `path` were acknowledged, of which the newest left at `newest`, or after
-    /// the last data in flight on `path` were removed.
+    /// Restarts the tail timer after data on `path` were acknowledged, or after the last data in flight on `path` were
+    /// removed. `newest` is the departure time of the newest acknowledged data.
     pub fn restart_tail(&mut self, cx: &mut Context, now: Instant, path: PathId, newest: Option<Instant>) {
         let view = cx.paths.view(path.index());
         let wait = if view.in_flight > 0 { self.probe_timeout(cx, path) } else { None };

@@ -272,9 +272,9 @@ pub struct Stats {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct GivenUpNow {
-    /// Number of messages of which no part was sent, by cause.
+    /// Number of messages that were never sent, not even in part, by cause.
     pub unsent: BTreeMap<&'static str, u64>,
-    /// Number of messages of which a part was sent, by cause.
+    /// Number of messages that were sent at least in part, by cause.
     pub abandoned: BTreeMap<&'static str, u64>,
 }
 
