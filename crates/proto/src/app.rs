@@ -1,4 +1,4 @@
-//! Interface between an endpoint and its application. It is the same in the simulator and over real sockets.
+//! Interface between an endpoint and its application. The interface is the same in the simulator and over real sockets.
 
 use core::any::Any;
 
@@ -9,18 +9,18 @@ use crate::time::Instant;
 /// An application on top of an [`Endpoint`], inside the loop that drives it. An application must not wait and must not
 /// lock.
 ///
-/// The loop sends all packets of the endpoint, passes one event to the application, and repeats this until there are no
-/// more events. It then polls the application. If the poll gave the endpoint new output or events, the loop starts
-/// again. The application that opened or accepted an association releases it ([`Endpoint::release`]) after its
-/// [`Event::Closed`] has arrived and all received messages are read.
+/// The loop sends all packets of the endpoint and then passes one event to the application. It repeats both steps until
+/// there are no more events. The loop then polls the application. If the poll gives the endpoint new output or events,
+/// the loop starts again. The application that opened or accepted an association must release the association
+/// ([`Endpoint::release`]). It does so after [`Event::Closed`] has arrived and after it has read all received messages.
 pub trait App: Any + Send {
     /// Handles an event of an association. All packets due before the event have been sent.
     fn on_event(&mut self, _now: Instant, _endpoint: &mut Endpoint, _id: AssociationId, _event: &Event) {}
 
-    /// Called after every batch of inputs, and at the time of [`App::poll_timeout`].
+    /// The loop calls this method after every batch of inputs, and at the time of [`App::poll_timeout`].
     fn poll(&mut self, _now: Instant, _endpoint: &mut Endpoint) {}
 
-    /// Time of the next poll if nothing else happens. After each poll that was due, it must be later than before, or
+    /// Time of the next poll if nothing else happens. After a poll at this time, the method must return a later time or
     /// `None`.
     fn poll_timeout(&self) -> Option<Instant> {
         None

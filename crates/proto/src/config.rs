@@ -7,123 +7,129 @@ use crate::coding::Coding;
 use crate::path::Envelope;
 use crate::policy::HeadOfLineConfig;
 
-/// SACK.Delay between two Strandcast peers over real paths.
+/// SACK.Delay between two Strandcast peers on real networks.
 pub const SACK_DELAY_STRANDCAST: Duration = Duration::from_millis(25);
 
-/// Protocol parameters (RFC 9260 §16), and parameters beyond the RFC. They apply to all associations of an endpoint,
-/// unless an association is opened with other parameters. The defaults are those of RFC 9260; [`TransportConfig::live`]
-/// has values for real paths.
+/// Protocol parameters of RFC 9260 §16, and further parameters. They apply to all associations of an endpoint, unless
+/// an association is opened with other parameters. The defaults are those of RFC 9260. [`TransportConfig::live`] has
+/// values for real networks.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TransportConfig {
-    /// RTO.Initial.
+    /// RTO.Initial: retransmission timeout before the first measurement.
     pub rto_initial: Duration,
-    /// RTO.Min.
+    /// RTO.Min: minimum retransmission timeout.
     pub rto_min: Duration,
-    /// RTO.Min for Strandcast peers; `None`: equal to `rto_min`.
+    /// RTO.Min for Strandcast peers. `None` means that it equals `rto_min`.
     pub rto_min_strandcast: Option<Duration>,
-    /// RTO.Max.
+    /// RTO.Max: maximum retransmission timeout.
     pub rto_max: Duration,
-    /// If a scheme paces, the bytes for this time may leave at once, because timers are coarse.
+    /// Time whose bytes may leave at once if a scheme paces. This is necessary because timers are coarse.
     pub pacing_quantum: Duration,
-    /// Max.Burst in packets. A SACK that acknowledges n packets permits n/2 such bursts, unless `strict_rfc` is set.
+    /// Max.Burst: maximum number of packets per send opportunity. A SACK that acknowledges n packets permits n/2 bursts
+    /// of this size, unless `strict_rfc` is set.
     pub max_burst: u32,
-    /// Association.Max.Retrans.
+    /// Association.Max.Retrans: maximum number of consecutive errors of an association.
     pub association_max_retrans: u32,
-    /// Time for which an association tolerates total silence of a Strandcast peer, counted from the first timeout. All
-    /// paths are probed during this time. If it is `None`, and with other peers, Association.Max.Retrans errors end the
-    /// association (RFC 9260 §8.1).
+    /// Longest total silence of a Strandcast peer that an association tolerates. It is measured from the first timeout.
+    /// All paths are probed during a silence. If the value is `None`, Association.Max.Retrans errors end the
+    /// association (RFC 9260 §8.1). This rule always applies to other peers.
     pub silence_timeout: Option<Duration>,
-    /// Path.Max.Retrans.
+    /// Path.Max.Retrans: maximum number of consecutive errors of a path.
     pub path_max_retrans: u32,
-    /// Max.Init.Retransmits.
+    /// Max.Init.Retransmits: maximum number of repetitions in the handshake.
     pub max_init_retrans: u32,
-    /// If set, INIT leaves on every path at once, and INIT and COOKIE ECHO are repeated after at most this time. If
-    /// `None`, INIT uses one path after the other, and T1 doubles up to RTO.Max (RFC 9260 §5.1, §6.3.3).
+    /// If set, INIT is sent on every path at once. INIT and COOKIE ECHO are repeated after at most this time. If
+    /// `None`, INIT is sent on one path after the other, and T1 doubles up to RTO.Max (RFC 9260 §5.1, §6.3.3).
     pub eager_handshake: Option<Duration>,
-    /// HB.interval.
+    /// HB.interval: interval between heartbeats on an idle path.
     pub heartbeat_interval: Duration,
-    /// SACK.Delay.
+    /// SACK.Delay: longest delay of a SACK.
     pub sack_delay: Duration,
-    /// SACK.Delay for Strandcast peers; `None`: equal to `sack_delay`. The peer is assumed to have the same value, but
-    /// at least [`SACK_DELAY_STRANDCAST`], because its scheme may set another value.
+    /// SACK.Delay for Strandcast peers. `None` means that it equals `sack_delay`. The peer is assumed to use this value
+    /// too, but at least [`SACK_DELAY_STRANDCAST`], because the peer's scheme may set another value.
     pub sack_delay_strandcast: Option<Duration>,
-    /// Maximum number of DATA packets per acknowledgement.
+    /// Number of DATA packets after which an acknowledgement is sent at the latest.
     pub sack_frequency: u32,
-    /// Valid.Cookie.Life.
+    /// Valid.Cookie.Life: lifetime of a state cookie.
     pub cookie_life: Duration,
-    /// Number of errors after which a path is potentially failed (PFMR of RFC 7829); `None` turns this state off.
+    /// Number of errors after which a path is potentially failed (PFMR of RFC 7829). `None` turns the state off.
     pub pf_max_retrans: Option<u32>,
-    /// With a Strandcast peer: retransmits a chunk before T3-rtx expires if no acknowledgement has arrived for two
-    /// round trips (RFC 8985 §7), or for one and a half if there is another path. It also reverses timeouts that turn
-    /// out to be spurious.
+    /// Sends tail probes to a Strandcast peer: a chunk is retransmitted before T3-rtx expires if acknowledgements have
+    /// stopped (RFC 8985 §7). They count as stopped after two round trips, or after one and a half if there is another
+    /// path. Timeouts that turn out to be spurious are also reversed.
     pub tail_probes: bool,
-    /// Waits for overtaken chunks for the time by which packets of the path were late before (the reordering window of
-    /// RFC 8985 §6.2), and restores windows after spurious losses (RFC 4015). If false, the third miss indication
-    /// decides (RFC 9260 §7.2.4), and windows stay reduced.
+    /// Waits for overtaken chunks before they count as lost, for as long as earlier packets of the path were late (the
+    /// reordering window of RFC 8985 §6.2). Also restores windows after spurious losses (RFC 4015). If false, the third
+    /// miss indication declares the loss (RFC 9260 §7.2.4), and windows stay reduced.
     pub reordering: bool,
-    /// Accounts for acknowledgements that the peer delays (RFC 9260 §6.2): the round-trip time of an acknowledgement
-    /// that may have been delayed is an upper bound, for timers and for schemes
-    /// ([`AckInfo::held`](crate::policy::AckInfo::held)). If false, the round-trip time counts as measured (§6.3.1).
+    /// Accounts for acknowledgements that the peer delays (RFC 9260 §6.2). If an acknowledgement may have been delayed,
+    /// its round-trip time is only an upper bound, for timers and for schemes
+    /// ([`AckInfo::held`](crate::policy::AckInfo::held)). If false, the round-trip time counts as measured (RFC 9260
+    /// §6.3.1).
     pub ack_delays: bool,
-    /// With a Strandcast peer: a path is potentially failed after an unanswered tail probe or three unanswered
-    /// heartbeats, and inactive after 40 consecutive errors and this time without an answer. If `None`, only the number
-    /// of errors counts.
+    /// With a Strandcast peer, a path is potentially failed after an unanswered tail probe or after three unanswered
+    /// heartbeats. It is inactive after 40 consecutive errors and this time without an answer. If `None`, only the
+    /// number of errors decides.
     pub failed_after: Option<Duration>,
-    /// With a Strandcast peer: a FORWARD-TSN also passes whole messages that the peer acknowledged, up to the next
-    /// abandoned message. By RFC 3758 it closes only one gap per round trip. If symbols are sent, this is always on.
+    /// If true, and the peer is a Strandcast peer, a FORWARD-TSN also passes complete messages that the peer
+    /// acknowledged, up to the next abandoned message. A FORWARD-TSN as in RFC 3758 closes only one gap per round trip.
+    /// This is always on if symbols are sent.
     pub forward_past_acked: bool,
-    /// Maximum interval between probes of potentially failed and inactive paths; `None`: RFC 9260's back-off.
+    /// Maximum interval between probes of potentially failed and inactive paths. `None` means the back-off of RFC 9260.
     pub failed_probe_interval: Option<Duration>,
     /// IP-level MTU in bytes of a path for which no other value is given.
     pub mtu: u16,
-    /// Largest IP-level size in bytes for the search of the MTU of paths that carry data (RFC 8899). The search starts
-    /// at `mtu`, and also detects that packets have become too large. If `None`, only the driver changes an MTU.
+    /// Largest IP-level MTU in bytes for which path MTU discovery searches (RFC 8899). It searches only on paths that
+    /// carry data. The search starts at `mtu`, and also detects packets that have become too large. If `None`, only the
+    /// driver changes an MTU.
     pub mtu_discovery: Option<u16>,
-    /// Bytes of IP and UDP header of an IPv4 packet; IPv6 adds 20.
+    /// Bytes of the IP and UDP headers of an IPv4 packet. IPv6 adds 20 bytes.
     pub encapsulation: u16,
-    /// Bytes that a seal outside the endpoint adds to each datagram. Inside a seal, packets have no checksum (RFC 9653)
-    /// and no AUTH, and the seal verifies their addresses. [`Envelope::NONE`] means packets in the clear. The value of
-    /// the endpoint counts, not that of an association's parameters.
+    /// Bytes that a seal outside the endpoint adds to each datagram. Inside a seal, packets have neither a checksum
+    /// (RFC 9653) nor AUTH, and the seal verifies their addresses. [`Envelope::NONE`] means packets without a seal.
+    /// Only the endpoint's value counts. The value in an association's parameters is ignored.
     pub envelope: Envelope,
     /// Receive buffer in bytes: the advertised a_rwnd.
     pub receive_buffer: u32,
-    /// Send buffer in bytes. If it is full, messages are refused with [`crate::association::SendError::Full`].
+    /// Size of the send buffer in bytes. If the buffer is full, messages are refused with
+    /// [`crate::association::SendError::Full`].
     pub send_buffer: usize,
-    /// Maximum size in bytes to which both buffers may grow as the paths need it; `None`: they do not grow. The buffers
-    /// grow only for peers that have answered on a path, and while the application reads.
+    /// Maximum size in bytes to which both buffers may grow as the paths need it. `None` means that they do not grow.
+    /// The buffers grow only while the application reads, and only for peers that have answered on a path.
     pub buffer_limit: Option<usize>,
-    /// Rules for sending a chunk that blocks a buffer on a slow path also on a faster path, and for reducing the window
-    /// of the slow path (opportunistic retransmission and penalisation; [`crate::policy::HeadOfLine`]); `None`:
-    /// neither.
+    /// Rules for a chunk on a slow path that blocks a buffer: sending it also on a faster path, and reducing the window
+    /// of the slow path. They are opportunistic retransmission and penalisation ([`crate::policy::HeadOfLine`]). `None`
+    /// turns both off.
     pub head_of_line: Option<HeadOfLineConfig>,
-    /// Bytes of copies and repair symbols that parts of a scheme may request, divided by payload bytes of messages that
-    /// left. This is a hard cap, and unused redundancy is saved up for at most ten seconds. Retransmissions, tail
-    /// probes and `head_of_line` of the core and symbols of coded blocks do not count; `None`: no cap.
+    /// Maximum bytes of copies and repair symbols that a scheme may send, divided by payload bytes of sent messages.
+    /// The value is a hard cap. Unused redundancy is saved for at most ten seconds. Retransmissions, tail probes,
+    /// transmissions by `head_of_line` and symbols of coded blocks do not count. `None` means no cap.
     pub redundancy: Option<f64>,
-    /// Coding of sent data, for peers that can decode; `None`: no coding. A build without the feature `coding` neither
-    /// codes nor decodes, and announces that to its peers.
+    /// Coding of sent data, for peers that can decode. `None` means no coding. A build without the feature `coding`
+    /// neither codes nor decodes, and its handshake does not offer coding.
     pub coding: Option<Coding>,
-    /// Announces in INIT that this side can decode, even if it does not code. If false, an association that this side
-    /// opens is coded in neither direction. An accepting side always decodes the opener's coded data.
+    /// If true, INIT announces that this side can decode, even if it does not code. If false, associations that this
+    /// side opens are not coded in either direction. An accepting side always decodes coded data of the side that
+    /// opened the association.
     pub decodes: bool,
     /// Number of outbound streams to request.
     pub outbound_streams: u16,
     /// Number of inbound streams to admit.
     pub inbound_streams: u16,
-    /// Offers partial reliability (RFC 3758).
+    /// If true, partial reliability is offered (RFC 3758).
     pub partial_reliability: bool,
-    /// Offers AUTH (RFC 4895). Without it there are no REPORTs.
+    /// If true, AUTH is offered (RFC 4895). Without AUTH there are no REPORT chunks.
     pub auth: bool,
-    /// Announces REPORT: paths that join, leave and move, and data of schemes.
+    /// If true, REPORT is announced. Its reports are about paths that join, leave and move, and carry data of schemes.
     pub reports: bool,
-    /// Lists every local address in INIT, for multihoming with other SCTP implementations.
+    /// If true, INIT lists every local address, for multihoming with other SCTP implementations.
     pub announce: bool,
-    /// Avoids all departures from RFC 9260 that a network could observe: Max.Burst, and one SACK for every second
-    /// packet, are as written.
+    /// If true, the association avoids all departures from RFC 9260 that a network could observe. It applies Max.Burst
+    /// literally, and sends one SACK for every second packet.
     pub strict_rfc: bool,
     /// Maximum number of datagrams of one path in a batch of `poll_output`.
     pub max_batch: usize,
-    /// Reports each message that is given up to the application
+    /// If true, the application receives an event for each message that is given up
     /// ([`Event::Dropped`](crate::association::Event::Dropped)).
     pub drop_events: bool,
 }
@@ -179,9 +185,9 @@ impl Default for TransportConfig {
 }
 
 impl TransportConfig {
-    /// Parameters for live media over real paths. They are those of RFC 9260, except for parameters that matter when
-    /// paths differ, fail or fall silent. `strandcast send`, `receive`, `demo` and `perf` start from them, and so does
-    /// the profile `live` of simulated flows.
+    /// Returns parameters for live media on real networks. They are those of RFC 9260, except where paths differ, fail
+    /// or fall silent. `strandcast send`, `receive`, `demo` and `perf` start from these parameters. The profile `live`
+    /// of simulated flows also does.
     pub fn live() -> Self {
         TransportConfig {
             receive_buffer: 512 << 10,
@@ -204,7 +210,8 @@ impl TransportConfig {
         }
     }
 
-    /// Maximum time for which the peer may delay an acknowledgement; `None` if delays are not accounted for.
+    /// Returns the longest time for which the peer may delay an acknowledgement; `None` if delays are not accounted
+    /// for.
     pub(crate) fn peer_ack_delay(&self) -> Option<Duration> {
         self.ack_delays.then(|| match self.sack_delay_strandcast {
             Some(_) => self.sack_delay.max(SACK_DELAY_STRANDCAST),
@@ -212,13 +219,13 @@ impl TransportConfig {
         })
     }
 
-    /// Returns whether packets travel in an envelope.
+    /// Returns whether packets have an envelope.
     pub(crate) fn sealed(&self) -> bool {
         !self.envelope.is_empty()
     }
 
-    /// Returns the configuration inside a seal with this `envelope`, which authenticates everything and manages
-    /// addresses.
+    /// Returns the configuration of an endpoint inside a seal with this `envelope`. The seal authenticates all packets
+    /// and manages addresses.
     pub(crate) fn within(config: Arc<Self>, envelope: Envelope) -> Arc<Self> {
         if envelope.is_empty() && !config.sealed() {
             return config;
@@ -228,7 +235,8 @@ impl TransportConfig {
         Arc::new(TransportConfig { envelope, auth, announce, ..(*config).clone() })
     }
 
-    /// Returns the configuration once it is known whether the peer is a Strandcast peer; `None` if it does not change.
+    /// Returns the configuration for a peer, once it is known whether the peer is a Strandcast peer. Returns `None` if
+    /// the configuration does not change.
     pub(crate) fn towards(&self, peer_is_strandcast: bool) -> Option<TransportConfig> {
         let mut own = self.clone();
         if peer_is_strandcast {

@@ -1,7 +1,6 @@
-//! Limit of the cost of redundancy: a hard cap on the ratio of redundant bytes to bytes of media. There are two
-//! ledgers. One counts repair symbols and source symbols ([`crate::coding::RepairCoding::redundancy`]), and the other
-//! all bytes that parts of a scheme send in addition to the necessary bytes
-//! ([`crate::config::TransportConfig::redundancy`]).
+//! Limit of redundancy: a hard cap on redundant bytes divided by bytes of media. An association has two ledgers. One
+//! ledger compares repair symbols with source symbols ([`crate::coding::RepairCoding::redundancy`]). The other compares
+//! all bytes that a scheme adds with the bytes of media ([`crate::config::TransportConfig::redundancy`]).
 //!
 //! | is | by |
 //! |---|---|
@@ -9,28 +8,29 @@
 //! | spent on each copy or repair symbol | its bytes; never more than was earned and not spent |
 //! | saved | at most `most` bytes: what is earned beyond is lost |
 //!
-//! At any time, redundant bytes ≤ redundancy · media, over all data sent so far. The limit of savings keeps bursts
-//! short: the savings of a long time cannot be sent within a round trip.
+//! At any time, redundant bytes ≤ redundancy · media, counted over all data sent so far. A limit of the savings keeps
+//! bursts short: savings of a long time cannot be sent within one round trip.
 
-/// Units per byte that the ledger counts.
+/// Number of units into which the ledger divides a byte.
 const PARTS: u64 = 1_000_000;
 
-/// State of the [module](self).
+/// Ledger of the [module](self).
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger {
-    /// Units earned by a byte.
+    /// Units that one byte of media earns.
     rate: u64,
-    /// Units that may be spent.
+    /// Units that may be spent now.
     saved: u64,
     /// Maximum units that may be saved.
     most: u64,
-    /// Number of bytes of media and of redundancy that left.
+    /// Bytes of media that were sent, and bytes of redundancy that were sent.
     left: (u64, u64),
 }
 
 impl Ledger {
-    /// Creates a ledger. `redundancy` is the greatest ratio of redundant bytes to bytes of media. It is rounded down to
-    /// whole millionths, and a negative value counts as 0. `most` is the greatest number of bytes that may be saved.
+    /// Creates a ledger. `redundancy` is the largest permitted ratio of redundant bytes to bytes of media. The ratio is
+    /// rounded down to whole millionths, and a negative ratio counts as 0. `most` is the largest number of bytes that
+    /// may be saved.
     pub fn new(redundancy: f64, most: u64) -> Self {
         let rate = (redundancy.max(0.0) * PARTS as f64) as u64;
         Ledger { rate, saved: 0, most: most.saturating_mul(PARTS), left: (0, 0) }
@@ -42,7 +42,7 @@ impl Ledger {
         self.saved = self.saved.min(self.most);
     }
 
-    /// Adds the earnings of media of `bytes` that left for the first time.
+    /// Adds the earnings of `bytes` bytes of media that are sent for the first time.
     #[inline]
     pub fn earn(&mut self, bytes: usize) {
         self.left.0 += bytes as u64;
@@ -50,35 +50,35 @@ impl Ledger {
         self.saved = self.saved.saturating_add(earned).min(self.most);
     }
 
-    /// Returns whether `bytes` of redundancy may leave.
+    /// Returns whether `bytes` bytes of redundancy may be sent.
     #[inline]
     pub fn allows(&self, bytes: usize) -> bool {
         self.saved >= parts(bytes)
     }
 
-    /// Spends `bytes` of redundancy that leave.
+    /// Spends `bytes` bytes of redundancy, which are being sent.
     ///
     /// # Panics
-    /// If `bytes` may not leave.
+    /// Panics if these bytes exceed the savings.
     pub fn spend(&mut self, bytes: usize) {
         self.left.1 += bytes as u64;
         self.saved = self.saved.checked_sub(parts(bytes)).expect("the ledger allowed it");
     }
 
-    /// Bytes that may be spent.
+    /// Returns the bytes of redundancy that may be spent now.
     pub fn saved(&self) -> u64 {
         self.saved / PARTS
     }
 
-    /// Panics if more was spent than the cap allows.
+    /// Panics if more redundancy was spent than the cap allows.
     #[cfg(any(test, feature = "testing"))]
     pub fn assert_kept(&self) {
         let (media, spent) = self.left;
         assert!(spent * PARTS <= self.rate * media, "{spent} bytes for {media} of media");
     }
 
-    /// Returns the share of a source's bytes that may be spent on this source alone. It rises from the configured
-    /// redundancy without savings to 1 with full savings.
+    /// Returns the part of a source symbol's bytes that may be spent on this symbol alone. Without savings the part is
+    /// the configured redundancy. It rises to 1 with full savings.
     pub fn generosity(&self) -> f64 {
         let redundancy = (self.rate as f64 / PARTS as f64).min(1.0);
         let full = self.saved as f64 / self.most.max(1) as f64;

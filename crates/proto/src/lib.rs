@@ -1,24 +1,25 @@
-//! Multipath SCTP (RFC 9260 in UDP, RFC 6951) as a state machine without sockets, clock or global randomness.
+//! Multipath SCTP as a state machine without sockets, clock or global randomness. It implements RFC 9260 over UDP (RFC
+//! 6951).
 //!
-//! An [`Endpoint`](endpoint::Endpoint) owns the associations on one set of local addresses. A driver owns the sockets
-//! and the clock, and calls the endpoint. Time is an argument of each call ([`Instant`](time::Instant), nanoseconds
-//! since an origin that the driver chooses). Randomness comes from [`Seeds`](seeds::Seeds), which are passed once.
-//! Equal calls therefore give equal datagrams.
+//! An [`Endpoint`](endpoint::Endpoint) has all associations on one set of local addresses. A driver has the sockets and
+//! the clock, and calls the endpoint. Each call has the time as an argument: an [`Instant`](time::Instant), in
+//! nanoseconds since an origin that the driver chooses. Randomness comes from [`Seeds`](seeds::Seeds), which the driver
+//! passes once. Equal sequences of calls therefore give equal datagrams.
 //!
-//! After each call that changes something (`connect`, `send`, `recv`, `handle_input`, `handle_timeout`, ...) a driver
+//! After each call that changes something (`connect`, `send`, `recv`, `handle_input`, `handle_timeout`, ...), a driver
 //!
-//! 1. calls [`poll_output`](endpoint::Endpoint::poll_output) until it returns `None`, and sends the datagrams that it
-//!    appends to the buffer;
-//! 2. calls [`poll_event`](endpoint::Endpoint::poll_event) until it returns `None`, and after the event `Readable`
-//!    calls [`recv`](endpoint::Endpoint::recv) until that returns `None`;
-//! 3. sleeps until [`poll_timeout`](endpoint::Endpoint::poll_timeout) or until a datagram arrives, and passes the
-//!    timeout or the datagram to the endpoint.
+//! 1. calls [`poll_output`](endpoint::Endpoint::poll_output) until it returns `None`, and sends the datagrams that the
+//!    call appended to the buffer;
+//! 2. calls [`poll_event`](endpoint::Endpoint::poll_event) until it returns `None`. After the event `Readable`, the
+//!    driver calls [`recv`](endpoint::Endpoint::recv) until that call returns `None`;
+//! 3. sleeps until the time of [`poll_timeout`](endpoint::Endpoint::poll_timeout) or until a datagram arrives, and then
+//!    passes the timeout or the datagram to the endpoint.
 //!
-//! A [`Scheme`](policy::Scheme) decides the path of each chunk, the growth of windows and the loss of chunks. The
-//! application makes a scheme for each association. [`rfc::scheme`] is plain RFC 9260; the crate `strandcast-schemes`
-//! has many others.
+//! A [`Scheme`](policy::Scheme) decides which path each chunk takes, how windows grow and which chunks are lost. The
+//! application creates a scheme for each association. [`rfc::scheme`] is the scheme of plain RFC 9260. The crate
+//! `strandcast-schemes` has many others.
 //!
-//! Two endpoints in memory, on a network without delay:
+//! Example: two endpoints in memory, on a network without delay.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -75,11 +76,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Bytes of a peer never cause a panic or an error: invalid input is dropped and counted
+//! Bytes of a peer never cause a panic or an error. Invalid input is dropped and counted
 //! ([`Endpoint::dropped`](endpoint::Endpoint::dropped)). A call with invalid arguments returns an error.
 //!
-//! With the feature `coding` (on by default) an association sends erasure-coded symbols if
-//! [`TransportConfig::coding`](config::TransportConfig::coding) is set. Without it the crate builds no codec.
+//! With the feature `coding`, which is on by default, an association can send erasure-coded symbols. The option is
+//! [`TransportConfig::coding`](config::TransportConfig::coding). Without the feature, the crate contains no codec.
 #![forbid(unsafe_code)]
 
 pub mod app;

@@ -1,5 +1,5 @@
-//! Labelled random streams. Each purpose draws from a separate generator, derived from (seed, run, label), so that a
-//! new component never changes the draws of others.
+//! Streams of random numbers, each with a label. Each purpose has its own generator, derived from (seed, run, label). A
+//! new component therefore never changes the random numbers of others.
 
 use core::fmt;
 
@@ -7,13 +7,13 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use sha2::{Digest as _, Sha256};
 
-/// Root of every random stream of one run.
+/// Root from which all random streams of one run are derived.
 #[derive(Clone)]
 pub struct Seeds {
     key: [u8; 32],
 }
 
-/// Prints no key, because the key would reveal every later draw.
+/// The output omits the key, because the key would reveal every later random number.
 impl fmt::Debug for Seeds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Seeds").finish_non_exhaustive()
@@ -21,7 +21,7 @@ impl fmt::Debug for Seeds {
 }
 
 impl Seeds {
-    /// Makes streams that repeat: equal seed, run and label give equal draws on every machine.
+    /// Creates reproducible streams: equal seed, run and label give equal random numbers on every machine.
     pub fn new(seed: u64, run: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -29,17 +29,17 @@ impl Seeds {
         Seeds { key }
     }
 
-    /// Makes unpredictable streams from 32 bytes of the operating system's randomness.
+    /// Creates unpredictable streams from 32 random bytes of the operating system.
     pub fn from_entropy(key: [u8; 32]) -> Self {
         Seeds { key }
     }
 
-    /// Returns the stream for `label`, always from its beginning.
+    /// Returns the stream for `label`, from its beginning at every call.
     pub fn stream(&self, label: &str) -> Random {
         Random(ChaCha8Rng::from_seed(self.derive(label)))
     }
 
-    /// Returns seeds for a part of the run, so that two parts may use the same labels.
+    /// Returns seeds for a part of the run. Two parts may then use equal labels.
     pub fn child(&self, label: &str) -> Seeds {
         Seeds { key: self.derive(label) }
     }
@@ -49,11 +49,11 @@ impl Seeds {
     }
 }
 
-/// One random stream (ChaCha8).
+/// A stream of random numbers (ChaCha8).
 #[derive(Clone)]
 pub struct Random(ChaCha8Rng);
 
-/// Prints no state, for the same reason as [`Seeds`].
+/// The output omits the state, because it would reveal every later random number.
 impl fmt::Debug for Random {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Random").finish_non_exhaustive()
@@ -119,7 +119,7 @@ mod tests {
         }
     }
 
-    /// Printed seeds reveal no draw.
+    /// Printed seeds reveal no random number.
     #[test]
     fn nothing_is_printed_of_them() {
         let seeds = Seeds::from_entropy([0x5a; 32]);

@@ -8,37 +8,37 @@ use core::time::Duration;
 pub struct Rate(f64);
 
 impl Rate {
-    /// Returns a rate of `bps` bits per second. Negative numbers and NaN count as zero.
+    /// Returns the rate of `bps` bits per second. Negative numbers and NaN count as zero.
     #[inline]
     pub fn from_bps(bps: f64) -> Self {
         Rate(bps.max(0.0))
     }
 
-    /// Returns a rate of `bytes` bytes per second.
+    /// Returns the rate of `bytes` bytes per second.
     #[inline]
     pub fn from_bytes_per_s(bytes: f64) -> Self {
         Rate::from_bps(bytes * 8.0)
     }
 
-    /// Returns the rate of `bytes` in `time`; `None` if no time passed.
+    /// Returns the rate at which `bytes` bytes are carried in `time`; `None` if `time` is zero.
     #[inline]
     pub fn of(bytes: u64, time: Duration) -> Option<Self> {
         (!time.is_zero()).then(|| Rate::from_bytes_per_s(bytes as f64 / time.as_secs_f64()))
     }
 
-    /// Bits per second.
+    /// Returns the rate in bits per second.
     #[inline]
     pub fn bps(self) -> f64 {
         self.0
     }
 
-    /// Bytes per second.
+    /// Returns the rate in bytes per second.
     #[inline]
     pub fn bytes_per_s(self) -> f64 {
         self.0 / 8.0
     }
 
-    /// Time that `bytes` take at this rate; `None` at rate zero.
+    /// Returns the time that `bytes` bytes take at this rate; `None` at rate zero.
     #[inline]
     pub fn time_for(self, bytes: u64) -> Option<Duration> {
         let s = bytes as f64 * 8.0 / self.0;

@@ -15,13 +15,12 @@ pub(super) struct Acknowledger {
     due: bool,
     via: PathId,
     timer: Option<Instant>,
-    /// Path of the last SACK, and the paths by which data have arrived since.
+    /// Path of the last SACK, and the paths by which data have arrived since that SACK.
     last_via: Option<PathId>,
     received_on: PathSet,
-    /// Number of consecutive packets without new data. Such packets show that SACKs of this side are lost on their
-    /// path.
+    /// Number of consecutive packets without new data. Such packets show that this side's SACKs are lost on their path.
     repeats: u32,
-    /// Number of SACKs sent. The number selects one of the return paths that the peer named.
+    /// Number of SACKs sent. This number selects one of the return paths that the peer named.
     left: usize,
 }
 
@@ -51,7 +50,7 @@ impl Acknowledger {
         self.packets
     }
 
-    /// Schedules a SACK by `via`: at once, or within `delay`.
+    /// Schedules a SACK on path `via`: at once, or within `delay`.
     pub fn schedule(&mut self, now: Instant, via: PathId, delay: Option<Duration>) {
         self.via = via;
         match delay {
@@ -60,12 +59,12 @@ impl Acknowledger {
         }
     }
 
-    /// Schedules a SACK as soon as possible, on the path that is already set.
+    /// Schedules a SACK as soon as possible, on the path already chosen.
     pub fn want(&mut self) {
         self.due = true;
     }
 
-    /// Moves the due SACK to `via`. If `possible` is false, the SACK is dropped.
+    /// Moves the due SACK to `via`, another path. If `possible` is false, the SACK is dropped.
     pub fn redirect(&mut self, via: PathId, possible: bool) {
         (self.due, self.via) = (possible, via);
     }
@@ -92,8 +91,9 @@ impl Acknowledger {
         self.received_on = PathSet::default();
     }
 
-    /// Returns the next of the return paths that the peer named by their wire ids and that work at this end. Returns
-    /// `None` if none works, or if the same data arrive again, which shows that an earlier SACK was lost.
+    /// Returns the next return path for a SACK. The peer named its return paths by wire id, and the path must work at
+    /// this end. Returns `None` if no such path works. It also returns `None` if data arrive again that had arrived
+    /// before: the earlier SACK was lost.
     pub fn named_return_path(&self, paths: &PathTable, named: &[u16]) -> Option<PathId> {
         if named.is_empty() || self.repeats > 0 {
             return None;
@@ -106,14 +106,15 @@ impl Acknowledger {
         working.get(self.left % working.len().max(1)).copied()
     }
 
-    /// Path of the SACK for data that arrived by `on`: the path of the data, unless that return path seems dead. It
-    /// seems dead if the path is not active at this end, or if the same data arrive repeatedly, which shows that an
-    /// earlier SACK was lost on it. The SACKs then rotate over the other paths. Data that arrived by several paths are
-    /// acknowledged by another path than the last SACK. Otherwise, if paths deliver in step with SACKs, all SACKs would
-    /// take the same path, which may be dead in that direction.
+    /// Returns the path of the SACK for data that arrived by `on`. This is the data's own path, unless its return
+    /// direction seems dead. The return direction seems dead if the path is not active at this end. It also seems dead
+    /// if the same data arrive repeatedly, because then the earlier SACK was lost. SACKs then rotate over the other
+    /// paths. If data arrived by several paths, the SACK takes another path than the last SACK. Without this rule, all
+    /// SACKs could take one path when paths deliver in step with SACKs, and that path may be dead in the return
+    /// direction.
     ///
-    /// `tolerates_silence` is true if a total silence does not end the association. The states of paths may then be
-    /// older than the packet that just arrived.
+    /// `tolerates_silence` is true if a total silence does not end the association. The recorded states of paths may
+    /// then be older than the packet that just arrived.
     pub fn return_path(
         &self,
         now: Instant,
@@ -167,7 +168,7 @@ mod tests {
         table
     }
 
-    /// Returns the paths of the SACKs for packets that arrive in turn by `on`.
+    /// Returns the paths of the SACKs for a sequence of packets that arrive by `on`.
     fn taken(paths: &PathTable, packets: &[(u8, bool)]) -> Vec<u8> {
         let mut acks = Acknowledger::new();
         let mut went = Vec::new();
@@ -210,7 +211,8 @@ mod tests {
         assert_eq!(taken(&table(1), &again), [0; 6]);
     }
 
-    /// The peer named paths 2 and 1: they alternate, unless one fails or the SACKs are lost there.
+    /// The peer named the return paths 2 and 1. SACKs alternate between these paths, unless one path fails or its SACKs
+    /// are lost.
     #[test]
     fn named_return_paths_take_turns() {
         let mut paths = table(3);

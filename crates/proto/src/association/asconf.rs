@@ -1,4 +1,4 @@
-//! ASCONF (RFC 5061 §5.2). ASCONF is answered, but each of its requests is refused, because paths change by REPORT.
+//! ASCONF (RFC 5061 §5.2). This side answers ASCONF but refuses each request in it, because paths change by REPORT.
 
 use super::context::Context;
 use crate::policy::PathId;

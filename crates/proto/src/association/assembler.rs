@@ -1,4 +1,5 @@
-//! One packet: control, SACK, FORWARD-TSN, reports and DATA bundled up to the path's size (RFC 9260 §6.10).
+//! One packet of an association: control chunks, SACK, FORWARD-TSN, reports and DATA. Chunks are bundled up to the
+//! path's packet size (RFC 9260 §6.10).
 
 mod batch;
 mod probe;
@@ -19,17 +20,17 @@ use crate::wire::{Chunk, PacketWriter, VerificationTag};
 /// Length of a HEARTBEAT chunk with its information and without padding, in bytes.
 const HEARTBEAT_LEN: usize = 20;
 
-/// Datagrams for one path, at the end of the buffer passed to `poll_output`, each with room for its envelope.
+/// Datagrams for one path. They are at the end of the buffer passed to `poll_output`, each with room for its envelope.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Transmit {
-    /// Source and destination.
+    /// Source and destination of the datagrams.
     pub tuple: FourTuple,
-    /// Bytes of all datagrams together.
+    /// Total bytes of all datagrams.
     pub len: usize,
-    /// Bytes of each datagram except the last; `len` if there is one.
+    /// Bytes of each datagram except the last. With one datagram the value is `len`.
     pub segment_size: usize,
-    /// True if IP may fragment the datagrams. Their chunks were then cut for larger packets than the path now accepts,
-    /// and cannot be cut again (RFC 9260 §6.9). Otherwise the datagrams are sent with DF set.
+    /// True if IP may fragment the datagrams. The datagrams' chunks were then cut for larger packets than the path now
+    /// accepts. Chunks cannot be cut again (RFC 9260 §6.9). Otherwise the datagrams are sent with DF set.
     pub fragment: bool,
 }
 
@@ -42,7 +43,7 @@ pub(super) struct Assembler<'a> {
 }
 
 impl Assembler<'_> {
-    /// Writes an answer to a 4-tuple without a path.
+    /// Writes an answer to a 4-tuple that is not a path.
     pub fn off_path_output(&mut self, buf: &mut Vec<u8>) -> Option<Transmit> {
         let control = self.cx.control.pop_off_path()?;
         let (envelope, header) = (self.cx.config.envelope, self.header(control.tag));
@@ -57,8 +58,8 @@ impl Assembler<'_> {
         Header { source_port: self.cx.ports.0, destination_port: self.cx.ports.1, verification_tag }
     }
 
-    /// Appends one packet of at most `limit` bytes for `path`, with room for its envelope. Returns the packet's length,
-    /// 0 if there was no output.
+    /// Appends one packet of at most `limit` bytes for `path`. The packet leaves room for its envelope. Returns the
+    /// packet's length; 0 if there is nothing to send.
     pub fn write_packet(&mut self, now: Instant, path: PathId, limit: usize, buf: &mut Vec<u8>) -> usize {
         let limit = self.room_on(path, limit);
         let alone = self.cx.control.front().filter(|c| c.path == path);
@@ -85,9 +86,9 @@ impl Assembler<'_> {
         len
     }
 
-    /// Returns the bytes that the next packet for `path` may have, at most `limit`. Chunks that may not be sent to an
-    /// unproven address are dropped here, because they would block other chunks. The peer repeats its requests if it
-    /// needs the answers.
+    /// Returns the number of bytes that the next packet for `path` may have. It is at most `limit`. This method drops
+    /// chunks that may not be sent to an unproven address, because they would block other chunks. The peer repeats its
+    /// request if it needs the answer.
     pub fn room_on(&mut self, path: PathId, limit: usize) -> usize {
         let i = path.index();
         let limit = limit.min(self.cx.paths[i].packet_size(&self.cx.config));
@@ -136,7 +137,7 @@ impl Assembler<'_> {
     }
 
     /// Writes control chunks. Returns true if the packet ends with chunks that an AUTH chunk signs. The HMAC covers
-    /// everything after the AUTH chunk, so that no chunk may follow. With a seal there is never an AUTH chunk.
+    /// everything after the AUTH chunk, so no chunk may follow. With a seal there is no AUTH chunk.
     fn write_control(&mut self, now: Instant, path: PathId, limit: usize, w: &mut PacketWriter<'_>) -> bool {
         while let Some(c) = self.cx.control.front() {
             let auth =
@@ -159,7 +160,8 @@ impl Assembler<'_> {
         self.cx.state != State::Closed && self.write_heartbeats(now, path, limit, w)
     }
 
-    /// Writes AUTH, unless there is a seal, then a report, and the heartbeat that goes with it.
+    /// Writes an AUTH chunk, a report, and the heartbeat that accompanies the report. With a seal there is no AUTH
+    /// chunk.
     fn write_authenticated(&mut self, now: Instant, path: PathId, chunk: &Chunk, w: &mut PacketWriter<'_>) {
         let hmac = self.cx.peer.keys.as_ref().map(|a| a.hmac);
         if hmac.is_none() && !self.cx.config.sealed() {
@@ -182,7 +184,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// Writes a requested heartbeat. Its result is that of [`Assembler::write_control`].
+    /// Writes a requested heartbeat. The result has the meaning of the result of [`Assembler::write_control`].
     fn write_heartbeats(
         &mut self,
         now: Instant,

@@ -13,8 +13,8 @@ use crate::wire::chunk::{Auth, asconf, asconf_ack, auth::HmacId};
 use crate::wire::param::{self, Param};
 use crate::wire::{Packet, Span};
 
-/// Maximum bytes of a peer's RANDOM, CHUNKS and HMAC-ALGO that are kept. RFC 4895 needs 32 random bytes, and there are
-/// 255 chunk types.
+/// Maximum bytes of a peer's RANDOM, CHUNKS and HMAC-ALGO that are kept. RFC 4895 requires 32 random bytes, and there
+/// are 255 chunk types.
 const LONGEST_VECTOR: usize = 1024;
 
 /// RANDOM, CHUNKS and HMAC-ALGO of one side.
@@ -27,12 +27,12 @@ pub(crate) struct AuthParams {
 }
 
 impl AuthParams {
-    /// Parameters without AUTH.
+    /// Returns the parameters of a side that does not use AUTH.
     pub fn none() -> Self {
         AuthParams { random: Bytes::new(), chunks: Bytes::new(), hmacs: SmallVec::new() }
     }
 
-    /// Parameters of this side, with fresh random bytes; empty if AUTH is off.
+    /// Returns the parameters of this side with fresh random bytes. They are empty if AUTH is off.
     pub fn generate(random: &mut Random, config: &TransportConfig) -> Self {
         if !config.auth {
             return AuthParams::none();
@@ -42,14 +42,14 @@ impl AuthParams {
         AuthParams::with_random(Bytes::copy_from_slice(&bytes))
     }
 
-    /// Parameters of this side, with the random bytes of a cookie.
+    /// Returns the parameters of this side with the random bytes that a cookie carried.
     pub fn with_random(random: Bytes) -> Self {
         let hmacs = smallvec![HmacId::Sha256.number(), HmacId::Sha1.number()];
         AuthParams { random, chunks: Bytes::from_static(&[asconf::TYPE, asconf_ack::TYPE]), hmacs }
     }
 
-    /// Parameters of a peer; `None` if a parameter that authentication needs is missing (RFC 4895 §6.1), or if they are
-    /// too long. RANDOM has 32 bytes, and there are 256 chunk types.
+    /// Returns the parameters of a peer. The result is `None` if they are too long, or if one that authentication needs
+    /// is missing (RFC 4895 §6.1). RANDOM has 32 bytes, and there are 256 chunk types.
     pub fn of_peer(params: &[Param]) -> Option<Self> {
         let random =
             params.iter().find_map(|p| if let Param::Random(b) = p { Some(b.clone()) } else { None })?;
@@ -62,7 +62,7 @@ impl AuthParams {
         sane.then_some(AuthParams { random, chunks, hmacs })
     }
 
-    /// Returns the parameters for INIT or INIT ACK; none if AUTH is off.
+    /// Returns the parameters for INIT or INIT ACK. Without AUTH the list is empty.
     pub fn params(&self) -> Vec<Param> {
         if self.random.is_empty() {
             return Vec::new();
@@ -74,8 +74,8 @@ impl AuthParams {
         ]
     }
 
-    /// Returns RANDOM, CHUNKS and HMAC-ALGO as they were sent, with headers and without padding (RFC 4895 §6.1). A
-    /// CHUNKS parameter that was not sent adds nothing.
+    /// Returns RANDOM, CHUNKS and HMAC-ALGO as this side sent them, with headers and without padding (RFC 4895 §6.1). A
+    /// CHUNKS parameter adds nothing if it was not sent.
     fn key_vector(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let mut put = |kind: u16, value: &[u8]| {
@@ -97,7 +97,7 @@ impl AuthParams {
 #[derive(Clone, Debug)]
 pub(crate) struct AuthKeys {
     key: Vec<u8>,
-    /// Algorithm for packets of this side: the first one in the peer's list that this side supports.
+    /// Algorithm for packets of this side: the first in the peer's list that this side supports.
     pub hmac: HmacId,
 }
 

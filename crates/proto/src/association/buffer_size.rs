@@ -1,15 +1,16 @@
-//! Sizes of the buffers of an association, from their recent need.
+//! Sizes of an association's buffers, derived from their recent use.
 
 use crate::config::TransportConfig;
 use crate::policy::PathSet;
 use crate::time::{Duration, Instant};
 
-/// Length of a period in which the largest need is recorded. A need counts for one to two periods.
+/// Length of a period in which the largest use is recorded. A recorded use counts for one to two periods.
 const PERIOD: Duration = Duration::from_secs(5);
-/// Factor of the recently read bytes by which the buffer may grow beyond its initial size.
+/// Factor that limits the growth of the receive buffer. The buffer may exceed its initial size by this factor times the
+/// recently read bytes.
 const PER_READ: u64 = 2;
 
-/// Largest value of the last one to two periods.
+/// Largest value of the current and the previous period.
 #[derive(Copy, Clone, Debug, Default)]
 struct Peak {
     now: u64,
@@ -25,7 +26,7 @@ impl Peak {
         self.now.max(self.before)
     }
 
-    /// Ends `periods` periods.
+    /// Advances by `periods` periods.
     fn turn(&mut self, periods: u64) {
         self.before = if periods == 1 { self.now } else { 0 };
         self.now = 0;
@@ -57,19 +58,19 @@ pub(super) struct ReceiveSize {
     pub size: usize,
     /// Size to which the buffer shrinks while the application reads.
     pub wanted: usize,
-    /// Time of the next adjustment; never if the size is fixed.
+    /// Time of the next adjustment. If the size is fixed, this time never comes.
     pub due: Instant,
     /// Payload bytes of all new chunks.
     pub arrived: u64,
-    /// Maximum number of bytes that waited for a missing chunk since the last adjustment, while all readable bytes had
-    /// been read.
+    /// Largest number of bytes that waited for a missing chunk since the last adjustment. Only times count at which the
+    /// application had read all readable bytes.
     pub held: usize,
-    /// Maximum number of bytes ever held.
+    /// Maximum number of bytes that the buffer ever held.
     pub most: usize,
-    /// Paths by which data arrived in this round, and in the previous one.
+    /// Paths by which data arrived in this round and in the previous round.
     pub received_on: PathSet,
     pub received_on_before: PathSet,
-    /// Start of the round, and the bytes that had arrived by then.
+    /// Start of the round, and the bytes that had arrived before it.
     pub since: (Instant, u64),
     arrivals: Peak,
     need: Peak,
@@ -98,8 +99,9 @@ impl ReceiveSize {
         }
     }
 
-    /// Ends a round of `length` at `now`, after the application has read `read` bytes in total. Returns the bytes that
-    /// the buffer should hold, and the number of bytes by which it may exceed its initial size.
+    /// Ends a round that lasted `length` until `now`. By then the application had read `read` bytes in total. Returns
+    /// two numbers of bytes: the size that the buffer should have, and the amount by which it may exceed its initial
+    /// size.
     pub fn end_round(&mut self, now: Instant, length: Duration, read: u64) -> (u64, u64) {
         let elapsed = (now - self.since.0).max(length);
         let came = u128::from(self.arrived - self.since.1) * length.as_nanos() / elapsed.as_nanos().max(1);
@@ -130,7 +132,7 @@ impl ReceiveSize {
 pub(super) struct SendSize {
     /// Size in bytes.
     pub size: usize,
-    /// Maximum number of bytes ever held.
+    /// Maximum number of bytes that the buffer ever held.
     pub most: usize,
     need: Peak,
     periods: Periods,
@@ -141,7 +143,8 @@ impl SendSize {
         SendSize { size: config.send_buffer, most: 0, need: Peak::default(), periods: Periods::default() }
     }
 
-    /// Sets the size for a need of `need` bytes at `now`: the largest recent need, between `least` and `most`.
+    /// Sets the size at `now`, when `need` bytes are needed. The size is the largest recent need, between `least` and
+    /// `most`.
     pub fn fit(&mut self, now: Instant, need: u64, least: usize, most: usize) {
         if let Some(periods) = self.periods.ended(now) {
             self.need.turn(periods);

@@ -7,21 +7,22 @@ use super::state::Association;
 use crate::policy::PathState;
 
 impl Association {
-    /// Panics if an incremental counter differs from the counted value, or if a part of the association waits for a
-    /// timer that does not run.
+    /// Panics if an incrementally updated counter differs from a fresh count. Also panics if a part of the association
+    /// waits for a timer that does not run.
     pub fn assert_consistent(&self) {
         assert_context(&self.cx);
         self.tx.assert_consistent(&self.cx);
         self.rx.assert_bounded();
     }
 
-    /// Returns the key number and the HMAC of `bytes` for both sides (RFC 4895), once there are keys.
+    /// Returns the key number and the HMAC of `bytes` for both sides (RFC 4895). `None` until there are keys.
     pub fn sign(&self, bytes: &[u8]) -> Option<(u16, smallvec::SmallVec<[u8; 32]>)> {
         self.cx.peer.keys.as_ref().map(|keys| (keys.hmac.number(), keys.sign(bytes)))
     }
 }
 
-/// Number of list entries that the handling of one packet may have to read: unacknowledged chunks, and blocks of TSNs.
+/// Returns how many list entries the handling of one packet may read. The entries are unacknowledged chunks and blocks
+/// of TSNs.
 pub fn entries(association: &Association) -> usize {
     association.tx.outstanding() + association.rx.blocks()
 }

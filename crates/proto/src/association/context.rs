@@ -1,5 +1,5 @@
 //! State that all parts of an association share: parameters, state, paths, scheme and pending output. The module also
-//! has the management of paths (RFC 9260 §2.5.8), as far as it needs only this state.
+//! manages paths (RFC 9260 §2.5.8) where this shared state is sufficient.
 
 mod control;
 mod heartbeats;
@@ -44,12 +44,12 @@ pub(super) struct Peer {
     pub partial: bool,
     /// Keys that sign the packets of both sides (RFC 4895).
     pub keys: Option<AuthKeys>,
-    /// Coding of data that are sent to the peer, and of data from the peer.
+    /// Coding of data sent to the peer, and coding of data from the peer.
     pub coding_out: Option<Agreed>,
     pub coding_in: Option<Agreed>,
 }
 
-/// Shared state of the [module](self). Fields of a composite type protect their own state.
+/// Shared state of the [module](self). Fields with their own types keep their own state private.
 #[derive(Debug)]
 pub(super) struct Context {
     pub config: Arc<TransportConfig>,
@@ -62,7 +62,7 @@ pub(super) struct Context {
     pub control: ControlQueue,
     pub reports: Reports,
     report_scratch: Vec<Report>,
-    /// Block of memory from which the information of heartbeats is cut.
+    /// Memory block from which the information fields of heartbeats are cut.
     heartbeat_block: BytesMut,
     pub silence: Silence,
     pub tariffs: Tariffs,
@@ -110,7 +110,7 @@ impl Context {
         }
     }
 
-    /// Records a message that was given up.
+    /// Records a message that this side gave up.
     pub fn note_dropped(&mut self, dropped: Dropped) {
         self.stats.count_dropped(&dropped);
         if self.config.drop_events {
@@ -121,7 +121,7 @@ impl Context {
         }
     }
 
-    /// Passes a signal to the scheme, and refreshes its estimates and limits.
+    /// Passes a signal to the scheme. Then refreshes the scheme's estimates and limits.
     pub fn signal(&mut self, now: Instant, signal: &Signal<'_>) {
         self.driver.signal(self.paths.seen_mut(), now, signal);
         if self.advisor.is_due(now) {
@@ -129,7 +129,7 @@ impl Context {
         }
     }
 
-    /// Asks the scheme for advice to an encoder, and reports changes of it.
+    /// Asks the scheme for advice to an encoder, and reports the advice if it changed.
     fn ask_advice(&mut self, now: Instant) {
         let new = self.driver.advice(self.paths.seen(), now);
         if let Some(advice) = new.filter(|new| self.stats.advice.is_none_or(|last| new.differs(last))) {
@@ -163,7 +163,7 @@ impl Context {
         if open < MAX_PATHS { Ok(()) } else { Err(AssociationError::TooManyPaths) }
     }
 
-    /// Returns whether the peer can handle reports on paths now.
+    /// Returns whether the peer can handle reports about paths now.
     pub fn may_report(&self) -> bool {
         use super::lifecycle::State::{Closed, CookieEchoed, CookieWait};
         self.paths.seen().peer_reports() && !matches!(self.state, CookieWait | CookieEchoed | Closed)
@@ -187,8 +187,8 @@ impl Context {
         self.open_paths().map(|p| p.tuple)
     }
 
-    /// Returns the 4-tuples that belong to this association alone. An address that the peer only claimed may belong to
-    /// another peer.
+    /// Returns the 4-tuples that belong to this association alone. An address that a peer only claims is left out,
+    /// because it may belong to another peer.
     pub fn own_tuples(&self) -> impl Iterator<Item = FourTuple> {
         self.open_paths().filter(|p| p.credit.is_none()).map(|p| p.tuple)
     }
@@ -197,13 +197,13 @@ impl Context {
         self.paths.rows().filter(|(_, v)| v.state != PathState::Closed).map(|(p, _)| p)
     }
 
-    /// Refuses the scheme's assignment. The scheduler waits for the next signal.
+    /// Refuses an assignment of the scheme. The scheduler waits for the next signal.
     pub fn refuse_assignment(&mut self) {
         self.stats.refused_assignments += 1;
         self.driver.hold();
     }
 
-    /// Ends the association. The sending half drops its data after the input is processed.
+    /// Ends the association. The sending half drops its data after the current input is processed.
     pub fn close(&mut self, reason: CloseReason) {
         if self.state == State::Closed {
             return;
@@ -228,13 +228,13 @@ impl Context {
         self.close(reason);
     }
 
-    /// Aborts the association because the peer does not answer. An ABORT is still sent to the peer, in case only one
-    /// direction is dead.
+    /// Aborts the association because the peer does not answer. The peer still gets an ABORT, because only one
+    /// direction may be dead.
     pub fn abort_for(&mut self, reason: CloseReason) {
         self.abort_with(Cause::UserInitiatedAbort(b"no answer"[..].into()), reason);
     }
 
-    /// Releases memory that a burst needed.
+    /// Releases memory that was needed only for a burst.
     pub fn shrink(&mut self) {
         self.control.shrink();
         self.events.shrink_to_fit();

@@ -6,28 +6,28 @@ use crate::path::FourTuple;
 use crate::policy::PathId;
 use crate::wire::Chunk;
 
-/// Maximum number of control chunks that wait. Further chunks are dropped; peers repeat their requests.
+/// Maximum number of control chunks that wait. Further chunks are dropped. The peer repeats its requests.
 const MAX_CONTROL: usize = 256;
 
 /// A control chunk, and its destination.
 #[derive(Debug)]
 pub(super) struct Control {
-    /// Path of the chunk.
+    /// Path on which the chunk is sent.
     pub path: PathId,
-    /// If set, the chunk goes to this 4-tuple instead, which is not a path (yet).
+    /// If set, the chunk is sent to this 4-tuple instead, which is not a path or not yet.
     pub tuple: Option<FourTuple>,
     pub chunk: Chunk,
     /// If true, an AUTH chunk precedes the chunk.
     pub auth: bool,
-    /// If true, the chunk has a packet of its own.
+    /// If true, the chunk is sent in a packet of its own.
     pub alone: bool,
-    /// Verification tag, if it is not the peer's tag. INIT has tag 0, and a reflected tag is taken from the received
-    /// packet.
+    /// Verification tag of the packet; `None`: the peer's tag. INIT has tag 0. An answer that reflects a tag takes it
+    /// from the received packet.
     pub tag: Option<u32>,
 }
 
 impl Control {
-    /// Returns `chunk` on `path`, in a packet that it may share.
+    /// Returns an entry for `chunk` on `path`. The chunk may share its packet with others.
     pub fn on(path: PathId, chunk: impl Into<Chunk>) -> Self {
         Control { path, tuple: None, chunk: chunk.into(), auth: false, alone: false, tag: None }
     }
@@ -40,7 +40,7 @@ pub(super) struct ControlQueue {
 }
 
 impl ControlQueue {
-    /// Appends `control`. Returns false if the queue is full, which only requests of a peer can cause.
+    /// Appends `control`. Returns false if the queue is full. Only requests of a peer can fill it.
     #[must_use]
     pub fn push(&mut self, control: Control) -> bool {
         let room = self.waiting.len() < MAX_CONTROL;
@@ -67,13 +67,13 @@ impl ControlQueue {
         self.waiting.pop_front()
     }
 
-    /// Takes the first chunk that goes to a 4-tuple without a path.
+    /// Removes and returns the first chunk for a 4-tuple without a path.
     pub fn pop_off_path(&mut self) -> Option<Control> {
         let at = self.waiting.iter().position(|c| c.tuple.is_some())?;
         self.waiting.remove(at)
     }
 
-    /// Drops the chunks for `path` that `keep` does not select. Chunks for a 4-tuple stay.
+    /// Drops those chunks for `path` that the function `keep` rejects. Chunks for a 4-tuple without a path stay.
     pub fn drop_on(&mut self, path: PathId, keep: impl Fn(&Control) -> bool) {
         self.waiting.retain(|c| c.path != path || c.tuple.is_some() || keep(c));
     }
@@ -82,13 +82,13 @@ impl ControlQueue {
         self.waiting.clear();
     }
 
-    /// Releases memory that a burst needed.
+    /// Releases memory that was needed only for a burst.
     pub fn shrink(&mut self) {
         self.waiting.shrink_to_fit();
     }
 
     /// # Panics
-    /// If the queue exceeds its bound.
+    /// Panics if the queue exceeds its bound.
     #[cfg(any(test, feature = "testing"))]
     pub fn assert_bounded(&self) {
         assert!(self.waiting.len() <= MAX_CONTROL + 1, "{} control chunks", self.waiting.len());

@@ -1,4 +1,4 @@
-//! Input of packets: dispatch of each chunk (RFC 9260 §8.5, §3.2).
+//! Input of packets: each chunk goes to the part that handles it (RFC 9260 §8.5, §3.2).
 
 use super::context::Context;
 use super::lifecycle::State;
@@ -22,7 +22,7 @@ struct ParseContext<'a> {
     data: PacketData,
 }
 
-/// Decision whether the rest of a packet is read.
+/// Decision whether to read the rest of a packet.
 #[derive(PartialEq, Eq)]
 enum Flow {
     On,
@@ -30,7 +30,7 @@ enum Flow {
 }
 
 impl Association {
-    /// Handles a packet with the correct verification tag from `tuple`.
+    /// Handles a packet from `tuple` that has the correct verification tag.
     pub(crate) fn handle_packet(&mut self, now: Instant, tuple: FourTuple, packet: &Packet) {
         if self.cx.state == State::Closed {
             return;
@@ -77,7 +77,7 @@ impl Association {
         self.let_go();
     }
 
-    /// Handles a packet from a 4-tuple without a path: only authenticated reports on paths are read.
+    /// Handles a packet from a 4-tuple without a path. Only authenticated reports about paths are read.
     fn on_unknown_source(&mut self, now: Instant, tuple: FourTuple, packet: &Packet) {
         self.cx.stats.bad_packets += 1;
         let from = PacketOrigin { path: None, tuple };

@@ -1,9 +1,9 @@
-//! Messages that were given up, and the causes.
+//! Messages that the sender gave up, and the causes.
 
 use crate::policy::GiveUp;
 use crate::time::Instant;
 
-/// Cause of giving up a message.
+/// Cause for which the sender gave up a message.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum DropCause {
     /// The lifetime of the message was over.
@@ -12,9 +12,10 @@ pub enum DropCause {
     Scheduler(GiveUp),
     /// The scheme gave up the whole group of the message ([`crate::policy::Act::Drop`]).
     Group,
-    /// A part of the message was lost, and the loss policy gave it up ([`crate::policy::Retransmit::Abandon`]).
+    /// A part of the message was lost, and the loss policy abandoned the message
+    /// ([`crate::policy::Retransmit::Abandon`]).
     LossPolicy,
-    /// The association ended.
+    /// The association ended before the message was delivered.
     Ended,
 }
 
@@ -54,12 +55,12 @@ impl DropCause {
     }
 }
 
-/// Numbers of messages by [`DropCause`].
+/// Number of given-up messages for each [`DropCause`].
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub struct DropCounts([u64; DropCause::ALL.len()]);
 
 impl DropCounts {
-    /// Number of messages with a cause.
+    /// Number of messages given up for one cause.
     pub fn of(&self, cause: DropCause) -> u64 {
         self.0[cause.index()]
     }
@@ -74,7 +75,7 @@ impl DropCounts {
         DropCause::ALL.into_iter().zip(self.0)
     }
 
-    /// Number of all messages.
+    /// Number of all messages that were given up.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
@@ -84,14 +85,14 @@ impl DropCounts {
     }
 }
 
-/// A message that was given up.
+/// A message that the sender gave up.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Dropped {
     /// Number of the message, as returned by [`send`](super::Association::send).
     pub message: u64,
     /// Cause of the drop.
     pub cause: DropCause,
-    /// True if a part of the message was sent.
+    /// True if a part of the message was already sent.
     pub begun: bool,
     /// Bytes of the message that were never sent.
     pub unsent: u64,

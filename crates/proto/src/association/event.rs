@@ -7,8 +7,8 @@ use crate::policy::{Advice, PathId, PathState};
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// The handshake is complete. If `peer_is_strandcast` is true, the peer announced REPORT, and paths may join and
-    /// leave.
+    /// The association's handshake is complete. If `peer_is_strandcast` is true, the peer announced REPORT. Then paths
+    /// may join and leave.
     Connected {
         /// True if the peer is a Strandcast peer.
         peer_is_strandcast: bool,
@@ -19,15 +19,16 @@ pub enum Event {
     Readable,
     /// The send buffer has room again after it was full.
     Writable,
-    /// The scheme's advice to an encoder has changed by 2 % or more. There is at most one such event every 100 ms.
+    /// The scheme's advice to an encoder changed by 2 % or more. There is at most one such event every 100 ms.
     Advice(Advice),
-    /// A message was given up ([`TransportConfig::drop_events`](crate::config::TransportConfig::drop_events)).
+    /// The sender gave up a message. This event needs
+    /// [`TransportConfig::drop_events`](crate::config::TransportConfig::drop_events).
     Dropped(Dropped),
     /// A path changed.
     Path(PathId, PathChange),
-    /// The peer closes. Queued data are still sent; new data are refused.
+    /// The peer closes the association. Queued data are still sent; new data are refused.
     PeerShutdown,
-    /// The association has ended. No event follows.
+    /// The association has ended. This is its last event.
     Closed(CloseReason),
 }
 
@@ -35,16 +36,16 @@ pub enum Event {
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PathChange {
-    /// The path was opened by either side. The path is not confirmed yet.
+    /// One of the two sides opened the path. The path is not confirmed yet.
     Opened,
     /// The state of the path has changed.
     State(PathState),
     /// The peer's address or port of the path changed.
     Moved,
-    /// The IP-level MTU of the path changed: the driver reported that packets of the old size do not fit, or path MTU
-    /// discovery found another value.
+    /// The IP-level MTU of the path changed. Either the driver reported that packets of the old size do not fit, or
+    /// path MTU discovery found another value.
     Mtu(u16),
-    /// The path left, or was given up.
+    /// The path is closed: a side removed it or gave it up.
     Closed,
 }
 
@@ -55,16 +56,16 @@ pub enum CloseReason {
     /// Graceful close by either side: everything was delivered.
     #[error("the association was closed")]
     Shutdown,
-    /// This side aborted.
+    /// This side aborted the association.
     #[error("this side aborted the association")]
     Aborted,
-    /// The peer aborted, with this reason.
+    /// The peer aborted the association, for this reason.
     #[error("the peer aborted the association: {0:?}")]
     PeerAborted(String),
-    /// The handshake was not answered.
+    /// The peer did not answer the handshake.
     #[error("the handshake was not answered")]
     NoAnswer,
-    /// Data and heartbeats were not answered on any path (Association.Max.Retrans).
+    /// The peer answered neither data nor heartbeats on any path (Association.Max.Retrans).
     #[error("the peer answers on no path")]
     Unreachable,
     /// The peer violated the protocol.

@@ -1,5 +1,5 @@
-//! Opening of an association (RFC 9260 §5.1): INIT and COOKIE ECHO of this side, and the parameters that both sides
-//! receive with them.
+//! Opening of an association (RFC 9260 §5.1): INIT and COOKIE ECHO of this side, and the parameters that each side
+//! receives in the handshake.
 
 use core::net::{IpAddr, SocketAddr};
 
@@ -25,9 +25,9 @@ use crate::wire::{Cause, Param, Tsn, VerificationTag};
 
 /// Maximum number of addresses taken from a peer's INIT or INIT ACK.
 const MAX_LISTED: usize = 8;
-/// Minimum size of this side's INIT in bytes of the SCTP packet. An answer may have three times this length, including
-/// IP and UDP headers. It then has room for a cookie, AUTH and the addresses of a host with many addresses. The padding
-/// is that of RFC 4820.
+/// Minimum size of this side's INIT, in bytes of the SCTP packet. An answer may have three times the length of INIT,
+/// including IP and UDP headers. With this size, an answer has room for a cookie, AUTH, and the addresses of a host
+/// with many of them. The padding follows RFC 4820.
 const MIN_INIT: usize = 256;
 static PADDING: [u8; MIN_INIT] = [0; MIN_INIT];
 
@@ -74,31 +74,32 @@ impl Capabilities {
         }
     }
 
-    /// Returns whether the mandatory fields are valid (RFC 9260 §3.3.2, §3.3.3).
+    /// Returns whether all mandatory fields are valid (RFC 9260 §3.3.2, §3.3.3).
     pub fn valid(&self) -> bool {
         self.tag.0 != 0 && self.outbound_streams > 0 && self.inbound_streams > 0
     }
 }
 
-/// Offer of INIT or INIT ACK. INIT ACK only offers extensions that the peer could use.
+/// Extensions that this side offers in INIT or INIT ACK. INIT ACK offers only extensions that the peer could use.
 #[derive(Debug)]
 pub(crate) struct Offer<'a> {
     /// True if partial reliability is offered.
     pub partial: bool,
-    /// State of AUTH; if empty, AUTH and REPORT are not offered.
+    /// Parameters of AUTH. If they are empty, AUTH and REPORT are not offered.
     pub auth: &'a AuthParams,
-    /// Coding that is offered, in addition to REPORT and partial reliability.
+    /// Coding that is offered. It requires REPORT and partial reliability.
     pub coding: Option<Announced>,
     pub addresses: &'a [IpAddr],
 }
 
-/// Coding that an accepting side announces to a peer at `remote`. All its paths are assumed to have the configured MTU.
+/// Returns the coding that an accepting side announces to a peer at `remote`. All paths of the association are assumed
+/// to have the configured MTU.
 pub(crate) fn accepted_coding(config: &TransportConfig, remote: SocketAddr) -> Option<Announced> {
     let chunks = packet_size(remote, config.mtu, config) - HEADER_LEN;
     Announced::offered(config.coding.as_ref(), chunks)
 }
 
-/// Returns this side's INIT without padding (with a cookie added: INIT ACK).
+/// Returns this side's INIT without padding. With a cookie added, the chunk becomes an INIT ACK.
 pub(crate) fn init_chunk(
     config: &TransportConfig,
     tag: VerificationTag,
@@ -145,7 +146,7 @@ fn pad(init: &mut Init) {
     }
 }
 
-/// State that an accepting endpoint read from a valid cookie.
+/// State that an accepting endpoint restored from a valid cookie.
 #[derive(Debug)]
 pub(crate) struct Established {
     pub ports: (u16, u16),
@@ -153,18 +154,18 @@ pub(crate) struct Established {
     pub initial_tsn: Tsn,
     pub random: Bytes,
     pub peer: Capabilities,
-    /// Destination of INIT ACK. The peer that returns the cookie receives packets there.
+    /// Address to which INIT ACK was sent. A peer that returns the cookie has received a packet at this address.
     pub remote: SocketAddr,
 }
 
-/// T1, the cookie, and the announcements of this side.
+/// The timer T1, the cookie, and the announcements of this side.
 #[derive(Debug)]
 pub(super) struct Handshake {
     local_tag: VerificationTag,
     initial_tsn: Tsn,
-    /// RANDOM, CHUNKS and HMAC-ALGO of this side, as sent.
+    /// RANDOM, CHUNKS and HMAC-ALGO of this side, as this side sent them.
     auth: AuthParams,
-    /// Coding of this side, as announced. The coding is equal in all INITs.
+    /// Coding of this side, as this side announced it. Every INIT of this side announces the same coding.
     coding: Option<Announced>,
     cookie: Option<Bytes>,
     t1: Option<Instant>,
@@ -185,18 +186,18 @@ impl Handshake {
         self.initial_tsn
     }
 
-    /// RANDOM, CHUNKS and HMAC-ALGO of this side, as sent.
+    /// Returns RANDOM, CHUNKS and HMAC-ALGO of this side, as this side sent them.
     pub fn auth(&self) -> &AuthParams {
         &self.auth
     }
 
-    /// Coding of this side, as announced.
+    /// Returns the coding of this side, as this side announced it.
     pub fn coding(&self) -> Option<Announced> {
         self.coding
     }
 
-    /// Records that the accepting side sent `random` with its INIT ACK to `remote`. The INIT ACK announces coding if
-    /// the peer could use it.
+    /// Records on the accepting side that it sent `random` with its INIT ACK to `remote`. The INIT ACK announces coding
+    /// if the peer is able to use it.
     pub fn accepted(&mut self, config: &TransportConfig, remote: SocketAddr, random: Bytes) {
         self.auth = AuthParams::with_random(random);
         self.coding = accepted_coding(config, remote);
@@ -219,8 +220,8 @@ impl Handshake {
         }
     }
 
-    /// Handles a valid cookie of the same association: either both sides opened at once, or this side's COOKIE ACK was
-    /// lost (RFC 9260 §5.2.4 B, D).
+    /// Handles a valid cookie of the association that already exists. Either both sides opened the association at once,
+    /// or this side's COOKIE ACK was lost (RFC 9260 §5.2.4 B, D).
     pub fn cookie_again(
         &mut self,
         m: &mut PathManager<'_>,
@@ -243,7 +244,7 @@ impl Handshake {
         m.cx.push_control(on, CookieAck);
     }
 
-    /// Returns whether the only path has received nothing except the handshake.
+    /// Returns whether there is one path, which has received only packets of the handshake.
     fn only_shook_hands(m: &PathManager<'_>) -> bool {
         let silent = m.cx.stats.chunks_received == 0 && m.cx.stats.sacks_received == 0;
         silent
@@ -252,7 +253,7 @@ impl Handshake {
             && m.cx.tuples().count() == 1
     }
 
-    /// Refuses a restart during the last step of a shutdown (RFC 9260 §5.2.4 A).
+    /// Refuses the peer's restart of the association during the last step of a shutdown (RFC 9260 §5.2.4 A).
     pub fn refuse_restart(cx: &mut Context) {
         cx.push_control_anywhere(chunk::ShutdownAck);
         let causes = vec![Cause::CookieReceivedWhileShuttingDown];
@@ -346,8 +347,8 @@ impl Handshake {
         }
     }
 
-    /// Returns the path of an attempt of the handshake: first the path of the INIT ACK, then each of the other paths in
-    /// turn, except paths whose addresses the peer only claimed.
+    /// Returns the path for attempt number `tries` of the handshake. The first attempt takes the path of the INIT ACK,
+    /// and later attempts take the other paths in turn. A path is skipped if the peer only claimed its address.
     fn first_open_from(m: &PathManager<'_>, tries: u32) -> PathId {
         let n = m.cx.paths.len().max(1);
         let at = |k: usize| PathId(((m.cx.paths.seen().primary().index() + tries as usize + k) % n) as u8);
@@ -360,7 +361,7 @@ impl Handshake {
         }
     }
 
-    /// Takes over the peer's announcements.
+    /// Stores the announcements that the peer made in the handshake.
     pub fn learn(&mut self, m: &mut PathManager<'_>, peer: &Capabilities) {
         m.cx.peer.tag = peer.tag;
         m.cx.paths.seen_mut().set_a_rwnd(u64::from(peer.a_rwnd));
@@ -382,8 +383,8 @@ impl Handshake {
         }
     }
 
-    /// Determines the coding in each direction. There is coding only between two Strandcast peers, because lost repair
-    /// symbols are abandoned (RFC 3758) and not retransmitted. Both sides compute the same result.
+    /// Determines the coding in each direction. Coding needs two Strandcast peers: lost repair symbols are abandoned
+    /// (RFC 3758) and not retransmitted. Both sides compute the same agreement.
     fn agree_on_coding(&self, cx: &mut Context, peer: &Capabilities) {
         let able = cx.paths.seen().peer_reports() && cx.peer.partial;
         let both = self.coding.zip(peer.coding).filter(|_| able);
@@ -391,8 +392,8 @@ impl Handshake {
         cx.peer.coding_in = both.and_then(|(_, theirs)| theirs.agreed(cx.config.receive_buffer));
     }
 
-    /// Completes the handshake. Its last packet arrived by `on`, which is thereby confirmed (RFC 9260 §5.4), unless its
-    /// address is only claimed.
+    /// Completes the handshake. The last packet of the handshake arrived by `on`. It confirms this path (RFC 9260
+    /// §5.4), unless the path's address is only claimed.
     pub fn establish(&mut self, m: &mut PathManager<'_>, now: Instant, on: PathId) {
         let on =
             if m.cx.role == Role::Opener && m.cx.unproven(on) { m.cx.paths.seen().primary() } else { on };
@@ -429,8 +430,8 @@ impl Handshake {
         }
     }
 
-    /// Handles the paths that the handshake did not use. With a Strandcast peer they join. With another peer, paths
-    /// that have a local address of their own are probed.
+    /// Handles the paths that the handshake did not use. With a Strandcast peer, these paths join the association. With
+    /// another peer, this side probes those paths that have a local address of their own.
     fn settle_other_paths(m: &mut PathManager<'_>, now: Instant, on: PathId) {
         for i in 0..m.cx.paths.len() {
             let path = PathId(i as u8);

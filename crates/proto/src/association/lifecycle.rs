@@ -1,6 +1,6 @@
 //! States of an association, and errors of calls that its state does not permit.
 
-/// The states of RFC 9260 §4.
+/// States of an association (RFC 9260 §4).
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     CookieWait,
@@ -14,17 +14,18 @@ pub(crate) enum State {
 }
 
 impl State {
-    /// Returns whether control chunks are valid, and data may leave.
+    /// Returns whether control chunks are valid and data may be sent.
     pub fn is_open(self) -> bool {
         matches!(self, State::Established | State::ShutdownPending | State::ShutdownReceived)
     }
 
-    /// Returns whether DATA are accepted. Before COOKIE ACK arrives there are also no data to acknowledge.
+    /// Returns whether the association accepts DATA. Before COOKIE ACK arrives, there are also no sent data that could
+    /// be acknowledged.
     pub fn takes_data(self) -> bool {
         matches!(self, State::Established | State::ShutdownPending | State::ShutdownSent)
     }
 
-    /// Returns whether acknowledgements are accepted.
+    /// Returns whether the association accepts acknowledgements.
     pub fn takes_acks(self) -> bool {
         !matches!(self, State::CookieWait | State::Closed | State::ShutdownAckSent)
     }
@@ -35,14 +36,15 @@ impl State {
     }
 }
 
-/// Role of a side. The side that opened the association numbers its paths separately from the other side.
+/// Role of this side in the handshake. The side that opened the association has a separate range of numbers for its
+/// paths.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Opener,
     Accepter,
 }
 
-/// Error of a call that is not possible.
+/// Error of a call that cannot be carried out.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssociationError {
@@ -52,16 +54,16 @@ pub enum AssociationError {
     /// The path does not exist, or no longer exists.
     #[error("no such path")]
     UnknownPath,
-    /// The peer does not support REPORT, or the handshake is not complete: paths cannot be changed.
+    /// Paths cannot be changed: the peer does not support REPORT, or the handshake is not complete.
     #[error("the peer cannot follow changes of paths")]
     NoPathChanges,
-    /// The 4-tuple is already a path.
+    /// The 4-tuple already belongs to a path.
     #[error("this 4-tuple is a path already")]
     PathExists,
-    /// [`crate::path::MAX_PATHS`] are in use.
+    /// All [`crate::path::MAX_PATHS`] paths are in use.
     #[error("too many paths")]
     TooManyPaths,
-    /// The last path cannot leave.
+    /// The path is the only one, and so cannot be removed.
     #[error("the last path cannot leave")]
     LastPath,
 }

@@ -1,5 +1,5 @@
-//! Paths that join, leave, move and are probed (RFC 9260 §2.5.8, §8.3), with the effects on data in flight and on
-//! received data.
+//! Changes of paths: paths join, leave, move and are probed (RFC 9260 §2.5.8, §8.3). Each change also affects data in
+//! flight and received data.
 
 mod heartbeats;
 mod mtu;
@@ -27,7 +27,8 @@ pub(super) struct PathManager<'a> {
 }
 
 impl PathManager<'_> {
-    /// Returns a slot for `tuple`: a closed slot, or a new one. The caller has checked that there is room.
+    /// Returns a slot for a path with the 4-tuple `tuple`: a slot of a closed path, or a new slot. The caller has
+    /// checked that a slot is free.
     fn new_path(&mut self, now: Instant, tuple: FourTuple, mtu: Option<u16>) -> PathId {
         let ip_mtu = mtu.unwrap_or(self.cx.config.mtu).max(path::MIN_PLPMTU);
         let mut path = Path::new(tuple, ip_mtu, &self.cx.config, Instant::MAX);
@@ -50,14 +51,15 @@ impl PathManager<'_> {
         id
     }
 
-    /// Releases memory that bursts and backlogs needed. Called after a path was idle for a heartbeat interval.
+    /// Releases memory that was needed only for bursts and backlogs. It is called after a path was idle for a heartbeat
+    /// interval.
     fn shrink(&mut self) {
         self.tx.shrink();
         self.rx.shrink();
         self.cx.shrink();
     }
 
-    /// Runs the timers of one path.
+    /// Runs the timers of `path`.
     pub fn on_timers(&mut self, now: Instant, path: PathId) {
         if self.cx.state == State::Closed || !self.cx.is_open(path) {
             return;
@@ -124,8 +126,8 @@ impl PathManager<'_> {
         self.cx.events.push_back(Event::Path(path, PathChange::Moved));
     }
 
-    /// Moves a path to other addresses that the seal has proven. If another path had these addresses, as after two
-    /// changes of a NAT, it gets the former addresses of `path`.
+    /// Moves a path to other addresses that the seal has proven. Another path may have these addresses, as after two
+    /// changes of a NAT. That path then gets the former addresses of `path`.
     pub fn proven_at(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
         if !self.cx.is_open(path) {
             return;
@@ -137,8 +139,8 @@ impl PathManager<'_> {
         self.take_place(now, path, tuple);
     }
 
-    /// Replaces the addresses of a path. All measurements of the path stay, but its MTU is confirmed again. The data in
-    /// flight to the old addresses are checked soon, and a heartbeat tests the new ones.
+    /// Replaces the addresses of a path. The path keeps all measurements, but its MTU is confirmed again. The loss of
+    /// data in flight to the old addresses is soon decided, and a heartbeat tests the new addresses.
     fn take_place(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
         let i = path.index();
         let p = &mut self.cx.paths[i];
@@ -158,16 +160,17 @@ impl PathManager<'_> {
         self.cx.events.push_back(Event::Path(path, PathChange::Moved));
     }
 
-    /// Reports `kind` about `path` until the peer has echoed it.
+    /// Sends the report `kind` about `path` until the peer has echoed it.
     fn say(&mut self, now: Instant, kind: u16, path: PathId, via: Option<PathId>, heartbeat: bool) {
         self.cx.say(now, kind, path, via, heartbeat);
         self.give_up_reports(now);
     }
 
-    /// Opens another path to the peer. Data flow after both sides' nonces have returned.
+    /// Opens another path to the peer. Data are sent on it after the nonces of both sides have returned.
     ///
     /// # Errors
-    /// [`AssociationError`] if the peer cannot handle changes of paths, the path exists, or there are too many.
+    /// Returns an [`AssociationError`] if the peer cannot handle changes of paths, if the path exists, or if there are
+    /// too many paths.
     pub fn add_path(
         &mut self,
         now: Instant,
@@ -191,7 +194,7 @@ impl PathManager<'_> {
     /// Removes a path and notifies the peer.
     ///
     /// # Errors
-    /// [`AssociationError::UnknownPath`], [`AssociationError::LastPath`].
+    /// Its errors are [`AssociationError::UnknownPath`] and [`AssociationError::LastPath`].
     pub fn remove_path(&mut self, now: Instant, path: PathId) -> Result<(), AssociationError> {
         if !self.cx.is_open(path) {
             return Err(AssociationError::UnknownPath);
@@ -207,10 +210,10 @@ impl PathManager<'_> {
         Ok(())
     }
 
-    /// Suspends a path (`true`) or resumes it, on both sides.
+    /// Suspends a path on both sides (`true`), or resumes it (`false`).
     ///
     /// # Errors
-    /// [`AssociationError::UnknownPath`].
+    /// Its error is [`AssociationError::UnknownPath`].
     pub fn suspend_path(&mut self, now: Instant, path: PathId, aside: bool) -> Result<(), AssociationError> {
         if !self.cx.is_open(path) {
             return Err(AssociationError::UnknownPath);
@@ -227,10 +230,10 @@ impl PathManager<'_> {
         Ok(())
     }
 
-    /// Makes a path the primary once it is confirmed. Until then the present primary stays.
+    /// Makes a path the primary once it is confirmed. The present primary path stays until then.
     ///
     /// # Errors
-    /// [`AssociationError::UnknownPath`].
+    /// Its error is [`AssociationError::UnknownPath`].
     pub fn set_primary(&mut self, now: Instant, path: PathId) -> Result<(), AssociationError> {
         if !self.cx.is_open(path) {
             return Err(AssociationError::UnknownPath);
@@ -239,10 +242,11 @@ impl PathManager<'_> {
         Ok(())
     }
 
-    /// Records a new local address of a path, for which the driver has a new socket.
+    /// Moves a path to a new local address, for which the driver has opened a socket.
     ///
     /// # Errors
-    /// [`AssociationError::UnknownPath`], [`AssociationError::NoPathChanges`], [`AssociationError::PathExists`].
+    /// Its errors are [`AssociationError::UnknownPath`], [`AssociationError::NoPathChanges`] and
+    /// [`AssociationError::PathExists`].
     pub fn move_path(
         &mut self,
         now: Instant,

@@ -1,11 +1,12 @@
-//! Paths of an association: the core's state of each, and the views that policies see of them, by slot.
+//! Table of an association's paths, by slot. Each path has the state that the core keeps and the view that policies
+//! receive.
 
 use core::ops::{Index, IndexMut};
 
 use crate::path::Path;
 use crate::policy::{PathId, PathSet, PathState, PathView, PathViews};
 
-/// All path slots, including closed ones. A slot always has both a path and a view.
+/// All slots of paths, including the slots of closed paths. Each slot has both a path and a view.
 #[derive(Debug, Default)]
 pub(super) struct PathTable {
     slots: Vec<Path>,
@@ -18,8 +19,7 @@ impl PathTable {
         self.slots.len()
     }
 
-    /// Number that changes whenever a path changes its state. Decisions that were made before a change may no longer
-    /// hold.
+    /// Number that changes whenever a path changes its state. A decision made before the change may no longer be valid.
     pub fn revision(&self) -> u32 {
         self.revision
     }
@@ -29,7 +29,7 @@ impl PathTable {
         self.revision = self.revision.wrapping_add(1);
     }
 
-    /// Returns a closed slot, or the next one.
+    /// Returns the slot of a closed path, or the next new slot.
     pub fn free_slot(&self) -> PathId {
         let closed = self.views().iter().position(|v| v.state == PathState::Closed);
         PathId(closed.unwrap_or(self.slots.len()) as u8)
@@ -78,7 +78,7 @@ impl PathTable {
         (&mut self.slots[i], &mut self.views.paths_mut()[i])
     }
 
-    /// Returns the path of a slot, and the views of all.
+    /// Returns the path of slot `i`, and the views of all slots.
     pub fn split(&mut self, i: usize) -> (&mut Path, &mut PathViews) {
         (&mut self.slots[i], &mut self.views)
     }

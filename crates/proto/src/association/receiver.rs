@@ -1,4 +1,5 @@
-//! The receiving half: TSNs, reassembly, limits of held data, and times of acknowledgement (RFC 9260 §6.2, §6.7).
+//! The receiving half of an association: TSNs, reassembly, limits of held data, and times of acknowledgements (RFC 9260
+//! §6.2, §6.7).
 
 mod arrivals;
 mod coded;
@@ -28,11 +29,11 @@ use crate::wire::chunk::GapBlock;
 #[derive(Debug)]
 pub(crate) struct Reading {
     pub message: Option<Message>,
-    /// True if the held data may have changed, even if no message was returned, because symbols were read.
+    /// True if the amount of held data may have changed. Reading symbols changes it even if no message is returned.
     pub changed: bool,
     /// True if an acknowledgement is due.
     pub acknowledges: bool,
-    /// True if there are more data that have to wait.
+    /// True if more data are ready to be processed later.
     pub waits: bool,
     /// True if the data cannot be decoded. The association has then ended.
     pub undecodable: bool,
@@ -43,26 +44,26 @@ pub(crate) struct Reading {
 pub(super) struct Receiver {
     tracker: TsnTracker,
     reassembly: Reassembly,
-    /// Limit of held data.
+    /// Size of the receive buffer, which limits held data.
     size: ReceiveSize,
     acks: Acknowledger,
-    /// True if the last advertised window was closed. When the window opens, the peer gets an update.
+    /// True if the last advertised window was closed. When the window opens again, the peer receives an update.
     window_closed: bool,
     streams: u16,
     gaps: Vec<GapBlock>,
-    /// Heap that the endpoint allows the association, and whether payloads are copied (see
-    /// [`super::Association::allow`]).
+    /// Heap in bytes that the endpoint allows the association, and whether payloads are copied. See
+    /// [`super::Association::allow`].
     allowed: usize,
     copies: bool,
-    /// Decoder, if the peer codes.
+    /// Decoder of the peer's data, if the peer sends coded data.
     decoding: Option<Decoding>,
-    /// True if the application reads received data, so that they are decoded.
+    /// True if the application reads received data. Received symbols are decoded only then.
     wanted: bool,
-    /// True if the peer sends copies and requests the path of each arrival.
+    /// True if the peer sends copies and requests reports of the path of each arrival.
     names_arrivals: bool,
-    /// The peer's request for reports of arrivals by each path, and its return paths.
+    /// The peer's request for reports of arrivals by path, and the return paths that it names.
     arrived: ArrivedRequest,
-    /// Block of memory from which items about arrivals are cut.
+    /// Memory block from which items about arrivals are cut.
     arrivals_block: BytesMut,
 }
 
@@ -86,7 +87,7 @@ impl Receiver {
         }
     }
 
-    /// Reads the next message in the order that its stream permits. `sent` is the heap in bytes of data that wait to be
+    /// Reads the next message, in an order that its stream permits. `sent` is the heap in bytes of data that wait to be
     /// sent or acknowledged.
     pub fn read(&mut self, cx: &mut Context, sent: usize) -> Reading {
         let coded = self.decoding.is_some();
@@ -105,7 +106,7 @@ impl Receiver {
         }
     }
 
-    /// Returns the next message as the peer's chunks carried it.
+    /// Returns the next message, without decoding: its content is as in the peer's chunks.
     fn pop(&mut self, cx: &Context, sent: usize) -> Option<Message> {
         let message = self.reassembly.pop()?;
         self.shrink_size(message.payload.len());
@@ -113,17 +114,17 @@ impl Receiver {
         Some(message)
     }
 
-    /// Records that the peer requests the path of each copy's arrival.
+    /// Records that the peer requests reports of the path of each copy's arrival.
     pub fn name_arrivals(&mut self) {
         self.names_arrivals = true;
     }
 
-    /// Handles the peer's request for reports of arrivals by each path. Returns false if the request is malformed.
+    /// Handles the peer's request for reports of arrivals by path. Returns false if the request is malformed.
     pub fn report_arrived(&mut self, serial: u32, payload: &[u8]) -> bool {
         self.arrived.ask(serial, payload)
     }
 
-    /// Releases memory that a burst needed.
+    /// Releases memory that was needed only for a burst.
     pub fn shrink(&mut self) {
         self.reassembly.shrink();
         self.tracker.shrink();
@@ -145,7 +146,7 @@ impl Receiver {
         Buffer { size: self.size.size, used: self.buffered(), most_used: self.size.most }
     }
 
-    /// Path of the due SACK.
+    /// Returns the path of the SACK that is due.
     pub fn sack_due(&self) -> Option<PathId> {
         self.acks.due()
     }
@@ -154,7 +155,7 @@ impl Receiver {
         self.acks.timeout()
     }
 
-    /// Handles the end of SACK.Delay and of the wait of symbols.
+    /// Handles the end of SACK.Delay, and the end of the wait before symbols are decoded.
     pub fn on_timers(&mut self, cx: &mut Context, now: Instant) {
         let due = |t: Option<Instant>| t.is_some_and(|t| t <= now);
         if due(self.sack_timeout()) {
@@ -165,12 +166,13 @@ impl Receiver {
         }
     }
 
-    /// Schedules a SACK by `via` as soon as possible.
+    /// Schedules a SACK as soon as possible, on path `via`.
     pub fn sack_by(&mut self, now: Instant, via: PathId) {
         self.acks.schedule(now, via, None);
     }
 
-    /// Moves the due SACK, which cannot leave on its path, to `via`. If `possible` is false, the SACK is dropped.
+    /// Moves the due SACK to path `via`, because it cannot leave on its own path. If `possible` is false, it drops the
+    /// SACK.
     pub fn redirect_sack(&mut self, via: PathId, possible: bool) {
         self.acks.redirect(via, possible);
     }

@@ -1,5 +1,5 @@
-//! Reliable reports. Reports of this side are repeated until their serials are echoed; reports of the peer are applied
-//! once (docs/wire-format.md).
+//! Reliable reports. This side repeats each of its reports until the peer echoes the report's serial. It applies each
+//! report of the peer once (docs/wire-format.md).
 
 use std::collections::VecDeque;
 
@@ -12,8 +12,8 @@ use crate::wire::chunk::report::{
 };
 use crate::wire::chunk::{ReportItem, ReportItemFlavour};
 
-/// Number of attempts after which a report is given up. A report whose information no later packet would carry is
-/// repeated without limit.
+/// Number of attempts after which a report is given up. A report is repeated without limit if no later packet would
+/// carry its information.
 const MAX_TRIES: u32 = 5;
 /// Maximum number of reports that wait for an echo.
 const MAX_RELIABLE: usize = 64;
@@ -24,9 +24,9 @@ const REMEMBERED_SERIALS: usize = 256;
 #[derive(Debug)]
 pub(super) struct ReliableReport {
     pub item: ReportItem,
-    /// Path of the report; `None`: any usable path.
+    /// Path on which the report is sent; `None`: any usable path.
     pub via: Option<PathId>,
-    /// True if an AUTH chunk and a HEARTBEAT accompany the report (JOIN, MOVED); false if only AUTH does.
+    /// True if an AUTH chunk and a HEARTBEAT accompany the report (JOIN, MOVED). False if only AUTH accompanies it.
     pub auth: bool,
     pub heartbeat: bool,
     pub tries: u32,
@@ -35,35 +35,35 @@ pub(super) struct ReliableReport {
 }
 
 impl ReliableReport {
-    /// Returns whether the first attempts with short waits are used up.
+    /// Returns whether the first attempts, which have short waits, are used up.
     pub fn patient(&self) -> bool {
         self.tries >= MAX_TRIES
     }
 }
 
-/// Reports of both directions.
+/// Reports of this side, and serials of the peer's reports.
 #[derive(Debug)]
 pub(super) struct Reports {
     under_way: Vec<ReliableReport>,
     last_serial: u32,
-    /// Serials of the peer's reports that were applied, newest last.
+    /// Serials of the peer's applied reports, newest last.
     received_serials: VecDeque<u32>,
 }
 
 impl Reports {
-    /// Creates reports whose serials begin after `serial`.
+    /// Creates the state of reports. The first serial of this side follows `serial`.
     pub fn new(serial: u32) -> Self {
         Reports { under_way: Vec::new(), last_serial: serial, received_serials: VecDeque::new() }
     }
 
-    /// Returns the next serial for a report. Reports that are not repeated also have one.
+    /// Returns the next serial for a report. Reports that are never repeated also have a serial.
     pub fn new_serial(&mut self) -> u32 {
         self.last_serial = self.last_serial.wrapping_add(1);
         self.last_serial
     }
 
-    /// Keeps a scheme's report, which leaves now and again at `next`. Returns the item to send; `None` if too many
-    /// reports wait for an echo.
+    /// Keeps a scheme's report. It is sent now, and again at `next` if no echo arrives. Returns the item to send. The
+    /// result is `None` if too many reports wait for an echo.
     pub fn keep(&mut self, mut item: ReportItem, via: Option<PathId>, next: Instant) -> Option<ReportItem> {
         if self.under_way.len() >= MAX_RELIABLE {
             return None;
@@ -83,13 +83,13 @@ impl Reports {
         Some(sent)
     }
 
-    /// Starts to send the report `kind` under AUTH, for a path, or without one. Drops older reports on the path that
-    /// the new one outdates.
+    /// Starts to send the report `kind` under AUTH. The report is about a path, or about none. Drops older reports
+    /// about the path that the new report replaces.
     pub fn say(&mut self, now: Instant, kind: u16, path: Option<u16>, via: Option<PathId>, heartbeat: bool) {
         self.say_more(now, (kind, path, Bytes::new()), via, heartbeat);
     }
 
-    /// Starts to send a report with a payload: kind, path and payload.
+    /// Starts to send a report that consists of a kind, a path and a payload.
     pub fn say_more(
         &mut self,
         now: Instant,
@@ -109,8 +109,8 @@ impl Reports {
         self.under_way.push(ReliableReport { item, via, auth: true, heartbeat, tries: 0, serial, next: now });
     }
 
-    /// Sends the reports that are due. `send` returns the time after which the echo is overdue, or `None` if nothing
-    /// was sent.
+    /// Sends the reports that are due. The function `send` returns the time after which the echo is overdue, or `None`
+    /// if it sent nothing.
     pub fn resend(&mut self, now: Instant, mut send: impl FnMut(&ReliableReport) -> Option<Duration>) {
         for r in self.under_way.iter_mut().filter(|r| r.next <= now) {
             let Some(wait) = send(r) else { continue };
@@ -130,7 +130,7 @@ impl Reports {
         self.under_way.retain(|r| r.serial != serial);
     }
 
-    /// Drops the reports that could only use `path`.
+    /// Drops the reports that can only be sent on `path`.
     pub fn drop_via(&mut self, path: PathId) {
         self.under_way.retain(|r| r.via != Some(path));
     }
@@ -139,7 +139,7 @@ impl Reports {
         self.under_way.iter().map(|r| r.next).min()
     }
 
-    /// Returns whether the peer's report `serial` was applied before.
+    /// Returns whether the peer's report with this serial was applied before.
     pub fn was_received(&self, serial: u32) -> bool {
         self.received_serials.contains(&serial)
     }
@@ -152,13 +152,13 @@ impl Reports {
         self.received_serials.push_back(serial);
     }
 
-    /// Returns whether no report of the peer was applied.
+    /// Returns whether no report of the peer has been applied yet.
     pub fn nothing_received(&self) -> bool {
         self.received_serials.is_empty()
     }
 }
 
-/// Returns whether a report of `kind` on a path outdates an older report of kind `old` on it.
+/// Returns whether a report of `kind` about a path replaces an older report of kind `old` about the same path.
 fn outdates(kind: u16, old: u16) -> bool {
     let same = |kinds: [u16; 2]| kinds.contains(&kind) && kinds.contains(&old);
     match kind {
@@ -168,8 +168,8 @@ fn outdates(kind: u16, old: u16) -> bool {
     }
 }
 
-/// Returns whether a report must arrive because no later packet carries its information. Such a report is repeated
-/// until the association ends.
+/// Returns whether a report must arrive. This is so if no later packet carries its information. Such a report is
+/// repeated until the association ends.
 fn must_arrive(kind: u16) -> bool {
     matches!(kind, KIND_LEAVE | KIND_SUSPEND | KIND_RESUME | KIND_ARRIVED_REQUEST)
 }
@@ -182,7 +182,8 @@ mod tests {
         Instant::from_millis(ms)
     }
 
-    /// Sends the reports that are due at `ms`; echoes may take 100 ms. Returns kinds and attempts so far.
+    /// Sends the reports that are due at `ms`. Their echoes may take 100 ms. Returns the kind of each report, and its
+    /// attempts so far.
     fn due(reports: &mut Reports, ms: u64) -> Vec<(u16, u32)> {
         let mut sent = Vec::new();
         reports.resend(at(ms), |r| {
@@ -218,7 +219,8 @@ mod tests {
         assert!(reports.take_spent().is_empty());
     }
 
-    /// A request may be made while no path works. Only the return paths of the last request count.
+    /// A request for arrivals may be made while no path works. The return paths of the last request replace those of
+    /// earlier requests.
     #[test]
     fn a_request_for_arrivals_is_made_for_ever_and_outdated_by_the_next() {
         let mut reports = Reports::new(0);

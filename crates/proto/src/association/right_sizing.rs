@@ -1,16 +1,16 @@
-//! Buffers that grow with the need of the paths: dynamic right-sizing (Fisk and Feng 2001), over several paths.
+//! Buffers that grow with the use of the paths: dynamic right-sizing (Fisk and Feng 2001), extended to several paths.
 //!
-//! The receive buffer has twice the bytes that arrive in the longest round-trip time of the paths by which data arrive,
-//! or twice the bytes that waited for a missing chunk if that is more, because a lost chunk is missing for another
-//! round trip. Separate heartbeats measure round-trip times, because a host that only receives data gets no
-//! acknowledgements. Only the peer can answer them (RFC 9260 §5.4), and without an answer the buffer does not grow. The
-//! buffer grows no faster than the application reads.
+//! The receive buffer has twice the bytes that arrive in one round-trip time, the longest of the paths by which data
+//! arrive. If twice the bytes that waited for a missing chunk are more, it has this size: a lost chunk is missing for
+//! another round trip. Separate heartbeats measure round-trip times, because a host that only receives data gets no
+//! acknowledgements. Only the peer can answer these heartbeats (RFC 9260 §5.4). Without an answer the buffer does not
+//! grow. The buffer grows no faster than the application reads.
 //!
-//! The send buffer has twice the bytes that all congestion windows carry in the longest round-trip time, or, if that is
-//! more, twice the bytes that have arrived and are kept because of a missing chunk.
+//! The send buffer has twice the bytes that all congestion windows carry in the longest round-trip time. If twice the
+//! bytes that arrived but are kept for a missing chunk are more, it has this size.
 //!
-//! Both buffers shrink after a time of less need. The receive buffer shrinks only as the application reads, because a
-//! window that was offered to the peer is not withdrawn.
+//! Both buffers shrink when less is needed for some time. The receive buffer shrinks only as the application reads: a
+//! window that the peer has been offered is not withdrawn.
 
 /// State of a buffer of an association.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
@@ -20,7 +20,7 @@ pub struct Buffer {
     pub size: usize,
     /// Bytes that the buffer holds now.
     pub used: usize,
-    /// Maximum number of bytes used at any time.
+    /// Maximum number of bytes that the buffer has held at any time.
     pub most_used: usize,
 }
 
@@ -28,12 +28,12 @@ pub struct Buffer {
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Buffers {
-    /// Limit of each buffer; `None`: the buffers do not grow.
+    /// Largest size of each buffer. `None` means that the buffers do not grow.
     pub limit: Option<usize>,
-    /// Payload of messages that were submitted and are not yet acknowledged. Messages with a lifetime may exceed the
-    /// size of the buffer, up to [`crate::config::TransportConfig::buffer_limit`], because they expire.
+    /// Payload of messages that the application submitted and the peer has not acknowledged. Messages with a lifetime
+    /// may exceed the size of the buffer, because they expire. Their limit is
+    /// [`crate::config::TransportConfig::buffer_limit`].
     pub send: Buffer,
-    /// Data that wait for their order, for the rest of their message or for the application, including 16 bytes for
-    /// each chunk.
+    /// Received data that wait for missing data or for the application. Each chunk counts 16 bytes in addition.
     pub receive: Buffer,
 }

@@ -1,8 +1,9 @@
-//! The sending half. It decides which chunk leaves next on which path, commits this chunk, and processes its
-//! acknowledgement or loss.
+//! The sending half of an association. It decides which chunk leaves next and on which path, puts this chunk in flight,
+//! and handles its acknowledgement or loss.
 //!
-//! *Decide* ([`Sender::decide`]) chooses a chunk and a path. The choice is kept until the chunk leaves, or until an
-//! event may change it. Another module assembles the packet. *Commit* ([`Sender::commit`]) puts the chunk into flight.
+//! *Decide* ([`Sender::decide`]) chooses a chunk and a path. The decision is kept until the chunk leaves, or until an
+//! event may change the decision. Another module assembles the packet. *Commit* ([`Sender::commit`]) puts the chunk
+//! into flight.
 
 mod ack;
 mod act;
@@ -49,7 +50,7 @@ use groups::GivenUp;
 use pending_chunk::ChunkSource;
 use redundancy::Redundancy;
 
-/// See the [module](self).
+/// The sending half of an association; see the [module](self).
 #[derive(Debug)]
 pub(super) struct Sender {
     buffer: SendBuffer,
@@ -60,31 +61,33 @@ pub(super) struct Sender {
     forward: ForwardPoint,
     given_up: GivenUp,
     redundancy: Redundancy,
-    /// Copies that are still to be sent, of the last chunk or of older chunks (see [`Sender::send_again`]).
+    /// Copies that are still to be sent, each with its path ([`Sender::send_again`]).
     copies: SmallVec<[(Tsn, PathId); 4]>,
-    /// Copies that acts of the scheme requested. Each waits until its path has room.
+    /// Copies that actions of the scheme requested. Each copy waits until its path has room.
     asked: VecDeque<(Tsn, PathId)>,
     arrivals: ArrivalReports,
-    /// The peer's reports of arrivals by its clock.
+    /// The peer's reports of arrivals, by the peer's clock.
     arrived: ArrivedReports,
-    /// Rest of the scheduler's last decision.
+    /// Rest of the scheduler's last assignment.
     assignment: Option<Assignment>,
-    /// The next chunk to send, once chosen.
+    /// The chunk that is sent next, once it is chosen.
     pending_chunk: Option<PendingChunk>,
-    /// Revision of the path states for which `assignment` and `pending_chunk` hold
-    /// ([`super::path_table::PathTable::revision`]).
+    /// Revision of the path states at which `assignment` and `pending_chunk` were decided
+    /// ([`super::path_table::PathTable::revision`]). They hold for this revision only.
     revision: u32,
-    /// Maximum payload bytes of a chunk that fits every path.
+    /// Maximum payload bytes of a chunk that fits a packet of every path.
     max_payload: usize,
-    /// Maximum user data of such a chunk in bytes: the payload, and the header of coding before the payload.
+    /// Maximum user data in bytes of a chunk that fits every path. User data are the payload and the coding header
+    /// before it.
     max_user_data: usize,
     /// True if one chunk is in flight although the peer's window is closed.
     probing_zero_window: bool,
-    /// Number of DATA packets since the queue of messages was empty.
+    /// Number of DATA packets sent since the queue of messages was last empty.
     burst: u32,
-    /// Paths on which SACKs with a closed window have arrived since the last timeout: these paths answered a probe.
+    /// Paths on which SACKs with a closed window have arrived since the last timeout. Such a SACK is the answer to a
+    /// probe.
     zero_window_answered: PathSet,
-    /// Handling of chunks on slow paths that block others.
+    /// Treatment of chunks on slow paths that block other chunks.
     head_of_line: HeadOfLine,
     scratch: Vec<Tsn>,
 }
@@ -130,8 +133,8 @@ impl Sender {
         (self.assignment, self.pending_chunk) = (None, None);
     }
 
-    /// Releases memory that bursts and backlogs needed. Queues keep their room while data flow, so that packets need no
-    /// allocation.
+    /// Releases memory that bursts and backlogs needed. Queues keep their memory while data flow, so that packets need
+    /// no allocation.
     pub fn shrink(&mut self) {
         if self.rq.is_empty() && self.buffer.is_empty() {
             self.rq.shrink();
@@ -140,8 +143,8 @@ impl Sender {
         }
     }
 
-    /// Queues a message. Returns its number. A message of a group that was given up is counted as dropped, and is not
-    /// queued. `spare` is the heap in bytes that all messages together may take.
+    /// Queues a message. Returns the number of the message. A message of a group that was given up is not queued. It
+    /// counts as dropped. `spare` is the heap in bytes that all queued messages together may take.
     pub fn send(
         &mut self,
         cx: &mut Context,
@@ -202,7 +205,7 @@ impl Sender {
         self.buffer.bytes() > 0 && beyond()
     }
 
-    /// Adapts the send buffer to the congestion windows, if it may grow.
+    /// Adapts the send buffer to the congestion windows. A buffer of fixed size stays.
     fn fit_buffer(&mut self, cx: &Context, now: Instant) {
         let Some(limit) = cx.config.buffer_limit else { return };
         let usable = cx.paths.usable();
@@ -225,7 +228,7 @@ impl Sender {
         }
     }
 
-    /// Updates the size of the largest payload that fits one packet on every path, with room for reports.
+    /// Updates the largest payload that fits one packet on every path, with room for reports.
     pub fn fit_payload(&mut self, cx: &mut Context) {
         let open = cx.paths.views().iter().filter(|v| v.state != PathState::Closed);
         let least = open.map(|v| v.mtu).min().unwrap_or(512);
@@ -241,7 +244,7 @@ impl Sender {
         self.pending_chunk = None;
     }
 
-    /// Discards the decision on the next chunk. A copy that is due stays due.
+    /// Discards the decision on the next chunk. A copy that is due is still sent.
     pub fn reconsider_but_copies(&mut self, cx: &Context) {
         self.follow_paths(cx);
         if !self.pending_chunk.is_some_and(|p| matches!(p.source, ChunkSource::Copy(_))) {
@@ -249,7 +252,7 @@ impl Sender {
         }
     }
 
-    /// Drops decisions that were made before a path changed its state.
+    /// Drops decisions that are older than the last change of a path's state.
     fn follow_paths(&mut self, cx: &Context) {
         if self.revision != cx.paths.revision() {
             self.revision = cx.paths.revision();
@@ -257,21 +260,21 @@ impl Sender {
         }
     }
 
-    /// Opens the slot `path`.
+    /// Prepares the state of slot `path` for a path that opens.
     pub fn open_path(&mut self, cx: &mut Context, path: PathId) {
         self.rq.open(path);
         self.fit_payload(cx);
     }
 
-    /// Drops the copies for `path`, which is closed or continues at other addresses.
+    /// Drops the copies that wait for `path`, because the path closed or moved to other addresses.
     pub fn drop_copies(&mut self, path: PathId) {
         self.copies.retain(|(_, p)| *p != path);
         self.asked.retain(|(_, p)| *p != path);
         self.rq.forget_owed(path);
     }
 
-    /// Ensures that late or repeated acknowledgements put no chunk back in flight on `path`, because no timer would
-    /// ever remove it.
+    /// Prevents late or repeated acknowledgements from putting a chunk back in flight on `path`. No timer would ever
+    /// remove that chunk.
     pub fn forget_recovery(&mut self, path: PathId) {
         self.rq.set_timeout(path, None);
         self.rq.free_retransmit(path, false);
@@ -287,12 +290,12 @@ impl Sender {
         self.buffer.streams()
     }
 
-    /// Returns the first stream of a queued message that the peer does not admit.
+    /// Returns the first stream of a queued message that exceeds the number the peer admits.
     pub fn stream_not_admitted(&self) -> Option<crate::wire::StreamId> {
         self.buffer.first_beyond()
     }
 
-    /// Returns whether everything is delivered.
+    /// Returns whether all data are delivered.
     pub fn drained(&self) -> bool {
         self.buffer.is_empty() && self.rq.is_empty() && self.coded_all()
     }
@@ -302,7 +305,7 @@ impl Sender {
         self.buffer.is_empty()
     }
 
-    /// Returns whether data wait for a path that may send again.
+    /// Returns whether data wait for a path on which sending is possible again.
     pub fn data_wait(&self, cx: &Context) -> bool {
         self.anything_waits(cx) || !self.rq.lost().is_empty()
     }
@@ -312,12 +315,13 @@ impl Sender {
         self.rq.owes(path) || self.asked.iter().any(|(_, p)| *p == path)
     }
 
-    /// Returns whether a round-trip time of `path` is being measured.
+    /// Returns whether a measurement of the round-trip time of `path` is in progress.
     pub fn times(&self, path: PathId) -> bool {
         self.rq.times(path)
     }
 
-    /// Bytes of messages and their records in each kept block, oldest first; nothing without blocks.
+    /// Returns the bytes of messages and their records in each kept block, oldest first. Without blocks the result is
+    /// empty.
     pub fn block_extents(&self) -> impl Iterator<Item = (u32, u64)> {
         let blocks = match &self.coder {
             Some(Coder::Blocks(blocks)) => Some(blocks.extents()),

@@ -1,4 +1,4 @@
-//! End of an association: graceful (RFC 9260 §9.2), or by the peer's ABORT (§9.1).
+//! End of an association: the graceful end (RFC 9260 §9.2), or the end by the peer's ABORT (§9.1).
 
 use super::context::Context;
 use super::event::{CloseReason, Event};
@@ -9,23 +9,23 @@ use crate::time::Instant;
 use crate::wire::Cause;
 use crate::wire::chunk::{Abort, Shutdown, ShutdownAck, ShutdownComplete};
 
-/// Timers T2 and T5, and the application's request to close.
+/// State of the end: timers T2 and T5, and the application's request to close.
 #[derive(Debug, Default)]
 pub(super) struct Closing {
     t2: Option<Instant>,
     tries: u32,
     t5: Option<Instant>,
-    /// If true, the association closes once the handshake is complete and everything is delivered.
+    /// If true, the association closes once the handshake is complete and all data are delivered.
     wanted: bool,
 }
 
 impl Closing {
-    /// Times at which T2 and T5 expire.
+    /// Returns the times at which T2 and T5 expire.
     pub fn timeouts(&self) -> (Option<Instant>, Option<Instant>) {
         (self.t2, self.t5)
     }
 
-    /// Closes once all queued data are delivered.
+    /// Closes the association once all queued data are delivered.
     pub fn shutdown(&mut self, m: &mut PathManager<'_>, now: Instant) {
         match m.cx.state {
             State::CookieWait if m.tx.nothing_queued() => m.cx.close(CloseReason::Shutdown),
@@ -38,7 +38,7 @@ impl Closing {
         }
     }
 
-    /// Takes the next step once nothing is left to deliver.
+    /// Takes the next step of the shutdown once no data are left to deliver.
     pub fn progress(&mut self, m: &mut PathManager<'_>, now: Instant) {
         if self.wanted && m.cx.state == State::Established {
             self.wanted = false;
@@ -60,7 +60,7 @@ impl Closing {
         }
     }
 
-    /// Sends SHUTDOWN or SHUTDOWN ACK, by state, and starts T2.
+    /// Sends SHUTDOWN or SHUTDOWN ACK, depending on the state, and starts T2.
     fn send_shutdown(&mut self, m: &mut PathManager<'_>, now: Instant) {
         let usable: Vec<PathId> = m.cx.paths.usable().iter().collect();
         let turn = self.tries as usize;
@@ -135,7 +135,7 @@ impl Closing {
     }
 }
 
-/// Returns an error cause as text for people.
+/// Returns an error cause as readable text.
 fn words_of(cause: &Cause) -> String {
     match cause {
         Cause::UserInitiatedAbort(text) | Cause::ProtocolViolation(text) => {

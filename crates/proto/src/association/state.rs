@@ -1,4 +1,4 @@
-//! An association: its parts and its operations.
+//! An association: its components and its operations.
 
 use core::net::SocketAddr;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::time::Instant;
 use crate::wire::chunk::CookieAck;
 use crate::wire::{Cause, Tsn, VerificationTag};
 
-/// One association. [`crate::endpoint::Endpoint`] has its operations.
+/// An SCTP association. [`crate::endpoint::Endpoint`] offers its operations to applications.
 #[derive(Debug)]
 pub struct Association {
     pub(super) cx: Context,
@@ -40,7 +40,7 @@ pub struct Association {
 }
 
 impl Association {
-    /// Returns an association with its identity and memory for one path.
+    /// Returns an association that has its identity, and memory for one path.
     fn blank(
         config: Arc<TransportConfig>,
         role: Role,
@@ -62,7 +62,7 @@ impl Association {
         }
     }
 
-    /// Opens an association over `tuples`. INIT uses the first one first.
+    /// Opens an association over the paths `tuples`. The first INIT is sent on the first path.
     pub(crate) fn connect(
         now: Instant,
         config: Arc<TransportConfig>,
@@ -81,7 +81,7 @@ impl Association {
         a
     }
 
-    /// Returns the association of a valid cookie. The COOKIE ECHO arrived from `tuple`.
+    /// Returns the association that a valid cookie describes. COOKIE ECHO arrived from `tuple`.
     pub(crate) fn accept(
         now: Instant,
         config: Arc<TransportConfig>,
@@ -104,24 +104,24 @@ impl Association {
         a
     }
 
-    /// Handles a valid cookie of the same association (RFC 9260 §5.2.4 B, D).
+    /// Handles a valid cookie of the association that already exists (RFC 9260 §5.2.4 B, D).
     pub(crate) fn cookie_again(&mut self, now: Instant, tuple: FourTuple, found: &Established) {
         let (mut m, handshake, _) = self.split();
         handshake.cookie_again(&mut m, now, tuple, found);
         self.let_go();
     }
 
-    /// Refuses a restart during the last step of a shutdown (RFC 9260 §5.2.4 A).
+    /// Refuses the peer's restart of the association during the last step of a shutdown (RFC 9260 §5.2.4 A).
     pub(crate) fn refuse_restart(&mut self) {
         Handshake::refuse_restart(&mut self.cx);
     }
 
-    /// Pairs an accepting endpoint's further paths with another stack that listed several addresses.
+    /// Pairs an accepting endpoint's further paths with the listed addresses of a peer that is not a Strandcast peer.
     pub(crate) fn pair_with(&mut self, now: Instant, peer: &Capabilities, locals: &[(LinkId, SocketAddr)]) {
         self.manager().pair_with(now, peer, locals);
     }
 
-    /// Returns the parts that a change of paths affects, and the others.
+    /// Returns two groups of components: those that a change of paths affects, and the others.
     pub(super) fn split(&mut self) -> (PathManager<'_>, &mut Handshake, &mut Closing) {
         let manager = PathManager { cx: &mut self.cx, tx: &mut self.tx, rx: &mut self.rx };
         (manager, &mut self.handshake, &mut self.closing)
@@ -131,20 +131,20 @@ impl Association {
         self.split().0
     }
 
-    /// Sets whether the application reads the peer's data. While it does not read, coded messages are decoded only if
-    /// that takes little work (see [`crate::endpoint::EndpointConfig::decodes_unasked`]).
+    /// Sets whether the application reads the peer's data. While it does not, coded messages are decoded only if
+    /// decoding takes little work ([`crate::endpoint::EndpointConfig::decodes_unasked`]).
     pub fn want(&mut self, wanted: bool) {
         self.rx.want(&mut self.cx, wanted);
     }
 
-    /// Drops all data that wait to be sent or acknowledged, after the association has ended.
+    /// Drops all data that wait to be sent or acknowledged, because the association has ended.
     pub(crate) fn let_go(&mut self) {
         if self.cx.state == State::Closed {
             self.tx.clear(&mut self.cx);
         }
     }
 
-    /// All path slots, including closed ones.
+    /// All path slots, including the slots of closed paths.
     pub fn paths(&self) -> &[PathView] {
         self.cx.paths.views()
     }
@@ -154,82 +154,82 @@ impl Association {
         &self.cx.config
     }
 
-    /// Coded data, for display and measurement.
+    /// Returns the state of coded data, for display and measurement.
     pub fn coded(&self) -> Coded<'_> {
         Coded { cx: &self.cx, tx: &self.tx }
     }
 
-    /// Counters.
+    /// Returns the counters of the association.
     pub fn stats(&self) -> &AssociationStats {
         &self.cx.stats
     }
 
-    /// Counters of a path slot.
+    /// Returns the counters of a path slot.
     pub fn path_stats(&self, path: PathId) -> Option<&crate::path::PathStats> {
         self.cx.paths.get(path.index()).map(|p| &p.stats)
     }
 
-    /// 4-tuple of a path.
+    /// Returns the 4-tuple of a path.
     pub fn tuple(&self, path: PathId) -> Option<crate::path::FourTuple> {
         self.cx.paths.get(path.index()).map(|p| p.tuple)
     }
 
-    /// Returns whether the path's remote address is confirmed (RFC 9260 §5.4), also for a suspended path.
+    /// Returns whether the path's remote address is confirmed (RFC 9260 §5.4). The path may be suspended.
     pub fn is_confirmed(&self, path: PathId) -> bool {
         self.cx.paths.get(path.index()).is_some_and(|p| p.confirmed)
     }
 
-    /// Scheme of the association, for inspection.
+    /// Returns the scheme of the association, for inspection.
     pub fn scheme(&self) -> &dyn Scheme {
         self.cx.driver.scheme()
     }
 
-    /// The scheme's diagnostics of its state, each sentence once. See [`crate::policy::Policy::diagnostics`].
+    /// Returns the scheme's diagnostics, each sentence once. See [`crate::policy::Policy::diagnostics`].
     pub fn diagnostics(&self, now: Instant) -> Vec<&'static str> {
         self.cx.driver.diagnostics(self.cx.paths.seen(), now)
     }
 
-    /// The scheme's own counters, in its order. See [`crate::policy::Policy::counters`].
+    /// Returns the scheme's own counters, in the scheme's order. See [`crate::policy::Policy::counters`].
     pub fn scheme_counters(&self) -> Vec<(&'static str, u64)> {
         self.cx.driver.counters()
     }
 
-    /// Size in bytes of the largest message that fits one chunk on every path.
+    /// Returns the size in bytes of the largest message that fits one chunk on every path.
     pub fn max_unfragmented(&self) -> usize {
         self.tx.max_payload()
     }
 
-    /// Payload bytes queued or not yet acknowledged.
+    /// Returns the number of payload bytes that are queued or not yet acknowledged.
     pub fn send_buffered(&self) -> usize {
         self.tx.buffered()
     }
 
-    /// Buffers of the association.
+    /// Returns the state of both buffers of the association.
     pub fn buffers(&self) -> Buffers {
         Buffers { limit: self.cx.config.buffer_limit, send: self.tx.buffer(), receive: self.rx.buffer() }
     }
 
-    /// Bytes of the receive buffer in use: see [`Buffers::receive`].
+    /// Returns the bytes of the receive buffer in use. See [`Buffers::receive`].
     pub fn receive_buffered(&self) -> u64 {
         self.rx.buffered() as u64
     }
 
-    /// Returns the reason why new data, if any, or the handshake must wait at `now`.
+    /// Returns the reason why new data or the handshake must wait at `now`; `None` if neither waits.
     pub fn held_back(&self, now: Instant) -> Option<HeldBack> {
         self.tx.held_back(&self.cx, now)
     }
 
-    /// Receive window in bytes that the peer last advertised (a_rwnd). Bytes in flight are not subtracted.
+    /// Returns the receive window (a_rwnd) in bytes that the peer last advertised. Bytes in flight are not subtracted.
     pub fn peer_rwnd(&self) -> u64 {
         self.cx.paths.seen().a_rwnd()
     }
 
-    /// The first TSN that the peer has not acknowledged cumulatively.
+    /// Returns the first TSN that the peer has not acknowledged cumulatively.
     pub fn first_unacknowledged(&self) -> Tsn {
         self.tx.first_unacknowledged()
     }
 
-    /// Heap in bytes of everything that a peer's packets or the application's messages make the association keep.
+    /// Returns the heap in bytes that the association keeps because of a peer's packets or the application's messages.
     pub fn heap(&self) -> usize {
         self.rx.heap() + self.tx.heap()
     }
@@ -239,23 +239,23 @@ impl Association {
         self.rx.allow(heap, copy);
     }
 
-    /// Queues a message. Returns its number.
+    /// Queues a message. Returns the message's number.
     ///
     /// # Errors
-    /// [`SendError`]. The message is then refused.
+    /// Returns a [`SendError`] if it refuses the message.
     pub fn send(&mut self, now: Instant, payload: Bytes, options: SendOptions) -> Result<u64, SendError> {
         self.tx.send(&mut self.cx, now, payload, options, self.rx.spare())
     }
 
-    /// Reads the next message in the order that its stream permits, and returns the effects of the read.
+    /// Reads the next message in an order that its stream permits, and returns the effects of the read.
     pub(crate) fn read(&mut self) -> Reading {
         self.rx.read(&mut self.cx, self.tx.heap())
     }
 
-    /// Opens another path to the peer. Data flow after both sides' nonces have returned.
+    /// Opens another path to the peer. Data are sent on it after the nonces of both sides have returned.
     ///
     /// # Errors
-    /// [`AssociationError`] if the peer cannot handle changes of paths, the path exists, or there are too many.
+    /// [`AssociationError`] if the peer cannot handle changes of paths, the path exists, or there are too many paths.
     pub fn add_path(
         &mut self,
         now: Instant,
@@ -268,24 +268,24 @@ impl Association {
     /// Removes a path and notifies the peer.
     ///
     /// # Errors
-    /// [`AssociationError::UnknownPath`], [`AssociationError::LastPath`].
+    /// Its errors are [`AssociationError::UnknownPath`] and [`AssociationError::LastPath`].
     pub fn remove_path(&mut self, now: Instant, path: PathId) -> Result<(), AssociationError> {
         self.manager().remove_path(now, path)
     }
 
-    /// Suspends a path (`true`) or resumes it, on both sides.
+    /// Suspends a path on both sides (`true`), or resumes it (`false`).
     ///
     /// # Errors
-    /// [`AssociationError::UnknownPath`].
+    /// Its error is [`AssociationError::UnknownPath`].
     pub fn suspend_path(&mut self, now: Instant, path: PathId, aside: bool) -> Result<(), AssociationError> {
         self.manager().suspend_path(now, path, aside)
     }
 
-    /// Makes `path` the primary (RFC 9260 §11.1.6) once it is confirmed. If the path closes and returns later, it
-    /// becomes the primary again.
+    /// Makes `path` the primary path (RFC 9260 §11.1.6) once it is confirmed. If the path closes and opens again later,
+    /// it becomes the primary path again.
     ///
     /// # Errors
-    /// [`AssociationError::UnknownPath`].
+    /// Its error is [`AssociationError::UnknownPath`].
     pub fn set_primary(&mut self, now: Instant, path: PathId) -> Result<(), AssociationError> {
         self.manager().set_primary(now, path)
     }
@@ -295,21 +295,21 @@ impl Association {
         self.cx.paths.seen().primary()
     }
 
-    /// Applies the application's requests for the `previous` instance of the peer to this one.
+    /// Takes over the application's requests that were made for the association with the peer's `previous` instance.
     pub(crate) fn want_as(&mut self, previous: &Association) {
         self.cx.want_as(&previous.cx);
         self.want(previous.rx.wanted());
     }
 
-    /// Sets the costs of data on a link, for present and later paths. Policies see the rest in [`PathView::tariff`].
+    /// Sets the tariff of a link and its paths. Policies see the remaining allowance in [`PathView::tariff`].
     pub fn set_tariff(&mut self, now: Instant, link: LinkId, tariff: Tariff) {
         self.cx.set_tariff(now, link, tariff);
     }
 
-    /// Records a new local address of a path. With a seal, the seal reports it to the peer.
+    /// Moves a path to a new local address. With a seal, the seal reports the new address to the peer.
     ///
     /// # Errors
-    /// [`AssociationError::UnknownPath`], [`AssociationError::NoPathChanges`], [`AssociationError::PathExists`].
+    /// Its errors are `UnknownPath`, `NoPathChanges` and `PathExists` of [`AssociationError`].
     pub fn move_path(&mut self, now: Instant, path: PathId, to: FourTuple) -> Result<(), AssociationError> {
         self.manager().move_path(now, path, to)
     }
@@ -326,31 +326,31 @@ impl Association {
         self.let_go();
     }
 
-    /// Limits the IP packets of a path's interface and route to `mtu` bytes.
+    /// Limits the IP packets of a path to `mtu` bytes, because its interface or route carries no larger ones.
     pub(crate) fn limit_mtu(&mut self, now: Instant, path: PathId, mtu: u16) {
         self.manager().limit_mtu(now, path, mtu);
     }
 
-    /// Handles a datagram of `size` bytes (UDP payload) that could not be sent on a path (EMSGSIZE).
+    /// Handles a datagram with `size` bytes of UDP payload that could not be sent on a path (EMSGSIZE).
     pub(crate) fn too_big(&mut self, now: Instant, path: PathId, size: usize) {
         self.manager().too_big(now, path, size);
     }
 
-    /// Closes once all queued data are delivered.
+    /// Closes the association once all queued data are delivered.
     pub fn shutdown(&mut self, now: Instant) {
         let (mut m, _, closing) = self.split();
         closing.shutdown(&mut m, now);
         self.let_go();
     }
 
-    /// Closes at once. The peer receives `words`.
+    /// Aborts the association at once. The peer receives the text `words`.
     pub fn abort(&mut self, words: &str) {
         let cause = Cause::UserInitiatedAbort(words.as_bytes().to_vec().into());
         self.cx.abort_with(cause, CloseReason::Aborted);
         self.let_go();
     }
 
-    /// Appends the next datagrams for one path to `buf`. Call it until it returns `None`.
+    /// Appends the next datagrams to `buf`, all for one path. Call this method until it returns `None`.
     pub fn poll_output(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
         Assembler { cx: &mut self.cx, tx: &mut self.tx, rx: &mut self.rx }.poll_output(now, buf)
     }
@@ -360,7 +360,7 @@ impl Association {
         self.cx.state == State::Closed
     }
 
-    /// Returns the next event.
+    /// Returns the next event of the association.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.cx.events.pop_front()
     }
@@ -369,7 +369,7 @@ impl Association {
         self.cx.state
     }
 
-    /// Verification tags of this side and of the peer.
+    /// Returns the verification tags of this side and of the peer.
     pub fn tags(&self) -> (VerificationTag, VerificationTag) {
         (self.handshake.local_tag(), self.cx.peer.tag)
     }
@@ -391,33 +391,33 @@ impl Association {
         self.cx.signal(now, signal);
     }
 
-    /// The TSN of the first chunk that this side sends.
+    /// Returns the TSN of the first chunk that this side sends.
     pub fn local_initial_tsn(&self) -> Tsn {
         self.handshake.initial_tsn()
     }
 
-    /// Returns whether paths joined, left or moved since the last call, and resets the flag.
+    /// Returns whether paths joined, left or moved since the last call.
     pub(crate) fn take_paths_moved(&mut self) -> bool {
         core::mem::take(&mut self.cx.paths_moved)
     }
 
-    /// The 4-tuples of the paths that are not closed.
+    /// Returns the 4-tuples of the paths that are not closed.
     pub(crate) fn tuples(&self) -> impl Iterator<Item = FourTuple> {
         self.cx.tuples()
     }
 
-    /// Returns the 4-tuples without those that the peer only claimed: another peer may be there.
+    /// Returns the 4-tuples that belong to this association alone, without addresses that the peer only claimed.
     pub(crate) fn own_tuples(&self) -> impl Iterator<Item = FourTuple> {
         self.cx.own_tuples()
     }
 }
 
-/// Number of a path that both ends share; `None` if there is no such path, or the peer is not a Strandcast peer.
+/// Returns the wire id of a path. `None` means that there is no such path, or that the peer is not a Strandcast peer.
 pub fn path_number(association: &Association, path: PathId) -> Option<u16> {
     association.cx.paths.get(path.index())?.wire_id
 }
 
-/// Size in bytes of the largest IP packets of a path; `None` for a path that does not exist.
+/// Returns the size in bytes of the largest IP packets of a path; `None` if the path does not exist.
 pub fn ip_mtu(association: &Association, path: PathId) -> Option<u16> {
     Some(association.cx.paths.get(path.index())?.ip_mtu)
 }

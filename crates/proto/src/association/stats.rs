@@ -11,51 +11,52 @@ use crate::time::{Duration, Instant};
 pub struct AssociationStats {
     /// Number of messages that the application submitted.
     pub messages_sent: u64,
-    /// Number of messages of which every chunk was acknowledged.
+    /// Number of messages whose chunks were all acknowledged.
     pub messages_acked: u64,
     /// Number of acknowledged messages with a lifetime.
     pub messages_with_lifetime: u64,
-    /// Number of messages that were never sent, not even in part, by cause.
+    /// Number of messages of which no part was sent, by cause of the drop.
     pub unsent: DropCounts,
-    /// Number of messages given up after a part was sent (RFC 3758), or partly sent when the association ended, by
-    /// cause. Messages in coded blocks are not included.
+    /// Number of messages that were given up after a part was sent (RFC 3758), by cause. Messages that were partly sent
+    /// when the association ended are included. Messages in coded blocks are not counted.
     pub abandoned: DropCounts,
-    /// Payload bytes of messages that left, each counted once, even if it was sent several times.
+    /// Payload bytes of messages that were sent. A byte counts once, even if it was sent several times.
     pub media_sent: u64,
-    /// Bytes of redundant user data: transmissions whose chunk is known to have also arrived by another transmission,
-    /// and all repair symbols. If messages leave in coded blocks, these are the symbols beyond the messages' bytes.
+    /// Bytes of redundant user data: all repair symbols, and transmissions whose chunk is known to have also arrived by
+    /// another transmission. If messages are sent in coded blocks, redundancy is the bytes of symbols that exceed the
+    /// messages' bytes.
     pub redundancy_sent: u64,
-    /// Number of copies and repair symbols that parts of the scheme requested beyond
-    /// [`crate::config::TransportConfig::redundancy`].
+    /// Number of copies and repair symbols that the cap refused ([`crate::config::TransportConfig::redundancy`]). Parts
+    /// of the scheme had requested them.
     pub redundancy_refused: u64,
-    /// Last advice of the scheme to an encoder.
+    /// Last advice that the scheme gave to an encoder.
     pub advice: Option<Advice>,
     /// Number of messages delivered to the application.
     pub messages_received: u64,
-    /// Payload bytes of submitted messages.
+    /// Payload bytes of messages that the application submitted.
     pub bytes_sent: u64,
-    /// Payload bytes of delivered messages.
+    /// Payload bytes of messages delivered to the application.
     pub bytes_received: u64,
-    /// Bytes of datagrams that left on paths, with headers of IP and UDP and the envelope. The seal's own datagrams are
-    /// not counted.
+    /// Bytes of datagrams sent on paths, including the headers of IP and UDP and the envelope. Datagrams of the seal
+    /// itself are not counted.
     pub wire_sent: u64,
-    /// Bytes of datagrams that arrived by paths, counted in the same way.
+    /// Bytes of datagrams that arrived by paths, including the headers of IP and UDP and the envelope.
     pub wire_received: u64,
     /// Number of new DATA chunks that arrived.
     pub chunks_received: u64,
     /// Number of DATA chunks that had arrived before.
     pub duplicates_received: u64,
-    /// Number of DATA chunks refused because the receive buffer was full or the TSN too far ahead.
+    /// Number of DATA chunks refused because the receive buffer was full, or because the TSN was too far ahead.
     pub chunks_refused: u64,
     /// Number of SACKs sent.
     pub sacks_sent: u64,
     /// Number of SACKs received.
     pub sacks_received: u64,
-    /// Number of SACKs overtaken by newer ones.
+    /// Number of SACKs that arrived after newer SACKs.
     pub old_sacks: u64,
-    /// Number of reports of arrivals overtaken by newer ones.
+    /// Number of reports of arrivals that arrived after newer reports.
     pub old_arrived: u64,
-    /// Number of chunks that were acknowledged after they had been declared lost.
+    /// Number of chunks that the peer acknowledged after they had been declared lost.
     pub spurious: u64,
     /// Number of malformed chunks that were dropped.
     pub bad_chunks: u64,
@@ -63,39 +64,41 @@ pub struct AssociationStats {
     pub bad_packets: u64,
     /// Number of the scheme's assignments and retransmissions that the core refused.
     pub refused_assignments: u64,
-    /// Number of acts of the scheme ([`crate::policy::Policy::act`]) that were not possible.
+    /// Number of actions of the scheme ([`crate::policy::Policy::act`]) that were not possible.
     pub refused_acts: u64,
-    /// Number of answers that were dropped because too many waited to leave.
+    /// Number of answers that were dropped because too many answers waited to be sent.
     pub answers_withheld: u64,
     /// Number of error causes that the peer reported.
     pub peer_errors: u64,
-    /// Number of AUTH chunks that did not verify, and of reports without one.
+    /// Number of AUTH chunks that failed verification, and of reports that arrived without AUTH.
     pub bad_auth: u64,
-    /// Time for which only the peer's receive window blocked new data. Only finished periods are included.
+    /// Time for which new data waited only for the peer's receive window. Only completed periods are counted.
     pub rwnd_blocked: Duration,
-    /// Start of the present period.
+    /// Start of the current period.
     pub rwnd_blocked_since: Option<Instant>,
-    /// Time for which only the full send buffer blocked new data. Only finished periods are included. In such a period
-    /// a message was refused, all accepted messages had been sent, and a congestion window had room.
+    /// Time for which new data waited only because the send buffer was full. Only completed periods are counted. A
+    /// period counts if a message was refused although all accepted messages had been sent and a congestion window had
+    /// room.
     pub send_buffer_blocked: Duration,
-    /// Start of the present period.
+    /// Start of the current period.
     pub send_buffer_blocked_since: Option<Instant>,
-    /// Counters of symbols, if either side codes.
+    /// Counters of coding symbols, if at least one side codes.
     pub coding: CodingStats,
 }
 
 impl AssociationStats {
-    /// Number of messages that were never sent, because their lifetime ended or the scheduler gave them up.
+    /// Returns the number of messages that were never sent because their lifetime ended or the scheduler gave them up.
     pub fn messages_expired(&self) -> u64 {
         self.unsent.of(DropCause::Expired) + self.unsent.by_scheduler()
     }
 
-    /// Number of messages given up after a part was sent (RFC 3758).
+    /// Returns the number of messages that were given up after a part was sent (RFC 3758).
     pub fn messages_abandoned(&self) -> u64 {
         self.abandoned.total() - self.abandoned.of(DropCause::Ended)
     }
 
-    /// Number of messages that were never sent, because their group was given up ([`crate::policy::Act::Drop`]).
+    /// Returns the number of messages that were never sent because their group was given up
+    /// ([`crate::policy::Act::Drop`]).
     pub fn messages_dropped(&self) -> u64 {
         self.unsent.of(DropCause::Group)
     }
@@ -105,37 +108,38 @@ impl AssociationStats {
         counts.add(dropped.cause);
     }
 
-    /// Time until `now` for which only the peer's receive window blocked new data.
+    /// Returns the time until `now` for which new data waited only for the peer's receive window.
     pub fn rwnd_blocked_time(&self, now: Instant) -> Duration {
         self.rwnd_blocked + self.rwnd_blocked_since.map_or(Duration::ZERO, |since| now - since)
     }
 
-    /// Time until `now` for which only the full send buffer blocked new data.
+    /// Returns the time until `now` for which new data waited only because the send buffer was full.
     pub fn send_buffer_blocked_time(&self, now: Instant) -> Duration {
         let open = self.send_buffer_blocked_since.map_or(Duration::ZERO, |since| now - since);
         self.send_buffer_blocked + open
     }
 
-    /// Bytes of all datagrams in both directions, divided by payload bytes of messages that left or were delivered:
-    /// bytes on the wire per byte of media. `None`: there were no media in either direction.
+    /// Returns the bytes on the wire per byte of media. The bytes of all datagrams in both directions are divided by
+    /// the payload bytes of sent and delivered messages. The result is `None` if there were no media in either
+    /// direction.
     pub fn overhead(&self) -> Option<f64> {
         let media = self.media_sent + self.bytes_received;
         (media > 0).then(|| (self.wire_sent + self.wire_received) as f64 / media as f64)
     }
 
-    /// Redundant bytes divided by bytes of media sent; `None` if no media were sent.
+    /// Returns redundant bytes divided by bytes of media sent; `None` if no media were sent.
     pub fn redundancy(&self) -> Option<f64> {
         (self.media_sent > 0).then(|| self.redundancy_sent as f64 / self.media_sent as f64)
     }
 
-    /// Records the buffer that blocks new data from `now` on, if any does.
+    /// Records which buffer, if any, blocks new data from `now` on.
     pub(super) fn set_blocked(&mut self, now: Instant, rwnd: bool, send_buffer: bool) {
         track_blocked(now, rwnd, &mut self.rwnd_blocked, &mut self.rwnd_blocked_since);
         track_blocked(now, send_buffer, &mut self.send_buffer_blocked, &mut self.send_buffer_blocked_since);
     }
 }
 
-/// Begins or ends a period if `on` is a change.
+/// Begins or ends a blocked period, if `on` differs from the present state.
 fn track_blocked(now: Instant, on: bool, sum: &mut Duration, open: &mut Option<Instant>) {
     match (on, *open) {
         (true, None) => *open = Some(now),

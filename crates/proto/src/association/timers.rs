@@ -7,7 +7,7 @@ use crate::path::Discovery;
 use crate::policy::{PathId, PathState, Signal};
 use crate::time::Instant;
 
-/// Timer of the next wake-up, for logs, and for tests of timers that are stuck.
+/// Timer of the next wake-up. Logs use it, and tests that look for timers that are stuck.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Timer {
     /// T1-init or T1-cookie.
@@ -20,32 +20,32 @@ pub enum Timer {
     T3,
     /// Tail probe of a path.
     Tail,
-    /// The reordering window of an overtaken chunk ends.
+    /// End of the reordering window of an overtaken chunk.
     Reordering,
     /// Delayed acknowledgement.
     Sack,
-    /// Waiting symbols are decoded.
+    /// Time at which waiting symbols are decoded.
     Decode,
-    /// FORWARD-TSN is sent again.
+    /// Repetition of a FORWARD-TSN.
     ForwardTsn,
-    /// A block that is not full is closed.
+    /// Time at which an incomplete block is closed.
     Flush,
-    /// A heartbeat is due.
+    /// Time of the next heartbeat.
     Heartbeat,
-    /// A heartbeat was not answered.
+    /// Timeout of the answer to a heartbeat.
     HeartbeatTimeout,
-    /// A probe of path MTU discovery was not answered, or its result is old.
+    /// Timeout of a probe of path MTU discovery, or the time to repeat an old result's probe.
     MtuProbe,
-    /// Pacing lets a path send again.
+    /// Time at which pacing permits the next packet of a path.
     Pacing,
-    /// A reliable report is sent again.
+    /// Repetition of a reliable report.
     Report,
     /// The scheme's own timer.
     Scheme,
 }
 
 impl Association {
-    /// Returns the time at which [`Association::handle_timeout`] must be called, and the reason.
+    /// Returns the next time at which [`Association::handle_timeout`] must be called, and the timer that is the reason.
     pub fn poll_timeout(&self) -> Option<(Instant, Timer)> {
         if self.cx.state == State::Closed {
             return None;
@@ -105,7 +105,7 @@ impl Association {
     }
 }
 
-/// Offers the timers that run after the handshake.
+/// Passes the timers that run after the handshake to the function `offer`.
 fn offer_open(a: &Association, offer: &mut impl FnMut(Option<Instant>, Timer)) {
     offer(a.cx.silence.timeout(), Timer::Heartbeat);
     offer(a.rx.decode_timeout(), Timer::Decode);

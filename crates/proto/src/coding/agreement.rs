@@ -1,6 +1,6 @@
-//! Agreement of both ends in the handshake: the parameter of INIT and INIT ACK (docs/models/coding.md), and the shape
-//! of a direction's blocks or window. The shape follows from the parameter and from the a_rwnd of the side that
-//! decodes. Both ends compute the same shape.
+//! Agreement of both ends in the handshake on coding. INIT and INIT ACK carry a parameter for it
+//! (docs/models/coding.md). The agreement gives the shape of the blocks or the window of each direction. The shape
+//! follows from the parameter, and from the a_rwnd of the side that decodes. Both ends compute an identical shape.
 
 use bytes::Bytes;
 use strandcast_coding::Code;
@@ -11,31 +11,32 @@ use strandcast_coding::windows::WindowConfig;
 use super::config::{Coding, RepairCode, RepairCoding};
 use super::covered;
 
-/// Version of the parameter. Later versions must not change the meaning of these codes.
+/// Version of the parameter. Later versions must not change the meaning of the codes of this version.
 const VERSION: u8 = 1;
 /// Length of the parameter's value in bytes.
 const LENGTH: usize = 6;
-/// Maximum number of source symbols of a block, and of a window.
+/// Maximum number of source symbols of a block or a window.
 const MOST_SOURCES: u16 = 256;
 const WIDEST: u16 = 1024;
-/// Valid bytes of a symbol's payload.
+/// Permitted numbers of bytes of a symbol's payload.
 const LENGTHS: core::ops::RangeInclusive<u16> = 64..=9000;
-/// Number of source symbols of a block if its sender lets the receive buffer determine it: the usual number, and the
-/// number for a small buffer.
+/// Two numbers of source symbols per block: the usual number, and the number for a small buffer. They apply if a sender
+/// lets the peer's receive buffer determine the number.
 const USUAL: (u16, u16) = (16, 8);
 const SMALL_BUFFER: u32 = 128 << 10;
-/// Bounds of the number of open blocks: one block must fill while another is repaired, and the scheduler must be able
-/// to inspect all open blocks.
+/// Minimum number of open blocks, because one block must fill while another is repaired.
 const FEWEST_BLOCKS: u64 = 2;
 const MOST_BLOCKS: u64 = 256;
-/// Maximum number of open blocks of repair. Messages of older blocks are too old to be useful.
+/// Maximum number of open blocks in the mode repair. Messages of older blocks would be too old to be useful.
 const MOST_REPAIRED: u64 = 32;
-/// Minimum number of messages in a repair window or block that shrinks to the peer's receive buffer.
+/// Minimum number of messages of a repair window or block. The window or block shrinks to this number if the peer's
+/// receive buffer is small.
 const NARROWEST: u16 = 4;
-/// Bytes of a DATA chunk before its user data.
+/// Bytes that precede the user data in a DATA chunk.
 const DATA_HEADER: usize = 16;
 
-/// Announcement of one side that it decodes. It includes the shape of the data that this side sends, if it codes.
+/// Announcement of a side that it can decode. If this side codes, the announcement has the shape of the data that it
+/// sends.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Announced(pub Option<Shape>);
 
@@ -44,37 +45,37 @@ pub(crate) struct Announced(pub Option<Shape>);
 pub(crate) struct Shape {
     pub mode: Mode,
     pub code: Code,
-    /// Maximum number of source symbols of a block or a window; 0 means that the receive buffer determines the number,
-    /// which is possible only for blocks.
+    /// Maximum number of source symbols of a block or a window. 0 means that the receive buffer determines the number;
+    /// only blocks permit 0.
     pub sources: u16,
-    /// Bytes of a repair symbol's payload.
+    /// Number of bytes of a repair symbol's payload.
     pub symbol_length: u16,
 }
 
 /// Kind of the symbols of one direction.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Mode {
-    /// Symbols of blocks of one stream of bytes: [`Coding::Blocks`].
+    /// Symbols of blocks: messages form one stream of bytes, which is cut into blocks. See [`Coding::Blocks`].
     Blocks,
-    /// Messages, and sums of messages as repair symbols in addition: [`Coding::Repair`].
+    /// Messages as usual, and in addition repair symbols, which are sums of messages. See [`Coding::Repair`].
     Repair,
 }
 
-/// Coding of one direction, on which both ends agree.
+/// Coding of one direction on which both ends agreed.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Agreed {
     pub mode: Mode,
     pub code: Code,
     /// Maximum number of source symbols of a block or a window.
     pub sources: u16,
-    /// Bytes of a repair symbol's payload, and of a source symbol after its length.
+    /// Number of bytes of a repair symbol's payload. A source symbol has the same number after its length field.
     pub symbol_length: u16,
-    /// Number of blocks held open at once; 1 for windows.
+    /// Number of blocks that are open at once; 1 for windows.
     pub blocks: u16,
 }
 
 impl Announced {
-    /// Returns the announcement of a side that codes by `coding` and whose packets have room for `chunks` bytes of
+    /// Returns the announcement of a side that codes as in `coding`. Its packets have room for `chunks` bytes of
     /// chunks.
     pub fn new(coding: Option<&Coding>, chunks: usize) -> Self {
         let room = chunks.saturating_sub(DATA_HEADER + REPAIR_HEADER).min(usize::from(*LENGTHS.end()));
@@ -92,14 +93,14 @@ impl Announced {
         Announced(shape.filter(|shape| shape.number().is_some()))
     }
 
-    /// Returns the announcement as [`new`](Self::new) does; `None` in a build without codecs, because such a build
+    /// Returns the announcement that [`new`](Self::new) returns, or `None` in a build without codecs. Such a build
     /// neither codes nor decodes.
     pub fn offered(coding: Option<&Coding>, chunks: usize) -> Option<Self> {
         Code::BUILT.then(|| Announced::new(coding, chunks))
     }
 
-    /// Reads the parameter's value; `None` if it has another version. A peer of another version neither decodes nor
-    /// codes for this side.
+    /// Reads the parameter's value. Returns `None` if the value has another version. A peer of another version does not
+    /// code for this side, and does not decode its data.
     pub fn read(value: &[u8]) -> Option<Self> {
         let value: &[u8; LENGTH] = value.try_into().ok()?;
         let [version, code, rest @ ..] = value;
@@ -132,14 +133,14 @@ impl Announced {
         out.into()
     }
 
-    /// Returns the coding towards a peer that announced `a_rwnd`; `None` if there is no coding.
+    /// Returns the coding of data for a peer that announced `a_rwnd`; `None` if there is no coding.
     pub fn agreed(&self, a_rwnd: u32) -> Option<Agreed> {
         self.0?.towards(a_rwnd)
     }
 }
 
 impl Shape {
-    /// Returns the parameter's code; `None` for codes that are not sent.
+    /// Returns the number of the code in the parameter; `None` for codes that are never sent.
     fn number(&self) -> Option<u8> {
         match (self.mode, self.code) {
             (Mode::Blocks, Code::Rlc) => Some(1),
@@ -188,14 +189,14 @@ impl Shape {
         Agreed { mode, code, sources, symbol_length, blocks: blocks as u16 }
     }
 
-    /// Returns the number of decoders of this shape for which twice the receive buffer has room.
+    /// Returns the number of decoders of this shape that fit into twice the receive buffer.
     fn fitting(&self, a_rwnd: u32) -> u64 {
         2 * u64::from(a_rwnd) / memory(self.code, self.sources.into(), self.symbol_length.into())
     }
 }
 
-/// Returns the bytes of symbols and coefficients that a decoder keeps. This is only a rule that both ends share. The
-/// decoder's own bound counts all other memory.
+/// Returns the bytes of symbols and coefficients that a decoder keeps. The formula is only a rule that both ends share.
+/// The decoder's own bound also counts all other memory.
 fn memory(code: Code, sources: u64, length: u64) -> u64 {
     let row = |bytes: u64| bytes.next_multiple_of(64);
     match code {
@@ -210,12 +211,12 @@ fn memory(code: Code, sources: u64, length: u64) -> u64 {
     }
 }
 
-/// Number of windows that a receiver holds, so that it can use repair symbols whose windows overlap.
+/// Number of windows that a receiver holds, so that repair symbols with overlapping windows are usable.
 const HELD: u64 = 2;
 
 impl Agreed {
-    /// Configuration of the blocks. Blocks of a stream of bytes return their messages in order. Blocks of repair return
-    /// each message as soon as it is known.
+    /// Configuration of the blocks. In the mode blocks, messages are returned in order. In the mode repair, each
+    /// message is returned as soon as it is known.
     pub fn blocks(&self) -> BlockConfig {
         BlockConfig {
             code: self.code,
@@ -226,13 +227,13 @@ impl Agreed {
         }
     }
 
-    /// Approximate bytes of symbols and coefficients that a receiver keeps.
+    /// Returns the approximate bytes of symbols and coefficients that a receiver keeps.
     pub fn kept(&self) -> usize {
         let one = memory(self.code, self.sources.into(), self.symbol_length.into());
         usize::try_from(u64::from(self.blocks) * one).unwrap_or(usize::MAX)
     }
 
-    /// Configuration of the window, if the code slides.
+    /// Returns the configuration of the window, if the code has a sliding window.
     pub fn window(&self) -> WindowConfig {
         let sources = usize::from(self.sources);
         WindowConfig {
@@ -245,7 +246,7 @@ impl Agreed {
 }
 
 impl RepairCoding {
-    /// Maximum number of source symbols that a repair symbol covers.
+    /// Returns the maximum number of source symbols that a repair symbol covers.
     fn sources(&self) -> u16 {
         self.window.clamp(1, if self.code == RepairCode::Rlc { WIDEST } else { MOST_SOURCES })
     }

@@ -1,10 +1,10 @@
-//! The sending end of blocks. Messages become one stream of bytes, which is cut into source symbols; a fixed number of
-//! source symbols is a block.
+//! The sending end of coded blocks. Messages form one stream of bytes, which is cut into source symbols. A fixed number
+//! of source symbols is a block.
 //!
-//! A message is a [record](super::record) of the stream.
+//! In the stream, each message is a [record](super::record).
 //!
-//! The sender eliminates acknowledged symbols by their coefficients alone, and thereby computes the rank of the
-//! receiver's decoder.
+//! The sender keeps the rank of the receiver's decoder. It computes the rank by eliminating acknowledged symbols, for
+//! which their coefficients suffice.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -22,13 +22,13 @@ use crate::policy::{BlockView, Symbol, SymbolChoice, SymbolKind};
 use crate::time::{Duration, Instant};
 use crate::tx::QueuedMessage;
 
-/// Bytes that a record's header and a symbol's framing add to a message that has a symbol of its own: 4 and 2 bytes,
-/// and more with stream and payload protocol identifier.
+/// Bytes that a record's header and a symbol's framing add to a message that has its own symbol: 4 and 2 bytes. A
+/// message with a stream and a payload protocol identifier has more.
 pub(crate) const RECORD_OVERHEAD: usize = 4 + FRAMING;
-/// Bytes that precede a source symbol's payload in a sum ([`BlockSender`] writes its length there).
+/// Bytes before a source symbol's payload in a sum. [`BlockSender`] writes the symbol's length there.
 const FRAMING: usize = 2;
 
-/// Shape on which both ends agreed, and longest time for which a block waits to be filled.
+/// Shape on which both ends agreed, and the longest time for which a block waits to be filled.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct BlockShape {
     /// [`Code::Rlc`] or [`Code::Fountain`].
@@ -37,16 +37,16 @@ pub(crate) struct BlockShape {
     pub sources: usize,
     /// Maximum bytes of a repair symbol's payload.
     pub symbol_length: usize,
-    /// Number of blocks held open at once.
+    /// Number of blocks that are open at once.
     pub blocks: usize,
-    /// Longest time for which the first byte of a block waits before the block is closed even if it is not full.
+    /// Longest wait of a block's first byte. The block is then closed even if it is not full.
     pub flush: Duration,
 }
 
-/// Data that no longer have to be kept.
+/// Data that the sender no longer has to keep.
 #[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Released {
-    /// Bytes of messages.
+    /// Number of bytes of messages.
     pub bytes: usize,
     /// Number of messages that ended in these bytes.
     pub messages: u64,
@@ -59,12 +59,12 @@ impl Released {
     }
 }
 
-/// A message that is being moved into symbols.
+/// A message whose bytes are being moved into symbols.
 #[derive(Debug)]
 struct Record {
     head: SmallVec<[u8; 10]>,
     payload: Bytes,
-    /// Bytes of header and message that are in symbols.
+    /// Bytes of the header and the message that are already in symbols.
     taken: usize,
 }
 
@@ -76,7 +76,7 @@ impl Record {
         Record { head, payload: message.payload, taken: 0 }
     }
 
-    /// Moves up to `room` bytes to `out`. Returns the number of bytes that belong to the message itself.
+    /// Moves up to `room` bytes of the record to `out`. Returns how many of these bytes belong to the message itself.
     fn take(&mut self, room: usize, out: &mut Vec<u8>) -> usize {
         let begin = self.head.get(self.taken..).unwrap_or_default();
         let begin = &begin[..begin.len().min(room)];
@@ -97,7 +97,7 @@ impl Record {
         self.taken == self.head.len() + self.payload.len()
     }
 
-    /// Bytes of the message that are not in symbols yet.
+    /// Returns the bytes of the message that are not in symbols yet.
     fn left(&self) -> usize {
         self.payload.len() - self.taken.saturating_sub(self.head.len())
     }
@@ -107,12 +107,12 @@ impl Record {
 struct Kept {
     /// Decoder of the acknowledged symbols, which computes the rank.
     rank: Box<dyn Decoder>,
-    /// Bytes of messages in the block's symbols that were not yet released.
+    /// Bytes of messages in the block's symbols that are not yet released.
     holds: Released,
     /// Length in bytes of each source symbol.
     lengths: Vec<u16>,
     closed: bool,
-    /// True if the receiver has the block, or will have it after it processes the acknowledged symbols.
+    /// True if the receiver has the whole block, or will have it after it processes the symbols that it acknowledged.
     done: bool,
 }
 
@@ -122,30 +122,30 @@ impl Kept {
     }
 }
 
-/// See the [module](self).
+/// The sending end of coded blocks; see the [module](self).
 pub(crate) struct BlockSource {
     shape: BlockShape,
     sender: BlockSender,
-    /// Number of the oldest block of `kept`.
+    /// Number of the oldest block in `kept`.
     first: u32,
     kept: VecDeque<Kept>,
     spare: Vec<Kept>,
     record: Option<Record>,
-    /// Source symbol that is being filled, and the bytes of messages in it.
+    /// Source symbol that is being filled, with the bytes of messages in it.
     piece: Vec<u8>,
     piece_holds: Released,
-    /// Time since which the first byte that is not in a closed block has waited.
+    /// Time since which data wait that are not in a closed block: the arrival of their first byte.
     since: Option<Instant>,
-    /// Bytes of messages that were taken and not yet released.
+    /// Bytes of messages that were accepted and are not yet released.
     bytes: usize,
-    /// Bytes of source symbols that were not sent, in blocks that are not done.
+    /// Bytes of source symbols that were never sent, in blocks that are not done.
     unsent: usize,
     scratch: Vec<u8>,
     arena: Arena,
 }
 
 impl BlockSource {
-    /// Creates a source. `seed`: seed of the first repair symbol.
+    /// Creates a source. `seed` is the seed of the first repair symbol.
     pub fn new(shape: BlockShape, seed: u32) -> Self {
         let BlockShape { code, sources, symbol_length: length, blocks, .. } = shape;
         let config = BlockConfig { code, sources, length, blocks, order: Order::InOrder };
@@ -166,8 +166,8 @@ impl BlockSource {
         }
     }
 
-    /// Takes messages as long as blocks have room for them. Returns whether there are new symbols. `most` is the
-    /// greatest length in bytes of a repair symbol's payload that fits a packet.
+    /// Takes messages while blocks have room for them. Returns whether there are new symbols. `most` is the greatest
+    /// length in bytes of a repair symbol's payload that fits a packet.
     pub fn fill(
         &mut self,
         now: Instant,
@@ -199,12 +199,12 @@ impl BlockSource {
         }
     }
 
-    /// Returns whether the block that is being filled, or a new one, has a place for another source symbol.
+    /// Returns whether another source symbol can be placed in the block that is being filled, or in a new block.
     fn has_place(&self) -> bool {
         self.kept.len() < self.shape.blocks || self.kept.back().is_some_and(|last| !last.closed)
     }
 
-    /// Turns the piece into a source symbol, if there is a place for it.
+    /// Turns the bytes in `piece` into a source symbol, if a block has a place for it.
     fn push_piece(&mut self, views: &mut Vec<BlockView>) -> bool {
         let Ok(id) = self.sender.push(&self.piece) else { return false };
         if id.index == 0 {
@@ -234,7 +234,7 @@ impl BlockSource {
         true
     }
 
-    /// Bytes of messages and their records in each kept block, oldest first.
+    /// Returns the bytes of messages and their records in each kept block, oldest first.
     pub fn extents(&self) -> impl Iterator<Item = (u32, u64)> {
         let bytes = |kept: &Kept| kept.lengths.iter().map(|length| u64::from(*length)).sum();
         self.kept.iter().zip(0u32..).map(move |(kept, at)| (self.first.wrapping_add(at), bytes(kept)))
@@ -250,9 +250,9 @@ impl BlockSource {
         }
     }
 
-    /// Closes the block that is being filled, although it is short, with the data that wait for it. Returns whether
-    /// there are new symbols. A block whose source symbols were all sent stays open. Further symbols may follow its
-    /// last one, and each symbol is retransmitted until it arrives.
+    /// Closes the block that is being filled, although it is not full. Data that wait for a place in the block are put
+    /// into it. Returns whether there are new symbols. If all source symbols of a block were already sent, the block
+    /// stays open. Further symbols may follow in it, and each symbol is retransmitted until it arrives.
     pub fn flush(&mut self, views: &mut Vec<BlockView>) -> bool {
         let more = !self.piece.is_empty();
         if more && !self.push_piece(views) {
@@ -271,12 +271,12 @@ impl BlockSource {
         true
     }
 
-    /// Time at which [`Self::flush`] is due.
+    /// Returns the time at which [`Self::flush`] must be called.
     pub fn timeout(&self) -> Option<Instant> {
         self.since.filter(|_| self.has_place()).map(|since| since + self.shape.flush)
     }
 
-    /// Writes the chosen symbol, if it exists. The symbol counts as sent.
+    /// Writes the symbol that the scheduler chose, if it exists. The symbol counts as sent.
     pub fn write(&mut self, views: &mut [BlockView], block: u32, what: SymbolChoice) -> Option<Written> {
         let view = views.get_mut(BlockView::find(views, block)?)?;
         self.scratch.clear();
@@ -304,7 +304,7 @@ impl BlockSource {
         (place < self.kept.len()).then_some(place)
     }
 
-    /// Records that the symbol arrived.
+    /// Records that the symbol with this `header` arrived.
     pub fn delivered(&mut self, header: &Header, views: &mut Vec<BlockView>) {
         let (Header::Source { block, .. } | Header::Repair { block, .. }) = *header else { return };
         let Some(place) = self.place(block) else { return };
@@ -324,7 +324,7 @@ impl BlockSource {
         }
     }
 
-    /// Releases the oldest blocks that are done, so that the next ones may begin.
+    /// Releases the oldest blocks that are done, so that new blocks may begin.
     pub fn let_go(&mut self) -> Released {
         let mut released = Released::default();
         while let Some(oldest) = self.kept.front_mut().filter(|kept| kept.complete()) {
@@ -344,34 +344,35 @@ impl BlockSource {
         released
     }
 
-    /// Returns whether the receiver still needs the lost symbol with this `header`.
+    /// Returns whether the receiver still needs the symbol with this `header`, which was lost.
     pub fn needs(&self, header: &Header) -> bool {
         let (Header::Source { block, .. } | Header::Repair { block, .. }) = *header else { return false };
         self.place(block).is_some_and(|place| !self.kept[place].done)
     }
 
-    /// Returns whether the receiver has everything, or will have it after it processes the acknowledged symbols.
+    /// Returns whether the receiver has all data, or will have them after it processes the symbols that it
+    /// acknowledged.
     pub fn is_empty(&self) -> bool {
         self.record.is_none() && self.piece.is_empty() && self.kept.iter().all(Kept::complete)
     }
 
-    /// Bytes of messages that were taken and not released.
+    /// Returns the bytes of messages that were accepted and are not yet released.
     #[cfg(any(test, feature = "testing"))]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Bytes that wait to be sent for the first time.
+    /// Returns the bytes that wait to be sent for the first time.
     pub fn unsent(&self) -> usize {
         self.unsent + self.piece.len() + self.record.as_ref().map_or(0, Record::left)
     }
 
-    /// Counted bytes of the longest chunk that a symbol may need: payload + 16 bytes.
+    /// Returns the counted bytes of the longest chunk that a symbol may need: payload + 16 bytes.
     pub fn symbol_room(&self, most: usize) -> usize {
         self.shape.symbol_length.min(most) + strandcast_coding::symbol::REPAIR_HEADER
     }
 
-    /// Heap in bytes in addition to [`Self::bytes`].
+    /// Returns the heap in bytes in addition to [`Self::bytes`].
     pub fn heap(&self) -> usize {
         let row = self.shape.symbol_length.next_multiple_of(64);
         let k = self.shape.sources;

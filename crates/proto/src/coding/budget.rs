@@ -1,6 +1,7 @@
-//! Limits of the cost of decoding. The agreement limits memory. This module limits work, in bytes of rows that decoders
-//! read or write ([`WindowReceiver::work`](strandcast_coding::windows::WindowReceiver::work)). The limit depends on the
-//! arriving bytes for which a sender's own ledger permits repair.
+//! Limits of the work of decoding. The agreement of the handshake limits memory. This module limits work. Work is
+//! counted in bytes of matrix rows that decoders read or write
+//! ([`WindowReceiver::work`](strandcast_coding::windows::WindowReceiver::work)). The receiver earns work by arriving
+//! bytes, as far as a sender's own ledger would permit repair for these bytes.
 //!
 //! | is | by |
 //! |---|---|
@@ -9,52 +10,54 @@
 //! | spent on each symbol that is decoded | the work that it was |
 //! | saved | a burst: what it takes to give half a window back |
 //!
-//! A symbol is decoded while savings are positive, and may cost more than the savings. The next symbols then wait until
-//! it is paid for. Over any time the work is therefore at most the earnings, a burst and the work of one symbol. Before
-//! the application reads from an association
-//! ([`EndpointConfig::decodes_unasked`](crate::endpoint::EndpointConfig::decodes_unasked)), nothing is earned, and only
-//! the initial savings are available for its first messages.
+//! A symbol is decoded while the saved work is positive. Decoding may cost more than the savings. Later symbols then
+//! wait until the debt is paid. Over any time, the work is therefore at most the earnings, a burst and the work of one
+//! symbol. Nothing is earned before the application reads from an association
+//! ([`EndpointConfig::decodes_unasked`](crate::endpoint::EndpointConfig::decodes_unasked)). Until then only the initial
+//! savings are available, for the association's first messages.
 
 use core::ops::RangeInclusive;
 
 use super::agreement::{Agreed, Mode};
 use crate::time::{Duration, Instant};
 
-/// Work per second that is earned without symbols while the application reads; it is about a hundredth of a processor
-/// by measurement. The value is a choice.
+/// Work per second that is earned without symbols while the application reads. By measurement it is about a hundredth
+/// of a processor. The value was chosen.
 const EACH_SECOND: u64 = 32 << 20;
-/// Bounds of the credit before the application reads. The upper bound applies if the first block has to be decoded
-/// before the application can read anything.
+/// Bounds of the work credit before the application reads. The upper bound applies if the application can read nothing
+/// before the first block is decoded.
 const UNWANTED: RangeInclusive<u64> = 1 << 20..=16 << 20;
-/// Bounds of the work that may be saved. An association whose application reads begins with the lower bound in addition
-/// to [`UNWANTED`]. The values are a choice.
+/// Bounds of the saved work. When the application begins to read, an association has the lower bound in addition to
+/// [`UNWANTED`]. The values were chosen.
 const BURST: RangeInclusive<u64> = 16 << 20..=256 << 20;
-/// Bounds of the work that a byte pays for. The chosen value is the work that an honest sender of the agreed shape can
-/// cause.
+/// Bounds of the work that an arriving byte earns. The value within these bounds is the work that an honest sender of
+/// the agreed shape can cause.
 const PER_BYTE: RangeInclusive<u64> = 256..=2048;
 
-/// Maximum work of one symbol, which occurs when a window drops all its content. This work may exceed the savings.
+/// Maximum work of one symbol. It occurs when a window drops all its content. Such a symbol may cost more than the
+/// savings.
 #[cfg(any(test, feature = "testing"))]
 const ONE: u64 = 64 << 20;
 
-/// Maximum work over `time` with `bytes` of symbols, for tests and fuzzers. No sequence of symbols may exceed it.
+/// Returns the maximum work over `time` with `bytes` of symbols, for tests and fuzzers. No sequence of symbols may
+/// exceed this work.
 #[cfg(any(test, feature = "testing"))]
 pub fn most(bytes: u64, time: Duration) -> u64 {
     let seconds = time.as_nanos().div_ceil(1_000_000_000) as u64;
     PER_BYTE.end() * bytes + EACH_SECOND * seconds + UNWANTED.end() + BURST.start() + ONE
 }
 
-/// See the [module](self).
+/// Budget of the work of decoding; see the [module](self).
 #[derive(Clone, Debug)]
 pub(super) struct Budget {
-    /// Work per byte.
+    /// Work earned per arriving byte.
     rate: u64,
     most: i64,
-    /// Maximum savings while the application does not read.
+    /// Maximum saved work while the application does not read.
     unwanted: i64,
-    /// Saved work. A negative value is owed.
+    /// Saved work. A negative value is a debt.
     saved: i64,
-    /// Time up to which earnings are counted.
+    /// Time up to which earnings have been added.
     paid: Instant,
     /// True if the application reads received data.
     wanted: bool,
@@ -86,7 +89,7 @@ impl Budget {
         self.wanted = wanted;
     }
 
-    /// Advances the time to `now`.
+    /// Advances the budget's clock to `now`.
     pub fn advance(&mut self, now: Instant) {
         let since = self.paid;
         self.paid = since.max(now);
@@ -96,7 +99,7 @@ impl Budget {
         }
     }
 
-    /// Adds credit for a symbol that may become part of repairs.
+    /// Adds credit for a symbol of `bytes` bytes that may contribute to a repair.
     pub fn earn(&mut self, bytes: usize) {
         if self.wanted {
             self.save(self.rate * bytes as u64);
@@ -118,8 +121,8 @@ impl Budget {
         self.saved = self.saved.saturating_sub(i64::try_from(work).unwrap_or(i64::MAX));
     }
 
-    /// Time at which a symbol may be decoded even if no other symbol arrives; `None` if it may be decoded now, or only
-    /// once the application reads.
+    /// Returns the time at which a symbol may be decoded even if no other symbol arrives. Returns `None` if it may be
+    /// decoded now, or only once the application reads.
     pub fn allows_at(&self) -> Option<Instant> {
         let owed = u64::try_from(1 - self.saved).ok().filter(|owed| *owed > 0 && self.wanted)?;
         // At most a second is paid at a time, as in `advance`.

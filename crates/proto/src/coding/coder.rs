@@ -1,4 +1,4 @@
-//! The sending end of an association that codes.
+//! The sending end of an association whose data are coded.
 
 use strandcast_coding::symbol::REPAIR_HEADER;
 
@@ -10,15 +10,15 @@ use super::repair::{RepairShape, RepairSource};
 /// The coder of an association, which turns messages into symbols.
 #[derive(Debug)]
 pub(crate) enum Coder {
-    /// All messages, in blocks.
+    /// Puts all messages into coded blocks.
     Blocks(Box<BlockSource>),
-    /// Messages, and repair symbols in addition.
+    /// Sends messages as usual, and repair symbols in addition.
     Repair(Box<RepairSource>),
 }
 
 impl Coder {
-    /// Returns the coder for `coding` as both sides agreed; `None` if there is no coding. `seed` is the seed of a
-    /// block's first repair symbol.
+    /// Returns the coder for `coding` with the shape on which both sides agreed; `None` if there is no coding. `seed`
+    /// is the seed of a block's first repair symbol.
     pub fn new(coding: Option<&Coding>, agreed: Option<&Agreed>, seed: u32) -> Option<Self> {
         let agreed = agreed?;
         match (coding?, agreed.mode) {
@@ -41,7 +41,7 @@ impl Coder {
         }
     }
 
-    /// Number of bytes by which coding reduces the size of the largest message of a packet.
+    /// Returns the number of bytes by which coding reduces the largest message that fits a packet.
     pub fn overhead(&self) -> usize {
         match self {
             Coder::Blocks(_) => REPAIR_HEADER + RECORD_OVERHEAD,
@@ -49,8 +49,8 @@ impl Coder {
         }
     }
 
-    /// Maximum length in bytes of a message in one chunk. The agreed length of symbols limits it, even if packets have
-    /// become larger since the handshake.
+    /// Returns the maximum length in bytes of a message in one chunk. The symbol length from the agreement limits it,
+    /// even if packets have become larger since the handshake.
     pub fn longest(&self) -> usize {
         match self {
             Coder::Blocks(_) => usize::MAX,
@@ -58,7 +58,7 @@ impl Coder {
         }
     }
 
-    /// Heap in bytes in addition to the bytes of messages.
+    /// Returns the heap in bytes in addition to the bytes of messages.
     pub fn heap(&self) -> usize {
         match self {
             Coder::Blocks(blocks) => blocks.heap(),

@@ -1,6 +1,5 @@
-//! Bytes of a message that repair symbols cover. They begin with the message's stream and payload protocol, which the
-//! DATA chunk carries and a repair symbol has to restore, and its payload follows. Both ends construct these bytes;
-//! they are not on the wire.
+//! Bytes of a message that repair symbols cover. First come the message's stream and payload protocol identifier, which
+//! a repair symbol has to restore. The payload follows. Both ends construct these bytes, and neither sends them.
 //!
 //! | bytes | are |
 //! |---:|---|
@@ -10,26 +9,27 @@
 
 use crate::wire::{Ppid, StreamId};
 
-/// Number of bytes before the payload.
+/// Number of covered bytes before the payload.
 pub(crate) const PREFIX: usize = 6;
 
-/// Number of bytes of the length that precedes the covered bytes in a symbol.
+/// Number of bytes of the length field that precedes the covered bytes in a symbol.
 pub(crate) const LENGTH: usize = 2;
 
-/// Writes the covered bytes of a message to `out`, and replaces its content.
+/// Writes the covered bytes of a message to `out`, and replaces the former content of `out`.
 pub(crate) fn write(stream: StreamId, ppid: Ppid, payload: &[u8], out: &mut Vec<u8>) {
     out.clear();
     append(stream, ppid, payload, out);
 }
 
-/// Appends the covered bytes of a message.
+/// Appends the covered bytes of a message to a buffer.
 pub(crate) fn append(stream: StreamId, ppid: Ppid, payload: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&stream.0.to_be_bytes());
     out.extend_from_slice(&ppid.0.to_be_bytes());
     out.extend_from_slice(payload);
 }
 
-/// Reads the message; `None` if the bytes are too few for a message, as a forged repair symbol may cause.
+/// Reads a message from covered bytes. Returns `None` if there are too few bytes for a message, as a forged repair
+/// symbol may cause.
 pub(crate) fn read(covered: &[u8]) -> Option<(StreamId, Ppid, &[u8])> {
     let (stream, rest) = covered.split_first_chunk()?;
     let (ppid, payload) = rest.split_first_chunk()?;
@@ -37,8 +37,8 @@ pub(crate) fn read(covered: &[u8]) -> Option<(StreamId, Ppid, &[u8])> {
     (!payload.is_empty()).then_some(message)
 }
 
-/// Number of repair symbols of a Reed–Solomon block of up to `window` source symbols. Both ends must make the same
-/// codec. A redundancy of one half needs no more symbols.
+/// Returns the number of repair symbols of a Reed–Solomon block with up to `window` source symbols. Both ends must
+/// create an identical codec. At a redundancy of one half, no more symbols are needed.
 pub(crate) fn reed_solomon_repairs(window: u16) -> u16 {
     window.div_ceil(2).max(1)
 }

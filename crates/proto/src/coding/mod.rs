@@ -1,11 +1,11 @@
-//! Erasure codes between the application's messages and DATA chunks ([`strandcast_coding`]). An association may cut its
-//! data into coded blocks, or send repair symbols in addition to its messages. Both ends code and decode below `send`
-//! and `recv`, so that applications only see messages. The scheme decides which symbols leave
-//! ([`crate::policy::Scheduler::next_symbol`], [`crate::policy::Scheduler::next_repair`]), and a ledger limits the
+//! Erasure codes, applied between the application's messages and DATA chunks ([`strandcast_coding`]). An association
+//! may cut its data into coded blocks, or may send repair symbols in addition to its messages. Both ends code and
+//! decode below `send` and `recv`, so applications see only messages. The scheme decides which symbols are sent
+//! ([`crate::policy::Scheduler::next_symbol`], [`crate::policy::Scheduler::next_repair`]). A ledger limits the
 //! redundancy (`ledger.rs`).
 //!
-//! Both ends must be built with codecs. A build without the feature `coding` neither codes nor offers to decode,
-//! whatever its configuration is:
+//! Both ends must be built with codecs (feature `coding`). A build without this feature neither codes nor offers to
+//! decode, for any configuration:
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The receiving half: conversion of chunks with symbols, and of messages with repair symbols, to messages.
+//! The receiving half: chunks with symbols, and messages with repair symbols, become messages.
 
 mod blocks;
 mod given;
@@ -19,7 +19,7 @@ use super::stats::CodingStats;
 use crate::rx::Message;
 use crate::time::Instant;
 
-/// Decoder of symbols to messages. The decoder allocates memory when the first symbol arrives.
+/// Decoder that turns symbols into messages. The decoder allocates memory when the first symbol arrives.
 pub(crate) struct Decoding {
     agreed: Agreed,
     /// Number of inbound streams. Messages of other streams are invalid.
@@ -28,7 +28,7 @@ pub(crate) struct Decoding {
     longest: usize,
     state: State,
     budget: Budget,
-    /// Work of the state that is already paid for.
+    /// Decoding work that was already charged to the budget.
     paid: u64,
 }
 
@@ -36,11 +36,11 @@ enum State {
     Idle,
     Blocks(Box<BlockStream>),
     Repair(Box<Repaired>),
-    /// The decoded bytes were not a stream of records.
+    /// The decoded bytes did not form a stream of records.
     Broken,
 }
 
-/// Reason why no more data can be decoded.
+/// Reason for which no more data can be decoded.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum Undecodable {
     /// The record has a form that no sender writes.
@@ -49,12 +49,12 @@ pub(crate) enum Undecodable {
     /// The message is for a stream that was not admitted.
     #[error("a message of coded blocks is for stream {0}, which was not admitted")]
     Stream(u16),
-    /// A repair symbol was forged: its result is not a source symbol.
+    /// A repair symbol was forged: the restored data are not a source symbol.
     #[error("a coded block gave no source symbol")]
     Damaged,
 }
 
-/// Kind of a symbol, and the result that the receiver of symbols returned.
+/// Kind of a received symbol, and the result of the receiver of symbols.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 struct Taken {
     repair: bool,
@@ -62,7 +62,8 @@ struct Taken {
 }
 
 impl Taken {
-    /// Counts the symbol. Returns whether the symbol was redundant; `None` if it does not belong to the coded data.
+    /// Counts the received symbol. Returns whether the symbol was redundant. Returns `None` if it does not belong to
+    /// the coded data.
     fn count(self, stats: &mut CodingStats) -> Option<bool> {
         let known = match self.innovative {
             Ok(innovative) => !innovative,
@@ -85,34 +86,36 @@ impl Taken {
 
 impl Decoding {
     /// Creates a decoder for messages of at most `longest` bytes on `streams` streams. `wanted` is true if the
-    /// application reads ([`Self::want`]).
+    /// application reads received data ([`Self::want`]).
     pub fn new(agreed: Agreed, streams: u16, longest: usize, wanted: bool) -> Self {
         let budget = Budget::new(&agreed, wanted);
         Decoding { agreed, streams, longest, state: State::Idle, budget, paid: 0 }
     }
 
-    /// Sets whether the application reads from now on. While it does not read, little work is done.
+    /// Sets whether the application reads received data from now on. While the application does not read, little work
+    /// is done.
     pub fn want(&mut self, wanted: bool) {
         self.budget.want(wanted);
     }
 
-    /// Advances the time to `now`.
+    /// Advances the budget's clock to `now`.
     pub fn advance(&mut self, now: Instant) {
         self.budget.advance(now);
     }
 
-    /// Returns whether received data have to wait until their work is paid for. Blocks are reliable, so that none of
-    /// their symbols may be dropped. With repair, symbols that cannot be paid for are dropped.
+    /// Returns whether received data must wait until the budget has room for their work. Blocks are reliable, so none
+    /// of their symbols may be dropped. With repair, symbols that exceed the budget are dropped.
     pub fn waits(&self) -> bool {
         self.agreed.mode == Mode::Blocks && !self.budget.allows() && !matches!(self.state, State::Broken)
     }
 
-    /// Latest time until which received data wait; `None` if they do not wait, or wait until the application reads.
+    /// Returns the latest time until which received data wait. Returns `None` if they do not wait, or if they wait
+    /// until the application reads.
     pub fn waits_until(&self) -> Option<Instant> {
         self.budget.allows_at().filter(|_| self.waits())
     }
 
-    /// Takes the content of one or more chunks. Returns a message that can be delivered at once.
+    /// Processes the content of one or more chunks. Returns a message if one can be delivered at once.
     pub fn take(&mut self, arrived: Message, stats: &mut CodingStats) -> Option<Message> {
         self.budget.advance(arrived.arrived);
         let message = self.decode(arrived, stats);
@@ -120,7 +123,7 @@ impl Decoding {
         message
     }
 
-    /// Pays for the work since the last call.
+    /// Charges the budget for the decoding work since the last call.
     fn pay(&mut self, stats: &mut CodingStats) {
         let done = match &self.state {
             State::Blocks(blocks) => blocks.work(),
@@ -150,10 +153,11 @@ impl Decoding {
         }
     }
 
-    /// Returns the next decoded message. Call it until it returns `None` before anything else is taken.
+    /// Returns the next decoded message. Call this method until it returns `None` before passing further data to the
+    /// decoder.
     ///
     /// # Errors
-    /// If the peer sent data that cannot be decoded. No further message follows.
+    /// Returns an error if the peer sent data that cannot be decoded. After an error, no further message follows.
     pub fn pop(&mut self, stats: &mut CodingStats) -> Result<Option<Message>, Undecodable> {
         match &mut self.state {
             State::Blocks(blocks) => {
@@ -168,7 +172,7 @@ impl Decoding {
         }
     }
 
-    /// Heap in bytes in use now. Decoders count with their maximum.
+    /// Returns the heap in bytes that is in use now. Each decoder counts with its maximum.
     pub fn heap(&self) -> usize {
         match &self.state {
             State::Blocks(blocks) => blocks.heap(),
@@ -177,12 +181,12 @@ impl Decoding {
         }
     }
 
-    /// Upper estimate of the heap in bytes that the next symbol needs beyond [`heap`](Self::heap).
+    /// Returns an upper estimate of the heap in bytes that the next symbol needs in addition to [`heap`](Self::heap).
     pub fn wants(&self) -> usize {
         if matches!(self.state, State::Idle) { self.agreed.kept() } else { 0 }
     }
 
-    /// Maximum heap in bytes for any arriving data; `None` before any memory is allocated.
+    /// Returns the maximum heap in bytes for any arriving data; `None` before any memory is allocated.
     #[cfg(any(test, feature = "testing"))]
     pub fn bound(&self) -> Option<usize> {
         match &self.state {

@@ -1,4 +1,5 @@
-//! Layout of messages in the stream of bytes that blocks are cut from. All numbers are in network byte order.
+//! Layout of messages in the stream of bytes from which coded blocks are cut. All numbers of a record are in network
+//! byte order.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -12,8 +13,8 @@
 //! +-------------------------------+-------------------------------+
 //! ```
 //!
-//! If the flag N is not set, stream and identifier are 0. The flag U is set if the message was submitted as unordered.
-//! Records follow each other without gaps, from symbol to symbol and block to block.
+//! If the flag N is not set, stream and payload protocol identifier are 0. The flag U is set if the message was
+//! submitted as unordered. Records follow each other without gaps, across the boundaries of symbols and blocks.
 
 use smallvec::SmallVec;
 
@@ -21,17 +22,17 @@ use crate::wire::{Ppid, StreamId};
 
 /// Length in bytes of the longest message that a record can hold.
 pub(crate) const LONGEST_RECORD: usize = (1 << 24) - 1;
-/// Minimum bytes of a record.
+/// Minimum number of bytes of a record.
 #[cfg(any(test, feature = "testing"))]
 pub(crate) const MIN_RECORD: usize = 5;
-/// Flag: stream and payload protocol identifier follow.
+/// Flag: the record contains stream and payload protocol identifier.
 const NAMED: u32 = 1 << 31;
 /// Flag: the message is unordered.
 const UNORDERED: u32 = 1 << 30;
-/// Bytes of stream and payload protocol identifier.
+/// Number of bytes of stream and payload protocol identifier.
 const NAMES: usize = 6;
 
-/// Appends the header of the record of a message of `length` bytes, where `length` is 1 to [`LONGEST_RECORD`].
+/// Appends the header of a record for a message of `length` bytes. The range of `length` is 1 to [`LONGEST_RECORD`].
 pub(crate) fn write_header(
     (stream, ppid): (StreamId, Ppid),
     unordered: bool,
@@ -49,7 +50,7 @@ pub(crate) fn write_header(
     }
 }
 
-/// A message in the form of a record.
+/// A message that was read from a record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Record {
     pub stream: StreamId,
@@ -58,7 +59,7 @@ pub(crate) struct Record {
     pub payload: Vec<u8>,
 }
 
-/// Fault of a stream of records, which cannot be read further.
+/// Fault of a stream of records. The stream cannot be read further.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum BadRecord {
     /// A reserved bit is set, or the message is empty.
@@ -69,23 +70,24 @@ pub(crate) enum BadRecord {
     TooLong(usize),
 }
 
-/// Reader that joins the bytes of blocks to messages.
+/// Reader that joins the bytes of blocks into messages.
 #[derive(Debug, Default)]
 pub(crate) struct RecordReader {
     header: SmallVec<[u8; 4 + NAMES]>,
     stream: StreamId,
     ppid: Ppid,
     unordered: bool,
-    /// Message that is being read, and its length. The length is 0 while the header is being read.
+    /// Message that is being read, and the message's length. The length is 0 while the header is being read.
     message: Vec<u8>,
     length: usize,
 }
 
 impl RecordReader {
-    /// Reads from `bytes` up to the end of a message, which is then returned. Unread bytes stay in `bytes`.
+    /// Reads from `bytes` up to the end of a message. Returns this message. Unread bytes stay in `bytes`.
     ///
     /// # Errors
-    /// If the bytes are not records, or a message is longer than `longest`. No further record can then be read.
+    /// Returns an error if the bytes are not records, or if a message is longer than `longest`. After an error, no
+    /// further record can be read.
     pub fn read(&mut self, bytes: &mut &[u8], longest: usize) -> Result<Option<Record>, BadRecord> {
         while self.length == 0 {
             let Some(byte) = bytes.split_off_first() else { return Ok(None) };
@@ -104,7 +106,7 @@ impl RecordReader {
         Ok(Some(Record { stream, ppid, unordered, payload }))
     }
 
-    /// Begins a message once its header is complete.
+    /// Begins a message once its record's header is complete.
     fn begin(&mut self, longest: usize) -> Result<(), BadRecord> {
         let Some((word, names)) = self.header.split_first_chunk() else { return Ok(()) };
         let word = u32::from_be_bytes(*word);
@@ -127,7 +129,7 @@ impl RecordReader {
         Ok(())
     }
 
-    /// Bytes that are held.
+    /// Returns the number of bytes that are held.
     pub fn heap(&self) -> usize {
         self.message.capacity()
     }
@@ -186,7 +188,7 @@ mod tests {
         assert!(record.is_some_and(|record| record.unordered && record.stream == StreamId(3)));
     }
 
-    /// The bytes may be cut anywhere.
+    /// The stream may be cut into pieces anywhere.
     #[test]
     fn messages_come_back_from_pieces_of_any_length() {
         let long = vec![7; 1000];

@@ -1,22 +1,22 @@
-//! The sending half of repair: source symbols are the messages that leave, and repair symbols cover messages that may
+//! The sending half of repair. Source symbols are the messages that are sent. Repair symbols cover messages that may
 //! still be missing.
 //!
-//! A *group* is the set of sources that a repair symbol covers. With a sliding window (RFC 8681) there is one group. It
-//! begins with the first source that is not known to have arrived and can still arrive in time, and ends with the last
-//! source that left. With blocks each block is a group. A repair symbol is due at these times:
+//! A *group* is the set of source symbols that a repair symbol covers. With a sliding window (RFC 8681), there is one
+//! group. It begins with the first source that is not known to have arrived and can still arrive in time. It ends with
+//! the last source that was sent. With blocks, each block is a group. A repair symbol is due at one of these times:
 //!
 //! | [`RepairWhen`] | window | block |
 //! |---|---|---|
 //! | `Always` | some source of it is open, and the ledger allows it | the same, once it is closed |
 //! | `Late` | a source of it is exposed, what they want is a repair symbol, and the ledger allows it | the same |
 //!
-//! A source is *open* until it arrived or was given up. It is *exposed* if it is open and could not be sent again in
-//! time if it were lost ([`risk`](super::risk)). The exposure is assessed when the source leaves, and each time it is
-//! declared lost. An exposed source claims a share of its bytes ([`Ledger::generosity`]), and a lost source claims a
-//! whole repair symbol.
+//! A source is *open* until it arrives or is given up. It is *exposed* if it is open and could not be retransmitted in
+//! time after a loss ([`risk`](super::risk)). The exposure is assessed when the source is sent, and each time it is
+//! declared lost. An exposed source claims a part of a repair symbol in proportion to its bytes
+//! ([`Ledger::generosity`]). A lost source claims a whole repair symbol.
 //!
-//! A block is closed when it is full, when three quarters of the time in which its first source can be repaired have
-//! passed, or when one of its sources was lost and is exposed.
+//! A block is closed in three cases: it is full, one of its sources is lost and exposed, or three quarters of the time
+//! in which its first source can be repaired have passed.
 
 mod encoder;
 mod group;
@@ -45,19 +45,19 @@ use group::Group;
 pub(crate) struct RepairShape {
     /// Maximum number of source symbols that a repair symbol covers.
     pub sources: u16,
-    /// Maximum bytes of a repair symbol's payload; an even number.
+    /// Maximum bytes of a repair symbol's payload. The number is even.
     pub symbol_length: u16,
-    /// Number of blocks held at once.
+    /// Number of blocks that are held at once.
     pub blocks: u16,
 }
 
-/// A message, or a part of one, that leaves for the first time.
+/// A message, or a part of a message, that is sent for the first time.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Leaving<'a> {
     pub stream: StreamId,
     pub ppid: Ppid,
     pub unordered: bool,
-    /// True if the chunk is the first of its message, and true if it is the last.
+    /// True if the chunk is the first of its message; `end` is true if it is the last.
     pub begin: bool,
     pub end: bool,
     pub expires: Option<Instant>,
@@ -65,13 +65,13 @@ pub(crate) struct Leaving<'a> {
     pub path: PathId,
 }
 
-/// A message that left.
+/// A message that was sent as a source symbol.
 #[derive(Copy, Clone, Debug)]
 struct Source {
-    /// Group of the source: a block's number; 0 for a window.
+    /// Group of the source: the number of its block, or 0 for a window.
     group: u32,
     path: PathId,
-    /// Number of covered bytes: prefix and payload.
+    /// Number of covered bytes: the prefix and the payload.
     len: u16,
     sent: Instant,
     expires: Instant,
@@ -80,26 +80,26 @@ struct Source {
     exposed: bool,
 }
 
-/// See the [module](self).
+/// The sending half of repair; see the [module](self).
 #[derive(Debug)]
 pub(crate) struct RepairSource {
     when: RepairWhen,
     encoder: Encoder,
     shape: RepairShape,
-    /// Consecutive sources that belong to some group.
+    /// Consecutive sources, each of which belongs to a group.
     sources: VecDeque<Source>,
-    /// Number of the first of these sources.
+    /// Number of the first source in `sources`.
     first: u32,
-    /// Groups in order. A window is one group.
+    /// Groups in the order of their sources. A window is a single group.
     groups: VecDeque<Group>,
-    /// Number of assessed entries of `sources`.
+    /// Number of entries of `sources` whose exposure was assessed.
     assessed: usize,
     /// Sources that were declared lost since the last assessment.
     lost: SmallVec<[u32; 16]>,
     ledger: Ledger,
-    /// Time at which the block that is being filled is closed.
+    /// Time at which the block being filled is closed.
     close_at: Option<Instant>,
-    /// The group that was offered last.
+    /// Group of the repair symbol that was offered last.
     offered: Option<u32>,
     scratch: Vec<u8>,
     arena: Arena,
@@ -127,33 +127,33 @@ impl RepairSource {
         }
     }
 
-    /// Length in bytes of the longest message that can be covered.
+    /// Returns the length in bytes of the longest message that can be covered.
     pub fn longest(&self) -> usize {
         usize::from(self.shape.symbol_length).saturating_sub(covered::LENGTH + covered::PREFIX)
     }
 
-    /// Maximum bytes of the header of the next chunk.
+    /// Returns the maximum bytes of the coding header of the next chunk.
     pub fn header_room(&self) -> usize {
         SOURCE_HEADER
     }
 
-    /// Number of bytes by which coding reduces the size of the largest message of a packet, because the message's
-    /// repair symbol also has to fit a packet.
+    /// Returns the number of bytes by which coding reduces the largest message that fits a packet. The message's repair
+    /// symbol also has to fit a packet.
     pub fn overhead(&self) -> usize {
         RepairCoding::OVERHEAD
     }
 
-    /// Time at which [`due`](Self::due) is to be called again even if no event occurs.
+    /// Returns the time at which [`due`](Self::due) must be called again even if no event occurs.
     pub fn timeout(&self) -> Option<Instant> {
         self.close_at
     }
 
-    /// Handles the timeout.
+    /// Handles the end of the wait that [`timeout`](Self::timeout) returned.
     pub fn on_timeout(&mut self) {
         self.close_at = None;
     }
 
-    /// Heap in bytes.
+    /// Returns the used heap in bytes.
     pub fn heap(&self) -> usize {
         self.encoder.heap(self.shape)
             + self.sources.capacity() * size_of::<Source>()
@@ -162,8 +162,8 @@ impl RepairSource {
             + ARENA
     }
 
-    /// Records a chunk that leaves for the first time. Returns the header of its user data, and the symbol that it
-    /// carries, if any. Repair covers unordered messages of one chunk that have a lifetime.
+    /// Records a chunk that is sent for the first time. Returns the header of the chunk's user data, and the symbol
+    /// that the chunk carries, if any. Repair covers unordered messages that have a lifetime and fit one chunk.
     pub fn on_source_sent(
         &mut self,
         now: Instant,
@@ -203,7 +203,7 @@ impl RepairSource {
         Some((header, Some(symbol)))
     }
 
-    /// Makes room for a source.
+    /// Makes room for another source.
     fn make_room(&mut self) {
         if self.encoder.slides() {
             if self.sources.len() == usize::from(self.shape.sources) {
@@ -215,7 +215,7 @@ impl RepairSource {
         }
     }
 
-    /// Removes the first source from the window.
+    /// Removes the oldest source from the window.
     fn drop_first(&mut self) {
         let Some(source) = self.sources.pop_front() else { return };
         self.first = self.first.wrapping_add(1);
@@ -241,17 +241,18 @@ impl RepairSource {
         self.encoder.forget(group.block.wrapping_add(1));
     }
 
-    /// Records that a symbol arrived. `_path` is the path that is credited, if it is known.
+    /// Records that the symbol with this `header` arrived. `_path` is the path to which the arrival is credited, if
+    /// that path is known.
     pub fn delivered(&mut self, header: &Header, _path: Option<PathId>) {
         self.settle(header);
     }
 
-    /// Records that a symbol was given up.
+    /// Records that the symbol with this `header` was given up.
     pub fn abandoned(&mut self, header: &Header) {
         self.settle(header);
     }
 
-    /// Records that a symbol is no longer missing, because it arrived or was given up.
+    /// Records that the symbol with this `header` is no longer missing: it arrived or was given up.
     fn settle(&mut self, header: &Header) {
         let Some(at) = self.place(header) else { return };
         let source = &mut self.sources[at];
@@ -265,7 +266,7 @@ impl RepairSource {
         }
     }
 
-    /// Records that a transmission of a symbol was lost on `_path`.
+    /// Records that a transmission of the symbol with this `header` was lost on `_path`.
     pub fn lost(&mut self, header: &Header, _path: PathId) {
         let Some(at) = self.place(header) else { return };
         if self.sources[at].open && self.when == RepairWhen::Late {
@@ -273,7 +274,7 @@ impl RepairSource {
         }
     }
 
-    /// Returns the index of a source among those held.
+    /// Returns the index of a source in `sources`.
     fn place(&self, header: &Header) -> Option<usize> {
         let number = match *header {
             Header::WindowSource { number } if self.encoder.slides() => number,
@@ -296,7 +297,8 @@ impl RepairSource {
         self.groups.get_mut(at)
     }
 
-    /// Returns the repair symbol that is due at `view.now`, if there is one. [`write`](Self::write) makes the symbol.
+    /// Returns the repair symbol that is due at `view.now`, if there is one. [`write`](Self::write) then creates the
+    /// symbol.
     pub fn due(&mut self, view: &View<'_>) -> Option<RepairOffer> {
         self.offered = None;
         let way = risk::way(view)?;
@@ -315,7 +317,7 @@ impl RepairSource {
         })
     }
 
-    /// Drops sources that have arrived, and sources that would be late at `arrival`.
+    /// Drops sources that have arrived, and sources for which a repair at time `arrival` would be late.
     fn retire(&mut self, arrival: Instant) {
         if self.encoder.slides() {
             while self.sources.front().is_some_and(|s| !s.open || s.expires <= arrival) {
@@ -353,7 +355,7 @@ impl RepairSource {
         }
     }
 
-    /// Adds to a group's claims the claim of the source at `at` to this share of a repair symbol.
+    /// Adds to its group the claim of the source at index `at`: the part `share` of a repair symbol.
     fn expose(&mut self, at: usize, share: f64, lost: bool) {
         let source = &mut self.sources[at];
         let first = !core::mem::replace(&mut source.exposed, true);
@@ -365,7 +367,8 @@ impl RepairSource {
         }
     }
 
-    /// Returns whether a repair symbol of the group at `at` is due. Closes the block if it is time.
+    /// Returns whether a repair symbol of the group at index `at` is due. Closes the group's block if its time has
+    /// come.
     fn is_due(&mut self, at: usize, now: Instant, way: Duration) -> bool {
         let group = &self.groups[at];
         let size = self.size(group);
@@ -390,7 +393,7 @@ impl RepairSource {
         self.groups[at].budget > 0 || self.groups[at].lost
     }
 
-    /// Closes the block at `at`, if it is open. The block may use all savings so far.
+    /// Closes the block at index `at`, if it is open. The block may then use all savings so far.
     fn close(&mut self, at: usize) {
         let size = self.size(&self.groups[at]) as u64;
         let group = &mut self.groups[at];
@@ -403,13 +406,13 @@ impl RepairSource {
         }
     }
 
-    /// Maximum bytes of a repair symbol of the group.
+    /// Returns the maximum bytes of a repair symbol of `group`.
     fn size(&self, group: &Group) -> usize {
         let payload = self.encoder.payload(group.longest()).min(self.shape.symbol_length.into());
         repair_bytes(payload)
     }
 
-    /// Panics if the counts do not agree.
+    /// Panics if the counters do not agree with the stored sources.
     #[cfg(any(test, feature = "testing"))]
     pub fn assert_consistent(&self) {
         let mut at = 0;
@@ -430,8 +433,8 @@ impl RepairSource {
         self.ledger.assert_kept();
     }
 
-    /// Writes the repair symbol that [`due`](Self::due) offered, which leaves on `_path`; `None` if the symbol can no
-    /// longer be made.
+    /// Writes the repair symbol that [`due`](Self::due) offered, to be sent on `_path`. Returns `None` if the symbol
+    /// can no longer be created.
     pub fn write(&mut self) -> Option<Written> {
         let block = self.offered.take()?;
         let at = self.group_place(block)?;
@@ -454,13 +457,13 @@ impl RepairSource {
     }
 }
 
-/// Maximum number of repair symbols that may be saved: a quarter of the number of sources that one symbol covers. A
-/// burst of losses of that length can then be repaired.
+/// Returns the maximum number of repair symbols that may be saved. It is a quarter of the number of sources that one
+/// symbol covers. A burst of losses of this length can then be repaired.
 fn saved_at_most(window: u16) -> u16 {
     (window / 4).max(4)
 }
 
-/// Bytes on the wire of a repair symbol with `payload` bytes.
+/// Returns the bytes on the wire of a repair symbol with `payload` bytes.
 fn repair_bytes(payload: usize) -> usize {
     payload + REPAIR_HEADER
 }

@@ -1,6 +1,6 @@
-//! Decision whether a message could be sent again in time after a loss.
+//! Decision whether a message could be retransmitted in time after a loss.
 //!
-//! A message that leaves at t on path p, and is lost there, arrives after its retransmission at the earliest at
+//! A message leaves at t on path p and is lost there. Its retransmission arrives at the earliest at
 //!
 //! ```text
 //! t + srtt_p + reorder_p + rttvar_p + way
@@ -8,31 +8,31 @@
 //! way       = the least srtt_q / 2 of the usable paths q
 //! ```
 //!
-//! with c_p chunks in flight on p. The acknowledgement of the third chunk that leaves after the message reveals the
-//! loss (RFC 9260 §7.2.4). With c_p chunks per round trip, that chunk leaves 3 srtt_p / c_p after the message. If no
-//! chunk follows, a timeout reveals the loss.
+//! where c_p is the number of chunks in flight on p. The acknowledgement of the third chunk sent after the message
+//! reveals the loss (RFC 9260 §7.2.4). With c_p chunks per round trip, this third chunk leaves 3 srtt_p / c_p after the
+//! message. If no chunk follows the message, a timeout reveals the loss.
 //!
-//! Assumed: round-trip times do not change; half of a round-trip time is the transit time to the peer; the peer
-//! acknowledges gaps at once (RFC 9260 §6.7); the path of the retransmission has room; a path without a round-trip time
+//! Assumptions: round-trip times do not change, and half of a round-trip time is the transit time to the peer. The peer
+//! acknowledges gaps at once (RFC 9260 §6.7). The path of the retransmission has room. A path without a round-trip time
 //! is unknown and not used.
 
 use crate::policy::{PathId, PathView, View};
 use crate::time::{Duration, Instant};
 
-/// Transit time to the peer by the fastest usable path; `None` before the first round trip.
+/// Returns the transit time to the peer by the fastest usable path; `None` before the first round trip.
 pub(crate) fn way(view: &View<'_>) -> Option<Duration> {
     view.usable_paths().filter_map(|p| p.srtt).min().map(|srtt| srtt / 2)
 }
 
-/// Time from the departure of a message on `path` until its loss is detected.
+/// Returns the time from the departure of a message on `path` until its loss is detected.
 fn notice(path: &PathView) -> Option<Duration> {
     let srtt = path.srtt?;
     let three = srtt * 3 / path.in_flight_chunks.max(1);
     Some(srtt + three.min(path.rto.saturating_sub(srtt)) + path.rttvar)
 }
 
-/// Returns whether a message that left on `path` at `sent` and is useless from `expires` on could not be sent again in
-/// time after a loss.
+/// Returns whether a message could not be retransmitted in time after a loss. The message left on `path` at `sent`, and
+/// is useless from `expires` on.
 pub(crate) fn late_if_lost(view: &View<'_>, path: PathId, sent: Instant, expires: Instant) -> bool {
     let of = view.paths.get(path.index()).and_then(notice);
     match (of, way(view)) {
@@ -41,8 +41,8 @@ pub(crate) fn late_if_lost(view: &View<'_>, path: PathId, sent: Instant, expires
     }
 }
 
-/// Returns whether a message that is retransmitted now, on the path that reveals losses first, could not be
-/// retransmitted in time after a second loss.
+/// Returns whether a message that is retransmitted now could not be retransmitted in time after a second loss. The
+/// retransmission takes the path that reveals losses first.
 pub(crate) fn late_if_lost_again(view: &View<'_>, expires: Instant) -> bool {
     let soonest = view.usable_paths().filter_map(notice).min();
     soonest.zip(way(view)).is_some_and(|(notice, way)| view.now + notice + way > expires)
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
     use crate::policy::fixture::Picture;
 
-    /// Two paths: 300 ms with 30 chunks in flight and 20 ms with one.
+    /// Two paths: a round-trip time of 300 ms with 30 chunks in flight, and 20 ms with one chunk in flight.
     fn picture() -> Picture {
         let mut picture = Picture::new(2);
         let ms = Duration::from_millis;
@@ -77,8 +77,8 @@ mod tests {
         assert!(again(90) && !again(91));
     }
 
-    /// With one chunk in flight, three more take 60 ms; the timeout, 30 ms after the round trip, reveals the loss
-    /// earlier.
+    /// With one chunk in flight, three more chunks take 60 ms. The timeout reveals the loss earlier, 30 ms after the
+    /// round trip.
     #[test]
     fn a_timeout_tells_if_nothing_follows() {
         let mut picture = picture();

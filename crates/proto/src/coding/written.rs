@@ -1,4 +1,4 @@
-//! Symbols in the form in which the association receives them.
+//! Symbols in the form in which the coder passes them to the association.
 
 use bytes::{Bytes, BytesMut};
 use strandcast_coding::symbol::Header;
@@ -6,7 +6,7 @@ use strandcast_coding::symbol::Header;
 use crate::policy::Symbol;
 use crate::time::Instant;
 
-/// Size in bytes of a block of memory for the payloads of symbols.
+/// Size in bytes of one memory block for the payloads of symbols.
 pub(crate) const ARENA: usize = 64 << 10;
 
 /// A symbol to be sent.
@@ -15,16 +15,17 @@ pub(crate) struct Written {
     pub header: Header,
     pub payload: Bytes,
     pub symbol: Symbol,
-    /// Time at which the last source symbol that it covers becomes useless, if messages have a lifetime.
+    /// Time at which the last source symbol covered by this symbol becomes useless. It is set if messages have a
+    /// lifetime.
     pub expires: Option<Instant>,
 }
 
-/// Memory for payloads. Many payloads share one allocation.
+/// Memory for the payloads of symbols. Many payloads share one allocation.
 #[derive(Default, Debug)]
 pub(crate) struct Arena(BytesMut);
 
 impl Arena {
-    /// Returns header and payload of `symbol`, which a coder wrote.
+    /// Returns the header and the payload of `symbol`, which a coder wrote.
     pub fn keep(&mut self, symbol: &[u8]) -> (Header, Bytes) {
         let (header, payload) = Header::read(symbol).expect("written by the coder");
         if self.0.capacity() < payload.len() {

@@ -1,5 +1,5 @@
-//! Answers to packets that belong to no association. Answers are limited so that the endpoint cannot be used to flood
-//! others.
+//! Answers to packets that belong to no association. Answers are limited so that an attacker cannot use the endpoint to
+//! flood others.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use crate::wire::chunk::ChunkEncode;
 use crate::wire::packet::{HEADER_LEN, Header, Packet};
 use crate::wire::{PacketWriter, VerificationTag};
 
-/// A packet that is to be answered. Its source address may be forged.
+/// A received packet that needs an answer. The packet's source address may be forged.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Asked {
     pub tuple: FourTuple,
@@ -26,25 +26,25 @@ impl Asked {
         Asked { tuple, header: packet.header, len: packet.bytes().len() }
     }
 
-    /// Returns whether an answer with `chunk` is at most three times as long, including IP and UDP headers: an attacker
-    /// with a forged address thereby gains no more amplification. Envelopes lengthen packet and answer by the same
-    /// amount.
+    /// Returns whether an answer with `chunk` is at most three times as long as the packet, including IP and UDP
+    /// headers. An attacker with a forged source address then gains no more amplification. Envelopes lengthen the
+    /// packet and the answer by the same number of bytes.
     pub fn admits(&self, chunk: &impl ChunkEncode) -> bool {
         let headers = self.tuple.headers();
         HEADER_LEN + chunk.encoded_len() + headers <= MOST_AMPLIFIED * (self.len + headers)
     }
 }
 
-/// Kind of an answered packet. Each kind has its own limit.
+/// Kind of a packet that is answered. Each kind has its own rate limit.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// INIT, COOKIE ECHO.
+    /// INIT or COOKIE ECHO.
     Opening,
     /// Any other packet that belongs to no association.
     OutOfTheBlue,
 }
 
-/// Answers that wait to leave, at most as many as one second admits.
+/// Answers that wait to be sent. Their number is at most the number that one second admits.
 #[derive(Debug)]
 pub(super) struct Answers {
     queue: VecDeque<(FourTuple, Vec<u8>)>,
@@ -60,8 +60,9 @@ impl Answers {
         Answers { queue: VecDeque::new(), envelope: config.transport.envelope, opening, unmatched }
     }
 
-    /// Returns whether `asked` may be answered. Call it once, before an answer is constructed. With a seal, an INIT is
-    /// from a peer that may connect; the seal limits the number of INITs, and sends no more bytes than it received.
+    /// Returns whether the packet `asked` may be answered. Call this method once, before an answer is constructed. With
+    /// a seal, only a peer that may connect can send an INIT. The seal limits the number of INITs, and sends no more
+    /// bytes than it received.
     pub fn admit(&mut self, now: Instant, asked: &Asked, kind: Kind) -> bool {
         if kind == Kind::Opening && asked.tuple.sealed != SealId::CLEAR {
             return true;
@@ -70,13 +71,13 @@ impl Answers {
         limiter.admit(now, asked.tuple.remote.ip())
     }
 
-    /// Number of answers not given.
+    /// Number of answers that were refused.
     pub fn refused(&self) -> u64 {
         self.opening.refused + self.unmatched.refused
     }
 
-    /// Answers the sender of `asked`, which was admitted, with one chunk under `tag`, unless the answer would be too
-    /// long.
+    /// Answers the packet `asked`, which was admitted. The answer has one chunk and the verification tag `tag`. It is
+    /// not sent if it would be too long.
     pub fn send(&mut self, asked: &Asked, tag: VerificationTag, chunk: &impl ChunkEncode) {
         if !asked.admits(chunk) {
             return;
@@ -93,7 +94,7 @@ impl Answers {
         self.queue.push_back((asked.tuple, packet));
     }
 
-    /// Returns a datagram with room for its envelope.
+    /// Removes and returns a datagram that has room for its envelope.
     pub fn pop(&mut self) -> Option<(FourTuple, Vec<u8>)> {
         self.queue.pop_front()
     }

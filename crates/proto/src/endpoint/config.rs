@@ -1,4 +1,4 @@
-//! Configuration of an endpoint, and the arguments of its calls.
+//! Configuration of an endpoint, and arguments of its calls.
 
 use core::fmt;
 use core::net::SocketAddr;
@@ -11,47 +11,48 @@ use crate::path::FourTuple;
 use crate::policy::{LinkId, LinkSample, Scheme};
 use crate::seeds::Seeds;
 
-/// Factory of the scheme of an association that a peer opens.
+/// Factory that creates the scheme of an association opened by a peer.
 pub type SchemeFactory = Arc<dyn Fn(&Seeds) -> Box<dyn Scheme> + Send + Sync>;
 
 /// Configuration of an endpoint.
 #[derive(Clone)]
 pub struct EndpointConfig {
-    /// Parameters of associations that peers open, and of associations that are opened here without other parameters.
+    /// Parameters of associations that peers open. They also apply to associations that this side opens without other
+    /// parameters.
     pub transport: Arc<TransportConfig>,
     /// SCTP port of this side.
     pub port: u16,
-    /// Schemes of accepted associations; `None`: no association is accepted.
+    /// Factory of the schemes of accepted associations. `None` means that no association is accepted.
     pub accept: Option<SchemeFactory>,
-    /// Local addresses, for INIT ACK and further paths with other SCTP implementations. They are used only with
-    /// [`TransportConfig::announce`].
+    /// Local addresses for INIT ACK, and for further paths to peers with other SCTP implementations. They are used only
+    /// with [`TransportConfig::announce`].
     pub locals: Vec<(LinkId, SocketAddr)>,
-    /// Maximum number of associations. Further ones are refused.
+    /// Maximum number of associations. Further associations are refused.
     pub max_associations: usize,
     /// Maximum number of associations that the peer of one sealed session may open.
     pub max_associations_of_session: usize,
-    /// Heap in bytes that all associations may hold together. If it is used up, associations are refused and windows
-    /// shrink. Payloads in the driver's buffers are not included (see [`super::Endpoint::copy_kept`]).
+    /// Heap in bytes that all associations may hold together. If the heap is used up, new associations are refused and
+    /// receive windows shrink. Payloads in the driver's buffers are not counted (see [`super::Endpoint::copy_kept`]).
     pub memory: usize,
-    /// If true, coded data of peers that open associations are decoded as they arrive. If `false`, only few are decoded
-    /// until the application reads ([`crate::association::Association::want`]). This is for servers that select one of
-    /// many associations.
+    /// If true, coded data are decoded as they arrive. It applies to data of peers that open associations. If false,
+    /// few of these data are decoded before the application reads ([`crate::association::Association::want`]). `false`
+    /// is for servers that select one of many associations.
     pub decodes_unasked: bool,
-    /// Answers to INIT (INIT ACK, ABORT) and to a late COOKIE ECHO (ERROR).
+    /// Limits of answers to INIT (INIT ACK, ABORT) and to a late COOKIE ECHO (ERROR).
     pub init_answers: AnswerRates,
-    /// Answers to other packets that belong to no association: ABORT and SHUTDOWN COMPLETE (RFC 9260 §8.4).
+    /// Limits of answers to other packets that belong to no association: ABORT and SHUTDOWN COMPLETE (RFC 9260 §8.4).
     pub unmatched_answers: AnswerRates,
 }
 
-/// Limits of the number of answers per second to packets that belong to no association. After a quiet second, that
-/// number of answers may leave at once. Further answers are not sent. Each answer counts against all three rates.
+/// Limits of answers per second to packets that belong to no association. After a second without answers, the answers
+/// of one second may leave at once. Answers beyond the limits are not sent. Each answer counts against all three rates.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct AnswerRates {
-    /// Limit for all senders.
+    /// Limit of answers per second to all senders together.
     pub all: u32,
-    /// Limit for the addresses of one prefix: /24 of IPv4, /48 of IPv6.
+    /// Limit of answers per second to the addresses of one prefix: /24 of IPv4, /48 of IPv6.
     pub prefix: u32,
-    /// Limit for one address; with IPv6, for one /64.
+    /// Limit of answers per second to one address; with IPv6, to one /64.
     pub address: u32,
 }
 
@@ -87,34 +88,35 @@ impl fmt::Debug for EndpointConfig {
     }
 }
 
-/// An association to open.
+/// Parameters of an association to open.
 #[derive(Debug)]
 pub struct Connect {
-    /// First paths, with their IP-level MTU if it is known. INIT rotates over them.
+    /// Paths of the handshake, each with its IP-level MTU if this is known. INIT is sent on these paths in turn.
     pub paths: Vec<(FourTuple, Option<u16>)>,
     /// SCTP port of the peer.
     pub port: u16,
     /// Scheme of the association.
     pub scheme: Box<dyn Scheme>,
-    /// Parameters of the association; `None`: those of the endpoint.
+    /// Parameters of the association. `None` means the parameters of the endpoint.
     pub transport: Option<Arc<TransportConfig>>,
 }
 
-/// Input from a driver.
+/// Input that a driver passes to an endpoint.
 #[derive(Debug)]
 pub enum Input {
-    /// Datagrams from one 4-tuple. Each except the last has `segment_size` bytes.
+    /// Datagrams that arrived from one 4-tuple. Each datagram except the last has `segment_size` bytes.
     Datagrams {
         /// Source and destination of the datagrams.
         tuple: FourTuple,
-        /// Payloads, one after the other. For sealed 4-tuples they include the opened envelopes, which are skipped.
+        /// Payloads of the datagrams, one after the other. For sealed 4-tuples, the payloads include the opened
+        /// envelopes, which the endpoint skips.
         data: Bytes,
         /// Bytes of each datagram except the last.
         segment_size: usize,
     },
-    /// Counters of a link.
+    /// New values of a link's counters.
     Link(LinkSample),
-    /// Maximum IP-level MTU of a path that its interface and route allow. It may rise again
+    /// Maximum IP-level MTU that the interface and the route of a path allow. The limit may rise again
     /// ([`TransportConfig::mtu_discovery`]).
     Mtu {
         /// 4-tuple of the path.
@@ -122,11 +124,11 @@ pub enum Input {
         /// MTU in bytes.
         mtu: u16,
     },
-    /// A datagram of `size` bytes (UDP payload) did not fit on the path (EMSGSIZE). Its MTU is unknown.
+    /// A datagram with `size` bytes of UDP payload did not fit on the path (EMSGSIZE). The MTU of the path is unknown.
     TooBig {
         /// 4-tuple of the path.
         tuple: FourTuple,
-        /// Bytes of the datagram.
+        /// Bytes of the datagram's UDP payload.
         size: usize,
     },
 }

@@ -1,6 +1,6 @@
-//! The state cookie (RFC 9260 §5.1.3): the signed state of an accepting endpoint, which therefore stores nothing. The
-//! cookie holds the relevant parts of the INIT instead of the whole chunk, because INIT ACK must be small for a small
-//! INIT.
+//! The state cookie (RFC 9260 §5.1.3): the signed state of an association. An accepting endpoint puts it into INIT ACK
+//! and stores nothing. The cookie holds the relevant parts of the INIT, not the whole chunk, because INIT ACK must be
+//! small for a small INIT.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -19,34 +19,34 @@ use crate::work;
 
 const MAC_LEN: usize = 32;
 
-/// Flags of the cookie's contents and of the INIT's requests.
+/// Flags in a cookie: its contents, and the requests of the INIT.
 const PARTIAL: u8 = 1;
 const REPORTS: u8 = 2;
 const AUTH: u8 = 4;
 const TIE: u8 = 8;
 const RANDOM: u8 = 16;
-/// Flag: the peer decodes.
+/// Flag: the peer can decode.
 const DECODES: u8 = 32;
 /// Flag: the cookie contains the peer's coding.
 const CODES: u8 = 64;
-/// Bytes of the coding.
+/// Number of bytes of the peer's coding.
 const CODING: usize = 6;
 
 /// Contents of a cookie.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Cookie {
     pub created: Instant,
-    /// Destination of INIT ACK. A COOKIE ECHO from this address proves that the peer receives packets there (RFC 9260
-    /// §5.4).
+    /// Address to which INIT ACK was sent. COOKIE ECHO from this address proves that the peer receives packets there
+    /// (RFC 9260 §5.4).
     pub remote: SocketAddr,
     pub local_tag: VerificationTag,
     pub initial_tsn: Tsn,
-    /// Tie-tags: tags of an association that existed when the INIT arrived, or zero (RFC 9260 §5.2.2).
+    /// Tie-tags: the verification tags of an association that existed when the INIT arrived, or zero (RFC 9260 §5.2.2).
     pub tie: (VerificationTag, VerificationTag),
     pub ports: (u16, u16),
-    /// RANDOM parameter of this side; empty if INIT ACK has none.
+    /// RANDOM parameter of this side. It is empty if INIT ACK has no such parameter.
     pub random: Bytes,
-    /// Capabilities in the peer's INIT.
+    /// Capabilities that the peer announced in its INIT.
     pub peer: Capabilities,
 }
 
@@ -63,7 +63,7 @@ impl CookieJar {
         CookieJar { key }
     }
 
-    /// Computes the MAC. The MAC includes the session, so that a cookie is valid only within one sealed session.
+    /// Computes the MAC of a cookie. The MAC includes the session, so a cookie is valid only within one sealed session.
     fn mac(&self, bytes: &[u8], session: SealId) -> Hmac<Sha256> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).expect("HMAC takes keys of any length");
         mac.update(bytes);
@@ -82,8 +82,8 @@ impl CookieJar {
         out.freeze()
     }
 
-    /// Opens a cookie of this endpoint. Returns the cookie, and the time by which its age exceeds `life`, if it does;
-    /// `None` if the cookie was not issued by this endpoint, or not for `session`.
+    /// Verifies a cookie of this endpoint. Returns its contents, and the time by which its age exceeds `life`, if it
+    /// does. Returns `None` if this endpoint did not issue the cookie, or issued it for another session.
     pub fn open(
         &self,
         now: Instant,
@@ -142,7 +142,8 @@ impl Cookie {
         p.addresses.iter().for_each(|a| put_ip(out, *a));
     }
 
-    /// Reads a cookie. Returns `None` if the bytes are not a cookie, which cannot occur after the check of the MAC.
+    /// Reads the contents of a cookie. Returns `None` if the bytes are not a cookie. After the check of the MAC this
+    /// cannot occur.
     fn read(mut b: &[u8]) -> Option<Self> {
         let b = &mut b;
         let flags = b.try_get_u8().ok()?;
@@ -191,15 +192,15 @@ impl Cookie {
     }
 }
 
-/// Writes the number of `bytes`, at most 255, and then the bytes.
+/// Writes the length of `bytes`, at most 255, and then `bytes`.
 fn put_bytes(out: &mut BytesMut, bytes: &[u8]) {
     let bytes = &bytes[..bytes.len().min(255)];
     out.put_u8(bytes.len() as u8);
     out.put_slice(bytes);
 }
 
-/// Reads bytes that follow their number. Returns a copy, because a slice would keep the whole datagram in memory for
-/// the lifetime of the association.
+/// Reads a length and the bytes that follow it. Returns a copy of these bytes. A slice would keep the whole datagram in
+/// memory for the lifetime of the association.
 fn counted(b: &mut &[u8]) -> Option<Bytes> {
     let len = usize::from(b.try_get_u8().ok()?);
     b.split_off(..len).map(Bytes::copy_from_slice)
@@ -296,7 +297,7 @@ mod tests {
         assert!(sealed.len() <= 90, "{}", sealed.len());
     }
 
-    /// A peer that decodes without coding adds no bytes to the cookie.
+    /// A peer that decodes but does not code adds no bytes to the cookie.
     #[test]
     fn a_cookie_knows_what_the_peer_codes_and_decodes() {
         let with = |coding| Cookie { peer: Capabilities { coding, ..cookie().peer }, ..cookie() };

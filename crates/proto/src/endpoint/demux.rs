@@ -1,4 +1,4 @@
-//! Selection of a packet's association (RFC 9260 §8.5), and handling of packets out of the blue (§8.4).
+//! Selection of the association for a packet (RFC 9260 §8.5), and handling of packets out of the blue (§8.4).
 
 use super::answer::{Asked, Kind};
 use super::state::{AssociationId, Endpoint, Entry};
@@ -8,7 +8,7 @@ use crate::wire::chunk::{Abort, ShutdownComplete};
 use crate::wire::{Chunk, Packet};
 
 impl Endpoint {
-    /// Passes a packet to its association, and returns that association. The caller then finishes the batch.
+    /// Passes a packet to its association. Returns the association. The caller finishes the batch afterwards.
     pub(super) fn handle_packet(
         &mut self,
         now: Instant,
@@ -54,8 +54,8 @@ impl Endpoint {
         }
     }
 
-    /// Finds the association of an ABORT or SHUTDOWN COMPLETE with the T bit, which carries the peer's tag instead of
-    /// this side's (RFC 9260 §8.5.1 B, C).
+    /// Finds the association of an ABORT or SHUTDOWN COMPLETE with the T bit. Such a packet carries the peer's
+    /// verification tag, not the tag of this side (RFC 9260 §8.5.1 B, C).
     fn reflected(&self, tuple: FourTuple, packet: &Packet, first: &Chunk) -> Option<AssociationId> {
         let id = *self.by_tuple.get(&(tuple, packet.header.source_port))?;
         (t_bit(first) && self.has_peer_tag(id, packet)).then_some(id)
@@ -66,8 +66,8 @@ impl Endpoint {
         self.entries.get(&id).is_some_and(|e| e.association.tags().1 == tag)
     }
 
-    /// Returns whether a SHUTDOWN ACK arrives during a handshake. It is then handled as out of the blue (RFC 9260
-    /// §8.5.1 E).
+    /// Returns whether a SHUTDOWN ACK arrived during the handshake of its association. Such a chunk is handled as out
+    /// of the blue (RFC 9260 §8.5.1 E).
     fn answers_shutdown_ack_here(&self, id: AssociationId, first: &Chunk) -> bool {
         use crate::association::State::{CookieEchoed, CookieWait};
         let opening = |s| matches!(s, CookieWait | CookieEchoed);
@@ -75,7 +75,8 @@ impl Endpoint {
             && self.entries.get(&id).is_some_and(|e| opening(e.association.state()))
     }
 
-    /// Handles tag 0: an INIT alone in its packet, or a packet without an answer (RFC 9260 §8.5.1 A).
+    /// Handles a packet with tag 0. An INIT must be alone in its packet; other packets get no answer (RFC 9260 §8.5.1
+    /// A).
     fn untagged(&mut self, now: Instant, tuple: FourTuple, packet: &Packet) {
         let mut chunks = packet.chunks();
         match (chunks.next(), chunks.next()) {
@@ -112,7 +113,7 @@ impl Endpoint {
     }
 }
 
-/// Returns whether the packet carries the verification tag of the receiver's peer instead of the receiver's own.
+/// Returns whether the T bit is set: the packet carries the verification tag of the sender, not of the receiver.
 fn t_bit(first: &Chunk) -> bool {
     match first {
         Chunk::Abort(a) => a.reflected_tag,

@@ -1,5 +1,5 @@
-//! Rate limits of answers to unknown sources: token buckets per source prefix in a table of fixed size, and one token
-//! bucket for all sources.
+//! Rate limits of answers to unknown sources. Token buckets for source prefixes are in tables of fixed size, and one
+//! token bucket covers all sources.
 
 use core::hash::Hasher as _;
 use core::net::IpAddr;
@@ -9,18 +9,18 @@ use super::config::AnswerRates;
 use crate::seeds::Random;
 use crate::time::{Duration, Instant};
 
-/// Number of tables in which every source has a bucket, each by another hash. A source is refused only if all its
-/// buckets are empty. A source that shares one bucket with a flood is therefore still answered.
+/// Number of tables. Each source has a bucket in every table, selected by a different hash. The limiter refuses a
+/// source only if all its buckets are empty. A source that shares one bucket with a flood therefore still gets answers.
 const TABLES: usize = 2;
-/// Number of buckets per table: 20 000 answers/s to as many prefixes keep each 2 % busy.
+/// Number of buckets per table. With 20 000 answers/s to as many prefixes, each bucket is 2 % busy.
 const BUCKETS: usize = 4096;
 /// Content of a full bucket: the answers of one second.
 const DEPTH: Duration = Duration::from_secs(1);
 
-/// Number of answers of an endpoint before its tables are allocated. Most endpoints never send more.
+/// Number of answers of an endpoint before its tables of buckets are allocated. Most endpoints never send more answers.
 const EARLY: u32 = 8;
 
-/// A token bucket, as the time at which it is full again.
+/// A token bucket, stored as the time at which the bucket is full again.
 #[derive(Copy, Clone, Debug)]
 struct Bucket {
     full_at: Instant,
@@ -29,12 +29,12 @@ struct Bucket {
 impl Bucket {
     const FULL: Bucket = Bucket { full_at: Instant::ZERO };
 
-    /// Returns whether `cost`, a share of [`DEPTH`], is available.
+    /// Returns whether the bucket has `cost`, which is a part of [`DEPTH`].
     fn has(&self, now: Instant, cost: Duration) -> bool {
         self.full_at.max(now) + cost <= now + DEPTH
     }
 
-    /// Takes `cost`, or as much as is available.
+    /// Takes `cost` from the bucket, or its whole content if that is less.
     fn take(&mut self, now: Instant, cost: Duration) {
         self.full_at = (self.full_at.max(now) + cost).min(now + DEPTH);
     }
@@ -45,23 +45,24 @@ impl Bucket {
 pub(super) struct Limiter {
     rates: AnswerRates,
     all: Bucket,
-    /// Buckets of `TABLES` tables, one after the other, allocated with the first answer after `EARLY`.
+    /// Buckets of all tables, one table after the other. They are allocated with the first answer after [`EARLY`]
+    /// answers.
     buckets: Box<[Bucket]>,
     early: u32,
     key: u64,
-    /// Number of answers not given.
+    /// Number of answers that were refused.
     pub refused: u64,
 }
 
 impl Limiter {
-    /// Creates a limiter. `random` determines which sources share buckets, so that an attacker cannot choose addresses
-    /// that share the buckets of a victim.
+    /// Creates a limiter. `random` determines which sources share buckets. An attacker therefore cannot choose
+    /// addresses that share the buckets of a victim.
     pub fn new(rates: AnswerRates, random: &mut Random) -> Self {
         let key = random.u64();
         Limiter { rates, all: Bucket::FULL, buckets: Box::default(), early: EARLY, key, refused: 0 }
     }
 
-    /// Takes a token for an answer to `source` from each of its buckets, if all have one.
+    /// Takes a token for an answer to `source` from each of its buckets, if each has one.
     pub fn admit(&mut self, now: Instant, source: IpAddr) -> bool {
         let cost = |per_s: u32| DEPTH / per_s.max(1);
         let all = cost(self.rates.all);
@@ -91,7 +92,7 @@ impl Limiter {
         true
     }
 
-    /// Returns the index of a bucket in each table.
+    /// Returns the index of the source's bucket in each table.
     fn places(&self, source: u128, level: u8) -> [usize; TABLES] {
         let mut hasher = DefaultHasher::new();
         hasher.write_u64(self.key);
@@ -125,7 +126,7 @@ mod tests {
         Limiter::new(AnswerRates { all, prefix, address }, &mut Seeds::new(1, 0).stream("limiter"))
     }
 
-    /// Number of answers to `of(n)`, requested each 0.1 ms from time 0 for 3 s.
+    /// Returns the number of answers to the sources `of(n)`, which send a request each 0.1 ms from time 0 for 3 s.
     fn answered(l: &mut Limiter, of: impl Fn(u32) -> IpAddr) -> usize {
         (0..30_000).filter(|n| l.admit(Instant::from_nanos(u64::from(*n) * 100_000), of(*n))).count()
     }
@@ -147,7 +148,7 @@ mod tests {
         assert_eq!(l.refused as usize, 30_000 - all);
     }
 
-    /// A source that shares a bucket with a flooding one is answered all the same.
+    /// A source that shares one bucket with a flooding source still gets answers.
     #[test]
     fn a_flood_from_one_prefix_takes_nothing_from_others() {
         let mut l = limiter(10_000, 200, 50);

@@ -1,39 +1,40 @@
-//! Memory limits of all associations of an endpoint together, and of each.
+//! Memory limits of an endpoint: for all associations together, and for each association.
 
-/// Heap in bytes of an association without data: its state, its scheme, and memory that queues keep.
+/// Heap in bytes of an association without data. It consists of the association's state, its scheme, and memory that
+/// its queues keep.
 const IDLE: usize = 24 << 10;
-/// Number of bytes that each association may hold regardless of the others.
+/// Number of bytes that an association may hold regardless of the other associations.
 const LEAST: usize = 32 << 10;
 
-/// Memory of an endpoint. Half of it is divided in advance, with a part for each possible association, so that an
-/// association whose application reads can continue regardless of the memory that others hold. Associations take
-/// further memory from the other half, first come, first served.
+/// Memory of an endpoint for its associations. Half of it is reserved in equal parts, one for each possible
+/// association. An association whose application reads can therefore always continue. Associations take further memory
+/// from the other half, in the order of their requests.
 #[derive(Debug)]
 pub(super) struct Memory {
     /// Number of bytes that each association may always hold.
     reserve: usize,
-    /// Bytes that all associations may hold beyond that, together.
+    /// Bytes that all associations together may hold beyond their reserves.
     common: usize,
-    /// Bytes of `common` in use.
+    /// Number of bytes of `common` in use.
     used: usize,
     /// Maximum number of associations.
     pub associations: usize,
 }
 
 impl Memory {
-    /// Divides `total` bytes among at most `associations`.
+    /// Divides `total` bytes among at most `associations` associations.
     pub fn new(total: usize, associations: usize) -> Self {
         let associations = associations.min((total / 2 / (IDLE + LEAST)).max(1));
         let reserve = (total / 2 / associations.max(1)).saturating_sub(IDLE);
         Memory { reserve, common: total / 2, used: 0, associations }
     }
 
-    /// Maximum bytes that an association with `heap` bytes may hold.
+    /// Returns the maximum bytes that an association may hold that now holds `heap` bytes.
     pub fn room(&self, heap: usize) -> usize {
         self.reserve.max(heap).saturating_add(self.common.saturating_sub(self.used))
     }
 
-    /// Records that an association holds `now` bytes after it held `before`.
+    /// Records that an association holds `now` bytes, and held `before` bytes previously.
     pub fn change(&mut self, before: usize, now: usize) {
         let beyond = |heap: usize| heap.saturating_sub(self.reserve);
         self.used = self.used + beyond(now) - beyond(before);

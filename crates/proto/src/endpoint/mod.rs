@@ -1,4 +1,5 @@
-//! Many associations on one set of addresses: demultiplexing, stateless answers to INIT, packets out of the blue.
+//! Many associations on one set of addresses. An endpoint selects the association of each packet, answers INIT without
+//! storing state, and handles packets out of the blue.
 
 mod answer;
 mod config;

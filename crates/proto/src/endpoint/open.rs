@@ -1,4 +1,4 @@
-//! INIT and COOKIE ECHO: opening, collision and restart (RFC 9260 §5.1, §5.2).
+//! INIT and COOKIE ECHO: opening of associations, collision and restart (RFC 9260 §5.1, §5.2).
 
 use bytes::Bytes;
 
@@ -16,10 +16,10 @@ use crate::time::{Duration, Instant};
 use crate::wire::chunk::{Abort, ErrorChunk, Init, InitAck};
 use crate::wire::{Cause, Packet, Param, Tsn, VerificationTag};
 
-/// Maximum bytes of an INIT. A longer INIT is refused.
+/// Maximum bytes of a peer's INIT. A longer INIT is refused.
 const MAX_INIT: usize = 2048;
 
-/// Parameters of INIT ACK.
+/// Parameters of this side for INIT ACK.
 #[derive(Debug)]
 struct LocalParameters<'a> {
     transport: &'a TransportConfig,
@@ -27,16 +27,16 @@ struct LocalParameters<'a> {
     coding: Option<Announced>,
 }
 
-/// Parts that INIT ACK omits if the INIT is too small for a complete answer. Each level also omits the parts of the
-/// previous levels.
+/// Parts that INIT ACK omits because the INIT is too small for a complete answer. Each level also omits the parts of
+/// the previous levels.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Trim {
     Nothing,
-    /// Reports of unknown parameters.
+    /// Omits reports of unknown parameters.
     Reports,
-    /// Addresses of this side.
+    /// Omits the addresses of this side.
     Addresses,
-    /// The peer's addresses in the cookie, AUTH, and with AUTH also REPORT.
+    /// Omits AUTH, therefore also REPORT, and the peer's addresses in the cookie.
     Bare,
 }
 
@@ -44,18 +44,19 @@ impl Trim {
     const ALL: [Trim; 4] = [Trim::Nothing, Trim::Reports, Trim::Addresses, Trim::Bare];
 }
 
-/// Action for a valid cookie if there is already an association, by the table of RFC 9260 §5.2.4.
+/// Action for a valid cookie if its association already exists, by the table of RFC 9260 §5.2.4.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) enum Collision {
-    /// A: the peer restarted.
+    /// Row A: the peer restarted.
     Restart,
-    /// B, D: both opened at once, or the COOKIE ECHO arrived again.
+    /// Rows B and D: both sides opened the association at once, or COOKIE ECHO arrived again.
     Same,
-    /// C and everything else.
+    /// Row C, and all other cases.
     Discard,
 }
 
-/// Returns the action by the rows of the table, which compare the cookie's tags and tie-tags with the association's.
+/// Returns the action by the rows of this table. They compare the cookie's tags and tie-tags with the association's
+/// tags.
 pub(super) fn collision(
     cookie_tags: (VerificationTag, VerificationTag),
     tie: (VerificationTag, VerificationTag),
@@ -125,7 +126,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns the reason to refuse an INIT.
+    /// Returns the reason for refusing an INIT, if there is one.
     fn check_init(&self, asked: &Asked, init: &Init, peer: &Capabilities) -> Result<(), Cause> {
         if !peer.valid() {
             return Err(Cause::InvalidMandatoryParameter);
@@ -147,8 +148,8 @@ impl Endpoint {
         }
     }
 
-    /// Returns whether a sealed session has its maximum number of associations. One key can therefore not open more
-    /// associations by using other ports.
+    /// Returns whether a sealed session has its maximum number of associations. The limit prevents one key from opening
+    /// more associations by using other ports.
     fn session_full(&self, sealed: SealId) -> bool {
         let most = self.config.max_associations_of_session;
         let open = |e: &Entry| e.sealed == sealed && !e.association.is_closed();
@@ -159,7 +160,7 @@ impl Endpoint {
         self.entries.len() >= self.memory.associations
     }
 
-    /// Returns INIT ACK with the parameters that the peer can use and that `trim` leaves.
+    /// Returns an INIT ACK with the parameters that the peer can use and that `trim` does not omit.
     fn init_ack(
         &self,
         ours: &LocalParameters<'_>,
@@ -199,8 +200,8 @@ impl Endpoint {
         InitAck(ack)
     }
 
-    /// Handles COOKIE ECHO (RFC 9260 §5.1.5, §5.2.4). A cookie opens only one association, even if it arrives several
-    /// times or from several sources.
+    /// Handles COOKIE ECHO (RFC 9260 §5.1.5, §5.2.4). A cookie opens at most one association, even if it arrives
+    /// several times or from several sources.
     pub(super) fn on_cookie_echo(
         &mut self,
         now: Instant,
@@ -252,7 +253,7 @@ impl Endpoint {
         id
     }
 
-    /// Answers a cookie that arrived too late (RFC 9260 §5.1.5, step 3).
+    /// Answers a cookie whose lifetime is over (RFC 9260 §5.1.5, step 3).
     fn too_late(&mut self, now: Instant, asked: &Asked, cookie: &Cookie, by: Duration) {
         if self.answers.admit(now, asked, Kind::Opening) {
             let staleness_us = u32::try_from(by.as_micros()).unwrap_or(u32::MAX);
@@ -340,8 +341,8 @@ fn established(cookie: &Cookie) -> Established {
     }
 }
 
-/// Returns an address in a restarting peer's INIT that its association does not have (RFC 9260 §5.2.2), as the TLV of
-/// the error cause.
+/// Returns an address that is in a restarting peer's INIT but not in its association (RFC 9260 §5.2.2). The result is
+/// the TLV of the error cause.
 fn unknown_address(a: &Association, peer: &Capabilities) -> Option<Bytes> {
     if matches!(a.state(), State::CookieWait | State::CookieEchoed) {
         return None;
@@ -354,7 +355,7 @@ fn unknown_address(a: &Association, peer: &Capabilities) -> Option<Bytes> {
 mod tests {
     use super::*;
 
-    /// RFC 9260 §5.2.4, table 12: X no match, M match, A any; 0 no tie-tags.
+    /// RFC 9260 §5.2.4, table 12: X no match, M match, A any, 0 no tie-tags.
     #[test]
     fn the_collision_table() {
         let t = |a, b| (VerificationTag(a), VerificationTag(b));

@@ -1,4 +1,4 @@
-//! Effects of a seal outside the endpoint: envelopes of packets, addresses of paths, and ends of sessions.
+//! Effects of a seal outside the endpoint: envelopes of packets, moves of paths, and ends of sessions.
 
 use bytes::{Buf as _, Bytes};
 
@@ -9,9 +9,9 @@ use crate::time::Instant;
 use crate::wire::Packet;
 
 impl Endpoint {
-    /// Returns the packet in a datagram, without its envelope if packets on this four-tuple are sealed. Returns `None`
-    /// if the datagram contains no packet, or if it is sealed although packets on this four-tuple are not, or the
-    /// reverse.
+    /// Returns the packet in a datagram. If packets on this 4-tuple are sealed, the envelope is removed. Returns `None`
+    /// if the datagram contains no packet. Also returns `None` if the datagram is sealed and packets on this 4-tuple
+    /// are not, or the reverse.
     pub(super) fn packet_in(&self, tuple: &FourTuple, mut datagram: Bytes) -> Option<Packet> {
         let envelope = self.config.transport.envelope;
         match (tuple.sealed == SealId::CLEAR, envelope.is_empty()) {
@@ -26,8 +26,8 @@ impl Endpoint {
         }
     }
 
-    /// Moves the path with the addresses `from` to `to`, which the seal has proven. If another path of the association
-    /// has these addresses, the two paths exchange addresses.
+    /// Moves the path with the addresses `from` to the addresses `to`, which the seal has proven. If another path of
+    /// the association has the addresses `to`, the two paths exchange addresses.
     pub fn path_moved(&mut self, now: Instant, from: FourTuple, to: FourTuple) {
         for id in self.ids() {
             let Some(e) = self.entries.get_mut(&id) else { continue };
@@ -38,7 +38,7 @@ impl Endpoint {
         }
     }
 
-    /// Ends the session `sealed`: its associations close for `reason`, without notifying the peer.
+    /// Ends the session `sealed`. Its associations close for `reason`, and the peer is not notified.
     pub fn close_sealed(&mut self, _now: Instant, sealed: SealId, reason: CloseReason) {
         for id in self.ids() {
             let Some(e) = self.entries.get_mut(&id).filter(|e| e.sealed == sealed) else { continue };
@@ -52,7 +52,7 @@ impl Endpoint {
         self.entries.values().any(|e| e.sealed == sealed && !e.association.is_closed())
     }
 
-    /// Returns the sealed session of an association.
+    /// Returns the identifier of an association's sealed session.
     pub fn sealed(&self, id: AssociationId) -> Option<SealId> {
         self.entries.get(&id).map(|e| e.sealed)
     }

@@ -1,4 +1,4 @@
-//! The endpoint's associations and its operations.
+//! State of an endpoint: its associations, and its operations.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -19,45 +19,45 @@ use crate::seeds::{Random, Seeds};
 use crate::time::Instant;
 use crate::wire::{Tsn, VerificationTag};
 
-/// Identifier of an association of one endpoint. An identifier is never used again.
+/// Identifier of an association within one endpoint. An identifier is never used again.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct AssociationId(pub u64);
 
-/// Reason why no association was opened.
+/// Reason for which no association was opened.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// No path was given.
+    /// The caller gave no path.
     #[error("an association needs at least one path")]
     NoPath,
     /// There are more than [`crate::path::MAX_PATHS`] paths.
     #[error("too many paths")]
     TooManyPaths,
-    /// [`EndpointConfig::max_associations`] are open.
+    /// [`EndpointConfig::max_associations`] associations are already open.
     #[error("too many associations")]
     TooMany,
-    /// One of the 4-tuples already belongs to an association with that peer port.
+    /// One of the 4-tuples already belongs to an association with the same SCTP port of the peer.
     #[error("there is an association with this peer already")]
     Exists,
 }
 
-/// An association, and its place in the endpoint's lists.
+/// An association and its place in the endpoint's lists.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub association: Association,
     pub peer_port: u16,
     pub sealed: SealId,
     pub tuples: Vec<FourTuple>,
-    /// Bytes that the association held at the last count.
+    /// Bytes of heap that the association held at the last count.
     heap: usize,
     wake: Option<Instant>,
     /// True if the association is in the queue of associations that may have output.
     queued: bool,
 }
 
-/// The state machine for one set of sockets.
+/// The SCTP state machine for one set of sockets.
 ///
-/// After every call, a driver calls `poll_output` and `poll_event` until `None`, and sleeps until `poll_timeout`.
+/// After each call, a driver calls `poll_output` and `poll_event` until `None`. It then sleeps until `poll_timeout`.
 #[derive(Debug)]
 pub struct Endpoint {
     pub(super) config: EndpointConfig,
@@ -66,7 +66,7 @@ pub struct Endpoint {
     pub(super) cookies: CookieJar,
     pub(super) used: UsedCookies,
     pub(super) answers: Answers,
-    /// Entries are boxed, because a node of the tree has room for eleven of them.
+    /// Entries are boxed, because each tree node has room for eleven entries.
     pub(super) entries: BTreeMap<AssociationId, Box<Entry>>,
     pub(super) by_tag: BTreeMap<u32, AssociationId>,
     pub(super) by_tuple: BTreeMap<(FourTuple, u16), AssociationId>,
@@ -77,8 +77,8 @@ pub struct Endpoint {
     ready: VecDeque<AssociationId>,
     events: VecDeque<(AssociationId, Event)>,
     next_id: u64,
-    /// Number of datagrams that were not SCTP, belonged to no association, or were in the clear although packets are
-    /// sealed, or the reverse.
+    /// Number of dropped datagrams. They were not SCTP, belonged to no association, or were in the clear where packets
+    /// are sealed (or the reverse).
     pub(super) dropped: u64,
 }
 
@@ -108,10 +108,10 @@ impl Endpoint {
         }
     }
 
-    /// Opens an association. The association and all its paths belong to the sealed session of its first path.
+    /// Opens an association. The association and all its paths belong to one sealed session, that of the first path.
     ///
     /// # Errors
-    /// [`ConnectError`]. Then nothing was sent.
+    /// Returns a [`ConnectError`] if no association was opened. Nothing was then sent.
     pub fn connect(&mut self, now: Instant, mut connect: Connect) -> Result<AssociationId, ConnectError> {
         let Some(sealed) = connect.paths.first().map(|(t, _)| t.sealed) else {
             return Err(ConnectError::NoPath);
@@ -183,7 +183,7 @@ impl Endpoint {
         }
     }
 
-    /// Updates the bytes that an association holds.
+    /// Updates the record of the bytes that an association holds.
     fn account(&mut self, id: AssociationId) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         let heap = entry.association.heap();
@@ -193,25 +193,25 @@ impl Endpoint {
         }
     }
 
-    /// Returns an association that is about to receive a packet or a message, with its memory limit set.
+    /// Sets the memory limit of an association that is about to receive a packet or a message. Returns it.
     pub(super) fn allowed(&mut self, id: AssociationId) -> Option<&mut Association> {
         let entry = self.entries.get_mut(&id)?;
         entry.association.allow(self.memory.room(entry.heap), self.copies);
         Some(&mut entry.association)
     }
 
-    /// Sets whether all kept payloads are copied out of their datagrams regardless of their size, or only small
-    /// payloads. This is for drivers whose buffers become scarce while slices of them are held.
+    /// Sets which kept payloads are copied out of their datagrams: all of them (`true`), or only small ones. `true` is
+    /// for drivers whose buffers become scarce while slices of them are held.
     pub fn copy_kept(&mut self, all: bool) {
         self.copies = all;
     }
 
-    /// Heap in bytes that all associations hold, without the heap of idle ones.
+    /// Returns the heap in bytes that all associations hold. The heap of idle associations is not counted.
     pub fn heap(&self) -> usize {
         self.entries.values().map(|e| e.association.heap()).sum()
     }
 
-    /// Handles the restart of the peer of `id`. All data that the peer's previous instance received are lost.
+    /// Handles the restart of the peer of association `id`. Data that the peer received before its restart are lost.
     pub(super) fn restarted(&mut self, id: AssociationId) {
         self.events.retain(|(i, _)| *i != id);
         self.events.push_back((id, Event::Restarted));
@@ -264,7 +264,7 @@ impl Endpoint {
         }
     }
 
-    /// Calls `tell` for each association with a path at `tuple`.
+    /// Calls the function `tell` for each association with a path at `tuple`.
     fn on_path(&mut self, tuple: &FourTuple, tell: impl Fn(&mut Association, PathId)) {
         for id in self.ids() {
             let Some(e) = self.entries.get_mut(&id) else { continue };
@@ -275,7 +275,7 @@ impl Endpoint {
         }
     }
 
-    /// Handles the end of a sequence of packets for one association.
+    /// Handles the end of a sequence of packets for association `id`.
     fn finish_batch(&mut self, now: Instant, id: Option<AssociationId>) {
         let Some(id) = id else { return };
         if let Some(e) = self.entries.get_mut(&id) {
@@ -303,7 +303,7 @@ impl Endpoint {
         }
     }
 
-    /// Appends the next datagrams for one path to `buf`. Call it until it returns `None`.
+    /// Appends the next datagrams to `buf`, all for one path. Call this method until it returns `None`.
     pub fn poll_output(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
         if let Some((tuple, packet)) = self.answers.pop() {
             buf.extend_from_slice(&packet);
@@ -329,18 +329,18 @@ impl Endpoint {
         None
     }
 
-    /// Time at which [`Endpoint::handle_timeout`] must be called. The time is only correct if `poll_output` last
-    /// returned `None`.
+    /// Returns the time at which [`Endpoint::handle_timeout`] must be called. The time is correct only after
+    /// `poll_output` has returned `None`.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.wakes.first().map(|(at, _)| *at)
     }
 
-    /// Next timer of an association, and its time.
+    /// Returns the next timer of an association, and the time at which it expires.
     pub fn timeout_reason(&self, id: AssociationId) -> Option<(Instant, Timer)> {
         self.entries.get(&id)?.association.poll_timeout()
     }
 
-    /// Returns the next event.
+    /// Returns the next event and its association.
     pub fn poll_event(&mut self) -> Option<(AssociationId, Event)> {
         self.events.pop_front()
     }
@@ -350,8 +350,8 @@ impl Endpoint {
         self.entries.get(&id).map(|e| &e.association)
     }
 
-    /// Removes the addresses of an association that has sent its last packet: packets for it are then out of the blue
-    /// (RFC 9260 §8.4), although received data may still be read.
+    /// Removes the addresses of an association that has sent its last packet. Packets for it are then out of the blue
+    /// (RFC 9260 §8.4), although the application may still read received data.
     fn unlist(&mut self, id: AssociationId) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         let tag = entry.association.tags().0.0;
@@ -363,7 +363,7 @@ impl Endpoint {
         }
     }
 
-    /// Drops an association in any state without sending anything.
+    /// Drops an association in any state. Nothing is sent.
     pub fn release(&mut self, id: AssociationId) {
         self.unlist(id);
         let Some(entry) = self.entries.remove(&id) else { return };
@@ -376,7 +376,7 @@ impl Endpoint {
     /// Queues a message; see [`Association::send`].
     ///
     /// # Errors
-    /// [`SendError`].
+    /// Returns a [`SendError`] if the message is refused.
     pub fn send(
         &mut self,
         now: Instant,
@@ -407,10 +407,10 @@ impl Endpoint {
         reading.message
     }
 
-    /// Runs `call` on an association: for example to open, close, suspend or move paths, or to end the association.
+    /// Calls the function `call` with an association, for example to open, close, suspend or move paths.
     ///
     /// # Errors
-    /// [`AssociationError::Unknown`], and the errors of `call`.
+    /// Its errors are [`AssociationError::Unknown`] and the errors of `call`.
     pub fn with<T>(
         &mut self,
         id: AssociationId,
@@ -425,7 +425,7 @@ impl Endpoint {
     /// Opens a path; see [`Association::add_path`].
     ///
     /// # Errors
-    /// [`AssociationError`].
+    /// Returns an [`AssociationError`] if the path cannot be opened.
     pub fn add_path(
         &mut self,
         now: Instant,
@@ -441,7 +441,7 @@ impl Endpoint {
         self.with(id, |a| a.add_path(now, tuple, mtu))
     }
 
-    /// Closes the association once everything is delivered.
+    /// Closes the association once all data are delivered.
     pub fn shutdown(&mut self, now: Instant, id: AssociationId) {
         let _ = self.with(id, |a| {
             a.shutdown(now);
@@ -449,7 +449,7 @@ impl Endpoint {
         });
     }
 
-    /// Closes the association at once. The peer receives `words`.
+    /// Aborts the association at once. The peer receives the text `words`.
     pub fn abort(&mut self, id: AssociationId, words: &str) {
         let _ = self.with(id, |a| {
             a.abort(words);
@@ -457,7 +457,7 @@ impl Endpoint {
         });
     }
 
-    /// Panics if the state that unknown sources can create exceeds its bounds. For tests.
+    /// Panics if the state that unknown sources can create exceeds its bounds. This method is for tests.
     #[cfg(any(test, feature = "testing"))]
     pub fn assert_bounded(&self) {
         assert!(self.entries.len() <= self.config.max_associations, "{} associations", self.entries.len());
@@ -469,14 +469,14 @@ impl Endpoint {
         );
     }
 
-    /// Number of packets dropped because they were not SCTP or belonged to no association, and number of answers
-    /// withheld by the rate limit.
+    /// Returns two numbers: packets dropped because they were not SCTP or belonged to no association, and answers that
+    /// the rate limits refused.
     pub fn dropped(&self) -> (u64, u64) {
         (self.dropped, self.answers.refused())
     }
 }
 
-/// Removes a 4-tuple of `id` from the list, unless it now belongs to another association.
+/// Removes a 4-tuple of association `id` from the list, unless it now belongs to another association.
 fn unlist_tuple(
     by_tuple: &mut BTreeMap<(FourTuple, u16), AssociationId>,
     at: (FourTuple, u16),
@@ -488,7 +488,7 @@ fn unlist_tuple(
 }
 
 impl Association {
-    /// Handles counters of a link over which some of the paths run.
+    /// Handles the counters of a link that is used by some paths.
     pub(super) fn on_link(&mut self, now: Instant, sample: &crate::policy::LinkSample) {
         let over: Vec<PathId> = self.paths().iter().filter(|v| v.link == sample.link).map(|v| v.id).collect();
         for path in over {

@@ -1,31 +1,31 @@
-//! Cookies that opened an association, so that no cookie opens a second one.
+//! Cookies that opened an association, recorded so that no cookie opens a second one.
 
 use std::collections::BTreeSet;
 
 use super::cookie::Cookie;
 use crate::time::{Duration, Instant};
 
-/// Maximum number of stored cookies.
+/// Maximum number of recorded cookies.
 const MOST: usize = 8192;
 
 /// Decision whether a valid cookie may open an association.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) enum Use {
-    /// The cookie has not been used, so that it may be used.
+    /// The cookie is new and may be used.
     First,
-    /// The cookie has been used.
+    /// The cookie was used before.
     Again,
-    /// The cookie is older than the stored ones: the endpoint no longer has a record whether it was used.
+    /// The cookie is older than the recorded ones, so it is unknown whether it was used.
     Forgotten,
 }
 
-/// Cookies that opened an association and are still valid. If there are too many, the oldest are dropped, and cookies
-/// of their age are no longer accepted: peers with such a cookie start again with INIT.
+/// Cookies that opened an association and are still valid. If there are too many, the oldest are dropped. Cookies of
+/// their age are then refused, and peers with such a cookie start again with INIT.
 #[derive(Debug, Default)]
 pub(super) struct UsedCookies {
-    /// Each used cookie, by the time at which it was made and its tags.
+    /// Used cookies, each by the time at which it was created and its verification tags.
     used: BTreeSet<(Instant, u32, u32)>,
-    /// Time up to which cookies were dropped.
+    /// Creation time up to which cookies were dropped.
     forgotten: Option<Instant>,
 }
 
@@ -49,7 +49,7 @@ impl UsedCookies {
         self.used.len()
     }
 
-    /// Stores `cookie` until it is older than `life`.
+    /// Records `cookie` until the cookie is older than `life`.
     pub fn remember(&mut self, now: Instant, life: Duration, cookie: &Cookie) {
         while self.used.first().is_some_and(|(created, ..)| *created + life < now) {
             self.used.pop_first();
@@ -73,7 +73,7 @@ mod tests {
 
     const LIFE: Duration = Duration::from_secs(60);
 
-    /// Returns the `n`th of a series of cookies, made every 0.1 ms.
+    /// Returns cookie number `n` of a series in which a cookie is created every 0.1 ms.
     fn cookie(n: u32) -> Cookie {
         let peer = Capabilities {
             tag: VerificationTag(7),

@@ -1,77 +1,78 @@
-//! Packetization layer path MTU discovery (RFC 8899) of one path: sizes and times of probes, and the consequences of
-//! their answers. Sizes are those of IP packets. The module sends no packets and has no clock.
+//! Packetization layer path MTU discovery (RFC 8899) of one path: sizes and times of probes, and the effects of their
+//! answers. All sizes are those of IP packets. This module sends no packets and has no clock.
 //!
-//! SCTP acknowledges, so that no CONFIRMATION_TIMER runs (§5.1.1). Losses of data request a probe of the current size
-//! instead ([`Discovery::suspect`]). Probes leave only on paths that carry data. An idle path is not probed, which
-//! §5.1.1 permits.
+//! SCTP has acknowledgements, so no CONFIRMATION_TIMER runs (RFC 8899 §5.1.1). Instead, losses of data cause a probe of
+//! the current size ([`Discovery::suspect`]). Probes are sent only on paths that carry data. An idle path is not
+//! probed, which RFC 8899 §5.1.1 permits.
 
 use crate::time::{Duration, Instant};
 
-/// BASE_PLPMTU: the size that nearly all paths carry (§5.1.2).
+/// BASE_PLPMTU: the size that nearly all paths carry (RFC 8899 §5.1.2).
 pub(crate) const BASE_PLPMTU: u16 = 1200;
-/// MIN_PLPMTU: the size that each host accepts (RFC 1122 §3.3.2).
+/// MIN_PLPMTU: the size that every host accepts (RFC 1122 §3.3.2).
 pub(crate) const MIN_PLPMTU: u16 = 576;
-/// MAX_PROBES: number of lost probes after which a size counts as too large (§5.1.2). The same number of consecutive
-/// losses of data raises the suspicion of a black hole.
+/// MAX_PROBES: number of lost probes after which a size counts as too large (RFC 8899 §5.1.2). The same number of
+/// consecutive losses of data causes the suspicion of a black hole.
 const MAX_PROBES: u32 = 3;
-/// PROBE_TIMER: minimum wait for the answer to a probe (§5.1.1). The path's retransmission timeout applies if it is
-/// longer.
+/// PROBE_TIMER: minimum wait for the answer to a probe (RFC 8899 §5.1.1). If the path's retransmission timeout is
+/// longer, the wait has the length of this timeout.
 const PROBE_TIMER: Duration = Duration::from_secs(1);
-/// PMTU_RAISE_TIMER: time for which the result of a search is assumed to hold (§5.1.1).
+/// PMTU_RAISE_TIMER: time for which the result of a search stays valid (RFC 8899 §5.1.1).
 const PMTU_RAISE_TIMER: Duration = Duration::from_secs(600);
-/// Time in the error state until the sizes between MIN_PLPMTU and BASE_PLPMTU are tried again.
+/// Time in the error state before the sizes between MIN_PLPMTU and BASE_PLPMTU are probed again.
 const ERROR_TIMER: Duration = Duration::from_secs(30);
-/// Minimum gain of a search in bytes. A search ends when it could gain less, because chunks are padded to a multiple of
-/// four bytes.
+/// Minimum gain in bytes for which a search continues. Chunks are padded to a multiple of four bytes, so a smaller gain
+/// is of no use.
 const RESOLUTION: u32 = 8;
 
-/// The states of RFC 8899 §5.2.
+/// The states of discovery (RFC 8899 §5.2).
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum DiscoveryState {
-    /// The size of packets is not yet confirmed, or was confirmed and is suspected to be too large.
+    /// The size of packets is not yet confirmed. Or it was confirmed, and is now suspected to be too large.
     Base,
-    /// Sizes larger than the size of packets are probed.
+    /// The search probes sizes larger than the present size of packets.
     Searching,
-    /// The size of packets is the largest found.
+    /// The search is complete: packets have the largest size found.
     SearchComplete,
-    /// BASE_PLPMTU does not arrive. Packets have the size MIN_PLPMTU, and sizes between the two are probed.
+    /// Packets of BASE_PLPMTU bytes do not arrive. Packets have MIN_PLPMTU bytes, and sizes between the two values are
+    /// probed.
     Error,
 }
 
-/// Event for which the next step waits.
+/// Event for which the next step of discovery waits.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum Wait {
-    /// Data leave on the path.
+    /// Data are sent on the path.
     Data,
-    /// The next opportunity to send.
+    /// Another packet can be sent.
     Output,
-    /// PROBE_TIMER or PMTU_RAISE_TIMER.
+    /// PROBE_TIMER or PMTU_RAISE_TIMER expires.
     Timer(Instant),
 }
 
-/// A probe that was sent. Repetitions have the same nonce: an answer to any of them confirms the size.
+/// A probe that was sent. Repetitions of a probe have the same nonce, and an answer to any of them confirms the size.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 struct Probe {
-    /// PROBED_SIZE.
+    /// PROBED_SIZE: size of the probe.
     size: u16,
     nonce: u64,
     sent: Instant,
 }
 
-/// See the [module](self).
+/// Discovery of one path; see the [module](self).
 #[derive(Debug)]
 pub(crate) struct Discovery {
     state: DiscoveryState,
     plpmtu: u16,
     max_plpmtu: u16,
-    /// MAX_PLPMTU of the configuration.
+    /// MAX_PLPMTU, as configured.
     most: u16,
-    /// Last limit of interface and route that the driver reported.
+    /// Last limit that the driver reported for interface and route.
     told: Option<u16>,
-    /// Smallest size found too large; MAX_PLPMTU + 1 if none was found.
+    /// Smallest size that was found too large. It is MAX_PLPMTU + 1 if none was found.
     too_large: u32,
     probe: Option<Probe>,
-    /// PROBE_COUNT.
+    /// PROBE_COUNT: number of lost probes of this size.
     count: u32,
     wait: Wait,
     /// Time at which PMTU_RAISE_TIMER expires.
@@ -83,7 +84,7 @@ pub(crate) struct Discovery {
 }
 
 impl Discovery {
-    /// Starts with packets of `plpmtu` bytes. Sizes up to `most` are searched.
+    /// Starts discovery with packets of `plpmtu` bytes. It searches sizes up to `most`.
     pub fn new(plpmtu: u16, most: u16) -> Self {
         let most = most.max(plpmtu);
         Discovery {
@@ -102,12 +103,12 @@ impl Discovery {
         }
     }
 
-    /// The PLPMTU: maximum bytes of an IP packet.
+    /// Returns the PLPMTU: the maximum bytes of an IP packet.
     pub fn plpmtu(&self) -> u16 {
         self.plpmtu
     }
 
-    /// Time at which [`Self::on_timer`] is due.
+    /// Returns the time at which [`Self::on_timer`] must be called.
     pub fn timeout(&self) -> Option<Instant> {
         match self.wait {
             Wait::Timer(at) => Some(at),
@@ -115,7 +116,7 @@ impl Discovery {
         }
     }
 
-    /// Records that data left on the path. Probes that wait for data may now follow.
+    /// Records that data were sent on the path. Probes that waited for data may now be sent.
     #[inline]
     pub fn data_left(&mut self) {
         if self.wait == Wait::Data {
@@ -123,20 +124,20 @@ impl Discovery {
         }
     }
 
-    /// Returns whether a probe is to leave now.
+    /// Returns whether a probe must be sent now.
     #[inline]
     pub fn due(&self) -> bool {
         self.wait == Wait::Output
     }
 
-    /// Waits for data, because no size can be probed at present.
+    /// Waits for data again, because no size can be probed at present.
     pub fn put_off(&mut self) {
         self.wait = Wait::Data;
     }
 
-    /// Sends a probe at `now`. Returns its size and its nonce, which is `fresh` unless an earlier probe of that size
-    /// was lost. The wait for its answer is `rto`, but at least a second. The wait becomes longer by half for each
-    /// repetition, so that a disturbance at regular intervals does not affect all probes.
+    /// Records that a probe is sent at `now`. Returns the probe's size and nonce. The nonce is `fresh`, unless an
+    /// earlier probe of this size was lost. The wait for the answer is `rto`, but at least one second. Each repetition
+    /// lengthens the wait by half. A disturbance at regular intervals therefore does not affect all probes.
     pub fn send(&mut self, now: Instant, rto: Duration, fresh: impl FnOnce() -> u64) -> Option<(u16, u64)> {
         let Some(size) = self.next_size() else {
             self.search(now);
@@ -166,7 +167,7 @@ impl Discovery {
             .then(|| u16::try_from(u32::midpoint(low, high)).unwrap_or(u16::MAX))
     }
 
-    /// Handles the peer's echo of `nonce`. Returns whether the nonce belongs to a probe.
+    /// Handles the peer's echo of `nonce`. Returns whether this nonce belongs to a probe of discovery.
     pub fn answered(&mut self, now: Instant, nonce: u64) -> bool {
         let Some(probe) = self.probe.take_if(|p| p.nonce == nonce) else { return false };
         self.plpmtu = probe.size.min(self.max_plpmtu);
@@ -176,7 +177,7 @@ impl Discovery {
         true
     }
 
-    /// Continues the search, or ends it.
+    /// Continues the search for the MTU, or ends it.
     fn search(&mut self, now: Instant) {
         if self.next_size().is_some() {
             self.wait = Wait::Data;
@@ -196,9 +197,9 @@ impl Discovery {
         }
     }
 
-    /// Handles the expiry of PROBE_TIMER or PMTU_RAISE_TIMER. A probe counts as lost only if a packet that was sent
-    /// with it or later `arrived` on the same path (§4.3: a path that is down is not a black hole). Returns true if it
-    /// is unknown whether one arrived. A small packet must then be sent to find out.
+    /// Handles the expiry of PROBE_TIMER or PMTU_RAISE_TIMER. A probe counts as lost only if a packet sent with it or
+    /// later `arrived` on the same path. A path that is down is not a black hole (RFC 8899 §4.3). Returns true if it is
+    /// unknown whether such a packet arrived. The caller must then send a small packet to find out.
     #[must_use]
     pub fn on_timer(&mut self, now: Instant, rto: Duration, arrived: impl FnOnce(Instant) -> bool) -> bool {
         let Some(probe) = self.probe else {
@@ -219,7 +220,7 @@ impl Discovery {
         false
     }
 
-    /// Starts the search again, because the last result is too old.
+    /// Starts the search again, because its last result is too old.
     fn raise_again(&mut self) {
         self.wait = Wait::Data;
         if self.state == DiscoveryState::SearchComplete {
@@ -229,7 +230,7 @@ impl Discovery {
         }
     }
 
-    /// Handles the loss of MAX_PROBES probes of `size`.
+    /// Handles the loss of MAX_PROBES probes of size `size`.
     fn failed(&mut self, now: Instant, size: u16) {
         (self.probe, self.count) = (None, 0);
         self.too_large = u32::from(size);
@@ -247,13 +248,13 @@ impl Discovery {
         }
     }
 
-    /// Records that data were acknowledged.
+    /// Records that the peer acknowledged data.
     #[inline]
     pub fn data_acked(&mut self) {
         self.losses = 0;
     }
 
-    /// Records the loss of a chunk. Several consecutive losses raise the suspicion that packets are too large.
+    /// Records the loss of a chunk. Several consecutive losses cause the suspicion that packets are too large.
     pub fn data_lost(&mut self, now: Instant) {
         self.losses += 1;
         if self.losses >= MAX_PROBES {
@@ -261,8 +262,8 @@ impl Discovery {
         }
     }
 
-    /// Handles the suspicion that packets are too large for the path: their size is probed, and is reduced if no probe
-    /// of it arrives.
+    /// Handles the suspicion that packets are too large for the path. Their present size is probed, and it is reduced
+    /// if no such probe arrives.
     pub fn suspect(&mut self, now: Instant) {
         use DiscoveryState::{SearchComplete, Searching};
         self.losses = 0;
@@ -273,7 +274,7 @@ impl Discovery {
         }
     }
 
-    /// Restarts after the path has moved to other addresses: earlier results may not hold for the new addresses.
+    /// Restarts discovery after the path moved to other addresses. Earlier results may be wrong for the new addresses.
     pub fn restart(&mut self) {
         *self = Discovery {
             told: self.told,
@@ -283,7 +284,7 @@ impl Discovery {
         self.too_large = u32::from(self.max_plpmtu) + 1;
     }
 
-    /// Limits the packets of interface and route to `mtu` bytes, as the driver now reports.
+    /// Limits packets to `mtu` bytes, as the driver reports for interface and route.
     pub fn told(&mut self, now: Instant, mtu: u16) {
         if self.told.replace(mtu) == Some(mtu) {
             return;
@@ -300,8 +301,8 @@ impl Discovery {
         }
     }
 
-    /// Limits packets to `mtu` bytes because larger packets cannot be sent, as a Packet Too Big message would report
-    /// (§4.6).
+    /// Limits packets to `mtu` bytes, because larger packets cannot be sent. A Packet Too Big message would have this
+    /// effect (RFC 8899 §4.6).
     pub fn limit(&mut self, now: Instant, mtu: u16) {
         let mtu = mtu.max(MIN_PLPMTU);
         if mtu >= self.max_plpmtu {

@@ -4,43 +4,43 @@ use smallvec::SmallVec;
 
 use crate::time::{Duration, Instant};
 
-/// Number of the core's nonces that are kept, so that an answer after the timeout still proves that the path works.
+/// Number of recorded nonces of the core's heartbeats. An answer after the timeout still proves that the path works.
 const REMEMBERED: usize = 8;
-/// Number of the scheme's nonces that are kept. They cover more than one second if one heartbeat leaves each 25 ms. If
-/// round-trip times are longer, answers to the oldest heartbeats do not count.
+/// Number of recorded nonces of the scheme's heartbeats. This number covers more than one second if a heartbeat is sent
+/// every 25 ms. If round-trip times are longer, answers to the oldest heartbeats do not count.
 const PROBES: usize = 48;
 
-/// A heartbeat that was sent.
+/// A heartbeat that was sent and is not yet answered.
 #[derive(Copy, Clone, Debug)]
 struct Pending {
     nonce: u64,
     sent: Instant,
-    /// Deadline of the answer; `None` once the heartbeat timed out or a later one was answered.
+    /// Deadline of the answer. It is `None` once the heartbeat has timed out or a later heartbeat was answered.
     deadline: Option<Instant>,
     probe: bool,
 }
 
-/// Answer to a heartbeat.
+/// Answer of the peer to a heartbeat.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Answer {
     pub sent: Instant,
     pub rtt: Duration,
     pub probe: bool,
-    /// True if the heartbeat had timed out, or a later heartbeat had already been answered.
+    /// True if the heartbeat had timed out before, or if a later heartbeat had already been answered.
     pub late: bool,
 }
 
-/// The heartbeats of a path.
+/// State of the heartbeats of a path.
 #[derive(Debug)]
 pub(crate) struct Heartbeats {
-    /// Time at which the core sends the next heartbeat without a request; `Instant::MAX` for never.
+    /// Time of the core's next regular heartbeat. `Instant::MAX` means never.
     pub next: Instant,
-    /// Heartbeats to send as soon as possible, as requested by the scheme or by the core.
+    /// Heartbeats that the scheme or the core requested. They are sent as soon as possible.
     pub requests: SmallVec<[HeartbeatRequest; 2]>,
     pending: SmallVec<[Pending; 2]>,
 }
 
-/// A heartbeat to send.
+/// Request for a heartbeat.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct HeartbeatRequest {
     pub probe: bool,
@@ -52,14 +52,14 @@ impl Heartbeats {
         Heartbeats { next, requests: SmallVec::new(), pending: SmallVec::new() }
     }
 
-    /// Requests a heartbeat of the core, unless one is already requested.
+    /// Requests a heartbeat for the core, unless one is already requested.
     pub fn want(&mut self) {
         if !self.requests.iter().any(|w| !w.probe) {
             self.requests.push(HeartbeatRequest { probe: false, padded: false });
         }
     }
 
-    /// Requests a heartbeat for the scheme. A scheme can only request a few at a time.
+    /// Requests a heartbeat for the scheme. A scheme can have only a few such requests at a time.
     pub fn want_probe(&mut self, padded: bool) {
         if self.requests.len() < REMEMBERED {
             self.requests.push(HeartbeatRequest { probe: true, padded });
@@ -77,7 +77,8 @@ impl Heartbeats {
         self.pending.push(Pending { nonce, sent: now, deadline: Some(now + timeout), probe });
     }
 
-    /// Handles an answer. Returns `None` if the nonce was never sent or has already been answered.
+    /// Handles an answer to a heartbeat. Returns `None` if no heartbeat with this nonce was sent, or if its answer
+    /// arrived before.
     pub fn answered(&mut self, now: Instant, nonce: u64) -> Option<Answer> {
         let at = self.pending.iter().position(|p| p.nonce == nonce)?;
         let p = self.pending.remove(at);
@@ -87,33 +88,34 @@ impl Heartbeats {
         Some(Answer { sent: p.sent, rtt: now - p.sent, probe: p.probe, late: p.deadline.is_none() })
     }
 
-    /// Time at which the first unanswered heartbeat times out.
+    /// Returns the time at which the first unanswered heartbeat times out.
     pub fn deadline(&self) -> Option<Instant> {
         self.pending.iter().filter_map(|p| p.deadline).min()
     }
 
-    /// Takes a timed-out heartbeat. Returns the time at which it was sent, and whether the scheme requested it.
+    /// Removes a heartbeat that has timed out. Returns the time at which this heartbeat was sent, and whether the
+    /// scheme requested it.
     pub fn expire(&mut self, now: Instant) -> Option<(Instant, bool)> {
         let p = self.pending.iter_mut().find(|p| p.deadline.is_some_and(|d| d <= now))?;
         p.deadline = None;
         Some((p.sent, p.probe))
     }
 
-    /// Excludes unanswered heartbeats from the count of errors: the error of the path was already counted for another
-    /// reason.
+    /// Excludes unanswered heartbeats from the count of errors, because the error of the path was already counted for
+    /// another reason.
     pub fn excuse(&mut self) {
         for p in self.pending.iter_mut().filter(|p| !p.probe) {
             p.deadline = None;
         }
     }
 
-    /// Returns whether an answer to a heartbeat of the core is awaited, or such a heartbeat is requested.
+    /// Returns whether the core waits for the answer to one of its heartbeats, or has requested one.
     pub fn judges(&self) -> bool {
         self.requests.iter().any(|w| !w.probe)
             || self.pending.iter().any(|p| !p.probe && p.deadline.is_some())
     }
 
-    /// Returns whether an answer is awaited.
+    /// Returns whether a heartbeat waits for its answer.
     pub fn awaiting(&self) -> bool {
         self.deadline().is_some()
     }
@@ -149,7 +151,8 @@ mod tests {
         assert_eq!(h.expire(at(4000)), Some((at(0), false)));
     }
 
-    /// A long outage leaves many timed-out heartbeats. Such heartbeats take no room from those that are answered.
+    /// A long outage leaves many heartbeats that timed out. Their records do not displace the records of heartbeats
+    /// that can be answered.
     #[test]
     fn after_an_outage_all_answers_count() {
         let ms = Duration::from_millis;

@@ -1,4 +1,4 @@
-//! Paths: 4-tuples with their round-trip times, timers, heartbeats and data in flight.
+//! Paths: 4-tuples, with their round-trip times, timers, heartbeats and data in flight.
 
 mod candidate;
 mod discovery;

@@ -1,31 +1,32 @@
-//! The reordering window of a path: the lateness of its overtaken packets (`association/sender/reordering.rs` applies
-//! it).
+//! The reordering window of a path, computed from the lateness of its overtaken packets. The file
+//! `association/sender/reordering.rs` applies it.
 //!
-//! `ASSUMED`: the constants below. RFC 8985 derives the window from the round-trip time, which does not depend on
-//! jitter.
+//! `ASSUMED`: the values of the constants below. RFC 8985 derives the window from the round-trip time, which says
+//! nothing about jitter.
 
 use crate::time::{Duration, Instant};
 
-/// Period over which the longest lateness is recorded. A lateness counts for one to two periods. For comparison,
-/// handovers of LEO satellites occur every 15 s.
+/// Period over which the longest lateness is recorded. A recorded lateness counts for one to two periods. For
+/// comparison: handovers of LEO satellites occur every 15 s.
 const MEMORY: Duration = Duration::from_secs(30);
-/// Divisor of the longest lateness for the additional wait: the next packet may be later than all packets before.
+/// Divisor of the longest lateness. The quotient is an additional wait, because the next packet may be later than all
+/// packets before it.
 const MARGIN: u32 = 4;
 /// Minimum step by which a spurious retransmission widens the window.
 const MIN_STEP: Duration = Duration::from_millis(2);
-/// Maximum wait for a packet.
+/// Maximum wait for an overtaken packet.
 const LATEST: Duration = Duration::from_secs(1);
 
 /// State of reordering on one path.
 #[derive(Debug, Default)]
 pub(crate) struct Reordering {
-    /// Longest lateness since `since`, and in the previous period.
+    /// Longest lateness since `since`; `before` is the longest lateness of the previous period.
     now: Duration,
     before: Duration,
     since: Instant,
     /// Time at which a spurious retransmission last widened the window.
     widened: Option<Instant>,
-    /// Time of the verdict on the next overtaken chunk.
+    /// Time at which the loss of the next overtaken chunk is decided.
     pub at: Option<Instant>,
 }
 
@@ -38,14 +39,14 @@ impl Reordering {
         }
     }
 
-    /// Records that a chunk was acknowledged `lateness` after it was first missed.
+    /// Records that a chunk was acknowledged `lateness` after the first SACK that missed it.
     pub fn late_by(&mut self, now: Instant, lateness: Duration) {
         self.passes(now);
         self.now = self.now.max(lateness.min(LATEST));
     }
 
-    /// Records that a chunk was retransmitted although it had arrived at an unknown time. The window widens at most
-    /// once per round trip (RFC 8985 §6.2 step 4).
+    /// Records that a chunk was retransmitted although it had already arrived, at an unknown time. The window widens at
+    /// most once per round trip (RFC 8985 §6.2 step 4).
     pub fn widen(&mut self, now: Instant, round_trip: Duration) {
         if self.widened.is_some_and(|at| now.saturating_since(at) < round_trip) {
             return;
@@ -59,13 +60,13 @@ impl Reordering {
         self.now.max(self.before)
     }
 
-    /// Longest recent lateness of overtaken chunks.
+    /// Returns the longest recent lateness of overtaken chunks.
     pub fn lateness(&mut self, now: Instant) -> Duration {
         self.passes(now);
         self.longest()
     }
 
-    /// Time to wait for an overtaken chunk.
+    /// Returns the time to wait for an overtaken chunk.
     pub fn window(&mut self, now: Instant) -> Duration {
         let lateness = self.lateness(now);
         lateness + lateness / MARGIN

@@ -1,10 +1,10 @@
-//! Retransmission timeout of a path (RFC 9260 §6.3.1).
+//! Retransmission timeout (RTO) of a path (RFC 9260 §6.3.1).
 
 use crate::config::TransportConfig;
 use crate::policy::PathView;
 use crate::time::Duration;
 
-/// Clock granularity G: minimum of the round-trip time variation.
+/// Clock granularity G: minimum of the variation of the round-trip time.
 const GRANULARITY: Duration = Duration::from_millis(1);
 
 /// Applies a measured round-trip time (rules C2 and C3, with alpha = 1/8 and beta = 1/4).
@@ -12,8 +12,8 @@ pub(crate) fn sample(view: &mut PathView, config: &TransportConfig, rtt: Duratio
     sample_held(view, config, rtt, rtt);
 }
 
-/// Applies the round-trip time of an acknowledgement that the peer may have delayed: the path itself took `rtt`, as far
-/// as this is known. The whole answer took `measured`, which is the time that timers must allow.
+/// Applies the round-trip time of an acknowledgement that the peer may have delayed. As far as is known, the path
+/// itself took `rtt`. The answer took `measured` in total, and timers must allow this time.
 pub(crate) fn sample_held(view: &mut PathView, config: &TransportConfig, rtt: Duration, measured: Duration) {
     match view.srtt {
         None => {
@@ -31,20 +31,21 @@ pub(crate) fn sample_held(view: &mut PathView, config: &TransportConfig, rtt: Du
     view.rto = timeout(view, config);
 }
 
-/// Returns srtt + 4·rttvar within its bounds. RTO.Min of RFC 9260 covers the peer's delay of an acknowledgement of a
-/// single packet. A short RTO.Min does not cover this delay, and round-trip times of heartbeats do not include it.
+/// Returns srtt + 4·rttvar, limited to the bounds of the RTO. RTO.Min of RFC 9260 covers the peer's delay of the
+/// acknowledgement of a single packet. A shorter RTO.Min does not cover this delay, and round-trip times of heartbeats
+/// do not include it.
 fn timeout(view: &PathView, config: &TransportConfig) -> Duration {
     let Some(srtt) = view.srtt else { return config.rto_initial };
     let delays = if config.tail_probes { 2 * config.sack_delay } else { Duration::ZERO };
     (srtt + delays.max(4 * view.rttvar)).clamp(config.rto_min, config.rto_max)
 }
 
-/// Doubles the timeout after it expired (rule E2).
+/// Doubles the timeout after an expiry (RFC 9260 §6.3.3, rule E2).
 pub(crate) fn back_off(view: &mut PathView, config: &TransportConfig) {
     view.rto = (view.rto * 2).min(config.rto_max);
 }
 
-/// Restores the timeout without back-off, which follows from the last sample.
+/// Removes the back-off: the timeout again follows from the last sample.
 pub(crate) fn forget_back_off(view: &mut PathView, config: &TransportConfig) {
     view.rto = timeout(view, config);
 }
@@ -77,8 +78,8 @@ mod tests {
         assert_eq!(v.rto, ms(1000), "RTO.Min");
     }
 
-    /// Heartbeats are answered at once: with their round-trip times alone each delayed acknowledgement would be too
-    /// late.
+    /// Heartbeats are answered at once. If only their round-trip times counted, each delayed acknowledgement would be
+    /// too late.
     #[test]
     fn a_delayed_acknowledgement_is_no_timeout() {
         let live = TransportConfig::live().towards(true).expect("a Strandcast peer");

@@ -1,4 +1,4 @@
-//! Private state of a path, in addition to its public [`PathView`].
+//! Private state of a path. Its public state is [`PathView`].
 
 use core::net::SocketAddr;
 
@@ -33,7 +33,7 @@ pub struct PathStats {
     pub payload_sent: u64,
     /// Bytes of DATA payload received, including duplicates.
     pub payload_received: u64,
-    /// Number of chunks that were sent on this path after they had been sent before.
+    /// Number of chunks sent on this path that had been sent before, on any path.
     pub retransmissions: u64,
     /// Number of chunks declared lost by miss indications.
     pub lost_fast: u64,
@@ -41,38 +41,39 @@ pub struct PathStats {
     pub lost_timeout: u64,
     /// Number of chunks that the scheme declared lost by itself ([`crate::policy::Act::Lose`]).
     pub lost_by_scheme: u64,
-    /// Number of chunks declared lost by miss indications that arrived after all ([`TransportConfig::reordering`]).
+    /// Number of chunks that arrived after miss indications had declared them lost ([`TransportConfig::reordering`]).
     pub spurious_losses: u64,
-    /// Payload bytes acknowledged.
+    /// Number of payload bytes that the peer acknowledged.
     pub payload_acked: u64,
-    /// Number of T3-rtx expirations.
+    /// Number of expirations of T3-rtx.
     pub timeouts: u64,
-    /// Number of these timeouts after which the peer acknowledged the lost chunks before they were retransmitted.
+    /// Number of timeouts that were spurious: the peer acknowledged the lost chunks before they were retransmitted.
     pub spurious_timeouts: u64,
-    /// Number of tail probes ([`TransportConfig::tail_probes`]).
+    /// Number of tail probes sent ([`TransportConfig::tail_probes`]).
     pub tail_probes: u64,
-    /// Number of chunks sent on this path because they blocked a buffer on a slower path
+    /// Number of chunks sent on this path because they blocked a buffer while in flight on a slower path
     /// (`TransportConfig::head_of_line`).
     pub opportunistic: u64,
-    /// Number of times that the window was reduced because chunks in flight on this path blocked a buffer.
+    /// Number of reductions of this path's window because chunks in flight on it blocked a buffer.
     pub penalties: u64,
-    /// Number of probes of path MTU discovery ([`TransportConfig::mtu_discovery`]).
+    /// Number of sent probes of path MTU discovery ([`TransportConfig::mtu_discovery`]).
     pub mtu_probes: u64,
     /// Number of heartbeats that were not answered in time.
     pub heartbeats_lost: u64,
-    /// Time for which the path was unusable (potentially failed or inactive). Only finished periods are included.
+    /// Time for which the path was unusable (potentially failed or inactive). Only completed periods are counted.
     pub down: Duration,
-    /// Start of the present unusable period.
+    /// Start of the current unusable period.
     pub down_since: Option<Instant>,
 }
 
 impl PathStats {
-    /// Time for which the path was unusable up to `now`.
+    /// Returns the time for which the path was unusable up to `now`.
     pub fn down_time(&self, now: Instant) -> Duration {
         self.down + self.down_since.map_or(Duration::ZERO, |s| now - s)
     }
 
-    /// Share of the sent chunks that were declared lost, without those that are known to have arrived.
+    /// Returns the part of the sent chunks that were declared lost. Chunks that are known to have arrived are
+    /// subtracted.
     pub fn loss(&self) -> f64 {
         if self.chunks_sent == 0 {
             return 0.0;
@@ -82,49 +83,50 @@ impl PathStats {
     }
 }
 
-/// State of a path in the association.
+/// State of a path that the association keeps.
 #[derive(Debug)]
 pub(crate) struct Path {
     pub tuple: FourTuple,
-    /// Wire id between two Strandcast peers.
+    /// Wire id of the path between two Strandcast peers.
     pub wire_id: Option<u16>,
-    /// IP-level MTU.
+    /// IP-level MTU in bytes.
     pub ip_mtu: u16,
-    /// Search for the MTU, whose result is `ip_mtu`; `None` if there is no search.
+    /// Search for the MTU, which sets `ip_mtu`; `None` if there is no search.
     pub discovery: Option<Discovery>,
-    /// Serials of the peer's latest report on the address of this path, and of its latest report on the suspension.
-    /// Older reports are ignored.
+    /// Serials of two of the peer's reports about this path: the latest about its address, and the latest about its
+    /// suspension. Older reports are ignored.
     pub news: (Option<u32>, Option<u32>),
-    /// True if the peer has echoed a nonce from the path's address.
+    /// True if the peer has returned a nonce from the path's address.
     pub confirmed: bool,
     /// Bytes, including headers, that may still be sent to an address that the peer only claimed.
     pub credit: Option<usize>,
-    /// Address to which the path may have moved.
+    /// Candidate address, to which the path may have moved.
     pub candidate: Option<Candidate>,
-    /// True if this side requested no data on this path, and true if the peer did.
+    /// Two flags: true if this side suspended the path, and true if the peer suspended it.
     pub suspended: (bool, bool),
     /// Time of the last SACK that arrived by this path.
     pub last_sack: Option<Instant>,
-    /// Arrivals by this path, for a peer that requests reports of them.
+    /// Arrivals by this path, recorded for a peer that requests the path of each arrival.
     pub arrivals: Arrivals,
-    /// Last packet with DATA that arrived by this path, and the totals, for a peer that requests reports of them.
+    /// Last packet with DATA that arrived by this path, and the totals of arrivals. They are recorded for a peer that
+    /// requests reports of arrivals.
     pub arrived: Option<ArrivedHere>,
-    /// Time of T3-rtx.
+    /// Time at which T3-rtx expires.
     pub t3: Option<Instant>,
-    /// State of the tail probe.
+    /// State of the path's tail probe.
     pub tail: Tail,
-    /// Lateness of overtaken packets.
+    /// Lateness of the path's overtaken packets.
     pub reordering: Reordering,
     /// Time of the last proof that the peer receives data sent on this path.
     pub answered: Option<Instant>,
-    /// True if T3-rtx expired and no data sent on this path have been acknowledged since.
+    /// True if T3-rtx expired and no data sent on this path have been acknowledged since then.
     pub timed_out: bool,
-    /// Number of packets that may still leave in this burst.
+    /// Number of packets that may still be sent in this burst.
     pub burst: u32,
-    /// Pacing: earliest time of the next DATA.
+    /// Earliest time of the next DATA packet by pacing.
     pub pace: Instant,
     pub heartbeats: Heartbeats,
-    /// Round-trip time as a receiver measures it.
+    /// Round-trip time that this side measures while it receives data.
     pub sounding: Sounding,
     pub stats: PathStats,
     /// Time of the last arrival from the path's address.
@@ -160,20 +162,20 @@ impl Path {
         }
     }
 
-    /// Restarts the MTU discovery after the path has moved to other addresses.
+    /// Restarts MTU discovery after the path moved to other addresses.
     pub fn restart_discovery(&mut self) {
         if let Some(discovery) = &mut self.discovery {
             discovery.restart();
         }
     }
 
-    /// Maximum bytes of an SCTP packet.
+    /// Returns the maximum bytes of an SCTP packet on this path.
     pub fn packet_size(&self, config: &TransportConfig) -> usize {
         packet_size(self.tuple.remote, self.ip_mtu, config)
     }
 }
 
-/// Maximum bytes of an SCTP packet to `remote`: a multiple of four, as chunks are.
+/// Returns the maximum bytes of an SCTP packet to `remote`. It is a multiple of four, because chunks are.
 pub(crate) fn packet_size(remote: SocketAddr, ip_mtu: u16, config: &TransportConfig) -> usize {
     let v6 = if remote.is_ipv6() && config.encapsulation > 0 { 20 } else { 0 };
     let least = 512usize.saturating_sub(config.envelope.len());
@@ -181,7 +183,7 @@ pub(crate) fn packet_size(remote: SocketAddr, ip_mtu: u16, config: &TransportCon
     usize::from(ip_mtu).saturating_sub(headers).max(least) & !3
 }
 
-/// Returns the public view of a new path.
+/// Returns the public view ([`PathView`]) of a new path.
 pub(crate) fn new_view(id: PathId, tuple: &FourTuple, config: &TransportConfig, ip_mtu: u16) -> PathView {
     PathView {
         id,

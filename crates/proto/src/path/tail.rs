@@ -1,17 +1,18 @@
-//! The state of tail probes.
+//! State of the tail probes of a path.
 
 use crate::time::Instant;
 use crate::wire::serial::Tsn;
 
-/// The tail probe of a path. At most one probe leaves between two acknowledgements of new data.
+/// The tail probe of a path. At most one tail probe is sent between two acknowledgements of new data.
 #[derive(Debug, Default)]
 pub(crate) struct Tail {
-    /// Time at which the probe is due.
+    /// Time at which the tail probe must be sent.
     pub at: Option<Instant>,
-    /// True if the probe left and no data on the path have been acknowledged since.
+    /// True if a tail probe was sent and no data on the path have been acknowledged since then.
     pub spent: bool,
-    /// Chunk that was sent again on this path as the probe, and the time, until it is answered.
+    /// Chunk that was retransmitted on this path as the tail probe, and the time of this. It is kept until the probe is
+    /// answered.
     pub probe: Option<(Tsn, Instant)>,
-    /// Time of the last acknowledgement that returned by this path and gave a round-trip time.
+    /// Time of the last acknowledgement that gave a round-trip time and returned by this path.
     pub own_trip: Option<Instant>,
 }

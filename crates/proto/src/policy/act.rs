@@ -1,4 +1,4 @@
-//! Spontaneous actions of a scheme, in addition to its answers to the core's questions.
+//! Spontaneous actions of a scheme, which the core does not ask for one by one.
 
 use super::waiting::{MOST_WAITING, Runs, Waiting};
 use super::{ChunkInfo, LossCause, PathId};
@@ -6,56 +6,58 @@ use crate::time::Instant;
 use crate::tx::{RetransmissionQueue, SendQueue};
 use crate::wire::serial::Tsn;
 
-/// An action of a part of a scheme ([`Policy::act`](super::Policy::act)). An action that is not possible is counted as
-/// refused: if there is no such chunk or path, nothing is in flight on the path, or no redundancy is left.
+/// An action that a part of a scheme requests ([`Policy::act`](super::Policy::act)). An action that is not possible is
+/// counted as refused. Reasons are: the chunk or the path does not exist, nothing is in flight on the path, or no
+/// redundancy is left.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Act {
-    /// Sends a copy of a chunk in flight on another path in addition. The copy leaves before lost and new chunks once
-    /// `to` has room, unless the chunk has arrived, was lost or became useless by then. It is refused in the following
-    /// cases: the chunk has already arrived, is lost or is useless; the chunk is in flight or about to leave on `to`;
-    /// `to` is not usable ([`View::usable`](super::View::usable)); too many copies wait; the cap on redundancy does not
-    /// admit it.
+    /// Sends a copy of a chunk on a further path, while the chunk is in flight. The copy leaves once `to` has room,
+    /// before lost and new chunks. It does not leave if the chunk has arrived, is lost or is useless by then. The
+    /// action is refused in the following cases: the chunk has already arrived, is lost or is useless; the chunk is in
+    /// flight or about to leave on `to`; `to` is not usable ([`View::usable`](super::View::usable)); too many copies
+    /// wait; the cap on redundancy does not admit the copy.
     Copy {
-        /// The chunk.
+        /// TSN of the chunk.
         tsn: Tsn,
-        /// The path of the copy.
+        /// Path of the copy.
         to: PathId,
     },
-    /// Declares all chunks lost that left on `path` before `sent_before` and are in flight there, each with a
-    /// [`Lost`](super::Signal::Lost). It is refused if there are no such chunks.
+    /// Declares all chunks lost that were sent on `path` before `sent_before` and are in flight there. Each causes a
+    /// signal [`Lost`](super::Signal::Lost). The action is refused if there are no such chunks.
     Lose {
         /// Path of the chunks.
         path: PathId,
-        /// Time before which the chunks left.
+        /// Time before which the chunks were sent.
         sent_before: Instant,
-        /// Cause of the loss. [`LossPolicy::classify`](super::LossPolicy::classify) is not called, and no
-        /// [`LossEvent`](super::Signal::LossEvent) follows, because the part has decided on the cause and the window.
+        /// Cause of the loss. [`LossPolicy::classify`](super::LossPolicy::classify) is not called and no
+        /// [`LossEvent`](super::Signal::LossEvent) follows, because the part itself has decided on the cause and the
+        /// window.
         cause: LossCause,
     },
-    /// Gives up every message of a group: messages that wait, messages that were sent and did not arrive (if the peer
-    /// supports RFC 3758), and messages that are submitted later
-    /// ([`SendOptions::group`](crate::association::SendOptions::group)). It is refused if the group was given up before
-    /// and has no further messages.
+    /// Gives up every message of a group. It applies to messages that wait and to messages that are submitted later
+    /// ([`SendOptions::group`](crate::association::SendOptions::group)). If the peer supports RFC 3758, it also applies
+    /// to messages that were sent and did not arrive. The action is refused if the group was already given up and has
+    /// no further messages.
     Drop {
         /// Number of the group.
         group: u64,
     },
 }
 
-/// The data in flight, and the data that wait.
+/// The data in flight, and the data that wait to be sent.
 #[derive(Copy, Clone, Debug)]
 pub struct Flight<'a> {
     queue: &'a RetransmissionQueue,
     waiting: Queued<'a>,
 }
 
-/// Messages that wait, and the parameters for cutting chunks from them.
+/// Messages that wait to be sent, and the parameters for cutting chunks from them.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Queued<'a> {
     pub messages: &'a SendQueue,
-    /// Maximum payload of a chunk.
+    /// Maximum payload bytes of a chunk.
     pub max: usize,
-    /// Bytes that a chunk counts in addition to its payload.
+    /// Bytes that each chunk counts in addition to its payload.
     pub beside: usize,
 }
 
@@ -64,27 +66,27 @@ impl<'a> Flight<'a> {
         Flight { queue, waiting }
     }
 
-    /// Chunks in flight on `path`. Chunks that were first sent on it come first, in the order of TSNs, which is the
-    /// order of sending. Retransmissions and copies follow.
+    /// Returns the chunks in flight on `path`. Chunks that were first sent on this path come first, in the order of
+    /// their TSNs, which is the order of sending. Retransmissions and copies follow these chunks.
     pub fn on(&self, path: PathId) -> impl Iterator<Item = &'a ChunkInfo> + use<'a> {
         self.queue.flight(path)
     }
 
-    /// Returns the chunk `tsn`, unless the peer has acknowledged it cumulatively.
+    /// Returns the chunk with this TSN, unless the peer has acknowledged it cumulatively.
     pub fn chunk(&self, tsn: Tsn) -> Option<&'a ChunkInfo> {
         self.queue.get(tsn).map(|chunk| &chunk.info)
     }
 
-    /// Data that wait to be sent for the first time, in the order in which they were submitted, without messages in
-    /// coded blocks. At most [`MOST_WAITING`] runs are returned, from the oldest message on. Each message is read once,
-    /// and no memory is allocated.
+    /// Returns the data that wait for their first transmission, in the order in which they were submitted. Messages in
+    /// coded blocks are not included. At most [`MOST_WAITING`] runs of messages are returned, starting with the oldest
+    /// message. Each message is visited once, and no memory is allocated.
     pub fn waiting(&self) -> impl Iterator<Item = Waiting> + use<'a> {
         let Queued { messages, max, beside } = self.waiting;
         Runs::new(messages, max, beside).take(MOST_WAITING)
     }
 
-    /// Payload bytes of lost chunks that wait to be retransmitted on a path that the scheduler chooses
-    /// ([`Retransmit::Requeue`](super::Retransmit::Requeue)).
+    /// Returns the payload bytes of lost chunks that wait for retransmission. Only chunks count whose path the
+    /// scheduler chooses ([`Retransmit::Requeue`](super::Retransmit::Requeue)).
     pub fn requeued(&self) -> u64 {
         self.queue.requeued()
     }

@@ -1,16 +1,16 @@
 //! Advice of a scheme to the application.
 
-/// Rates for an encoder, in payload bits per second.
+/// Rates that a scheme recommends to an encoder, in payload bits per second.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Advice {
-    /// Rate of data that arrive in time now.
+    /// Rate of data that now arrive in time.
     pub rate_bps: u64,
-    /// Rate of data that would still arrive in time if the path that carries most failed.
+    /// Rate of data that would still arrive in time if the path with the most data failed.
     pub safe_bps: u64,
 }
 
 impl Advice {
-    /// Returns true if either rate differs from that of `other` by at least 2 % of the latter.
+    /// Returns true if a rate differs from the same rate of `other` by at least 2 % of the rate of `other`.
     pub(crate) fn differs(self, other: Advice) -> bool {
         let differs = |a: u64, b: u64| a.abs_diff(b).saturating_mul(50) >= b.max(1);
         differs(self.rate_bps, other.rate_bps) || differs(self.safe_bps, other.safe_bps)

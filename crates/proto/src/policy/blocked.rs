@@ -1,27 +1,27 @@
-//! Causes that block new data.
+//! Buffers that prevent new data from being sent.
 
 use super::ids::PathId;
 use crate::time::Instant;
 use crate::wire::serial::Tsn;
 
-/// The buffer that blocks new data.
+/// The buffer that prevents new data from being sent.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum BlockedBy {
     /// The peer's receive window.
     ReceiveWindow,
-    /// The send buffer of this side. All its data were sent, and the application has more.
+    /// The send buffer of this side is full. All its data were sent, and the application has more data.
     SendBuffer,
 }
 
-/// New data cannot be sent although a path has room.
+/// State in which new data cannot be sent although a path has room.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Blocked {
-    /// The full buffer.
+    /// The buffer that is full.
     pub by: BlockedBy,
-    /// The oldest unacknowledged chunk, whose acknowledgement would make room.
+    /// The oldest unacknowledged chunk. Its acknowledgement would make room in the buffer.
     pub tsn: Tsn,
     /// Path on which the chunk was last sent.
     pub path: PathId,
-    /// Time since which this chunk blocks.
+    /// Time since which this chunk prevents new data.
     pub since: Instant,
 }

@@ -1,4 +1,5 @@
-//! Driver of a scheme. It calls the scheme in this order: signals, estimates, limits, decisions.
+//! Driver of a scheme: it makes the core's calls of the scheme. Its calls have this order: signals, estimates, limits,
+//! decisions.
 
 use super::{
     Act, Advice, Assignment, Backlog, ChunkInfo, Flight, Moves, PathId, PathSet, PathState, PathViews,
@@ -6,28 +7,28 @@ use super::{
 };
 use crate::time::Instant;
 
-/// Scheme, and state of the copies of its results in the views.
+/// A scheme, and the state of the copies of the scheme's results in the views.
 #[derive(Debug)]
 pub struct Driver {
     scheme: Box<dyn Scheme>,
     hears_deliveries: bool,
     hears_arrivals: bool,
     acts: bool,
-    /// True if an event has occurred since the scheme was last asked for actions.
+    /// True if an event has occurred since the core last asked the scheme for actions.
     act_due: bool,
-    /// True if an event other than arrivals has occurred since the scheme was last asked for its return paths.
+    /// True if an event other than arrivals has occurred since the core last asked the scheme for return paths.
     return_paths_due: bool,
     aggregate: Option<u64>,
-    /// True if the scheduler held all data back. It is asked again after the next signal.
+    /// True if the scheduler assigned no data although data wait. The scheduler is asked again after the next signal.
     held: bool,
-    /// Paths whose estimates and limits may have changed since they were last copied.
+    /// Paths whose estimates and limits may have changed since they were last copied to the views.
     stale: PathSet,
-    /// Number of path slots that the scheme has seen.
+    /// Number of path slots that the scheme was notified of.
     slots: usize,
 }
 
 impl Driver {
-    /// Makes the driver of a scheme that has not yet received a signal.
+    /// Creates the driver of a scheme that has not yet received a signal.
     pub fn new(scheme: Box<dyn Scheme>) -> Self {
         Driver {
             hears_deliveries: scheme.hears_deliveries(),
@@ -43,7 +44,7 @@ impl Driver {
         }
     }
 
-    /// The scheme itself.
+    /// Returns the scheme.
     pub fn scheme(&self) -> &dyn Scheme {
         self.scheme.as_ref()
     }
@@ -58,7 +59,7 @@ impl Driver {
         self.hears_arrivals
     }
 
-    /// The scheme's diagnostics of its state, each sentence once.
+    /// Returns the scheme's diagnostics, each sentence once.
     pub fn diagnostics(&self, views: &PathViews, now: Instant) -> Vec<&'static str> {
         let (mut all, mut said) = (Vec::new(), Vec::new());
         self.scheme.diagnostics(&views.view(now), &mut all);
@@ -70,55 +71,55 @@ impl Driver {
         all
     }
 
-    /// The scheme's own counters, in its order.
+    /// Returns the scheme's own counters, in the scheme's order.
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
         let mut all = Vec::new();
         self.scheme.counters(&mut all);
         all
     }
 
-    /// Advice of the scheme.
+    /// Returns the scheme's advice to an encoder.
     pub fn advice(&self, views: &PathViews, now: Instant) -> Option<Advice> {
         self.scheme.advice(&views.view(now))
     }
 
-    /// Maximum bytes in flight over all paths.
+    /// Returns the scheme's limit of bytes in flight over all paths.
     pub fn aggregate(&self) -> Option<u64> {
         self.aggregate
     }
 
-    /// Returns whether the data in flight fill the aggregate.
+    /// Returns whether the data in flight reach the scheme's limit over all paths.
     pub fn aggregate_full(&self, views: &PathViews) -> bool {
         self.aggregate.is_some_and(|most| views.in_flight() >= most)
     }
 
-    /// Returns whether the scheduler has held all data back since the last signal.
+    /// Returns whether the scheduler has assigned no data since the last signal.
     pub fn held(&self) -> bool {
         self.held
     }
 
-    /// Number of misses after which a transmission on `path` is lost.
+    /// Returns the number of misses after which a transmission on `path` counts as lost.
     pub fn threshold(&mut self, path: PathId) -> u8 {
         self.scheme.loss().threshold(path).max(1)
     }
 
-    /// Bytes reserved in each DATA packet for reports.
+    /// Returns the bytes that each DATA packet must reserve for the scheme's reports.
     pub fn overhead(&mut self) -> usize {
         self.scheme.feedback().overhead()
     }
 
-    /// Returns whether the scheme acts, and an event has occurred since it was last asked.
+    /// Returns whether to ask the scheme for actions: it acts, and an event has occurred since the last question.
     #[inline]
     pub fn act_due(&self) -> bool {
         self.act_due
     }
 
-    /// Returns whether the scheme is to be asked for its return paths: once after an event other than arrivals.
+    /// Returns whether to ask the scheme for its return paths. This is so once after each event other than arrivals.
     pub fn take_return_paths_due(&mut self) -> bool {
         core::mem::take(&mut self.return_paths_due)
     }
 
-    /// Delays the question for return paths until the next input, because a report of them may not leave yet.
+    /// Postpones the question for return paths until the next input, because their report cannot be sent yet.
     pub fn put_off_return_paths(&mut self) {
         self.return_paths_due = true;
     }
@@ -129,12 +130,12 @@ impl Driver {
         self.scheme.act(&views.view(now), flight)
     }
 
-    /// Records that the scheme was asked. It is asked again after the next signal.
+    /// Records that the scheme was asked for actions. The scheme is asked again after the next signal.
     pub fn acted(&mut self) {
         self.act_due = false;
     }
 
-    /// Stops calls of the scheduler until the next signal, or until `wake`.
+    /// Prevents calls of the scheduler until the next signal, or until a call of `wake`.
     pub fn hold(&mut self) {
         self.held = true;
     }
@@ -144,7 +145,7 @@ impl Driver {
         self.held = false;
     }
 
-    /// Passes a signal to the scheme, and refreshes estimates and limits.
+    /// Passes a signal to the scheme. Then refreshes the estimates and limits in the views.
     pub fn signal(&mut self, views: &mut PathViews, now: Instant, signal: &Signal<'_>) {
         self.scheme.observe(&views.view(now), signal);
         let of = self.concerned(views, signal);
@@ -157,8 +158,8 @@ impl Driver {
         self.return_paths_due |= !matches!(signal, Signal::Arrived(_));
     }
 
-    /// Returns the paths whose estimates and limits have to be copied after `signal`, including those of earlier
-    /// signals.
+    /// Returns the paths whose estimates and limits must be copied after `signal`. It includes paths of earlier signals
+    /// that were not copied yet.
     fn concerned(&self, views: &PathViews, signal: &Signal<'_>) -> PathSet {
         let path = match signal {
             Signal::Acked(ack) => Some(ack.path),
@@ -178,8 +179,9 @@ impl Driver {
         of
     }
 
-    /// Passes [`Signal::Sent`], after which only [`Driver::next`] decides something. Estimates and limits are copied
-    /// when they are next needed, for the chunk's path alone if no other path is affected.
+    /// Passes the signal [`Signal::Sent`] to the scheme. After this signal only [`Driver::next`] asks for a decision.
+    /// Estimates and limits are copied when they are next needed. If no other path is affected, only those of the
+    /// chunk's path are copied.
     #[inline]
     pub fn sent(&mut self, views: &PathViews, now: Instant, chunk: &ChunkInfo) {
         let (view, signal) = (views.view(now), Signal::Sent(chunk));
@@ -224,7 +226,7 @@ impl Driver {
         self.aggregate = cc.aggregate();
     }
 
-    /// Asks for a decision for which estimates need not be newer than the last signal.
+    /// Asks the scheme for a decision. Its estimates may be as old as the last signal.
     pub fn ask<T>(
         &mut self,
         views: &PathViews,
@@ -234,8 +236,8 @@ impl Driver {
         question(self.scheme.as_mut(), &views.view(now))
     }
 
-    /// Returns the path of the next chunk. If the scheduler holds all data back, it is not asked again before the next
-    /// signal.
+    /// Returns the scheduler's assignment for the next chunk. If the scheduler assigns no data, it is not asked again
+    /// before the next signal.
     pub fn next(&mut self, views: &mut PathViews, now: Instant, backlog: &Backlog) -> Option<Assignment> {
         self.freshen(views);
         let assignment = self.scheme.scheduler().next(&views.view(now), backlog);
@@ -243,7 +245,7 @@ impl Driver {
         assignment
     }
 
-    /// Returns the next symbol and its path, as [`Driver::next`] does.
+    /// Returns the next symbol and its path. Its rules are those of [`Driver::next`].
     pub fn next_symbol(
         &mut self,
         views: &mut PathViews,
@@ -256,7 +258,7 @@ impl Driver {
         assignment
     }
 
-    /// Returns the path of the due repair symbol; `None` if it is not to leave now.
+    /// Returns the path of the repair symbol that is due; `None` if the symbol must not be sent now.
     pub fn next_repair(
         &mut self,
         views: &mut PathViews,
@@ -267,7 +269,7 @@ impl Driver {
         self.scheme.scheduler().next_repair(&views.view(now), offer)
     }
 
-    /// Copies the results that [`Driver::sent`] left stale.
+    /// Copies the results that are out of date after [`Driver::sent`].
     #[inline]
     fn freshen(&mut self, views: &mut PathViews) {
         let stale = core::mem::take(&mut self.stale);

@@ -11,32 +11,32 @@ use crate::time::{Duration, Instant};
 use crate::tx::{Carries, ChunkState, Outgoing, QueuedMessage, RetransmissionQueue, SendQueue};
 use crate::wire::serial::{Ppid, Ssn, StreamId, Tsn};
 
-/// PMDCS of the paths of a fixture in bytes.
+/// Maximum DATA chunk (PMDCS) in bytes of the paths of a fixture.
 pub const MTU: u64 = 1000;
 
-/// State of paths from which views are built.
+/// State of paths from which a test builds views.
 #[derive(Clone, Debug)]
 pub struct Picture {
-    /// The time.
+    /// Present time.
     pub now: Instant,
-    /// The paths.
+    /// Views of the paths.
     pub paths: Vec<PathView>,
-    /// The peer's receive window, bytes.
+    /// Receive window of the peer in bytes.
     pub rwnd: u64,
     /// The primary path.
     pub primary: PathId,
-    /// The path last used.
+    /// The path that was used last.
     pub last_path_used: Option<PathId>,
     /// True if the peer is a Strandcast peer.
     pub peer_reports: bool,
-    /// The cause that blocks new data.
+    /// The buffer that prevents new data.
     pub blocked: Option<crate::policy::Blocked>,
-    /// The blocks that the receiver does not have yet.
+    /// Coded blocks that the receiver does not have yet.
     pub blocks: Vec<crate::policy::BlockView>,
 }
 
 impl Picture {
-    /// `n` active paths: MTU 1000, RTT 100 ms, RTO 1 s, nothing in flight, no window.
+    /// Creates a state of `n` active paths: MTU 1000 bytes, RTT 100 ms, RTO 1 s, nothing in flight, no window.
     pub fn new(n: u8) -> Self {
         Picture {
             now: Instant::from_millis(1000),
@@ -50,7 +50,7 @@ impl Picture {
         }
     }
 
-    /// Returns the view that policies see.
+    /// Returns the view that policies receive.
     pub fn view(&self) -> View<'_> {
         View {
             now: self.now,
@@ -65,7 +65,7 @@ impl Picture {
         }
     }
 
-    /// Passes a signal to `scheme`, and refreshes estimates and limits as the core does.
+    /// Passes a signal to `scheme`. Then refreshes estimates and limits as the core does.
     pub fn signal(&mut self, scheme: &mut dyn Scheme, signal: &Signal<'_>) {
         scheme.observe(&self.view(), signal);
         for p in &mut self.paths {
@@ -79,7 +79,7 @@ impl Picture {
     }
 }
 
-/// An active path: MTU 1000, RTT 100 ms, RTO 1 s, nothing in flight, no window.
+/// Returns an active path: MTU 1000 bytes, RTT 100 ms, RTO 1 s, nothing in flight, no window.
 pub fn path(id: u8) -> PathView {
     let rtt = Duration::from_millis(100);
     PathView {
@@ -104,7 +104,8 @@ pub fn path(id: u8) -> PathView {
     }
 }
 
-/// A chunk of one MTU in flight on `paths`, sent for the first time. With several paths it has copies.
+/// Returns a chunk of one MTU that is in flight on `paths` and was sent once on each. On several paths, all
+/// transmissions but the first are copies.
 pub fn chunk(tsn: u32, paths: &[u8]) -> ChunkInfo {
     let sent = |p: &u8| Transmission::new(PathId(*p), Instant::from_millis(900), Tsn(tsn).next());
     ChunkInfo {
@@ -120,13 +121,13 @@ pub fn chunk(tsn: u32, paths: &[u8]) -> ChunkInfo {
     }
 }
 
-/// The signal that the last transmission of `chunk` was lost by congestion.
+/// Returns the signal that the last transmission of `chunk` was lost by congestion.
 pub fn loss_of(chunk: &ChunkInfo) -> Signal<'_> {
     Signal::Lost { chunk, path: chunk.path(), cause: LossCause::Congestion }
 }
 
-/// A SACK that newly acknowledges the TSNs `low..=high`, all of `path`, and moves the cumulative TSN to `cum`. Before
-/// the SACK `flight` bytes were in flight.
+/// Returns a SACK that newly acknowledges the TSNs `low..=high`, all sent on `path`. It moves the cumulative TSN to
+/// `cum`. Before the SACK, `flight` bytes were in flight.
 pub fn ack(path: u8, cum: u32, (low, high): (u32, u32), flight: u64) -> AckInfo {
     let chunks = high - low + 1;
     let newly_acked = u64::from(chunks) * MTU;
@@ -156,7 +157,7 @@ pub fn ack(path: u8, cum: u32, (low, high): (u32, u32), flight: u64) -> AckInfo 
     }
 }
 
-/// Outstanding chunks and waiting data, for parts that act.
+/// Outstanding chunks and waiting data, for tests of parts that act.
 #[derive(Debug)]
 pub struct Outstanding {
     sent: RetransmissionQueue,
@@ -164,7 +165,8 @@ pub struct Outstanding {
 }
 
 impl Outstanding {
-    /// Creates consecutive TSNs for the chunks, which are in flight on the paths of their transmissions.
+    /// Creates a state in which the given chunks have consecutive TSNs. They are in flight on the paths of their
+    /// transmissions.
     pub fn new<'a>(chunks: impl IntoIterator<Item = &'a ChunkInfo>) -> Self {
         let mut chunks = chunks.into_iter().peekable();
         let mut queue = RetransmissionQueue::new(chunks.peek().map_or(Tsn(0), |c| c.tsn), false);
@@ -186,8 +188,8 @@ impl Outstanding {
         Outstanding { sent: queue, waiting: SendQueue::default() }
     }
 
-    /// Adds a message for each element of `waiting`, with its number of counted bytes, in this order. None of them is
-    /// begun.
+    /// Adds a message for each element of `waiting`, in this order. An element is the message's number of counted
+    /// bytes. No part of these messages was sent.
     #[must_use]
     pub fn behind<'a>(mut self, waiting: impl IntoIterator<Item = &'a Waiting>) -> Self {
         for run in waiting {
@@ -207,7 +209,7 @@ impl Outstanding {
         self
     }
 
-    /// Returns the view that parts see. A message of any length fits one chunk.
+    /// Returns the view for parts that act. A message of any length fits one chunk here.
     pub fn flight(&self) -> Flight<'_> {
         Flight::new(&self.sent, Queued { messages: &self.waiting, max: usize::MAX, beside: 16 })
     }

@@ -1,64 +1,63 @@
-//! Opportunistic retransmission and penalisation: handling of a chunk on a slow path that keeps a faster path from
+//! Opportunistic retransmission and penalisation: handling of a chunk on a slow path that prevents a faster path from
 //! sending new data (C. Raiciu et al., "How Hard Can It Be? Designing and Implementing a Deployable Multipath TCP",
-//! NSDI 2012, section 4.2). This module is the only place that decides it, for SCTP associations and for the
-//! simulator's MPTCP.
+//! NSDI 2012, section 4.2). Only this module decides on them, for SCTP associations and for the simulator's MPTCP.
 //!
 //! | the paper | here |
 //! |---|---|
 //! | mechanism 1, "opportunistic retransmission": the data that hold up the window go on the fast path, too | [`HeadOfLine::resend`] |
 //! | mechanism 2, "penalising slow subflows": half the window, once per round trip | [`HeadOfLine::penalise`] |
 //!
-//! A caller with several such chunks asks about each of them, in the order of sequence numbers.
+//! If several chunks block, the caller asks about each chunk, in the order of sequence numbers.
 
 use super::ids::PathId;
 use super::view::PathView;
 use crate::time::{Duration, Instant};
 
-/// Number of MTU (Linux: segments) of a small window. [`Rules::Sooner`] does not penalise a path with a small window,
-/// and [`Rules::Linux`] helps it regardless of its round-trip time.
+/// Size of a small window, in units of MTU (Linux: segments). [`Rules::Sooner`] does not penalise a path with a small
+/// window. [`Rules::Linux`] sends copies for such a path regardless of its round-trip time.
 const SMALL_WINDOW: u64 = 4;
 
-/// Handling of chunks on slow paths that fill the buffers of an association.
+/// Configuration for chunks on slow paths that fill the buffers of an association.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct HeadOfLineConfig {
-    /// Rules that select the chunks to send on a faster path as well.
+    /// Rules that select the chunks to be sent on a faster path in addition.
     pub rules: Rules,
-    /// True if the windows of slow paths are reduced; otherwise only copies are sent.
+    /// True if the windows of slow paths are also reduced. Otherwise only copies are sent.
     pub penalty: bool,
 }
 
 impl HeadOfLineConfig {
-    /// [`Rules::Sooner`], with penalties.
+    /// Configuration of [`Rules::Sooner`] with penalties.
     pub const SOONER: HeadOfLineConfig = HeadOfLineConfig { rules: Rules::Sooner, penalty: true };
-    /// [`Rules::Linux`], with penalties.
+    /// Configuration of [`Rules::Linux`] with penalties.
     pub const LINUX: HeadOfLineConfig = HeadOfLineConfig { rules: Rules::Linux, penalty: true };
 }
 
 /// Rules for the decision whether a copy is worth its bytes.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Rules {
-    /// `mptcp_rcv_buf_optimization` of multipath-tcp.org v0.95: a copy is sent if the round-trip time of the fast path
-    /// is less than a quarter of the slow path's, or if the slow path's window is small. There is one penalty per round
-    /// trip of the fast path, on any path, with or without a copy. The rules apply once a buffer is full, and only to
-    /// the first chunk.
+    /// Rules of `mptcp_rcv_buf_optimization` in multipath-tcp.org v0.95. A copy is sent if the fast path's round-trip
+    /// time is less than a quarter of the slow path's. A copy is also sent if the slow path's window is small. There is
+    /// one penalty per round trip of the fast path, for any path, with or without a copy. The rules apply once a buffer
+    /// is full, and only to the first chunk in flight.
     Linux,
-    /// A copy is sent if it would be acknowledged sooner than the transmission in flight, or if the acknowledgement of
-    /// that transmission is overdue. For each slow path there is one penalty per round trip of this path, because a
-    /// window that is reduced more often would be reduced twice for the same queue. The rules apply before a buffer is
-    /// full, to all chunks that block the fast path.
+    /// A copy is sent if it would be acknowledged sooner than the transmission in flight. It is also sent if the
+    /// acknowledgement of that transmission is overdue. Each slow path has at most one penalty per round trip of this
+    /// path. A second reduction within a round trip would punish the same queue twice. The rules apply before a buffer
+    /// is full, and to all chunks that block the fast path.
     Sooner,
 }
 
-/// The transmission that blocks others.
+/// The transmission in flight that blocks other data.
 #[derive(Copy, Clone, Debug)]
 pub struct Holder<'a> {
     /// Path of the transmission.
     pub path: &'a PathView,
-    /// Time at which the chunk left.
+    /// Time at which the chunk was sent.
     pub sent: Instant,
 }
 
-/// Decides by [`Rules`], and keeps the time of each penalty.
+/// State that decides by [`Rules`] and records the time of each penalty.
 #[derive(Clone, Debug)]
 pub struct HeadOfLine {
     rules: Rules,
@@ -72,7 +71,7 @@ impl HeadOfLine {
         HeadOfLine { rules, penalised: Vec::new() }
     }
 
-    /// Returns whether `holder`'s data are also to be sent on `fast`, which has room.
+    /// Returns whether the chunk of `holder` must also be sent on path `fast`, which has room.
     pub fn resend(&self, now: Instant, fast: &PathView, holder: Holder<'_>) -> bool {
         let Some((quick, slow)) = faster(fast, holder.path) else { return false };
         match self.rules {
@@ -84,8 +83,8 @@ impl HeadOfLine {
         }
     }
 
-    /// Returns whether the path of `holder` is to be penalised now, as in
-    /// [`LossTrigger::HeadOfLine`](super::LossTrigger::HeadOfLine). The penalty is then recorded.
+    /// Returns whether the path of `holder` must be penalised now, as in
+    /// [`LossTrigger::HeadOfLine`](super::LossTrigger::HeadOfLine). If so, the penalty is recorded.
     pub fn penalise(&mut self, now: Instant, fast: &PathView, holder: Holder<'_>) -> bool {
         let Some((quick, slow)) = faster(fast, holder.path) else { return false };
         let (last, pause) = match self.rules {
@@ -101,14 +100,15 @@ impl HeadOfLine {
         self.remember(now, holder.path.id, last, pause)
     }
 
-    /// Returns whether `path`, for which the scheduler requests a penalty
-    /// ([`Scheduler::penalise`](super::Scheduler::penalise)), is to be penalised: data are in flight on it, and at
-    /// least one round trip of the path has passed since its last penalty. The penalty is then recorded.
+    /// Returns whether `path` must be penalised, as the scheduler requests
+    /// ([`Scheduler::penalise`](super::Scheduler::penalise)). Data must be in flight on it, and at least one round trip
+    /// of the path must have passed since its last penalty. If so, the penalty is recorded.
     pub fn asked(&mut self, now: Instant, path: &PathView) -> bool {
         path.in_flight > 0 && self.remember(now, path.id, self.last(path.id), path.srtt.unwrap_or(path.rto))
     }
 
-    /// Returns whether a penalty is due `pause` after the `last` one. The penalty is then recorded for `path`.
+    /// Returns whether a penalty is due because the time `pause` has passed since the `last` penalty. If so, the
+    /// penalty is recorded for `path`.
     fn remember(&mut self, now: Instant, path: PathId, last: Option<Instant>, pause: Duration) -> bool {
         let due = last.is_none_or(|at| now - at >= pause);
         if due {
@@ -121,13 +121,13 @@ impl HeadOfLine {
         due
     }
 
-    /// Time of the last penalty of `path`.
+    /// Returns the time of the last penalty of `path`.
     fn last(&self, path: PathId) -> Option<Instant> {
         self.penalised.get(path.index()).copied().flatten()
     }
 }
 
-/// Returns the round-trip times of `fast` and `slow`, if they are two paths and the first is faster.
+/// Returns the round-trip times of `fast` and `slow`. They must be two paths, and the first must be faster.
 fn faster(fast: &PathView, slow: &PathView) -> Option<(Duration, Duration)> {
     fast.srtt.zip(slow.srtt).filter(|(quick, slow_rtt)| fast.id != slow.id && quick < slow_rtt)
 }
@@ -148,7 +148,7 @@ mod tests {
         view
     }
 
-    /// Linux's rule: four times the round-trip time, or a window of four segments.
+    /// Linux's rule: the slow path has four times the round-trip time, or its window has at most four segments.
     #[test]
     fn linux_helps_much_slower_paths_and_small_windows() {
         let hol = HeadOfLine::new(Rules::Linux);
@@ -161,7 +161,8 @@ mod tests {
         assert!(!asks(&view(0, 20, 10), &view(0, 90, 4)), "itself");
     }
 
-    /// A copy is of use if its acknowledgement arrives first: original at 400 + 300, copy at now + 100.
+    /// A copy is useful if its acknowledgement arrives first: the original's arrives at 400 + 300, the copy's at now +
+    /// 100.
     #[test]
     fn a_copy_has_to_be_sooner() {
         let hol = HeadOfLine::new(Rules::Sooner);
@@ -176,7 +177,8 @@ mod tests {
         );
     }
 
-    /// One penalty per round trip of the slow path, separately for each path; not for overdue data, not at four MTU.
+    /// Each slow path gets at most one penalty in one of its round trips. Overdue data and a window of four MTU cause
+    /// no penalty.
     #[test]
     fn a_penalty_a_round_trip() {
         let mut hol = HeadOfLine::new(Rules::Sooner);

@@ -1,12 +1,12 @@
-//! Names of paths and links.
+//! Identifiers of paths and links.
 
-/// A path of one association: the index of its slot. It does not change while the path is open, and is reused after the
-/// path is closed.
+/// Identifier of a path within one association: the index of its slot. The identifier does not change while the path is
+/// open. It is reused after the path is closed.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PathId(pub u8);
 
 impl PathId {
-    /// Position in [`View::paths`](super::View::paths).
+    /// Returns the position of the path in [`View::paths`](super::View::paths).
     #[inline]
     pub fn index(self) -> usize {
         usize::from(self.0)
@@ -18,29 +18,29 @@ impl PathId {
 pub struct PathSet(u32);
 
 impl PathSet {
-    /// Every path.
+    /// The set of all paths.
     pub(crate) const ALL: PathSet = PathSet(u32::MAX);
 
-    /// The set of one path.
+    /// Returns the set that contains one path.
     #[inline]
     pub fn one(path: PathId) -> Self {
         PathSet(1 << path.0)
     }
 
-    /// Returns the paths with ids below `slots`, lowest id first.
+    /// Returns the paths of the set with ids below `slots`, lowest id first.
     #[inline]
     pub(crate) fn up_to(self, slots: usize) -> impl Iterator<Item = PathId> {
         let below = if slots < 32 { (1 << slots) - 1 } else { u32::MAX };
         PathSet(self.0 & below).iter()
     }
 
-    /// Adds `path`.
+    /// Adds `path` to the set.
     #[inline]
     pub fn insert(&mut self, path: PathId) {
         self.0 |= 1 << path.0;
     }
 
-    /// Removes `path`.
+    /// Removes `path` from the set.
     pub fn remove(&mut self, path: PathId) {
         self.0 &= !(1 << path.0);
     }
@@ -51,18 +51,18 @@ impl PathSet {
         self.0 & (1 << path.0) != 0
     }
 
-    /// Number of paths.
+    /// Returns the number of paths in the set.
     pub fn len(self) -> usize {
         self.0.count_ones() as usize
     }
 
-    /// Returns whether no path is in the set.
+    /// Returns whether the set is empty.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The paths, lowest id first.
+    /// Returns the paths of the set, lowest id first.
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = PathId> {
         let mut left = self.0;
@@ -84,6 +84,6 @@ impl FromIterator<PathId> for PathSet {
     }
 }
 
-/// A link (interface) as the driver numbers it. Several paths may share one.
+/// Identifier of a link (interface), assigned by the driver. Several paths may use one link.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct LinkId(pub u32);

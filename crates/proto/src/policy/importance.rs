@@ -2,7 +2,7 @@
 
 use crate::time::Instant;
 
-/// Importance of a message's arrival, from least to most. Schedulers may use it; the core does not.
+/// Importance of a message, from least to most. Schedulers may use the importance; the core ignores it.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub enum Importance {
     /// No other message depends on this message.
@@ -10,26 +10,26 @@ pub enum Importance {
     /// An ordinary message.
     #[default]
     Normal,
-    /// Other messages depend on this message. Without it, the messages up to the next one of importance
+    /// Other messages depend on this message. If it is missing, all messages before the next one of importance
     /// [`Key`](Self::Key) are impaired.
     Reference,
-    /// No later message is useful without this message.
+    /// All later messages depend on this message.
     Key,
 }
 
 impl Importance {
-    /// All values, from least to most.
+    /// All importances, from least to most.
     pub const ALL: [Importance; 4] =
         [Importance::Disposable, Importance::Normal, Importance::Reference, Importance::Key];
 
-    /// Index in [`Importance::ALL`].
+    /// Returns the index in [`Importance::ALL`].
     #[inline]
     pub fn index(self) -> usize {
         self as usize
     }
 }
 
-/// The first message of one importance that may leave.
+/// The first message of one importance that may be sent.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct MessageHead {
     /// Importance of the message.
@@ -40,26 +40,26 @@ pub struct MessageHead {
     pub next_expires: Option<Instant>,
     /// Group of the message.
     pub group: Option<u64>,
-    /// Payload bytes of all waiting messages of this importance, including the unsent bytes of this message.
+    /// Payload bytes of all waiting messages of this importance. The unsent bytes of this message are included.
     pub bytes: u64,
 }
 
-/// The first waiting messages, at most one for each importance.
+/// The first waiting message of each importance.
 ///
-/// An importance has no entry while its first message may not leave: a message of which some chunks were sent continues
-/// before any other begins (RFC 9260 §6.9), and an ordered message waits for earlier ones of its stream with another
-/// importance. The oldest message of all always has an entry.
+/// An importance has no entry while its first message may not be sent. There are two reasons: a message that was begun
+/// continues before any other begins (RFC 9260 §6.9), and an ordered message waits for earlier messages of its stream
+/// with another importance. The oldest of all messages always has an entry.
 #[derive(Copy, Clone, PartialEq, Default, Debug)]
 pub struct Heads([Option<MessageHead>; 4]);
 
 impl Heads {
-    /// First message of `importance`.
+    /// Returns the first message of `importance`.
     #[inline]
     pub fn of(&self, importance: Importance) -> Option<&MessageHead> {
         self.0[importance.index()].as_ref()
     }
 
-    /// All entries, the most important first.
+    /// Returns all entries, the most important first.
     pub fn iter(&self) -> impl Iterator<Item = &MessageHead> {
         self.0.iter().rev().flatten()
     }

@@ -5,27 +5,27 @@ use crate::wire::serial::Tsn;
 /// Chunks of one path for which a SACK may count misses.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct MissScope {
-    /// Limit for chunks first sent on the path, including copies, by their TSN.
+    /// Range of chunks first sent on the path, including copies, by the chunk's TSN.
     pub first: Reach,
-    /// Limit for chunks retransmitted on the path, by the highest TSN that was sent before they left.
+    /// Range of chunks retransmitted on the path. Here the highest TSN that was sent before the retransmission counts.
     pub again: Reach,
 }
 
-/// A range of TSNs from the beginning.
+/// A range of TSNs that starts at the lowest TSN.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Reach {
-    /// No TSN.
+    /// The range contains no TSN.
     Nothing,
-    /// All TSNs before this one.
+    /// The range contains all TSNs before this TSN.
     Before(Tsn),
-    /// All TSNs.
+    /// The range contains all TSNs.
     Everything,
 }
 
 impl MissScope {
-    /// Every chunk that the SACK leaves open.
+    /// Scope with every chunk that the SACK does not acknowledge.
     pub const ALL: MissScope = MissScope { first: Reach::Everything, again: Reach::Everything };
-    /// No chunk.
+    /// Scope without chunks.
     pub const NONE: MissScope = MissScope { first: Reach::Nothing, again: Reach::Nothing };
 }
 

@@ -1,21 +1,21 @@
-//! Effects of a signal.
+//! Effects of a signal on estimates and limits of paths.
 
 use super::signal::Signal;
 
-/// The paths whose estimates and limits a signal changes ([`Policy::moves`](super::Policy::moves)).
+/// Paths whose estimates and limits a signal changes ([`Policy::moves`](super::Policy::moves)).
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Moves {
-    /// No path.
+    /// The signal changes nothing.
     Nothing,
-    /// Only the estimates of the signal's own path change.
+    /// Only the estimates of the path in the signal change.
     Own,
-    /// Estimates and limits of other paths may change as well.
+    /// Estimates and limits of any path may change.
     All,
 }
 
 impl Moves {
-    /// Returns the answer of most policies: sent and acknowledged chunks change only their own path, and arrivals and
-    /// reports of the peer's arrivals change no path.
+    /// Returns the answer that is correct for most policies. Sent and acknowledged chunks change only their own path.
+    /// Arrived packets and the peer's reports of arrivals change no path.
     #[inline]
     pub fn by(signal: &Signal<'_>) -> Moves {
         match signal {

@@ -1,4 +1,4 @@
-//! A scheme composed of parts, which are called in a fixed order.
+//! A scheme composed of parts that are called in a fixed order.
 
 use super::act::{Act, Flight};
 use super::advice::Advice;
@@ -9,24 +9,24 @@ use super::traits::{CongestionControl, Feedback, LossPolicy, PathEstimator, Poli
 use super::view::{Estimate, View};
 use crate::time::Instant;
 
-/// Estimators, loss policy, congestion control, scheduler and feedback, as one scheme.
+/// One scheme of estimators, loss policy, congestion control, scheduler and feedback.
 #[derive(Debug)]
 pub struct Parts {
     /// Name of the preset, for display.
     pub name: String,
-    /// Estimators. Each has its own fields.
+    /// Estimators of path properties. Each estimator writes its own fields.
     pub estimators: Vec<Box<dyn PathEstimator>>,
-    /// Policy for losses and for the paths of retransmissions.
+    /// Policy that decides on losses and on the paths of retransmissions.
     pub loss: Box<dyn LossPolicy>,
-    /// Limits of data in flight.
+    /// Congestion control, which limits the data in flight.
     pub cc: Box<dyn CongestionControl>,
-    /// Choice of paths for new data.
+    /// Scheduler, which chooses the paths of new data.
     pub scheduler: Box<dyn Scheduler>,
-    /// Reports to the peer.
+    /// Feedback policy, which reports to the peer.
     pub feedback: Box<dyn Feedback>,
 }
 
-/// The earlier of two times.
+/// Returns the earlier of two times.
 #[inline]
 fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
     match (a, b) {
@@ -113,7 +113,7 @@ impl Policy for Parts {
         self.loss.acts() || self.scheduler.acts()
     }
 
-    /// Asks loss policy and scheduler for actions, the loss policy first.
+    /// Asks the loss policy for an action, and then the scheduler.
     fn act(&mut self, view: &View<'_>, flight: &Flight<'_>) -> Option<Act> {
         self.loss.act(view, flight).or_else(|| self.scheduler.act(view, flight))
     }

@@ -1,16 +1,16 @@
-//! The state of an association and its paths that policies see, and the ledger of bytes in flight.
+//! The ledger of bytes in flight, and the state of an association and its paths that policies see.
 
 use super::{BlockView, Blocked, PathId, PathSet, PathView, Symbol, SymbolsInFlight, View};
 use crate::time::Instant;
 
-/// Owner of the data in a [`View`]. Bytes enter and leave flights only by its methods (`tools/check-sources` checks
-/// this).
+/// Owner of the data that a [`View`] shows. The bytes in flight change only by its methods, which `tools/check-sources`
+/// verifies.
 #[derive(Debug)]
 pub struct PathViews {
     paths: Vec<PathView>,
-    /// Last a_rwnd of the peer, in bytes.
+    /// Last receive window (a_rwnd) that the peer advertised, in bytes.
     a_rwnd: u64,
-    /// Counted bytes for which the peer's receive window needs room. They are the bytes in flight on all paths, where a
+    /// Counted bytes for which the peer's receive window must have room. They are the bytes in flight on all paths. A
     /// chunk counts once for each transmission that may still arrive first.
     in_flight: u64,
     last_path_used: Option<PathId>,
@@ -36,7 +36,7 @@ impl Default for PathViews {
 }
 
 impl PathViews {
-    /// Returns the view of policies at `now`.
+    /// Returns the view for policies at `now`.
     pub fn view(&self, now: Instant) -> View<'_> {
         View {
             now,
@@ -51,17 +51,18 @@ impl PathViews {
         }
     }
 
-    /// All slots, including closed ones.
+    /// Returns the views of all slots, including the slots of closed paths.
     pub fn paths(&self) -> &[PathView] {
         &self.paths
     }
 
-    /// All slots, for changes. Flights change only by [`PathViews::enter`] and similar methods.
+    /// Returns the views of all slots, to be changed. Bytes in flight must only be changed by [`PathViews::enter`] and
+    /// similar methods.
     pub fn paths_mut(&mut self) -> &mut [PathView] {
         &mut self.paths
     }
 
-    /// Puts `view` into its slot: a new slot, or a closed slot.
+    /// Puts `view` into its slot, which is new or belongs to a closed path.
     pub fn put(&mut self, view: PathView) {
         let i = view.id.index();
         if i == self.paths.len() {
@@ -72,12 +73,12 @@ impl PathViews {
         }
     }
 
-    /// Bytes that the peer's window still admits.
+    /// Returns the bytes that the peer's receive window still admits.
     pub fn rwnd(&self) -> u64 {
         self.a_rwnd.saturating_sub(self.in_flight)
     }
 
-    /// Last a_rwnd of the peer, in bytes.
+    /// Returns the receive window (a_rwnd) in bytes that the peer last advertised.
     pub fn a_rwnd(&self) -> u64 {
         self.a_rwnd
     }
@@ -87,12 +88,12 @@ impl PathViews {
         self.a_rwnd = bytes;
     }
 
-    /// Counted bytes in flight on all paths, without copies of acknowledged chunks.
+    /// Returns the counted bytes in flight on all paths. Copies of acknowledged chunks are not included.
     pub fn in_flight(&self) -> u64 {
         self.in_flight
     }
 
-    /// Adds a chunk of `len` counted bytes, with this symbol, to the flight of `path`.
+    /// Adds a chunk of `len` counted bytes to the data in flight on `path`. `symbol` is the symbol in the chunk.
     #[inline]
     pub fn enter(&mut self, path: PathId, len: u64, symbol: Option<Symbol>) {
         let view = &mut self.paths[path.index()];
@@ -102,7 +103,7 @@ impl PathViews {
         self.count_symbol(path, symbol, 1);
     }
 
-    /// Removes a chunk from the flight of `path`.
+    /// Removes a chunk from the data in flight on `path`.
     #[inline]
     pub fn leave(&mut self, path: PathId, len: u64, symbol: Option<Symbol>) {
         self.count_symbol(path, symbol, -1);
@@ -110,7 +111,8 @@ impl PathViews {
         self.release(len);
     }
 
-    /// Adds a transmission of `symbol` to the flight of its block on `path` (`by` 1), or removes it (-1).
+    /// Changes the number of transmissions of `symbol` in flight on `path`, in the symbol's block. `by` is 1 for an
+    /// added transmission and -1 for a removed one.
     #[inline]
     pub fn count_symbol(&mut self, path: PathId, symbol: Option<Symbol>, by: i32) {
         if let Some(symbol) = symbol {
@@ -127,23 +129,24 @@ impl PathViews {
         block.in_flight[i].count(symbol.kind, by);
     }
 
-    /// Blocks that the receiver does not have yet, oldest first.
+    /// Returns the coded blocks that the receiver does not have yet, oldest first.
     pub fn blocks(&self) -> &[BlockView] {
         &self.blocks
     }
 
-    /// Blocks, for changes by their owner. Their data in flight change as chunks enter and leave flights.
+    /// Returns the coded blocks, to be changed by their owner. Their numbers of symbols in flight change with the
+    /// chunks in flight.
     pub fn blocks_mut(&mut self) -> &mut Vec<BlockView> {
         &mut self.blocks
     }
 
-    /// Returns the block `number`, if the receiver does not have it yet.
+    /// Returns the block with this number, if the receiver does not have it yet.
     fn block_mut(&mut self, number: u32) -> Option<&mut BlockView> {
         let at = BlockView::find(&self.blocks, number)?;
         self.blocks.get_mut(at)
     }
 
-    /// Removes from the flight of `path` a copy for which the receive window was already released.
+    /// Removes a copy from the data in flight on `path`. The copy no longer occupied the receive window.
     #[inline]
     pub fn leave_path(&mut self, path: PathId, len: u64) {
         let view = &mut self.paths[path.index()];
@@ -151,13 +154,13 @@ impl PathViews {
         view.in_flight_chunks -= 1;
     }
 
-    /// Releases the peer's receive window for a copy whose chunk is acknowledged. The copy may still be in flight on
-    /// its path.
+    /// Releases the room that a copy occupied in the peer's receive window, because its chunk is acknowledged. The copy
+    /// may still be in flight on its own path.
     pub fn release(&mut self, len: u64) {
         self.in_flight -= len;
     }
 
-    /// Empties all flights.
+    /// Sets the data in flight on all paths to zero.
     pub fn clear_flights(&mut self) {
         self.in_flight = 0;
         for v in &mut self.paths {
@@ -176,7 +179,7 @@ impl PathViews {
         self.primary = path;
     }
 
-    /// Records that new data left on `path`.
+    /// Records that new data were sent on `path`.
     pub fn set_last_path_used(&mut self, path: PathId) {
         self.last_path_used = Some(path);
     }
@@ -191,12 +194,12 @@ impl PathViews {
         self.peer_reports = reports;
     }
 
-    /// The chunk that blocks new data.
+    /// Returns the chunk that prevents new data from being sent, if there is one.
     pub fn blocked(&self) -> Option<Blocked> {
         self.blocked
     }
 
-    /// Sets the cause that blocks new data.
+    /// Sets the chunk that prevents new data from being sent.
     pub fn set_blocked(&mut self, blocked: Option<Blocked>) {
         self.blocked = blocked;
     }
@@ -206,14 +209,14 @@ impl PathViews {
         self.view(Instant::ZERO).usable()
     }
 
-    /// Best path for control chunks: the primary if it is usable and has no errors, otherwise the usable path with the
-    /// fewest errors.
+    /// Returns the best path for control chunks. It is the primary path if that is usable and has no errors, otherwise
+    /// the usable path with the fewest errors.
     pub fn control_path(&self) -> PathId {
         self.control_path_in_turn(0)
     }
 
-    /// Path of attempt `tries` (from 0) of a chunk that is repeated until it is answered: first the best path, then the
-    /// others in turn.
+    /// Returns the path for attempt `tries` (from 0) of a chunk that is repeated until the peer answers it. The first
+    /// attempt uses the best path, and later attempts use the others in turn.
     pub fn control_path_in_turn(&self, tries: u32) -> PathId {
         let usable = self.usable();
         let rank = |p: &PathId| (self.paths[p.index()].error_count, *p != self.primary, *p);

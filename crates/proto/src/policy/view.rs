@@ -1,4 +1,4 @@
-//! The read-only view of an association for policies.
+//! The read-only view of an association that policies receive.
 
 use core::ops::Index;
 
@@ -11,32 +11,33 @@ use super::tariff::Tariff;
 use crate::time::{Duration, Instant};
 use crate::units::Rate;
 
-/// Reachability of a path (RFC 9260 §8.2, RFC 7829 §4.2).
+/// State of a path (RFC 9260 §8.2, RFC 7829 §4.2).
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum PathState {
-    /// The peer has not yet echoed a nonce from the path's address, so that the path carries no data (RFC 9260 §5.4).
+    /// The peer has not yet returned a nonce from the path's address. The path therefore carries no data (RFC 9260
+    /// §5.4).
     Unconfirmed,
     /// The path is usable.
     Active,
-    /// Errors were counted, but not enough for an inactive path. The path is probed, and carries data only if no better
-    /// path is left (RFC 7829).
+    /// Errors were counted on the path, but not enough to make it inactive. The path is probed. It carries data only if
+    /// no better path is left (RFC 7829).
     PotentiallyFailed,
-    /// There were more errors than Path.Max.Retrans.
+    /// The path had more errors than Path.Max.Retrans.
     Inactive,
-    /// Either side suspended the path: it is kept and probed, without data.
+    /// Either side suspended the path. It is kept and probed, but carries no data.
     Suspended,
-    /// The path has left, or the slot was never used.
+    /// The path is closed, or its slot was never used.
     Closed,
 }
 
-/// Limits of data in flight on a path, by its congestion control.
+/// Limits of the data in flight on a path, set by the congestion control.
 #[derive(Copy, Clone, PartialEq, Default, Debug)]
 pub struct Limit {
-    /// Congestion window in bytes of DATA chunks. The core uses at least one packet for an active path.
+    /// Congestion window in bytes of DATA chunks. For an active path, the core permits at least one packet.
     pub cwnd: u64,
-    /// Slow-start threshold in bytes, if the algorithm has one.
+    /// Slow-start threshold in bytes, if the congestion control has one.
     pub ssthresh: Option<u64>,
-    /// Rate for pacing, if the algorithm paces.
+    /// Pacing rate, if the congestion control paces.
     pub pacing: Option<Rate>,
 }
 
@@ -46,38 +47,39 @@ pub const QUEUE: &str = "queue";
 /// Name of [`Estimate::silence`] in traces.
 pub const SILENCE: &str = "silence";
 
-/// Value of [`Estimate::silence`] from which on no data are expected to arrive by the path for now.
+/// Value of [`Estimate::silence`] from which on a path is expected to deliver no data for now.
 pub const SUSPECTED: f64 = 3.0;
 
-/// Estimates of a path. A value is `None` if no part of this association estimates it.
+/// Estimates of a path. A value is `None` if no part of the scheme estimates it.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Estimate {
     /// Available bandwidth.
     pub bandwidth: Option<Rate>,
     /// Rate at which data are acknowledged.
     pub delivery_rate: Option<Rate>,
-    /// Time at which a sample that the path itself limited last confirmed or changed the delivery rate.
+    /// Time at which a sample last confirmed or changed the delivery rate. The path itself must have limited this
+    /// sample.
     pub tested: Option<Instant>,
     /// Queueing delay in seconds. A scheme that measures the delay gives up messages that would be late.
     pub queue: Option<f64>,
-    /// Rating of the path's silence by the scheme; see [`SUSPECTED`].
+    /// Rating of the path's silence by the scheme. The bound is [`SUSPECTED`].
     pub silence: Option<f64>,
     /// Probability that a packet is lost.
     pub loss: Option<f64>,
-    /// Minimum round-trip time, which is that of the path without queues.
+    /// Minimum round-trip time. It is the time of the path without queues.
     pub reference_rtt: Option<Duration>,
     /// Probability that a frame is in error on the access link.
     pub frame_error_rate: Option<f64>,
-    /// Effective signal-to-noise ratio, linear.
+    /// Effective signal-to-noise ratio (ESNR) as a linear ratio.
     pub effective_snr: Option<f64>,
-    /// Rate that the receiver requests.
+    /// Rate that the receiver of data requests.
     pub peer_rate: Option<Rate>,
-    /// Other values that a scheme's parts exchange, by name.
+    /// Further values that the parts of a scheme exchange, by name.
     pub extra: SmallVec<[(&'static str, f64); 4]>,
 }
 
 impl Estimate {
-    /// Values that have a name in traces but no field, and the extra values.
+    /// Returns the named values for traces: some fields, and the extra values.
     pub fn named(&self) -> impl Iterator<Item = (&'static str, f64)> + use<'_> {
         let tested = self.tested.map(|at| at.as_secs_f64());
         let named = [(QUEUE, self.queue), ("delivery rate tested", tested), (SILENCE, self.silence)];
@@ -85,13 +87,13 @@ impl Estimate {
         named.chain(self.extra.iter().copied())
     }
 
-    /// Value of the extra value `name`.
+    /// Returns the extra value called `name`.
     #[inline]
     pub fn extra(&self, name: &str) -> Option<f64> {
         self.extra.iter().find(|(n, _)| same(n, name)).map(|(_, v)| *v)
     }
 
-    /// Sets the extra value `name`.
+    /// Sets the extra value called `name`.
     #[inline]
     pub fn set_extra(&mut self, name: &'static str, value: f64) {
         match self.extra.iter_mut().find(|(n, _)| same(n, name)) {
@@ -101,7 +103,7 @@ impl Estimate {
     }
 }
 
-/// Returns whether two names are equal. Usually both are the same constant.
+/// Returns whether two names are equal. Usually both names are one constant, which makes the comparison fast.
 #[inline]
 fn same(a: &str, b: &str) -> bool {
     core::ptr::eq(a, b) || a == b
@@ -112,48 +114,48 @@ fn same(a: &str, b: &str) -> bool {
 pub struct PathView {
     /// Identifier of the path.
     pub id: PathId,
-    /// Reachability of the path.
+    /// State of the path.
     pub state: PathState,
-    /// Largest DATA chunk that fits a packet, including its header of 16 bytes. It is the "MTU" of window formulas
-    /// (PMDCS).
+    /// Bytes of the largest DATA chunk that fits a packet, including the chunk's header of 16 bytes. It is the "MTU" in
+    /// formulas of windows (PMDCS).
     pub mtu: u64,
     /// Smoothed round-trip time; `None` before the first sample.
     pub srtt: Option<Duration>,
-    /// Round-trip time variation.
+    /// Variation of the round-trip time (RTTVAR).
     pub rttvar: Duration,
     /// Latest sample of the round-trip time.
     pub latest_rtt: Option<Duration>,
-    /// Minimum sample of the round-trip time.
+    /// Smallest sample of the round-trip time.
     pub min_rtt: Option<Duration>,
-    /// Retransmission timeout, with back-off and bounds.
+    /// Retransmission timeout, with back-off and within its bounds.
     pub rto: Duration,
-    /// SACK.Delay of the peer. The acknowledgement of a single packet may take longer than the path's round-trip time
-    /// by this delay. It is zero unless [`TransportConfig::ack_delays`](crate::config::TransportConfig::ack_delays) is
-    /// on.
+    /// SACK.Delay that the peer is assumed to use. The acknowledgement of a single packet may exceed the path's
+    /// round-trip time by this delay. The value is zero unless
+    /// [`TransportConfig::ack_delays`](crate::config::TransportConfig::ack_delays) is on.
     pub ack_delay: Duration,
-    /// Number of consecutive errors (RFC 9260 §8.2).
+    /// Number of consecutive errors of the path (RFC 9260 §8.2).
     pub error_count: u32,
-    /// Bytes of DATA chunks in flight: payload + 16 each, without padding.
+    /// Bytes of DATA chunks in flight on the path. Each chunk counts as payload + 16, without padding.
     pub in_flight: u64,
-    /// Number of chunks in flight.
+    /// Number of chunks in flight on the path.
     pub in_flight_chunks: u32,
-    /// Time at which DATA last left on the path.
+    /// Time at which DATA were last sent on the path.
     pub last_sent: Option<Instant>,
     /// Link of the driver over which the path runs.
     pub link: LinkId,
-    /// Costs of data on that link.
+    /// Costs of data on this link.
     pub tariff: Tariff,
-    /// True if Max.Burst or pacing forbids another packet for the moment.
+    /// True if Max.Burst or pacing forbids another packet at present.
     pub blocked: bool,
-    /// Results of the estimators.
+    /// Estimates of the path.
     pub est: Estimate,
-    /// Limits of the congestion control.
+    /// Limits of the path, set by the congestion control.
     pub limit: Limit,
 }
 
 impl PathView {
-    /// Free window in bytes; zero while blocked. A sender may exceed the window by less than one packet, so that any
-    /// free byte is room for a packet.
+    /// Returns the free bytes of the window; zero while `blocked` is true. A sender may exceed the window by less than
+    /// one packet. Any free byte is therefore room for a packet.
     #[inline]
     pub fn room(&self) -> u64 {
         if self.blocked { 0 } else { self.limit.cwnd.saturating_sub(self.in_flight) }
@@ -165,8 +167,8 @@ impl PathView {
         self.room() > 0
     }
 
-    /// Usual maximum time of an answer: srtt + 4·rttvar, without the lower bound of `rto`. The second term is at least
-    /// the peer's SACK.Delay.
+    /// Returns the longest usual time of an answer: srtt + 4·rttvar, without the lower bound of `rto`. The second term
+    /// counts as at least the peer's SACK.Delay.
     #[inline]
     pub fn rto_raw(&self) -> Option<Duration> {
         self.srtt.map(|s| s + (4 * self.rttvar).max(self.ack_delay))
@@ -176,31 +178,32 @@ impl PathView {
 /// Read-only view of all paths of one association.
 #[derive(Copy, Clone, Debug)]
 pub struct View<'a> {
-    /// Time of the call.
+    /// Time at which the policy is called.
     pub now: Instant,
-    /// All slots, including [`PathState::Closed`] ones: `paths[id.index()]`.
+    /// Views of all slots, including [`PathState::Closed`] slots. The view of a path is `paths[id.index()]`.
     pub paths: &'a [PathView],
     /// Bytes that the peer's receive window still admits.
     pub rwnd: u64,
     /// Bytes in flight over all paths.
     pub in_flight: u64,
-    /// Path on which the last new DATA left.
+    /// Path on which new DATA were last sent.
     pub last_path_used: Option<PathId>,
-    /// Path that the application requested ([`crate::association::Association::set_primary`]), once it is confirmed.
-    /// Until then, and without a request, it is the path of the handshake.
+    /// Primary path: the path that the application requested ([`crate::association::Association::set_primary`]), once
+    /// it is confirmed. Before this, and without a request, it is the path of the handshake.
     pub primary: PathId,
-    /// True if the peer supports REPORT, so that it reads reports and counts of delayed acknowledgements.
+    /// True if the peer supports REPORT. It then reads reports and counts of delayed acknowledgements.
     pub peer_reports: bool,
-    /// Chunk that prevents new data from being sent although a usable path has room.
+    /// Chunk that prevents new data from being sent, although a usable path has room.
     pub blocked: Option<Blocked>,
-    /// Blocks that the receiver does not have yet, oldest first; empty unless the association codes in blocks.
+    /// Coded blocks that the receiver does not have yet, oldest first. The list is empty unless data are sent in coded
+    /// blocks.
     pub blocks: &'a [BlockView],
 }
 
 impl<'a> View<'a> {
-    /// Paths to which data may go: the active paths; without any, the potentially failed path with the fewest errors;
-    /// without any, the inactive path with the fewest errors. A sender with a path therefore never stops sending (RFC
-    /// 9260 §8.2, RFC 7829 §4.2).
+    /// Returns the paths that may carry data. They are the active paths; without any, the potentially failed path with
+    /// the fewest errors; without any, the inactive path with the fewest errors. A sender that has a path therefore
+    /// never stops sending (RFC 9260 §8.2, RFC 7829 §4.2).
     #[inline]
     pub fn usable(&self) -> PathSet {
         let mut active = PathSet::default();
@@ -212,7 +215,7 @@ impl<'a> View<'a> {
         if active.is_empty() { self.least_bad() } else { active }
     }
 
-    /// Returns the one usable path while no path is active.
+    /// Returns the one usable path if no path is active.
     #[cold]
     fn least_bad(&self) -> PathSet {
         // RFC 7829 §4.2: the potentially failed destination with the lowest error count, else any dormant one.
@@ -223,7 +226,7 @@ impl<'a> View<'a> {
         least(PathState::PotentiallyFailed).or_else(|| least(PathState::Inactive)).unwrap_or_default()
     }
 
-    /// The views of [`View::usable`] paths, lowest id first.
+    /// Returns the views of the [`View::usable`] paths, lowest id first.
     #[inline]
     pub fn usable_paths(&self) -> impl Iterator<Item = &'a PathView> + use<'a> {
         let set = self.usable();

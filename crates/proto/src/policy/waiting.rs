@@ -1,28 +1,28 @@
-//! Data that wait to be sent for the first time, for parts that act.
+//! Data that wait for their first transmission, for parts that act spontaneously.
 
 use super::importance::Importance;
 use crate::time::Instant;
 use crate::tx::{ByAge, SendQueue, chunks_of};
 
-/// Maximum number of runs that [`Flight::waiting`](super::Flight::waiting) returns.
+/// Maximum number of runs of messages that [`Flight::waiting`](super::Flight::waiting) returns.
 pub const MOST_WAITING: usize = 256;
-/// Maximum number of messages that [`Flight::waiting`](super::Flight::waiting) reads.
+/// Maximum number of messages that [`Flight::waiting`](super::Flight::waiting) visits.
 const MOST_MESSAGES: usize = 4096;
 
-/// Consecutive waiting messages with the same importance and group. Messages without a group must have the same end of
-/// lifetime.
+/// Consecutive waiting messages with equal importance and group. Messages without a group must also have equal ends of
+/// their lifetimes.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Waiting {
-    /// Number of the first message. Numbers rise with each submitted message.
+    /// Number of the first message of the run. Numbers increase with each submitted message.
     pub message: u64,
     /// Importance of the messages.
     pub importance: Importance,
     /// Group of the messages.
     pub group: Option<u64>,
-    /// Time at which the last of them becomes useless; `None` if one of them never does.
+    /// Time at which the last of the messages becomes useless; `None` if one of them never does.
     pub expires: Option<Instant>,
-    /// Number of unsent bytes, including 16 bytes for the header of each chunk, and the repair header if there are
-    /// repair symbols.
+    /// Number of unsent bytes. It includes 16 bytes for the header of each chunk, and the repair header if repair
+    /// symbols are sent.
     pub bytes: u64,
     /// True if a part of the first message was sent.
     pub begun: bool,
@@ -40,19 +40,19 @@ impl Waiting {
     }
 }
 
-/// Runs of a send queue, oldest first.
+/// Runs of messages in a send queue, oldest first.
 #[derive(Clone, Debug)]
 pub(super) struct Runs<'a> {
     messages: core::iter::Take<ByAge<'a>>,
-    /// Maximum payload of a chunk, and number of bytes that are counted in addition to the payload.
+    /// Maximum payload of a chunk, and the number of bytes that a chunk counts in addition to its payload.
     chunk: (usize, usize),
     /// First message of the next run.
     next: Option<Waiting>,
 }
 
 impl<'a> Runs<'a> {
-    /// Creates the runs of `queue`, whose chunks have at most `max` bytes of payload. `beside` more bytes are counted
-    /// for each chunk.
+    /// Creates the runs of `queue`, whose chunks have at most `max` bytes of payload. Each chunk counts `beside` bytes
+    /// in addition.
     pub fn new(queue: &'a SendQueue, max: usize, beside: usize) -> Self {
         let messages = queue.by_age().take(MOST_MESSAGES);
         let mut runs = Runs { messages, chunk: (max, beside), next: None };

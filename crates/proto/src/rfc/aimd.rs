@@ -1,6 +1,6 @@
-//! Windows of RFC 9260 §7.2 over all paths: slow start, recovery, timeout and idle decay. The growth in congestion
-//! avoidance, and the share that remains after a loss, are exchangeable ([`Avoidance`]), so that coupled windows use
-//! the same code.
+//! Windows of RFC 9260 §7.2 for all paths: slow start, recovery, timeout, and decay of idle windows. The growth in
+//! congestion avoidance, and the part of a window that remains after a loss, are exchangeable ([`Avoidance`]). Coupled
+//! windows therefore use this code too.
 
 use super::avoidance::{Avoidance, CongestionEvent, Progress};
 use super::spared::SparedLosses;
@@ -11,13 +11,13 @@ use crate::policy::{
 use crate::time::{Duration, Instant};
 use crate::wire::serial::Tsn;
 
-/// Windows of all paths that grow and shrink by `A` in congestion avoidance: additive increase, multiplicative decrease
-/// with [`Reno`](super::Reno). [`SparedLosses`] selects the losses that count.
+/// Windows of all paths. `A` decides their growth and decrease in congestion avoidance. With [`Reno`](super::Reno) it
+/// is additive increase, multiplicative decrease. [`SparedLosses`] selects the losses that count.
 #[derive(Debug)]
 pub struct Aimd<A> {
     config: WindowConfig,
     avoidance: A,
-    /// Windows by path slot; `None` while the slot is closed.
+    /// Windows by path slot; `None` if the slot's path is closed.
     paths: Vec<Option<Slot>>,
     spared: SparedLosses,
 }
@@ -26,12 +26,12 @@ pub struct Aimd<A> {
 struct Slot {
     state: PathState,
     window: Window,
-    /// Time of the last step of congestion avoidance, or of the restart after a pause.
+    /// Time of the last step of congestion avoidance, or of the restart after an idle time.
     clock: Option<Instant>,
 }
 
 impl<A: Avoidance> Aimd<A> {
-    /// Makes windows that follow `config` and `avoidance`.
+    /// Creates windows that follow `config` and `avoidance`.
     pub fn new(config: WindowConfig, avoidance: A) -> Self {
         Aimd { config, avoidance, paths: Vec::new(), spared: SparedLosses::default() }
     }
@@ -41,7 +41,7 @@ impl<A: Avoidance> Aimd<A> {
         self.paths.get(path.index())?.as_ref().map(|s| &s.window)
     }
 
-    /// Takes the state and MTU of a path that changed, or is seen for the first time.
+    /// Adopts the state and MTU of a path that changed or is new.
     fn meet(&mut self, view: &View<'_>, path: PathId) {
         let Some(now) = view.paths.get(path.index()) else { return };
         if self.paths.len() <= path.index() {

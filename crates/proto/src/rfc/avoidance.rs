@@ -1,54 +1,57 @@
-//! Congestion avoidance as an exchangeable part: the growth of windows outside slow start, and the share that remains
-//! after a loss. The windows that contain it ([`Aimd`](super::Aimd), or TCP's windows) handle slow start, recovery,
-//! timeouts and idle time.
+//! Congestion avoidance as an exchangeable part: the growth of windows outside slow start, and the part of a window
+//! that remains after a loss. The windows that use it ([`Aimd`](super::Aimd), or TCP's windows) handle slow start,
+//! recovery, timeouts and idle times themselves.
 
 use core::fmt::Debug;
 
 use crate::policy::{LossTrigger, PathId, PathState, Signal, View};
 use crate::time::Duration;
 
-/// Growth and decrease of windows in congestion avoidance. There is one object for all paths of an association or
-/// connection, so that windows can be coupled and a state may cover several paths. [`PerPath`] has a separate object
-/// for each path.
+/// Growth and decrease of windows in congestion avoidance. One object handles all paths of an association or
+/// connection, so that windows can be coupled and a state may cover several paths. [`PerPath`] provides a separate
+/// object for each path.
 pub trait Avoidance: Debug + Send {
-    /// Handles a signal. This call precedes the calls that the same signal causes: a [`Signal::Acked`] precedes
-    /// `increase`, a [`Signal::LossEvent`] precedes `decrease`.
+    /// Handles a signal. The call precedes the calls that the signal causes: [`Signal::Acked`] precedes `increase`, and
+    /// [`Signal::LossEvent`] precedes `decrease`.
     fn on_signal(&mut self, _view: &View<'_>, _signal: &Signal<'_>) {}
 
-    /// Returns the bytes by which the window grows. A negative number shrinks the window, but not below one segment.
+    /// Returns the bytes by which the window of the path grows. A negative number shrinks the window, but to no less
+    /// than one segment.
     fn increase(&mut self, now: &Progress<'_>) -> f64;
 
-    /// Returns the share of the window that remains after a congestion event. The other rules of the windows (floor,
-    /// one segment after a timeout) still apply.
+    /// Returns the part of the window, from 0 to 1, that remains after a congestion event. The other rules of windows
+    /// (minimum, one segment after a timeout) still apply.
     fn decrease(&mut self, _event: &CongestionEvent<'_>) -> f64 {
         0.5
     }
 
-    /// Ends congestion avoidance on `path` without a loss. The next increase on the path begins a new stage.
+    /// Ends congestion avoidance on `path`, although no loss occurred. The next increase on the path begins a new
+    /// stage.
     fn pause(&mut self, _path: PathId) {}
 
-    /// Returns whether slow start ends with this acknowledgement although no loss occurred. The threshold then becomes
-    /// equal to the window. TCP's windows call it for each acknowledgement that lets a window below its threshold grow.
+    /// Returns whether slow start ends with this acknowledgement, although no loss occurred. If so, the threshold
+    /// becomes equal to the window. TCP's windows call this method for each acknowledgement by which a window below its
+    /// threshold grows.
     fn ends_slow_start(&mut self, _now: &Progress<'_>) -> bool {
         false
     }
 
-    /// Adds values of `path` other than windows and thresholds: names and values for series of a run. It is called
-    /// rarely.
+    /// Adds names and values of `path` for time series of a run, other than windows and thresholds. The method is
+    /// called rarely.
     fn gauges(&self, _path: PathId, _out: &mut Vec<(&'static str, f64)>) {}
 }
 
-/// Acknowledged bytes in congestion avoidance.
+/// Acknowledged bytes for which a window in congestion avoidance may grow.
 #[derive(Debug)]
 pub struct Progress<'a> {
-    /// State of all paths. [`PathView::limit`](crate::policy::PathView) has their windows.
+    /// State of all paths. Their windows are in [`PathView::limit`](crate::policy::PathView).
     pub view: &'a View<'a>,
     /// Path on which the bytes were acknowledged.
     pub path: PathId,
-    /// Acknowledged bytes that this step counts: a whole window in [`Aimd`](super::Aimd), the bytes of one ACK in TCP's
-    /// windows.
+    /// Acknowledged bytes to which this step applies: a whole window in [`Aimd`](super::Aimd), the bytes of one ACK in
+    /// TCP's windows.
     pub acked: f64,
-    /// MTU (PMDCS) or SMSS in bytes.
+    /// Segment size in bytes: MTU (PMDCS) or SMSS.
     pub segment: f64,
     /// Window of the path before the increase, in bytes.
     pub cwnd: f64,
@@ -57,34 +60,35 @@ pub struct Progress<'a> {
 }
 
 impl Progress<'_> {
-    /// Smoothed round-trip time of the path.
+    /// Returns the smoothed round-trip time of the path.
     pub fn srtt(&self) -> Option<Duration> {
         self.view[self.path].srtt
     }
 
-    /// Increase of an uncoupled path in bytes: one segment per acknowledged window (RFC 9260 §7.2.2, RFC 5681 §3.1).
+    /// Returns the increase in bytes of an uncoupled path: one segment per acknowledged window (RFC 9260 §7.2.2, RFC
+    /// 5681 §3.1).
     pub fn reno(&self) -> f64 {
         self.acked * self.segment / self.cwnd
     }
 }
 
-/// Losses of one window.
+/// Congestion event: the losses of one window.
 #[derive(Debug)]
 pub struct CongestionEvent<'a> {
     /// State of all paths.
     pub view: &'a View<'a>,
     /// Path of the losses.
     pub path: PathId,
-    /// Trigger of the event.
+    /// Trigger of the congestion event.
     pub trigger: LossTrigger,
-    /// MTU (PMDCS) or SMSS in bytes.
+    /// Segment size in bytes: MTU (PMDCS) or SMSS.
     pub segment: f64,
     /// Window of the path before the decrease, in bytes.
     pub cwnd: f64,
 }
 
-/// Congestion avoidance with one more segment per round trip, and half of the window after a loss, separately for each
-/// path (RFC 9260 §7.2, RFC 5681 §3.1).
+/// Congestion avoidance for each path separately. A window grows by one segment per round trip, and half of it remains
+/// after a loss (RFC 9260 §7.2, RFC 5681 §3.1).
 ///
 /// | RFC | here |
 /// |---|---|
@@ -99,26 +103,27 @@ impl Avoidance for Reno {
     }
 }
 
-/// One `A` per path, each made as a copy of the initial state, for windows that do not depend on each other.
+/// A separate `A` for each path, for windows that do not depend on each other. Each is created as a copy of the initial
+/// state.
 #[derive(Clone, Debug)]
 pub struct PerPath<A> {
     new: A,
-    /// States by path slot; `None` until an event on the path.
+    /// States by path slot; `None` until the path has its first event.
     paths: Vec<Option<A>>,
 }
 
 impl<A: Avoidance + Clone> PerPath<A> {
-    /// Makes the states. `new` is the state of a path on which nothing was sent.
+    /// Creates the states of all paths. `new` is the state of a path on which nothing was sent yet.
     pub fn new(new: A) -> Self {
         PerPath { new, paths: Vec::new() }
     }
 
-    /// Returns the state of `path`, if there was an event on it.
+    /// Returns the state of `path`, if the path had an event.
     pub fn get(&self, path: PathId) -> Option<&A> {
         self.paths.get(path.index()).and_then(Option::as_ref)
     }
 
-    /// Returns the state of `path`.
+    /// Returns the state of `path`, which may be changed.
     pub fn of(&mut self, path: PathId) -> &mut A {
         if self.paths.len() <= path.index() {
             self.paths.resize_with(path.index() + 1, || None);

@@ -1,9 +1,9 @@
-//! Acknowledgement as in RFC 9260, without further reports.
+//! Acknowledgements as in RFC 9260, without further reports.
 
 use crate::policy::{Feedback, Policy};
 
-/// Acknowledges at least every second packet, and at once for gaps and duplicates (RFC 9260 §6.2, §6.7). This is the
-/// default of the trait.
+/// Acknowledges at least every second packet, and acknowledges gaps and duplicates immediately (RFC 9260 §6.2, §6.7).
+/// This is the default of the trait [`Feedback`](crate::policy::Feedback).
 #[derive(Copy, Clone, Debug, Default)]
 pub struct RfcFeedback;
 

@@ -6,19 +6,20 @@ use crate::policy::{
 };
 use crate::wire::serial::Tsn;
 
-/// Loss policy with three miss indications, counted by the Highest TSN Newly Acknowledged algorithm. Fast
-/// retransmissions stay on the path, and data that timed out take the next active alternate path.
+/// Loss policy that declares a loss after three miss indications. They are counted by the Highest TSN Newly
+/// Acknowledged algorithm of RFC 9260. Fast retransmissions stay on their path. Data that timed out take the next
+/// active alternate path.
 ///
-/// Verdicts name the trigger instead of the cause: [`LossCause::Congestion`] for fast retransmit,
-/// [`LossCause::PathFailure`] for a timeout, so that [`LossPolicy::retransmit`] can distinguish them.
+/// The causes that it returns stand for triggers: [`LossCause::Congestion`] for fast retransmit,
+/// [`LossCause::PathFailure`] for a timeout. [`LossPolicy::retransmit`] can thereby distinguish them.
 #[derive(Clone, Debug, Default)]
 pub struct RfcLoss {
-    /// TSN that ends fast recovery, by path slot.
+    /// TSN whose acknowledgement ends fast recovery, by path slot.
     recovery: Vec<Option<Tsn>>,
 }
 
 impl RfcLoss {
-    /// Returns the next usable path after `path`, in turn; `path` itself if there is no other.
+    /// Returns the next usable path after `path`, in the order of slots. Returns `path` itself if there is no other.
     fn alternate(view: &View<'_>, path: PathId) -> Option<PathId> {
         let usable = view.usable();
         let others = || usable.iter().filter(|p| *p != path);

@@ -1,15 +1,15 @@
-//! The primary-path scheduler (RFC 9260 §6.4): one path at a time.
+//! The scheduler that uses one path at a time, the primary path (RFC 9260 §6.4).
 
 use crate::policy::{Assignment, Backlog, PathId, Policy, Scheduler, View};
 
-/// Uses the primary path while it is active, and an active alternate path otherwise. It returns to the primary path
-/// when that is active again (RFC 9260 §6.4, §8.2).
+/// Uses the primary path while it is active, and otherwise an active alternate path. It returns to the primary path
+/// when this path is active again (RFC 9260 §6.4, §8.2).
 #[derive(Copy, Clone, Debug, Default)]
 pub struct PrimaryPath;
 
 impl PrimaryPath {
-    /// Returns the path that new data take now. The alternate is the next usable path after the primary, so that it
-    /// stays the same while the states of paths do not change.
+    /// Returns the path that new data take at present. The alternate path is the next usable path after the primary. It
+    /// therefore does not change while the states of paths stay.
     pub fn choose(view: &View<'_>) -> Option<PathId> {
         let usable = view.usable();
         if usable.contains(view.primary) {
@@ -29,7 +29,7 @@ impl Scheduler for PrimaryPath {
     }
 }
 
-/// Assigns to `path` as many chunks like the next one as its window has room for.
+/// Assigns chunks of the next chunk's size to `path`, as many as its window has room for.
 pub fn fill(view: &View<'_>, path: PathId, backlog: &Backlog) -> Assignment {
     let chunks = view[path].room().div_ceil(backlog.next_len.max(1));
     Assignment::on(path, u32::try_from(chunks).unwrap_or(u32::MAX))

@@ -1,9 +1,10 @@
-//! RFC 9260 as a scheme.
+//! RFC 9260 as a scheme: [`scheme`].
 
 use super::{Aimd, PrimaryPath, Reno, RfcFeedback, RfcLoss, WindowConfig};
 use crate::policy::Parts;
 
-/// SCTP as in the RFC: one window per path, all data on the primary path with failover, three misses.
+/// Returns the scheme of SCTP as in the RFC: one window per path, all data on the primary path with failover, and three
+/// misses until a loss.
 pub fn scheme() -> Parts {
     Parts {
         name: "sctp".into(),

@@ -1,22 +1,22 @@
-//! Losses for which a window need not shrink.
+//! Losses for which a window does not have to shrink.
 
 use crate::policy::{LossCause, LossTrigger, PathId, Signal};
 use crate::wire::serial::Tsn;
 
-/// Selects the losses that shrink windows. A loss to which the loss policy gives the cause [`LossCause::Wireless`] does
-/// not shrink a window, unless the path fell silent.
+/// Selects the losses for which windows shrink. A loss with the cause [`LossCause::Wireless`] does not shrink a window,
+/// unless the path fell silent. The loss policy decides on the cause.
 ///
-/// A [`Signal::LossEvent`] has the cause of its window's first loss. If that loss was spared, the first loss with
-/// another cause in the same window replaces it.
+/// A [`Signal::LossEvent`] has the cause of its window's first loss. If that first loss was spared, the first loss with
+/// another cause in this window takes its place.
 #[derive(Clone, Debug, Default)]
 pub struct SparedLosses {
-    /// Highest TSN in flight at the event that was spared, by path slot.
+    /// Highest TSN that was in flight at the spared loss event, by path slot.
     paths: Vec<Option<Tsn>>,
 }
 
 impl SparedLosses {
-    /// Returns the loss of `signal`, if a window has to shrink for it. The loss is returned as its path, its trigger,
-    /// and the highest TSN in flight on the path at that time.
+    /// Returns the loss in `signal`, if a window has to shrink for it. The result has the path of the loss, its
+    /// trigger, and the highest TSN in flight on the path at that time.
     pub fn counts(&mut self, signal: &Signal<'_>) -> Option<(PathId, LossTrigger, Tsn)> {
         match *signal {
             Signal::LossEvent { path, trigger, highest, cause } => {

@@ -1,4 +1,5 @@
-//! One path's congestion window (RFC 9260 §7.2): slow start, congestion avoidance, fast recovery, timeout, idle decay.
+//! Congestion window of one path (RFC 9260 §7.2): slow start, congestion avoidance, fast recovery, timeout, and decay
+//! when idle.
 //!
 //! | words of the RFC | here |
 //! |---|---|
@@ -11,8 +12,8 @@
 //! | idle path, §7.2.1 | [`Window::decay`] |
 //! | losses that were none: RFC 4015 §3.2 | [`Window::undo`] |
 //!
-//! Schemes with other rules choose which of the two values they change. After a timeout or idle time cwnd is below
-//! ssthresh, so that the following choices differ:
+//! Schemes with other rules choose whether to change cwnd, ssthresh or both. After a timeout or an idle time, cwnd is
+//! below ssthresh. The following choices then differ:
 //!
 //! | ssthresh becomes | cwnd becomes | |
 //! |---|---|---|
@@ -21,8 +22,8 @@
 //! | s | what it was | [`Window::set_ssthresh`] |
 //! | what it was | w | [`Window::set_cwnd`] |
 //!
-//! "MTU" is the largest DATA chunk that fits a packet, PMDCS. The window counts as fully used if less than one MTU of
-//! it was free, because a sender may leave such a rest unused.
+//! "MTU" is the largest DATA chunk that fits a packet (PMDCS). The window counts as fully used if less than one MTU of
+//! it was free, because a sender may leave this remainder unused.
 
 use crate::policy::{AckInfo, Limit};
 use crate::time::{Duration, Instant};
@@ -30,40 +31,41 @@ use crate::wire::serial::Tsn;
 
 /// Value of ssthresh that no window reaches: "arbitrarily high" (RFC 9260 §7.2.1).
 const NO_SSTHRESH: u64 = u64::MAX;
-/// Minimum RTO for the count of RTOs without a transmission.
+/// Smallest RTO that is used to count RTOs without a transmission.
 const LEAST_RTO: Duration = Duration::from_millis(1);
 
-/// SACKs that count as progress and let a window grow.
+/// Rule for the SACKs that count as progress and let a window grow.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Advance {
-    /// RFC 9260: slow start needs the cumulative TSN to move (§7.2.1), congestion avoidance counts every SACK (§7.2.2).
+    /// Rule of RFC 9260: in slow start the cumulative TSN must advance (§7.2.1), and in congestion avoidance every SACK
+    /// counts (§7.2.2).
     Cumulative,
-    /// RFC 4960 §7.2: both phases need the cumulative TSN to move.
+    /// Rule of RFC 4960 §7.2: the cumulative TSN must advance in both phases.
     CumulativeAlways,
-    /// Cwnd update for concurrent transfer (CUC): both phases need the path's own earliest outstanding TSN to move,
-    /// whether it is an original or a retransmission.
+    /// Rule of CUC (cwnd update for CMT): in both phases the path's own earliest outstanding TSN must advance. This TSN
+    /// may be an original or a retransmission.
     Pseudo,
 }
 
-/// Parameters of a window. The default values are RFC 9260's.
+/// Parameters of a congestion window. The defaults are those of RFC 9260.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct WindowConfig {
-    /// Initial window in MTU; `None`: min(4·MTU, max(2·MTU, 4404 bytes)).
+    /// Initial window in MTU. `None` means min(4·MTU, max(2·MTU, 4404 bytes)).
     pub initial_mtus: Option<u32>,
-    /// Initial slow-start threshold, bytes; `None`: arbitrarily high.
+    /// Initial slow-start threshold in bytes. `None` means arbitrarily high.
     pub initial_ssthresh: Option<u64>,
-    /// Minimum threshold in MTU after a halving.
+    /// Minimum slow-start threshold in MTU after a halving.
     pub half_floor_mtus: u32,
-    /// SACKs that let the window grow.
+    /// Rule for the SACKs that let the window grow.
     pub advance: Advance,
-    /// True if the window neither grows nor is reduced a second time during fast recovery.
+    /// If true, the window neither grows nor shrinks again during fast recovery.
     pub freeze_in_recovery: bool,
-    /// If true, L = 1 in slow start for any number of bytes that a SACK acknowledges. If false, a SACK that
-    /// acknowledges n packets counts as n/2 SACKs, because it replaces one SACK for every second packet (RFC 9260
-    /// §7.2.1 permits a larger L, see RFC 3465).
+    /// If true, the limit L of growth per SACK in slow start is 1, for any number of bytes that a SACK acknowledges. If
+    /// false, a SACK that acknowledges n packets counts as n/2 SACKs, because it replaces one SACK for every second
+    /// packet. RFC 9260 §7.2.1 permits a larger L (see RFC 3465).
     pub strict: bool,
-    /// If true, all acknowledged bytes count in slow start until a loss ends it, so that a fully used window doubles
-    /// with each round trip (RFC 3465 §2.2 without its limit L).
+    /// If true, all acknowledged bytes count in slow start until a loss ends it. A fully used window then doubles in
+    /// each round trip (RFC 3465 §2.2 without its limit L).
     pub doubles: bool,
 }
 
@@ -81,27 +83,27 @@ impl Default for WindowConfig {
     }
 }
 
-/// The window of one path.
+/// The congestion window of one path.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Window {
     config: WindowConfig,
     mtu: u64,
     cwnd: u64,
     ssthresh: u64,
-    /// The RFC's partial_bytes_acked.
+    /// The variable partial_bytes_acked of RFC 9260.
     acked: u64,
     /// TSN whose acknowledgement ends fast recovery.
     recovery: Option<Tsn>,
-    /// Time of the last transmission, or end of the last counted RTO without a transmission.
+    /// Time of the last transmission, or the end of the last RTO without a transmission that was counted.
     quiet_since: Option<Instant>,
-    /// True if the window was halved at least once since the last transmission.
+    /// True if the window was halved since the last transmission.
     decaying: bool,
     /// True if a loss ended the first slow start. Later slow starts do not double the window.
     lost: bool,
 }
 
 impl Window {
-    /// Makes the window of a path on which nothing was sent.
+    /// Creates the window of a path on which nothing was sent yet.
     pub fn new(config: WindowConfig, mtu: u64) -> Self {
         let mut window = Window {
             config,
@@ -125,27 +127,27 @@ impl Window {
         }
     }
 
-    /// Returns the threshold in bytes after a loss of which the share `left` of the window remains. With one half this
-    /// is §7.2.3. The floor of the configuration applies.
+    /// Returns the slow-start threshold in bytes after a loss. The part `left` of the window remains. With `left` one
+    /// half, this is RFC 9260 §7.2.3. The configured minimum applies.
     pub fn ssthresh_after_loss(&self, left: f64) -> u64 {
         let left = (self.cwnd as f64 * left.clamp(0.0, 1.0)) as u64;
         left.max(u64::from(self.config.half_floor_mtus) * self.mtu)
     }
 
-    /// Returns whether a loss by miss indications shrinks the window now: It does so once per round trip, or always if
-    /// windows are not frozen in fast recovery.
+    /// Returns whether a loss by miss indications shrinks the window now. It does so once per round trip. If windows
+    /// are not frozen in fast recovery, it always does.
     #[inline]
     pub fn counts_loss(&self) -> bool {
         !(self.config.freeze_in_recovery && self.recovery.is_some())
     }
 
-    /// Congestion window in bytes.
+    /// Returns the congestion window in bytes.
     #[inline]
     pub fn cwnd(&self) -> u64 {
         self.cwnd
     }
 
-    /// Limits for policies and the core.
+    /// Returns the limits of the path for policies and the core.
     #[inline]
     pub fn limit(&self) -> Limit {
         let ssthresh = Some(self.ssthresh).filter(|s| *s != NO_SSTHRESH);
@@ -158,7 +160,7 @@ impl Window {
         self.recovery.is_some()
     }
 
-    /// Sets the path's MTU. A window that was never used is adapted to it.
+    /// Sets the path's MTU. A window that was never used is adapted to the new MTU.
     pub fn set_mtu(&mut self, mtu: u64) {
         if mtu != self.mtu {
             self.mtu = mtu;
@@ -168,7 +170,7 @@ impl Window {
         }
     }
 
-    /// Records that a packet left.
+    /// Records that a packet was sent.
     #[inline]
     pub fn on_sent(&mut self, now: Instant, rto: Duration) {
         self.decay(now, rto);
@@ -176,9 +178,9 @@ impl Window {
         self.decaying = false;
     }
 
-    /// Applies the bytes that a SACK acknowledged on this path. `step` returns the bytes by which congestion avoidance
-    /// grows the window once a whole window is acknowledged; in the RFC it is one MTU. After a negative step the window
-    /// is at least one MTU.
+    /// Applies the bytes of this path that a SACK acknowledged. `step` returns the bytes by which congestion avoidance
+    /// grows the window once a whole window is acknowledged. In the RFC, they are one MTU. After a negative result of
+    /// `step`, the window has at least one MTU.
     pub fn on_acked(&mut self, ack: &AckInfo, step: impl FnOnce() -> f64) {
         if ack.newly_acked > 0 && self.counts_loss() {
             self.grow(ack, step);
@@ -236,9 +238,9 @@ impl Window {
         }
     }
 
-    /// Handles the loss of a chunk of a new window by miss indications. `ssthresh` is usually
-    /// [`Window::ssthresh_after_loss`]. `highest` is the highest TSN in flight on the path, and fast recovery lasts
-    /// until it is acknowledged. The call has no effect while losses do not count ([`Window::counts_loss`]).
+    /// Handles a loss by miss indications. The lost chunk is the first of a new window. `ssthresh` is usually
+    /// [`Window::ssthresh_after_loss`]. `highest` is the highest TSN in flight on the path. Fast recovery lasts until
+    /// this TSN is acknowledged. The call has no effect while losses do not count ([`Window::counts_loss`]).
     pub fn on_fast_retransmit(&mut self, ssthresh: u64, highest: Tsn) {
         if self.counts_loss() {
             self.set_ssthresh_and_cwnd(ssthresh);
@@ -246,9 +248,9 @@ impl Window {
         }
     }
 
-    /// Handles a penalty, because the data in flight on the path keep a faster path from sending. The window is then at
-    /// most `ssthresh`, usually [`Window::ssthresh_after_loss`], and does not grow until the highest TSN in flight is
-    /// acknowledged. The call has no effect while losses do not count ([`Window::counts_loss`]).
+    /// Handles a penalty: data in flight on the path prevent a faster path from sending. The window is then at most
+    /// `ssthresh`, which is usually [`Window::ssthresh_after_loss`]. It does not grow until the highest TSN in flight
+    /// is acknowledged. The call has no effect while losses do not count ([`Window::counts_loss`]).
     pub fn on_penalty(&mut self, ssthresh: u64, highest: Tsn) {
         if self.counts_loss() {
             self.cap_at_ssthresh(ssthresh);
@@ -256,60 +258,60 @@ impl Window {
         }
     }
 
-    /// Handles the expiry of T3-rtx. The window becomes one MTU, and slow start lasts until `ssthresh`, usually
-    /// [`Window::ssthresh_after_loss`].
+    /// Handles the expiry of T3-rtx. The window becomes one MTU. Slow start lasts until it reaches `ssthresh`, which is
+    /// usually [`Window::ssthresh_after_loss`].
     pub fn on_timeout(&mut self, ssthresh: u64) {
         self.set_ssthresh_and_cwnd(ssthresh);
         self.cwnd = self.mtu;
         self.recovery = None;
     }
 
-    /// Undoes spurious losses: threshold and window become at least as large as `before` the losses, and fast recovery
-    /// ends (RFC 4015 §3.2).
+    /// Reverses the effect of spurious losses. Threshold and window become at least as large as `before` the losses,
+    /// and fast recovery ends (RFC 4015 §3.2).
     pub fn undo(&mut self, before: &Limit) {
         self.ssthresh = self.ssthresh.max(before.ssthresh.unwrap_or(NO_SSTHRESH));
         self.cwnd = self.cwnd.max(before.cwnd);
         (self.recovery, self.lost) = (None, self.ssthresh < NO_SSTHRESH);
     }
 
-    /// Sets threshold and window to `ssthresh`, whether the window was larger or smaller before (§7.2.3). Resets the
-    /// count of acknowledged bytes for growth.
+    /// Sets threshold and window to `ssthresh`, even if the window was smaller (RFC 9260 §7.2.3). Resets the count of
+    /// acknowledged bytes for growth.
     pub fn set_ssthresh_and_cwnd(&mut self, ssthresh: u64) {
         (self.ssthresh, self.cwnd, self.acked) = (ssthresh, ssthresh, 0);
         self.lost = true;
     }
 
-    /// Sets the threshold to `ssthresh`, and reduces a larger window to it. Resets the count of acknowledged bytes for
+    /// Sets the threshold to `ssthresh`. A larger window is reduced to it. Resets the count of acknowledged bytes for
     /// growth.
     pub fn cap_at_ssthresh(&mut self, ssthresh: u64) {
         self.set_ssthresh_and_cwnd(ssthresh.min(self.cwnd));
         self.ssthresh = ssthresh;
     }
 
-    /// Sets the threshold. The window stays.
+    /// Sets the slow-start threshold. The window does not change.
     pub fn set_ssthresh(&mut self, ssthresh: u64) {
         self.ssthresh = ssthresh;
     }
 
-    /// Sets the window. The threshold and the count of acknowledged bytes for growth stay.
+    /// Sets the congestion window. The threshold, and the count of acknowledged bytes for growth, do not change.
     pub fn set_cwnd(&mut self, cwnd: u64) {
         self.cwnd = cwnd;
     }
 
-    /// Begins fast recovery, which lasts until `highest` is acknowledged.
+    /// Begins fast recovery, which lasts until TSN `highest` is acknowledged.
     pub fn enter_recovery(&mut self, highest: Tsn) {
         self.recovery = Some(highest);
     }
 
-    /// Handles the return of a path that was inactive or potentially failed. The window becomes two MTU, so that the
-    /// peer acknowledges at once (RFC 7829 §4.2 permits one or two MTU).
+    /// Handles a path that is active again after it was inactive or potentially failed. The window becomes two MTU, so
+    /// that the peer acknowledges immediately. RFC 7829 §4.2 permits one or two MTU.
     pub fn restart(&mut self) {
         self.cwnd = 2 * self.mtu;
         self.acked = 0;
         self.recovery = None;
     }
 
-    /// Halves the window for each RTO in which nothing was sent, down to 4 MTU (RFC 9260 §7.2.1).
+    /// Halves the window for each RTO in which nothing was sent, to no less than 4 MTU (RFC 9260 §7.2.1).
     #[inline]
     pub fn decay(&mut self, now: Instant, rto: Duration) {
         if let Some(since) = self.quiet_since.filter(|_| self.decays(now, rto)) {
@@ -317,14 +319,14 @@ impl Window {
         }
     }
 
-    /// Returns whether nothing was sent for at least one RTO that was not counted yet, so that [`Window::decay`] halves
+    /// Returns whether nothing was sent for at least one RTO that was not counted yet. [`Window::decay`] then halves
     /// the window.
     #[inline]
     pub fn decays(&self, now: Instant, rto: Duration) -> bool {
         self.quiet_since.is_some_and(|since| now - since >= rto.max(LEAST_RTO))
     }
 
-    /// Halves the window after `rto` or more without a transmission.
+    /// Halves the window, because nothing was sent for at least `rto`.
     fn halve(&mut self, now: Instant, since: Instant, rto: Duration) {
         let silences = ((now - since).as_nanos() / rto.as_nanos()).min(64) as u32;
         if !self.decaying {

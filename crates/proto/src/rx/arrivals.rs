@@ -1,14 +1,15 @@
-//! Recent TSNs by path of arrival, for a peer that sends copies.
+//! Recent TSNs by their path of arrival, for a peer that sends copies.
 
 use smallvec::SmallVec;
 
 use crate::wire::chunk::report::{MAX_RANGES, TsnRange};
 use crate::wire::serial::Tsn;
 
-/// Number of SACKs that report a range after a TSN was added to it. It is more than one because a SACK may be lost.
+/// Number of SACKs that report a range of TSNs after a TSN was added to the range. It is more than one, because SACKs
+/// may be lost.
 const SAID: u64 = 3;
 
-/// Ranges of TSNs that arrived by one path. The last extended range is at the end.
+/// Ranges of TSNs that arrived by one path. The range that was extended last is at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals {
     ranges: SmallVec<[Range; 2]>,
@@ -17,12 +18,12 @@ pub(crate) struct Arrivals {
 #[derive(Copy, Clone, Debug)]
 struct Range {
     tsns: TsnRange,
-    /// Number of SACKs sent at the time of the last addition.
+    /// Number of SACKs that had been sent at the time of the last addition.
     at: u64,
 }
 
 impl Arrivals {
-    /// Records that `tsn` arrived, for the first time or again, after `sacks` SACKs were sent.
+    /// Records that `tsn` arrived, for the first time or again. At this time, `sacks` SACKs had been sent.
     pub fn add(&mut self, tsn: Tsn, sacks: u64) {
         let tsns = match self.ranges.iter().rposition(|r| r.tsns.last + 1 == tsn) {
             Some(i) => TsnRange { last: tsn, ..self.ranges.remove(i).tsns },
@@ -34,7 +35,7 @@ impl Arrivals {
         self.ranges.push(Range { tsns, at: sacks });
     }
 
-    /// Returns the ranges for the packet of the next SACK, after `sacks` SACKs were sent.
+    /// Returns the ranges for the packet of the next SACK. `sacks` SACKs were sent before.
     pub fn recent(&self, sacks: u64) -> SmallVec<[TsnRange; 2]> {
         self.ranges.iter().filter(|r| r.at + SAID > sacks).map(|r| r.tsns).collect()
     }
@@ -59,7 +60,7 @@ mod tests {
         assert!(arrivals.recent(12).is_empty());
     }
 
-    /// Memory is bounded for any arrivals, and the oldest are dropped first.
+    /// Memory is bounded for any sequence of arrivals, and the oldest ranges are dropped first.
     #[test]
     fn memory_is_bounded() {
         let mut arrivals = Arrivals::default();

@@ -1,5 +1,5 @@
-//! Arrivals by each path with times of this side's clock, for a peer that requested them (REPORT items ARRIVED REQUEST
-//! and ARRIVED, docs/wire-format.md).
+//! Arrivals by each path, with times of this side's clock, for a peer that requested them. The REPORT items are ARRIVED
+//! REQUEST and ARRIVED (docs/wire-format.md).
 
 use smallvec::SmallVec;
 
@@ -10,7 +10,7 @@ use crate::wire::serial::Tsn;
 /// Arrivals by one path since the peer requested reports.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct ArrivedHere {
-    /// Highest TSN of the last packet with DATA, and the arrival time of that packet.
+    /// Highest TSN of the last packet with DATA, and the time at which that packet arrived.
     tsn: Tsn,
     at: Instant,
     packets: u32,
@@ -18,36 +18,36 @@ pub(crate) struct ArrivedHere {
 }
 
 impl ArrivedHere {
-    /// Counts a packet of `bytes` bytes with the highest TSN `tsn`, after the packets in `before`.
+    /// Counts a packet of `bytes` bytes whose highest TSN is `tsn`. Earlier packets are counted in `before`.
     pub fn count(before: Option<ArrivedHere>, now: Instant, tsn: Tsn, bytes: u64) -> Self {
         let (packets, sum) = before.map_or((0, 0), |b| (b.packets, b.bytes));
         ArrivedHere { tsn, at: now, packets: packets.wrapping_add(1), bytes: sum.wrapping_add(bytes as u32) }
     }
 
-    /// Returns the item for `path` at `now`.
+    /// Returns the item of ARRIVED about `path` at `now`.
     pub fn say(&self, path: u16, now: Instant) -> ArrivedBy {
         let age = u32::try_from(micros(now) - micros(self.at)).unwrap_or(u32::MAX);
         ArrivedBy { path, tsn: self.tsn, age, packets: self.packets, bytes: self.bytes }
     }
 }
 
-/// Clock of ARRIVED: microseconds since the driver's origin, rounded down, so that its value less an age is an arrival
-/// time.
+/// Returns the time of the clock of ARRIVED: microseconds since the driver's origin, rounded down. An age subtracted
+/// from it gives a time of arrival.
 pub(crate) fn micros(now: Instant) -> u64 {
     now.as_nanos() / 1000
 }
 
-/// Request of the peer.
+/// Request of the peer for reports of arrivals.
 #[derive(Debug, Default)]
 pub(crate) struct ArrivedRequest {
-    /// Serial of the valid request; `None` if there was no request.
+    /// Serial of the current request; `None` if there was no request.
     serial: Option<u32>,
-    /// Return paths over which SACKs alternate, by their wire ids.
+    /// Wire ids of the return paths over which SACKs alternate.
     return_paths: SmallVec<[u16; MAX_RETURN_PATHS]>,
 }
 
 impl ArrivedRequest {
-    /// Takes a request, unless a newer one arrived before. Returns false if it is malformed.
+    /// Adopts a request of the peer, unless a newer one arrived before. Returns false if the request is malformed.
     pub fn ask(&mut self, serial: u32, payload: &[u8]) -> bool {
         let Some(return_paths) = decode_return_paths(payload) else { return false };
         if self.serial.is_none_or(|last| serial.wrapping_sub(last) < 1 << 31) {
@@ -61,7 +61,7 @@ impl ArrivedRequest {
         self.serial.is_some()
     }
 
-    /// Return paths over which SACKs alternate.
+    /// Returns the wire ids of the return paths over which SACKs alternate.
     pub fn return_paths(&self) -> &[u16] {
         &self.return_paths
     }

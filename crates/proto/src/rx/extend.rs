@@ -1,4 +1,4 @@
-//! TSNs without wrap-around: 64-bit numbers in ordinary order, so that they can be keys.
+//! TSNs without wrap-around: 64-bit numbers in numerical order, which can be keys.
 
 use crate::wire::serial::Tsn;
 
@@ -8,7 +8,7 @@ pub(crate) fn origin(initial: Tsn) -> u64 {
     (1 << 32) + u64::from(initial.0)
 }
 
-/// Returns the 64-bit number of `tsn` that lies within 2³¹ of `near` (RFC 9260 §1.6: serial number arithmetic).
+/// Returns the 64-bit number of `tsn` that lies within 2³¹ of `near` (serial number arithmetic, RFC 9260 §1.6).
 pub(crate) fn extend(near: u64, tsn: Tsn) -> u64 {
     let offset = tsn - narrow(near);
     near.wrapping_add_signed(i64::from(offset))

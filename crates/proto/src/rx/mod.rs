@@ -1,4 +1,4 @@
-//! The receiving side of an association: TSNs that arrived, and reassembly of messages.
+//! The receiving side of an association: arrived TSNs, and reassembly of messages.
 
 mod arrivals;
 mod arrived;

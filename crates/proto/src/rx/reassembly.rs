@@ -1,9 +1,9 @@
-//! Reassembly of messages from DATA chunks: fragments are joined, ordered messages wait for their turn (RFC 9260 §6.5,
-//! §6.6, §6.9), and FORWARD TSN moves streams over abandoned messages of the peer (RFC 3758 §3.6).
+//! Reassembly of messages from DATA chunks. Fragments are joined, and ordered messages wait for their turn (RFC 9260
+//! §6.5, §6.6, §6.9). FORWARD TSN moves streams past messages that the peer abandoned (RFC 3758 §3.6).
 //!
-//! Each TSN is passed in only once, because [`super::TsnTracker`] removes duplicates. Memory is proportional to the
-//! held bytes. The caller limits these: it refuses chunks once [`Reassembly::buffered_bytes`] reaches its receive
-//! window. No acknowledged chunk is dropped (no reneging).
+//! Each TSN is passed to this module only once, because [`super::TsnTracker`] removes duplicates. The memory in use is
+//! proportional to the held bytes. The caller limits the held bytes: it refuses chunks once
+//! [`Reassembly::buffered_bytes`] reaches its receive window. No acknowledged chunk is dropped: there is no reneging.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,19 +14,19 @@ use crate::time::Instant;
 use crate::wire::serial::{Ppid, Ssn, StreamId, Tsn};
 use crate::work;
 
-/// Number of bytes counted for each held chunk in addition to its payload (the size of a DATA chunk's header).
+/// Number of bytes that each held chunk counts in addition to its payload: the size of a DATA chunk's header.
 pub const CHUNK_OVERHEAD: usize = 16;
-/// Heap in bytes of a whole message in addition to its payload and its place in the readable queue, including the
-/// allocator's share.
+/// Heap in bytes of a complete message in addition to its payload and its place in the readable queue. The overhead of
+/// the allocator is included.
 const MESSAGE_HEAP: usize = 64;
-/// Heap in bytes of a place among the messages that wait for their turn. Nodes of the tree may be half empty.
+/// Heap in bytes of an entry for a message that waits for its turn. Nodes of the tree of entries may be half empty.
 const WAITING_HEAP: usize = 192;
-/// Heap in bytes of a piece in addition to its fragments.
+/// Heap in bytes of a piece of a message, in addition to the piece's fragments.
 const PIECE_HEAP: usize = 160;
-/// Heap in bytes of a fragment in addition to its payload. Its list may have room for twice the number of fragments.
+/// Heap in bytes of a fragment, in addition to its payload. The list of fragments may have room for twice their number.
 const FRAGMENT_HEAP: usize = 96;
-/// Number of messages whose memory is kept after all are read, so that a steady flow does not allocate. It suffices for
-/// a batch of packets with many small messages.
+/// Number of messages for which memory stays allocated after all messages are read. A steady flow then needs no
+/// allocation. The number suffices for a batch of packets with many small messages.
 const KEPT_MESSAGES: usize = 1024;
 
 /// A DATA chunk (RFC 9260 §3.3.1) for reassembly.
@@ -34,9 +34,9 @@ const KEPT_MESSAGES: usize = 1024;
 pub struct Fragment {
     /// TSN of the chunk.
     pub tsn: Tsn,
-    /// Stream of the chunk. The caller checks that it is below the number of inbound streams.
+    /// Stream to which the chunk belongs. The caller checks that the stream is below the number of inbound streams.
     pub stream: StreamId,
-    /// Stream sequence number, which has no meaning if the message is unordered.
+    /// Stream sequence number. It has no meaning for an unordered message.
     pub ssn: Ssn,
     /// Payload protocol identifier.
     pub ppid: Ppid,
@@ -46,72 +46,72 @@ pub struct Fragment {
     pub begin: bool,
     /// E bit: the last fragment of a message.
     pub end: bool,
-    /// User data. The caller checks that they are not empty.
+    /// User data of the chunk. The caller checks that there are user data.
     pub payload: Bytes,
 }
 
-/// A whole message for the application.
+/// A complete message for the application.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Message {
     /// Stream of the message.
     pub stream: StreamId,
-    /// Stream sequence number, which has no meaning if the message is unordered.
+    /// Stream sequence number. It has no meaning for an unordered message.
     pub ssn: Ssn,
     /// Payload protocol identifier of the first fragment.
     pub ppid: Ppid,
     /// True if the message is delivered regardless of the order of its stream.
     pub unordered: bool,
-    /// Data of the peer's application; a slice of the datagram if it arrived in one chunk.
+    /// Data of the peer's application. If the message arrived in one chunk, they are a slice of the datagram.
     pub payload: Bytes,
-    /// TSN of the first fragment.
+    /// TSN of the message's first fragment.
     pub first_tsn: Tsn,
-    /// Time at which the last missing chunk of the message arrived. The message may be delivered later, because earlier
-    /// messages come first.
+    /// Time at which the last missing chunk of the message arrived. The application may receive the message later,
+    /// because earlier messages of the stream come first.
     pub arrived: Instant,
 }
 
-/// Contradiction between chunks of the peer. The association then ends with an ABORT (RFC 9260 §3.3.10.13).
+/// Contradiction between chunks of the peer. It ends the association with an ABORT (RFC 9260 §3.3.10.13).
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Violation {
-    /// A message begins although the previous message lacks fragments.
+    /// A message begins although fragments of the previous message are missing.
     #[error("TSN {0}: first fragment inside a message")]
     UnexpectedBegin(Tsn),
-    /// A fragment continues a message that has ended.
+    /// A fragment continues a message that already ended.
     #[error("TSN {0}: fragment outside of a message")]
     UnexpectedContinuation(Tsn),
     /// Neighbouring fragments of one message differ in stream, stream sequence number or U bit.
     #[error("TSN {0}: fragments of one message differ")]
     Mismatch(Tsn),
-    /// Two ordered messages of one stream claim one stream sequence number.
+    /// Two ordered messages of one stream have equal stream sequence numbers.
     #[error("TSN {0}: stream sequence number used twice")]
     SsnReused(Tsn),
 }
 
-/// The reassembly and reordering queues of all inbound streams of one association.
+/// Queues for reassembly and reordering, for all inbound streams of one association.
 #[derive(Clone, Debug)]
 pub struct Reassembly {
-    /// Highest TSN that was pushed or skipped, near which other TSNs are extended to 64 bits.
+    /// Highest TSN that was pushed or skipped. Other TSNs are extended to 64 bits near it.
     near: u64,
-    /// Last TSN that FORWARD TSN abandoned, or TSN of a later fragment of the same message, which is abandoned as well;
-    /// 0 before the first FORWARD TSN.
+    /// Last abandoned TSN; 0 before the first FORWARD TSN. It is the TSN of the last FORWARD TSN, or of a later
+    /// fragment of an abandoned message.
     given_up: u64,
-    /// SSN of the next ordered message, extended to 64 bits, by stream id.
+    /// SSN of the next ordered message of each stream, extended to 64 bits.
     next_ssn: Vec<u64>,
-    /// Incomplete messages in contiguous pieces, by the extended TSN of each piece's first fragment.
+    /// Incomplete messages in contiguous pieces. The key is the extended TSN of the piece's first fragment.
     pieces: BTreeMap<u64, Piece>,
     /// Complete ordered messages that wait for their turn, by stream and extended SSN.
     waiting: BTreeMap<(u16, u64), Message>,
     ready: VecDeque<Message>,
     buffered_bytes: usize,
-    /// Heap in bytes of payloads, fragments and whole messages.
+    /// Heap in bytes of payloads, fragments and complete messages.
     heap: usize,
-    /// Payload bytes of fragments. The fragments of a message are copied into one piece when the message is complete.
+    /// Payload bytes of all held fragments. When a message is complete, its fragments are copied into one buffer.
     fragments: usize,
 }
 
-/// Neighbouring fragments of one incomplete message.
+/// Adjacent fragments of one incomplete message.
 #[derive(Clone, Debug)]
 struct Piece {
     stream: StreamId,
@@ -124,17 +124,17 @@ struct Piece {
     payloads: VecDeque<Bytes>,
 }
 
-/// Pieces that a fragment joins.
+/// Pieces to which a fragment is adjacent.
 #[derive(Copy, Clone, Debug)]
 struct Neighbours {
-    /// Key of the piece that ends right before the fragment.
+    /// Key of the piece that ends directly before the fragment.
     before: Option<u64>,
-    /// True if the piece right after the fragment continues its message.
+    /// True if the piece directly after the fragment continues the fragment's message.
     after: bool,
 }
 
 impl Reassembly {
-    /// Makes empty queues for a peer whose first TSN is `peer_initial_tsn`. Every stream starts at SSN 0 (RFC 9260
+    /// Creates empty queues for a peer whose first TSN is `peer_initial_tsn`. Every stream starts at SSN 0 (RFC 9260
     /// §6.5).
     pub fn new(peer_initial_tsn: Tsn) -> Self {
         Reassembly {
@@ -150,7 +150,7 @@ impl Reassembly {
         }
     }
 
-    /// Takes a chunk with a new TSN. After an error the association must be aborted.
+    /// Adds a chunk whose TSN is new. After an error, the caller must abort the association.
     pub fn push(&mut self, fragment: Fragment, now: Instant) -> Result<(), Violation> {
         let tsn = extend(self.near, fragment.tsn);
         self.near = self.near.max(tsn);
@@ -178,7 +178,7 @@ impl Reassembly {
         Some(message)
     }
 
-    /// Releases empty memory.
+    /// Releases memory that is empty.
     pub fn shrink(&mut self) {
         self.ready.shrink_to_fit();
         if self.pieces.is_empty() {
@@ -189,31 +189,31 @@ impl Reassembly {
         }
     }
 
-    /// Returns whether [`Reassembly::pop`] has a message.
+    /// Returns whether [`Reassembly::pop`] would return a message.
     pub fn readable(&self) -> bool {
         !self.ready.is_empty()
     }
 
-    /// Number of payload bytes held, including unread messages, plus [`CHUNK_OVERHEAD`] for each chunk (once for a
-    /// whole message).
+    /// Returns the number of payload bytes held, including unread messages. Each chunk adds [`CHUNK_OVERHEAD`], and
+    /// each complete message adds it once.
     pub fn buffered_bytes(&self) -> usize {
         self.buffered_bytes
     }
 
-    /// Heap in bytes of all queues, including bookkeeping and the final copy of a fragmented message. The value is an
-    /// upper bound if payloads are copies, or slices of memory that is counted elsewhere.
+    /// Returns the heap in bytes of all queues. It includes bookkeeping and the final copy of a fragmented message. The
+    /// value is an upper bound if payloads are copies, or if they are slices of memory that is counted elsewhere.
     pub fn heap(&self) -> usize {
         let room = self.ready.capacity() * size_of::<Message>();
         self.heap_by_content() + room + self.next_ssn.capacity() * size_of::<u64>()
     }
 
-    /// [`Reassembly::heap`] without memory that is kept for further messages.
+    /// Returns [`Reassembly::heap`] without the memory that is kept for further messages.
     pub fn heap_by_content(&self) -> usize {
         self.heap + self.fragments + self.pieces.len() * PIECE_HEAP + self.waiting.len() * WAITING_HEAP
     }
 
-    /// Maximum heap in bytes that another chunk of `len` payload bytes on `stream` adds. `whole` is true if the chunk
-    /// is a whole message.
+    /// Returns the maximum heap in bytes that a further chunk adds. The chunk has `len` payload bytes and belongs to
+    /// `stream`. `whole` is true if the chunk is a complete message.
     pub fn heap_of(&self, stream: StreamId, len: usize, whole: bool) -> usize {
         let most = MESSAGE_HEAP + WAITING_HEAP + PIECE_HEAP + FRAGMENT_HEAP;
         // A full list moves to one of twice the length.
@@ -224,10 +224,10 @@ impl Reassembly {
         most + places + numbers + if whole { len } else { 2 * len }
     }
 
-    /// Handles FORWARD TSN (RFC 3758 §3.6) with `new_cum` from the chunk, if that is ahead of the tracker's cumulative
-    /// TSN. Incomplete messages that start at or before `new_cum` are dropped, and so are their later fragments when
-    /// they arrive. Ordered messages up to the SSN of each `skipped` stream are no longer awaited, so that complete
-    /// messages that waited for them become readable. Stream ids are as in [`Fragment`].
+    /// Handles a FORWARD TSN (RFC 3758 §3.6). `new_cum` is the TSN in it, which must be ahead of the tracker's
+    /// cumulative TSN. Incomplete messages that start at or before `new_cum` are dropped. Later fragments of them are
+    /// dropped when they arrive. Ordered messages up to the SSN of each stream in `skipped` are no longer awaited.
+    /// Complete messages that waited for them become readable. The caller checks stream ids as for [`Fragment`].
     pub fn forward(&mut self, new_cum: Tsn, skipped: &[(StreamId, Ssn)]) {
         let new_cum = extend(self.near, new_cum);
         self.near = self.near.max(new_cum);
@@ -237,7 +237,7 @@ impl Reassembly {
         }
     }
 
-    /// Returns the neighbours of `fragment`; `None` if its TSN is already held.
+    /// Returns the pieces adjacent to `fragment`; `None` if its TSN is already held.
     fn neighbours(&self, tsn: u64, fragment: &Fragment) -> Result<Option<Neighbours>, Violation> {
         let mut before = None;
         if let Some((&first, piece)) = self.pieces.range(..=tsn).next_back() {
@@ -256,7 +256,7 @@ impl Reassembly {
         Ok(Some(Neighbours { before, after }))
     }
 
-    /// Joins `fragment` to its neighbours, and delivers the message if it is then complete.
+    /// Joins `fragment` to the adjacent pieces. If the message is then complete, it is delivered.
     fn place(
         &mut self,
         tsn: u64,
@@ -296,7 +296,7 @@ impl Reassembly {
         Ok(())
     }
 
-    /// Makes a whole message readable, or stores it until its turn.
+    /// Makes a complete message readable, or stores it until its turn.
     fn deliver(&mut self, message: Message) -> Result<(), Violation> {
         if message.unordered {
             self.ready.push_back(message);
@@ -320,7 +320,7 @@ impl Reassembly {
         }
     }
 
-    /// Makes the waiting messages of `stream` readable whose turn is reached.
+    /// Makes those waiting messages of `stream` readable whose turn has come.
     fn release(&mut self, stream: StreamId) {
         if self.waiting.is_empty() {
             return;
@@ -350,7 +350,7 @@ impl Reassembly {
         }
     }
 
-    /// Moves `stream` beyond `ssn`: waiting messages up to `ssn` become readable, and missing messages are given up.
+    /// Moves `stream` past `ssn`. Waiting messages up to `ssn` become readable, and missing ones are given up.
     fn skip(&mut self, stream: StreamId, ssn: Ssn) {
         let next = *self.next_ssn(stream);
         let ahead = ssn - Ssn(next as u16);
@@ -389,19 +389,19 @@ impl Piece {
         }
     }
 
-    /// Returns whether the fragment directly after this piece belongs to the same message.
+    /// Returns whether `fragment`, which directly follows this piece, belongs to the same message.
     fn is_continued_by(&self, fragment: &Fragment) -> Result<bool, Violation> {
         self.shares_message(fragment, self.end, fragment.begin, fragment.tsn)
     }
 
-    /// Returns whether the fragment directly before this piece belongs to the same message.
+    /// Returns whether `fragment`, which directly precedes this piece, belongs to the same message.
     fn continues(&self, fragment: &Fragment) -> Result<bool, Violation> {
         self.shares_message(fragment, fragment.end, self.begin, fragment.tsn.next())
     }
 
-    /// Returns whether two neighbours, belong to one message. The earlier one has the E bit `end`, and the later one,
-    /// at TSN `later`, has the B bit `begin`. Fragments of a message share stream, U bit and SSN (RFC 9260 §6.9). The
-    /// SSN of unordered fragments has no meaning (§6.6).
+    /// Returns whether two adjacent fragments belong to one message. The earlier fragment has the E bit `end`. The
+    /// later fragment has TSN `later` and the B bit `begin`. Fragments of one message have equal stream, U bit and SSN
+    /// (RFC 9260 §6.9). The SSN of unordered fragments has no meaning (RFC 9260 §6.6).
     fn shares_message(
         &self,
         fragment: &Fragment,
@@ -426,8 +426,8 @@ impl Piece {
         self.payloads.push_back(fragment.payload);
     }
 
-    /// Joins the piece that follows. The shorter of the two pieces is moved, so that n fragments in any order cost O(n
-    /// log n).
+    /// Joins the piece `after` to this piece. The shorter of the two pieces is moved. Joining n fragments in any order
+    /// therefore costs O(n log n).
     fn join(&mut self, mut after: Piece) {
         self.end = after.end;
         work::count(self.payloads.len().min(after.payloads.len()));

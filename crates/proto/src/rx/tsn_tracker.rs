@@ -1,4 +1,4 @@
-//! TSNs that arrived: the cumulative TSN ack point, the blocks beyond it, and the duplicates, for SACKs.
+//! Record of arrived TSNs for SACKs: the cumulative TSN ack point, the blocks beyond it, and the duplicates.
 
 use std::collections::VecDeque;
 
@@ -10,22 +10,23 @@ use crate::work;
 
 /// Maximum distance of an accepted TSN from the cumulative TSN ack point.
 const MAX_DISTANCE: u64 = 1 << 20;
-/// Maximum number of separate blocks beyond the cumulative TSN ack point: 256 KiB in the worst case.
+/// Maximum number of separate blocks beyond the cumulative TSN ack point. They take 256 KiB in the worst case.
 const MAX_BLOCKS: usize = 16_384;
-/// Maximum number of duplicates that are kept for one SACK.
+/// Maximum number of duplicates that are listed for one SACK.
 const MAX_DUPLICATES: usize = 32;
-/// Number of blocks whose memory is kept after all gaps are closed, so that ordinary reordering allocates only once.
+/// Number of blocks for which memory stays allocated after all gaps are closed. Ordinary reordering then allocates only
+/// once.
 const KEPT_BLOCKS: usize = 64;
 
 /// Classification of a TSN by a [`TsnTracker`].
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Arrival {
-    /// The TSN is seen for the first time.
+    /// The TSN arrived for the first time.
     New,
-    /// The TSN was seen before, or is at or before the cumulative TSN ack point.
+    /// The TSN arrived before, or is at or before the cumulative TSN ack point.
     Duplicate,
-    /// The TSN is not accepted because it is too far ahead, or because there are too many blocks. It must be dropped as
-    /// if it had not arrived. The TSN after the cumulative TSN ack point is always accepted.
+    /// The TSN is not accepted, because it is too far ahead or because there are too many blocks. Its chunk must be
+    /// dropped as if it had not arrived. The TSN directly after the cumulative TSN ack point is always accepted.
     TooFar,
 }
 
@@ -34,26 +35,27 @@ pub enum Arrival {
 pub struct Inserted {
     /// Classification of the TSN.
     pub arrival: Arrival,
-    /// True if the TSN is new and lies below the highest one received: it fills a gap or a part of one.
+    /// True if the TSN is new and below the highest received TSN: it fills a gap or a part of a gap.
     pub filled: bool,
 }
 
-/// TSNs received from one peer. Memory is bounded regardless of the TSNs that the peer sends.
+/// Record of the TSNs received from one peer. The record's memory is bounded for any TSNs that the peer sends.
 #[derive(Clone, Debug)]
 pub struct TsnTracker {
     cum: u64,
-    /// First and last TSN of each block beyond `cum`: in ascending order, with gaps between them and after `cum`.
+    /// First and last TSN of each block beyond `cum`, in ascending order. There are gaps between the blocks, and a gap
+    /// after `cum`.
     blocks: VecDeque<(u64, u64)>,
     duplicates: SmallVec<[Tsn; MAX_DUPLICATES]>,
 }
 
 impl TsnTracker {
-    /// Makes an empty tracker for a peer whose first TSN is `peer_initial_tsn` (its INIT or INIT ACK).
+    /// Creates an empty tracker for a peer whose first TSN, in INIT or INIT ACK, is `peer_initial_tsn`.
     pub fn new(peer_initial_tsn: Tsn) -> Self {
         TsnTracker { cum: origin(peer_initial_tsn) - 1, blocks: VecDeque::new(), duplicates: SmallVec::new() }
     }
 
-    /// Records `tsn` as received unless it is [`Arrival::TooFar`]. Duplicates are listed for the next SACK.
+    /// Records `tsn` as received unless it is [`Arrival::TooFar`]. A duplicate is listed for the next SACK.
     pub fn insert(&mut self, tsn: Tsn) -> Inserted {
         if self.blocks.is_empty() && tsn == narrow(self.cum + 1) {
             self.cum += 1;
@@ -68,7 +70,7 @@ impl TsnTracker {
         inserted
     }
 
-    /// Returns the result that [`TsnTracker::insert`] would have, so that a chunk for which there is no room can be
+    /// Returns the result that [`TsnTracker::insert`] would return. A chunk for which there is no room can thus be
     /// dropped without a record.
     pub fn check(&self, tsn: Tsn) -> Inserted {
         let tsn = extend(self.cum, tsn);
@@ -82,23 +84,23 @@ impl TsnTracker {
         Inserted { arrival, filled: arrival == Arrival::New && tsn < self.highest_extended() }
     }
 
-    /// Cumulative TSN ack point: every TSN up to this one was received, or abandoned by the peer.
+    /// Returns the cumulative TSN ack point. Every TSN up to it was received, or abandoned by the peer.
     pub fn cum_tsn(&self) -> Tsn {
         narrow(self.cum)
     }
 
-    /// Returns whether TSNs are missing below the highest one received.
+    /// Returns whether TSNs are missing below the highest received TSN.
     pub fn has_gap(&self) -> bool {
         !self.blocks.is_empty()
     }
 
-    /// Highest TSN received, or the cumulative TSN ack point if that is higher.
+    /// Returns the highest TSN received, or the cumulative TSN ack point if that is higher.
     pub fn highest(&self) -> Tsn {
         narrow(self.highest_extended())
     }
 
-    /// Gap ack blocks as first and last offset from the cumulative TSN ack point (RFC 9260 §3.3.4), ascending. Blocks
-    /// whose offset does not fit 16 bits are omitted.
+    /// Returns the gap ack blocks in ascending order, each as its first and last offset from the cumulative TSN ack
+    /// point (RFC 9260 §3.3.4). Blocks whose offsets do not fit 16 bits are omitted.
     pub fn gap_blocks(&self) -> impl Iterator<Item = (u16, u16)> + '_ {
         let cum = self.cum;
         self.blocks.iter().map_while(move |&(first, last)| {
@@ -107,35 +109,35 @@ impl TsnTracker {
         })
     }
 
-    /// First 32 duplicates since [`TsnTracker::clear_duplicates`]. Each TSN is listed once for each time that it
-    /// arrived again.
+    /// Returns the first 32 duplicates since the last call of [`TsnTracker::clear_duplicates`]. A TSN is listed once
+    /// for each time that it arrived again.
     pub fn duplicates(&self) -> &[Tsn] {
         &self.duplicates
     }
 
-    /// Drops the duplicates after a SACK has reported them.
+    /// Drops the list of duplicates after a SACK has reported it.
     pub fn clear_duplicates(&mut self) {
         self.duplicates.clear();
     }
 
-    /// Releases empty memory.
+    /// Releases memory that is empty.
     pub fn shrink(&mut self) {
         self.blocks.shrink_to_fit();
     }
 
-    /// Number of blocks beyond the cumulative TSN ack point.
+    /// Returns the number of blocks beyond the cumulative TSN ack point.
     #[cfg(any(test, feature = "testing"))]
     pub fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
-    /// Heap in bytes.
+    /// Returns the used heap in bytes.
     pub fn heap(&self) -> usize {
         self.blocks.capacity() * size_of::<(u64, u64)>()
     }
 
-    /// Handles FORWARD TSN (RFC 3758 §3.6): moves the cumulative TSN ack point to `new_cum`, and then over TSNs that
-    /// were received beyond it. Returns false if `new_cum` is not beyond the point: the chunk is then out of date and
+    /// Handles a FORWARD TSN (RFC 3758 §3.6). It moves the cumulative TSN ack point to `new_cum`, and then over TSNs
+    /// received beyond `new_cum`. Returns false if `new_cum` is not beyond the point. The chunk is then out of date and
     /// has no effect.
     pub fn forward(&mut self, new_cum: Tsn) -> bool {
         let new_cum = extend(self.cum, new_cum);
@@ -170,17 +172,17 @@ impl TsnTracker {
         if alone && self.blocks.len() >= MAX_BLOCKS { Arrival::TooFar } else { Arrival::New }
     }
 
-    /// Returns whether `tsn` comes directly after the block before position `i`.
+    /// Returns whether `tsn` directly follows the block before position `i`.
     fn follows(&self, i: usize, tsn: u64) -> bool {
         i.checked_sub(1).and_then(|before| self.blocks.get(before)).is_some_and(|&(_, last)| last + 1 == tsn)
     }
 
-    /// Returns whether `tsn` comes directly before the block at position `i`.
+    /// Returns whether `tsn` directly precedes the block at position `i`.
     fn precedes(&self, i: usize, tsn: u64) -> bool {
         self.blocks.get(i).is_some_and(|&(first, _)| first == tsn + 1)
     }
 
-    /// Records a TSN that [`TsnTracker::check_beyond`] found new.
+    /// Records a TSN that [`TsnTracker::check_beyond`] classified as new.
     fn record(&mut self, tsn: u64) {
         if tsn == self.cum + 1 {
             self.cum = tsn;
@@ -199,7 +201,7 @@ impl TsnTracker {
         }
     }
 
-    /// Moves the cumulative TSN ack point over the first block if it reaches that block.
+    /// Moves the cumulative TSN ack point over the first block, if the point reaches this block.
     fn absorb(&mut self) {
         if let Some(&(first, last)) = self.blocks.front()
             && first <= self.cum + 1

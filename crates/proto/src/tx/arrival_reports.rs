@@ -1,4 +1,4 @@
-//! The peer's reports on the paths by which copies arrived (REPORT items COPIES and ARRIVALS, docs/wire-format.md).
+//! The peer's reports of the paths by which copies arrived (REPORT items COPIES and ARRIVALS, docs/wire-format.md).
 
 use smallvec::SmallVec;
 
@@ -8,42 +8,43 @@ use crate::wire::chunk::report::{MAX_RANGES, TsnRange};
 use crate::wire::serial::Tsn;
 use crate::work;
 
-/// Maximum number of ranges of one packet that are read: paths times [`MAX_RANGES`].
+/// Maximum number of ranges read from one packet: the maximum number of paths times [`MAX_RANGES`].
 const MOST_RANGES: usize = crate::path::MAX_PATHS * MAX_RANGES;
 
-/// State of the peer's reports, and the ranges of the packet that is being read.
+/// State of the peer's reports, with the ranges of the packet that is being read.
 #[derive(Debug, Default)]
 pub(crate) struct ArrivalReports {
-    /// True if the peer was asked to name paths.
+    /// True if this side has asked the peer to name the paths of arrivals.
     asked: bool,
-    /// Time since which the peer has named paths. Earlier copies may be missing from its reports.
+    /// Time since which the peer has named the paths of arrivals. Copies sent earlier may be missing from the peer's
+    /// reports.
     since: Option<Instant>,
     named: SmallVec<[(PathId, TsnRange); 4]>,
 }
 
 impl ArrivalReports {
-    /// Returns whether the peer was asked to name paths.
+    /// Returns whether this side has asked the peer to name the paths of arrivals.
     pub fn asked(&self) -> bool {
         self.asked
     }
 
-    /// Records that the peer is asked to name paths.
+    /// Records that this side asks the peer to name the paths of arrivals.
     pub fn ask(&mut self) {
         self.asked = true;
     }
 
-    /// Time since which the peer has named paths.
+    /// Returns the time since which the peer has named the paths of arrivals.
     pub fn since(&self) -> Option<Instant> {
         self.since
     }
 
-    /// Records that the peer named paths for the first time, or again.
+    /// Records that the peer named paths of arrivals, possibly for the first time.
     pub fn begin(&mut self, now: Instant) {
         self.since.get_or_insert(now);
     }
 
-    /// Takes one range. Returns false if there are too many ranges. More ranges in one packet can only be an attempt to
-    /// cause long searches.
+    /// Adds a range of TSNs that the peer reports for `path`. Returns false if there are too many ranges. Only an
+    /// attempt to cause long searches puts more ranges into one packet.
     pub fn take(&mut self, path: PathId, range: TsnRange) -> bool {
         let room = self.named.len() < MOST_RANGES;
         if room {
@@ -52,18 +53,18 @@ impl ArrivalReports {
         room
     }
 
-    /// Returns whether `tsn` was named for `path` in this packet.
+    /// Returns whether a report in this packet names `tsn` for `path`.
     pub fn names(&self, tsn: Tsn, path: PathId) -> bool {
         self.on(path).any(|range| range.contains(tsn))
     }
 
-    /// Ranges that were named for `path` in this packet.
+    /// Returns the ranges that reports in this packet name for `path`.
     pub fn on(&self, path: PathId) -> impl Iterator<Item = &TsnRange> {
         work::count(self.named.len());
         self.named.iter().filter(move |(p, _)| *p == path).map(|(_, range)| range)
     }
 
-    /// Drops the ranges after the packet was read.
+    /// Drops the ranges of the packet after it was read.
     pub fn forget(&mut self) {
         self.named.clear();
     }

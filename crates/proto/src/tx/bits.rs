@@ -1,4 +1,4 @@
-//! A set of outstanding TSNs with one bit for each.
+//! A set of outstanding TSNs, with one bit for each TSN.
 
 use std::collections::VecDeque;
 
@@ -7,16 +7,17 @@ use crate::wire::serial::Tsn;
 /// Number of TSNs in a word.
 const WORD: u32 = u64::BITS;
 
-/// Outstanding TSNs that gap blocks have covered. TSNs that a SACK repeats are skipped one word at a time.
+/// Outstanding TSNs that gap blocks have already covered. TSNs that a further SACK covers again are skipped, one word
+/// at a time.
 #[derive(Debug)]
 pub(super) struct Bits {
-    /// `tsn / 64` of the first word.
+    /// The value `tsn / 64` of the first word.
     first: u32,
     words: VecDeque<u64>,
 }
 
 impl Bits {
-    /// Makes an empty set. The next TSN is `initial`.
+    /// Creates an empty set. The first TSN to be added is `initial`.
     pub fn new(initial: Tsn) -> Self {
         Bits { first: initial.0 / WORD, words: VecDeque::new() }
     }
@@ -26,14 +27,14 @@ impl Bits {
         ((tsn.0 / WORD).wrapping_sub(self.first) & (u32::MAX / WORD)) as usize
     }
 
-    /// Adds the outstanding `tsn` with a clear bit.
+    /// Adds the outstanding TSN `tsn` with a cleared bit.
     pub fn push(&mut self, tsn: Tsn) {
         if self.index(tsn) >= self.words.len() {
             self.words.push_back(0);
         }
     }
 
-    /// Sets the first outstanding TSN to `base`.
+    /// Sets the first outstanding TSN to `base`. Earlier TSNs are dropped.
     pub fn pass(&mut self, base: Tsn) {
         while self.first != base.0 / WORD {
             self.words.pop_front();
@@ -55,7 +56,7 @@ impl Bits {
         }
     }
 
-    /// Returns the first of the outstanding TSNs `from..=to` whose bit is clear.
+    /// Returns the first of the outstanding TSNs `from..=to` whose bit is not set.
     pub fn next_clear(&self, mut from: Tsn, to: Tsn) -> Option<Tsn> {
         while !from.is_after(to) {
             let bit = from.0 % WORD;
@@ -68,7 +69,7 @@ impl Bits {
         None
     }
 
-    /// Releases memory that a burst needed.
+    /// Releases memory that was needed only for a burst.
     pub fn shrink(&mut self) {
         self.words.shrink_to_fit();
     }
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Comparison with a plain set, also where TSNs wrap.
+        /// Compares the bits with an ordinary set, also where TSNs wrap around.
         #[test]
         fn is_a_set_of_outstanding_tsns(
             initial in prop_oneof![any::<u32>(), Just(u32::MAX - 70), Just(0)],

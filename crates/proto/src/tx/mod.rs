@@ -1,4 +1,4 @@
-//! Data of the sending half: waiting messages, outstanding chunks, and the effects of SACKs on them.
+//! Data of the sending half: waiting messages, outstanding chunks, and the effects of SACKs on both.
 
 mod arrival_reports;
 mod bits;

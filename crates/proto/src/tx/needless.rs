@@ -1,32 +1,33 @@
-//! Transmissions that were not needed because another transmission of the chunk also arrived.
+//! Needless transmissions: another transmission of their chunk also arrived.
 //!
-//! If a chunk was sent n times, up to n − 1 transmissions can be needless:
-//! - all transmissions but one that are in flight when the chunk is acknowledged, because only the first to arrive was
+//! If a chunk was sent n times, up to n − 1 transmissions are needless:
+//! - all transmissions but one that are in flight when the chunk is acknowledged, because only the first arrival was
 //!   needed;
-//! - retransmissions, if the earlier transmissions that seemed lost arrived after all. The peer then reports the TSN as
-//!   a duplicate (RFC 9260 §3.3.4), at once or after the chunk was acknowledged.
+//! - retransmissions, if the earlier transmissions that seemed lost arrived as well. The peer reports a TSN that
+//!   arrived again as a duplicate (RFC 9260 §3.3.4). The report comes with the acknowledgement of the chunk or after
+//!   it.
 
 use std::collections::VecDeque;
 
 use crate::policy::{ChunkInfo, Transmission};
 use crate::wire::serial::Tsn;
 
-/// Number of acknowledged chunks that are kept, of the chunks that were sent several times.
+/// Number of acknowledged chunks that are recorded. Only chunks that were sent several times are recorded.
 const REMEMBERED: usize = 256;
 
-/// Needless transmissions of one chunk.
+/// Number of needless transmissions of one chunk.
 #[derive(Copy, Clone, Default, Debug)]
 pub(crate) struct Needless {
-    /// Number of transmissions in flight beyond the needed one when the chunk was acknowledged.
+    /// Number of transmissions in flight when the chunk was acknowledged, minus the one that was needed.
     beside: u8,
-    /// Number of times that the peer reported the chunk as a duplicate.
+    /// Number of reports by the peer that the chunk is a duplicate.
     duplicates: u8,
 }
 
 impl Needless {
-    /// Records that the chunk, which was sent `sent` times, is acknowledged while `in_flight` transmissions are in
-    /// flight. Returns the number of transmissions that turn out to be needless. The chunk may be acknowledged again if
-    /// the peer seemed to renege.
+    /// Records the acknowledgement of the chunk. The chunk was sent `sent` times, and `in_flight` of these
+    /// transmissions are in flight. Returns the number of transmissions that are now known to be needless. A chunk may
+    /// be acknowledged again after the peer seemed to renege.
     pub fn acknowledged(&mut self, sent: usize, in_flight: usize) -> u64 {
         let known = self.known(sent);
         let beside = u8::try_from(in_flight.saturating_sub(1)).unwrap_or(u8::MAX);
@@ -34,8 +35,8 @@ impl Needless {
         self.known(sent) - known
     }
 
-    /// Records the peer's report of a duplicate of a chunk that was sent `sent` times. Returns the number of
-    /// transmissions that turn out to be needless.
+    /// Records a report by the peer that a chunk is a duplicate. The chunk was sent `sent` times. Returns the number of
+    /// transmissions that are now known to be needless.
     pub fn duplicate(&mut self, sent: usize) -> u64 {
         let known = self.known(sent);
         self.duplicates = self.duplicates.saturating_add(1);
@@ -47,14 +48,14 @@ impl Needless {
     }
 }
 
-/// Returns the first transmission of a chunk that was sent a second time because the first transmission seemed lost. A
-/// duplicate of the chunk shows that both arrived.
+/// Returns the first transmission of a chunk that was sent again because this transmission seemed lost. A report that
+/// the chunk is a duplicate then shows that both transmissions arrived.
 pub(crate) fn sent_again(chunk: &ChunkInfo) -> Option<Transmission> {
     let [first, second] = &chunk.transmissions[..] else { return None };
     (first.lost.is_some() && second.at > first.at).then_some(*first)
 }
 
-/// Acknowledged chunk whose transmissions may still turn out to be needless.
+/// An acknowledged chunk of which further transmissions may turn out to be needless.
 #[derive(Copy, Clone, Debug)]
 struct Past {
     tsn: Tsn,
@@ -64,12 +65,13 @@ struct Past {
     again: Option<Transmission>,
 }
 
-/// Last such chunks, in the order of TSNs.
+/// The most recent acknowledged chunks of this kind, in the order of TSNs.
 #[derive(Debug, Default)]
 pub(crate) struct PastChunks(VecDeque<Past>);
 
 impl PastChunks {
-    /// Keeps the acknowledged chunk `tsn` of `bytes`, which leaves the queue. The chunk was sent `sent` times.
+    /// Records the acknowledged chunk `tsn` of `bytes` bytes, because it is removed from the retransmission queue. The
+    /// chunk was sent `sent` times.
     pub fn keep(
         &mut self,
         tsn: Tsn,
@@ -87,9 +89,9 @@ impl PastChunks {
         self.0.push_back(Past { tsn, bytes: bytes as u64, sent, needless, again });
     }
 
-    /// Handles the peer's report of a duplicate of `tsn`, which has left the queue. Returns the number of bytes that
-    /// turn out to be needless. Also returns the first transmission if the chunk was retransmitted because that
-    /// transmission seemed lost.
+    /// Handles a report by the peer that `tsn`, which was already removed from the queue, is a duplicate. Returns the
+    /// number of bytes that are now known to be needless. Also returns the first transmission, if the chunk was
+    /// retransmitted because this transmission seemed lost.
     pub fn duplicate(&mut self, tsn: Tsn) -> (u64, Option<Transmission>) {
         let at = self.0.partition_point(|past| past.tsn.is_before(tsn));
         let past = self.0.get_mut(at).filter(|past| past.tsn == tsn);
@@ -106,14 +108,15 @@ impl PastChunks {
 mod tests {
     use super::*;
 
-    /// A copy on each of three paths, two of which arrive: the duplicate adds no information.
+    /// A chunk has a copy on each of three paths, and two of them arrive: the report of a duplicate adds no
+    /// information.
     #[test]
     fn copies_are_counted_once() {
         let mut chunk = Needless::default();
         assert_eq!((chunk.acknowledged(3, 3), chunk.duplicate(3), chunk.duplicate(3)), (2, 0, 0));
     }
 
-    /// The chunk that seemed lost arrived after all. A network that duplicates packets adds nothing.
+    /// The transmission that seemed lost arrived. Further duplicates, made by the network, add nothing.
     #[test]
     fn a_retransmission_is_needless_if_what_seemed_lost_arrived() {
         let mut chunk = Needless::default();
@@ -122,7 +125,7 @@ mod tests {
         assert_eq!((chunk.acknowledged(3, 2), chunk.acknowledged(4, 1)), (0, 0), "the peer seemed to renege");
     }
 
-    /// The duplicate may be reported with the acknowledgement or before it.
+    /// The duplicate may be reported with the acknowledgement or before the acknowledgement.
     #[test]
     fn the_order_of_reports_makes_no_difference() {
         let mut chunk = Needless::default();

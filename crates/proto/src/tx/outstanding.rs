@@ -1,4 +1,4 @@
-//! Chunks that have a TSN and are not yet cumulatively acknowledged, indexed by TSN.
+//! Chunks that have a TSN and are not yet acknowledged cumulatively, by TSN.
 
 use std::collections::VecDeque;
 
@@ -12,44 +12,44 @@ use crate::rx::{extend, narrow, origin};
 use crate::wire::chunk::GapBlock;
 use crate::wire::serial::{Ppid, Ssn, Tsn};
 
-/// State of a chunk.
+/// State of an outstanding chunk.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum ChunkState {
-    /// At least one transmission is in flight.
+    /// At least one transmission of the chunk is in flight.
     InFlight,
-    /// Acknowledged by a gap block.
+    /// A gap block acknowledged the chunk.
     GapAcked,
-    /// Lost. The chunk waits to be retransmitted.
+    /// The chunk is lost. It waits for retransmission.
     Lost(LossCause),
-    /// Abandoned (RFC 3758). The chunk counts as acknowledged, but not for the peer's cumulative TSN.
+    /// The sender abandoned the chunk (RFC 3758). It counts as acknowledged, but not for the peer's cumulative TSN.
     Abandoned,
 }
 
-/// Content of a chunk, which decides whether its payload counts in the send buffer.
+/// Content of a chunk. It decides whether the payload counts in the send buffer.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Carries {
-    /// A message of the send buffer, or a part of one.
+    /// A message of the send buffer, or a part of such a message.
     Message,
-    /// A source symbol of a block, whose messages the coder holds.
+    /// A source symbol of a coded block. The coder holds the block's messages.
     Source,
-    /// A repair symbol. If it is lost, it is given up and never sent again.
+    /// A repair symbol. A lost repair symbol is given up and never sent again.
     Repair,
 }
 
-/// A chunk that was sent.
+/// An outstanding chunk with its content and state.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     pub info: ChunkInfo,
     pub state: ChunkState,
-    /// For a lost chunk: `Some(true)` if the loss policy left the path of the retransmission to the scheduler, and
-    /// `None` until the policy has been asked.
+    /// For a lost chunk, `Some(true)` if the loss policy left the path of the retransmission to the scheduler. `None`
+    /// until the policy is asked.
     pub requeued: Option<bool>,
     pub carries: Carries,
     /// Header of the chunk's symbol, which precedes the payload.
     pub header: Option<Header>,
     pub payload: Bytes,
     pub needless: Needless,
-    /// Number of the message; `u64::MAX` for symbols of the coder, which do not belong to a message.
+    /// Number of the chunk's message. It is `u64::MAX` for symbols of the coder, which belong to no message.
     pub message: u64,
     pub ssn: Ssn,
     pub ppid: Ppid,
@@ -63,27 +63,27 @@ impl Outgoing {
         self.state == ChunkState::GapAcked
     }
 
-    /// Bytes of user data: the payload, and the symbol's header before it.
+    /// Returns the bytes of user data: the payload, and the symbol's header before it.
     pub fn user_data(&self) -> usize {
         self.header.map_or(0, |h| h.length()) + self.payload.len()
     }
 
-    /// Handles the peer's report of a duplicate. Returns the bytes that turn out to be needless.
+    /// Handles a report by the peer that the chunk is a duplicate. Returns the bytes that are now known to be needless.
     pub fn duplicate(&mut self) -> u64 {
         self.needless.duplicate(self.info.transmissions.len()) * self.user_data() as u64
     }
 
-    /// Returns true if the chunk is sent only once, even if it is lost.
+    /// Returns true if the chunk is never retransmitted, even if it is lost.
     pub fn never_again(&self) -> bool {
         self.carries == Carries::Repair
     }
 
-    /// Number of bytes that the chunk occupies in the send buffer.
+    /// Returns the number of bytes that the chunk occupies in the send buffer.
     pub fn buffered(&self) -> usize {
         if self.carries == Carries::Message { self.payload.len() } else { 0 }
     }
 
-    /// Returns the transmission in flight, if there is exactly one.
+    /// Returns the chunk's transmission in flight, if there is exactly one.
     pub fn only_in_flight(&self) -> Option<&Transmission> {
         let mut flying = self.info.transmissions.iter().filter(|t| t.in_flight);
         flying.next().filter(|_| flying.next().is_none())
@@ -93,17 +93,17 @@ impl Outgoing {
 /// All outstanding chunks.
 #[derive(Debug)]
 pub(crate) struct Outstanding {
-    /// TSN of the first element.
+    /// TSN of the first chunk.
     base: Tsn,
-    /// TSN of the first element, extended to 64 bits.
+    /// TSN of the first chunk, extended to 64 bits.
     number: u64,
     chunks: VecDeque<Outgoing>,
     gap_acked: usize,
-    /// Payload bytes of lost chunks that were left to the scheduler.
+    /// Payload bytes of lost chunks that the loss policy left to the scheduler.
     requeued: u64,
-    /// Chunks that need no check when a gap block covers them: all gap-acknowledged and abandoned ones.
+    /// Chunks for which a gap block needs no check: all gap-acknowledged and abandoned chunks.
     covered: Bits,
-    /// Cumulative TSN and gap blocks of the last SACK, while a chunk is gap-acknowledged.
+    /// Cumulative TSN and gap blocks of the last SACK. They are kept while a chunk is gap-acknowledged.
     last: (Tsn, Vec<GapBlock>),
 }
 
@@ -120,22 +120,23 @@ impl Outstanding {
         }
     }
 
-    /// Extends `tsn`, which is near the outstanding TSNs, to 64 bits, so that it is a key in ordinary order.
+    /// Returns `tsn` extended to 64 bits, which makes it a key in numerical order. `tsn` must be near the outstanding
+    /// TSNs.
     pub fn number(&self, tsn: Tsn) -> u64 {
         extend(self.number, tsn)
     }
 
-    /// Returns the TSN that [`Outstanding::number`] extended.
+    /// Returns the TSN of a number from [`Outstanding::number`].
     pub fn tsn(number: u64) -> Tsn {
         narrow(number)
     }
 
-    /// TSN of the next new chunk.
+    /// Returns the TSN of the next new chunk.
     pub fn next_tsn(&self) -> Tsn {
         self.base + self.chunks.len() as u32
     }
 
-    /// Last TSN that was acknowledged cumulatively.
+    /// Returns the last TSN that was acknowledged cumulatively.
     pub fn cum_acked(&self) -> Tsn {
         self.base - 1
     }
@@ -158,7 +159,7 @@ impl Outstanding {
         self.chunks.front()
     }
 
-    /// Drops the first chunk, which is acknowledged cumulatively, in place.
+    /// Drops the first chunk, because it is acknowledged cumulatively.
     #[inline]
     pub fn drop_front(&mut self) {
         let Some(chunk) = self.chunks.front() else { return };
@@ -178,7 +179,8 @@ impl Outstanding {
         self.chunks.get_mut(tsn.0.wrapping_sub(self.base.0) as usize)
     }
 
-    /// Sets the state of `tsn`, and counts gap acknowledgements. A decision of the loss policy on the chunk is reset.
+    /// Sets the state of chunk `tsn`, and updates the number of gap-acknowledged chunks. A decision of the loss policy
+    /// about the chunk is reset.
     pub fn set_state(&mut self, tsn: Tsn, state: ChunkState) {
         let Some(chunk) = self.chunks.get_mut(tsn.0.wrapping_sub(self.base.0) as usize) else { return };
         let was = chunk.acked();
@@ -193,19 +195,19 @@ impl Outstanding {
         }
     }
 
-    /// Returns the first of the outstanding TSNs `from..=to` that no gap block has covered yet. The caller then calls
-    /// [`Outstanding::cover`].
+    /// Returns the first of the outstanding TSNs `from..=to` that no gap block has covered so far. The caller then
+    /// calls [`Outstanding::cover`] for this TSN.
     pub fn next_open(&self, from: Tsn, to: Tsn) -> Option<Tsn> {
         self.covered.next_clear(from, to)
     }
 
-    /// Records that a gap block covers `tsn`, which is gap-acknowledged or abandoned.
+    /// Records that a gap block covers `tsn`. The chunk is gap-acknowledged or abandoned.
     pub fn cover(&mut self, tsn: Tsn) {
         self.covered.set(tsn);
     }
 
-    /// Keeps the gap blocks of the last SACK. Chunks that they omit are suspected of reneging. The memory of the
-    /// previous gap blocks is returned in `blocks`.
+    /// Stores the gap blocks of the last SACK. If a later SACK omits one of their chunks, the peer is suspected of
+    /// reneging. The caller gets the memory of the previous gap blocks back in `blocks`.
     pub fn remember(&mut self, cum: Tsn, blocks: &mut Vec<GapBlock>) {
         self.last.0 = cum;
         if self.gap_acked > 0 {
@@ -215,13 +217,13 @@ impl Outstanding {
         }
     }
 
-    /// Number of gap blocks in the last SACK.
+    /// Returns the number of gap blocks in the last SACK.
     pub fn gaps_reported(&self) -> usize {
         self.last.1.len()
     }
 
-    /// Gap-acknowledged chunks that the last SACK omitted. With several paths a new SACK may overtake an old one, so
-    /// that an omission does not prove that the peer reneged.
+    /// Returns the gap-acknowledged chunks that the last SACK omitted. With several paths, a new SACK may overtake an
+    /// old one. An omission therefore does not prove that the peer reneged.
     pub fn reneging_suspects(&self) -> impl Iterator<Item = &Outgoing> {
         let (cum, blocks) = (self.last.0, &self.last.1);
         let mut blocks = blocks.iter().peekable();
@@ -240,12 +242,12 @@ impl Outstanding {
         self.requeued += waiting(chunk);
     }
 
-    /// Payload bytes of lost chunks that wait for the scheduler.
+    /// Returns the payload bytes of lost chunks that wait for the scheduler.
     pub fn requeued(&self) -> u64 {
         self.requeued
     }
 
-    /// Number of chunks acknowledged by gap blocks.
+    /// Returns the number of chunks acknowledged by gap blocks.
     pub fn gap_acked(&self) -> usize {
         self.gap_acked
     }
@@ -254,7 +256,7 @@ impl Outstanding {
         self.chunks.iter()
     }
 
-    /// Releases memory that a burst needed.
+    /// Releases memory that was needed only for a burst.
     pub fn shrink(&mut self) {
         self.chunks.shrink_to_fit();
         self.covered.shrink();
@@ -262,7 +264,7 @@ impl Outstanding {
     }
 }
 
-/// Payload bytes of `chunk` that wait for the scheduler.
+/// Returns the payload bytes of `chunk` that wait for the scheduler.
 fn waiting(chunk: &Outgoing) -> u64 {
     if chunk.requeued == Some(true) { chunk.payload.len() as u64 } else { 0 }
 }

@@ -1,40 +1,40 @@
-//! The peer's reports of arrivals by its clock (REPORT item ARRIVED, docs/wire-format.md), with complete values. On the
-//! wire the clock and the counters have only 32 bits, and paths have wire ids.
+//! The peer's reports of arrivals by its clock, with values of full length (REPORT item ARRIVED, docs/wire-format.md).
+//! On the wire, the clock and the counters have only 32 bits, and paths are named by wire ids.
 
 use crate::policy::{PathArrivals, PathId, PathSet, PeerArrivals, PeerTime};
 use crate::time::{Duration, Instant};
 use crate::wire::chunk::report::{ArrivedBy, ArrivedItem};
 use crate::wire::serial::Tsn;
 
-/// Minimum time between two requests for other return paths, because a request costs a signed packet.
+/// Minimum time between two requests that name different return paths. Each request costs a signed packet.
 const BETWEEN_REQUESTS: Duration = Duration::from_millis(100);
 
-/// Origin of the peer's clock for policies. It is large enough that the subtraction of an age of 32 bits never
-/// underflows.
+/// Origin of the peer's clock in signals to policies. The origin is large enough that subtracting an age of 32 bits
+/// never underflows.
 const EPOCH: u64 = 1 << 32;
 
-/// State of requests and reports.
+/// State of this side's requests for arrivals, and of the peer's reports.
 #[derive(Debug)]
 pub(crate) struct ArrivedReports {
-    /// Return paths that were last requested, and time of the request; `None` if there was no request.
+    /// Return paths of the last request, and the time of this request; `None` if there was no request.
     asked: Option<(PathSet, Instant)>,
-    /// Time of the last report, and time at which the peer wrote it.
+    /// Time at which the last report arrived, and the time of the peer's clock at which it was written.
     clock: Option<(Instant, PeerTime)>,
-    /// Last report by path slot, with the wire id of the path.
+    /// Last report about each path slot, with the wire id of the path.
     known: Vec<Option<(u16, PathArrivals)>>,
-    /// Last report, kept so that its memory is reused.
+    /// Last report. It is kept so that its memory is reused.
     report: PeerArrivals,
 }
 
-/// Result of a report.
+/// Result of processing a report of the peer.
 #[derive(PartialEq, Debug)]
 pub(crate) enum ReceivedReport<'a> {
-    /// The report is new.
+    /// The report has new information.
     News(&'a PeerArrivals),
-    /// A newer report arrived before this one. The result has the time and the return path of this report, without
+    /// A newer report arrived before this one. The result has the time and the return path of the old report, and no
     /// paths.
     Old(&'a PeerArrivals),
-    /// The report contradicts earlier ones.
+    /// The report contradicts earlier reports.
     Nonsense,
 }
 
@@ -44,7 +44,8 @@ impl ArrivedReports {
         ArrivedReports { asked: None, clock: None, known: Vec::new(), report }
     }
 
-    /// Returns whether to request now that the peer sends SACKs by `return_paths`. If so, the request is recorded.
+    /// Returns whether this side must now ask the peer to send SACKs by `return_paths`. If so, the request is recorded
+    /// as made.
     pub fn ask(&mut self, now: Instant, return_paths: PathSet) -> bool {
         let due = self.asked.is_none_or(|(last, at)| last != return_paths && now - at >= BETWEEN_REQUESTS);
         if due {
@@ -53,26 +54,26 @@ impl ArrivedReports {
         due
     }
 
-    /// Returns whether the last request named other return paths.
+    /// Returns whether the last request named return paths other than `return_paths`.
     pub fn asks_otherwise(&self, return_paths: PathSet) -> bool {
         self.asked.is_some_and(|(last, _)| last != return_paths)
     }
 
-    /// Returns whether reports were requested from the peer.
+    /// Returns whether this side requested reports of arrivals.
     pub fn asked(&self) -> bool {
         self.asked.is_some()
     }
 
-    /// Returns the time for which the peer delayed an acknowledgement after the last packet by `path` arrived, from a
-    /// report that arrived with the acknowledgement at `now`.
+    /// Returns the time for which the peer delayed an acknowledgement after the last packet by `path` arrived. A report
+    /// that arrived with the acknowledgement at `now` shows this time.
     pub fn held(&self, now: Instant, path: PathId) -> Option<Duration> {
         let written = self.clock.filter(|(received, _)| *received == now).map(|(_, written)| written)?;
         let news = self.report.paths.iter().find(|p| p.path == path)?;
         Some(written.since(news.at))
     }
 
-    /// Handles a report that arrived by `via`. `path` returns the open path with a wire id. `left` returns the time at
-    /// which a TSN left on a path, if it is known.
+    /// Handles a report of arrivals that returned by `via`. The function `path` returns the open path that has a wire
+    /// id. The function `left` returns the time at which a TSN was sent on a path, if that is known.
     pub fn hear(
         &mut self,
         now: Instant,
@@ -113,8 +114,8 @@ impl ArrivedReports {
         ReceivedReport::News(&self.report)
     }
 
-    /// Returns the change of `path` since the earlier report, as `by` reports it; `None` if the time or a counter
-    /// decreased.
+    /// Returns the state of `path` by the new report `by`, from its state by the earlier report. Returns `None` if the
+    /// time or a counter decreased.
     fn grown(
         &self,
         path: PathId,
@@ -146,12 +147,13 @@ impl ArrivedReports {
     }
 }
 
-/// Returns the number nearest to `near` whose low 32 bits are `low`.
+/// Returns the number that is nearest to `near` and whose low 32 bits are `low`.
 fn extend(near: u64, low: u32) -> u64 {
     near.wrapping_add_signed(i64::from(low.wrapping_sub(near as u32) as i32))
 }
 
-/// Returns a counter that was `before` and whose low 32 bits are now `low`; `None` if it decreased.
+/// Returns the new value of a counter whose last value was `before` and whose low 32 bits are now `low`. Returns `None`
+/// if the counter decreased.
 fn grown(before: u64, low: u32) -> Option<u64> {
     let by = low.wrapping_sub(before as u32);
     (by < 1 << 31).then(|| before.saturating_add(u64::from(by)))

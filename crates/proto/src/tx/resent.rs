@@ -4,17 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::wire::serial::Tsn;
 
-/// Chunks that were retransmitted on a path and are in flight on it, in order of sending and by TSN. The two orders
-/// keep the cost of a SACK proportional to its changes. TSNs are extended to 64 bits (see
-/// [`super::Outstanding::number`]).
+/// Chunks that were retransmitted on one path and are in flight on it. They are stored in the order of sending and by
+/// TSN. With both orders, the cost of a SACK is proportional to the number of chunks that it changes. TSNs are extended
+/// to 64 bits ([`super::Outstanding::number`]).
 #[derive(Debug, Default)]
 pub(crate) struct Resent {
-    /// TSN, and next new TSN at the time of sending, in order of sending.
+    /// TSN of each chunk and the next new TSN at the time of sending, in the order of sending.
     sent: BTreeMap<u64, (u64, Tsn)>,
-    /// TSN and position in the order of sending. A chunk that was retransmitted twice may have two entries.
+    /// TSN of each chunk, and its position in the order of sending. A chunk that was retransmitted twice may have two
+    /// entries.
     by_tsn: BTreeSet<(u64, u64)>,
     next: u64,
-    /// TSNs that have left the flight since [`Resent::take_left`].
+    /// TSNs that are no longer in flight since the last call of [`Resent::take_left`].
     left: Vec<Tsn>,
 }
 
@@ -25,7 +26,7 @@ impl Resent {
         self.next += 1;
     }
 
-    /// Returns the chunk that was sent first of all.
+    /// Returns the chunk that was sent before all others.
     pub fn first(&self) -> Option<u64> {
         self.sent.first_key_value().map(|(_, (number, _))| *number)
     }
@@ -43,19 +44,19 @@ impl Resent {
         self.by_tsn.range((number, 0)..).next().is_some_and(|e| e.0 == number)
     }
 
-    /// Chunks in order of sending, each with the next new TSN at that time.
+    /// Returns the chunks in the order of sending, each with the next new TSN at the time of sending.
     pub fn iter(&self) -> impl Iterator<Item = (u64, Tsn)> {
         self.sent.values().copied()
     }
 
-    /// Records that `tsn` may no longer be in flight on the path.
+    /// Records that chunk `tsn` may no longer be in flight on the path.
     pub fn leave(&mut self, tsn: Tsn) {
         if !self.sent.is_empty() {
             self.left.push(tsn);
         }
     }
 
-    /// Returns the TSNs of [`Resent::leave`]; [`Resent::keep_left`] takes the list back.
+    /// Returns the TSNs that [`Resent::leave`] recorded. [`Resent::keep_left`] takes the list back.
     pub fn take_left(&mut self) -> Vec<Tsn> {
         core::mem::take(&mut self.left)
     }
@@ -78,7 +79,7 @@ impl Resent {
         self.left.clear();
     }
 
-    /// Releases memory that a burst needed.
+    /// Releases memory that was needed only for a burst.
     pub fn shrink(&mut self) {
         self.left.shrink_to_fit();
     }

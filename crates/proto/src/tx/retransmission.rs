@@ -1,8 +1,8 @@
-//! The retransmission queue: chunks that were sent and are not yet acknowledged cumulatively, and the paths on which
-//! they are in flight.
+//! The retransmission queue: chunks that were sent and are not yet acknowledged cumulatively. It also has the paths on
+//! which these chunks are in flight.
 //!
-//! It processes SACKs and returns their results ([`RetransmissionQueue::acknowledge`]). Bytes enter and leave the
-//! flights of paths only in this module, in the ledger of [`PathViews`]. The queue runs no timers, and depends neither
+//! The queue processes SACKs and returns their results ([`RetransmissionQueue::acknowledge`]). Only this module changes
+//! the bytes in flight on paths, which the ledger of [`PathViews`] counts. The queue runs no timers. It depends neither
 //! on a scheme nor on the state of the association.
 
 mod ack;
@@ -30,56 +30,56 @@ use spurious::LossEvents;
 pub(crate) use ack::MANY_GAPS;
 pub(crate) use copies::Unsettled;
 
-/// Transmissions on one path that are not yet settled.
+/// Transmissions on one path whose fate is not yet known.
 #[derive(Debug, Default)]
 struct Flight {
-    /// TSNs that were first sent on the path and are in flight, ascending. Acknowledged TSNs are dropped later, when
-    /// they reach the front.
+    /// TSNs that were first sent on the path and are in flight, in ascending order. An acknowledged TSN is dropped
+    /// later, when it is at the front.
     originals: VecDeque<Tsn>,
     /// TSNs that were retransmitted on the path and are in flight.
     retransmitted: Resent,
-    /// Copies that were sent on the path and whose TSN was acknowledged by another transmission, in the order of those
-    /// acknowledgements.
+    /// Copies on the path whose TSN was acknowledged by another transmission, in the order of these acknowledgements.
     unsettled: VecDeque<Unsettled>,
     settled: Settled,
-    /// Chunks in flight on other paths of which a copy leaves on this path as soon as it has room.
+    /// TSNs of chunks in flight on other paths of which a copy must be sent on this path as soon as it has room.
     owed: VecDeque<Tsn>,
-    /// TSN up to which `originals` were considered for a copy on a faster path.
+    /// TSN up to which the chunks in `originals` were considered for a copy on a faster path.
     copied: Option<Tsn>,
-    /// TSN whose round-trip time is being measured.
+    /// TSN of the chunk with which the round-trip time is being measured.
     timed: Option<Tsn>,
-    /// Time of the last expiry of T3-rtx, until the timeout is known not to be spurious.
+    /// Time of the last expiry of T3-rtx. It is kept while the timeout may still be spurious.
     timeout: Option<Instant>,
-    /// TSN up to which losses belong to a window whose losses were already reported.
+    /// TSN up to which losses belong to a window of data whose losses were already reported.
     recover: Option<Tsn>,
-    /// Last loss events that may still turn out to be spurious.
+    /// The last loss events, which may still turn out to be spurious.
     events: LossEvents,
-    /// True if one retransmission may leave regardless of the window (RFC 9260 §7.2.4, rule 3).
+    /// True if one retransmission may be sent regardless of the window (RFC 9260 §7.2.4, rule 3).
     free_retransmit: bool,
 }
 
-/// See the [module](self).
+/// The retransmission queue of an association; see the [module](self).
 #[derive(Debug)]
 pub(crate) struct RetransmissionQueue {
     outstanding: Outstanding,
-    /// Lost chunks that wait to be sent again, ascending. Entries that are no longer lost are skipped.
+    /// TSNs of lost chunks that wait for retransmission, in ascending order. Entries of chunks that are no longer lost
+    /// are skipped.
     lost: VecDeque<Tsn>,
-    /// True if a chunk was lost since the loss policy was last asked about all lost chunks.
+    /// True if a chunk was lost since the last question to the loss policy about all lost chunks.
     unasked: bool,
-    /// Flights by path slot.
+    /// Transmissions on each path, by path slot.
     flights: Vec<Flight>,
-    /// True if the scheme requests the chunks that arrive.
+    /// True if the scheme requests signals about the chunks that arrive.
     names_deliveries: bool,
     /// Recently acknowledged chunks that were sent several times.
     past: PastChunks,
-    /// Result of a SACK, kept so that its memory is reused.
+    /// Result of the last SACK. It is kept so that its memory is reused.
     outcome: AckOutcome,
-    /// Gap blocks of the SACK that is processed.
+    /// Gap blocks of the SACK that is being processed.
     blocks: Vec<GapBlock>,
 }
 
 impl RetransmissionQueue {
-    /// Creates a queue. `names_deliveries` is true if results of SACKs also name the chunks.
+    /// Creates a queue. If `names_deliveries` is true, the results of SACKs also name the arrived chunks.
     pub fn new(initial_tsn: Tsn, names_deliveries: bool) -> Self {
         RetransmissionQueue {
             outstanding: Outstanding::new(initial_tsn),
@@ -93,7 +93,7 @@ impl RetransmissionQueue {
         }
     }
 
-    /// Opens the slot `path`, which is new or was closed.
+    /// Prepares slot `path` for a path that opens. The slot is new or belonged to a closed path.
     pub fn open(&mut self, path: PathId) {
         let i = path.index();
         if self.flights.len() <= i {
@@ -103,7 +103,7 @@ impl RetransmissionQueue {
         self.outcome.deliveries.settled.retain(|(p, _)| *p != path);
     }
 
-    /// Drops all chunks. TSNs continue after the last one.
+    /// Drops all chunks of the queue. Later TSNs continue after the last one.
     pub fn clear(&mut self, ledger: &mut PathViews) {
         ledger.clear_flights();
         self.outstanding = Outstanding::new(self.next_tsn());
@@ -113,7 +113,7 @@ impl RetransmissionQueue {
         self.flights.iter_mut().for_each(|f| *f = Flight::default());
     }
 
-    /// Releases memory that a burst needed.
+    /// Releases memory that was needed only for a burst.
     pub fn shrink(&mut self) {
         self.outstanding.shrink();
         self.lost.shrink_to_fit();
@@ -144,7 +144,7 @@ impl RetransmissionQueue {
         self.outstanding.front()
     }
 
-    /// Chunks in the order of TSNs.
+    /// Returns the chunks in the order of TSNs.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Outgoing> {
         self.outstanding.iter()
     }
@@ -157,17 +157,17 @@ impl RetransmissionQueue {
         self.outstanding.cum_acked()
     }
 
-    /// Number of gap blocks of the last SACK.
+    /// Returns the number of gap blocks in the last SACK.
     pub fn gaps_reported(&self) -> usize {
         self.outstanding.gaps_reported()
     }
 
-    /// Payload bytes of lost chunks that the loss policy leaves to the scheduler.
+    /// Returns the payload bytes of lost chunks that the loss policy leaves to the scheduler.
     pub fn requeued(&self) -> u64 {
         self.outstanding.requeued()
     }
 
-    /// Adds a new chunk, which leaves with its first transmission. An abandoned chunk has none.
+    /// Adds a new chunk, which is sent for the first time. An abandoned chunk has no transmission.
     #[inline]
     pub fn push(&mut self, ledger: &mut PathViews, chunk: Outgoing) -> Tsn {
         let (tsn, len, symbol) = (chunk.info.tsn, chunk.info.len, chunk.info.symbol);
@@ -192,7 +192,7 @@ impl RetransmissionQueue {
         Some(())
     }
 
-    /// Records that a copy of `tsn`, which is in flight, leaves. Returns whether the copy counts as a retransmission.
+    /// Records that a copy of `tsn`, which is in flight, is sent. Returns whether the copy counts as a retransmission.
     pub fn push_copy(&mut self, ledger: &mut PathViews, tsn: Tsn, sent: Transmission) -> Option<bool> {
         let chunk = self.outstanding.get_mut(tsn).filter(|c| c.state == ChunkState::InFlight)?;
         let flight = &mut self.flights[sent.path.index()];
@@ -211,12 +211,13 @@ impl RetransmissionQueue {
         Some(again)
     }
 
-    /// Begins to measure the round-trip time with `tsn`, which left only on `path`, unless a measurement is running.
+    /// Starts a measurement of the round-trip time with chunk `tsn`, which was sent only on `path`. If a measurement is
+    /// in progress, it continues.
     pub fn time(&mut self, path: PathId, tsn: Tsn) {
         self.flights[path.index()].timed.get_or_insert(tsn);
     }
 
-    /// Returns whether a round-trip time of `path` is being measured.
+    /// Returns whether a measurement of the round-trip time of `path` is in progress.
     pub fn times(&self, path: PathId) -> bool {
         self.flights[path.index()].timed.is_some()
     }
@@ -227,7 +228,8 @@ impl RetransmissionQueue {
         }
     }
 
-    /// Takes one transmission of `tsn` on `path` out of flight as lost. Returns the chunk in its new state.
+    /// Removes one transmission of chunk `tsn` on `path` from flight, because it is lost. Returns the chunk in its new
+    /// state.
     pub fn lose(
         &mut self,
         ledger: &mut PathViews,
@@ -246,7 +248,8 @@ impl RetransmissionQueue {
         Some(&chunk.info)
     }
 
-    /// Sets the `cause` of a loss by [`Self::lose`]. The chunk is lost if no other transmission of it is in flight.
+    /// Sets the cause of a loss that [`Self::lose`] recorded. The chunk becomes lost if no other transmission of it is
+    /// in flight.
     pub fn set_cause(&mut self, tsn: Tsn, path: PathId, cause: LossCause) -> Option<&ChunkInfo> {
         let chunk = self.outstanding.get_mut(tsn)?;
         if !chunk.info.transmissions.iter().any(|t| t.in_flight) {
@@ -258,7 +261,7 @@ impl RetransmissionQueue {
         self.outstanding.get(tsn).map(|c| &c.info)
     }
 
-    /// Adds `tsn` to the lost chunks, in order.
+    /// Inserts `tsn` into the list of lost chunks, in order.
     fn mark_lost(&mut self, tsn: Tsn) {
         let at = self.lost.partition_point(|t| t.is_before(tsn));
         if self.lost.get(at) != Some(&tsn) {
@@ -268,18 +271,19 @@ impl RetransmissionQueue {
         self.unasked = true;
     }
 
-    /// Chunks that wait to be retransmitted. Some entries may no longer be lost.
+    /// Returns the list of lost chunks that wait for retransmission. Some entries may belong to chunks that are no
+    /// longer lost.
     pub fn lost(&self) -> &VecDeque<Tsn> {
         &self.lost
     }
 
-    /// Removes the entry `i` of [`Self::lost`], which is no longer lost.
+    /// Removes entry `i` of [`Self::lost`], because its chunk is no longer lost.
     pub fn forget_lost(&mut self, i: usize) {
         work::count(i.min(self.lost.len() - i));
         self.lost.remove(i);
     }
 
-    /// Removes the entries of [`Self::lost`] that are no longer lost.
+    /// Removes the entries of [`Self::lost`] whose chunks are no longer lost.
     pub fn forget_found(&mut self) {
         let outstanding = &self.outstanding;
         work::count(self.lost.len());
@@ -296,8 +300,8 @@ impl RetransmissionQueue {
         self.outstanding.set_requeued(tsn, requeued);
     }
 
-    /// Empties the lists of `path`, which timed out or is closed. Returns the TSNs in flight on the path, which the
-    /// caller declares lost one by one.
+    /// Empties the lists of `path`, because it timed out or is closed. Returns the TSNs that were in flight on the
+    /// path. The caller declares them lost one by one.
     pub fn take_flight(&mut self, path: PathId, into: &mut Vec<Tsn>) {
         let f = &mut self.flights[path.index()];
         into.clear();
@@ -307,9 +311,10 @@ impl RetransmissionQueue {
         f.timed = None;
     }
 
-    /// Handles chunks that a SACK covered and a later SACK did not. After a timeout they count as never acknowledged
-    /// (RFC 9260 §6.2.1 D iii). If `stalled` is true, no other data are left to send. Every gap-acknowledged chunk then
-    /// counts as never acknowledged, so that a peer cannot stall the sender with a gap that it never closes.
+    /// Handles chunks that one SACK covered and a later SACK omitted. After a timeout, these chunks count as never
+    /// acknowledged (RFC 9260 §6.2.1 D iii). If `stalled` is true, there are no other data to send. In that case every
+    /// gap-acknowledged chunk counts as never acknowledged. Otherwise a peer could stall the sender with a gap that it
+    /// never closes.
     pub fn requeue_suspects(&mut self, stalled: bool) {
         if self.outstanding.gap_acked() == 0 {
             return;
@@ -325,13 +330,13 @@ impl RetransmissionQueue {
         }
     }
 
-    /// Chunks that a SACK covered and the last SACK omitted.
+    /// Returns the chunks that an earlier SACK covered and the last SACK omitted.
     #[cfg(test)]
     pub fn reneging_suspects(&self) -> impl Iterator<Item = &Outgoing> {
         self.outstanding.reneging_suspects()
     }
 
-    /// Gives up `tsn` (RFC 3758 §3.5 A3).
+    /// Abandons chunk `tsn` (RFC 3758 §3.5 A3).
     pub fn abandon(&mut self, ledger: &mut PathViews, tsn: Tsn) -> Option<&ChunkInfo> {
         let chunk = self.outstanding.get_mut(tsn)?;
         for t in chunk.info.transmissions.iter_mut().filter(|t| t.in_flight) {
@@ -344,7 +349,7 @@ impl RetransmissionQueue {
         self.outstanding.get(tsn).map(|c| &c.info)
     }
 
-    /// Counts misses of the transmission of `tsn` on `path`. Returns whether they reach `threshold`.
+    /// Adds miss indications to the transmission of `tsn` on `path`. Returns whether their number reaches `threshold`.
     pub fn count_misses(&mut self, now: Instant, tsn: Tsn, path: PathId, misses: u8, threshold: u8) -> bool {
         let Some(chunk) = self.outstanding.get_mut(tsn) else { return false };
         let Some(t) = chunk.info.transmissions.iter_mut().find(|t| t.path == path && t.in_flight) else {
@@ -360,8 +365,8 @@ impl RetransmissionQueue {
         self.outstanding.get(tsn).is_some_and(in_flight)
     }
 
-    /// Chunks in flight on `path`: first the chunks that were first sent on it in the order of TSNs, then
-    /// retransmissions and copies.
+    /// Returns the chunks in flight on `path`. Chunks that were first sent on it come first, in the order of TSNs.
+    /// Retransmissions and copies follow.
     pub fn flight(&self, path: PathId) -> impl Iterator<Item = &ChunkInfo> {
         let f = self.flights.get(path.index());
         let first = f.into_iter().flat_map(|f| f.originals.iter().copied());
@@ -371,20 +376,21 @@ impl RetransmissionQueue {
         chunks.map(|c| &c.info).filter(move |i| i.transmissions.iter().any(|t| t.path == path && t.in_flight))
     }
 
-    /// Time at which `tsn` left on `path`, if it is outstanding and left on the path once.
+    /// Returns the time at which chunk `tsn` was sent on `path`, if it is outstanding and was sent on this path once.
     pub fn left_once(&self, tsn: Tsn, path: PathId) -> Option<Instant> {
         let mut here = self.outstanding.get(tsn)?.info.transmissions.iter().filter(|t| t.path == path);
         here.next().filter(|_| here.next().is_none()).map(|t| t.at)
     }
 
-    /// Returns whether the first transmission of `tsn` on `path` is in flight. `originals` lists such chunks.
+    /// Returns whether a chunk's first transmission was on `path` and is in flight. The chunk has TSN `tsn`. The list
+    /// `originals` contains these chunks.
     fn first_in_flight_on(&self, tsn: Tsn, path: PathId) -> bool {
         let first =
             self.outstanding.get(tsn).and_then(|c| c.info.transmissions.iter().find(|t| t.path == path));
         first.is_some_and(|t| t.in_flight)
     }
 
-    /// Removes chunks that are no longer in flight on the path from the lists of the path.
+    /// Removes the chunks that are no longer in flight on `path` from the lists of the path.
     pub fn prune(&mut self, path: PathId) {
         let i = path.index();
         while let Some(&t) = self.flights[i].originals.front() {
@@ -402,14 +408,14 @@ impl RetransmissionQueue {
         self.flights[i].retransmitted.keep_left(left);
     }
 
-    /// Returns the lowest TSN in flight on `path`, and prunes the lists.
+    /// Returns the lowest TSN in flight on `path`. It also prunes the lists of the path.
     pub fn earliest_outstanding(&self, path: PathId) -> Option<Tsn> {
         let f = &self.flights[path.index()];
         let again = f.retransmitted.lowest().map(Outstanding::tsn);
         again.into_iter().chain(f.originals.front().copied()).reduce(lower)
     }
 
-    /// Returns the highest TSN in flight on `path`, including copies that are not settled.
+    /// Returns the highest TSN in flight on `path`, including unsettled copies.
     pub fn highest_in_flight(&self, path: PathId) -> Option<Tsn> {
         let f = &self.flights[path.index()];
         let again = f.retransmitted.highest().map(Outstanding::tsn);
@@ -417,14 +423,14 @@ impl RetransmissionQueue {
         again.into_iter().chain(f.originals.back().copied()).chain(copies).reduce(higher)
     }
 
-    /// Time at which the earliest of the chunks that were first sent on `path` left, if it is in flight.
+    /// Returns the time at which the earliest chunk first sent on `path` was sent, if this chunk is in flight.
     pub fn front_sent(&self, path: PathId) -> Option<Instant> {
         let chunk = self.outstanding.get(*self.flights[path.index()].originals.front()?)?;
         chunk.info.transmissions.iter().find(|t| t.path == path).map(|t| t.at)
     }
 
-    /// Returns the chunks in flight on `path` that left at `sent` or earlier: first the first transmissions in the
-    /// order of TSNs, then the other ones.
+    /// Returns the chunks in flight on `path` that were sent at `sent` or earlier. First transmissions come first, in
+    /// the order of TSNs.
     pub fn sent_before(&self, path: PathId, sent: Instant) -> Vec<Tsn> {
         let f = &self.flights[path.index()];
         let again = f.retransmitted.iter().map(|(number, _)| Outstanding::tsn(number));
@@ -438,7 +444,7 @@ impl RetransmissionQueue {
         f.originals.iter().copied().chain(again).filter(old).collect()
     }
 
-    /// Appends to `into` the TSNs below `highest` that are missing on `path`, within `scope`.
+    /// Appends the TSNs below `highest` that are missing on `path` to `into`. Only TSNs within `scope` count.
     pub fn missing(&self, path: PathId, highest: Tsn, scope: crate::policy::MissScope, into: &mut Vec<Tsn>) {
         let f = &self.flights[path.index()];
         let original = |t: &&Tsn| self.first_in_flight_on(**t, path);
@@ -453,8 +459,8 @@ impl RetransmissionQueue {
         into.extend(again.map(|(n, _)| Outstanding::tsn(n)).filter(|t| t.is_before(highest)));
     }
 
-    /// Records a loss of `tsn` on `path`. Returns whether it is the first of a window. Losses up to `highest` then
-    /// belong to the same window.
+    /// Records a loss of chunk `tsn` on `path`. Returns whether it is the first loss in a window of data. If so, later
+    /// losses up to `highest` belong to this window.
     pub fn begin_loss_event(&mut self, path: PathId, tsn: Tsn, highest: Tsn) -> bool {
         let recover = &mut self.flights[path.index()].recover;
         let new = recover.is_none_or(|r| tsn.is_after(r));
@@ -464,27 +470,28 @@ impl RetransmissionQueue {
         new
     }
 
-    /// Records that losses on `path` up to `highest` belong to one window.
+    /// Records that losses on `path` up to TSN `highest` belong to one window of data.
     pub fn set_recover(&mut self, path: PathId, highest: Tsn) {
         self.flights[path.index()].recover = Some(highest);
     }
 
-    /// Sets whether one retransmission may leave on `path` regardless of the window.
+    /// Sets whether one retransmission may be sent on `path` regardless of the window.
     pub fn free_retransmit(&mut self, path: PathId, free: bool) {
         self.flights[path.index()].free_retransmit = free;
     }
 
-    /// Returns whether a retransmission may leave on `path` regardless of the window.
+    /// Returns whether a retransmission may be sent on `path` regardless of the window.
     pub fn is_retransmit_free(&self, path: PathId) -> bool {
         self.flights.get(path.index()).is_some_and(|f| f.free_retransmit)
     }
 
-    /// Returns whether a retransmission may leave on any path regardless of the window.
+    /// Returns whether a retransmission may be sent on any path regardless of the window.
     pub fn any_retransmit_free(&self) -> bool {
         self.flights.iter().any(|f| f.free_retransmit)
     }
 
-    /// Records the expiry of T3-rtx of `path`; `None` if it no longer matters whether the timeout was spurious.
+    /// Records the time at which T3-rtx of `path` expired. `None` means that it no longer matters whether the timeout
+    /// was spurious.
     pub fn set_timeout(&mut self, path: PathId, at: Option<Instant>) {
         self.flights[path.index()].timeout = at;
     }

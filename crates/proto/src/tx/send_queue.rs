@@ -1,8 +1,8 @@
-//! Messages that wait for their first or next chunk. Messages of one importance leave in order, and the fragments of a
-//! message have consecutive TSNs (RFC 9260 §6.9).
+//! Queue of messages that wait for their first or next chunk to be cut. Messages of one importance are sent in order,
+//! and the fragments of a message have consecutive TSNs (RFC 9260 §6.9).
 //!
-//! A request without an importance returns the oldest message of all. Messages of one ordered stream keep their order
-//! at any importance, because the first chunk gets the SSN.
+//! A request without an importance returns the oldest of all messages. Messages of one ordered stream keep their order
+//! whatever their importance is, because a message gets its SSN with its first chunk.
 
 use std::collections::{VecDeque, vec_deque};
 use std::iter::Peekable;
@@ -13,13 +13,14 @@ use crate::policy::Importance;
 use crate::time::Instant;
 use crate::wire::serial::{Ppid, Ssn, StreamId};
 
-/// A message that the application submitted.
+/// A message that the application submitted and that waits in the queue.
 #[derive(Debug)]
 pub(crate) struct QueuedMessage {
-    /// Number of the message. The number rises with each submitted message.
+    /// Number of the message. Each submitted message has a higher number than earlier messages.
     pub id: u64,
     pub stream: StreamId,
-    /// Stream sequence number. It is assigned with the first chunk, so that an expired message does not use one.
+    /// Stream sequence number of the message. It is assigned when the first chunk is cut. A message that expires before
+    /// uses no number.
     pub ssn: Option<Ssn>,
     pub ppid: Ppid,
     pub unordered: bool,
@@ -27,7 +28,7 @@ pub(crate) struct QueuedMessage {
     pub importance: Importance,
     pub group: Option<u64>,
     pub payload: Bytes,
-    /// Bytes that are already cut into chunks.
+    /// Bytes of the message that are already cut into chunks.
     pub sent: usize,
 }
 
@@ -36,13 +37,13 @@ impl QueuedMessage {
         self.ssn.is_some()
     }
 
-    /// Bytes that are not yet cut into chunks.
+    /// Returns the bytes that are not yet cut into chunks.
     pub fn rest(&self) -> usize {
         self.payload.len() - self.sent
     }
 }
 
-/// The messages of one importance.
+/// The waiting messages of one importance.
 #[derive(Debug, Default)]
 struct Class {
     messages: VecDeque<QueuedMessage>,
@@ -56,9 +57,9 @@ struct Class {
 #[derive(Debug, Default)]
 pub(crate) struct SendQueue {
     classes: [Class; Importance::ALL.len()],
-    /// Importance whose first message was sent in part.
+    /// Importance of the message that was sent in part, if there is one.
     begun: Option<Importance>,
-    /// Payload bytes of all classes, and the number of their messages.
+    /// Payload bytes of all waiting messages; `len` is the number of these messages.
     bytes: usize,
     len: usize,
 }
@@ -93,7 +94,8 @@ impl Class {
         Some(m)
     }
 
-    /// Removes messages that `dead` selects and of which nothing was sent yet. Calls `gone` for each.
+    /// Removes the messages that the function `dead` selects, if no part of them was sent. Calls the function `gone`
+    /// for each of them.
     fn remove(&mut self, dead: impl Fn(&QueuedMessage) -> bool, gone: &mut impl FnMut(&QueuedMessage)) {
         let (bytes, lifetimes) = (&mut self.bytes, &mut self.lifetimes);
         self.messages.retain(|m| {
@@ -107,7 +109,7 @@ impl Class {
         });
     }
 
-    /// Returns whether a message of the ordered stream `stream` waits that was submitted before `id`.
+    /// Returns whether a message of the ordered stream `stream` waits that was submitted before message `id`.
     fn precedes(&self, id: u64, stream: StreamId) -> bool {
         let earlier = self.messages.iter().take_while(|m| m.id < id);
         earlier.into_iter().any(|m| !m.unordered && m.stream == stream)
@@ -129,18 +131,18 @@ impl SendQueue {
         Some(message)
     }
 
-    /// Counts again after messages were removed.
+    /// Updates the counters after messages were removed.
     fn recount(&mut self) {
         self.bytes = self.classes.iter().map(|c| c.bytes).sum();
         self.len = self.classes.iter().map(|c| c.messages.len()).sum();
     }
 
-    /// Payload bytes that are not yet cut into chunks.
+    /// Returns the payload bytes that are not yet cut into chunks.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Payload bytes of one importance that are not yet cut into chunks.
+    /// Returns the payload bytes of one importance that are not yet cut into chunks.
     pub fn bytes_of(&self, importance: Importance) -> usize {
         self.classes[importance.index()].bytes
     }
@@ -157,7 +159,7 @@ impl SendQueue {
         self.classes.iter().filter_map(|c| c.messages.front())
     }
 
-    /// Returns the message of which a part was sent, or the oldest message if there is no such message.
+    /// Returns the message of which a part was sent. If there is no such message, returns the oldest one.
     pub fn first(&self) -> Option<&QueuedMessage> {
         match self.begun {
             Some(importance) => self.classes[importance.index()].messages.front(),
@@ -165,8 +167,8 @@ impl SendQueue {
         }
     }
 
-    /// Returns the first message of `importance` if it may leave now; see [`crate::policy::Heads`]. For an ordered
-    /// message it reads each older message of other importances.
+    /// Returns the first message of `importance`, if it may be sent now. The rules are those of
+    /// [`crate::policy::Heads`]. For an ordered message, each older message of other importances is visited.
     pub fn head(&self, importance: Importance) -> Option<&QueuedMessage> {
         let head = self.classes[importance.index()].messages.front()?;
         if self.begun.is_some_and(|begun| begun != importance) {
@@ -180,13 +182,13 @@ impl SendQueue {
         Some(head).filter(|_| !waits)
     }
 
-    /// Returns the first message of `importance`, or [`SendQueue::first`].
+    /// Returns the first message of `importance`. For `None` the result is that of [`SendQueue::first`].
     pub fn next(&self, importance: Option<Importance>) -> Option<&QueuedMessage> {
         importance.map_or_else(|| self.first(), |importance| self.head(importance))
     }
 
-    /// Cuts the next chunk of at most `max` bytes from [`SendQueue::next`]. `next_ssn` returns an ordered stream's next
-    /// sequence number.
+    /// Cuts the next chunk, of at most `max` bytes, from the message of [`SendQueue::next`]. The function `next_ssn`
+    /// returns the next sequence number of an ordered stream.
     pub fn cut(
         &mut self,
         importance: Option<Importance>,
@@ -229,33 +231,33 @@ impl SendQueue {
         Some(cut)
     }
 
-    /// Removes messages whose lifetime is over and of which nothing was sent yet. Calls `gone` for each. A message that
-    /// was sent in part is left to [`SendQueue::drop_rest`].
+    /// Removes the messages whose lifetime is over, if no part of them was sent. Calls the function `gone` for each of
+    /// them. A message that was sent in part stays; [`SendQueue::drop_rest`] removes it.
     pub fn expire(&mut self, now: Instant, mut gone: impl FnMut(&QueuedMessage)) {
         let may = self.classes.iter_mut().filter(|c| c.lifetimes > 0);
         may.for_each(|c| c.remove(|m| m.expires.is_some_and(|e| e <= now), &mut gone));
         self.recount();
     }
 
-    /// Removes the messages of `group` of which nothing was sent yet. Calls `gone` for each.
+    /// Removes the messages of `group` of which no part was sent. Calls the function `gone` for each of them.
     pub fn drop_group(&mut self, group: u64, mut gone: impl FnMut(&QueuedMessage)) {
         self.classes.iter_mut().for_each(|c| c.remove(|m| m.group == Some(group), &mut gone));
         self.recount();
     }
 
-    /// Removes the oldest message, of which nothing was sent yet.
+    /// Removes and returns the oldest message, of which no part was sent.
     pub fn take(&mut self) -> Option<QueuedMessage> {
         let first = self.first().filter(|m| !m.started())?.importance;
         self.pop(first)
     }
 
     /// Returns whether [`SendQueue::expire`] could drop the first message of an importance. The check is cheap enough
-    /// to be called for each packet.
+    /// for a call per packet.
     pub fn head_expired(&self, now: Instant) -> bool {
         self.fronts().any(|m| m.expires.is_some_and(|e| e <= now))
     }
 
-    /// Removes the message of [`SendQueue::next`] if it has a lifetime and no part of it was sent yet.
+    /// Removes and returns the message of [`SendQueue::next`], if it has a lifetime and no part of it was sent.
     pub fn give_up(&mut self, importance: Option<Importance>) -> Option<QueuedMessage> {
         let next = self.next(importance).filter(|m| !m.started() && m.expires.is_some())?;
         let importance = next.importance;
@@ -273,18 +275,18 @@ impl SendQueue {
         self.pop(begun)
     }
 
-    /// Returns the stream of a message whose stream id is not below `streams`.
+    /// Returns the stream of the first message whose stream id is `streams` or more.
     pub fn first_beyond(&self, streams: StreamId) -> Option<StreamId> {
         let mut all = self.classes.iter().flat_map(|c| c.messages.iter().map(|m| m.stream));
         all.find(|s| s.0 >= streams.0)
     }
 
-    /// All messages, oldest first.
+    /// Returns all messages, oldest first.
     pub fn by_age(&self) -> ByAge<'_> {
         ByAge(self.classes.each_ref().map(|c| c.messages.iter().peekable()))
     }
 
-    /// Releases memory that a backlog needed.
+    /// Releases memory that was needed only for a backlog.
     pub fn shrink(&mut self) {
         self.classes.iter_mut().for_each(|c| c.messages.shrink_to_fit());
     }
@@ -303,19 +305,19 @@ impl<'a> Iterator for ByAge<'a> {
     }
 }
 
-/// Number of chunks that are still to be cut from `message` if a chunk holds at most `max` bytes.
+/// Returns the number of chunks that are still to be cut from `message`. A chunk holds at most `max` bytes.
 pub(crate) fn chunks_of(message: &QueuedMessage, max: usize) -> usize {
     if message.rest() <= max { 1 } else { message.rest().div_ceil(max.max(1)) }
 }
 
-/// Bytes of the next chunk of `message` if a chunk holds at most `max` bytes.
+/// Returns the bytes of the next chunk of `message`. A chunk holds at most `max` bytes.
 pub(crate) fn next_chunk(message: &QueuedMessage, max: usize) -> usize {
     chunk_len(message.rest(), max)
 }
 
-/// Bytes of the next chunk of a message of which `rest` bytes remain. There are as few chunks as possible, all of about
-/// the same length, because packets of equal length leave as one batch. The lengths of all chunks except the last are
-/// multiples of four, so that they need no padding.
+/// Returns the bytes of the next chunk of a message of which `rest` bytes remain. The message is cut into as few chunks
+/// as possible, all of about equal length, because packets of equal length can leave as one batch. The lengths of all
+/// chunks except the last are multiples of four, so these chunks need no padding.
 fn chunk_len(rest: usize, max: usize) -> usize {
     match rest.div_ceil(max.max(1)) {
         0 | 1 => rest,
@@ -372,7 +374,7 @@ mod tests {
         }
     }
 
-    /// Messages of 1000 bytes, in this order: stream, whether ordered, importance.
+    /// Returns a queue of messages of 1000 bytes, each given by its stream, whether it is ordered, and its importance.
     fn queue(messages: &[(u16, bool, Importance)]) -> SendQueue {
         let mut queue = SendQueue::default();
         for (id, (stream, ordered, importance)) in messages.iter().enumerate() {
@@ -420,8 +422,8 @@ mod tests {
         assert!(queue.partial().is_none() && queue.is_empty());
     }
 
-    /// The key message of stream 0 waits for the older message of its stream; the one of stream 1, and unordered ones,
-    /// do not.
+    /// The key message of stream 0 waits for the older message of its stream. The key message of stream 1 and unordered
+    /// messages do not wait.
     #[test]
     fn an_ordered_message_overtakes_none_of_its_stream() {
         use Importance::{Key, Normal, Reference};

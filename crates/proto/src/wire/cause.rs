@@ -1,4 +1,4 @@
-//! Error causes of ERROR, ABORT and ASCONF-ACK: RFC 9260 §3.3.10, RFC 4895 §4.2, RFC 5061 §4.3.
+//! Error causes in ERROR, ABORT and ASCONF-ACK: RFC 9260 §3.3.10, RFC 4895 §4.2, RFC 5061 §4.3.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -16,61 +16,61 @@ use smallvec::SmallVec;
 use super::cursor::Cursor;
 use super::{ParseError, StreamId, Tsn, tlv};
 
-/// Reason of a refusal. Contained chunks and parameters are complete, including headers.
+/// An error cause: the reason of a refusal. Chunks and parameters in a cause are complete, including their headers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cause {
-    /// 1: DATA on a stream that does not exist.
+    /// Code 1: DATA arrived on a stream that does not exist.
     InvalidStreamIdentifier(StreamId),
-    /// 2: these parameter types are missing.
+    /// Code 2: parameters of these types are missing.
     MissingMandatoryParameter(SmallVec<[u16; 4]>),
-    /// 3: the cookie arrived too late.
+    /// Code 3: the cookie arrived too late.
     StaleCookie {
-        /// Microseconds by which the cookie was late.
+        /// Microseconds by which the cookie exceeded its lifetime.
         staleness_us: u32,
     },
-    /// 4: no room for the association.
+    /// Code 4: there is no room for the association.
     OutOfResource,
-    /// 5: this address parameter cannot be used.
+    /// Code 5: this address parameter cannot be used.
     UnresolvableAddress(Bytes),
-    /// 6: this chunk is unknown.
+    /// Code 6: this chunk has an unknown type.
     UnrecognizedChunkType(Bytes),
-    /// 7: a mandatory parameter has an invalid value.
+    /// Code 7: a mandatory parameter has an invalid value.
     InvalidMandatoryParameter,
-    /// 8: these parameters are unknown.
+    /// Code 8: these parameters have unknown types.
     UnrecognizedParameters(Bytes),
-    /// 9: DATA of this TSN has no payload.
+    /// Code 9: the DATA chunk with this TSN has no payload.
     NoUserData(Tsn),
-    /// 10: COOKIE ECHO arrived during the shutdown.
+    /// Code 10: COOKIE ECHO arrived during the shutdown.
     CookieReceivedWhileShuttingDown,
-    /// 11: a restart would add these addresses.
+    /// Code 11: the restart of the association would add these addresses.
     RestartWithNewAddresses(Bytes),
-    /// 12: the application gave up, with its reason.
+    /// Code 12: the application aborted the association, for this reason.
     UserInitiatedAbort(Bytes),
-    /// 13: the peer violated the protocol, with details.
+    /// Code 13: the peer violated the protocol. The cause has details.
     ProtocolViolation(Bytes),
-    /// 0xA0: this request would delete the last address.
+    /// Code 0xA0: this request would delete the last address.
     DeleteLastAddress(Bytes),
-    /// 0xA1: no resources for this request.
+    /// Code 0xA1: there are no resources for this request.
     OperationRefused(Bytes),
-    /// 0xA2: this request would delete the packet's source.
+    /// Code 0xA2: this request would delete the source address of its packet.
     DeleteSourceAddress(Bytes),
-    /// 0xA3: the ASCONF-ACK does not answer a request.
+    /// Code 0xA3: the ASCONF-ACK does not answer any request.
     IllegalAsconfAck,
-    /// 0xA4: this request is not allowed.
+    /// Code 0xA4: this request is not permitted.
     NoAuthorization(Bytes),
-    /// 0x105: this HMAC algorithm is not supported.
+    /// Code 0x105: this HMAC algorithm is not supported.
     UnsupportedHmac(u16),
-    /// An unknown code.
+    /// A cause with an unknown code.
     Unknown {
-        /// Cause Code field.
+        /// Value of the Cause Code field.
         code: u16,
-        /// Cause-Specific Information.
+        /// Value of the Cause-Specific Information field.
         info: Bytes,
     },
 }
 
 impl Cause {
-    /// Cause Code field.
+    /// Returns the value of the Cause Code field.
     pub fn code(&self) -> u16 {
         match self {
             Self::InvalidStreamIdentifier(_) => 1,
@@ -128,7 +128,7 @@ impl Cause {
         Ok(cause)
     }
 
-    /// Number of bytes with header and without padding.
+    /// Returns the number of bytes with header and without padding.
     fn len(&self) -> usize {
         let info = match self {
             Self::InvalidStreamIdentifier(_) | Self::StaleCookie { .. } | Self::NoUserData(_) => 4,
@@ -157,7 +157,7 @@ impl Cause {
         });
     }
 
-    /// Returns the information of causes that contain it unchanged.
+    /// Returns the information of those causes that contain it unchanged.
     fn opaque(&self) -> Option<&Bytes> {
         match self {
             Self::UnresolvableAddress(info)
@@ -186,17 +186,17 @@ fn parse_missing(info: &mut Cursor<'_>) -> Result<SmallVec<[u16; 4]>, ParseError
     Ok(types)
 }
 
-/// Parses all causes up to the end.
+/// Parses all causes up to the end of the chunk.
 pub(super) fn parse_all(body: &mut Cursor<'_>) -> Result<Vec<Cause>, ParseError> {
     tlv::all(body, Cause::parse)
 }
 
-/// Bytes of consecutive causes, each padded except the last.
+/// Returns the bytes of consecutive causes. Each except the last is padded.
 pub(super) fn len_all(causes: &[Cause]) -> usize {
     tlv::len_all(causes.iter().map(Cause::len))
 }
 
-/// Appends consecutive causes, each padded except the last.
+/// Appends consecutive causes. Each except the last is padded.
 pub(super) fn write_all(out: &mut Vec<u8>, causes: &[Cause]) {
     tlv::write_all(out, causes, Cause::write);
 }

@@ -1,10 +1,10 @@
-//! Reader of the fields of a datagram in order, without copying and without changing its reference count.
+//! Reader of a datagram's fields in order. It copies nothing, and does not change the datagram's reference count.
 
 use bytes::Bytes;
 
 use super::ParseError;
 
-/// A window of a datagram that is read from its beginning.
+/// A part of a datagram that is read from its beginning.
 #[derive(Debug)]
 pub(crate) struct Cursor<'a> {
     datagram: &'a Bytes,
@@ -13,7 +13,7 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Makes the window `start..end`, which must lie inside the datagram.
+    /// Creates the part `start..end`, which must lie inside the datagram.
     pub(crate) fn new(datagram: &'a Bytes, start: usize, end: usize) -> Self {
         debug_assert!(start <= end && end <= datagram.len());
         Self { datagram, position: start, end }
@@ -46,7 +46,7 @@ impl<'a> Cursor<'a> {
         self.array().map(u32::from_be_bytes)
     }
 
-    /// Returns the next `len` bytes as a separate window.
+    /// Returns the next `len` bytes as a separate part.
     pub(crate) fn take(&mut self, len: usize) -> Result<Cursor<'a>, ParseError> {
         if len > self.remaining() {
             return Err(ParseError::Truncated);
@@ -56,7 +56,7 @@ impl<'a> Cursor<'a> {
         Ok(Cursor::new(self.datagram, start, self.position))
     }
 
-    /// Skips padding: `len` bytes, or fewer if fewer remain (padding at the end of a chunk may be missing, RFC 9260
+    /// Skips `len` bytes of padding, or fewer if fewer remain. Padding at the end of a chunk may be missing (RFC 9260
     /// §3.2).
     pub(crate) fn skip_padding(&mut self, len: usize) {
         self.position += len.min(self.remaining());
@@ -69,7 +69,7 @@ impl<'a> Cursor<'a> {
         bytes
     }
 
-    /// Fails if bytes remain.
+    /// Returns an error if bytes remain.
     pub(crate) fn finish(&self) -> Result<(), ParseError> {
         if self.is_empty() { Ok(()) } else { Err(ParseError::Excess) }
     }

@@ -1,7 +1,8 @@
-//! The wire format: conversion of SCTP packets (RFC 9260 §3 and extensions) to typed chunks and back.
+//! The wire format: SCTP packets (RFC 9260 §3 and extensions) are converted to typed chunks and back.
 //!
-//! Reading copies nothing: [`Packet`] holds the datagram, chunks are parsed one by one on request, and payloads are
-//! slices of the datagram. Writing appends to a caller's buffer through [`PacketWriter`]. No input panics.
+//! Reading copies nothing. [`Packet`] holds the datagram, chunks are parsed one by one on request, and payloads are
+//! slices of the datagram. Writing appends to a buffer of the caller, by means of [`PacketWriter`]. No input causes a
+//! panic.
 
 pub mod cause;
 pub mod chunk;
@@ -22,20 +23,20 @@ pub use param::Param;
 pub use serial::{Fsn, Mid, Ppid, Ssn, StreamId, Tsn, VerificationTag};
 pub use writer::{AuthSlot, PacketWriter};
 
-/// Reason why bytes are not an SCTP packet, or why a packet's next chunk is invalid. The bytes are then dropped and
-/// counted. Invalid bytes never cause a failure of this side.
+/// Reason why bytes are not an SCTP packet, or why the next chunk of a packet is invalid. The receiver drops and counts
+/// these bytes. Invalid bytes never make the receiver fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseError {
-    /// The datagram is shorter than the common header or not a multiple of 4 bytes (RFC 9260 §3).
+    /// The datagram is shorter than the common header, or its length is not a multiple of 4 bytes (RFC 9260 §3).
     #[error("{0} bytes cannot be an SCTP packet")]
     PacketLength(usize),
-    /// The CRC32c does not match (RFC 9260 §6.8).
+    /// The CRC32c of the packet does not match (RFC 9260 §6.8).
     #[error("checksum is {found:#010x}, not {expected:#010x}")]
     Checksum {
-        /// Checksum of the bytes.
+        /// Checksum computed from the bytes.
         expected: u32,
-        /// Checksum that the packet carries.
+        /// Checksum found in the packet.
         found: u32,
     },
     /// A chunk is shorter than its header or extends beyond the end of the packet.
@@ -43,7 +44,7 @@ pub enum ParseError {
     ChunkLength {
         /// Type of the chunk.
         chunk_type: u8,
-        /// Chunk Length field of the chunk.
+        /// Value of the Chunk Length field.
         length: u16,
     },
     /// A field extends beyond the end of its chunk, parameter or cause.
@@ -57,21 +58,22 @@ pub enum ParseError {
     Forbidden,
 }
 
-/// Action for a chunk or parameter of unknown type: the two highest bits of its type (RFC 9260 §3.2 and §3.2.1).
+/// Action for a chunk or parameter of unknown type. The two highest bits of the type select it (RFC 9260 §3.2 and
+/// §3.2.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnknownAction {
-    /// 00: stop processing (the packet for a chunk, the chunk for a parameter).
+    /// Bits 00: stop processing. For a chunk, processing of the packet stops; for a parameter, processing of the chunk.
     Stop,
-    /// 01: stop processing and report the unknown type.
+    /// Bits 01: stop processing, and report the unknown type.
     StopAndReport,
-    /// 10: skip it.
+    /// Bits 10: skip the chunk or parameter.
     Skip,
-    /// 11: skip it and report it.
+    /// Bits 11: skip the chunk or parameter, and report its type.
     SkipAndReport,
 }
 
 impl UnknownAction {
-    /// Returns the action that the highest two bits of `bits` request.
+    /// Returns the action that the two highest bits of `bits` request.
     pub(crate) const fn from_high_bits(bits: u8) -> Self {
         match bits >> 6 {
             0 => Self::Stop,
@@ -81,7 +83,8 @@ impl UnknownAction {
         }
     }
 
-    /// Returns whether the rest of the packet (chunk) or of the chunk (parameter) must not be processed.
+    /// Returns whether processing must stop. For an unknown chunk this concerns the rest of the packet, for an unknown
+    /// parameter the rest of the chunk.
     pub const fn stops(self) -> bool {
         matches!(self, Self::Stop | Self::StopAndReport)
     }
@@ -92,7 +95,7 @@ impl UnknownAction {
     }
 }
 
-/// Returns `len` rounded up to the 4 bytes to which chunks, parameters and causes are padded.
+/// Returns `len` rounded up to a multiple of 4 bytes, to which chunks, parameters and causes are padded.
 pub const fn padded(len: usize) -> usize {
     len.next_multiple_of(4)
 }

@@ -1,4 +1,4 @@
-//! A packet: the common header (RFC 9260 §3.1), followed by the chunks.
+//! A packet: the common header (RFC 9260 §3.1) and the chunks after it.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -19,32 +19,32 @@ use super::cursor::Cursor;
 use super::{ParseError, VerificationTag, padded};
 use crate::work;
 
-/// Bytes of the common header.
+/// Number of bytes of the common header.
 pub const HEADER_LEN: usize = 12;
 
-/// The common header without its checksum.
+/// The common header, without its checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Header {
     /// SCTP port of the sender.
     pub source_port: u16,
     /// SCTP port of the receiver.
     pub destination_port: u16,
-    /// Tag that the receiver chose for this association; 0 with INIT.
+    /// Tag that the receiver chose for this association. It is 0 in a packet with INIT.
     pub verification_tag: VerificationTag,
 }
 
-/// A packet with a correct checksum, or from a seal.
+/// A packet that has a correct checksum or arrived through a seal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {
-    /// The common header.
+    /// Common header of the packet.
     pub header: Header,
     bytes: Bytes,
 }
 
-/// Location of a chunk in its packet: from its type field to its last byte before padding.
+/// Location of a chunk in its packet, from its type field to its last byte before padding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// Bytes from the packet's start.
+    /// Number of bytes from the start of the packet to the chunk.
     pub offset: usize,
     /// Bytes of the chunk with its header, without padding.
     pub len: usize,
@@ -54,8 +54,8 @@ impl Packet {
     /// Reads the common header, and verifies length and checksum. Chunks are not read yet.
     ///
     /// # Errors
-    /// [`ParseError::PacketLength`] for fewer than 12 bytes or a length that is not a multiple of 4,
-    /// [`ParseError::Checksum`].
+    /// Returns [`ParseError::PacketLength`] if the packet has fewer than 12 bytes, or not a multiple of 4 bytes. Returns
+    /// [`ParseError::Checksum`] if the checksum is wrong.
     pub fn parse(bytes: Bytes) -> Result<Self, ParseError> {
         let packet = Packet::authentic(bytes)?;
         let found = u32::from_le_bytes(Cursor::new(&packet.bytes, 8, HEADER_LEN).array()?);
@@ -67,11 +67,10 @@ impl Packet {
         Ok(packet)
     }
 
-    /// Reads the common header of a packet that a seal authenticated. The checksum of such a packet has no meaning (RFC
-    /// 9653).
+    /// Reads the common header of a packet that a seal authenticated. Such a packet has no valid checksum (RFC 9653).
     ///
     /// # Errors
-    /// [`ParseError::PacketLength`].
+    /// Returns [`ParseError::PacketLength`] as [`Packet::parse`] does.
     pub fn authentic(bytes: Bytes) -> Result<Self, ParseError> {
         if bytes.len() < HEADER_LEN || !bytes.len().is_multiple_of(4) {
             return Err(ParseError::PacketLength(bytes.len()));
@@ -85,29 +84,30 @@ impl Packet {
         Ok(Self { header, bytes })
     }
 
-    /// Chunks in order. The iterator ends after the first error. The caller then drops the rest of the packet.
+    /// Returns the chunks of the packet in order. The iterator ends after the first error. The caller then drops the
+    /// rest of the packet.
     pub fn chunks(&self) -> Chunks<'_> {
         Chunks { bytes: &self.bytes, offset: HEADER_LEN }
     }
 
-    /// The whole packet.
+    /// Returns the bytes of the whole packet.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// Returns a chunk unchanged, with header and without padding, as a slice of the datagram.
+    /// Returns the unchanged bytes of a chunk, with header and without padding. They are a slice of the datagram.
     ///
     /// # Panics
-    /// If `span` belongs to another packet.
+    /// Panics if `span` belongs to another packet.
     pub fn chunk_bytes(&self, span: Span) -> Bytes {
         self.bytes.slice(span.offset..span.offset + span.len)
     }
 
-    /// Passes to `update`, piece by piece, the bytes that the AUTH chunk at `auth` signs: the chunk itself with its
-    /// HMAC set to zero, and everything after it (RFC 4895 §6.2).
+    /// Passes the bytes that the AUTH chunk at `auth` signs to the function `update`, piece by piece. They are the AUTH
+    /// chunk with its HMAC set to zero, and everything after it (RFC 4895 §6.2).
     ///
     /// # Panics
-    /// If `auth` belongs to another packet.
+    /// Panics if `auth` belongs to another packet.
     pub fn authenticated(&self, auth: Span, mut update: impl FnMut(&[u8])) {
         let end = auth.offset + auth.len;
         work::count(self.bytes.len() - auth.offset);
@@ -123,7 +123,7 @@ impl Packet {
     }
 }
 
-/// Iterator over a packet's chunks with their locations.
+/// Iterator over the chunks of a packet, with their locations.
 #[derive(Debug, Clone)]
 pub struct Chunks<'a> {
     bytes: &'a Bytes,
@@ -150,7 +150,7 @@ impl Chunks<'_> {
 /// Reads one chunk that was stored separately from its packet.
 ///
 /// # Errors
-/// The errors of [`Packet::chunks`].
+/// The errors are those of [`Packet::chunks`].
 pub fn parse_chunk(bytes: &Bytes) -> Result<Chunk, ParseError> {
     Chunks { bytes, offset: 0 }.parse_next().map(|(_, chunk)| chunk)
 }
@@ -172,8 +172,8 @@ impl Iterator for Chunks<'_> {
 
 impl core::iter::FusedIterator for Chunks<'_> {}
 
-/// Returns the CRC32c of a packet, with zero in place of its checksum field (RFC 9260 §6.8 and appendix A). On the wire
-/// its least significant byte comes first.
+/// Returns the CRC32c of a packet. Its checksum field counts as zero (RFC 9260 §6.8 and appendix A). On the wire, the
+/// least significant byte of the checksum comes first.
 pub fn checksum(packet: &[u8]) -> u32 {
     let mut header = [0; HEADER_LEN];
     header[..8].copy_from_slice(&packet[..8]);

@@ -1,9 +1,9 @@
-//! Numbers of the wire as separate types, and the serial arithmetic (RFC 1982) of numbers that wrap around.
+//! Separate types for the numbers on the wire, and serial arithmetic (RFC 1982) for numbers that wrap around.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
 
-/// Defines a number without arithmetic.
+/// Defines a type for a number without arithmetic.
 macro_rules! number {
     ($(#[$doc:meta])* $name:ident($repr:ty)) => {
         $(#[$doc])*
@@ -18,27 +18,28 @@ macro_rules! number {
     };
 }
 
-/// Defines a number that wraps around. There is no `Ord`: serial numbers have no total order (RFC 1982 §3.2), so that
-/// "before" and "after" are defined only for numbers that are less than half of the number space apart.
+/// Defines a type for a number that wraps around. The type has no `Ord`, because serial numbers have no total order
+/// (RFC 1982 §3.2). "Before" and "after" are defined only for numbers that are less than half of the number space
+/// apart.
 macro_rules! serial {
     ($(#[$doc:meta])* $name:ident($repr:ty), signed $signed:ty) => {
         number!($(#[$doc])* $name($repr));
 
         impl $name {
-            /// The number after this one.
+            /// Returns the number after this one.
             #[must_use]
             pub const fn next(self) -> Self {
                 Self(self.0.wrapping_add(1))
             }
 
-            /// The number before this one.
+            /// Returns the number before this one.
             #[must_use]
             pub const fn prev(self) -> Self {
                 Self(self.0.wrapping_sub(1))
             }
 
             /// Returns whether this number is less than `other` (RFC 1982 §3.2). Two numbers that are exactly half of
-            /// the number space apart have no order.
+            /// the number space apart are not ordered.
             pub const fn is_before(self, other: Self) -> bool {
                 other.is_after(self)
             }
@@ -48,7 +49,7 @@ macro_rules! serial {
                 self.0.wrapping_sub(other.0) as $signed > 0
             }
 
-            /// Number of steps from `earlier` up to this number.
+            /// Returns the number of steps from `earlier` up to this number.
             pub const fn distance_from(self, earlier: Self) -> $repr {
                 self.0.wrapping_sub(earlier.0)
             }
@@ -74,7 +75,7 @@ macro_rules! serial {
             }
         }
 
-        /// Signed distance: positive if `self` is after `other`.
+        /// Signed distance from `other` to `self`. It is positive if `self` is after `other`.
         impl Sub for $name {
             type Output = $signed;
             fn sub(self, other: Self) -> $signed {
@@ -105,11 +106,11 @@ number! {
     StreamId(u16)
 }
 number! {
-    /// Payload Protocol Identifier: value of the application, which the transport does not read (RFC 9260 §3.3.1).
+    /// Payload Protocol Identifier, set by the application. The transport does not read it (RFC 9260 §3.3.1).
     Ppid(u32)
 }
 number! {
-    /// Verification Tag of the common header (RFC 9260 §8.5); 0 only in a packet with INIT.
+    /// Verification Tag in the common header (RFC 9260 §8.5). It is 0 only in a packet with INIT.
     VerificationTag(u32)
 }
 
@@ -131,7 +132,7 @@ mod tests {
     }
 
     proptest! {
-        /// RFC 1982 §3.1: an addition of up to 2^31 - 1 gives a greater number.
+        /// RFC 1982 §3.1: adding up to 2^31 - 1 gives a greater number.
         #[test]
         fn adding_goes_up(start: u32, steps in 1..1u32 << 31) {
             let later = Tsn(start) + steps;

@@ -1,14 +1,14 @@
-//! The frame that parameters (RFC 9260 §3.2.1), error causes (§3.3.10) and report items share: a 16-bit type, a 16-bit
-//! length that counts header and value without padding, a value, and padding to 4 bytes.
+//! Type-length-value frame of parameters (RFC 9260 §3.2.1), error causes (§3.3.10) and report items. It has a 16-bit
+//! type, a 16-bit length, a value, and padding to 4 bytes. The length counts header and value, without padding.
 
 use super::cursor::Cursor;
 use super::{ParseError, padded};
 use crate::work;
 
-/// Bytes of the type and length fields.
+/// Number of bytes of the type and length fields.
 pub(crate) const HEADER_LEN: usize = 4;
 
-/// Returns the next frame's type and value, and skips its padding.
+/// Returns the type and the value of the next frame, and skips the frame's padding.
 pub(crate) fn next<'a>(body: &mut Cursor<'a>) -> Result<(u16, Cursor<'a>), ParseError> {
     let typ = body.u16()?;
     let len = usize::from(body.u16()?);
@@ -18,7 +18,7 @@ pub(crate) fn next<'a>(body: &mut Cursor<'a>) -> Result<(u16, Cursor<'a>), Parse
     Ok((typ, value))
 }
 
-/// Parses all frames up to the end with `parse`.
+/// Parses all frames up to the end, each with the function `parse`.
 pub(crate) fn all<T>(
     body: &mut Cursor<'_>,
     mut parse: impl FnMut(u16, Cursor<'_>) -> Result<T, ParseError>,
@@ -31,8 +31,8 @@ pub(crate) fn all<T>(
     Ok(items)
 }
 
-/// Appends one frame without padding. `value` writes its value. A frame of more than 65535 bytes gets a wrong length,
-/// but the chunk that contains it is then also too long and is never sent.
+/// Appends one frame without its padding. The function `value` writes the frame's value. A frame of more than 65535
+/// bytes gets a wrong length. The chunk that contains it is then also too long and is never sent.
 pub(crate) fn write(out: &mut Vec<u8>, typ: u16, value: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&typ.to_be_bytes());
@@ -42,7 +42,7 @@ pub(crate) fn write(out: &mut Vec<u8>, typ: u16, value: impl FnOnce(&mut Vec<u8>
     out[start + 2..start + 4].copy_from_slice(&len.to_be_bytes());
 }
 
-/// Appends consecutive frames, with padding between them but not after the last frame, because a chunk's length does
+/// Appends consecutive frames with padding between them. The last frame is not padded, because a chunk's length does
 /// not count final padding.
 pub(crate) fn write_all<T>(out: &mut Vec<u8>, items: &[T], write: impl Fn(&T, &mut Vec<u8>)) {
     for (index, item) in items.iter().enumerate() {
@@ -55,7 +55,7 @@ pub(crate) fn write_all<T>(out: &mut Vec<u8>, items: &[T], write: impl Fn(&T, &m
     }
 }
 
-/// Bytes that [`write_all`] appends for frames of these lengths.
+/// Returns the bytes that [`write_all`] appends for frames of these lengths.
 pub(crate) fn len_all(lens: impl Iterator<Item = usize>) -> usize {
     lens.fold(0, |total, len| padded(total) + len)
 }

@@ -1,4 +1,5 @@
-//! Writer of packets at the end of a caller's buffer. Several packets may follow one another in the buffer (GSO).
+//! Writer of packets, which appends to a buffer of the caller. Several packets may follow one another in the buffer,
+//! for segmentation offload (GSO).
 
 use super::chunk::auth::{self, HmacId};
 use super::chunk::data::DataHeader;
@@ -8,9 +9,10 @@ use super::packet::{self, Header};
 use super::{Tsn, padded};
 use crate::path::Envelope;
 
-/// Writer that appends one packet to a buffer. The caller first writes chunks, and then calls [`finish`](Self::finish).
+/// Writer that appends one packet to a buffer. The caller writes the chunks first, and then calls
+/// [`finish`](Self::finish).
 ///
-/// A writer that is dropped without `finish` leaves an unsigned packet in the buffer.
+/// If a writer is dropped without `finish`, the packet in the buffer has no checksum.
 #[derive(Debug)]
 #[must_use = "a packet without finish() has no checksum"]
 pub struct PacketWriter<'a> {
@@ -19,7 +21,7 @@ pub struct PacketWriter<'a> {
     envelope: Envelope,
 }
 
-/// Place of an AUTH chunk whose HMAC is still zero.
+/// Place of an AUTH chunk in the packet, whose HMAC is still zero.
 #[derive(Debug)]
 #[must_use = "an AUTH chunk must be filled in"]
 pub struct AuthSlot {
@@ -28,12 +30,13 @@ pub struct AuthSlot {
 }
 
 impl<'a> PacketWriter<'a> {
-    /// Starts a packet at the end of `out`, after any existing bytes.
+    /// Starts a packet at the end of `out`, after any bytes that are already there.
     pub fn new(out: &'a mut Vec<u8>, header: Header) -> Self {
         Self::within(Envelope::NONE, out, header)
     }
 
-    /// Starts a packet with zeros around it as room for `envelope`. A packet in an envelope has no checksum (RFC 9653).
+    /// Starts a packet that is surrounded by zeros, which leave room for `envelope`. A packet in an envelope has no
+    /// checksum (RFC 9653).
     pub fn within(envelope: Envelope, out: &'a mut Vec<u8>, header: Header) -> Self {
         out.resize(out.len() + envelope.front, 0);
         let start = out.len();
@@ -45,13 +48,14 @@ impl<'a> PacketWriter<'a> {
         Self { out, start, envelope }
     }
 
-    /// Appends a chunk with its padding. Returns false and writes nothing if it is longer than a chunk may be (65535
-    /// bytes).
+    /// Appends a chunk and its padding. Returns false and writes nothing if the chunk exceeds the maximum length of
+    /// 65535 bytes.
     pub fn chunk(&mut self, chunk: &impl ChunkEncode) -> bool {
         self.framed(chunk.chunk_type(), chunk.flags(), |out| chunk.write_body(out))
     }
 
-    /// Appends a DATA chunk directly from its parts. In other respects it is equal to [`chunk`](Self::chunk).
+    /// Appends a DATA chunk directly from its header and payload. In other respects this method is equal to
+    /// [`chunk`](Self::chunk).
     pub fn data(&mut self, header: &DataHeader, payload: &[u8]) -> bool {
         let len = DataHeader::LEN + payload.len();
         let Ok(length) = u16::try_from(len) else { return false };
@@ -62,8 +66,8 @@ impl<'a> PacketWriter<'a> {
         true
     }
 
-    /// Appends a DATA chunk whose user data are `before` bytes that `write` appends, followed by the payload. In other
-    /// respects it is equal to [`chunk`](Self::chunk).
+    /// Appends a DATA chunk whose user data have two parts: `before` bytes that the function `write` appends, and the
+    /// payload. In other respects this method is equal to [`chunk`](Self::chunk).
     pub fn data_behind(
         &mut self,
         header: &DataHeader,
@@ -83,15 +87,16 @@ impl<'a> PacketWriter<'a> {
         true
     }
 
-    /// Appends a SACK chunk directly from its parts. In other respects it is equal to [`chunk`](Self::chunk).
+    /// Appends a SACK chunk directly from its header and lists. In other respects this method is equal to
+    /// [`chunk`](Self::chunk).
     pub fn sack(&mut self, header: &SackHeader, gap_blocks: &[GapBlock], duplicates: &[Tsn]) -> bool {
         self.framed(sack::TYPE, header.flags, |out| {
             sack::write_body(out, header, gap_blocks, duplicates);
         })
     }
 
-    /// Appends an AUTH chunk with a zero HMAC. AUTH authenticates the chunks written after it; see
-    /// [`fill_auth`](Self::fill_auth).
+    /// Appends an AUTH chunk whose HMAC is zero. AUTH authenticates the chunks written after it.
+    /// [`fill_auth`](Self::fill_auth) writes the HMAC.
     pub fn auth_placeholder(&mut self, key_id: u16, hmac_id: HmacId) -> AuthSlot {
         let start = self.out.len();
         self.framed(auth::TYPE, 0, |out| {
@@ -102,12 +107,12 @@ impl<'a> PacketWriter<'a> {
         AuthSlot { start, hmac_len: hmac_id.len() }
     }
 
-    /// Fills in the HMAC that `mac` computes over the AUTH chunk (with a zero HMAC) and all chunks after it (RFC 4895
-    /// §6.2).
+    /// Writes the HMAC that the function `mac` computes. It covers the AUTH chunk with an HMAC of zero, and all chunks
+    /// after it (RFC 4895 §6.2).
     ///
     /// # Panics
-    /// If the length of the HMAC from `mac` differs from the slot's [`HmacId::len`], or the slot belongs to another
-    /// packet.
+    /// Panics if the HMAC from `mac` does not have the length [`HmacId::len`] of the slot's algorithm. Also panics if
+    /// the slot belongs to another packet.
     pub fn fill_auth<M: AsRef<[u8]>>(&mut self, slot: AuthSlot, mac: impl FnOnce(&[u8]) -> M) {
         assert!(slot.start >= self.start, "the slot belongs to this packet");
         let mac = mac(&self.out[slot.start..]);
@@ -115,7 +120,7 @@ impl<'a> PacketWriter<'a> {
         self.out[hmac..hmac + slot.hmac_len].copy_from_slice(mac.as_ref());
     }
 
-    /// Bytes of the packet so far, without its envelope.
+    /// Returns the bytes of the packet so far, without its envelope.
     pub fn packet_len(&self) -> usize {
         self.out.len() - self.start
     }
@@ -125,13 +130,13 @@ impl<'a> PacketWriter<'a> {
         self.packet_len() == packet::HEADER_LEN
     }
 
-    /// Bytes left for chunks (with header and padding) in a packet of at most `limit` bytes.
+    /// Returns the bytes that are left for chunks, with header and padding, in a packet of at most `limit` bytes.
     pub fn remaining(&self, limit: usize) -> usize {
         limit.saturating_sub(self.packet_len())
     }
 
-    /// Writes the checksum, or the end of the envelope. Returns the packet's length without its envelope. A packet
-    /// without chunks is removed and gives 0.
+    /// Writes the checksum, or the second part of the envelope. Returns the packet's length without its envelope. A
+    /// packet without chunks is removed, and the result is 0.
     pub fn finish(self) -> usize {
         if self.is_empty() {
             self.out.truncate(self.start - self.envelope.front);

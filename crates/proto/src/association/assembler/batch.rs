@@ -12,7 +12,7 @@ use crate::wire::packet::HEADER_LEN;
 const MAX_EMPTY: usize = 16;
 
 impl Assembler<'_> {
-    /// Appends the next datagrams for one path to `buf`. Call it until it returns `None`.
+    /// Appends the next datagrams to `buf`, all for one path. Call this method until it returns `None`.
     pub fn poll_output(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
         self.tx.act(self.cx, now);
         // Each round without output uses up a reason to write. Several such rounds in a row can only be a refusal.
@@ -35,7 +35,7 @@ impl Assembler<'_> {
         None
     }
 
-    /// Appends more packets of the same size for the same path. These packets contain only data.
+    /// Appends further packets of equal size for the same path. These packets contain only data.
     fn extend_batch(&mut self, now: Instant, path: PathId, segment_size: usize, buf: &mut Vec<u8>) {
         for _ in 1..self.cx.config.max_batch.max(1) {
             let more = self.cx.state != State::Closed
@@ -52,13 +52,13 @@ impl Assembler<'_> {
         }
     }
 
-    /// Returns the bytes of a packet that contains only the picked chunk.
+    /// Returns the bytes of a packet that contains only the chunk `pending`.
     fn first_len(&mut self, pending: PendingChunk) -> usize {
         HEADER_LEN + self.cx.driver.overhead() + DataHeader::encoded_len(pending.len)
     }
 
-    /// Returns the path with output that is due: first a path with control chunks, then with acknowledgements, then
-    /// with data.
+    /// Returns the next path that has output. Paths with control chunks come first, then paths with acknowledgements,
+    /// then paths with data.
     fn next_path(&mut self, now: Instant) -> Option<PathId> {
         if let Some(control) = self.cx.control.front() {
             let path = control.path;

@@ -1,4 +1,5 @@
-//! Probe packets of path MTU discovery: HEARTBEAT and PAD, alone in a packet of the probed size (RFC 8899 §6.2.1.2).
+//! Probe packets of path MTU discovery: HEARTBEAT and PAD, alone in a packet of the size under test (RFC 8899
+//! §6.2.1.2).
 
 use bytes::Bytes;
 

@@ -1,4 +1,4 @@
-//! Output other than data: control chunks, and reports of schemes and of paths.
+//! Output other than data: control chunks, reports of schemes, and reports about paths.
 
 use bytes::Bytes;
 
@@ -21,19 +21,20 @@ impl Context {
         self.queue_control(Control::on(path, chunk));
     }
 
-    /// Queues a chunk, unless too many wait.
+    /// Queues a control chunk, unless too many control chunks already wait.
     pub fn queue_control(&mut self, control: Control) {
         if !self.control.push(control) {
             self.stats.answers_withheld += 1;
         }
     }
 
-    /// Queues a control chunk for the best path.
+    /// Queues a control chunk for any path; the best path carries it.
     pub fn push_control_anywhere(&mut self, chunk: impl Into<Chunk>) {
         self.push_control(self.paths.seen().control_path(), chunk);
     }
 
-    /// Converts a scheme's reports for `trigger` to items. Reliable reports are kept for resending.
+    /// Converts the reports that a scheme makes at `trigger` to items of REPORT. Reliable reports are kept so that they
+    /// can be sent again.
     pub fn collect_reports(&mut self, now: Instant, trigger: ReportTrigger) -> Option<ReportChunk> {
         if !self.paths.seen().peer_reports() {
             return None;
@@ -77,13 +78,13 @@ impl Context {
         kept
     }
 
-    /// Sends the report `kind` on `path` under AUTH until it is echoed.
+    /// Sends the report `kind` on `path` under AUTH, and repeats it until the peer echoes it.
     pub fn say(&mut self, now: Instant, kind: u16, path: PathId, via: Option<PathId>, heartbeat: bool) {
         self.reports.say(now, kind, self.paths[path.index()].wire_id, via, heartbeat);
         self.resend_reports(now);
     }
 
-    /// Resends reports that are due.
+    /// Resends reports whose echo is overdue.
     pub fn resend_reports(&mut self, now: Instant) {
         let (paths, control, withheld) =
             (&mut self.paths, &mut self.control, &mut self.stats.answers_withheld);
@@ -104,27 +105,28 @@ impl Context {
         });
     }
 
-    /// Names a path and announces it on its own 4-tuple.
+    /// Assigns a wire id to a path, and announces the path on its own 4-tuple.
     pub fn join(&mut self, now: Instant, path: PathId) {
         self.paths[path.index()].wire_id = Some(self.next_wire_id);
         self.next_wire_id = self.next_wire_id.wrapping_add(1);
         self.say(now, KIND_JOIN, path, Some(path), true);
     }
 
-    /// Returns the announcement of a path for a heartbeat while the path has errors.
+    /// Returns the announcement of a path that a heartbeat carries while the path has errors.
     pub fn path_announcement(&mut self, path: PathId) -> Option<ReportItem> {
         let errors = self.paths.view(path.index()).error_count > 0 && !self.unproven(path);
         if errors { self.moved_item(path) } else { None }
     }
 
-    /// Kind of the report that names the path of a packet: MOVED. With a seal, reports do not move paths. The report is
-    /// then JOIN for a path that the peer does not have, or has under another name.
+    /// Kind of the report that names the path of a packet. Without a seal it is MOVED. With a seal, reports do not move
+    /// paths, and the kind is JOIN. JOIN opens a path that the peer does not have, or that the peer has under another
+    /// name.
     pub fn naming(&self) -> u16 {
         if self.config.sealed() { KIND_JOIN } else { KIND_MOVED }
     }
 
-    /// Returns the item that names this path. The item is needed if a NAT has given a silent path a new address, or if
-    /// the peer has given up the path.
+    /// Returns the REPORT item that names this path to the peer. The peer needs the item if a NAT gave a silent path a
+    /// new address, or if the peer gave up the path.
     fn moved_item(&mut self, path: PathId) -> Option<ReportItem> {
         let wire_id = self.paths[path.index()].wire_id?;
         if self.role != Role::Opener || !self.paths.seen().peer_reports() {
@@ -147,8 +149,8 @@ impl Context {
         }
     }
 
-    /// Returns whether a peer that is not a Strandcast peer can use this path: it is the path of the handshake, or its
-    /// address was announced.
+    /// Returns whether this path is usable without REPORT, as for a peer that is not a Strandcast peer. It is usable if
+    /// it was the path of the handshake, or if the peer announced its address.
     pub fn reachable_without_reports(&self, path: PathId) -> bool {
         let first = &self.paths[self.paths.seen().primary().index()].tuple;
         let tuple = &self.paths[path.index()].tuple;
@@ -156,7 +158,7 @@ impl Context {
             && (tuple.local.ip() != first.local.ip() || tuple.remote.ip() != first.remote.ip())
     }
 
-    /// Reports to the peer the parameters of its INIT ACK that this side does not support and that request a report.
+    /// Reports unsupported parameters of the peer's INIT ACK to the peer, if these parameters request such a report.
     pub fn report_unrecognized(&mut self, init: &Init) {
         for p in &init.params {
             if let Param::Unknown(u) = p {
@@ -171,7 +173,7 @@ impl Context {
         }
     }
 
-    /// Reports to the peer that its chunk is not supported, if the chunk requests this report (RFC 9260 §3.2).
+    /// Reports to the peer that its chunk is not supported. The chunk's type must request this report (RFC 9260 §3.2).
     pub fn report_unknown(&mut self, chunk: &UnknownChunk, bytes: Bytes, on: PathId) {
         if chunk.action().reports() {
             self.push_control(on, ErrorChunk { causes: vec![Cause::UnrecognizedChunkType(bytes)] });

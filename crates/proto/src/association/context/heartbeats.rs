@@ -9,7 +9,7 @@ use crate::wire::chunk::Heartbeat;
 
 impl Context {
     /// Schedules the next heartbeat of the core on `path` (RFC 9260 §8.3): after HB.interval + RTO with ±50 % jitter.
-    /// On failed paths the interval is at most the configured one.
+    /// While a path has failed, the interval is at most the configured one.
     pub fn schedule_heartbeat(&mut self, now: Instant, path: PathId) {
         let view = self.paths.view(path.index());
         let jittered = view.rto.mul_f64(0.5 + self.random.unit());
@@ -28,14 +28,15 @@ impl Context {
         self.paths[path.index()].heartbeats.next = now + wait;
     }
 
-    /// Returns the maximum interval between heartbeats on `path` while it has failed, if one is configured. It is not
-    /// shorter than the wait for an answer, because the next heartbeat leaves when the previous one has timed out.
+    /// Returns the maximum interval between heartbeats on `path` while it has failed, if one is configured. The
+    /// interval is at least the wait for an answer, because the next heartbeat leaves when the previous one has timed
+    /// out.
     fn probe_interval(&self, path: PathId) -> Option<Duration> {
         let answer = self.paths.view(path.index()).rto_raw().unwrap_or_default();
         self.config.failed_probe_interval.map(|limit| limit.max(answer))
     }
 
-    /// Returns a heartbeat for this path, and starts its timeout.
+    /// Returns a heartbeat for `path` and starts the timeout of its answer.
     pub fn make_heartbeat(&mut self, now: Instant, path: PathId, probe: bool, pad_to: usize) -> Heartbeat {
         let nonce = self.random.u64();
         let view = self.paths.view(path.index());
@@ -51,7 +52,7 @@ impl Context {
         self.heartbeat(path, nonce, pad_to)
     }
 
-    /// Returns a heartbeat with `nonce` for `path`. Its information has at least `pad_to` bytes.
+    /// Returns a heartbeat with `nonce` for `path`. The heartbeat's information field has at least `pad_to` bytes.
     pub fn heartbeat(&mut self, path: PathId, nonce: u64, pad_to: usize) -> Heartbeat {
         let info = &mut self.heartbeat_block;
         info.reserve(pad_to.max(12));

@@ -1,5 +1,5 @@
-//! Addresses that are not proven to be the peer's: the limit of bytes sent there until a nonce returns (RFC 9260 §5.4,
-//! §8.3), and paths that were reported as moved.
+//! Addresses that are not proven to belong to the peer, and paths that were reported as moved. The bytes sent to such
+//! an address are limited until a nonce returns (RFC 9260 §5.4, §8.3).
 
 use bytes::Bytes;
 use smallvec::SmallVec;
@@ -16,12 +16,13 @@ use crate::wire::packet::HEADER_LEN;
 /// Bytes of a packet that contains only a heartbeat of this side.
 const HEARTBEAT_PACKET: usize = HEADER_LEN + 20;
 impl Context {
-    /// Returns and removes the candidate of `path`, if the returned `nonce` was sent to it.
+    /// Removes and returns the candidate address of `path`, if the returned `nonce` was sent to this address.
     pub fn take_answered_candidate(&mut self, path: PathId, nonce: u64) -> Option<Candidate> {
         self.paths.get_mut(path.index())?.candidate.take_if(|c| c.sent(nonce).is_some())
     }
 
-    /// Records a packet from the peer's address of `path`, or from its candidate.
+    /// Records a packet from the peer's address of `path`, or from the path's candidate address. The packet raises the
+    /// limit of bytes for that address.
     pub fn earn(&mut self, path: PathId, from: &FourTuple, len: usize) {
         let bytes = MOST_AMPLIFIED * (len + self.headers(from));
         let p = &mut self.paths[path.index()];
@@ -32,8 +33,8 @@ impl Context {
         }
     }
 
-    /// Marks the path's address as only claimed. Until a packet arrives from this address, only heartbeats are sent to
-    /// it, at the rate for an unanswered path.
+    /// Marks the path's address as claimed by the peer but not proven. Until a packet arrives from this address, only
+    /// heartbeats are sent there, at the rate for a path that does not answer.
     pub fn distrust(&mut self, path: PathId) {
         let tries = 1 + self.config.path_max_retrans as usize;
         let headers = self.headers(&self.paths[path.index()].tuple);
@@ -45,21 +46,21 @@ impl Context {
         tuple.headers() + self.config.envelope.len()
     }
 
-    /// Returns whether there is no proof that the peer receives at `path`'s address.
+    /// Returns whether there is still no proof that the peer receives at the address of `path`.
     pub fn unproven(&self, path: PathId) -> bool {
         self.paths[path.index()].credit.is_some()
     }
 
-    /// Returns the path whose candidate is `tuple`.
+    /// Returns the path whose candidate address is `tuple`.
     pub fn candidate_of(&self, tuple: &FourTuple) -> Option<PathId> {
         let candidate = |p: &crate::path::Path| p.candidate.as_ref().is_some_and(|c| c.tuple == *tuple);
         let at = self.paths.iter().position(candidate)?;
         Some(PathId(at as u8)).filter(|p| self.is_open(*p))
     }
 
-    /// Records that the peer uses, or seems to use, another address of `path` from now on. The packet that reports the
-    /// address increases the number of bytes that may be sent there, and causes a heartbeat ([`Self::earn`],
-    /// [`Self::probe_candidate`]).
+    /// Records a candidate address of `path`: the peer uses this new address from now on, or seems to. The packet that
+    /// reports the address raises the limit of bytes that may be sent there ([`Self::earn`]). It also causes a
+    /// heartbeat ([`Self::probe_candidate`]).
     pub fn propose(&mut self, now: Instant, path: PathId, tuple: FourTuple, serial: Option<u32>) {
         let old = self.paths[path.index()].candidate.take_if(|c| c.tuple == tuple);
         let mut candidate = old.unwrap_or_else(|| Candidate {
@@ -73,7 +74,7 @@ impl Context {
         self.paths[path.index()].candidate = Some(candidate);
     }
 
-    /// Sends a heartbeat to the candidate of `path`, one per retransmission timeout.
+    /// Sends a heartbeat to the candidate address of `path`, at most one per retransmission timeout.
     pub fn probe_candidate(&mut self, now: Instant, path: PathId) {
         let wait = self.config.rto_initial.min(self.paths.view(path.index()).rto);
         let envelope = self.config.envelope.len();
@@ -92,7 +93,7 @@ impl Context {
         self.answer_candidate(path, Heartbeat { info: info.into() });
     }
 
-    /// Sends a chunk to the candidate of `path`, if its limit permits.
+    /// Sends a chunk to the candidate address of `path`, if the address's limit of bytes permits.
     fn answer_candidate(&mut self, path: PathId, chunk: impl Into<crate::wire::Chunk>) {
         let chunk = chunk.into();
         let Some(candidate) = &self.paths[path.index()].candidate else { return };
@@ -109,7 +110,7 @@ impl Context {
         self.queue_control(Control { path, tuple, chunk, auth: false, alone: false, tag: None });
     }
 
-    /// Sends COOKIE ACK to the candidate of `path`, for a COOKIE ECHO that arrived again from the candidate.
+    /// Sends COOKIE ACK to the candidate address of `path`, because COOKIE ECHO arrived again from there.
     pub fn ack_cookie_there(&mut self, path: PathId) {
         let Some(candidate) = &self.paths[path.index()].candidate else { return };
         let cost = HEADER_LEN + CookieAck.encoded_len() + self.headers(&candidate.tuple);
@@ -125,8 +126,9 @@ impl Context {
         }
     }
 
-    /// Follows a change of the peer's UDP port, which is the source port of its last good packet (RFC 6951 §5.4). An
-    /// open association verifies a new port before it uses it. With a seal, the seal verifies the port.
+    /// Adopts a change of the peer's UDP port. The new port is the source port of the peer's last valid packet (RFC
+    /// 6951 §5.4). An open association verifies a new port before sending there. With a seal, the seal verifies the
+    /// port.
     pub fn follow_port(&mut self, now: Instant, from: FourTuple) -> Option<PathId> {
         if self.paths.seen().peer_reports() || self.config.sealed() {
             return None;

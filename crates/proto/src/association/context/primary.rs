@@ -1,5 +1,5 @@
-//! The primary path (RFC 9260 §6.4): the path that the application requests, and the path that is used until then. The
-//! path of the handshake is used until the requested path is confirmed.
+//! The primary path (RFC 9260 §6.4): the path that the application requested, and the path used before that one is
+//! confirmed. The path of the handshake is the primary until the requested path is confirmed.
 
 use core::net::SocketAddr;
 
@@ -12,7 +12,8 @@ use crate::time::Instant;
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum PrimaryRequest {
     Path(PathId),
-    /// The path was closed. The request applies to the next path over this link to this address.
+    /// The requested path was closed. The request now applies to the next path that opens over this link to this
+    /// address.
     Address(LinkId, SocketAddr),
 }
 
@@ -23,8 +24,8 @@ impl PrimaryRequest {
 }
 
 impl Context {
-    /// Handles the application's request for `path`, an open path, as the primary (RFC 9260 §11.1.6). It becomes the
-    /// primary as soon as it is confirmed, or at once if it already is.
+    /// Handles the application's request to make `path` the primary (RFC 9260 §11.1.6). The path is open. The path
+    /// becomes the primary as soon as it is confirmed, at once if it is confirmed already.
     pub fn want_primary(&mut self, now: Instant, path: PathId) {
         self.primary_request = Some(PrimaryRequest::Path(path));
         if self.prefer(path) {
@@ -33,7 +34,7 @@ impl Context {
         }
     }
 
-    /// Makes `path` the primary if it is requested and confirmed. Returns whether this is a change.
+    /// Makes `path` the primary if it is both requested and confirmed. Returns whether the primary changed.
     pub fn prefer(&mut self, path: PathId) -> bool {
         let wanted =
             self.primary_request == Some(PrimaryRequest::Path(path)) && self.paths[path.index()].confirmed;
@@ -45,15 +46,15 @@ impl Context {
         changes
     }
 
-    /// Handles the opening of `path`: it may be the requested path that returns.
+    /// Handles the opening of `path`, which may be the requested primary path after a time without it.
     pub fn primary_opened(&mut self, path: PathId) {
         if self.primary_request == Some(PrimaryRequest::address(&self.paths[path.index()].tuple)) {
             self.primary_request = Some(PrimaryRequest::Path(path));
         }
     }
 
-    /// Handles the closing of `path`. If it was the primary, the first open path becomes the primary. If it was
-    /// requested, the request stays and applies when the path returns.
+    /// Handles the closing of `path`. If the closed path was the primary, the first open path becomes the primary. If
+    /// the application requested the closed path, the request stays and applies when the path opens again.
     pub fn primary_closed(&mut self, path: PathId) {
         if self.primary_request == Some(PrimaryRequest::Path(path)) {
             self.primary_request = Some(PrimaryRequest::address(&self.paths[path.index()].tuple));
@@ -64,7 +65,7 @@ impl Context {
         }
     }
 
-    /// Takes over the request for the peer's previous instance.
+    /// Takes over the application's request from the association with the peer's previous instance, which restarted.
     pub fn want_as(&mut self, previous: &Context) {
         self.primary_request = previous.primary_request.map(|primary_request| match primary_request {
             PrimaryRequest::Path(path) => PrimaryRequest::address(&previous.paths[path.index()].tuple),

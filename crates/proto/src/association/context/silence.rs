@@ -1,21 +1,23 @@
-//! Total silence, in which no path receives a packet from the peer: the time for which it is tolerated, the probes
-//! during it, and the continuation of data after it ([`crate::config::TransportConfig::silence_timeout`]).
+//! Total silence: a time in which no path receives a packet from the peer. This module has the tolerated duration, the
+//! probes during a silence, and the restart of data after it ([`crate::config::TransportConfig::silence_timeout`]).
 
 use super::Context;
 use crate::association::event::CloseReason;
 use crate::policy::PathState;
 use crate::time::{Duration, Instant};
 
-/// Interval of probes on each path in a total silence. With it, the answer arrives within a second of a path's return,
-/// at round-trip times up to 350 ms.
+/// Interval of probes on each path in a total silence. With this interval, an answer arrives within a second after a
+/// path works again, at round-trip times up to 350 ms.
 const PROBE: Duration = Duration::from_millis(300);
 
 /// State of a total silence.
 #[derive(Debug, Default)]
 pub(in crate::association) struct Silence {
-    /// Time of the first timeout since the last packet of the peer, and of the next probe on all paths.
+    /// Two times of an ongoing silence: the first timeout after the peer's last packet, and the next probe on all
+    /// paths.
     ongoing: Option<(Instant, Instant)>,
-    /// True if packets arrive again. The data in flight during the silence count as lost once a path has answered.
+    /// True if packets arrive again after a silence. Data in flight during the silence count as lost once a path has
+    /// answered.
     ended: bool,
 }
 
@@ -39,8 +41,8 @@ impl Context {
         self.config.silence_timeout
     }
 
-    /// Handles a timeout on a path that carries data. Returns whether the duration of the silence, and not the number
-    /// of errors, ends the association.
+    /// Handles a timeout on a path that carries data. Returns true if the duration of a silence ends the association.
+    /// Returns false if the number of errors ends it.
     pub fn silence_begins(&mut self, now: Instant) -> bool {
         let tolerates = self.silence_timeout().is_some();
         if tolerates && self.silence.ongoing.is_none() {
@@ -49,7 +51,8 @@ impl Context {
         tolerates
     }
 
-    /// Probes all paths, regardless of their state, or ends the association if the silence lasted too long.
+    /// Handles the timer of a silence. Probes all paths regardless of their states, or ends the association if the
+    /// silence lasted too long.
     pub fn on_silence(&mut self, now: Instant) {
         let Some((since, _)) = self.silence.ongoing.filter(|(_, probe)| *probe <= now) else { return };
         let limit = self.silence_timeout().filter(|_| self.state.is_open());
@@ -73,7 +76,7 @@ impl Context {
         }
     }
 
-    /// Handles a packet of the peer on any path.
+    /// Handles a packet of the peer on any path, which ends a silence.
     #[inline]
     pub fn silence_ends(&mut self) {
         if let Some(ongoing) = self.silence.ongoing.take() {

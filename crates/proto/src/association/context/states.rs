@@ -1,4 +1,4 @@
-//! States of paths (RFC 9260 §8.2, RFC 7829): errors, answers, and the verdicts that follow from them.
+//! States of paths (RFC 9260 §8.2, RFC 7829): counted errors, answers, and the change of state that each causes.
 
 use super::Context;
 use crate::association::event::{CloseReason, Event, PathChange};
@@ -6,13 +6,13 @@ use crate::path;
 use crate::policy::{Limit, PathId, PathState, Signal};
 use crate::time::{Duration, Instant};
 
-/// Number of consecutive heartbeats without an answer, and without a tail probe, after which a path is potentially
-/// failed, in addition to the number in `pf_max_retrans`.
+/// Number of further unanswered heartbeats after which a path is potentially failed. It is added to `pf_max_retrans`,
+/// unless a tail probe of the path also got no answer.
 const MORE_BEFORE_POTENTIALLY_FAILED: u32 = 2;
-/// Number of consecutive errors before a path fails. A time limit alone would not suffice, because a burst of losses
-/// may cause several errors in a short time.
+/// Number of consecutive errors that a path needs before it fails. A time limit alone would not suffice: a burst of
+/// losses can cause several errors within a short time.
 const ERRORS_BEFORE_FAILURE: u32 = 40;
-/// Minimum wait for the answer to a heartbeat on which a verdict depends.
+/// Minimum wait for the answer to a heartbeat if the state of a path depends on that answer.
 const MIN_WAIT: Duration = Duration::from_millis(250);
 
 impl Context {
@@ -41,7 +41,7 @@ impl Context {
         self.offer_burst(now);
     }
 
-    /// Records an answer from the address of `path`, to which data may be sent from now on (RFC 9260 §5.4).
+    /// Records an answer from the address of `path`. From then on data may be sent there (RFC 9260 §5.4).
     pub fn confirm(&mut self, now: Instant, path: PathId) {
         let p = &mut self.paths[path.index()];
         p.confirmed = true;
@@ -88,7 +88,8 @@ impl Context {
         }
     }
 
-    /// Records another consecutive error of the association (RFC 9260 §8.1). Returns whether it ended the association.
+    /// Records another consecutive error of the association (RFC 9260 §8.1). Returns whether this error ended the
+    /// association.
     pub fn association_error(&mut self, now: Instant) -> bool {
         self.errors += 1;
         let dead = !self.silence_begins(now) && self.errors > self.config.association_max_retrans;
@@ -98,7 +99,8 @@ impl Context {
         dead
     }
 
-    /// Records that data or a heartbeat that was sent only on `path` arrived, which shows that the path works.
+    /// Records the arrival of data, or of a heartbeat, that was sent only on `path`. The arrival shows that the path
+    /// works.
     pub fn path_answered(&mut self, now: Instant, path: PathId) {
         self.errors = 0;
         let p = &mut self.paths[path.index()];
@@ -112,14 +114,14 @@ impl Context {
         }
     }
 
-    /// Number of packets that may leave in one send opportunity on a path with these limits: Max.Burst (RFC 9260 §6.1
-    /// D), unless pacing bounds bursts.
+    /// Returns the number of packets that may leave in one send opportunity on a path with these limits. It is
+    /// Max.Burst (RFC 9260 §6.1 D), unless pacing bounds bursts.
     pub fn max_burst(&self, limit: &Limit) -> u32 {
         let paced = limit.pacing.is_some() && !self.config.pacing_quantum.is_zero();
         if paced { u32::MAX } else { self.config.max_burst }
     }
 
-    /// Opens a send opportunity without a SACK.
+    /// Grants a send opportunity that no SACK caused.
     pub fn offer_burst(&mut self, now: Instant) {
         for i in 0..self.paths.len() {
             let most = self.max_burst(&self.paths.view(i).limit);
@@ -130,7 +132,8 @@ impl Context {
         self.driver.wake();
     }
 
-    /// Returns whether error number `errors` on `path` makes it potentially failed, and whether it makes it failed.
+    /// Returns two answers: whether error number `errors` makes `path` potentially failed, and whether it makes the
+    /// path failed.
     pub fn verdicts(&self, now: Instant, path: PathId, errors: u32) -> (bool, bool) {
         let (p, v) = (&self.paths[path.index()], self.paths.view(path.index()));
         let pf = self.config.pf_max_retrans;
@@ -145,7 +148,8 @@ impl Context {
         (potentially_failed, enough && quiet >= after)
     }
 
-    /// Returns the wait for a heartbeat's answer on which verdicts depend. The next heartbeat leaves after it.
+    /// Returns the wait for a heartbeat's answer if the state of the path depends on the answer. The next heartbeat
+    /// leaves after this wait.
     pub fn answer_wait(&self, path: PathId) -> Option<Duration> {
         let v = self.paths.view(path.index());
         let usual = v.rto_raw().unwrap_or(self.config.rto_initial).max(self.config.rto_min);

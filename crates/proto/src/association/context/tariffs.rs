@@ -1,4 +1,4 @@
-//! Datagrams that arrived and left, and their use of the tariffs of links.
+//! Datagrams that arrived and left, charged to the tariffs of their links.
 
 use smallvec::SmallVec;
 
@@ -45,7 +45,7 @@ impl Context {
         (view.link, view.tariff) = (link, tariff);
     }
 
-    /// Counts a datagram of `bytes` that leaves on `path`. The bytes include the headers of IP and UDP and the
+    /// Counts a datagram of `bytes` that is sent on `path`. The bytes include the headers of IP and UDP and the
     /// envelope.
     #[inline]
     pub fn datagram_left(&mut self, path: PathId, bytes: u64) {
@@ -63,7 +63,7 @@ impl Context {
         }
     }
 
-    /// Counts a packet of `len` bytes that arrived by `path`, from `tuple`.
+    /// Counts a packet of `len` bytes that arrived by `path` from the address `tuple`.
     pub fn packet_came(&mut self, now: Instant, path: PathId, tuple: &FourTuple, len: usize) {
         let wire = (len + self.headers(tuple)) as u64;
         let p = &mut self.paths[path.index()];

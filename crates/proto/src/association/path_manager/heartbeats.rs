@@ -79,7 +79,7 @@ impl PathManager<'_> {
         self.tx.resume(self.cx, now, path, sent);
     }
 
-    /// Handles a heartbeat that was not answered within the RTO (RFC 9260 §8.3).
+    /// Handles a heartbeat that the peer did not answer within the RTO (RFC 9260 §8.3).
     pub fn on_heartbeat_timeout(&mut self, now: Instant, path: PathId) {
         while let Some((sent, probe)) = self.cx.paths[path.index()].heartbeats.expire(now) {
             self.cx.paths[path.index()].stats.heartbeats_lost += 1;
@@ -106,8 +106,8 @@ impl PathManager<'_> {
         }
     }
 
-    /// Handles an unanswered probe of the scheme, if paths fail by time. If the scheme keeps data away from the path,
-    /// no timer of data counts errors, so that a heartbeat of the core has to count them.
+    /// Handles an unanswered probe that the scheme requested, if paths fail by time. If the scheme sends no data on a
+    /// path, no retransmission timer counts errors there. A heartbeat of the core then has to count them.
     fn judge_idle(&mut self, path: PathId) {
         let view = self.cx.paths.view(path.index());
         let idle =
@@ -118,8 +118,8 @@ impl PathManager<'_> {
         }
     }
 
-    /// Handles a path that was never confirmed, or not since it moved. The path is probed a few times and then dropped.
-    /// The last path that might carry data is probed until the association ends.
+    /// Handles an unconfirmed path: it was never confirmed, or not since it moved. The path is probed several times and
+    /// then dropped. If it is the last path that might carry data, it is probed until the association ends.
     fn retry_unconfirmed(&mut self, now: Instant, path: PathId) {
         self.cx.paths.view_mut(path.index()).error_count += 1;
         let mute = self.cx.paths.usable().is_empty();
@@ -134,7 +134,8 @@ impl PathManager<'_> {
         }
     }
 
-    /// Sends heartbeats that are due, heartbeats that the scheme requests, and its request for reports of arrivals.
+    /// Sends heartbeats that are due and heartbeats that the scheme requests. Also sends the scheme's request for
+    /// reports of arrivals.
     pub fn probe_and_ask(&mut self, now: Instant) {
         if !self.cx.state.is_open() {
             return;
@@ -170,7 +171,8 @@ impl PathManager<'_> {
         self.tx.want_arrived(self.cx, now);
     }
 
-    /// Handles a returned nonce. If it was sent to the candidate of `path`, the path moves there.
+    /// Handles a nonce that the peer returned. If the nonce was sent to the candidate address of `path`, the path moves
+    /// to this address.
     pub fn candidate_answered(&mut self, now: Instant, path: PathId, nonce: u64) -> Option<Duration> {
         let candidate = self.cx.take_answered_candidate(path, nonce)?;
         if !self.cx.is_open(path) || self.cx.path_of(&candidate.tuple).is_some() {

@@ -1,4 +1,4 @@
-//! MTUs of paths: the limits that the driver reports, and the results of path MTU discovery (RFC 8899).
+//! MTUs of paths: limits reported by the driver, and results of path MTU discovery (RFC 8899).
 
 use super::PathManager;
 use crate::association::{Event, PathChange};
@@ -7,7 +7,7 @@ use crate::policy::{PathId, Signal};
 use crate::time::Instant;
 
 impl PathManager<'_> {
-    /// Limits the IP packets of interface and route to `mtu` bytes, as reported by the driver.
+    /// Limits the IP packets of `path` to `mtu` bytes, which the driver reported for the interface and the route.
     pub fn limit_mtu(&mut self, now: Instant, path: PathId, mtu: u16) {
         if !self.cx.is_open(path) {
             return;
@@ -20,8 +20,8 @@ impl PathManager<'_> {
         self.follow_mtu(now, path);
     }
 
-    /// Handles a datagram of `size` bytes (UDP payload) that could not be sent (EMSGSIZE): data, or a probe of path MTU
-    /// discovery.
+    /// Handles a datagram with `size` bytes of UDP payload that could not be sent (EMSGSIZE). It carried data or was a
+    /// probe of path MTU discovery.
     pub fn too_big(&mut self, now: Instant, path: PathId, size: usize) {
         if !self.cx.is_open(path) {
             return;
@@ -38,7 +38,7 @@ impl PathManager<'_> {
         self.follow_mtu(now, path);
     }
 
-    /// Handles the answer to a probe. Returns false if `nonce` does not belong to a probe.
+    /// Handles the answer to a probe of path MTU discovery. Returns false if `nonce` does not belong to such a probe.
     pub fn mtu_probe_answered(&mut self, now: Instant, path: PathId, nonce: u64) -> bool {
         let discovery = self.cx.paths.get_mut(path.index()).and_then(|p| p.discovery.as_mut());
         let answered = discovery.is_some_and(|d| d.answered(now, nonce)) && self.cx.is_open(path);
@@ -49,7 +49,7 @@ impl PathManager<'_> {
         answered
     }
 
-    /// Runs PROBE_TIMER and PMTU_RAISE_TIMER.
+    /// Runs the timers PROBE_TIMER and PMTU_RAISE_TIMER (RFC 8899).
     pub fn on_mtu_timer(&mut self, now: Instant, path: PathId) {
         let (p, view) = self.cx.paths.row_mut(path.index());
         let Some(discovery) = p.discovery.as_mut().filter(|d| d.timeout().is_some_and(|at| at <= now)) else {

@@ -1,4 +1,4 @@
-//! Pairs of local and remote addresses for peers with another SCTP implementation.
+//! Pairs of local and remote addresses, for a peer with another SCTP implementation.
 
 use core::net::{IpAddr, SocketAddr};
 
@@ -9,9 +9,9 @@ use crate::policy::{LinkId, PathId, PathState};
 use crate::time::Instant;
 
 impl PathManager<'_> {
-    /// Pairs the paths other than that of the handshake with the other addresses of a peer that is not a Strandcast
-    /// peer. Addresses in the same subnet are paired first, then the rest in the listed order. Each path gets only one
-    /// pair.
+    /// Pairs each further path with one of the peer's further addresses. The path of the handshake keeps its addresses.
+    /// Only a peer that is not a Strandcast peer needs these pairs. Addresses in the same subnet are paired first. The
+    /// others are paired in the order in which they are listed. Each path gets one pair.
     pub fn pair_addresses(&mut self, peer: &Capabilities, on: PathId) {
         if self.cx.paths.seen().peer_reports() || peer.addresses.is_empty() || self.cx.config.sealed() {
             return;
@@ -39,8 +39,8 @@ impl PathManager<'_> {
         self.cx.paths_moved = true;
     }
 
-    /// Pairs an accepting endpoint's further paths with a peer that is not a Strandcast peer and that listed several
-    /// addresses.
+    /// Pairs the further paths of an accepting endpoint with addresses that the peer listed. It applies to a peer that
+    /// is not a Strandcast peer.
     pub fn pair_with(&mut self, now: Instant, peer: &Capabilities, locals: &[(LinkId, SocketAddr)]) {
         if self.cx.paths.seen().peer_reports() {
             return;
@@ -62,7 +62,7 @@ impl PathManager<'_> {
     }
 }
 
-/// Returns the network that an address is assumed to be in without configuration: /24, /64.
+/// Returns the network of an address, assumed without configuration: /24 for IPv4, /64 for IPv6.
 fn subnet(a: IpAddr) -> u128 {
     match a {
         IpAddr::V4(a) => u128::from(u32::from(a) >> 8),

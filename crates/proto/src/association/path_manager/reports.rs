@@ -1,5 +1,5 @@
-//! Paths that join, leave, move and are suspended while the association lives: REPORTs under AUTH between two
-//! Strandcast peers.
+//! Paths that join, leave, move and are suspended during an association. Two Strandcast peers report these changes by
+//! REPORT chunks under AUTH.
 
 use super::PathManager;
 use crate::association::control_queue::Control;
@@ -15,7 +15,7 @@ use crate::wire::chunk::report::{
 use crate::wire::chunk::{Report as ReportChunk, ReportItem, ReportItemFlavour};
 
 impl PathManager<'_> {
-    /// Gives up paths without an answer to JOIN.
+    /// Gives up paths whose JOIN the peer did not answer.
     pub fn give_up_reports(&mut self, now: Instant) {
         for report in self.cx.reports.take_spent() {
             if self.cx.state != State::Closed {
@@ -24,7 +24,7 @@ impl PathManager<'_> {
         }
     }
 
-    /// Handles a report whose attempts are used up.
+    /// Handles a report that is given up after its last attempt.
     fn report_given_up(&mut self, now: Instant, report: &ReliableReport) {
         let Some(path) = report.item.path.and_then(|id| self.cx.path_by_wire_id(id)) else { return };
         if report.item.kind == KIND_JOIN && self.cx.paths.view(path.index()).state == PathState::Unconfirmed {
@@ -32,7 +32,7 @@ impl PathManager<'_> {
         }
     }
 
-    /// Handles a REPORT chunk that arrived on `on`, or from a 4-tuple without a path.
+    /// Handles a REPORT chunk that arrived on `on`. `None` stands for a 4-tuple without a path.
     pub fn on_report(&mut self, now: Instant, chunk: ReportChunk, from: PacketOrigin, authenticated: bool) {
         if !self.cx.paths.seen().peer_reports() {
             self.cx.stats.bad_chunks += 1;
@@ -98,8 +98,8 @@ impl PathManager<'_> {
         }
     }
 
-    /// Handles a new, authenticated report on a path. Returns the path for its echo; `None` if the report could not be
-    /// applied.
+    /// Handles a new, authenticated report about a path. Returns the path on which to send its echo; `None` if the
+    /// report cannot be applied.
     fn on_path_report(&mut self, now: Instant, item: &ReportItem, from: PacketOrigin) -> Option<PathId> {
         if let (KIND_ARRIVED_REQUEST, ReportItemFlavour::Reliable(serial)) = (item.kind, item.reliability) {
             let sane = self.rx.report_arrived(serial, &item.payload);
@@ -153,7 +153,7 @@ impl PathManager<'_> {
         }
     }
 
-    /// Handles a path that the peer opened. This side uses the path as well once the nonce of this side has returned.
+    /// Handles a path that the peer opened. This side sends data on the path once its own nonce has returned.
     fn joined(&mut self, now: Instant, wire_id: u16, tuple: FourTuple) -> Option<PathId> {
         self.cx.room_for_a_path().ok()?;
         let path = self.open_slot(now, tuple, None);
@@ -168,7 +168,7 @@ impl PathManager<'_> {
 /// Source of a packet.
 #[derive(Copy, Clone, Debug)]
 pub(in crate::association) struct PacketOrigin {
-    /// Path of the source; `None`: no path has this address.
+    /// Path of the source; `None` if no path has this address.
     pub path: Option<PathId>,
     pub tuple: FourTuple,
 }

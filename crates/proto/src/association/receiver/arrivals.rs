@@ -1,5 +1,5 @@
-//! Reports to a peer that requests them: the path of each copy's arrival (REPORT item ARRIVALS, docs/wire-format.md),
-//! and the arrivals by each path (ARRIVED).
+//! Reports to a peer that requests them. ARRIVALS names the path of each copy's arrival, and ARRIVED lists the arrivals
+//! by each path (docs/wire-format.md).
 
 use smallvec::SmallVec;
 
@@ -20,7 +20,7 @@ impl Receiver {
         }
     }
 
-    /// Records that a packet of `bytes` bytes with the highest TSN `tsn` arrived by `path`.
+    /// Records the arrival of a packet of `bytes` bytes by `path`. `tsn` is the highest TSN in the packet.
     pub fn note_arrived(&self, cx: &mut Context, now: Instant, tsn: Tsn, path: PathId, bytes: u64) {
         if self.arrived.asked() {
             let here = &mut cx.paths[path.index()].arrived;
@@ -28,7 +28,7 @@ impl Receiver {
         }
     }
 
-    /// Returns the report of arrivals by each path for a packet with a SACK, if the peer requests it.
+    /// Returns the ARRIVED report for a packet with a SACK, if the peer requests reports of arrivals by path.
     pub fn arrived_report<'a>(
         &self,
         cx: &'a Context,
@@ -42,7 +42,7 @@ impl Receiver {
         Some(Arrived { clock: micros(now) as u32, paths }).filter(|arrived| !arrived.is_empty())
     }
 
-    /// Returns the items for a packet with a SACK, if the peer requests them.
+    /// Returns the ARRIVALS items for a packet with a SACK, if the peer requests the path of each copy's arrival.
     pub fn arrival_report(&mut self, cx: &Context) -> Option<ReportChunk> {
         if !self.names_arrivals {
             return None;

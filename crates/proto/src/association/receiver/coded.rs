@@ -1,5 +1,6 @@
 //! Conversion of coded data from the peer to messages ([`crate::coding`]). Symbols wait in the receive buffer until the
-//! application reads, and are decoded one at a time, so that coded data close the window as other data do.
+//! application reads, and are then decoded one at a time. Coded data therefore close the receive window as other data
+//! do.
 
 use super::Receiver;
 use crate::association::context::Context;
@@ -10,14 +11,15 @@ use crate::time::Instant;
 use crate::wire::Cause;
 
 impl Receiver {
-    /// Sets the agreed coding of the peer's data; `None`: no coding.
+    /// Sets the agreed coding of the peer's data; `None` means no coding.
     pub fn decode_as(&mut self, cx: &Context, agreed: Option<Agreed>) {
         let longest = cx.config.receive_buffer as usize;
         let wanted = self.wanted;
         self.decoding = agreed.map(|agreed| Decoding::new(agreed, self.streams, longest, wanted));
     }
 
-    /// Sets whether the application reads received data. The budget of [`crate::coding`] depends on it.
+    /// Sets whether the application reads received data. The decoding budget of [`crate::coding`] depends on this
+    /// setting.
     pub fn want(&mut self, cx: &mut Context, wanted: bool) {
         self.wanted = wanted;
         if let Some(decoding) = &mut self.decoding {
@@ -50,7 +52,7 @@ impl Receiver {
         }
     }
 
-    /// Returns the next message: from decoded data, then from chunks.
+    /// Returns the next message: first from decoded data, then from chunks.
     pub(super) fn decode(&mut self, cx: &mut Context, sent: usize) -> Option<Message> {
         loop {
             let decoding = self.decoding.as_mut()?;
@@ -74,7 +76,7 @@ impl Receiver {
     }
 }
 
-/// Ends the association, because data after the undecodable part of a stream of bytes cannot be read.
+/// Ends the association. Data after an undecodable part of the byte stream cannot be read.
 fn undecodable(cx: &mut Context, why: Undecodable) {
     let text = why.to_string();
     let reason = CloseReason::Protocol(text.clone());

@@ -10,10 +10,11 @@ use crate::time::Instant;
 use crate::wire::chunk::{Data, ErrorChunk, ForwardTsn};
 use crate::wire::{Cause, Tsn};
 
-/// Payloads below this size are copied out of their datagram, so that small chunks cannot keep large buffers alive.
+/// Payloads below this size are copied out of their datagram. Otherwise a small chunk would keep a large buffer in
+/// memory.
 const COPY_BELOW: usize = 256;
 
-/// Data of one packet.
+/// State for the DATA chunks of one packet.
 #[derive(Debug, Default)]
 pub(in crate::association) struct PacketData {
     pub(super) range: Option<(Tsn, Tsn)>,
@@ -116,8 +117,8 @@ impl Receiver {
         }
     }
 
-    /// Ends the association because the buffer is full of data that cannot be read, so that no further data fit (RFC
-    /// 9260 §3.3.10.4).
+    /// Ends the association because the buffer is full of data that cannot be read: no further data fit (RFC 9260
+    /// §3.3.10.4).
     fn overrun(&self, cx: &mut Context) {
         let text = format!(
             "the receive buffer of {} bytes is full and no message in it can be read: one is too long, or its stream \

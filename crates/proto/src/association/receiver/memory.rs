@@ -5,12 +5,14 @@ use crate::coding::Decoding;
 use crate::wire::StreamId;
 use crate::wire::chunk::DataHeader;
 
-/// Heap in bytes that received data and their bookkeeping may take beyond twice the receive buffer.
+/// Allowance for received data and their bookkeeping, in bytes of heap. They may take this amount in addition to twice
+/// the receive buffer.
 const SLACK: usize = 640 << 10;
-/// Part of an association's allowed heap that is reserved for the next TSN in order, in bytes. This TSN may release all
-/// other data.
+/// Bytes of an association's allowed heap that are reserved for the next TSN in order. The chunk with this TSN may make
+/// all other held data readable.
 const FOR_THE_NEXT: usize = 32 << 10;
-/// Divisor of the allowed heap. Use up to this part of it does not reduce the advertised window.
+/// Divisor of the allowed heap. The advertised window is not reduced while at most the allowed heap divided by this
+/// number is in use.
 const PLENTY: usize = 4;
 
 /// Decision whether a chunk is accepted.
@@ -18,9 +20,9 @@ const PLENTY: usize = 4;
 pub(super) enum Room {
     /// The chunk is accepted.
     Yes,
-    /// The chunk is not accepted now, and is handled as if it had not arrived.
+    /// The chunk is not accepted now. It is handled as if it had not arrived.
     NotNow,
-    /// The chunk can never be accepted, because no other chunk could make room for it.
+    /// The chunk can never be accepted, because no other chunk could release room for it.
     Never,
 }
 
@@ -31,36 +33,36 @@ impl Receiver {
         (self.allowed, self.copies) = (heap, copy);
     }
 
-    /// Heap in bytes that waiting outgoing data may take.
+    /// Returns the heap in bytes that outgoing messages may still take.
     #[inline]
     pub fn spare(&self) -> usize {
         self.allowed.saturating_sub(self.heap())
     }
 
-    /// Heap in bytes of received data, their bookkeeping and their decoder.
+    /// Returns the heap in bytes of received data, their bookkeeping and their decoder.
     #[inline]
     pub fn heap(&self) -> usize {
         self.chunks_heap() + self.decoding.as_ref().map_or(0, Decoding::heap)
     }
 
-    /// Heap in bytes of received data that were not read, and of their bookkeeping.
+    /// Returns the heap in bytes of received data that the application has not read, with their bookkeeping.
     #[inline]
     pub(super) fn chunks_heap(&self) -> usize {
         self.reassembly.heap() + self.tracker.heap()
     }
 
-    /// Heap in bytes that decoding takes or is about to take.
+    /// Returns the heap in bytes that decoding takes or will take next.
     fn decoding_heap(&self) -> usize {
         self.decoding.as_ref().map_or(0, |decoding| decoding.heap() + decoding.wants())
     }
 
-    /// Maximum heap of received data, regardless of the endpoint's heap.
+    /// Returns the maximum heap in bytes of received data, without regard to the heap of the endpoint.
     fn most(&self) -> usize {
         2 * self.size.size + SLACK
     }
 
-    /// Returns whether the receive buffer accepts a chunk. The next TSN in order is accepted beyond the buffer, up to
-    /// twice its size, because it may release all other data.
+    /// Returns whether the receive buffer accepts a chunk. The chunk with the next TSN is accepted even if the buffer
+    /// is full, up to twice the buffer's size, because it may make all other held data readable.
     pub(super) fn room_for(&self, h: &DataHeader, len: usize, sent: usize) -> Room {
         let stream = StreamId(h.stream_id.0.min(self.streams.saturating_sub(1)));
         let adds = self.reassembly.heap_of(stream, len, h.beginning && h.ending);
@@ -76,7 +78,8 @@ impl Receiver {
         if fits && all <= self.allowed - kept_free { Room::Yes } else { Room::NotNow }
     }
 
-    /// Number of payload bytes that can still be accepted: the free space of the buffer, or less if the heap is scarce.
+    /// Returns the number of payload bytes that can still be accepted. It is the free space of the buffer, or less if
+    /// heap is scarce.
     pub(super) fn window(&self, sent: usize) -> usize {
         let rx = self;
         let buffered = rx.reassembly.buffered_bytes();

@@ -63,14 +63,15 @@ impl Receiver {
         }
     }
 
-    /// Returns the receive window to advertise. A window that is too small (silly window) becomes zero (RFC 9260 §6.2).
+    /// Returns the receive window to advertise. A window that is too small (silly window) is advertised as zero (RFC
+    /// 9260 §6.2).
     fn a_rwnd(&mut self, cx: &Context, sent: usize) -> u32 {
         let free = self.window(sent) as u32;
         self.window_closed = free < u32::from(cx.config.mtu);
         if self.window_closed { 0 } else { free }
     }
 
-    /// Handles a read of the application: a closed window may have opened (RFC 9260 §6.2).
+    /// Handles a read by the application, which may open a closed window (RFC 9260 §6.2).
     pub(super) fn window_may_open(&mut self, cx: &Context, sent: usize) {
         let step = (self.size.size / 4).max(usize::from(cx.config.mtu));
         if self.window_closed && self.window(sent) >= step {
@@ -79,8 +80,8 @@ impl Receiver {
         }
     }
 
-    /// Selects the gap blocks for a SACK with room for `room` bytes, including the header. Returns the number of
-    /// duplicates that also fit.
+    /// Selects the gap blocks for a SACK. `room` is the bytes that the SACK may have, including its header. Returns how
+    /// many duplicates fit in addition to the gap blocks.
     fn gaps_for(&mut self, room: usize) -> usize {
         let entries = room.saturating_sub(SackHeader::encoded_len(0, 0)) / 4;
         self.gaps.clear();
@@ -101,8 +102,8 @@ impl Receiver {
         cx.stats.sacks_sent += 1;
     }
 
-    /// Queues a separate SACK for all data that have arrived so far, with the scheme's reports. This follows RFC 9260
-    /// as written, in which packets of a batch do not share a SACK.
+    /// Queues a separate SACK for all data that have arrived so far. The SACK carries the scheme's reports. This
+    /// follows RFC 9260 literally: packets of a batch do not share a SACK.
     fn sack_as_control(&mut self, cx: &mut Context, now: Instant, path: PathId, sent: usize) {
         if let Some(arrived) = self.arrived_report(cx, now).map(|arrived| arrived.to_item()) {
             cx.push_control(path, ReportChunk { items: smallvec::smallvec![arrived] });

@@ -1,4 +1,4 @@
-//! Size of the receive buffer, which grows with the need of the paths (see [`crate::association::right_sizing`]).
+//! Size of the receive buffer, which grows with the use of the paths. See [`crate::association::right_sizing`].
 
 use bytes::{BufMut as _, BytesMut};
 
@@ -8,15 +8,17 @@ use crate::policy::{PathId, PathState};
 use crate::time::{Duration, Instant};
 use crate::wire::chunk::Heartbeat;
 
-/// Minimum of a measured round-trip time. A shorter measured time would consist mainly of timers and scheduling.
+/// Smallest round-trip time that counts. A shorter time would consist mainly of delays of timers and of the operating
+/// system's scheduling.
 const MIN_ROUND: Duration = Duration::from_millis(1);
 /// Minimum interval between two measurements of a path's round-trip time.
 const SOUND_EVERY: Duration = Duration::from_millis(200);
-/// Minimum number of bytes of data between two measurements, so that heartbeats stay below 0.2 % of the data.
+/// Minimum number of bytes of data between two measurements. It keeps heartbeats below 0.2 % of the data.
 const SOUND_BYTES: u64 = 1 << 16;
-/// Time after which an unanswered heartbeat is dropped. An unanswered heartbeat does not count against the path.
+/// Time after which an unanswered measuring heartbeat is dropped. Such a heartbeat does not count as an error of the
+/// path.
 const SOUND_LOST: Duration = Duration::from_secs(3);
-/// Divisor of the association's allowed heap: a window is at most this part of it.
+/// Divisor of the association's allowed heap. A window is at most the quotient.
 const OF_ALLOWED: usize = 4;
 
 impl Receiver {
@@ -44,7 +46,7 @@ impl Receiver {
         rx.due = now + round;
     }
 
-    /// Shrinks a buffer that is larger than needed by the `len` bytes that the application has read.
+    /// Shrinks a buffer that is larger than needed, by the `len` bytes that the application has just read.
     pub(super) fn shrink_size(&mut self, len: usize) {
         if self.size.size <= self.size.wanted {
             return;
@@ -86,7 +88,8 @@ impl Receiver {
         }
     }
 
-    /// Handles the answer to such a heartbeat. Returns `false` if the nonce belongs to another heartbeat.
+    /// Handles the answer to a heartbeat that measures a round-trip time. Returns `false` if the nonce belongs to
+    /// another heartbeat.
     pub fn sounded(&mut self, cx: &mut Context, now: Instant, path: PathId, nonce: u64) -> bool {
         let Some(p) = cx.paths.get_mut(path.index()) else { return false };
         let Some((_, sent)) = p.sounding.pending.filter(|(n, _)| *n == nonce) else { return false };

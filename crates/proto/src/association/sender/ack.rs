@@ -1,4 +1,4 @@
-//! Acknowledgements: consequences of a SACK (RFC 9260 §6.2.1, §6.3.2, §7.2.4).
+//! Acknowledgements: the effects of a SACK on the sending half (RFC 9260 §6.2.1, §6.3.2, §7.2.4).
 
 use super::Sender;
 use crate::association::context::Context;
@@ -20,7 +20,7 @@ impl Sender {
         self.arrivals.forget();
     }
 
-    /// Handles the cumulative TSN of a SHUTDOWN, which carries no gaps and no window.
+    /// Handles the cumulative TSN of a SHUTDOWN. A SHUTDOWN carries neither gap blocks nor a window.
     pub fn on_cumulative_ack(&mut self, cx: &mut Context, now: Instant, cum: Tsn, on: PathId) {
         let a_rwnd = u32::try_from(cx.paths.seen().a_rwnd()).unwrap_or(u32::MAX);
         let header = SackHeader { cumulative_tsn_ack: cum, a_rwnd, flags: 0 };
@@ -65,7 +65,7 @@ impl Sender {
         }
     }
 
-    /// Sender side of RFC 3758 §3.5 C1–C5.
+    /// Advances the sender's forward point (RFC 3758 §3.5 C1–C5).
     pub(super) fn advance_forward(&mut self, cx: &Context, now: Instant, cum: Tsn) {
         let rto = cx.paths.view(cx.paths.seen().control_path().index()).rto;
         let keeps = cx.config.forward_past_acked || cx.peer.coding_out.is_some();
@@ -106,7 +106,8 @@ impl Sender {
         }
     }
 
-    /// Updates round-trip times, error counts and timers, and sends `Acked` signals, after all chunks are credited.
+    /// Completes the handling of a SACK after all chunks are credited to paths. It updates round-trip times, error
+    /// counts and timers, and sends `Acked` signals.
     fn finish(&mut self, cx: &mut Context, now: Instant, acked: &AckOutcome) {
         for a in &acked.paths {
             let path = a.info.path;
@@ -149,7 +150,8 @@ impl Sender {
         }
     }
 
-    /// Reports the chunks that are credited to `path`; `None` stands for chunks that are credited to no path.
+    /// Signals to the scheme which chunks are credited to `path`. `None` stands for chunks that are credited to no
+    /// path.
     fn tell_delivered(&self, cx: &mut Context, now: Instant, acked: &AckOutcome, path: Option<PathId>) {
         let deliveries = &acked.deliveries;
         for (_, chunk) in deliveries.settled.iter().filter(|(p, _)| Some(*p) == path) {
@@ -163,8 +165,8 @@ impl Sender {
         }
     }
 
-    /// Updates T3-rtx by RFC 9260 §6.3.2 R2 and R3, for each path by its own earliest chunk, whether that was sent once
-    /// or several times. Progress that gap blocks acknowledge counts as well. Otherwise a path would time out while its
+    /// Updates T3-rtx for each path by RFC 9260 §6.3.2 R2 and R3. The earliest chunk of the path decides, whether it
+    /// was sent once or several times. Progress by gap blocks also counts. Otherwise a path would time out while its
     /// chunks wait for a chunk that is missing on another path.
     fn update_t3(&mut self, cx: &mut Context, now: Instant, ack: &PathAck) {
         let path = ack.info.path;
@@ -181,7 +183,7 @@ impl Sender {
         }
     }
 
-    /// Counts miss indications for the chunks that the SACK leaves open, and declares losses from them (RFC 9260
+    /// Counts miss indications for the chunks that the SACK does not acknowledge, and declares chunks lost (RFC 9260
     /// §7.2.4).
     fn count_misses(&mut self, cx: &mut Context, now: Instant, acked: &AckOutcome) {
         let mut candidates = core::mem::take(&mut self.scratch);
@@ -229,11 +231,11 @@ impl Sender {
         }
     }
 
-    /// Records the longest time for which the peer may have delayed a SACK after each path's newest packet arrived. A
-    /// report of arrivals in the packet of the SACK is exact. A SACK of [`TransportConfig::sack_frequency`] packets
-    /// left when the last of them arrived, so that a path's packet waited for the difference between that arrival and
-    /// its own expected arrival. Any other SACK waited for at most SACK.Delay, and not longer than since the previous
-    /// SACK that arrived by the same path.
+    /// Records for each path how long the peer may have delayed the SACK after the path's newest packet arrived. If a
+    /// report of arrivals accompanies the SACK, the delay is exact. A SACK for [`TransportConfig::sack_frequency`]
+    /// packets leaves when the last of these packets arrives. The newest packet of each path therefore waited from its
+    /// own expected arrival to that last arrival. Any other SACK was delayed by at most SACK.Delay. Its delay is also
+    /// bounded by the time since the previous SACK on the same path.
     ///
     /// [`TransportConfig::sack_frequency`]: crate::config::TransportConfig::sack_frequency
     fn account_for_delay(
@@ -271,9 +273,9 @@ impl Sender {
     }
 }
 
-/// Refills Max.Burst for the send opportunity of a SACK (RFC 9260 §6.1 D). A SACK that acknowledges a batch replaces
-/// several SACKs, each for two packets, and counts as that number of SACKs. Otherwise the data in flight could not grow
-/// in slow start.
+/// Refills Max.Burst for the send opportunity that a SACK gives (RFC 9260 §6.1 D). A SACK that acknowledges a batch
+/// replaces several SACKs, each of which acknowledges two packets. It counts as the number of SACKs that it replaces.
+/// Without this count, the data in flight could not grow in slow start.
 fn refill_bursts(cx: &mut Context, now: Instant, acked: &AckOutcome) {
     for (i, a) in acked.paths.iter().enumerate() {
         let one = cx.max_burst(&cx.paths.view(i).limit);

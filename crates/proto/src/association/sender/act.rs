@@ -1,5 +1,5 @@
-//! Spontaneous actions of the scheme ([`crate::policy::Policy::act`]): copies of chunks in flight, and chunks that the
-//! scheme declares lost.
+//! Spontaneous actions of the scheme ([`crate::policy::Policy::act`]): copies of chunks in flight, and declarations of
+//! loss.
 
 use super::Sender;
 use super::pending_chunk::{ChunkSource, PendingChunk};
@@ -10,7 +10,7 @@ use crate::tx::ChunkState;
 use crate::wire::Tsn;
 
 impl Sender {
-    /// Asks the scheme for actions if anything has happened since the last question, and executes them.
+    /// Asks the scheme for actions and executes them. It asks only if anything has happened since the last question.
     #[inline]
     pub fn act(&mut self, cx: &mut Context, now: Instant) {
         if cx.driver.act_due() && cx.state.is_open() {
@@ -45,14 +45,14 @@ impl Sender {
         }
     }
 
-    /// Discards the decision on the next chunk. A copy that was to leave now still leaves.
+    /// Discards the decision on the next chunk. A copy that was about to leave still leaves.
     fn decide_anew(&mut self) {
         if let Some(PendingChunk { path, source: ChunkSource::Copy(tsn), .. }) = self.pending_chunk.take() {
             self.copies.push((tsn, path));
         }
     }
 
-    /// Schedules a copy of `tsn` on `to`. Returns false if no copy can leave.
+    /// Schedules a copy of chunk `tsn` on path `to`. Returns false if the copy is not possible.
     fn copy(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, to: PathId) -> bool {
         let Some(len) = self.worth_copy(cx, now, tsn, to) else { return false };
         let waits = self.copies.contains(&(tsn, to)) || self.asked.contains(&(tsn, to));
@@ -65,7 +65,8 @@ impl Sender {
         true
     }
 
-    /// Returns the bytes of user data of `tsn` if it is in flight on another path than `to` and may be sent again.
+    /// Returns the bytes of user data of chunk `tsn` if a copy on path `to` is possible. The chunk must be in flight on
+    /// another path, and it must be permitted to send it again.
     fn worth_copy(&self, cx: &Context, now: Instant, tsn: Tsn, to: PathId) -> Option<usize> {
         let chunk = self.rq.get(tsn).filter(|c| c.state == ChunkState::InFlight && !c.never_again())?;
         let late = cx.peer.partial && chunk.info.expires.is_some_and(|e| e <= now);
@@ -73,7 +74,7 @@ impl Sender {
         (!late && !there).then(|| chunk.user_data())
     }
 
-    /// Returns the first copy that an action requested and whose path has room.
+    /// Returns the first copy that the scheme requested and whose path has room.
     #[inline]
     pub fn pick_asked(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         if self.asked.is_empty() || cx.aggregate_full() { None } else { self.pick_asked_with_room(cx, now) }
@@ -95,8 +96,8 @@ impl Sender {
         None
     }
 
-    /// Declares all chunks lost that left on `path` before `sent_before`. Returns false if no chunk in flight on `path`
-    /// is that old. The scheme decides on the window, so that no loss event follows.
+    /// Declares all chunks lost that were sent on `path` before `sent_before`. Returns false if no chunk in flight on
+    /// `path` is that old. The scheme itself decides on the window, so no loss event follows.
     fn lose_sent(
         &mut self,
         cx: &mut Context,

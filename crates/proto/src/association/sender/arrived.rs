@@ -1,4 +1,4 @@
-//! The peer's reports of arrivals by its clock: the request for them, and their delivery to the scheme (REPORT items
+//! The peer's reports of arrivals, by the peer's clock: their request, and their delivery to the scheme (REPORT items
 //! ARRIVED REQUEST and ARRIVED).
 
 use super::Sender;
@@ -9,8 +9,8 @@ use crate::tx::ReceivedReport;
 use crate::wire::chunk::report::{ArrivedItem, KIND_ARRIVED_REQUEST, encode_return_paths};
 
 impl Sender {
-    /// Requests reports of arrivals from the peer if the scheme needs them. They are to return by the paths that the
-    /// scheme prefers now.
+    /// Requests reports of arrivals from the peer, if the scheme needs these reports. The reports are to return by the
+    /// paths that the scheme now prefers.
     pub fn want_arrived(&mut self, cx: &mut Context, now: Instant) {
         if !cx.driver.hears_arrivals() || !cx.may_report() || !cx.driver.take_return_paths_due() {
             return;

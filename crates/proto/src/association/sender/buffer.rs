@@ -1,4 +1,4 @@
-//! The send buffer: messages that wait, and the bytes that wait or are not yet acknowledged.
+//! The send buffer: messages that wait to be sent, and the bytes that are not yet acknowledged.
 
 use bytes::Bytes;
 
@@ -19,32 +19,33 @@ pub struct SendOptions {
     pub ppid: u32,
     /// If true, the message is delivered once it is complete, regardless of its order.
     pub unordered: bool,
-    /// Time after which the message is given up. If the peer does not support RFC 3758, a message that was sent in part
-    /// is not given up.
+    /// Time after which the sender gives up the message. If the peer does not support RFC 3758, the sender completes a
+    /// message that it has already sent in part.
     pub lifetime: Option<Duration>,
-    /// Importance of the message's arrival, for schemes that use it ([`crate::policy::Backlog::heads`]). With other
-    /// schemes, and with coded blocks, messages leave in the order in which they were submitted.
+    /// Importance of the message, for schemes that use it ([`crate::policy::Backlog::heads`]). With coded blocks, and
+    /// with other schemes, messages leave in the order in which they were submitted.
     pub importance: Importance,
     /// Group of messages that are useful only together, such as the packets of a frame. A scheme may give up a whole
-    /// group, whether or not its messages have a lifetime ([`crate::policy::Act::Drop`]). Messages of the group that
-    /// are submitted later are then also given up.
+    /// group, whether or not its messages have a lifetime ([`crate::policy::Act::Drop`]). The sender then also gives up
+    /// messages of the group that are submitted later.
     pub group: Option<u64>,
 }
 
-/// Reason why a message was refused.
+/// Reason for refusing a message.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// The association does not exist, or is closing.
+    /// The association does not exist or is closing.
     #[error("the association is closed or closing")]
     Closed,
-    /// The send buffer is full ([`crate::config::TransportConfig::send_buffer`]). `Event::Writable` follows.
+    /// The send buffer is full ([`crate::config::TransportConfig::send_buffer`]). `Event::Writable` follows when there
+    /// is room.
     #[error("the send buffer is full")]
     Full,
     /// The stream is not open.
     #[error("stream {0} was not opened")]
     NoSuchStream(u16),
-    /// Blocks hold messages of less than 16 MiB ([`crate::coding::Coding::Blocks`]).
+    /// A message in coded blocks must be shorter than 16 MiB ([`crate::coding::Coding::Blocks`]).
     #[error("a message of {0} bytes is too long for coded blocks")]
     TooLong(usize),
     /// SCTP has no empty messages.
@@ -52,16 +53,16 @@ pub enum SendError {
     Empty,
 }
 
-/// See the [module](self).
+/// The send buffer; see the [module](self).
 #[derive(Debug)]
 pub(super) struct SendBuffer {
     queue: SendQueue,
     /// Next SSN of each outbound stream.
     next_ssn: Vec<u16>,
     next_message: u64,
-    /// Payload bytes of messages not yet fully acknowledged.
+    /// Payload bytes of messages that are not yet fully acknowledged.
     bytes: usize,
-    /// Limit of these bytes.
+    /// Limit of `bytes`.
     size: SendSize,
     /// True if a message was refused because the buffer was full.
     refused: bool,
@@ -79,7 +80,7 @@ impl SendBuffer {
         }
     }
 
-    /// Drops all messages that wait.
+    /// Drops all messages that wait to be sent.
     pub fn clear(&mut self) {
         self.queue = SendQueue::default();
     }
@@ -88,7 +89,7 @@ impl SendBuffer {
         self.queue.shrink();
     }
 
-    /// Queues a message. Returns its number.
+    /// Queues a message. Returns the number of the message.
     #[inline]
     pub fn push(&mut self, now: Instant, payload: Bytes, options: SendOptions) -> u64 {
         let id = self.pass_over();
@@ -109,7 +110,7 @@ impl SendBuffer {
         id
     }
 
-    /// Cuts the next chunk, of at most `max` payload bytes, from the first message of `importance`; `None`: from the
+    /// Cuts the next chunk, of at most `max` payload bytes, from the first message of `importance`. `None` selects the
     /// oldest message.
     #[inline]
     pub fn cut(&mut self, importance: Option<Importance>, max: usize) -> Option<Cut> {
@@ -117,18 +118,19 @@ impl SendBuffer {
         self.queue.cut(importance, max, |stream| take_ssn(next_ssn, stream))
     }
 
-    /// Takes the whole oldest message. Its bytes count until they are [`delivered`](Self::delivered).
+    /// Removes and returns the whole oldest message. Its bytes count as used until [`delivered`](Self::delivered) is
+    /// called.
     pub fn take(&mut self) -> Option<QueuedMessage> {
         self.queue.take()
     }
 
-    /// Returns the length of the chunk that [`Self::cut`] would return, and its message.
+    /// Returns the length of the chunk that [`Self::cut`] would return, and the message of this chunk.
     pub fn next_chunk(&self, importance: Option<Importance>, max: usize) -> Option<(usize, &QueuedMessage)> {
         self.queue.next(importance).map(|m| (next_chunk(m, max), m))
     }
 
-    /// Returns the first waiting message of each importance. Chunks have at most `max` bytes of payload, and `beside`
-    /// more bytes are counted for each chunk.
+    /// Returns the first waiting message of each importance. A chunk has at most `max` bytes of payload. Each chunk
+    /// counts `beside` bytes in addition.
     pub fn heads(&self, max: usize, beside: usize) -> Heads {
         let heads = Importance::ALL.iter().filter_map(|i| self.queue.head(*i));
         let shown = heads.map(|m| MessageHead {
@@ -141,7 +143,8 @@ impl SendBuffer {
         shown.collect()
     }
 
-    /// Returns the waiting data, for parts of the scheme that act. Chunks are as in [`SendBuffer::heads`].
+    /// Returns the waiting data, for the parts of a scheme that act spontaneously. Chunk sizes are those of
+    /// [`SendBuffer::heads`].
     pub fn waiting(&self, max: usize, beside: usize) -> Queued<'_> {
         Queued { messages: &self.queue, max, beside }
     }
@@ -150,7 +153,7 @@ impl SendBuffer {
         self.queue.head_expired(now)
     }
 
-    /// Drops unsent messages whose lifetime is over. Calls `gone` for each.
+    /// Drops unsent messages whose lifetime is over. Calls the function `gone` for each of them.
     pub fn expire(&mut self, now: Instant, gone: impl FnMut(&QueuedMessage)) {
         let before = self.queue.bytes();
         self.queue.expire(now, gone);
@@ -162,31 +165,31 @@ impl SendBuffer {
         self.queue.partial()
     }
 
-    /// Returns the number of the message that was sent in part, if its lifetime is over.
+    /// Returns the number of the message that was sent in part, if the message's lifetime is over.
     pub fn begun_and_late(&self, now: Instant) -> Option<u64> {
         self.begun().filter(|m| m.expires.is_some_and(|e| e <= now)).map(|m| m.id)
     }
 
-    /// Drops the unsent messages of `group`. Calls `gone` for each.
+    /// Drops the unsent messages of `group`. Calls the function `gone` for each of them.
     pub fn drop_group(&mut self, group: u64, gone: impl FnMut(&QueuedMessage)) {
         let before = self.queue.bytes();
         self.queue.drop_group(group, gone);
         self.bytes -= before - self.queue.bytes();
     }
 
-    /// Counts a message that is given up when it is submitted. Returns its number.
+    /// Counts a message that is given up at submission. Returns the number of this message.
     pub fn pass_over(&mut self) -> u64 {
         let id = self.next_message;
         self.next_message += 1;
         id
     }
 
-    /// Drops the first message of `importance` if no part of it was sent and it has a lifetime.
+    /// Drops the first message of `importance`, if it has a lifetime and no part of it was sent.
     pub fn give_up(&mut self, importance: Option<Importance>) -> Option<QueuedMessage> {
         self.queue.give_up(importance).inspect(|m| self.bytes -= m.payload.len())
     }
 
-    /// Drops the unsent rest of `message`, if it was begun.
+    /// Drops the unsent rest of `message`, if a part of it was sent.
     pub fn drop_rest(&mut self, message: u64) -> Option<QueuedMessage> {
         self.begun().filter(|m| m.id == message)?;
         let rest = self.queue.drop_rest()?;
@@ -194,22 +197,22 @@ impl SendBuffer {
         Some(rest)
     }
 
-    /// Releases `bytes` payload bytes that were acknowledged cumulatively or abandoned.
+    /// Releases `bytes` payload bytes, which were acknowledged cumulatively or abandoned.
     pub fn delivered(&mut self, bytes: usize) {
         self.bytes -= bytes;
     }
 
-    /// Records that a message was refused.
+    /// Records that the buffer refused a message.
     pub fn refuse(&mut self) {
         self.refused = true;
     }
 
-    /// Returns whether a message was refused and the application was not notified of room since.
+    /// Returns whether the buffer refused a message and has not yet notified the application of room.
     pub fn refused(&self) -> bool {
         self.refused
     }
 
-    /// Returns whether to notify the application now that there is room again.
+    /// Returns whether the application must now be notified that the buffer has room again.
     pub fn room_returns(&mut self) -> bool {
         let returns = self.refused && self.bytes <= self.size.size / 4 * 3;
         self.refused &= !returns;
@@ -221,7 +224,7 @@ impl SendBuffer {
         self.size.fit(now, need, least, most);
     }
 
-    /// Bytes that the buffer may hold.
+    /// Returns the bytes that the buffer may hold.
     pub fn size(&self) -> usize {
         self.size.size
     }
@@ -292,7 +295,7 @@ mod tests {
         SendBuffer::new(&TransportConfig { send_buffer: size, ..TransportConfig::default() })
     }
 
-    /// `Event::Writable` follows a refusal once, when a quarter of the buffer is free again.
+    /// After a refusal, one `Event::Writable` follows, when a quarter of the buffer is free again.
     #[test]
     fn room_is_told_of_once_and_only_after_a_refusal() {
         let mut b = buffer(4000);

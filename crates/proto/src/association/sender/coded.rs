@@ -1,4 +1,4 @@
-//! Sending in coded blocks: the next symbol, its path, and the signals to the coder.
+//! Sending in coded blocks: the next symbol, the symbol's path, and the signals to the coder.
 
 use smallvec::smallvec;
 
@@ -16,8 +16,8 @@ use crate::tx::{AckOutcome, Carries, ChunkState, Outgoing};
 use crate::wire::{Ppid, Ssn, StreamId, Tsn};
 
 impl Sender {
-    /// Begins coding after the handshake if both ends agreed on it. Messages that were submitted before are coded as
-    /// well.
+    /// Begins coding after the handshake, if both ends agreed on coding. Messages that the application submitted before
+    /// are also coded.
     pub fn begin_coding(&mut self, cx: &mut Context, now: Instant) {
         debug_assert!(self.rq.is_empty(), "coded from the first chunk on");
         self.coder = Coder::new(cx.config.coding.as_ref(), cx.peer.coding_out.as_ref(), self.coding_seed);
@@ -28,12 +28,12 @@ impl Sender {
         self.fill_blocks(cx, now);
     }
 
-    /// Bytes of a repair symbol's payload that fit a packet.
+    /// Returns the maximum payload bytes of a repair symbol that fits a packet.
     fn most_symbol(&self) -> usize {
         self.max_user_data.saturating_sub(strandcast_coding::symbol::REPAIR_HEADER)
     }
 
-    /// Moves messages into blocks, as far as there is room.
+    /// Moves waiting messages into blocks while blocks have room.
     pub fn fill_blocks(&mut self, cx: &mut Context, now: Instant) {
         let most = self.most_symbol();
         let Some(Coder::Blocks(blocks)) = &mut self.coder else { return };
@@ -51,7 +51,7 @@ impl Sender {
         }
     }
 
-    /// Time at which a block is closed even if it is not full.
+    /// Returns the time at which an incomplete block is closed.
     pub fn flush_timeout(&self) -> Option<Instant> {
         match &self.coder {
             Some(Coder::Blocks(blocks)) => blocks.timeout(),
@@ -60,7 +60,7 @@ impl Sender {
         }
     }
 
-    /// Closes the block that is being filled if it has waited long enough.
+    /// Closes the incomplete block if it has waited long enough.
     pub fn on_flush_timeout(&mut self, cx: &mut Context) {
         let closed = match &mut self.coder {
             Some(Coder::Blocks(blocks)) => blocks.flush(cx.paths.seen_mut().blocks_mut()),
@@ -75,12 +75,12 @@ impl Sender {
         }
     }
 
-    /// Returns whether messages leave in blocks.
+    /// Returns whether messages are sent in coded blocks.
     pub fn codes_blocks(&self) -> bool {
         matches!(self.coder, Some(Coder::Blocks(_)))
     }
 
-    /// Returns whether the peer has all data that were put into blocks.
+    /// Returns whether the peer has all data that were put into coded blocks.
     pub fn coded_all(&self) -> bool {
         match &self.coder {
             Some(Coder::Blocks(blocks)) => blocks.is_empty(),
@@ -88,7 +88,7 @@ impl Sender {
         }
     }
 
-    /// Bytes in blocks that wait to be sent for the first time.
+    /// Returns the bytes in blocks that wait for their first transmission.
     pub fn unsent_in_blocks(&self) -> usize {
         match &self.coder {
             Some(Coder::Blocks(blocks)) => blocks.unsent(),
@@ -96,12 +96,13 @@ impl Sender {
         }
     }
 
-    /// Returns whether any data wait to be sent: queued messages, or blocks that the peer does not have.
+    /// Returns whether any data wait to be sent: queued messages, or blocks that the peer does not have yet.
     pub fn anything_waits(&self, cx: &Context) -> bool {
         !self.buffer.is_empty() || !cx.paths.seen().blocks().is_empty()
     }
 
-    /// Maximum bytes of user data of the next chunk that is not a retransmission; `None`: no data wait.
+    /// Returns the maximum bytes of user data of the next new chunk; `None` if no data wait. Retransmissions are not
+    /// new chunks.
     pub fn next_user_data(&self, cx: &Context) -> Option<usize> {
         match &self.coder {
             Some(Coder::Blocks(blocks)) => {
@@ -112,7 +113,7 @@ impl Sender {
         }
     }
 
-    /// Returns the next symbol, as the scheduler chooses it.
+    /// Returns the next symbol, which the scheduler chooses.
     pub fn pick_symbol(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         self.fill_blocks(cx, now);
         let most = self.most_symbol();
@@ -150,7 +151,7 @@ impl Sender {
         Some(PendingChunk { path: assignment.path, source, len })
     }
 
-    /// Returns whether the scheduler's choice is possible.
+    /// Returns whether the scheduler's choice can be executed.
     fn can_be_done(cx: &Context, assignment: SymbolAssignment) -> bool {
         let blocks = cx.paths.seen().blocks();
         let block = BlockView::find(blocks, assignment.block).map(|at| &blocks[at]);
@@ -182,7 +183,7 @@ impl Sender {
         Some(tsn)
     }
 
-    /// Puts a symbol of the coder into flight and counts it. Returns its TSN.
+    /// Puts a symbol of the coder into flight, and counts it. Returns the symbol's TSN.
     pub fn push_symbol(&mut self, cx: &mut Context, now: Instant, path: PathId, written: Written) -> Tsn {
         let bytes = (written.header.length() + written.payload.len()) as u64;
         let stats = &mut cx.stats.coding;
@@ -224,7 +225,8 @@ impl Sender {
         tsn
     }
 
-    /// Reports to the coder the symbols that a SACK acknowledges. Completed blocks make room for new ones.
+    /// Reports to the coder the symbols that a SACK acknowledges. Completed blocks are released, and make room for new
+    /// blocks.
     pub fn symbols_arrived(&mut self, cx: &mut Context, now: Instant, acked: &AckOutcome) {
         if acked.symbols.is_empty() {
             return;
@@ -257,8 +259,8 @@ impl Sender {
         }
     }
 
-    /// Returns whether the lost `chunk` is given up and not retransmitted, because it is a repair symbol or belongs to
-    /// a block that the peer already has.
+    /// Returns whether the lost `chunk` is given up instead of retransmitted. This is so for a repair symbol, and for a
+    /// chunk of a block that the peer already has.
     pub fn is_spent(&self, chunk: &Outgoing) -> bool {
         match (&self.coder, chunk.carries) {
             (_, Carries::Message) | (None, _) => false,
@@ -268,7 +270,7 @@ impl Sender {
         }
     }
 
-    /// Gives up lost symbols that must not be sent again.
+    /// Gives up lost symbols that must not be retransmitted.
     pub fn abandon_spent(&mut self, cx: &mut Context, now: Instant) {
         if self.coder.is_none() || self.rq.lost().is_empty() || cx.state == State::Closed {
             return;

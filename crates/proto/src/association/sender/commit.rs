@@ -1,4 +1,4 @@
-//! Commit: the chosen chunk leaves.
+//! Commit: the chosen chunk is put in flight.
 
 use bytes::Bytes;
 use smallvec::{SmallVec, smallvec};
@@ -14,7 +14,7 @@ use crate::wire::chunk::DataHeader;
 use crate::wire::{PacketWriter, Ssn, Tsn};
 
 impl Sender {
-    /// Puts the chosen chunk into flight. Returns its TSN.
+    /// Puts the chosen chunk into flight. Returns the chunk's TSN.
     pub fn commit(&mut self, cx: &mut Context, now: Instant) -> Option<Tsn> {
         self.follow_paths(cx);
         let pending_chunk = self.pending_chunk.take()?;
@@ -89,7 +89,8 @@ impl Sender {
         Some(tsn)
     }
 
-    /// Updates the state after a chunk has entered flight. `rwnd` is the room in the peer's window before that.
+    /// Updates the state after a chunk was put into flight. `rwnd` is the room in the peer's receive window before this
+    /// chunk.
     #[inline]
     fn entered_flight(&mut self, cx: &mut Context, now: Instant, path: PathId, tsn: Tsn, rwnd: u64) {
         let Some(chunk) = self.rq.get(tsn) else { return };
@@ -103,7 +104,7 @@ impl Sender {
         self.arm_tail(cx, now, path);
     }
 
-    /// Writes the DATA chunk `tsn`, which was committed.
+    /// Writes the DATA chunk `tsn`, which is already committed.
     #[inline]
     pub fn write_chunk(&self, tsn: Tsn, immediate: bool, w: &mut PacketWriter<'_>) {
         let Some(c) = self.rq.get(tsn) else { return };
@@ -123,12 +124,12 @@ impl Sender {
         };
     }
 
-    /// Path of the due FORWARD-TSN, if there is one.
+    /// Returns the path of the FORWARD-TSN that is due, if there is one.
     pub fn forward_path(&self, cx: &Context) -> Option<PathId> {
         self.forward.due().then(|| cx.paths.seen().control_path_in_turn(self.forward.tries()))
     }
 
-    /// Prevents the due FORWARD-TSN from being sent now.
+    /// Postpones the FORWARD-TSN that is due.
     pub fn withhold_forward(&mut self) {
         self.forward.withhold();
     }
@@ -137,7 +138,7 @@ impl Sender {
         self.forward.timeout()
     }
 
-    /// Repeats a FORWARD-TSN that is due, and closes a partly filled block whose time is over.
+    /// Repeats a FORWARD-TSN that is due. Closes a partly filled block whose waiting time is over.
     pub fn on_timers(&mut self, cx: &mut Context, now: Instant) {
         let due = |t: Option<Instant>| t.is_some_and(|t| t <= now);
         if due(self.forward_timeout()) {
@@ -148,13 +149,13 @@ impl Sender {
         }
     }
 
-    /// Handles a FORWARD-TSN that was not acknowledged.
+    /// Handles a FORWARD-TSN that the peer did not acknowledge in time.
     fn on_forward_timeout(&mut self, cx: &Context, now: Instant) {
         let rto = cx.paths.view(cx.paths.seen().control_path().index()).rto;
         self.forward.on_timeout(now, rto);
     }
 
-    /// Writes the due FORWARD-TSN, if it fits.
+    /// Writes the FORWARD-TSN that is due, if it fits.
     pub fn write_forward(&mut self, limit: usize, w: &mut PacketWriter<'_>) {
         let room = w.remaining(limit);
         let chunk = self.forward.chunk(&self.rq, room).filter(|_| room >= 8);
@@ -198,7 +199,7 @@ fn outgoing(tsn: Tsn, cut: Cut, sent: Transmission, coded: Option<(Header, Optio
     }
 }
 
-/// Returns an abandoned TSN in place of the rest of `message`.
+/// Returns an abandoned chunk with TSN `tsn`, which stands for the unsent rest of `message`.
 pub(super) fn placeholder(tsn: Tsn, message: QueuedMessage) -> Outgoing {
     Outgoing {
         info: ChunkInfo {

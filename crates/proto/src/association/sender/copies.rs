@@ -1,5 +1,4 @@
-//! Copies of chunks in flight: requests for them, their arrivals and their losses (see
-//! [`crate::tx::RetransmissionQueue`]).
+//! Copies of chunks in flight: requests, arrivals and losses of copies. See [`crate::tx::RetransmissionQueue`].
 
 use super::Sender;
 use super::pending_chunk::{ChunkSource, PendingChunk};
@@ -11,7 +10,7 @@ use crate::wire::Tsn;
 use crate::wire::chunk::report::{KIND_COPIES, TsnRange};
 
 impl Sender {
-    /// Requests that the peer reports the path of each arrival, because a chunk is sent on several paths.
+    /// Asks the peer to report the path of each arrival, because a chunk is sent on several paths.
     pub fn want_arrivals(&mut self, cx: &mut Context, now: Instant) {
         if !cx.paths.seen().peer_reports() || self.arrivals.asked() {
             return;
@@ -23,8 +22,8 @@ impl Sender {
         }
     }
 
-    /// Schedules copies of `tsn` on `paths` for the scheme. A copy leaves at once if its path has room, and otherwise
-    /// later, if the cap on redundancy then permits it.
+    /// Schedules copies of chunk `tsn` on `paths`, as the scheme requested. A copy leaves at once if its path has room.
+    /// Otherwise it leaves later, if the cap on redundancy then permits it.
     pub fn add_copies(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, paths: PathSet) {
         if !paths.is_empty() {
             self.want_arrivals(cx, now);
@@ -39,7 +38,7 @@ impl Sender {
         }
     }
 
-    /// Returns the earliest copy that waited for room on its path.
+    /// Returns the earliest copy that waited for room on its path and now has it.
     pub fn pick_owed(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         for i in 0..cx.paths.len() {
             let path = PathId(i as u8);
@@ -55,7 +54,7 @@ impl Sender {
         None
     }
 
-    /// Handles the peer's list of arrivals on `path`. The list can only affect copies in flight on this path.
+    /// Handles the peer's list of arrivals on `path`. The list affects only copies in flight on this path.
     pub fn on_arrivals(&mut self, cx: &mut Context, now: Instant, path: PathId, payload: &[u8]) {
         let Some(ranges) = TsnRange::decode(payload) else {
             cx.stats.bad_chunks += 1;
@@ -71,8 +70,8 @@ impl Sender {
         self.miss_copies(cx, now, path);
     }
 
-    /// Counts a miss for each copy on `path` that left before a copy that has now arrived. After three misses a copy is
-    /// lost.
+    /// Counts a miss for each copy on `path` that was sent before another copy that has now arrived. After three misses
+    /// a copy counts as lost.
     fn miss_copies(&mut self, cx: &mut Context, now: Instant, path: PathId) {
         for copy in self.rq.take_missed_copies(now, path, &self.arrivals) {
             let tsn = copy.tsn();
@@ -86,7 +85,7 @@ impl Sender {
         }
     }
 
-    /// Removes `copy`, which is in no list, from its path's window. Returns the verdict on its loss.
+    /// Removes `copy`, which no list of arrivals contains, from its path's window. Returns the decision on its loss.
     fn lose_copy(
         &mut self,
         cx: &mut Context,
@@ -107,7 +106,7 @@ impl Sender {
         cx.signal(now, &Signal::Lost { chunk: &info, path, cause });
     }
 
-    /// Declares all copies on `path` lost: the path timed out, or was closed.
+    /// Declares all copies on `path` lost, because the path timed out or was closed.
     pub fn lose_copies(
         &mut self,
         cx: &mut Context,
@@ -124,8 +123,7 @@ impl Sender {
         first
     }
 
-    /// Counts copies as arrived after some time if the peer will not report on them, because it does not report paths
-    /// of arrivals, or does not do so yet.
+    /// Counts a copy as arrived after some time if the peer does not report the paths of arrivals, or not yet.
     pub fn settle_due(&mut self, cx: &mut Context, now: Instant) {
         let mut idle = false;
         for i in 0..cx.paths.len() {

@@ -1,5 +1,5 @@
-//! Choice of the next chunk and its path: first copies, then lost chunks on the paths that the loss policy decides,
-//! then new chunks on the paths that the scheduler assigns.
+//! Choice of the next chunk and its path. Copies come first, then lost chunks on paths that the loss policy chooses,
+//! then new chunks on paths that the scheduler assigns.
 
 use super::Sender;
 use super::pending_chunk::{ChunkSource, PendingChunk};
@@ -10,30 +10,31 @@ use crate::time::Instant;
 use crate::tx::ChunkState;
 use crate::wire::Tsn;
 
-/// Maximum number of lost chunks about which the loss policy is asked at one opportunity. The others wait.
+/// Maximum number of lost chunks about which the loss policy is asked at one send opportunity. The other lost chunks
+/// wait.
 const LOST_LOOKED_AT: usize = 64;
 
-/// Subject of a question to the scheduler.
+/// Chunk about which the scheduler is asked.
 #[derive(Copy, Clone, Debug)]
 enum Next {
-    /// The next chunk of the queue, with this number of counted bytes.
+    /// The next chunk of the queue of messages, with this number of counted bytes.
     New { chunk_bytes: u64 },
-    /// A lost chunk that the loss policy left to the scheduler.
+    /// A lost chunk whose path the loss policy leaves to the scheduler.
     Lost(Tsn),
 }
 
-/// Answer of the scheduler.
+/// Answer of the scheduler to a question about one chunk.
 #[derive(Copy, Clone, Debug)]
 enum Offer {
-    /// Send on the first path, with copies on the others.
+    /// Send the chunk on the first path, and copies of it on the others.
     On(PathId, PathSet),
-    /// Send on no path, now or later.
+    /// Send the chunk on no path, neither now nor later.
     Nowhere(Hopeless),
     /// Send nothing now.
     None,
 }
 
-/// The first message of an importance, which the scheduler gives up; `None`: the oldest message.
+/// A message that the scheduler gives up: the first message of this importance, or the oldest message for `None`.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Hopeless {
     pub importance: Option<Importance>,
@@ -42,7 +43,7 @@ pub(super) struct Hopeless {
 
 impl Sender {
     /// Returns the next chunk and its path. The decision is kept until the chunk is sent, or until an event may change
-    /// it.
+    /// the decision.
     pub fn decide(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         self.follow_paths(cx);
         if self.pending_chunk.is_none() {
@@ -114,7 +115,7 @@ impl Sender {
         None
     }
 
-    /// Asks the loss policy for the path of a lost chunk; `None`: the chunk is no longer lost.
+    /// Asks the loss policy for the path of a lost chunk. Returns `None` if the chunk is no longer lost.
     fn verdict(&mut self, cx: &mut Context, now: Instant, tsn: Tsn) -> Option<Retransmit> {
         let chunk = self.rq.get(tsn)?;
         let ChunkState::Lost(cause) = chunk.state else { return None };
@@ -128,9 +129,9 @@ impl Sender {
         Some(verdict)
     }
 
-    /// Asks the scheduler for the path of the lost chunk `tsn`: the first path, and the paths that get a copy. The
-    /// assignment is only for this chunk. The scheduler is asked again for the next lost chunk, because that chunk was
-    /// sent on other paths.
+    /// Asks the scheduler for the path of the lost chunk `tsn`, and for paths that get a copy. The assignment applies
+    /// only to this chunk. For the next lost chunk the scheduler is asked again, because that chunk was sent on other
+    /// paths.
     fn offered_again(&mut self, cx: &mut Context, now: Instant, tsn: Tsn) -> Offer {
         if cx.aggregate_full() {
             return Offer::None;
@@ -142,8 +143,8 @@ impl Sender {
         offer
     }
 
-    /// Returns whether a lost chunk may leave on `path`. Either the path's window has room, or the chunk belongs to the
-    /// one packet that a fast retransmit may send at once (RFC 9260 §7.2.4).
+    /// Returns whether a lost chunk may be sent on `path`. The path's window must have room, or the chunk must belong
+    /// to the one packet that a fast retransmit may send at once (RFC 9260 §7.2.4).
     fn admits_again(&self, cx: &Context, path: PathId) -> bool {
         let Some(v) = cx.paths.views().get(path.index()) else { return false };
         if !cx.paths.usable().contains(path) {
@@ -202,8 +203,8 @@ impl Sender {
         }
     }
 
-    /// Returns the chunk of the assignment; `None` if the peer's window has no room for it. The window was only checked
-    /// for the chunk of the oldest message before.
+    /// Returns the chunk of the assignment. Returns `None` if the peer's receive window has no room for the chunk. An
+    /// assignment may name another message than the oldest, for whose chunk alone the receive window was checked.
     #[inline]
     fn new_chunk(&mut self, cx: &mut Context, path: PathId, copies: PathSet) -> Option<PendingChunk> {
         let importance = self.assignment.as_ref().and_then(|a| a.importance);
@@ -218,8 +219,8 @@ impl Sender {
         Some(PendingChunk { path, source: ChunkSource::New(importance, copies), len })
     }
 
-    /// Returns whether the peer's window and the scheme's limit over all paths admit a chunk of `chunk_bytes`. Records
-    /// the limit that blocks the chunk.
+    /// Returns whether the peer's receive window and the scheme's limit over all paths admit a chunk of `chunk_bytes`.
+    /// If they do not, records the limit that blocks the chunk.
     #[inline]
     pub fn window_admits(&mut self, cx: &mut Context, now: Instant, chunk_bytes: u64) -> bool {
         let window = chunk_bytes <= cx.paths.seen().rwnd() || cx.paths.seen().in_flight() == 0;
@@ -236,8 +237,8 @@ impl Sender {
         paths.filter(|p| *p != path && cx.paths.usable().contains(*p)).collect()
     }
 
-    /// Returns the first path of the scheduler's assignment that admits a chunk. Asks for a new assignment if the last
-    /// assignment is used up, or was for other chunks.
+    /// Returns the first path of the scheduler's assignment on which a chunk may be sent. Asks for a new assignment if
+    /// the last assignment is used up or was made for other chunks.
     fn offered(&mut self, cx: &mut Context, now: Instant, next: Next) -> Offer {
         let new = matches!(next, Next::New { .. });
         let waits = |a: &Assignment| self.buffer.next_chunk(a.importance, 1).is_some();
@@ -275,7 +276,8 @@ impl Sender {
         Offer::On(path, self.copies(cx, path))
     }
 
-    /// Returns the next chunk and all other data that wait for the scheduler's decision.
+    /// Returns the backlog for the scheduler: the next chunk, and all other data that wait for the scheduler's
+    /// decision.
     fn backlog(&mut self, cx: &mut Context, now: Instant, next: Next) -> Option<Backlog> {
         if matches!(next, Next::Lost(_)) {
             self.ask_unasked(cx, now);
@@ -314,8 +316,8 @@ impl Sender {
         })
     }
 
-    /// Asks the loss policy about chunks that were lost since the last question, so that [`Backlog::bytes`] includes
-    /// all chunks that it leaves to the scheduler. Policies that never leave chunks to the scheduler are not asked
+    /// Asks the loss policy about chunks that were lost since the last question. [`Backlog::bytes`] then includes all
+    /// chunks that this policy leaves to the scheduler. Policies that never leave chunks to the scheduler are not asked
     /// here.
     fn ask_unasked(&mut self, cx: &mut Context, now: Instant) {
         if !self.rq.take_unasked() {

@@ -1,4 +1,4 @@
-//! Messages that are given up.
+//! Messages that the sender gives up.
 
 use super::Sender;
 use crate::association::context::Context;
@@ -6,7 +6,7 @@ use crate::association::dropped::{DropCause, Dropped};
 use crate::tx::{Carries, ChunkState, Outgoing, QueuedMessage};
 
 impl Sender {
-    /// Gives up all messages that wait or are not acknowledged, at the end of the association.
+    /// Gives up all messages that wait or are not yet acknowledged, because the association ends.
     pub(super) fn note_ended(&self, cx: &mut Context) {
         let mut last = None;
         for chunk in self.rq.iter().filter(|c| c.carries == Carries::Message) {
@@ -22,7 +22,7 @@ impl Sender {
         }
     }
 
-    /// Describes the drop of the message of `chunk`, which was sent.
+    /// Returns the record of a dropped message of which `chunk` was sent.
     pub(super) fn begun(&self, chunk: &Outgoing, cause: DropCause) -> Dropped {
         let rest = self.buffer.begun().filter(|m| m.id == chunk.message).map_or(0, QueuedMessage::rest);
         let expires = chunk.info.expires;
@@ -30,7 +30,7 @@ impl Sender {
     }
 }
 
-/// Describes the drop of a queued message.
+/// Returns the record of a dropped message that was still queued.
 pub(super) fn unsent(message: &QueuedMessage, cause: DropCause) -> Dropped {
     let (begun, unsent) = (message.started(), message.rest() as u64);
     Dropped { message: message.id, cause, begun, unsent, expires: message.expires }

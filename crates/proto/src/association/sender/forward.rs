@@ -1,4 +1,4 @@
-//! Abandoned chunks: the TSN up to which the peer skips them (RFC 3758 §3.5).
+//! Abandoned chunks, and the TSN up to which the peer must skip them (RFC 3758 §3.5).
 
 use smallvec::SmallVec;
 
@@ -8,18 +8,18 @@ use crate::wire::chunk::ForwardTsn;
 use crate::wire::serial::{Ssn, StreamId, Tsn};
 use crate::work;
 
-/// Advanced.Peer.Ack.Point, and the FORWARD-TSN that reports it.
+/// Advanced.Peer.Ack.Point (RFC 3758), and the FORWARD-TSN that reports it.
 #[derive(Debug)]
 pub(super) struct ForwardPoint {
     point: Tsn,
-    /// First TSN after the point that is neither abandoned nor passed over.
+    /// First TSN after the point that is not abandoned and over which the point cannot move.
     looked: Tsn,
-    /// First unacknowledged chunk of the partly acknowledged message at `looked`. The scan of this message resumes only
-    /// when the chunk is acknowledged.
+    /// First unacknowledged chunk of the message at `looked`, of which the peer acknowledged a part. The scan of this
+    /// message resumes only when the peer acknowledges this chunk.
     missing: Tsn,
     due: bool,
     timer: Option<Instant>,
-    /// Number of FORWARD-TSNs sent since the point last moved.
+    /// Number of FORWARD-TSNs sent since the point last advanced.
     tries: u32,
 }
 
@@ -39,12 +39,13 @@ impl ForwardPoint {
         (self.due, self.timer) = (false, None);
     }
 
-    /// Moves the point from `cum` over abandoned chunks (C1, C2). T3 for FORWARD-TSN runs for `rto` (C5).
+    /// Advances the point from `cum` over abandoned chunks (RFC 3758 §3.5 C1, C2). The T3 timer for FORWARD-TSN runs
+    /// for `rto` (C5).
     ///
-    /// If `keeps` is true, the peer keeps the data that it has acknowledged. The point then also moves over complete
-    /// messages that the peer has, to the next abandoned chunk. In RFC 3758 the point stops before such messages, so
-    /// that only one gap is closed per round trip. If more messages are lost for good, the cumulative TSN never catches
-    /// up.
+    /// If `keeps` is true, the peer does not renege: it keeps all data that it has acknowledged. The point then also
+    /// advances over complete messages that the peer has, up to the next abandoned chunk. In RFC 3758 the point stops
+    /// before such messages, which closes only one gap per round trip. If more than one message per round trip is lost
+    /// for good, the cumulative TSN then never catches up.
     pub fn advance(&mut self, now: Instant, rq: &RetransmissionQueue, cum: Tsn, rto: Duration, keeps: bool) {
         if self.point.is_before(cum) {
             self.point = cum;
@@ -73,8 +74,8 @@ impl ForwardPoint {
         }
     }
 
-    /// Returns the last chunk of the message at `looked`, if the peer has acknowledged every chunk from `looked` to the
-    /// end of that message.
+    /// Returns the last chunk of the message at `looked`. The peer must have acknowledged every chunk from `looked` to
+    /// the end of that message.
     fn end_of_acked(&mut self, rq: &RetransmissionQueue) -> Option<Tsn> {
         let acked = |tsn: Tsn| rq.get(tsn).filter(|c| c.state == ChunkState::GapAcked);
         // The last scan ended here. Another scan can end later only after this chunk is acknowledged.
@@ -93,12 +94,12 @@ impl ForwardPoint {
         None
     }
 
-    /// Returns whether a FORWARD-TSN waits to leave.
+    /// Returns whether a FORWARD-TSN waits to be sent.
     pub fn due(&self) -> bool {
         self.due
     }
 
-    /// Returns whether a FORWARD-TSN must still be acknowledged.
+    /// Returns whether the peer has not yet acknowledged a FORWARD-TSN.
     pub fn is_pending(&self) -> bool {
         self.timer.is_some()
     }
@@ -107,19 +108,19 @@ impl ForwardPoint {
         self.timer
     }
 
-    /// Number of FORWARD-TSNs sent since the point last moved.
+    /// Returns the number of FORWARD-TSNs sent since the point last advanced.
     pub fn tries(&self) -> u32 {
         self.tries
     }
 
-    /// Repeats a FORWARD-TSN that was not acknowledged.
+    /// Sends a FORWARD-TSN again because it was not acknowledged.
     pub fn on_timeout(&mut self, now: Instant, rto: Duration) {
         self.due = true;
         self.tries += 1;
         self.timer = Some(now + rto);
     }
 
-    /// Sends the FORWARD-TSN now, after the end of a silence in which it may have been lost. During the silence its
+    /// Sends the FORWARD-TSN now, because a silence has ended in which it may have been lost. During the silence its
     /// timer was backed off.
     pub fn tell_again(&mut self, now: Instant, rto: Duration) {
         if self.is_pending() {
@@ -127,13 +128,13 @@ impl ForwardPoint {
         }
     }
 
-    /// Prevents the FORWARD-TSN from being sent now. It is tried again when the timer of the message fires.
+    /// Postpones the FORWARD-TSN. It is tried again when its retransmission timer expires.
     pub fn withhold(&mut self) {
         self.due = false;
     }
 
-    /// Returns a FORWARD-TSN of at most `room` bytes: the point, and for each ordered stream the highest abandoned SSN
-    /// (C3, C4); `None`: there is nothing to report.
+    /// Returns a FORWARD-TSN of at most `room` bytes. It contains the point, and for each ordered stream the highest
+    /// abandoned SSN (C3, C4). The result is `None` if there is nothing to report.
     pub fn chunk(&self, rq: &RetransmissionQueue, room: usize) -> Option<ForwardTsn> {
         let mut streams: SmallVec<[(StreamId, Ssn); 4]> = SmallVec::new();
         let mut cum = rq.cum_acked();
@@ -162,12 +163,12 @@ mod tests {
     use crate::tx::{Carries, Outgoing};
     use crate::wire::Ppid;
 
-    /// Chunks from TSN 1 on. Each has its state, its stream and its SSN.
+    /// Returns a queue of chunks whose TSNs begin at 1. Each chunk has its state, its stream and its SSN.
     fn queue(chunks: &[(ChunkState, u16, u16)]) -> RetransmissionQueue {
         pieces(chunks, 1)
     }
 
-    /// Chunks from TSN 1 on, in messages of `each` chunks.
+    /// Returns a queue of chunks whose TSNs begin at 1, in messages of `each` chunks.
     fn pieces(chunks: &[(ChunkState, u16, u16)], each: usize) -> RetransmissionQueue {
         let mut rq = RetransmissionQueue::new(Tsn(1), false);
         for (n, (state, stream, ssn)) in chunks.iter().enumerate() {
@@ -204,7 +205,8 @@ mod tests {
         rq
     }
 
-    /// The third chunk is also given up, and a FORWARD-TSN reports it at once. The last chunk follows one in flight.
+    /// The third chunk is also given up, and a FORWARD-TSN reports it at once. The last chunk follows a chunk that is
+    /// in flight.
     #[test]
     fn the_point_passes_what_a_peer_has_that_keeps_it() {
         use ChunkState::{Abandoned, GapAcked, InFlight};
@@ -228,8 +230,8 @@ mod tests {
         assert_eq!((advanced(&rq, false), advanced(&rq, true)), (Tsn(3), Tsn(9)));
     }
 
-    /// RFC 3758 §3.5 C2: the point moves over a run of abandoned TSNs to the first other one; C3, C4: the last SSN of
-    /// each stream.
+    /// RFC 3758 §3.5 C2: the point moves over a run of abandoned TSNs, up to the first TSN that is not abandoned. C3,
+    /// C4: FORWARD-TSN has the last SSN of each stream.
     #[test]
     fn the_point_moves_over_abandoned_chunks_alone() {
         use ChunkState::{Abandoned, InFlight};
@@ -272,7 +274,7 @@ mod tests {
         assert!(!forward.due() && !forward.is_pending());
     }
 
-    /// The timer was backed off during the silence.
+    /// The timer of FORWARD-TSN was backed off during the silence.
     #[test]
     fn after_a_silence_it_is_told_at_once() {
         let mut forward = ForwardPoint::new(Tsn(1));

@@ -1,4 +1,4 @@
-//! Groups of messages that are given up as a whole ([`crate::policy::Act::Drop`]).
+//! Groups of messages that the sender gives up as a whole ([`crate::policy::Act::Drop`]).
 
 use super::Sender;
 use super::dropped::unsent;
@@ -8,10 +8,11 @@ use crate::association::lifecycle::State;
 use crate::time::Instant;
 use crate::tx::{Carries, ChunkState};
 
-/// Number of groups that are kept. It suffices because an application submits the messages of few groups at a time.
+/// Number of given-up groups that are recorded. This number suffices, because an application submits the messages of
+/// few groups at a time.
 const REMEMBERED: usize = 16;
 
-/// The last groups that were given up.
+/// The groups that were given up most recently.
 #[derive(Debug, Default)]
 pub(super) struct GivenUp {
     groups: [Option<u64>; REMEMBERED],
@@ -32,10 +33,10 @@ impl GivenUp {
 }
 
 impl Sender {
-    /// Gives up the messages of `group` that wait. If the peer supports RFC 3758, messages that were sent, also in
-    /// part, are given up as well. Messages that are submitted later are given up as long as the group is among the
-    /// last groups given up. Messages in coded blocks are not affected. Returns false if the group was given up before
-    /// and has no further messages.
+    /// Gives up the waiting messages of `group`. If the peer supports RFC 3758, messages that were sent in part or
+    /// completely are also given up. Messages that are submitted later are given up while the group is recorded as
+    /// given up. Messages in coded blocks are not affected. Returns false if the group was already given up and has no
+    /// further messages.
     pub fn drop_group(&mut self, cx: &mut Context, now: Instant, group: u64) -> bool {
         if cx.state == State::Closed {
             return false;
@@ -62,7 +63,8 @@ impl Sender {
         !known || dropped + abandoned > 0
     }
 
-    /// Abandons the messages of `group` that were sent and are not fully acknowledged. Returns their number.
+    /// Abandons the messages of `group` that were sent and are not fully acknowledged. Returns the number of these
+    /// messages.
     fn abandon_sent(&mut self, cx: &mut Context, now: Instant, group: u64) -> u64 {
         let mut sent = core::mem::take(&mut self.scratch);
         sent.clear();
@@ -87,7 +89,7 @@ impl Sender {
         messages
     }
 
-    /// Returns whether messages of `group` are given up.
+    /// Returns whether the sender gives up messages of `group`.
     pub fn is_given_up(&self, group: Option<u64>) -> bool {
         group.is_some_and(|group| self.given_up.contains(group))
     }

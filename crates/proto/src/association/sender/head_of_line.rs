@@ -1,8 +1,8 @@
-//! Prevention of head-of-line blocking. Chunks in flight on slow paths that keep the cumulative TSN back are also sent
-//! on a fast path before the buffers are full, and the window of the slow path is reduced.
-//! [`crate::policy::HeadOfLine`] decides which chunks are worth a copy, and this module selects the chunks to check.
+//! Prevention of head-of-line blocking. Some chunks in flight on slow paths keep the cumulative TSN from advancing.
+//! Such a chunk is also sent on a fast path before the buffers are full, and the window of the slow path is reduced.
+//! [`crate::policy::HeadOfLine`] decides whether a chunk is worth a copy. This module selects the chunks to check.
 //!
-//! The chunk stays in flight on its path: see [`Sender::send_again`].
+//! The chunk stays in flight on its path. See [`Sender::send_again`].
 
 use super::Sender;
 use super::pending_chunk::PendingChunk;
@@ -13,30 +13,30 @@ use crate::policy::{
 use crate::time::Instant;
 use crate::wire::Tsn;
 
-/// Maximum number of chunks that are checked at one opportunity. The others wait for the next one.
+/// Maximum number of chunks that are checked at one send opportunity. The other chunks wait for the next opportunity.
 const LOOKED_AT: usize = 32;
 
 impl Sender {
-    /// Sends the outstanding `tsn` on `path` in addition, without a loss verdict. Its earlier transmissions stay in
-    /// flight and in their paths' windows, and the new transmission counts in the window of `path`. It leaves at the
-    /// next opportunity, before lost and new chunks. The window is not checked (the caller may check
-    /// [`PathView::has_room`]). If the chunk is acknowledged or declared lost before, nothing is sent. From then on no
-    /// round-trip time is measured with the chunk, and no window grows from it while transmissions on several paths are
-    /// in flight.
+    /// Sends the outstanding chunk `tsn` on `path` in addition. No loss is declared. Earlier transmissions of the chunk
+    /// stay in flight and in the windows of their paths. The new transmission counts in the window of `path`. The
+    /// transmission leaves at the next send opportunity, before lost and new chunks. This method does not check the
+    /// window of `path`; the caller may use [`PathView::has_room`]. Nothing is sent if the chunk is acknowledged or
+    /// declared lost before that opportunity. From then on, the chunk gives no measurement of a round-trip time. While
+    /// the chunk is in flight on several paths, no window grows by it.
     pub fn send_again(&mut self, cx: &mut Context, tsn: Tsn, path: PathId) {
         self.copies.push((tsn, path));
         self.reconsider_but_copies(cx);
     }
 
-    /// Bytes that may still be sent before a buffer is full: the peer's receive window, or this side's buffer for
-    /// unacknowledged data.
+    /// Returns the bytes that may still be sent before a buffer is full. The buffer is the peer's receive window, or
+    /// this side's buffer for unacknowledged data.
     fn room_left(&self, cx: &Context) -> u64 {
         let send = self.buffer.size().saturating_sub(self.buffer.outstanding()) as u64;
         send.min(cx.paths.seen().rwnd())
     }
 
-    /// Records for policies the chunk that prevents new data from being sent. `by` is the reason; `None` if no chunk
-    /// prevents it.
+    /// Records the chunk that prevents new data from being sent, for policies. `by` is the reason; `None` if no chunk
+    /// prevents new data.
     pub fn note_blocked(&mut self, cx: &mut Context, now: Instant, by: Option<BlockedBy>) {
         let front = by.and_then(|by| {
             let info = &self.rq.front()?.info;
@@ -49,7 +49,8 @@ impl Sender {
         cx.paths.seen_mut().set_blocked(blocked);
     }
 
-    /// Returns a chunk that is to be sent again on a fast path, by [`crate::config::TransportConfig::head_of_line`].
+    /// Returns a chunk that should also be sent on a fast path. The configuration is
+    /// [`crate::config::TransportConfig::head_of_line`].
     pub fn opportunity(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         let config = cx.config.head_of_line?;
         let waits = self.buffer.refused() || !self.buffer.is_empty();
@@ -66,16 +67,18 @@ impl Sender {
         self.pick_copy()
     }
 
-    /// Returns a chunk that is worth a copy, if a buffer has less room than the bytes that `fast` sends in a round
-    /// trip. If the copy left only when the buffer is full, the path would be idle until the copy is acknowledged.
+    /// Returns a chunk that is worth a copy. A copy is considered if a buffer has less room than the bytes that path
+    /// `fast` sends in a round trip. If the copy left only when the buffer is full, the path `fast` would be idle until
+    /// the copy is acknowledged.
     fn held_up(&mut self, cx: &mut Context, now: Instant, fast: PathId) -> Option<Tsn> {
         let ahead = cx.paths.view(fast.index()).limit.cwnd;
         let left = self.room_left(cx);
         if left >= ahead { None } else { self.held_up_within(cx, now, fast, ahead - left) }
     }
 
-    /// Returns the first chunk if a buffer is full, the chunk was never sent on `fast`, and it is worth a copy there.
-    /// The path with the chunk in flight is penalised if that is due, even if no chunk is returned.
+    /// Returns the first chunk in flight if it is worth a copy on `fast`. The buffer must be full, and the chunk must
+    /// never have been sent on `fast`. The path with the chunk in flight is penalised if a penalty is due, even if no
+    /// chunk is returned.
     fn held_up_now(&mut self, cx: &mut Context, now: Instant, fast: PathId) -> Option<Tsn> {
         let full = match self.buffer.next_chunk(None, self.max_payload) {
             Some((len, _)) => len as u64 + 16 > cx.paths.seen().rwnd(),
@@ -104,8 +107,8 @@ impl Sender {
         cx.paths.usable().contains(fast).then_some(fast)
     }
 
-    /// Returns the first chunk within `reach` bytes of the cumulative TSN that is worth a copy on `fast`. The path of
-    /// the chunk is penalised if that is due.
+    /// Returns the first chunk that is worth a copy on `fast`. The chunk must be within `reach` bytes of the cumulative
+    /// TSN. The path of the chunk is penalised if a penalty is due.
     fn held_up_within(&mut self, cx: &mut Context, now: Instant, fast: PathId, reach: u64) -> Option<Tsn> {
         let first = self.rq.front()?.info.tsn;
         let outstanding = self.buffer.outstanding() as u64;
@@ -127,8 +130,8 @@ impl Sender {
         None
     }
 
-    /// Returns whether `tsn` is also to be sent on `fast`. The path with the chunk in flight is penalised if that is
-    /// due.
+    /// Returns whether chunk `tsn` is also sent on `fast`. The path with the chunk in flight is penalised if a penalty
+    /// is due.
     fn try_copy(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, fast: PathId) -> bool {
         let Some(t) = self.rq.get(tsn).and_then(|c| c.only_in_flight()) else { return false };
         let (quick, slow) = (cx.paths.view(fast.index()), cx.paths.view(t.path.index()));
@@ -147,7 +150,8 @@ impl Sender {
         cx.config.head_of_line.is_some_and(|config| config.penalty)
     }
 
-    /// If data wait (`they_do`), asks the scheduler which path to penalise. Returns whether a path was penalised.
+    /// Asks the scheduler which path to penalise, if `they_do` is true: data wait. Returns whether a path was
+    /// penalised.
     pub fn ask_for_penalty(&mut self, cx: &mut Context, now: Instant, they_do: bool) -> bool {
         let asked = they_do.then(|| cx.ask(now, |scheme, view| scheme.scheduler().penalise(view)));
         let path = asked.flatten().and_then(|path| cx.paths.views().get(path.index()));

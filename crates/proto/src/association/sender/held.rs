@@ -1,4 +1,4 @@
-//! Reasons why the sender's data wait, for measurements. Reading them changes nothing.
+//! Reasons for which the sender's data wait, for measurements. Reading these reasons changes nothing.
 
 use super::Sender;
 use crate::association::context::Context;
@@ -11,17 +11,17 @@ use crate::time::{Duration, Instant};
 pub enum HeldBy {
     /// The handshake is not complete.
     Handshake,
-    /// The peer's receive window is full, although some path has room.
+    /// The peer's receive window is full, although the congestion window of some path has room.
     ReceiveWindow,
-    /// The congestion windows of all usable paths are full.
+    /// The congestion windows of all usable paths have no room.
     CongestionWindow,
-    /// The scheme's limit over all paths is reached, while some path has room.
+    /// The scheme's limit over all paths is reached, although some path has room.
     AggregateWindow,
-    /// Congestion windows have room, but the next packet is not due yet.
+    /// Congestion windows have room, but the pacing time of the next packet has not come.
     Pacing,
-    /// Congestion windows have room, but Max.Burst packets have left since the last SACK (RFC 9260 §6.1 D).
+    /// Congestion windows have room, but Max.Burst packets were sent since the last SACK (RFC 9260 §6.1 D).
     Burst,
-    /// The scheduler sends nothing on the paths that have room.
+    /// Some paths have room, but the scheduler sends nothing on them.
     Scheduler,
     /// No path is usable.
     NoPath,
@@ -60,12 +60,12 @@ impl HeldBy {
 pub struct HeldTimes([Duration; HeldBy::ALL.len()]);
 
 impl HeldTimes {
-    /// Time with a reason.
+    /// Returns the time for which data waited for one reason.
     pub fn of(&self, by: HeldBy) -> Duration {
         self.0[by as usize]
     }
 
-    /// Adds a time.
+    /// Adds a time for one reason.
     pub fn add(&mut self, by: HeldBy, time: Duration) {
         self.0[by as usize] += time;
     }
@@ -75,12 +75,12 @@ impl HeldTimes {
         HeldBy::ALL.into_iter().zip(self.0)
     }
 
-    /// Returns these times and `others` together.
+    /// Returns the sums of these times and `others`.
     pub fn plus(&self, others: &HeldTimes) -> HeldTimes {
         HeldTimes(core::array::from_fn(|at| self.0[at] + others.0[at]))
     }
 
-    /// Returns these times without `earlier` ones.
+    /// Returns the differences between these times and `earlier` times.
     pub fn since(&self, earlier: &HeldTimes) -> HeldTimes {
         HeldTimes(core::array::from_fn(|at| self.0[at].saturating_sub(earlier.0[at])))
     }
@@ -89,17 +89,17 @@ impl HeldTimes {
 /// The reason why new data wait, and the states of the usable paths.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct HeldBack {
-    /// The reason.
+    /// Reason why new data wait.
     pub by: HeldBy,
     /// Usable paths whose congestion window is full.
     pub full: PathSet,
-    /// Usable paths that would take another packet now.
+    /// Usable paths on which another packet could be sent now.
     pub open: PathSet,
 }
 
 impl Sender {
-    /// Returns the reason why no more data can be sent at `now`, after all possible output was sent; `None` if no data
-    /// wait. The handshake is returned as a reason even if no data wait.
+    /// Returns the reason why no more data can be sent at `now`; `None` if no data wait. All possible output must have
+    /// been sent before. During the handshake, [`HeldBy::Handshake`] is returned even if no data wait.
     pub fn held_back(&self, cx: &Context, now: Instant) -> Option<HeldBack> {
         if cx.state.is_opening() {
             let none = PathSet::default();

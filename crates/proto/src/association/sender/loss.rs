@@ -1,4 +1,4 @@
-//! Losses by miss indications or timeout, and messages that partial reliability gives up.
+//! Losses by miss indications or timeout, and messages that the sender abandons (partial reliability).
 
 use super::Sender;
 use super::commit::placeholder;
@@ -15,7 +15,8 @@ use crate::tx::Carries;
 use crate::wire::Tsn;
 
 impl Sender {
-    /// Takes one transmission of `tsn` out of flight. The chunk is lost if no other copy is in flight.
+    /// Removes one transmission of chunk `tsn` from flight. The chunk is lost if no other transmission of it is in
+    /// flight.
     pub fn lose(
         &mut self,
         cx: &mut Context,
@@ -30,7 +31,7 @@ impl Sender {
         self.lost_by(cx, now, tsn, path, cause)
     }
 
-    /// Takes one transmission of `tsn` out of flight after a loss with a known `cause`.
+    /// Removes one transmission of chunk `tsn` from flight, which was lost for a known `cause`.
     pub fn lose_for(
         &mut self,
         cx: &mut Context,
@@ -43,7 +44,7 @@ impl Sender {
         self.lost_by(cx, now, tsn, path, cause)
     }
 
-    /// Takes one transmission of `tsn` out of flight. Returns the chunk in its new state.
+    /// Removes one transmission of chunk `tsn` from flight. Returns the chunk in its new state.
     fn take_lost(
         &mut self,
         cx: &mut Context,
@@ -64,7 +65,7 @@ impl Sender {
         Some(info)
     }
 
-    /// Returns the verdict on the transmission of `tsn` on `path` that was taken out of flight.
+    /// Returns the verdict on a transmission of chunk `tsn` on `path` that was removed from flight.
     fn lost_by(
         &mut self,
         cx: &mut Context,
@@ -133,7 +134,7 @@ impl Sender {
         self.keep_a_timer(cx, now);
     }
 
-    /// Declares all chunks in flight on `path` lost. Returns the first verdict.
+    /// Declares all chunks in flight on `path` lost. Returns the verdict on the first of them.
     pub fn lose_all(
         &mut self,
         cx: &mut Context,
@@ -156,7 +157,7 @@ impl Sender {
         first.or(copies)
     }
 
-    /// Ensures that a timer runs while data are outstanding. Without a timer no further event might occur.
+    /// Starts a timer if data are outstanding and none runs. Without a timer, no later event might occur.
     pub fn keep_a_timer(&mut self, cx: &mut Context, now: Instant) {
         let waits = !self.rq.is_empty() && self.rq.lost().is_empty() && !self.forward.is_pending();
         if waits && cx.paths.seen().in_flight() == 0 && cx.paths.iter().all(|p| p.t3.is_none()) {
@@ -167,9 +168,9 @@ impl Sender {
         }
     }
 
-    /// Handles the first answer on a path after a total silence. All chunks that left before `sent` are declared lost,
-    /// so that chunks on other paths do not wait for timers that were backed off. Timeouts are computed from the
-    /// round-trip time again.
+    /// Handles the first answer on a path after a total silence. All chunks sent before `sent` are declared lost.
+    /// Otherwise chunks on other paths would wait for timers that were backed off. The retransmission timeouts are
+    /// again computed from the round-trip time.
     pub fn resume(&mut self, cx: &mut Context, now: Instant, path: PathId, sent: Instant) {
         if !cx.silence.take_ended() {
             return;
@@ -194,7 +195,7 @@ impl Sender {
         cx.offer_burst(now);
     }
 
-    /// Declares all chunks lost that left on `path` before `sent`, without signalling congestion.
+    /// Declares all chunks lost that were sent on `path` before `sent`. It signals no congestion.
     fn lose_older(&mut self, cx: &mut Context, now: Instant, path: PathId, sent: Instant) {
         for tsn in self.rq.sent_before(path, sent) {
             if self.lose(cx, now, tsn, path, LossTrigger::Timeout).is_some() {
@@ -204,7 +205,7 @@ impl Sender {
         self.rq.prune(path);
     }
 
-    /// Gives up the message of `tsn` (RFC 3758 §3.5), or the symbol.
+    /// Gives up the message of chunk `tsn` (RFC 3758 §3.5), or only the symbol in it.
     pub fn abandon(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, cause: DropCause) {
         let Some(chunk) = self.rq.get(tsn) else { return };
         if chunk.carries != Carries::Message {
@@ -229,7 +230,7 @@ impl Sender {
         self.advance_forward(cx, now, self.rq.cum_acked());
     }
 
-    /// Gives up a symbol. The message of the symbol, if there is one, continues.
+    /// Gives up a symbol. The message of the symbol, if any, is not given up.
     pub fn abandon_symbol(&mut self, cx: &mut Context, now: Instant, tsn: Tsn) {
         self.abandon_chunk(cx, now, tsn);
         self.advance_forward(cx, now, self.rq.cum_acked());
@@ -252,9 +253,9 @@ impl Sender {
         }
     }
 
-    /// Gives up the unsent rest of a message that was sent in part. If the peer has acknowledged every chunk of the
-    /// message that was sent, only a further TSN can report that the rest will never arrive. An empty placeholder
-    /// therefore takes this TSN, and is abandoned at once.
+    /// Gives up the unsent rest of a message of which a part was sent. If the peer has acknowledged every sent chunk of
+    /// the message, only a further TSN can report that the rest will not arrive. In that case an empty placeholder
+    /// takes this TSN and is abandoned at once.
     fn abandon_rest(&mut self, cx: &mut Context, message: u64) {
         if let Some(rest) = self.buffer.drop_rest(message) {
             self.pending_chunk = None;
@@ -262,7 +263,7 @@ impl Sender {
         }
     }
 
-    /// Drops queued messages whose lifetime is over. A part of the first message may have been sent.
+    /// Drops queued messages whose lifetime is over. A part of the first of them may have been sent.
     pub fn expire_queued(&mut self, cx: &mut Context, now: Instant) {
         let mut expired = false;
         self.buffer.expire(now, |m| {
@@ -281,7 +282,7 @@ impl Sender {
         }
     }
 
-    /// Gives up `message`, of which some chunks were sent.
+    /// Gives up `message`, of which some chunks were already sent.
     pub(super) fn abandon_begun(&mut self, cx: &mut Context, now: Instant, message: u64, cause: DropCause) {
         let sent = self.rq.iter().rev().find(|c| c.message == message).map(|c| c.info.tsn);
         match sent {
@@ -295,8 +296,8 @@ impl Sender {
         }
     }
 
-    /// Gives up the first message of an importance for the scheduler. Returns `false` if the message has no lifetime,
-    /// or if a part of it was sent and the peer does not support RFC 3758.
+    /// Gives up the first message of an importance, as the scheduler decided. Returns `false` if the message has no
+    /// lifetime. Also returns `false` if a part of the message was sent and the peer does not support RFC 3758.
     pub(super) fn give_up_next(&mut self, cx: &mut Context, now: Instant, hopeless: Hopeless) -> bool {
         let Hopeless { importance, why } = hopeless;
         let cause = DropCause::Scheduler(why);

@@ -1,28 +1,28 @@
-//! The next chunk to leave.
+//! The chunk that is sent next.
 
 use crate::policy::{Importance, PathId, PathSet, SymbolChoice};
 use crate::wire::Tsn;
 
-/// The next chunk to leave.
+/// The chunk that is sent next.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(in crate::association) struct PendingChunk {
     pub path: PathId,
     pub source: ChunkSource,
-    /// Payload bytes.
+    /// Number of payload bytes.
     pub len: usize,
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(in crate::association) enum ChunkSource {
-    /// A lost chunk, to be retransmitted, with copies to follow on these paths.
+    /// A lost chunk that is retransmitted. Copies follow on these paths.
     Lost(Tsn, PathSet),
-    /// A further copy of a chunk just sent.
+    /// A further copy of the chunk that was just sent.
     Copy(Tsn),
-    /// The next chunk of the first message of this importance (`None`: of the oldest message), with copies to follow on
+    /// The next chunk of the first message of this importance, or of the oldest message for `None`. Copies follow on
     /// these paths.
     New(Option<Importance>, PathSet),
-    /// A symbol of a block, as the scheduler chose it.
+    /// A symbol of a coded block, chosen by the scheduler.
     Symbol { block: u32, what: SymbolChoice },
-    /// The repair symbol that is due in addition to messages.
+    /// A repair symbol that is due in addition to messages.
     Repair,
 }

@@ -1,22 +1,22 @@
-//! Cap on redundancy: the bytes that parts of a scheme may send in addition to the necessary ones
+//! Cap on redundancy: the bytes that a scheme may send in addition to the media
 //! ([`crate::config::TransportConfig::redundancy`]).
 //!
-//! The allowance is at most the amount that the media of the last ten seconds earned, so that savings of a long time do
-//! not leave as one burst.
+//! The allowance is at most the amount that the media of the last ten seconds earned. Savings of a longer time
+//! therefore cannot leave as one burst.
 
 use super::Sender;
 use crate::association::context::Context;
 use crate::ledger::Ledger;
 use crate::time::Instant;
 
-/// Number of seconds over which redundancy is saved up.
+/// Number of seconds over which unused redundancy is saved.
 const SECONDS: usize = 10;
 
-/// The cap, if there is one.
+/// The cap; `None` if redundancy is unlimited.
 #[derive(Debug, Default)]
 pub(super) struct Redundancy {
     cap: Option<Cap>,
-    /// True if a due repair symbol was refused and none has left since.
+    /// True if the cap refused a repair symbol that was due, and no repair symbol has left since.
     short: bool,
 }
 
@@ -24,20 +24,20 @@ pub(super) struct Redundancy {
 struct Cap {
     share: f64,
     ledger: Ledger,
-    /// Bytes of media in each of the last seconds.
+    /// Bytes of media in each of the last seconds, by second.
     media: [u64; SECONDS],
-    /// Second that is counted now.
+    /// The current second.
     second: u64,
 }
 
 impl Redundancy {
-    /// Creates a cap of `share` of the bytes of media; `None`: there is no cap.
+    /// Creates a cap of `share` times the bytes of media. `None` creates no cap.
     pub fn new(share: Option<f64>) -> Self {
         let cap = |share| Cap { share, ledger: Ledger::new(share, 0), media: [0; SECONDS], second: 0 };
         Redundancy { cap: share.map(cap), short: false }
     }
 
-    /// Counts media of `bytes` that leave for the first time.
+    /// Counts `bytes` of media that are sent for the first time.
     #[inline]
     pub fn earn(&mut self, now: Instant, bytes: usize) {
         if let Some(cap) = &mut self.cap {
@@ -48,7 +48,7 @@ impl Redundancy {
         }
     }
 
-    /// Returns whether `bytes` of redundancy may leave now.
+    /// Returns whether `bytes` of redundancy may be sent now.
     pub fn admits(&mut self, now: Instant, bytes: usize) -> bool {
         self.cap.as_mut().is_none_or(|cap| {
             cap.pass(now);
@@ -56,7 +56,7 @@ impl Redundancy {
         })
     }
 
-    /// Spends `bytes` if they may leave. Returns whether they may.
+    /// Spends `bytes` of redundancy, if they may be sent. Returns whether they may be sent.
     pub fn spend(&mut self, now: Instant, bytes: usize) -> bool {
         let admitted = self.admits(now, bytes);
         if let Some(cap) = self.cap.as_mut().filter(|_| admitted) {
@@ -65,7 +65,7 @@ impl Redundancy {
         admitted
     }
 
-    /// Panics if more was spent than the cap allows.
+    /// Panics if more redundancy was spent than the cap allows.
     #[cfg(any(test, feature = "testing"))]
     pub fn assert_kept(&self) {
         self.cap.iter().for_each(|cap| cap.ledger.assert_kept());
@@ -73,7 +73,7 @@ impl Redundancy {
 }
 
 impl Cap {
-    /// Drops counts of seconds that are outside the period.
+    /// Drops the counts of seconds before the last ten.
     fn pass(&mut self, now: Instant) {
         let second = now.as_nanos() / 1_000_000_000;
         if second == self.second {
@@ -94,20 +94,21 @@ impl Cap {
 }
 
 impl Sender {
-    /// Returns whether the cap permits `bytes` of redundant user data. Asking does not spend them.
+    /// Returns whether the cap permits `bytes` of redundant user data. The call does not spend these bytes.
     pub fn admits_redundancy(&mut self, now: Instant, bytes: usize) -> bool {
         self.redundancy.admits(now, bytes)
     }
 
-    /// Spends `bytes` of redundant user data, unless the cap forbids it. A refusal is counted.
+    /// Spends `bytes` of redundant user data, unless the cap forbids it. A refusal is counted in the association's
+    /// counters.
     pub fn spend_redundancy(&mut self, cx: &mut Context, now: Instant, bytes: usize) -> bool {
         let spent = self.redundancy.spend(now, bytes);
         cx.stats.redundancy_refused += u64::from(!spent);
         spent
     }
 
-    /// Returns whether the cap permits a due repair symbol. The cap is spent only when it leaves. Consecutive refusals
-    /// are counted once.
+    /// Returns whether the cap permits a due repair symbol. The symbol's bytes are spent only when it is sent.
+    /// Consecutive refusals count as one.
     pub fn admits_repair(&mut self, cx: &mut Context, now: Instant, bytes: usize) -> bool {
         let admitted = self.redundancy.admits(now, bytes);
         cx.stats.redundancy_refused += u64::from(!admitted && !self.redundancy.short);
@@ -139,7 +140,7 @@ mod tests {
         cap.assert_kept();
     }
 
-    /// 5 % of 1 Mbyte/s for a minute are 3 Mbyte, of which the share of the last ten seconds is left.
+    /// 5 % of 1 Mbyte/s over a minute are 3 Mbyte. Only the share of the last ten seconds stays available.
     #[test]
     fn ten_seconds_are_saved_and_no_more() {
         let mut cap = Redundancy::new(Some(0.05));

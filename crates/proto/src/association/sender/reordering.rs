@@ -1,11 +1,11 @@
 //! Reordering of packets on a path: the wait for an overtaken chunk before it counts as lost (the reordering window of
-//! RFC 8985 §6.2), and the reversal of losses that turn out to be spurious (RFC 4015).
+//! RFC 8985 §6.2). Losses that turn out to be spurious are reversed (RFC 4015).
 //!
-//! The window of a path is measured: the time from the first SACK that missed a chunk to the acknowledgement of that
-//! chunk, if it arrived after all. A single miss indication is no proof of lateness, because the chunk that arrived may
-//! be a copy on another path. If packets keep their order, no chunk is late, the window is zero, and the third miss
-//! indication decides as in RFC 9260 §7.2.4. The verdict on a chunk of a message with a lifetime is early enough for a
-//! retransmission.
+//! The window of a path is measured: it is the time from the first SACK that misses a chunk to the acknowledgement of
+//! that chunk, if the chunk arrives after all. A single miss indication does not prove lateness, because the chunk that
+//! arrived may be a copy on another path. If packets keep their order, no chunk is late and the window is zero. The
+//! third miss indication then decides as in RFC 9260 §7.2.4. For a chunk of a message with a lifetime, the verdict
+//! comes early enough for a retransmission.
 
 use super::Sender;
 use crate::association::context::Context;
@@ -15,8 +15,8 @@ use crate::tx::AckOutcome;
 use crate::wire::serial::Tsn;
 
 impl Sender {
-    /// Returns the reordering window of `path`. The window is at most the path's timeout without bounds, after which a
-    /// chunk is lost anyway.
+    /// Returns the reordering window of `path`. The window is at most the path's timeout without its bounds, after
+    /// which a chunk counts as lost in any case.
     pub(super) fn reordering_window(&self, cx: &mut Context, now: Instant, path: PathId) -> Duration {
         if !cx.config.reordering {
             return Duration::ZERO;
@@ -25,8 +25,8 @@ impl Sender {
         cx.paths[path.index()].reordering.window(now).min(most)
     }
 
-    /// Handles misses of `tsn` on `path` that have reached the threshold: the chunk is lost, or its verdict waits for
-    /// the reordering window.
+    /// Handles the misses of chunk `tsn` on `path` when they reach the threshold. The chunk is declared lost, or its
+    /// verdict waits for the reordering window.
     pub(super) fn check_overtaken(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, path: PathId) {
         let window = self.reordering_window(cx, now, path);
         let chunk = self.rq.get(tsn).map(|c| &c.info);
@@ -48,7 +48,7 @@ impl Sender {
         *at = Some(at.map_or(due, |at| at.min(due)));
     }
 
-    /// Decides on overtaken chunks of `path` whose verdict is due.
+    /// Decides on overtaken chunks of `path` whose reordering window has ended.
     pub fn on_reordering(&mut self, cx: &mut Context, now: Instant, path: PathId) {
         let i = path.index();
         cx.paths[i].reordering.at = None;
@@ -69,7 +69,7 @@ impl Sender {
         self.keep_a_timer(cx, now);
     }
 
-    /// Records the arrivals of overtaken chunks, and spurious losses, that a SACK shows.
+    /// Records arrivals of overtaken chunks and spurious losses, both of which a SACK shows.
     pub(super) fn learn_reordering(&mut self, cx: &mut Context, now: Instant, acked: &mut AckOutcome) {
         if !cx.config.reordering {
             return;
@@ -101,7 +101,8 @@ impl Sender {
         }
     }
 
-    /// Handles a spurious timeout of `path`: `chunks` chunks that it declared lost are in flight again.
+    /// Handles a spurious timeout of `path`. The timeout declared `chunks` chunks lost, and these chunks are in flight
+    /// again.
     pub(super) fn take_back_timeout(&mut self, cx: &mut Context, now: Instant, path: PathId, chunks: u32) {
         if cx.config.reordering {
             let before = self.rq.take_back_timeout(path);

@@ -1,8 +1,9 @@
-//! Repair symbols in addition to messages: the times at which they leave, and their paths.
+//! Repair symbols in addition to messages: their times of departure and their paths.
 //!
-//! A repair symbol never replaces a message: it leaves only if windows and the peer's buffer have room for it and for
-//! all waiting data. While the application sends more than the paths carry, no repair symbol leaves, and messages lost
-//! by congestion are not repaired. A repair symbol may delay a later message by at most its own length on its path.
+//! A repair symbol never displaces a message. It leaves only if windows and the peer's buffer have room for it and for
+//! all waiting data. While the application submits more data than the paths carry, no repair symbol leaves. Messages
+//! lost by congestion are then not repaired. A repair symbol delays a later message on the same path by at most the
+//! symbol's own transmission time.
 
 use strandcast_coding::symbol::Header;
 
@@ -16,7 +17,7 @@ use crate::tx::Cut;
 use crate::wire::Tsn;
 
 impl Sender {
-    /// Returns the due repair symbol and its path, if there is one.
+    /// Returns the repair symbol that is due and its path, if there is one.
     pub fn pick_repair(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         let Some(Coder::Repair(repair)) = &mut self.coder else { return None };
         // The TSNs of a message's chunks are consecutive (RFC 9260 §6.9).
@@ -39,8 +40,8 @@ impl Sender {
         Some(PendingChunk { path, source: ChunkSource::Repair, len: offer.len as usize - 16 })
     }
 
-    /// Returns whether windows and the peer's buffer have room for a chunk with `len` counted bytes in addition to all
-    /// messages that wait.
+    /// Returns whether there is room for a chunk with `len` counted bytes in addition to all waiting messages. Windows
+    /// and the peer's buffer must both have this room.
     fn leaves_room(&self, cx: &Context, len: u64) -> bool {
         let chunks = (self.buffer.messages() * (16 + self.header_room())) as u64;
         let waiting = self.buffer.queued() as u64 + chunks + self.rq.requeued() + len;
@@ -49,7 +50,7 @@ impl Sender {
         waiting <= cx.paths.seen().rwnd() && waiting <= room.sum()
     }
 
-    /// Puts the offered repair symbol into flight.
+    /// Puts the repair symbol that was offered into flight.
     pub fn commit_repair(&mut self, cx: &mut Context, now: Instant, path: PathId) -> Option<Tsn> {
         let Some(Coder::Repair(repair)) = &mut self.coder else { return None };
         let written = repair.write()?;
@@ -59,8 +60,8 @@ impl Sender {
         Some(self.push_symbol(cx, now, path, written))
     }
 
-    /// Returns the header that precedes a message's chunk that leaves for the first time on `path`, and the symbol that
-    /// the chunk carries.
+    /// Returns the header that precedes the chunk of a message, and the symbol that the chunk carries. The chunk leaves
+    /// for the first time, on `path`.
     pub fn header_of(
         &mut self,
         cx: &mut Context,
@@ -87,7 +88,7 @@ impl Sender {
         Some((header, symbol))
     }
 
-    /// Maximum bytes of the header of a message's next chunk.
+    /// Returns the maximum bytes of the coding header of the next chunk of a message.
     pub fn header_room(&self) -> usize {
         match &self.coder {
             Some(Coder::Repair(repair)) => repair.header_room(),

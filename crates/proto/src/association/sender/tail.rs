@@ -1,5 +1,5 @@
-//! Tail probes (RFC 8985 §7, per path): if acknowledgements of data on a path have stopped, a chunk is retransmitted
-//! before the path's timer expires, and its acknowledgement reveals the losses
+//! Tail probes (RFC 8985 §7), for each path. If acknowledgements on a path have stopped, a chunk is retransmitted
+//! before the path's timer expires. Its acknowledgement reveals the losses
 //! ([`crate::config::TransportConfig::tail_probes`]).
 
 use super::Sender;
@@ -10,14 +10,14 @@ use crate::tx::MANY_GAPS;
 use crate::wire::chunk::Sack;
 use crate::wire::serial::Tsn;
 
-/// Time without an acknowledgement on a path after which its return path may be dead: acknowledgements that return by
-/// other paths then also give round-trip times.
+/// Time without an acknowledgement on a path after which its return path may be dead. Acknowledgements that return by
+/// other paths then also count as round-trip times.
 const OWN_TRIP: Duration = Duration::from_secs(1);
 
 impl Sender {
-    /// Time that an acknowledgement may take: two round trips, or one and a half if there is another path, and more if
-    /// round-trip times vary. The peer's delay is added if the data in flight may be too few for an immediate
-    /// acknowledgement (RFC 8985 §7.2).
+    /// Returns the time that an acknowledgement may take: two round trips, or one and a half if there is another path.
+    /// The time is longer if round-trip times vary. The peer's delay is added if there are too few data in flight for
+    /// an immediate acknowledgement (RFC 8985 §7.2).
     fn probe_timeout(&self, cx: &Context, path: PathId) -> Option<Duration> {
         let v = cx.paths.view(path.index());
         let trip = v.srtt.filter(|_| cx.config.tail_probes)?;
@@ -28,12 +28,12 @@ impl Sender {
         Some(trip + more.max(4 * v.rttvar) + delay)
     }
 
-    /// Returns whether the chunk that leaves asks the peer to acknowledge at once (I bit, RFC 7053 §4.1). It does so in
-    /// the last packet of a burst, after which no message waits. Otherwise the peer would delay the acknowledgement
-    /// because it expects another packet, and a probe would leave in the meantime. A burst has at least the number of
-    /// packets that the peer acknowledges at once, and messages waited after each packet but the last. A single packet
-    /// does not ask: [`Self::probe_timeout`] includes the peer's delay for it, and in a steady stream the next packet
-    /// causes the acknowledgement. `first` is true for the first chunk of a packet.
+    /// Returns whether the chunk to be sent asks the peer for an immediate acknowledgement (I bit, RFC 7053 §4.1). The
+    /// chunk asks in the last packet of a burst, after which no message waits. Otherwise the peer would expect another
+    /// packet and delay its acknowledgement, and a probe would be sent in the meantime. A burst has at least as many
+    /// packets as the peer acknowledges at once. Messages waited after each of these packets except the last. A single
+    /// packet does not ask. [`Self::probe_timeout`] includes the peer's delay for it, and in a steady stream the next
+    /// packet causes the acknowledgement. `first` is true for the first chunk of a packet.
     pub fn asks_at_once(&mut self, cx: &Context, first: bool) -> bool {
         self.burst = self.burst.saturating_add(u32::from(first));
         if !self.nothing_queued() {
@@ -43,7 +43,7 @@ impl Sender {
         cx.config.tail_probes && packets >= cx.config.sack_frequency
     }
 
-    /// Starts the tail timer after data left on `path`.
+    /// Starts the tail timer after data were sent on `path`.
     pub fn arm_tail(&mut self, cx: &mut Context, now: Instant, path: PathId) {
         if !cx.config.tail_probes || cx.paths[path.index()].tail.spent {
             return;
@@ -53,8 +53,8 @@ impl Sender {
         }
     }
 
-    /// Restarts the tail timer after data on `path` were acknowledged, or after the last data in flight on `path` were
-    /// removed. `newest` is the departure time of the newest acknowledged data.
+    /// Restarts the tail timer of `path`. It is called after an acknowledgement of data on this path, or after the last
+    /// data in flight on it were removed. `newest` is the time at which the newest acknowledged data were sent.
     pub fn restart_tail(&mut self, cx: &mut Context, now: Instant, path: PathId, newest: Option<Instant>) {
         let view = cx.paths.view(path.index());
         let wait = if view.in_flight > 0 { self.probe_timeout(cx, path) } else { None };
@@ -67,9 +67,9 @@ impl Sender {
         (tail.at, tail.spent) = (at, false);
     }
 
-    /// Time since which `path` is silent. If there is another path, it is the time at which the next chunk to be
-    /// acknowledged left, unless that chunk left before `newest` and may be lost. Otherwise RFC 8985 counts from the
-    /// last acknowledgement.
+    /// Returns the time since which `path` has been silent. If there is another path, it is the time at which the next
+    /// chunk to be acknowledged was sent. A chunk sent before `newest` is excluded, because it may be lost. In all
+    /// other cases, the time counts from the last acknowledgement, as in RFC 8985.
     fn silent_since(&self, cx: &Context, now: Instant, path: PathId, newest: Option<Instant>) -> Instant {
         let left = self.rq.front_sent(path);
         let several = cx.paths.usable().len() > 1;
@@ -77,8 +77,9 @@ impl Sender {
         left.unwrap_or_else(|| expected(cx, now, path, newest))
     }
 
-    /// Sends the probe of `path`. The earliest chunk leaves on another path if one works, because this path may be
-    /// dead. The latest chunk leaves on this path, or a heartbeat if it is the same chunk. T3-rtx waits for the answer.
+    /// Sends the tail probe of `path`. The earliest chunk in flight is sent on another path if one works, because this
+    /// path may be dead. The latest chunk in flight is sent on this path. If both are one chunk, a heartbeat is sent
+    /// instead. T3-rtx is extended so that the answer can arrive.
     pub fn on_tail(&mut self, cx: &mut Context, now: Instant, path: PathId) {
         let i = path.index();
         cx.paths[i].tail.at = None;
@@ -115,7 +116,7 @@ impl Sender {
         cx.paths[i].t3 = cx.paths[i].t3.map(|t3| t3.max(answer));
     }
 
-    /// Returns the quickest other path without a fault.
+    /// Returns the other path with the least round-trip time that shows no errors.
     fn other_way(&self, cx: &Context, path: PathId) -> Option<PathId> {
         let usable = cx.paths.usable();
         let fine = |v: &&PathView| {
@@ -124,8 +125,8 @@ impl Sender {
         cx.paths.views().iter().filter(fine).min_by_key(|v| (v.srtt, v.id)).map(|v| v.id)
     }
 
-    /// Handles an expiry of T3-rtx before a probe has left. The probe leaves first, and its answer is awaited. The
-    /// answer distinguishes losses from timeouts that a quickly rising round-trip time or a stalled link causes.
+    /// Handles the case that T3-rtx expires before a tail probe was sent. The probe is sent first, and its answer is
+    /// awaited. The answer separates losses from timeouts caused by a quickly rising round-trip time or a stalled link.
     pub fn probes_first(&mut self, cx: &mut Context, now: Instant, path: PathId) -> bool {
         let i = path.index();
         let overrun = self.rq.gaps_reported() > MANY_GAPS;
@@ -143,8 +144,8 @@ impl Sender {
         cx.paths[i].tail.spent
     }
 
-    /// Handles the move of `path` to other addresses: the acknowledgement of data in flight is awaited no longer than
-    /// the answer to a tail probe, because the data or the acknowledgement may have gone to the old addresses.
+    /// Handles the move of `path` to other addresses. Data in flight or their acknowledgement may have gone to the old
+    /// addresses. The acknowledgement is therefore awaited no longer than the answer to a tail probe.
     pub fn leave_address(&mut self, cx: &mut Context, now: Instant, path: PathId) {
         let wait = self.probe_timeout(cx, path);
         let p = &mut cx.paths[path.index()];
@@ -154,9 +155,9 @@ impl Sender {
         }
     }
 
-    /// Handles a SACK that acknowledges a probe. Missing chunks that left well before the probe are lost (RFC 8985
-    /// §6.2). The first transmission of the chunk that the probe repeated is also lost, unless the chunk arrived twice
-    /// (§7.4).
+    /// Handles a SACK that acknowledges a tail probe. Missing chunks that were sent well before the probe are lost (RFC
+    /// 8985 §6.2). The probe repeated a chunk. The first transmission of this chunk is also lost, unless the chunk
+    /// arrived twice (RFC 8985 §7.4).
     pub fn tail_answered(&mut self, cx: &mut Context, now: Instant, sack: &Sack) {
         for i in 0..cx.paths.len() {
             let path = PathId(i as u8);
@@ -185,10 +186,11 @@ impl Sender {
         }
     }
 
-    /// Handles a SACK for a chunk that a timeout of `path` declared lost although it arrived: the timeout was spurious.
-    /// The chunks that left after `late` are in flight as before (the conclusion of RFC 5682, without its wait), and
-    /// the window returns if [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on.
-    /// Otherwise the window does not change.
+    /// Handles a SACK for a chunk that arrived although a timeout of `path` had declared it lost: the timeout was
+    /// spurious. Chunks sent after `late` are in flight as before the timeout. This is the conclusion of RFC 5682,
+    /// without its wait. The window returns to its former size if
+    /// [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on. If that option is off, the
+    /// window does not change.
     pub fn undo_timeout(&mut self, cx: &mut Context, now: Instant, path: PathId, late: Tsn) {
         let i = path.index();
         let Some(undone) = self.rq.undo_timeout(cx.paths.seen_mut(), path, late) else { return };
@@ -205,22 +207,22 @@ impl Sender {
     }
 }
 
-/// Maximum time for which the peer may delay an acknowledgement.
+/// Returns the longest time for which the peer may delay an acknowledgement.
 fn peer_delay(cx: &Context) -> Duration {
     cx.config.peer_ack_delay().unwrap_or(cx.config.sack_delay)
 }
 
-/// Time from which the wait for the next acknowledgement of `path` counts, after an acknowledgement of a chunk that
-/// left at `newest`. It is the time at which that acknowledgement was expected. If it arrived later, earlier
-/// acknowledgements were lost, possibly on this path.
+/// Returns the time from which to measure the wait for the next acknowledgement of `path`. The last acknowledged chunk
+/// was sent at `newest`. It is the time at which the last acknowledgement was expected. If that acknowledgement arrived
+/// later, earlier acknowledgements were lost, possibly on this path.
 pub(super) fn expected(cx: &Context, now: Instant, path: PathId, newest: Option<Instant>) -> Instant {
     let trip = cx.paths.view(path.index()).srtt.filter(|_| cx.config.tail_probes);
     newest.zip(trip).map_or(now, |(sent, trip)| now.min(sent + trip))
 }
 
-/// Returns whether a round-trip time counts for `path`, and records the last one that returned by the same path. An
-/// acknowledgement that returned by another path and took longer than usual does not count, because earlier
-/// acknowledgements were lost on this path.
+/// Returns whether a round-trip time counts for `path`. Also records the last round-trip time whose acknowledgement
+/// returned by `path` itself. If an acknowledgement returned by another path and took longer than usual, its round-trip
+/// time does not count. In that case earlier acknowledgements were lost on `path`.
 pub(super) fn trip_counts(cx: &mut Context, now: Instant, back: PathId, path: PathId, rtt: Duration) -> bool {
     let p = &mut cx.paths[path.index()];
     if back == path {

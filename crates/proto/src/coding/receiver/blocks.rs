@@ -1,4 +1,4 @@
-//! Blocks: conversion of symbols to a stream of bytes, and of the stream to messages.
+//! Coded blocks: symbols are converted to a stream of bytes, and the stream to messages.
 
 use std::collections::VecDeque;
 
@@ -13,21 +13,21 @@ use crate::rx::Message;
 use crate::time::Instant;
 use crate::wire::{Ssn, Tsn};
 
-/// Number of messages of one symbol for which memory is kept.
+/// Number of messages from one symbol for which memory stays allocated.
 const KEPT: usize = 64;
 
-/// See the [module](self).
+/// Receiver of coded blocks; see the [module](self).
 pub(super) struct BlockStream {
     receiver: BlockReceiver,
     records: RecordReader,
-    /// Messages of the last source symbol.
+    /// Messages that the last source symbol completed.
     ready: VecDeque<Message>,
-    /// Bytes of `ready`.
+    /// Number of bytes in `ready`.
     ready_bytes: usize,
     /// The next sequence number of each stream.
     ssns: Vec<u16>,
     streams: u16,
-    /// Last chunk and its time of arrival. Messages that become complete with the chunk have this time.
+    /// TSN of the last chunk, and its time of arrival. Messages that this chunk completes have this time.
     last: (Tsn, Instant),
 }
 
@@ -78,7 +78,7 @@ impl BlockStream {
         Ok(message)
     }
 
-    /// Work of the decoders so far.
+    /// Returns the work of the decoders so far.
     pub fn work(&self) -> u64 {
         self.receiver.work()
     }
@@ -88,8 +88,8 @@ impl BlockStream {
         self.receiver.bound() + self.records.heap() + ready + self.ssns.capacity() * size_of::<u16>()
     }
 
-    /// Greatest heap in bytes of the decoders, one message, the messages that one symbol may hold, and a sequence
-    /// number per stream.
+    /// Returns the maximum heap in bytes. It includes the decoders, one message, the messages that one symbol may hold,
+    /// and a sequence number per stream.
     #[cfg(any(test, feature = "testing"))]
     pub fn bound(&self, longest: usize, symbol_length: usize) -> usize {
         let messages = (symbol_length / crate::coding::record::MIN_RECORD + 1).next_power_of_two().max(KEPT);
@@ -98,7 +98,7 @@ impl BlockStream {
     }
 }
 
-/// Converts a record to a message. Ordered messages are numbered in the order of their stream.
+/// Converts a record to a message. Ordered messages get sequence numbers in the order of their stream.
 fn message(record: Record, ssns: &mut Vec<u16>, (first_tsn, arrived): (Tsn, Instant)) -> Message {
     let ssn = if record.unordered { Ssn(0) } else { next_ssn(ssns, usize::from(record.stream.0)) };
     Message {

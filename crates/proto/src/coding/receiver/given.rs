@@ -1,14 +1,14 @@
-//! Numbers of the messages that were already delivered.
+//! Record of the numbers of messages that were already delivered.
 
 /// Number of past message numbers that are recorded.
 const SPAN: u32 = 1 << 16;
 const WORD: u32 = u64::BITS;
 
-/// The last [`SPAN`] numbers of a stream, modulo 2³².
+/// Record of the last [`SPAN`] message numbers, modulo 2³².
 pub(super) struct Given {
-    /// Bits by number modulo [`SPAN`].
+    /// One bit per number, indexed by the number modulo [`SPAN`].
     words: Box<[u64]>,
-    /// Highest number plus one.
+    /// Highest recorded number plus one.
     next: u32,
 }
 
@@ -22,7 +22,8 @@ impl Given {
         ((place / WORD) as usize, 1 << (place % WORD))
     }
 
-    /// Enters a number. Returns `false` if it was entered before, or is so old that it may have been.
+    /// Records a message number. Returns `false` if the number was recorded before, or is so old that it may have been
+    /// recorded.
     pub fn enter(&mut self, number: u32) -> bool {
         let ahead = number.wrapping_sub(self.next);
         let (word, bit) = Self::bit(number);
@@ -40,7 +41,7 @@ impl Given {
         true
     }
 
-    /// Clears the bits of the next number and of the `count` numbers before it.
+    /// Clears the bits of the next number and of the `count` numbers before that number.
     fn forget(&mut self, count: u32) {
         if count >= SPAN {
             return self.words.fill(0);
@@ -59,7 +60,7 @@ impl Given {
         }
     }
 
-    /// Heap in bytes.
+    /// Returns the used heap in bytes.
     pub fn heap(&self) -> usize {
         size_of_val(&*self.words)
     }
@@ -87,7 +88,7 @@ mod tests {
         assert!(!given.enter(SPAN) && given.enter(u32::MAX / 2 - 1));
     }
 
-    /// Comparison with a set, over jumps of any length, across 2³².
+    /// Compares the record with a set, over jumps of any length and across 2³².
     #[test]
     fn it_remembers_the_last_65536() {
         let mut random = Seeds::new(5, 0).stream("given");

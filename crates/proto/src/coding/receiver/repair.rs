@@ -1,5 +1,5 @@
-//! Repair: messages are delivered as they arrive. Missing messages are delivered as soon as repair symbols restore
-//! them.
+//! Repair: messages are delivered as they arrive, and repair symbols restore missing ones. A restored message is
+//! delivered at once.
 
 use bytes::{Buf as _, Bytes};
 use strandcast_coding::Refusal;
@@ -17,18 +17,18 @@ use crate::rx::Message;
 use crate::time::Instant;
 use crate::wire::{Ssn, Tsn};
 
-/// See the [module](self).
+/// Receiver of repair symbols; see the [module](self).
 pub(super) struct Repaired {
     receiver: Receiver,
     given: Given,
     streams: u16,
-    /// Number of source symbols of a block. Messages of all blocks are numbered consecutively.
+    /// Number of source symbols per block. Messages of all blocks are numbered consecutively.
     sources: u32,
-    /// Buffer for a source symbol in the form in which the sender sums it.
+    /// Buffer for a source symbol in the form that repair symbols cover.
     symbol: Vec<u8>,
-    /// Number of results of repair symbols that are not messages.
+    /// Number of restored symbols that are not messages.
     unreadable: u64,
-    /// Last chunk and its time of arrival. Messages that become known with the chunk have this time.
+    /// TSN of the last chunk, and its time of arrival. Messages that this chunk restores have this time.
     last: (Tsn, Instant),
 }
 
@@ -55,7 +55,8 @@ impl Repaired {
         }
     }
 
-    /// Takes a chunk. While `budget` permits no work, repair symbols are dropped, and messages bypass the decoder.
+    /// Processes a received chunk. While `budget` permits no work, repair symbols are dropped, and received messages
+    /// are not passed to the decoder.
     pub fn take(
         &mut self,
         mut arrived: Message,
@@ -112,19 +113,20 @@ impl Repaired {
         Some(arrived)
     }
 
-    /// Number of a message of blocks.
+    /// Returns the number of a message that is in a block.
     fn number(&self, block: u32, index: u16) -> u32 {
         block.wrapping_mul(self.sources).wrapping_add(index.into())
     }
 
-    /// Writes a source symbol in the form that repair symbols cover, with stream and payload protocol identifier.
+    /// Writes a source symbol in the form that repair symbols cover. This form includes the stream and the payload
+    /// protocol identifier.
     fn rebuild(&mut self, header: Header, arrived: &Message) {
         self.symbol.clear();
         header.write(&mut self.symbol);
         covered::append(arrived.stream, arrived.ppid, &arrived.payload[header.length()..], &mut self.symbol);
     }
 
-    /// Passes a message to the decoder.
+    /// Passes a received message to the decoder.
     fn source(&mut self, header: Header, arrived: &Message) -> Result<bool, Refusal> {
         self.rebuild(header, arrived);
         let symbol = core::mem::take(&mut self.symbol);
@@ -181,7 +183,7 @@ impl Repaired {
         }
     }
 
-    /// Work of the decoders so far.
+    /// Returns the work of the decoders so far.
     pub fn work(&self) -> u64 {
         match &self.receiver {
             Receiver::Window(window) => window.work(),

@@ -1,4 +1,4 @@
-//! Encoder that makes symbols from messages, with a sliding window or blocks.
+//! Encoder that creates symbols from messages, with a sliding window or with blocks.
 
 use strandcast_coding::Code;
 use strandcast_coding::blocks::{BlockConfig, BlockSender, Order};
@@ -9,7 +9,7 @@ use super::RepairShape;
 use crate::coding::config::RepairCode;
 use crate::coding::covered::{self, LENGTH};
 
-/// Unit of the length of Reed–Solomon symbols in bytes. Symbols may be filled with zeros at the end.
+/// Unit in bytes of the length of Reed–Solomon symbols. Symbols may be padded with zeros at the end.
 const SHARD: usize = 64;
 
 #[derive(Debug)]
@@ -36,13 +36,13 @@ impl Encoder {
         Encoder::Blocks(BlockSender::new(config, 0), code)
     }
 
-    /// Returns whether a window slides over messages. Otherwise they are in blocks.
+    /// Returns whether the code has a sliding window over messages. Otherwise messages are in blocks.
     pub fn slides(&self) -> bool {
         matches!(self, Encoder::Window(_))
     }
 
-    /// Takes the covered bytes of a message. Returns the header of its symbol. The caller has checked that there is
-    /// room.
+    /// Passes the covered bytes of a message to the encoder. Returns the header of the message's symbol. The caller has
+    /// checked that there is room.
     pub fn push(&mut self, covered: &[u8]) -> Header {
         let fits = "the caller has checked the longest message and makes room";
         match self {
@@ -55,7 +55,7 @@ impl Encoder {
         }
     }
 
-    /// Drops sources, or closed blocks, before this one.
+    /// Drops the sources, or the closed blocks, before number `before`.
     pub fn forget(&mut self, before: u32) {
         match self {
             Encoder::Window(sender) => sender.forget(before),
@@ -63,14 +63,14 @@ impl Encoder {
         }
     }
 
-    /// Closes the block that is being filled.
+    /// Closes the block being filled.
     pub fn close(&mut self) {
         if let Encoder::Blocks(sender, _) = self {
             sender.close();
         }
     }
 
-    /// Maximum bytes of a repair symbol's payload if the longest message has `longest` covered bytes.
+    /// Returns the maximum bytes of a repair symbol's payload if the longest message has `longest` covered bytes.
     pub fn payload(&self, longest: usize) -> usize {
         match self {
             Encoder::Blocks(_, RepairCode::ReedSolomon) => (LENGTH + longest).next_multiple_of(SHARD),
@@ -78,9 +78,9 @@ impl Encoder {
         }
     }
 
-    /// Writes a new repair symbol of the window or of a closed block, if the longest message has `longest` covered
-    /// bytes. Returns `false` if the code has no further symbol. Bytes after that length are 0 and are omitted, because
-    /// codes work on each byte, or on shards.
+    /// Writes a new repair symbol of the window or of a closed block. The longest message has `longest` covered bytes.
+    /// Returns `false` if the code has no further symbol. The bytes after this length are 0 and are omitted: codes work
+    /// on single bytes or on shards.
     pub fn write(&mut self, block: u32, longest: usize, out: &mut Vec<u8>) -> bool {
         let most = REPAIR_HEADER + self.payload(longest);
         let made = match self {
@@ -92,8 +92,8 @@ impl Encoder {
         made
     }
 
-    /// Heap in bytes: rows of source symbols; for RaptorQ also its solved block, for Reed–Solomon its repair symbols
-    /// and work space.
+    /// Returns the heap in bytes of the rows of source symbols. RaptorQ adds its solved block, and Reed–Solomon adds
+    /// its repair symbols and work space.
     pub fn heap(&self, shape: RepairShape) -> usize {
         let row = usize::from(shape.symbol_length).next_multiple_of(SHARD);
         let block = usize::from(shape.sources) * row;

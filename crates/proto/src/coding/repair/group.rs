@@ -1,4 +1,4 @@
-//! The sources that one repair symbol covers.
+//! The source symbols that one repair symbol covers.
 
 use std::collections::VecDeque;
 
@@ -8,39 +8,39 @@ use super::{Source, repair_bytes};
 use crate::coding::covered::LENGTH;
 use crate::time::{Duration, Instant};
 
-/// Consecutive sources, and their state.
+/// Consecutive source symbols, and their state.
 #[derive(Debug)]
 pub(super) struct Group {
     /// Number of the block; 0 for a window.
     pub block: u32,
-    /// Number of the first source.
+    /// Number of the first source symbol.
     pub first: u32,
-    /// Number of sources.
+    /// Number of source symbols.
     pub count: u16,
-    /// Number of sources that have neither arrived nor been given up.
+    /// Number of source symbols that have neither arrived nor been given up.
     pub open: u16,
-    /// Number of sources that cannot be sent again in time if they are lost.
+    /// Number of source symbols that cannot be retransmitted in time if they are lost.
     pub exposed: u16,
-    /// True if one of the sources was declared lost.
+    /// True if a source symbol of the group was declared lost.
     pub lost: bool,
     /// Bytes of repair symbols that exposed sources claim.
     wants: u64,
     /// Number of open sources by path slot.
     pub on: SmallVec<[u32; 4]>,
-    /// Time at which the first source left.
+    /// Time at which the first source symbol was sent.
     begun: Instant,
-    /// Times at which the first and the last source become useless.
+    /// Time at which the first source symbol becomes useless; `last_expires` is the time of the last one.
     pub first_expires: Instant,
     pub last_expires: Instant,
-    /// Covered bytes of the longest source, and the number of sources of this length.
+    /// Covered bytes of the longest source symbol, and the number of source symbols with this length.
     longest: (u16, u16),
-    /// True if no further source joins the group.
+    /// True if the group takes no further source symbols.
     pub closed: bool,
-    /// True if `budget` of a closed block was set.
+    /// True if the block is closed and its `budget` is set.
     pub budgeted: bool,
-    /// Number of repair symbols that were saved when a block was closed, less those sent.
+    /// Number of repair symbols that were saved when the block was closed, minus those sent since.
     pub budget: u64,
-    /// True if the code has no further repair symbol.
+    /// True if the code can create no further repair symbol.
     pub spent: bool,
 }
 
@@ -85,7 +85,7 @@ impl Group {
         }
     }
 
-    /// Records that an open source is no longer missing. `source` has its earlier state.
+    /// Records that an open source symbol is no longer missing. `source` has the state before this change.
     pub fn settle(&mut self, source: &Source) {
         self.open -= 1;
         self.on[source.path.index()] -= 1;
@@ -95,7 +95,7 @@ impl Group {
         }
     }
 
-    /// Removes the first source from the window. `rest` are the sources after it.
+    /// Removes the first source symbol from the window. `rest` are the source symbols after the removed one.
     pub fn drop_first(&mut self, source: &Source, rest: &VecDeque<Source>) {
         if source.open {
             self.settle(source);
@@ -115,42 +115,42 @@ impl Group {
         }
     }
 
-    /// Adds the claim of an exposed source to this share of a repair symbol.
+    /// Adds the claim of an exposed source symbol to the part `share` of a repair symbol.
     pub fn want(&mut self, share: f64) {
         self.wants += (self.cost() as f64 * share) as u64;
         self.bound_wants();
     }
 
-    /// Returns whether the claims of exposed sources suffice for a repair symbol.
+    /// Returns whether the claims of exposed source symbols amount to a repair symbol.
     pub fn wants_one(&self) -> bool {
         self.exposed > 0 && self.wants >= self.cost()
     }
 
-    /// Records that a repair symbol leaves.
+    /// Records that a repair symbol of the group is sent.
     pub fn repaired(&mut self) {
         self.wants = self.wants.saturating_sub(self.cost());
         self.budget = self.budget.saturating_sub(1);
         self.bound_wants();
     }
 
-    /// Limits the claims to one repair symbol per source.
+    /// Limits the claims to one repair symbol per source symbol.
     fn bound_wants(&mut self) {
         self.wants = self.wants.min(u64::from(self.exposed) * self.cost());
         self.lost &= self.wants > 0;
     }
 
-    /// Number of bytes that claims count for a repair symbol.
+    /// Returns the bytes of claims that amount to one repair symbol.
     fn cost(&self) -> u64 {
         repair_bytes(LENGTH + self.longest()) as u64
     }
 
-    /// Covered bytes of the longest source.
+    /// Returns the covered bytes of the longest source symbol.
     pub fn longest(&self) -> usize {
         self.longest.0.into()
     }
 
-    /// Latest time at which a block that is being filled is closed, if a packet takes `way` to the peer: after three
-    /// quarters of the time in which its first source can be repaired.
+    /// Returns the latest time at which a block that is being filled is closed. It is after three quarters of the time
+    /// in which the block's first source symbol can be repaired. `way` is the transit time of a packet to the peer.
     pub fn close_at(&self, way: Duration) -> Instant {
         let useful = self.first_expires.saturating_since(self.begun).saturating_sub(way);
         self.begun + useful * 3 / 4

@@ -1,5 +1,5 @@
-//! Effects of a SACK on each chunk and path (RFC 9260 §6.2.1): the transmissions that it credits, and the data in
-//! flight afterwards.
+//! Effects of a SACK on each chunk and path (RFC 9260 §6.2.1): transmissions to which arrivals are credited, and the
+//! data in flight afterwards.
 
 use smallvec::SmallVec;
 
@@ -15,14 +15,14 @@ use crate::wire::chunk::{GapBlock, Sack};
 use crate::wire::serial::Tsn;
 use crate::work;
 
-/// Number of gap blocks above which a SACK shows an overflowing queue, and not a lost tail or an early timeout. Such a
-/// SACK has no room for all TSNs that arrived.
+/// Number of gap blocks in a SACK above which a queue overflows. A lost tail or an early timeout causes fewer. A SACK
+/// with more gap blocks has no room for all TSNs that arrived.
 pub(crate) const MANY_GAPS: usize = 64;
 
 impl RetransmissionQueue {
-    /// Processes a SACK that arrived on `on` and whose cumulative TSN is neither old nor beyond the sent chunks.
-    /// Acknowledged chunks leave their flights; `reports` has the paths by which copies arrived. The caller returns the
-    /// outcome to [`Self::recycle`].
+    /// Processes a SACK that arrived on `on`. Its cumulative TSN must be neither old nor beyond the sent chunks.
+    /// Acknowledged chunks are removed from flight. `reports` has the paths by which copies arrived. The caller returns
+    /// the outcome to [`Self::recycle`].
     pub fn acknowledge(
         &mut self,
         ledger: &mut PathViews,
@@ -48,19 +48,19 @@ impl RetransmissionQueue {
         outcome
     }
 
-    /// Keeps the memory of an outcome for the next SACK.
+    /// Keeps the memory of `outcome` for the next SACK.
     pub fn recycle(&mut self, mut outcome: AckOutcome) {
         outcome.deliveries.clear();
         self.outcome = outcome;
     }
 
-    /// Keeps the gap blocks of a SACK that was just [acknowledged](Self::acknowledge), to detect later whether the peer
-    /// reneged.
+    /// Stores the gap blocks of a SACK that was just [acknowledged](Self::acknowledge). Later they show whether the
+    /// peer reneged.
     pub fn remember(&mut self, sack: &Sack) {
         self.outstanding.remember(sack.header.cumulative_tsn_ack, &mut self.blocks);
     }
 
-    /// Creates one record per path slot. `last_gap` is the end of the last gap block.
+    /// Creates one record per path slot for the SACK. `last_gap` is the end of the last gap block.
     fn begin(
         &mut self,
         outcome: &mut AckOutcome,
@@ -119,7 +119,7 @@ impl RetransmissionQueue {
         }
     }
 
-    /// Credits all chunks that the SACK covers and no earlier SACK covered.
+    /// Credits all chunks that this SACK covers and no earlier SACK covered.
     fn credit_all(&mut self, r: &mut SackContext<'_>, cum: Tsn, blocks: &[GapBlock]) {
         while let Some(first) = self.outstanding.front() {
             let tsn = first.info.tsn;
@@ -151,8 +151,8 @@ impl RetransmissionQueue {
         }
     }
 
-    /// Handles the acknowledgement of `tsn`, which was sent several times: only one of its transmissions in flight was
-    /// needed.
+    /// Handles the acknowledgement of chunk `tsn`, which was sent several times: only one of its transmissions in
+    /// flight was needed.
     fn settle_copies(&mut self, r: &mut SackContext<'_>, tsn: Tsn) {
         let Some(chunk) = self.outstanding.get_mut(tsn) else { return };
         let sent = chunk.info.transmissions.len();
@@ -174,8 +174,8 @@ impl RetransmissionQueue {
         }
     }
 
-    /// Handles an abandoned symbol that arrived after all, if a gap block covers it: a FORWARD-TSN moves only the
-    /// cumulative TSN, so that a gap block proves the arrival. The arrival counts only for the coder.
+    /// Handles an abandoned symbol that a gap block covers. The symbol arrived: FORWARD-TSN moves only the cumulative
+    /// TSN, so a gap block proves the arrival. This arrival counts only for the coder.
     fn hear_abandoned(&self, r: &mut SackContext<'_>, tsn: Tsn) {
         let abandoned = self.outstanding.get(tsn).filter(|c| c.state == ChunkState::Abandoned);
         if let Some(header) = abandoned.and_then(|c| c.header) {
@@ -183,7 +183,7 @@ impl RetransmissionQueue {
         }
     }
 
-    /// Processes one acknowledged TSN, by cumulative TSN or gap block, once.
+    /// Processes a TSN when the cumulative TSN or a gap block acknowledges it for the first time.
     fn credit(&mut self, r: &mut SackContext<'_>, tsn: Tsn) {
         let Some(chunk) = self.outstanding.get(tsn) else { return };
         work::count(1 + chunk.info.transmissions.len());
@@ -244,7 +244,8 @@ impl RetransmissionQueue {
         self.outstanding.set_state(tsn, ChunkState::GapAcked);
     }
 
-    /// Takes the transmissions of `tsn` that arrived out of their flights. Returns the paths that are credited with it.
+    /// Removes the arrived transmissions of chunk `tsn` from flight. Returns the paths to which the arrival is
+    /// credited.
     fn land(&mut self, r: &mut SackContext<'_>, tsn: Tsn, again: bool, divided: Divided) -> PathSet {
         let mut credited = PathSet::default();
         let Some(chunk) = self.outstanding.get_mut(tsn) else { return credited };
@@ -271,9 +272,9 @@ impl RetransmissionQueue {
         credited
     }
 
-    /// Handles the acknowledgement of `tsn` after it was declared lost or retransmitted. `was_lost` is true if it was
-    /// not retransmitted. If a timeout declared the chunk lost and only its first transmission can have caused the
-    /// acknowledgement, the timeout was spurious.
+    /// Handles the acknowledgement of chunk `tsn`, which had been declared lost or was retransmitted. `was_lost` is
+    /// true if the chunk was declared lost and not retransmitted. A timeout that declared the chunk lost was spurious
+    /// if only the chunk's first transmission can have caused the acknowledgement.
     fn note_late(&self, r: &mut SackContext<'_>, tsn: Tsn, was_lost: bool) {
         let Some(chunk) = self.outstanding.get(tsn) else { return };
         let timeout = |path: PathId| self.flights[path.index()].timeout;
@@ -295,7 +296,7 @@ impl RetransmissionQueue {
         }
     }
 
-    /// Completes the outcome after all chunks are credited.
+    /// Completes the outcome of a SACK after all chunks are credited.
     fn complete(&mut self, ledger: &PathViews, outcome: &mut AckOutcome) {
         let acks = &mut outcome.paths;
         let highest = acks.iter().filter_map(|a| a.info.newly_acked_range).map(|r| r.1).reduce(higher);
@@ -314,7 +315,7 @@ impl RetransmissionQueue {
     }
 }
 
-/// State while a SACK is read.
+/// State while a SACK is being processed.
 pub(super) struct SackContext<'a> {
     pub ledger: &'a mut PathViews,
     pub now: Instant,

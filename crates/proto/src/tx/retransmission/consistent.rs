@@ -1,12 +1,12 @@
-//! Checks of the consistency of the queue, for tests.
+//! Checks of the consistency of the retransmission queue, for tests.
 
 use super::RetransmissionQueue;
 use crate::policy::{PathId, PathViews, SymbolsInFlight};
 use crate::tx::outstanding::{ChunkState, Outgoing};
 
 impl RetransmissionQueue {
-    /// Panics if incremental counters and lists differ from the counted values. Returns the payload
-    /// of all chunks.
+    /// Panics if incrementally updated counters and lists differ from fresh counts. Returns the payload bytes of all
+    /// chunks.
     pub fn assert_consistent(&self, ledger: &PathViews) -> usize {
         for v in ledger.paths() {
             assert_eq!((v.in_flight, v.in_flight_chunks), self.count(v.id), "in flight on {:?}", v.id);
@@ -33,7 +33,8 @@ impl RetransmissionQueue {
         self.outstanding.iter().map(Outgoing::buffered).sum()
     }
 
-    /// Checks that chunks in flight on a path are in one of its lists, and that chunks that SACKs skip need no check.
+    /// Checks two rules: a chunk in flight on a path is in one of the path's lists, and a chunk that SACKs skip needs
+    /// no check.
     fn assert_listed(&self, c: &Outgoing) {
         let tsn = c.info.tsn;
         for t in c.info.transmissions.iter().filter(|t| t.in_flight) {
@@ -47,7 +48,7 @@ impl RetransmissionQueue {
         assert!(!open || !c.acked(), "TSN {tsn} is acknowledged and not passed over");
     }
 
-    /// Checks the symbols that each open block has in flight.
+    /// Checks the numbers of symbols that each open block has in flight.
     fn assert_symbols(&self, ledger: &PathViews) {
         for block in ledger.blocks() {
             let mut flies = vec![SymbolsInFlight::default(); ledger.paths().len()];

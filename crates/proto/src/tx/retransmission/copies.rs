@@ -1,12 +1,13 @@
-//! TSNs in flight on several paths at once.
+//! Copies: TSNs that are in flight on several paths at once.
 //!
-//! A SACK reports that a TSN arrived, but not which of its copies. Between two Strandcast peers, the receiver names the
-//! path of each arrival with its SACKs once it was asked to (REPORT items COPIES and ARRIVALS, docs/wire-format.md).
-//! Each copy is then removed from the flight of its own path, lets the window of that path grow, and is missed on that
-//! path if it is lost. With other peers no window grows from such a TSN.
+//! A SACK reports that a TSN arrived, but not which of its copies arrived. Between two Strandcast peers, the sender can
+//! ask for the path of each arrival. The receiver then names it with its SACKs (REPORT items COPIES and ARRIVALS,
+//! docs/wire-format.md). A named copy is removed from flight on its own path, and lets the window of that path grow. A
+//! lost copy is missed on that path. With other peers, such a TSN lets no window grow.
 //!
-//! A copy whose TSN is acknowledged without information on the copy itself stays in its path's window as unsettled: its
-//! packet may still be in a queue of the path. The copy no longer counts against the peer's receive window.
+//! A TSN may be acknowledged without information about one of its copies. This copy stays in its path's window as
+//! *unsettled*, because its packet may still be in a queue of the path. An unsettled copy no longer counts against the
+//! peer's receive window.
 
 use smallvec::SmallVec;
 
@@ -19,10 +20,10 @@ use crate::tx::path_ack::lower;
 use crate::wire::chunk::report::TsnRange;
 use crate::wire::serial::{StreamId, Tsn};
 
-/// Number of reports of later copies on the same path after which a copy is lost.
+/// Number of reported later copies on a path after which an earlier copy on it is lost.
 const THRESHOLD: u8 = 3;
 
-/// A copy whose TSN was acknowledged by another transmission.
+/// An unsettled copy: its TSN was acknowledged by another transmission.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Unsettled {
     pub(super) tsn: Tsn,
@@ -31,7 +32,7 @@ pub(crate) struct Unsettled {
     stream: StreamId,
     symbol: Option<Symbol>,
     sent: Transmission,
-    /// Time at which the copy counts as arrived if the peer names no paths.
+    /// Time at which the copy counts as arrived, if the peer does not name paths of arrivals.
     due: Instant,
 }
 
@@ -40,7 +41,7 @@ impl Unsettled {
         self.tsn
     }
 
-    /// Returns the chunk with only this transmission.
+    /// Returns the chunk as if this copy were its only transmission.
     fn chunk(self, losses: u8) -> ChunkInfo {
         let Unsettled { tsn, len, stream, symbol, sent, .. } = self;
         ChunkInfo {
@@ -57,18 +58,18 @@ impl Unsettled {
     }
 }
 
-/// Information of a SACK on the transmissions of a TSN that are in flight.
+/// Information in a SACK about the transmissions of a TSN in flight.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) enum Divided {
-    /// All transmissions are on one path.
+    /// All these transmissions are on one path.
     One,
-    /// The transmissions left in flight arrived.
+    /// The transmissions that are still marked as in flight arrived.
     Known,
     /// One of the transmissions arrived, but it is unknown which one.
     Unknown,
 }
 
-/// Copies on a path that the peer has reported since the last SACK.
+/// Copies on one path about which the peer has reported since the last SACK.
 #[derive(Copy, Clone, Debug, Default)]
 pub(super) struct Settled {
     pub bytes: u64,
@@ -80,7 +81,7 @@ pub(super) struct Settled {
 }
 
 impl RetransmissionQueue {
-    /// Schedules a copy of `tsn`, which leaves once `path` has room.
+    /// Schedules a copy of chunk `tsn` on `path`, which is sent once the path has room.
     pub fn owe(&mut self, path: PathId, tsn: Tsn) {
         self.drop_settled(path);
         self.flights[path.index()].owed.push_back(tsn);
@@ -91,7 +92,7 @@ impl RetransmissionQueue {
         !self.flights[path.index()].owed.is_empty()
     }
 
-    /// Returns the earliest copy that waited for room on `path`.
+    /// Returns the earliest copy that waits for room on `path`.
     pub fn take_owed(&mut self, path: PathId) -> Option<&Outgoing> {
         self.drop_settled(path);
         let tsn = self.flights[path.index()].owed.pop_front()?;
@@ -103,7 +104,7 @@ impl RetransmissionQueue {
         self.flights[path.index()].owed.clear();
     }
 
-    /// Removes chunks at the front that no longer need a copy on `path`.
+    /// Removes the chunks at the front of the list that no longer need a copy on `path`.
     fn drop_settled(&mut self, path: PathId) {
         let (owed, outstanding) = (&mut self.flights[path.index()].owed, &self.outstanding);
         let wanted = |tsn: &Tsn| {
@@ -136,8 +137,8 @@ impl RetransmissionQueue {
         });
     }
 
-    /// Counts a miss for each copy on `path` that left before a copy that `reports` names. Removes copies that were
-    /// missed three times from the list. The caller passes each removed copy to [`Self::lose_copy`].
+    /// Counts a miss for each copy on `path` that was sent before a copy named in `reports`. Removes the copies that
+    /// were missed three times from the list. The caller passes each removed copy to [`Self::lose_copy`].
     pub fn take_missed_copies(
         &mut self,
         now: Instant,
@@ -159,14 +160,14 @@ impl RetransmissionQueue {
         lost
     }
 
-    /// Removes the first copy on `path` from the list, after a timeout or when the path is closed. The caller passes it
-    /// to [`Self::lose_copy`].
+    /// Removes the first copy on `path` from the list, because the path timed out or is closed. The caller passes this
+    /// copy to [`Self::lose_copy`].
     pub fn take_copy(&mut self, path: PathId) -> Option<Unsettled> {
         self.flights[path.index()].unsettled.pop_front()
     }
 
-    /// Removes the copies on `path` that were sent at `last` or before from the list. The caller passes each to
-    /// [`Self::lose_copy`].
+    /// Removes the copies that were sent on `path` at `last` or earlier from the list. The caller passes each of them
+    /// to [`Self::lose_copy`].
     pub fn take_copies_sent(&mut self, path: PathId, last: Instant) -> SmallVec<[Unsettled; 4]> {
         let mut taken = SmallVec::new();
         self.flights[path.index()].unsettled.retain(|copy| {
@@ -179,14 +180,15 @@ impl RetransmissionQueue {
         taken
     }
 
-    /// Removes `copy`, which is in no list, from the flight of `path`. Returns it in the form for policies.
+    /// Removes `copy`, which was already removed from the list, from flight on `path`. Returns the copy in the form for
+    /// policies.
     pub fn lose_copy(ledger: &mut PathViews, path: PathId, copy: Unsettled) -> ChunkInfo {
         ledger.leave_path(path, copy.len);
         copy.chunk(1)
     }
 
-    /// Time at which the newest copy left that the peer named for `path` in this packet and that no SACK has covered
-    /// yet.
+    /// Returns the time at which the newest copy that this packet names for `path` was sent. Only copies count that no
+    /// SACK has covered yet.
     fn newest_arrival(&self, path: PathId, reports: &ArrivalReports) -> Option<Instant> {
         let newest = reports.on(path).filter_map(|range| {
             let on = self.outstanding.get(range.last)?.info.on(path)?;
@@ -195,9 +197,9 @@ impl RetransmissionQueue {
         newest.max()
     }
 
-    /// Handles copies on `path` on which the peer will not report, because it does not name paths, or does not do so
-    /// yet. After some time they count as arrived. Removes the first of them. Returns whether it was the earliest
-    /// transmission in flight on the path.
+    /// Handles copies on `path` about which the peer will not report, because it does not name paths of arrivals, or
+    /// not yet. Such copies count as arrived after some time. This method removes the first such copy. Returns whether
+    /// this copy was the earliest transmission in flight on the path.
     pub fn settle_due(
         &mut self,
         ledger: &mut PathViews,
@@ -215,24 +217,24 @@ impl RetransmissionQueue {
         Some(earliest == Some(copy.tsn))
     }
 
-    /// Returns whether copies on `path` are not settled.
+    /// Returns whether there are unsettled copies on `path`.
     pub fn any_unsettled(&self, path: PathId) -> bool {
         !self.flights[path.index()].unsettled.is_empty()
     }
 
-    /// Returns whether a copy of `tsn` on `path` is not settled.
+    /// Returns whether chunk `tsn` has an unsettled copy on `path`.
     pub fn is_unsettled(&self, tsn: Tsn, path: PathId) -> bool {
         self.flights[path.index()].unsettled.iter().any(|c| c.tsn == tsn)
     }
 
-    /// Returns the lowest TSN in flight on `path`, including copies that are not settled.
+    /// Returns the lowest TSN in flight on `path`, including unsettled copies.
     pub fn earliest_on(&self, path: PathId) -> Option<Tsn> {
         let copies = self.flights[path.index()].unsettled.iter().map(|c| c.tsn);
         copies.chain(self.earliest_outstanding(path)).reduce(lower)
     }
 
-    /// Handles a SACK that covers `tsn`. Copies whose arrival is uncertain leave the chunk and stay in their paths'
-    /// windows.
+    /// Handles a SACK that covers chunk `tsn`. Copies whose arrival is uncertain are removed from the chunk. They stay
+    /// in the windows of their paths as unsettled copies.
     pub(super) fn divide(&mut self, ledger: &mut PathViews, tsn: Tsn, reports: &ArrivalReports) -> Divided {
         let Some(chunk) = self.outstanding.get(tsn) else { return Divided::One };
         let sent = chunk.info.transmissions.iter().filter(|t| t.in_flight);
@@ -268,8 +270,8 @@ impl RetransmissionQueue {
         ledger.count_symbol(sent.path, symbol, -1);
     }
 
-    /// Returns the first chunk that was first sent on a path slower than `fast`, is in flight only on that path, and
-    /// was not yet considered for a copy.
+    /// Returns the next chunk to consider for a copy on `fast`. It was first sent on a slower path, is in flight only
+    /// there, and was not considered before.
     pub fn next_not_copied(&self, views: &[PathView], fast: PathId) -> Option<(Tsn, PathId)> {
         let cum = self.outstanding.cum_acked();
         let slower = |i: &usize| *i != fast.index() && views[*i].srtt > views[fast.index()].srtt;
@@ -290,7 +292,7 @@ impl RetransmissionQueue {
             .reduce(|a, b| if b.0.is_before(a.0) { b } else { a })
     }
 
-    /// Records that `tsn`, first sent on `path`, was considered for a copy.
+    /// Records that chunk `tsn`, which was first sent on `path`, was considered for a copy.
     pub fn asked_for_copy(&mut self, path: PathId, tsn: Tsn) {
         self.flights[path.index()].copied = Some(tsn);
     }

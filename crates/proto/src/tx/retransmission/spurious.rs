@@ -1,6 +1,8 @@
-//! Losses that may turn out to be spurious: loss events of a path, and their chunks that arrived after all (RFC 4015).
+//! Losses that may turn out to be spurious: loss events of a path, and the chunks of these events that arrived (RFC
+//! 4015).
 //!
-//! `ASSUMED`: the number of loss events that are kept, and the time for which they are kept. RFC 4015 keeps one event.
+//! `ASSUMED`: the number of loss events that are recorded, and the time for which they are recorded. RFC 4015 records
+//! one event.
 
 use smallvec::SmallVec;
 
@@ -11,25 +13,25 @@ use crate::time::{Duration, Instant};
 use crate::tx::outstanding::ChunkState;
 use crate::wire::serial::Tsn;
 
-/// Number of loss events of a path that are kept. The proof that an event was spurious arrives a round trip later, when
-/// the next event may have begun.
+/// Number of loss events of a path that are recorded. The proof that an event was spurious arrives a round trip later.
+/// By then the next event may have begun.
 const EVENTS: usize = 4;
 
-/// Number of retransmission timeouts without proof after which a loss event no longer counts as possibly spurious.
+/// Number of retransmission timeouts after which a loss event can no longer prove to be spurious.
 const PROOF_TIMEOUTS: u32 = 2;
 
-/// Losses of one window, or of consecutive timeouts.
+/// Losses of one window of data, or of consecutive timeouts.
 #[derive(Copy, Clone, Debug)]
 struct LossEvent {
-    /// Times of the first and the last loss.
+    /// Time of the first loss; `last` is the time of the last loss.
     began: Instant,
     last: Instant,
-    /// Number of lost chunks, and number of them that arrived after all.
+    /// Number of chunks declared lost. The next field is the number of these chunks that arrived.
     lost: u32,
     spurious: u32,
     /// Trigger of the losses.
     by: LossTrigger,
-    /// Limits of the path before the event.
+    /// Limits of the path before the loss event.
     before: Limit,
 }
 
@@ -38,7 +40,8 @@ struct LossEvent {
 pub(super) struct LossEvents(SmallVec<[LossEvent; EVENTS]>);
 
 impl LossEvents {
-    /// Records that `lost` chunks were declared lost. `begins` has the path's limits if a loss event begins.
+    /// Records that `lost` chunks were declared lost. `begins` has the path's former limits if these losses begin a
+    /// loss event.
     fn note(&mut self, now: Instant, lost: u32, begins: Option<Limit>, by: LossTrigger) {
         match (begins, self.0.iter_mut().rfind(|e| e.by == by)) {
             (Some(before), _) => {
@@ -52,8 +55,8 @@ impl LossEvents {
         }
     }
 
-    /// Records that a chunk with this declaration of loss arrived after all. Returns the limits to restore if the whole
-    /// event is thereby spurious.
+    /// Records that a chunk with the declaration of loss `declared` has arrived. Returns the limits to restore, if this
+    /// arrival shows that the whole event was spurious.
     fn arrived(&mut self, now: Instant, declared: DeclaredLost, rto: Duration) -> Option<Limit> {
         self.forget(now, rto);
         let of = |e: &LossEvent| Some(e.by) == declared.by && e.began <= declared.at;
@@ -62,14 +65,15 @@ impl LossEvents {
         if self.0[at].spurious >= self.0[at].lost { self.undo(at) } else { None }
     }
 
-    /// Handles a timeout that was completely spurious.
+    /// Handles a timeout of which all losses were spurious.
     fn undo_timeout(&mut self) -> Option<Limit> {
         let at = self.0.iter().rposition(|e| e.by == LossTrigger::Timeout)?;
         self.undo(at)
     }
 
-    /// Handles the event at index `at`, which was spurious. The limits before the event are restored once no later
-    /// event may still be spurious. Such an event may have begun with the limits that remained after this event.
+    /// Handles the loss event at index `at`, which was spurious. The limits before this event are restored once no
+    /// later event may turn out to be spurious. The reason is that a later event may have begun with the reduced limits
+    /// of this event.
     fn undo(&mut self, at: usize) -> Option<Limit> {
         let event = self.0.remove(at);
         let Some(later) = self.0.get_mut(at) else { return Some(event.before) };
@@ -84,14 +88,14 @@ impl LossEvents {
 }
 
 impl RetransmissionQueue {
-    /// Appends to `into` the chunks in flight on `path` whose misses reached `threshold`.
+    /// Appends the chunks in flight on `path` whose misses reached `threshold` to `into`.
     pub fn overtaken(&self, path: PathId, threshold: u8, into: &mut Vec<Tsn>) {
         let missed = |i: &&ChunkInfo| i.on(path).is_some_and(|t| t.in_flight && t.misses >= threshold);
         into.extend(self.flight(path).filter(missed).map(|i| i.tsn));
     }
 
-    /// Records that `lost` chunks of `path` were declared lost, `by` miss indications or a timeout. `begins` has the
-    /// path's limits before the losses, if a loss event begins with them.
+    /// Records that `lost` chunks of `path` were declared lost. The trigger `by` is miss indications or a timeout.
+    /// `begins` has the path's limits before the losses, if these losses begin a loss event.
     pub fn note_losses(
         &mut self,
         now: Instant,
@@ -105,8 +109,8 @@ impl RetransmissionQueue {
         }
     }
 
-    /// Handles the arrival of a chunk that was `declared` lost on `path`. Returns the limits to restore if all chunks
-    /// of that loss event have now arrived.
+    /// Handles the arrival of a chunk whose loss on `path` was `declared`. Returns the limits to restore, if all chunks
+    /// of this loss event have now arrived.
     pub fn take_back(
         &mut self,
         now: Instant,
@@ -128,9 +132,9 @@ impl RetransmissionQueue {
         before
     }
 
-    /// Reverses the timeout of `path`, which the acknowledgement of `late` shows to be spurious. Chunks that the
-    /// timeout declared lost and that left after `late` are in flight again. Returns their number; `None` if there is
-    /// no timeout to reverse.
+    /// Reverses a timeout of `path`. The acknowledgement of chunk `late` shows that this timeout was spurious. Chunks
+    /// that the timeout declared lost are in flight again if they were sent after `late`. Returns the number of these
+    /// chunks; `None` if there is no timeout to reverse.
     pub fn undo_timeout(&mut self, ledger: &mut PathViews, path: PathId, late: Tsn) -> Option<u64> {
         let i = path.index();
         let at = self.flights[i].timeout.take()?;
@@ -160,10 +164,11 @@ impl RetransmissionQueue {
         Some(undone)
     }
 
-    /// Handles the acknowledgement of `tsn`: records its lateness if it was overtaken, and decides whether its loss was
-    /// spurious. If the chunk is acknowledged within half of the minimum round-trip time after a retransmission, the
-    /// previous transmission arrived. Half is used because the true minimum is rarely measured, so that a
-    /// retransmission may be answered a little earlier than the measured minimum.
+    /// Handles the acknowledgement of chunk `tsn`. If the chunk was overtaken, its lateness is recorded. If it was
+    /// declared lost, it is decided whether this loss was spurious. If the chunk is acknowledged within half of the
+    /// minimum round-trip time after a retransmission, its previous transmission arrived. One half is used because the
+    /// true minimum is rarely measured. The answer to a retransmission may therefore come a little before the measured
+    /// minimum has passed.
     pub(super) fn note_overtaken(&mut self, r: &mut SackContext<'_>, tsn: Tsn) {
         let least = r.ledger.paths().iter().filter_map(|v| v.min_rtt).min().unwrap_or_default();
         let Some(chunk) = self.outstanding.get_mut(tsn) else { return };
@@ -185,8 +190,8 @@ impl RetransmissionQueue {
         ack.spurious.extend(declared.filter(|j| j.by == Some(LossTrigger::FastRetransmit)));
     }
 
-    /// Handles a chunk that the peer has twice. The chunk was retransmitted because its `first` transmission was
-    /// declared lost, but both transmissions arrived.
+    /// Handles a chunk that the peer received twice. Both transmissions arrived. The chunk had been retransmitted
+    /// because its transmission `first` was declared lost.
     pub(super) fn note_needless(r: &mut crate::tx::AckOutcome, first: Transmission) {
         let Some(declared) = first.lost.filter(|j| j.by == Some(LossTrigger::FastRetransmit)) else { return };
         let path = &mut r.paths[first.path.index()];
@@ -224,7 +229,8 @@ mod tests {
         assert_eq!(events.arrived(at(170), missed(110), RTO), None, "once");
     }
 
-    /// Two events in a row: the window returns to its value before the first, once both are known to be spurious.
+    /// Two loss events follow each other. Once both are known to be spurious, the window returns to its value before
+    /// the first event.
     #[test]
     fn the_next_event_waits_for_its_own_proof() {
         let mut events = LossEvents::default();
@@ -244,7 +250,7 @@ mod tests {
         assert_eq!(events.arrived(at(501), missed(100), RTO), None);
     }
 
-    /// A spurious timeout restores its own reduction, and not that of earlier losses.
+    /// A spurious timeout reverses its own reduction of the window, and not the reductions of earlier losses.
     #[test]
     fn a_timeout_is_an_event_of_its_own() {
         let mut events = LossEvents::default();

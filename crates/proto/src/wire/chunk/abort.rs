@@ -19,10 +19,10 @@ pub const TYPE: u8 = 6;
 
 const T: u8 = 1;
 
-/// Closes an association at once.
+/// Ends an association immediately.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Abort {
-    /// T bit: the sender has no such association, and reflects the received verification tag (RFC 9260 §8.5.1).
+    /// T bit. If true, the sender has no such association and reflects the received verification tag (RFC 9260 §8.5.1).
     pub reflected_tag: bool,
     /// Causes of the abort, in order.
     pub causes: Vec<Cause>,

@@ -26,11 +26,11 @@ pub const TYPE: u8 = 193;
 /// Asks the peer to change its list of the sender's addresses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asconf {
-    /// Serial number of the ASCONF chunk, which wraps around.
+    /// Serial number of the ASCONF chunk. It wraps around.
     pub serial: u32,
-    /// One of the sender's addresses. The address identifies the association if the packet's source is new.
+    /// One of the sender's addresses. It identifies the association if the source address of the packet is new.
     pub address: IpAddr,
-    /// Requests, in order.
+    /// Requests to add or delete addresses or to set the primary, in order.
     pub params: Vec<Param>,
 }
 

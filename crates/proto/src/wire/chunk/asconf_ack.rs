@@ -22,9 +22,9 @@ pub const TYPE: u8 = 128;
 /// Answers ASCONF.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AsconfAck {
-    /// Serial number of the ASCONF.
+    /// Serial number of the ASCONF that this chunk answers.
     pub serial: u32,
-    /// Results of the requests. A request without a result succeeded.
+    /// Results of the requests in ASCONF. A request without a result succeeded.
     pub params: Vec<Param>,
 }
 

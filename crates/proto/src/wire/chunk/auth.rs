@@ -24,19 +24,19 @@ pub const TYPE: u8 = 15;
 /// Number of bytes from the beginning of the chunk to its HMAC.
 pub(in crate::wire) const HMAC_OFFSET: usize = HEADER_LEN + 4;
 
-/// Authenticates every chunk after it in its packet. [`Packet::authenticated`](crate::wire::Packet::authenticated)
-/// returns the bytes that the HMAC covers.
+/// Authenticates every chunk that follows it in its packet.
+/// [`Packet::authenticated`](crate::wire::Packet::authenticated) returns the bytes that the HMAC covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Auth {
-    /// Identifier of the endpoint pair shared key in use.
+    /// Identifier of the endpoint pair shared key that is used.
     pub key_id: u16,
-    /// Number of the algorithm, see [`HmacId`].
+    /// Number of the HMAC algorithm; see [`HmacId`].
     pub hmac_id: u16,
-    /// The HMAC. Its length may differ from the algorithm's.
+    /// Value of the HMAC. In an invalid chunk, its length may differ from that of the algorithm.
     pub hmac: Bytes,
 }
 
-/// The algorithms of RFC 4895 §3.3.
+/// The HMAC algorithms of RFC 4895 §3.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HmacId {
     /// HMAC with SHA-1. Every implementation supports it.
@@ -46,7 +46,7 @@ pub enum HmacId {
 }
 
 impl HmacId {
-    /// Returns the algorithm with that number, if it is known.
+    /// Returns the algorithm with this number, if it is known.
     pub const fn from_number(number: u16) -> Option<Self> {
         match number {
             1 => Some(Self::Sha1),
@@ -55,7 +55,7 @@ impl HmacId {
         }
     }
 
-    /// The HMAC Identifier on the wire.
+    /// Returns the HMAC Identifier on the wire.
     pub const fn number(self) -> u16 {
         match self {
             Self::Sha1 => 1,
@@ -63,7 +63,7 @@ impl HmacId {
         }
     }
 
-    /// Length of an HMAC in bytes.
+    /// Returns the length of an HMAC in bytes.
     #[expect(clippy::len_without_is_empty, reason = "an HMAC is never empty")]
     pub const fn len(self) -> usize {
         match self {
@@ -72,7 +72,7 @@ impl HmacId {
         }
     }
 
-    /// Bytes in a packet of an AUTH chunk with this algorithm.
+    /// Returns the bytes that an AUTH chunk with this algorithm occupies in a packet.
     pub const fn encoded_len(self) -> usize {
         HMAC_OFFSET + self.len()
     }

@@ -19,10 +19,10 @@ use crate::wire::cursor::Cursor;
 /// Chunk Type of COOKIE ECHO.
 pub const TYPE: u8 = 10;
 
-/// Returns the State Cookie of an INIT ACK, unchanged.
+/// Carries the State Cookie of an INIT ACK back, unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CookieEcho {
-    /// Cookie, which this side does not interpret.
+    /// The cookie. This side does not interpret it.
     pub cookie: Bytes,
 }
 

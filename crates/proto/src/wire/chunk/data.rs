@@ -30,20 +30,20 @@ const UNORDERED: u8 = 0b0100;
 const BEGINNING: u8 = 0b0010;
 const ENDING: u8 = 0b0001;
 
-/// A DATA chunk without its payload.
+/// The fields of a DATA chunk before its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DataHeader {
     /// Transmission sequence number.
     pub tsn: Tsn,
     /// Stream of the chunk.
     pub stream_id: StreamId,
-    /// Sequence number of the message in its stream, which has no meaning if the message is unordered.
+    /// Sequence number of the message in its stream. It has no meaning for an unordered message.
     pub ssn: Ssn,
-    /// Payload protocol identifier of the application.
+    /// Payload protocol identifier, which the application sets.
     pub ppid: Ppid,
-    /// I bit: acknowledge without delay (RFC 7053).
+    /// I bit: the receiver must acknowledge without delay (RFC 7053).
     pub immediate: bool,
-    /// U bit: deliver once complete.
+    /// U bit: the message is unordered, and is delivered once it is complete.
     pub unordered: bool,
     /// B bit: first fragment of a message.
     pub beginning: bool,
@@ -51,13 +51,13 @@ pub struct DataHeader {
     pub ending: bool,
 }
 
-/// A DATA chunk. A chunk with an empty payload is valid for the parser; the receiver answers it with the cause No User
-/// Data (RFC 9260 §6.2).
+/// A DATA chunk. The parser accepts a chunk with an empty payload. The receiver answers such a chunk with the cause No
+/// User Data (RFC 9260 §6.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Data {
-    /// Header fields.
+    /// Fields before the payload.
     pub header: DataHeader,
-    /// User Data.
+    /// User data of the chunk.
     pub payload: Bytes,
 }
 
@@ -65,12 +65,12 @@ impl DataHeader {
     /// Number of bytes before the payload, including the chunk header.
     pub const LEN: usize = HEADER_LEN + 12;
 
-    /// Number of bytes in a packet of a chunk with `payload_len` bytes, including padding.
+    /// Returns the bytes that a DATA chunk with `payload_len` bytes of payload occupies in a packet, including padding.
     pub const fn encoded_len(payload_len: usize) -> usize {
         padded(Self::LEN + payload_len)
     }
 
-    /// Returns the chunk up to its payload, with `length` in the length field.
+    /// Returns the chunk up to its payload. The length field has the value `length`.
     pub(in crate::wire) fn encode(&self, length: u16) -> [u8; Self::LEN] {
         let mut bytes = [0; Self::LEN];
         bytes[0] = TYPE;

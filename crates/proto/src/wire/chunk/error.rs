@@ -20,7 +20,7 @@ pub const TYPE: u8 = 9;
 /// Reports errors that do not end the association by themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorChunk {
-    /// Causes, in order.
+    /// Error causes, in order.
     pub causes: Vec<Cause>,
 }
 

@@ -25,12 +25,12 @@ use crate::wire::{ParseError, Ssn, StreamId, Tsn};
 /// Chunk Type of FORWARD TSN.
 pub const TYPE: u8 = 192;
 
-/// Releases the receiver from waiting for TSNs that the sender gave up.
+/// Reports abandoned TSNs to the receiver, which then no longer waits for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForwardTsn {
     /// TSN up to which all TSNs count as arrived.
     pub new_cumulative_tsn: Tsn,
-    /// Highest skipped SSN of each ordered stream with a skipped message.
+    /// Highest skipped SSN of each ordered stream that has a skipped message.
     pub streams: SmallVec<[(StreamId, Ssn); 4]>,
 }
 

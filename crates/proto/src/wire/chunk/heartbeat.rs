@@ -19,10 +19,10 @@ use crate::wire::{ParseError, param};
 /// Chunk Type of HEARTBEAT.
 pub const TYPE: u8 = 4;
 
-/// Probes a path.
+/// Probes a path; the peer answers with HEARTBEAT ACK.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heartbeat {
-    /// Information that only the sender can interpret. The information returns unchanged.
+    /// Information that only the sender can interpret. The peer returns it unchanged.
     pub info: Bytes,
 }
 

@@ -22,7 +22,7 @@ pub const TYPE: u8 = 5;
 /// Answers HEARTBEAT.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeartbeatAck {
-    /// The HEARTBEAT's information, unchanged.
+    /// Information from the HEARTBEAT, unchanged.
     pub info: Bytes,
 }
 

@@ -32,33 +32,34 @@ const UNORDERED: u8 = 0b0100;
 const BEGINNING: u8 = 0b0010;
 const ENDING: u8 = 0b0001;
 
-/// A fragment of a message. Fragments of other messages may lie between its fragments.
+/// A fragment of a message (I-DATA). Fragments of other messages may be sent between the fragments of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IData {
     /// Transmission sequence number.
     pub tsn: Tsn,
     /// Stream of the chunk.
     pub stream_id: StreamId,
-    /// Number of the message, counted separately for the ordered and the unordered messages of the stream.
+    /// Number of the message. Ordered and unordered messages of a stream are numbered separately.
     pub mid: Mid,
-    /// Position in the message (B bit).
+    /// Field whose meaning depends on the B bit: payload protocol identifier or number of the fragment.
     pub fragment: Fragment,
-    /// I bit: acknowledge without delay.
+    /// I bit: the receiver must acknowledge without delay.
     pub immediate: bool,
-    /// U bit: deliver once complete.
+    /// U bit: the message is unordered, and is delivered once it is complete.
     pub unordered: bool,
     /// E bit: last fragment of the message.
     pub ending: bool,
-    /// User Data.
+    /// User data of the fragment.
     pub payload: Bytes,
 }
 
-/// The field whose meaning depends on the B bit.
+/// Value of the field whose meaning depends on the B bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fragment {
-    /// B bit set: the first fragment (FSN 0), with the application's payload protocol identifier.
+    /// The B bit is set: this is the first fragment (FSN 0), and the field is the application's payload protocol
+    /// identifier.
     Beginning(Ppid),
-    /// Any other fragment, with its number.
+    /// The B bit is not set: the field is the number of the fragment.
     Continuation(Fsn),
 }
 

@@ -27,23 +27,23 @@ pub const TYPE: u8 = 194;
 
 const UNORDERED: u16 = 1;
 
-/// FORWARD TSN for an association that uses I-DATA.
+/// Form of FORWARD TSN for an association that uses I-DATA.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IForwardTsn {
     /// TSN up to which all TSNs count as arrived.
     pub new_cumulative_tsn: Tsn,
-    /// Highest skipped message of each stream, separately for ordered and unordered messages.
+    /// Highest skipped message of each stream. Ordered and unordered messages have separate entries.
     pub skipped: SmallVec<[SkippedMessage; 2]>,
 }
 
-/// The highest skipped message of one stream, ordered or unordered.
+/// The highest skipped message of one stream, among the ordered or the unordered ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SkippedMessage {
-    /// The stream.
+    /// Stream of the message.
     pub stream_id: StreamId,
-    /// U bit: unordered messages, which are numbered separately.
+    /// U bit: the entry is about unordered messages, which are numbered separately.
     pub unordered: bool,
-    /// Number of the message.
+    /// Number of the highest skipped message.
     pub mid: Mid,
 }
 

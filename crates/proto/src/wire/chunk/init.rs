@@ -25,25 +25,25 @@ use crate::wire::{Param, ParseError, Tsn, VerificationTag, param};
 /// Chunk Type of INIT.
 pub const TYPE: u8 = 1;
 
-/// Opens an association. The endpoint checks whether the values are valid (a tag or a stream count of 0 is not valid).
+/// Opens an association. The endpoint checks the values: a tag or a stream count of 0 is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Init {
-    /// The tag that the receiver must put into every packet to the sender.
+    /// Tag that the receiver must put into every packet to the sender.
     pub initiate_tag: VerificationTag,
-    /// The sender's receive buffer, in bytes.
+    /// Receive buffer of the sender in bytes.
     pub a_rwnd: u32,
-    /// Number of streams that the sender requests.
+    /// Number of outbound streams that the sender requests.
     pub outbound_streams: u16,
-    /// Maximum number of streams that the receiver may open.
+    /// Maximum number of streams that the sender of the INIT accepts from the receiver.
     pub inbound_streams: u16,
-    /// First TSN that the sender uses.
+    /// First TSN that the sender will use.
     pub initial_tsn: Tsn,
-    /// Parameters in their order.
+    /// Parameters, in order.
     pub params: Vec<Param>,
 }
 
 impl Init {
-    /// Parses the value that INIT and INIT ACK share.
+    /// Parses the fields that INIT and INIT ACK have in common.
     pub(super) fn parse_body(mut body: Cursor<'_>) -> Result<Self, ParseError> {
         Ok(Self {
             initiate_tag: VerificationTag(body.u32()?),
@@ -96,7 +96,8 @@ mod tests {
         0x06, 0xc0, 0x82, 0x00, 0x00,
     ];
 
-    /// The last parameter's padding is not in the chunk's length, although the padding of earlier ones is.
+    /// The chunk's length does not include the padding of the last parameter. It includes the padding of earlier
+    /// parameters.
     #[test]
     fn follows_the_layout() {
         let chunk = Init {

@@ -27,12 +27,12 @@ use crate::wire::{Param, ParseError};
 /// Chunk Type of INIT ACK.
 pub const TYPE: u8 = 2;
 
-/// Answers INIT with the same fields. A State Cookie is mandatory among its parameters.
+/// Answers INIT. It has the fields of an INIT. One of its parameters must be a State Cookie.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InitAck(pub Init);
 
 impl InitAck {
-    /// The first State Cookie parameter.
+    /// Returns the first State Cookie parameter.
     pub fn state_cookie(&self) -> Option<&Bytes> {
         self.0.params.iter().find_map(|param| match param {
             Param::StateCookie(cookie) => Some(cookie),

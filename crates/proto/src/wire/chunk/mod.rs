@@ -1,4 +1,4 @@
-//! The chunks, with one file for each (RFC 9260 §3.2 and §3.3, and extensions that their files name).
+//! The chunks (RFC 9260 §3.2 and §3.3, and extensions). Each chunk has its own file.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -9,7 +9,7 @@
 //! \                          Chunk Value                          \
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! ```
-//! The length counts header and value, without the padding to 4 bytes.
+//! The length field counts header and value, without the padding to 4 bytes.
 
 pub mod abort;
 pub mod asconf;
@@ -68,29 +68,29 @@ use super::{ParseError, padded};
 /// Number of bytes of a chunk's type, flags and length.
 pub const HEADER_LEN: usize = 4;
 
-/// Interface of a chunk for the writer. Every chunk and [`Chunk`] implement it.
+/// Interface of a chunk for the packet writer. Every chunk and [`Chunk`] implement it.
 pub trait ChunkEncode {
-    /// The Chunk Type field.
+    /// Returns the value of the Chunk Type field.
     fn chunk_type(&self) -> u8;
 
-    /// The Chunk Flags field.
+    /// Returns the value of the Chunk Flags field.
     fn flags(&self) -> u8 {
         0
     }
 
-    /// Number of bytes of the value.
+    /// Returns the number of bytes of the chunk's value.
     fn body_len(&self) -> usize;
 
-    /// Appends the value, `body_len` bytes.
+    /// Appends the chunk's value, which has `body_len` bytes.
     fn write_body(&self, out: &mut Vec<u8>);
 
-    /// Number of bytes in a packet, with header and padding.
+    /// Returns the bytes that the chunk occupies in a packet, with header and padding.
     fn encoded_len(&self) -> usize {
         padded(HEADER_LEN + self.body_len())
     }
 }
 
-/// A chunk type that is read from a packet.
+/// A chunk type that can be read from a packet.
 trait ChunkDecode: Sized {
     const TYPE: u8;
     fn parse(flags: u8, body: Cursor<'_>) -> Result<Self, ParseError>;
@@ -98,7 +98,7 @@ trait ChunkDecode: Sized {
 
 macro_rules! chunks {
     ($($(#[$doc:meta])* $name:ident($type:ty),)*) => {
-        /// Any chunk.
+        /// A chunk of any type.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum Chunk {
             $($(#[$doc])* $name($type),)*
@@ -107,7 +107,7 @@ macro_rules! chunks {
         }
 
         impl Chunk {
-            /// Reads a chunk's value.
+            /// Reads the value of a chunk.
             pub(super) fn parse(chunk_type: u8, flags: u8, mut body: Cursor<'_>) -> Result<Self, ParseError> {
                 match chunk_type {
                     $(<$type as ChunkDecode>::TYPE => <$type>::parse(flags, body).map(Self::$name),)*
@@ -132,21 +132,21 @@ macro_rules! chunks {
 }
 
 chunks! {
-    /// Payload.
+    /// Carries payload.
     Data(Data),
-    /// Payload of interleaved messages.
+    /// Carries payload of interleaved messages.
     IData(IData),
     /// Opens an association.
     Init(Init),
     /// Answers INIT.
     InitAck(InitAck),
-    /// Selective acknowledgement.
+    /// Acknowledges data selectively.
     Sack(Sack),
     /// Probes a path.
     Heartbeat(Heartbeat),
     /// Answers HEARTBEAT.
     HeartbeatAck(HeartbeatAck),
-    /// Closes at once.
+    /// Ends an association immediately.
     Abort(Abort),
     /// Begins a graceful close.
     Shutdown(Shutdown),
@@ -156,25 +156,25 @@ chunks! {
     ShutdownComplete(ShutdownComplete),
     /// Reports errors that do not end the association.
     Error(ErrorChunk),
-    /// Returns the state cookie.
+    /// Carries the state cookie back.
     CookieEcho(CookieEcho),
     /// Answers COOKIE ECHO.
     CookieAck(CookieAck),
-    /// Authenticates the chunks after it.
+    /// Authenticates the chunks that follow it.
     Auth(Auth),
-    /// Changes addresses.
+    /// Requests changes of addresses.
     Asconf(Asconf),
     /// Answers ASCONF.
     AsconfAck(AsconfAck),
-    /// Gives up TSNs.
+    /// Reports abandoned TSNs.
     ForwardTsn(ForwardTsn),
-    /// Gives up TSNs of interleaved messages.
+    /// Reports abandoned TSNs of interleaved messages.
     IForwardTsn(IForwardTsn),
     /// Resets or adds streams.
     ReConfig(ReConfig),
-    /// Fills a packet up.
+    /// Fills a packet to a wanted size.
     Pad(Pad),
-    /// Reports between two Strandcast endpoints.
+    /// Carries reports between two Strandcast peers.
     Report(Report),
 }
 
@@ -196,8 +196,8 @@ impl ChunkEncode for Chunk {
     }
 }
 
-/// Appends a chunk without padding. Returns false if it is too long for its length field; `out` then ends with invalid
-/// bytes.
+/// Appends a chunk without its padding. Returns false if the chunk is too long for its length field. `out` then ends
+/// with invalid bytes.
 pub(super) fn write_frame(
     out: &mut Vec<u8>,
     chunk_type: u8,

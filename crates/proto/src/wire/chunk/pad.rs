@@ -16,13 +16,13 @@ use super::{ChunkDecode, ChunkEncode};
 use crate::wire::ParseError;
 use crate::wire::cursor::Cursor;
 
-/// Chunk Type of PAD. Because of the highest bits of the type, receivers that do not support the chunk skip it.
+/// Chunk Type of PAD. A receiver that does not support PAD skips it, because of the highest bits of this type.
 pub const TYPE: u8 = 0x84;
 
-/// Fills up a packet. Receivers ignore it.
+/// Fills a packet to a wanted size. Receivers ignore its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pad {
-    /// Padding: zeros, unless a peer sends other bytes.
+    /// Padding bytes. They are zeros, unless a peer sends other bytes.
     pub data: Bytes,
 }
 

@@ -1,6 +1,6 @@
-//! REPORT: reports between two Strandcast endpoints, docs/wire-format.md. The highest bits of the type are 10, so that
-//! a peer that does not support the chunk skips it without an answer. The chunk is only sent to a peer that listed it
-//! in Supported Extensions.
+//! REPORT: reports between two Strandcast endpoints, docs/wire-format.md. The highest bits of the chunk type are 10. A
+//! peer that does not support the chunk therefore skips it without an answer. The chunk is sent only to a peer that
+//! listed it in Supported Extensions.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -19,9 +19,9 @@
 //! \                           more items                          \
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! ```
-//! With the flag R the item requests an echo, and is repeated until the echo arrives. The flag E marks such an echo,
-//! which has kind, path and serial of the item and no payload. The item length counts the item header of 8 bytes,
-//! without the following padding to 4 bytes.
+//! The flag R of an item requests an echo. The item is repeated until its echo arrives. The flag E marks an echo. An
+//! echo has the kind, path and serial of its item, and no payload. The item length counts the item header of 8 bytes
+//! and the payload. It does not count the padding to 4 bytes.
 
 mod arrived;
 
@@ -42,7 +42,7 @@ pub const TYPE: u8 = 0xB1;
 
 /// Item kind: a path joins the association.
 pub const KIND_JOIN: u16 = 1;
-/// Item kind: a path leaves permanently.
+/// Item kind: a path leaves the association permanently.
 pub const KIND_LEAVE: u16 = 2;
 /// Item kind: a path has a new 4-tuple.
 pub const KIND_MOVED: u16 = 3;
@@ -50,26 +50,26 @@ pub const KIND_MOVED: u16 = 3;
 pub const KIND_SUSPEND: u16 = 4;
 /// Item kind: a suspended path may be used again.
 pub const KIND_RESUME: u16 = 5;
-/// Item kind: copies are sent, and the path of each arrival is requested.
+/// Item kind: the sender sends copies, and requests the path of each arrival.
 pub const KIND_COPIES: u16 = 6;
-/// Item kind: TSNs that arrived by a path.
+/// Item kind: TSNs that arrived by one path.
 pub const KIND_ARRIVALS: u16 = 7;
-/// Item kind: the arrivals by each path are requested, with each SACK.
+/// Item kind: the sender requests the arrivals by each path, with each SACK.
 pub const KIND_ARRIVED_REQUEST: u16 = 8;
-/// Item kind: arrivals by each path, by the receiver's clock.
+/// Item kind: arrivals by each path, with times of the receiver's clock.
 pub const KIND_ARRIVED: u16 = 9;
-/// First kind that belongs to schemes. Lower kinds belong to the core.
+/// First item kind that belongs to schemes. Lower kinds belong to the core.
 pub const KIND_FIRST_SCHEME: u16 = 0x100;
 
 /// Maximum number of ranges in one ARRIVALS item.
 pub const MAX_RANGES: usize = 16;
 
-/// TSNs from `first` to `last`.
+/// The range of TSNs from `first` to `last`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TsnRange {
-    /// First TSN.
+    /// First TSN of the range.
     pub first: Tsn,
-    /// Last TSN; not before the first.
+    /// Last TSN of the range. It is not before the first.
     pub last: Tsn,
 }
 
@@ -79,9 +79,9 @@ impl TsnRange {
         !tsn.is_before(self.first) && !tsn.is_after(self.last)
     }
 
-    /// Returns the payload of an ARRIVALS item: for each range its last TSN (32 bits) and the number of TSNs before it
-    /// (16 bits). If a range is too long for this number, its beginning is omitted. The payload is cut from `block`,
-    /// which allocates nothing once earlier payloads are dropped.
+    /// Returns the payload of an ARRIVALS item. Each range is written as its last TSN (32 bits) and the number of TSNs
+    /// before that one (16 bits). If a range is too long for this number, its beginning is omitted. The payload is cut
+    /// from `block`. This allocates nothing once earlier payloads are dropped.
     pub fn encode(ranges: &[TsnRange], block: &mut BytesMut) -> Bytes {
         block.reserve(6 * ranges.len());
         for range in ranges {
@@ -92,7 +92,7 @@ impl TsnRange {
         block.split().freeze()
     }
 
-    /// Reads such a payload; `None` if it is malformed, or has more than [`MAX_RANGES`] ranges.
+    /// Reads the payload of an ARRIVALS item. Returns `None` if it is malformed or has more than [`MAX_RANGES`] ranges.
     pub fn decode(payload: &[u8]) -> Option<SmallVec<[TsnRange; MAX_RANGES]>> {
         let (ranges, rest) = payload.as_chunks::<6>();
         if !rest.is_empty() || ranges.len() > MAX_RANGES {
@@ -110,10 +110,10 @@ const RELIABLE: u8 = 0b01;
 const ECHO: u8 = 0b10;
 const NO_PATH: u16 = 0xffff;
 
-/// Items in their order.
+/// A REPORT chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// Items, each independent of the others.
+    /// Items in order. Each is independent of the others.
     pub items: SmallVec<[ReportItem; 2]>,
 }
 
@@ -124,20 +124,20 @@ pub struct ReportItem {
     pub kind: u16,
     /// Wire id of the path that is the item's subject; never `Some(0xFFFF)`.
     pub path: Option<u16>,
-    /// Kind of delivery.
+    /// Way of delivery of the item.
     pub reliability: ReportItemFlavour,
     /// Content of the item; empty in an echo.
     pub payload: Bytes,
 }
 
-/// Kind of an item's delivery.
+/// Way of delivery of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportItemFlavour {
-    /// Sent once, without an echo.
+    /// The item is sent once and needs no echo.
     Plain,
-    /// Resent until the echo with this serial arrives.
+    /// The item is repeated until the echo with this serial arrives.
     Reliable(u32),
-    /// The echo of the item with this serial.
+    /// The item is the echo of the item with this serial.
     Echo(u32),
 }
 
@@ -155,7 +155,7 @@ impl ReportItem {
         }
     }
 
-    /// Bytes of the item without padding.
+    /// Returns the bytes of the item without padding.
     #[expect(clippy::len_without_is_empty, reason = "an item is never empty")]
     pub fn len(&self) -> usize {
         let serial = if self.reliability == ReportItemFlavour::Plain { 0 } else { 4 };

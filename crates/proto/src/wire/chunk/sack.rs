@@ -32,52 +32,56 @@ use crate::work;
 /// Chunk Type of SACK.
 pub const TYPE: u8 = 3;
 
-/// Bytes of the body before the lists.
+/// Number of bytes of the chunk's value before its lists.
 const FIXED_LEN: usize = 12;
-/// Bytes of a gap ack block and of a duplicate TSN.
+/// Number of bytes of a gap ack block, and of a duplicate TSN.
 const ENTRY_LEN: usize = 4;
 
-/// A SACK without its lists.
+/// The fields of a SACK before its lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SackHeader {
-    /// Last TSN before a gap.
+    /// Cumulative TSN: the last TSN before the first gap.
     pub cumulative_tsn_ack: Tsn,
-    /// Number of free bytes in the receiver's buffer.
+    /// Number of free bytes in the receiver's buffer (a_rwnd).
     pub a_rwnd: u32,
-    /// Chunk Flags. They are 0, except between two endpoints that agreed on counts of delayed acknowledgements.
+    /// Value of the Chunk Flags field. The flags are 0, except between two endpoints that agreed on counts of delayed
+    /// acknowledgements (DAC).
     pub flags: u8,
 }
 
 impl SackHeader {
-    /// Bytes in a packet of a SACK with lists of these lengths.
+    /// Returns the bytes that a SACK with lists of these lengths occupies in a packet.
     pub const fn encoded_len(gap_blocks: usize, duplicates: usize) -> usize {
         HEADER_LEN + FIXED_LEN + ENTRY_LEN * (gap_blocks + duplicates)
     }
 }
 
-/// TSNs that arrived beyond the cumulative TSN ack, as offsets from it, including both ends.
+/// A gap ack block: TSNs that arrived beyond the cumulative TSN. The block has their offsets from the cumulative TSN,
+/// and includes both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GapBlock {
-    /// Offset of the first TSN.
+    /// Offset of the block's first TSN.
     pub start: u16,
-    /// Offset of the last TSN. In an invalid block it is smaller than `start`; the reader checks this.
+    /// Offset of the block's last TSN. In an invalid block this offset is smaller than `start`, which the reader
+    /// checks.
     pub end: u16,
 }
 
-/// A SACK. Its lists stay in the datagram.
+/// A SACK chunk. Its lists are slices of the datagram.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sack {
-    /// Fields other than the lists.
+    /// Fields before the lists.
     pub header: SackHeader,
     gap_block_count: u16,
     lists: Bytes,
 }
 
 impl Sack {
-    /// Creates a SACK with its own memory. [`PacketWriter::sack`](crate::wire::PacketWriter::sack) needs none.
+    /// Creates a SACK that has its own memory. [`PacketWriter::sack`](crate::wire::PacketWriter::sack) needs no such
+    /// memory.
     ///
     /// # Panics
-    /// With more than 65535 gap ack blocks.
+    /// Panics if there are more than 65535 gap ack blocks.
     pub fn new(header: SackHeader, gap_blocks: &[GapBlock], duplicates: &[Tsn]) -> Self {
         let gap_block_count =
             u16::try_from(gap_blocks.len()).expect("a SACK counts its gap blocks in 16 bits");
@@ -86,7 +90,7 @@ impl Sack {
         Self { header, gap_block_count, lists: lists.into() }
     }
 
-    /// Gap ack blocks in the sender's order.
+    /// Returns the gap ack blocks in the order of the sender of the SACK.
     pub fn gap_blocks(&self) -> impl DoubleEndedIterator<Item = GapBlock> + ExactSizeIterator + '_ {
         self.entries(0, self.gaps_end()).iter().map(|&[s0, s1, e0, e1]| GapBlock {
             start: u16::from_be_bytes([s0, s1]),
@@ -94,9 +98,9 @@ impl Sack {
         })
     }
 
-    /// Gap ack blocks up to the first one that is empty, or that does not lie beyond the previous one. A receiver lists
-    /// blocks in ascending order without overlap, so that the blocks from there on are invalid. Adjacent blocks are
-    /// valid.
+    /// Returns the gap ack blocks up to the first invalid one. A block is invalid if it is empty or does not lie beyond
+    /// the previous block. A receiver lists blocks in ascending order without overlap. All blocks from the first
+    /// invalid one on are therefore invalid. Adjacent blocks are valid.
     pub fn ordered_gap_blocks(&self) -> impl Iterator<Item = GapBlock> + '_ {
         let mut last = 0;
         self.gap_blocks().take_while(move |b| {
@@ -107,7 +111,7 @@ impl Sack {
         })
     }
 
-    /// Replaces `into` by [`Sack::ordered_gap_blocks`].
+    /// Replaces the content of `into` by the blocks of [`Sack::ordered_gap_blocks`].
     pub(crate) fn read_ordered_gap_blocks(&self, into: &mut Vec<GapBlock>) {
         into.clear();
         // All at once: a list without end grows step by step.
@@ -115,7 +119,7 @@ impl Sack {
         self.ordered_gap_blocks().for_each(|block| into.push(block));
     }
 
-    /// TSNs that arrived again, listed once for each time.
+    /// Returns the TSNs that arrived again. A TSN is listed once for each such arrival.
     pub fn duplicates(&self) -> impl DoubleEndedIterator<Item = Tsn> + ExactSizeIterator + '_ {
         let entries = self.entries(self.gaps_end(), self.lists.len());
         entries.iter().inspect(|_| work::count(ENTRY_LEN)).map(|&tsn| Tsn(u32::from_be_bytes(tsn)))
@@ -163,7 +167,7 @@ impl ChunkEncode for Sack {
     }
 }
 
-/// Appends a SACK's value directly from its parts.
+/// Appends a SACK's value directly from its fields and lists.
 pub(in crate::wire) fn write_body(
     out: &mut Vec<u8>,
     header: &SackHeader,
@@ -174,7 +178,8 @@ pub(in crate::wire) fn write_body(
     write_lists(out, gap_blocks, duplicates);
 }
 
-/// Writes the fixed fields. In a chunk that is short enough to be sent, the counts always fit 16 bits.
+/// Writes the fields before the lists. In a chunk that is short enough to be sent, the lengths of the lists fit 16
+/// bits.
 fn write_fixed(out: &mut Vec<u8>, header: &SackHeader, gap_blocks: u16, duplicates: u16) {
     let mut fixed = [0; FIXED_LEN];
     fixed[0..4].copy_from_slice(&header.cumulative_tsn_ack.0.to_be_bytes());
@@ -209,7 +214,7 @@ mod tests {
     ];
     const GAPS: [GapBlock; 2] = [GapBlock { start: 2, end: 3 }, GapBlock { start: 5, end: 5 }];
 
-    /// The example of RFC 9260 §3.3.4 (TSNs 10-12, 14-15 and 17 arrived), with 10 as a duplicate.
+    /// The example of RFC 9260 §3.3.4: TSNs 10-12, 14-15 and 17 arrived. TSN 10 is also a duplicate.
     #[test]
     fn follows_the_layout() {
         let header = SackHeader { cumulative_tsn_ack: Tsn(12), a_rwnd: 75_000, flags: 0 };

@@ -20,7 +20,7 @@ pub const TYPE: u8 = 7;
 /// Begins a graceful close.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shutdown {
-    /// The last TSN before a gap, as in SACK.
+    /// Cumulative TSN: the last TSN before the first gap, as in SACK.
     pub cumulative_tsn_ack: Tsn,
 }
 

@@ -20,7 +20,7 @@ const T: u8 = 1;
 /// Ends a graceful close.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShutdownComplete {
-    /// T bit: the sender has no such association, and reflects the received verification tag (RFC 9260 §8.5.1).
+    /// T bit. If true, the sender has no such association and reflects the received verification tag (RFC 9260 §8.5.1).
     pub reflected_tag: bool,
 }
 

@@ -8,7 +8,7 @@ use crate::wire::{Header, Packet, PacketWriter, ParseError, VerificationTag};
 const HEADER: Header =
     Header { source_port: 5000, destination_port: 5001, verification_tag: VerificationTag(0x0102_0304) };
 
-/// Parses one chunk of hand-assembled bytes (padded) in a packet.
+/// Parses one chunk in a packet. `bytes` is the chunk, assembled by hand and padded.
 pub(in crate::wire) fn parse(bytes: &[u8]) -> Result<Chunk, ParseError> {
     let mut fields = Vec::new();
     fields.extend_from_slice(&HEADER.source_port.to_be_bytes());
@@ -26,7 +26,7 @@ pub(in crate::wire) fn parse(bytes: &[u8]) -> Result<Chunk, ParseError> {
     Ok(chunk)
 }
 
-/// Returns the chunk as the writer writes it, including padding.
+/// Returns the bytes that the writer produces for the chunk, including padding.
 pub(in crate::wire) fn write(chunk: &Chunk) -> Vec<u8> {
     let mut out = Vec::new();
     let mut writer = PacketWriter::new(&mut out, HEADER);
@@ -36,7 +36,7 @@ pub(in crate::wire) fn write(chunk: &Chunk) -> Vec<u8> {
     out.split_off(12)
 }
 
-/// Checks that the bytes parse as the chunk, and that the chunk is written as the bytes.
+/// Checks that `bytes` parse as `chunk`, and that the writer produces `bytes` for `chunk`.
 #[track_caller]
 pub(in crate::wire) fn check(bytes: &[u8], chunk: impl Into<Chunk>) {
     let chunk = chunk.into();

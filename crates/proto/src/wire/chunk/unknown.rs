@@ -8,16 +8,16 @@ use crate::wire::UnknownAction;
 /// A chunk of an unknown type, kept unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownChunk {
-    /// The Chunk Type field.
+    /// Value of the Chunk Type field.
     pub chunk_type: u8,
-    /// The Chunk Flags field.
+    /// Value of the Chunk Flags field.
     pub flags: u8,
-    /// The Chunk Value.
+    /// Value of the Chunk Value field.
     pub body: Bytes,
 }
 
 impl UnknownChunk {
-    /// Returns the action that the type's highest bits request of the receiver.
+    /// Returns the action that the highest bits of the type request from the receiver.
     pub fn action(&self) -> UnknownAction {
         UnknownAction::from_high_bits(self.chunk_type)
     }

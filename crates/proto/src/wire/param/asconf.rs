@@ -1,4 +1,4 @@
-//! Requests of ASCONF (RFC 5061 §4.2): Add (0xC001), Delete (0xC002) and Set Primary (0xC004) share one layout.
+//! Requests in ASCONF (RFC 5061 §4.2). Add (0xC001), Delete (0xC002) and Set Primary (0xC004) have one layout.
 //!
 //! ```text
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
@@ -14,12 +14,12 @@ use core::net::IpAddr;
 
 use super::Param;
 
-/// A request about one address.
+/// A request in ASCONF about one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddressRequest {
-    /// Number that returns with the answer.
+    /// Number that identifies the request, and that the answer returns.
     pub correlation_id: u32,
-    /// The address. The unspecified address stands for the packet's source.
+    /// Address that the request is about. The unspecified address stands for the source address of the packet.
     pub address: IpAddr,
 }
 

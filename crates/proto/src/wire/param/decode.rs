@@ -16,7 +16,7 @@ pub(in crate::wire) fn parse_all(body: &mut Cursor<'_>) -> Result<Vec<Param>, Pa
     tlv::all(body, parse)
 }
 
-/// Parses an address parameter where no other is permitted.
+/// Parses an address parameter, in a place where no other parameter is permitted.
 pub(in crate::wire) fn parse_address(body: &mut Cursor<'_>) -> Result<IpAddr, ParseError> {
     let (param_type, value) = tlv::next(body)?;
     match parse(param_type, value)? {
@@ -25,12 +25,12 @@ pub(in crate::wire) fn parse_address(body: &mut Cursor<'_>) -> Result<IpAddr, Pa
     }
 }
 
-/// Parses the value of a request of ASCONF.
+/// Parses the value of a request in ASCONF.
 fn address_request(value: &mut Cursor<'_>) -> Result<AddressRequest, ParseError> {
     Ok(AddressRequest { correlation_id: value.u32()?, address: parse_address(value)? })
 }
 
-/// Parses one parameter. Its value must have the length of its type.
+/// Parses the value of one parameter. The value must have the length that its type requires.
 fn parse(param_type: u16, mut value: Cursor<'_>) -> Result<Param, ParseError> {
     let v = &mut value;
     let param = match param_type {

@@ -6,7 +6,7 @@ use super::{AddStreams, Param, types};
 use crate::wire::{cause, tlv};
 
 impl Param {
-    /// The Parameter Type field.
+    /// Returns the value of the Parameter Type field.
     pub fn param_type(&self) -> u16 {
         match self {
             Self::Address(IpAddr::V4(_)) => types::IPV4_ADDRESS,
@@ -40,7 +40,7 @@ impl Param {
         }
     }
 
-    /// Bytes with header and without padding.
+    /// Returns the bytes of the parameter with header and without padding.
     #[expect(clippy::len_without_is_empty, reason = "a parameter has a header at least")]
     pub fn len(&self) -> usize {
         let value = match self {

@@ -1,4 +1,4 @@
-//! Heartbeat Information, the one parameter of HEARTBEAT and HEARTBEAT ACK (RFC 9260 §3.3.5).
+//! Heartbeat Information, the only parameter of HEARTBEAT and HEARTBEAT ACK (RFC 9260 §3.3.5).
 
 use bytes::Bytes;
 
@@ -7,7 +7,7 @@ use crate::wire::{ParseError, tlv};
 
 const TYPE: u16 = 1;
 
-/// Reads the information. Further bytes have no meaning.
+/// Reads the heartbeat information. Bytes after it have no meaning.
 pub(in crate::wire) fn parse_heartbeat_info(mut body: Cursor<'_>) -> Result<Bytes, ParseError> {
     let (param_type, mut value) = tlv::next(&mut body)?;
     if param_type == TYPE { Ok(value.rest()) } else { Err(ParseError::Forbidden) }

@@ -30,7 +30,7 @@ pub use re_config::{AddStreams, IncomingSsnReset, OutgoingSsnReset, ReConfigResp
 
 use super::{Cause, UnknownAction, tlv};
 
-/// Parameter types by their numbers.
+/// Numbers of the parameter types.
 pub mod types {
     /// IPv4 Address (RFC 9260 §3.3.2.1.1).
     pub const IPV4_ADDRESS: u16 = 5;
@@ -70,7 +70,8 @@ pub mod types {
     pub const PADDING: u16 = 0x8005;
     /// Supported Extensions (RFC 5061 §4.2.7).
     pub const SUPPORTED_EXTENSIONS: u16 = 0x8008;
-    /// Coding and decoding of the sender (docs/models/coding.md). Other SCTP implementations skip it without an answer.
+    /// Coding: support of the sender for coding and decoding (docs/models/coding.md). Other SCTP implementations skip
+    /// this parameter without an answer.
     pub const CODING: u16 = 0xb1c0;
     /// Forward TSN Supported (RFC 3758 §3.1).
     pub const FORWARD_TSN_SUPPORTED: u16 = 0xc000;
@@ -88,74 +89,74 @@ pub mod types {
     pub const ADAPTATION_LAYER: u16 = 0xc006;
 }
 
-/// Any parameter.
+/// A parameter of any type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Param {
     /// One of the sender's addresses.
     Address(IpAddr),
-    /// State that the other side returns in COOKIE ECHO.
+    /// State cookie, which the other side returns in COOKIE ECHO.
     StateCookie(Bytes),
-    /// A whole parameter of the receiver, including its header, that the sender does not support.
+    /// A complete parameter of the receiver, including its header, that the sender does not support.
     UnrecognizedParameter(Bytes),
-    /// Requests a cookie with a longer life.
+    /// Request for a cookie with a longer lifetime.
     CookiePreservative {
-        /// Milliseconds by which the life should be longer.
+        /// Milliseconds by which the lifetime should be longer.
         increment_ms: u32,
     },
-    /// A host name instead of addresses. It must be refused with ABORT (RFC 9260 §5.1.2).
+    /// A host name instead of addresses. Such a parameter must be refused with ABORT (RFC 9260 §5.1.2).
     HostNameAddress(Bytes),
-    /// Types of the address parameters that the sender accepts.
+    /// Types of address parameters that the sender accepts.
     SupportedAddressTypes(SmallVec<[u16; 4]>),
-    /// The sender supports ECN, which is not used here.
+    /// The sender supports ECN. This implementation does not use ECN.
     EcnCapable,
-    /// The sender's part of the keys of AUTH, usually 32 bytes.
+    /// The sender's random bytes for the keys of AUTH, usually 32.
     Random(Bytes),
     /// Chunk types that the sender requires to be authenticated.
     Chunks(Bytes),
-    /// Numbers of the sender's HMAC algorithms, the best first.
+    /// Numbers of the sender's HMAC algorithms, in order of preference.
     HmacAlgo(SmallVec<[u16; 4]>),
     /// Padding that lengthens an INIT.
     Padding(Bytes),
     /// Chunk types of extensions that the sender supports.
     SupportedExtensions(Bytes),
-    /// Coding and decoding of the sender.
+    /// Support of the sender for coding and decoding (docs/models/coding.md).
     Coding(Bytes),
     /// The sender supports partial reliability.
     ForwardTsnSupported,
-    /// Adds an address of the sender.
+    /// Request to add an address of the sender.
     AddIpAddress(AddressRequest),
-    /// Removes an address of the sender.
+    /// Request to delete an address of the sender.
     DeleteIpAddress(AddressRequest),
-    /// Requests that packets be sent to that address of the sender.
+    /// Request to send packets to this address of the sender.
     SetPrimaryAddress(AddressRequest),
-    /// A request failed.
+    /// Result of a request in ASCONF that failed.
     ErrorCauseIndication {
         /// Correlation id of the request.
         correlation_id: u32,
-        /// Causes of the failure.
+        /// Error causes of the failure.
         causes: Vec<Cause>,
     },
-    /// A request succeeded.
+    /// Result of a request in ASCONF that succeeded.
     SuccessIndication {
         /// Correlation id of the request.
         correlation_id: u32,
     },
     /// Adaptation layer of the sender's application.
     AdaptationLayer(u32),
-    /// Restart of the sender's SSNs.
+    /// Request that restarts the SSNs of the sender's own streams.
     OutgoingSsnReset(OutgoingSsnReset),
-    /// Requests that the receiver reset its own SSNs.
+    /// Request that the receiver restart the SSNs of its own streams.
     IncomingSsnReset(IncomingSsnReset),
-    /// Requests that all SSNs and TSNs restart.
+    /// Request that all SSNs and TSNs restart.
     SsnTsnReset {
         /// Sequence number of the request.
         request_seq: u32,
     },
-    /// Answers a request to reset or add streams.
+    /// Answer to a request to reset or add streams.
     ReConfigResponse(ReConfigResponse),
-    /// The sender opens streams.
+    /// Request by which the sender opens more streams of its own.
     AddOutgoingStreams(AddStreams),
-    /// Asks the receiver to open streams.
+    /// Request that the receiver open more streams of its own.
     AddIncomingStreams(AddStreams),
     /// A parameter of an unknown type.
     Unknown(UnknownParam),
@@ -164,22 +165,22 @@ pub enum Param {
 /// A parameter of an unknown type, kept unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownParam {
-    /// The Parameter Type field.
+    /// Value of the Parameter Type field.
     pub param_type: u16,
-    /// The Parameter Value.
+    /// Value of the Parameter Value field.
     pub value: Bytes,
 }
 
 impl UnknownParam {
-    /// Returns the action that the type's highest bits request of the receiver.
+    /// Returns the action that the highest bits of the type request from the receiver.
     pub fn action(&self) -> UnknownAction {
         UnknownAction::from_high_bits(self.param_type.to_be_bytes()[0])
     }
 }
 
 impl Param {
-    /// Returns the parameter as bytes, with header and without padding, for reports of unknown parameters and for the
-    /// key vectors of AUTH (RFC 4895 §6.1).
+    /// Returns the bytes of the parameter with header and without padding. Reports of unknown parameters need them, and
+    /// the key vectors of AUTH (RFC 4895 §6.1).
     pub fn to_bytes(&self) -> Bytes {
         let mut out = Vec::with_capacity(self.len());
         self.write(&mut out);
@@ -187,12 +188,12 @@ impl Param {
     }
 }
 
-/// Bytes of consecutive parameters, each padded except the last.
+/// Returns the bytes of consecutive parameters. Each except the last is padded.
 pub(super) fn len_all(params: &[Param]) -> usize {
     tlv::len_all(params.iter().map(Param::len))
 }
 
-/// Appends consecutive parameters, each padded except the last.
+/// Appends consecutive parameters. Each except the last is padded.
 pub(super) fn write_all(out: &mut Vec<u8>, params: &[Param]) {
     tlv::write_all(out, params, Param::write);
 }

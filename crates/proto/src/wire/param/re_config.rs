@@ -1,4 +1,5 @@
-//! Parameters of RE-CONFIG (RFC 6525 §4). Request and response sequence numbers count requests from the initial TSN on.
+//! Parameters of RE-CONFIG (RFC 6525 §4). Sequence numbers of requests and responses count the requests, starting at
+//! the initial TSN.
 //!
 //! ```text
 //! Outgoing SSN Reset Request (13); Incoming (14) has the first number and the streams
@@ -36,44 +37,44 @@ use smallvec::SmallVec;
 use crate::wire::cursor::Cursor;
 use crate::wire::{ParseError, StreamId, Tsn};
 
-/// Request of a sender that resets the SSNs of its own streams.
+/// Request by which a sender resets the SSNs of its own streams.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutgoingSsnReset {
-    /// Number of this request.
+    /// Sequence number of this request.
     pub request_seq: u32,
-    /// Number of the incoming reset request that this one answers, if any.
+    /// Sequence number of the incoming reset request that this request answers, if any.
     pub response_seq: u32,
-    /// Last TSN before the reset.
+    /// Last TSN that the sender used before the reset.
     pub last_assigned_tsn: Tsn,
-    /// Streams of the reset; empty means all.
+    /// Streams to be reset. An empty list means all streams.
     pub streams: SmallVec<[StreamId; 4]>,
 }
 
-/// Request for an outgoing reset by the receiver.
+/// Request that the receiver reset the SSNs of its own streams.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IncomingSsnReset {
-    /// Number of this request.
+    /// Sequence number of this request.
     pub request_seq: u32,
-    /// Streams of the reset; empty means all.
+    /// Streams to be reset. An empty list means all streams.
     pub streams: SmallVec<[StreamId; 4]>,
 }
 
-/// The result of a request.
+/// Response with the result of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReConfigResponse {
-    /// Number of the request.
+    /// Sequence number of the request that is answered.
     pub response_seq: u32,
-    /// Result code: 0 nothing to do, 1 performed, 2 denied, 3 wrong SSN, 4 another request is in progress, 5 bad
-    /// sequence number, 6 in progress.
+    /// Result code: 0 nothing to do, 1 performed, 2 denied, 3 wrong SSN, 4 another request in progress, 5 bad sequence
+    /// number, 6 in progress.
     pub result: u32,
     /// Next TSNs of the responder and the requester after an SSN/TSN reset.
     pub next_tsns: Option<(Tsn, Tsn)>,
 }
 
-/// Request for more streams.
+/// Request to add streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddStreams {
-    /// Number of this request.
+    /// Sequence number of this request.
     pub request_seq: u32,
     /// Number of additional streams.
     pub new_streams: u16,

@@ -1,5 +1,5 @@
-//! REPORT items ARRIVED and ARRIVED REQUEST: the arrivals by each path, by the receiver's clock, and the return paths
-//! that a sender requests for these reports (docs/wire-format.md).
+//! REPORT items ARRIVED and ARRIVED REQUEST (docs/wire-format.md). ARRIVED has the arrivals by each path, by the
+//! receiver's clock. ARRIVED REQUEST has the return paths that a sender requests for SACKs and these reports.
 //!
 //! ```text
 //! ARRIVED                                                ARRIVED REQUEST
@@ -20,24 +20,24 @@ use crate::wire::chunk::ChunkEncode;
 use crate::wire::serial::Tsn;
 use crate::wire::tlv;
 
-/// Maximum number of paths in one ARRIVED item: the maximum of an association.
+/// Maximum number of paths in one ARRIVED item. It is the maximum number of paths of an association.
 pub const MAX_ARRIVED: usize = 16;
 /// Maximum number of return paths in one ARRIVED REQUEST item.
 pub const MAX_RETURN_PATHS: usize = 4;
 
-/// Bytes of one path's entry.
+/// Number of bytes of the entry for one path.
 const ENTRY: usize = 18;
 
-/// An ARRIVED item to be written as a separate REPORT chunk, without an allocation.
+/// An ARRIVED item for writing. It is written as a separate REPORT chunk, without an allocation.
 #[derive(Debug, Clone)]
 pub struct Arrived<I> {
     /// Low 32 bits of the receiver's clock in microseconds.
     pub clock: u32,
-    /// Arrivals by path, at most `MAX_ARRIVED`.
+    /// Arrivals by path, for at most `MAX_ARRIVED` paths.
     pub paths: I,
 }
 
-/// An ARRIVED item that is read.
+/// An ARRIVED item for reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrivedItem<'a> {
     /// Low 32 bits of the receiver's clock in microseconds.
@@ -52,16 +52,17 @@ pub struct ArrivedBy {
     pub path: u16,
     /// Highest TSN of the last packet with DATA that arrived by this path.
     pub tsn: Tsn,
-    /// Time in microseconds from that arrival to the clock's time. `u32::MAX` means at least this time.
+    /// Time in microseconds from the arrival of that packet to the item's clock time. `u32::MAX` means this time or a
+    /// longer one.
     pub age: u32,
-    /// Number of packets with DATA that arrived so far, modulo 2³².
+    /// Number of packets with DATA that have arrived by this path, modulo 2³².
     pub packets: u32,
     /// Number of bytes of these packets, counted as SCTP packets, modulo 2³².
     pub bytes: u32,
 }
 
 impl<'a> ArrivedItem<'a> {
-    /// Reads the payload of an ARRIVED item; `None` if it is malformed, or has more than `MAX_ARRIVED` paths.
+    /// Reads the payload of an ARRIVED item. Returns `None` if it is malformed or has more than `MAX_ARRIVED` paths.
     pub fn read(payload: &'a [u8]) -> Option<Self> {
         let (clock, paths) = payload.split_first_chunk::<4>()?;
         let (entries, rest) = paths.as_chunks::<ENTRY>();
@@ -69,7 +70,7 @@ impl<'a> ArrivedItem<'a> {
         fine.then_some(ArrivedItem { clock: u32::from_be_bytes(*clock), entries })
     }
 
-    /// Arrivals by each path.
+    /// Returns the arrivals by each path.
     pub fn paths(self) -> impl Iterator<Item = ArrivedBy> + 'a {
         self.entries.iter().map(ArrivedBy::decode)
     }
@@ -85,12 +86,12 @@ impl<I: Iterator<Item = ArrivedBy> + Clone> Arrived<I> {
         4 + ENTRY * self.paths.clone().count()
     }
 
-    /// Returns whether the item has no path.
+    /// Returns whether the item contains no path.
     pub fn is_empty(&self) -> bool {
         self.paths.clone().next().is_none()
     }
 
-    /// Returns an item that can be sent with others.
+    /// Returns an item that can share a REPORT chunk with others.
     pub fn to_item(&self) -> ReportItem {
         let mut payload = Vec::with_capacity(self.payload_len());
         self.write_payload(&mut payload);
@@ -137,13 +138,13 @@ impl<I: Iterator<Item = ArrivedBy> + Clone> ChunkEncode for Arrived<I> {
     }
 }
 
-/// Returns the payload of an ARRIVED REQUEST item: the return paths over which SACKs are to alternate, by their wire
-/// ids. If the list is empty, the receiver chooses. At most [`MAX_RETURN_PATHS`] paths are written.
+/// Returns the payload of an ARRIVED REQUEST item: the wire ids of the return paths over which SACKs must alternate. If
+/// the list is empty, the receiver chooses the return paths. At most [`MAX_RETURN_PATHS`] paths are written.
 pub fn encode_return_paths(paths: impl Iterator<Item = u16>) -> Bytes {
     paths.take(MAX_RETURN_PATHS).flat_map(u16::to_be_bytes).collect()
 }
 
-/// Reads such a payload; `None` if it is malformed.
+/// Reads the payload of an ARRIVED REQUEST item. Returns `None` if it is malformed.
 pub fn decode_return_paths(payload: &[u8]) -> Option<SmallVec<[u16; MAX_RETURN_PATHS]>> {
     let (paths, rest) = payload.as_chunks::<2>();
     let fine = rest.is_empty() && paths.len() <= MAX_RETURN_PATHS;
