@@ -1,5 +1,5 @@
-//! The responder's handshakes. Some still wait for the endpoint's answer. Others are answered, but their initiator may
-//! be an attacker who repeats a recorded message.
+//! Handshakes that this side answers as the responder. Some of them wait for the endpoint's answer. Others are
+//! answered, but their initiator may be an attacker who repeats a recorded message 1.
 
 use std::collections::BTreeMap;
 
@@ -19,33 +19,33 @@ use crate::peer_address::PeerAddress;
 use crate::refusals::Refusals;
 use crate::session::Session;
 
-/// The sender of a message 1: its source address, and the session that it asks for.
+/// The sender of a message 1: its source address, and the session that it asks to continue.
 #[derive(Copy, Clone, Debug)]
 struct Asker {
     slot: Slot,
     from: FourTuple,
     remote: PublicKey,
     token: TokenId,
-    /// The session to continue, and the handshake by which the initiator named it. `None` if the initiator asks for a
-    /// new session.
+    /// The session to continue, and the handshake by which the initiator named the session. It is `None` if the
+    /// initiator requests a new session.
     continues: Option<(SealId, HandshakeId)>,
 }
 
-/// A handshake that was answered, but that no datagram has confirmed yet.
+/// A handshake that this side answered, and that no datagram has confirmed yet.
 struct Tentative {
     asker: Asker,
     sealed: SealId,
     keyset: Keyset,
 }
 
-/// Handshakes of the responder.
+/// The responder's handshakes and the sessions that they opened.
 pub(crate) struct Accepting {
     responder: Responder,
-    /// Handshakes whose INIT the endpoint has received and not yet answered. The key is the session that the handshake
-    /// may open.
+    /// Handshakes whose INIT the endpoint has received and not yet answered. The key of the map is the session that the
+    /// handshake may open.
     waiting: BTreeMap<SealId, Asker>,
     tentative: BTreeMap<Slot, Tentative>,
-    /// Sessions. The key is a handshake by which the initiator may name the session.
+    /// Sessions by handshake. The key of the map is a handshake by which the initiator may name the session.
     named: BTreeMap<HandshakeId, SealId>,
     refusals: Refusals,
     ids: u64,
@@ -73,8 +73,8 @@ impl Accepting {
         SealId(self.ids)
     }
 
-    /// Handles message 1. Returns the packet inside the message if the packet is for the endpoint. The caller then
-    /// gives the endpoint's answer to [`Accepting::answer`].
+    /// Handles a message 1. Returns the SCTP packet in the message, if the packet is for the endpoint. The caller then
+    /// passes the endpoint's answer to [`Accepting::answer`].
     pub fn on_message_1(
         &mut self,
         now: Instant,
@@ -138,8 +138,8 @@ impl Accepting {
         Some((FourTuple { sealed, ..from }, packet))
     }
 
-    /// Sends the endpoint's answer to a packet that arrived in a handshake. Returns false if `packet` is not
-    /// such an answer.
+    /// Sends the endpoint's answer to a packet that arrived in a message 1. Returns false if `packet` is not such an
+    /// answer.
     pub fn answer(&mut self, tuple: &FourTuple, packet: &[u8], cx: &mut Context) -> bool {
         let Some(asker) = self.waiting.remove(&tuple.sealed) else { return false };
         self.complete(tuple.sealed, asker, Answer::New, packet, cx);
@@ -158,22 +158,23 @@ impl Accepting {
         self.tentative.insert(asker.slot, Tentative { asker, sealed, keyset });
     }
 
-    /// Closes the handshakes that the endpoint has not answered. Call this after all output of the endpoint was read.
+    /// Closes the handshakes that the endpoint has not answered. Call this method after all output of the endpoint was
+    /// read.
     pub fn leave_unanswered(&mut self) {
         while let Some((_, asker)) = self.waiting.pop_first() {
             self.responder.close(asker.slot);
         }
     }
 
-    /// Decrypts a datagram with the keys of a handshake that no datagram has confirmed yet.
+    /// Decrypts a datagram with the keys of a tentative handshake, which no datagram has confirmed yet.
     pub fn open(&mut self, slot: Slot, path: u8, datagram: &mut [u8]) -> Result<PacketNumber, Discard> {
         let tentative = self.tentative.get_mut(&slot).ok_or(Discard::Path)?;
         tentative.keyset.keys.open(path, datagram)
     }
 
-    /// Confirms a handshake. A datagram from `from` on `path` was authentic under the handshake's keys, so its message
-    /// 1 was not a repetition by an attacker. Returns the session that the handshake opens or continues, or `None` if
-    /// that session no longer exists.
+    /// Confirms a tentative handshake. A datagram from `from` on `path` was authentic under the handshake's keys. Its
+    /// message 1 was therefore not repeated by an attacker. Returns the session that the handshake opens or continues;
+    /// `None` if this session no longer exists.
     pub fn establish(
         &mut self,
         now: Instant,
@@ -228,8 +229,8 @@ impl Accepting {
         Some(sealed)
     }
 
-    /// Drops the tentative handshakes that name an older handshake of a session, because the session now uses
-    /// newer keys.
+    /// Drops the tentative handshakes that name an older handshake of session `id`, because the session now uses newer
+    /// keys.
     fn forget_older(&mut self, id: SealId, slot: Slot, cx: &mut Context) {
         let older = |t: &Tentative| t.asker.slot < slot && t.asker.continues.is_some_and(|(of, _)| of == id);
         let slots: Vec<Slot> = self.tentative.values().filter(|t| older(t)).map(|t| t.asker.slot).collect();
@@ -251,14 +252,14 @@ impl Accepting {
         }
     }
 
-    /// Removes the handshakes by which initiators name this session.
+    /// Removes the handshakes by which initiators may name `session`.
     pub fn forget(&mut self, session: &Session) {
         for handshake in session.handshakes() {
             self.named.remove(&handshake);
         }
     }
 
-    /// Next deadline of [`Accepting::handle_timeout`].
+    /// Returns the next time at which [`Accepting::handle_timeout`] must be called.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.responder.poll_timeout()
     }
@@ -269,7 +270,7 @@ impl Accepting {
         self.forget_half_open(cx);
     }
 
-    /// Reports the driver's time ([`Responder::took`]).
+    /// Reports the time that the driver took to read and to answer ([`Responder::took`]).
     pub fn took(&mut self, now: Instant, time: Duration) {
         self.responder.took(now, time);
     }
@@ -279,13 +280,13 @@ impl Accepting {
         self.tentative.len()
     }
 
-    /// Counts of the received messages 1, by outcome.
+    /// Returns the numbers of received messages 1, by outcome.
     pub fn counts(&self) -> &HandshakeCounts {
         self.responder.counts()
     }
 }
 
-/// Returns the sessions that the owner of a key has opened.
+/// Returns the sessions opened by the owner of a key.
 pub(crate) fn of_key(sessions: &Sessions, key: PublicKey) -> impl Iterator<Item = &Session> {
     sessions.values().map(|session| &**session).filter(move |s| s.remote == key && s.token.is_some())
 }

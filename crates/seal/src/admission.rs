@@ -1,20 +1,20 @@
-//! The keys that may connect, and the senders that were enrolled after the list of keys was made.
+//! The keys that may connect, and the senders that enrolled after the list of keys was made.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::identity::{Access, Enrolment, PublicKey, TokenId};
 
-/// A list of admitted keys, and the enrolments that the list may not contain yet.
+/// A list of admitted keys, and enrolments that this list may not contain yet.
 ///
-/// The list comes from a store. The store learns of an enrolment later, and may never save it. Therefore a new list
-/// does not remove the enrolments that were made here.
+/// The list comes from a key store. An enrolment reaches the store later, and the store may never save it. For this
+/// reason, a new list does not remove enrolments that were made here.
 #[derive(Debug)]
 pub(crate) struct Admission {
     access: Access,
-    /// Senders that were enrolled here. The value is true once a list contained the sender. From then on, only the list
-    /// decides whether the sender may connect.
+    /// Senders that enrolled at this seal. The value is true once a list contained the sender. From that time on, only
+    /// the list decides whether the sender may connect.
     enrolled: BTreeMap<(TokenId, PublicKey), bool>,
-    /// Tokens of single-use grants that were already used here.
+    /// Tokens of single-use grants that a sender used at this seal.
     used: BTreeSet<TokenId>,
 }
 
@@ -40,7 +40,7 @@ impl Admission {
         enrolment
     }
 
-    /// Replaces the list. Enrolments that the new list does not contain are kept.
+    /// Replaces the list of admitted keys. Enrolments that the new list does not contain are kept.
     pub fn replace(&mut self, access: Access) {
         self.access = access;
         let Access { grants, revoked } = &mut self.access;

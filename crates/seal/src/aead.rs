@@ -1,4 +1,4 @@
-//! Ciphers of datagrams, implemented by ring.
+//! Ciphers of datagrams, implemented by the crate `ring`.
 
 use core::fmt;
 
@@ -9,11 +9,11 @@ use zeroize::Zeroizing;
 use crate::secret::Secret;
 use crate::wire::TAG;
 
-/// Encryption and authentication of datagrams.
+/// A cipher that encrypts and authenticates datagrams.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Cipher {
-    /// AES-128-GCM. It is the fastest cipher on a processor with instructions for AES.
+    /// AES-128-GCM. It is the fastest cipher on processors with AES instructions.
     Aes128Gcm,
     /// ChaCha20-Poly1305 (RFC 8439).
     ChaCha20Poly1305,
@@ -28,13 +28,13 @@ impl Cipher {
         }
     }
 
-    /// The cipher that a byte of a handshake names.
+    /// Returns the cipher that a byte of a handshake names.
     pub(crate) fn from_byte(byte: u8) -> Option<Self> {
         [Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305].into_iter().find(|cipher| cipher.to_byte() == byte)
     }
 
-    /// Number of forged datagrams at which the keys must no longer be used, because the next forgery may succeed (RFC
-    /// 9001 §6.6).
+    /// Returns the number of forged datagrams after which a key must not be used any longer, because a further forgery
+    /// may succeed (RFC 9001 §6.6).
     pub(crate) fn integrity_limit(self) -> u64 {
         match self {
             Cipher::Aes128Gcm => 1 << 52,
@@ -59,25 +59,25 @@ impl fmt::Display for Cipher {
     }
 }
 
-/// A set of ciphers that one side offers.
+/// The set of ciphers that one side offers.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Ciphers(u8);
 
 impl Ciphers {
-    /// Both ciphers.
+    /// The set of both ciphers.
     pub const ALL: Ciphers = Ciphers(3);
 
-    /// ChaCha20-Poly1305, and AES-128-GCM where the processor has instructions for it.
+    /// Returns ChaCha20-Poly1305. On processors with AES instructions, also returns AES-128-GCM.
     pub fn available() -> Self {
         if has_aes() { Ciphers::ALL } else { Ciphers::only(Cipher::ChaCha20Poly1305) }
     }
 
-    /// One cipher alone.
+    /// Returns the set of one cipher.
     pub fn only(cipher: Cipher) -> Self {
         Ciphers(cipher.to_byte())
     }
 
-    /// The set that a byte of a handshake names. Unknown bits are ignored.
+    /// Returns the set of ciphers that a byte of a handshake names. Unknown bits of the byte are ignored.
     pub(crate) fn from_byte(byte: u8) -> Self {
         Ciphers(byte & Ciphers::ALL.0)
     }
@@ -92,8 +92,8 @@ impl Ciphers {
         self.0 & cipher.to_byte() != 0
     }
 
-    /// The cipher that both sides use: AES-128-GCM if both sides support it, otherwise ChaCha20-Poly1305. `None` if
-    /// they have no cipher in common.
+    /// Returns the cipher that both sides use. It is AES-128-GCM if both sides support this, otherwise
+    /// ChaCha20-Poly1305. The result is `None` if the sides have no common cipher.
     pub(crate) fn choose(self, other: Ciphers) -> Option<Cipher> {
         [Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305].into_iter().find(|&c| self.has(c) && other.has(c))
     }
@@ -121,7 +121,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// Derives the key from the secret of its generation (RFC 9001 §5.1, with other labels).
+    /// Derives the key from the secret of its generation. The method is that of RFC 9001 §5.1, with other labels.
     pub(crate) fn new(cipher: Cipher, secret: &Secret) -> Self {
         let mut key = Zeroizing::new([0; 32]);
         let key = &mut key[..cipher.algorithm().key_len()];
@@ -136,7 +136,8 @@ impl Key {
         Key { key: LessSafeKey::new(key), mask }
     }
 
-    /// Encrypts `body`. The last 16 bytes of `body` are room for the tag. Each `number` must be used only once per key.
+    /// Encrypts `body` in place. The last 16 bytes of `body` are room for the authentication tag. A packet number must
+    /// be used only once per key.
     ///
     /// Returns false and changes nothing if `body` is too short for a tag.
     pub(crate) fn seal(&self, number: u64, header: &[u8], body: &mut [u8]) -> bool {
@@ -149,15 +150,16 @@ impl Key {
         true
     }
 
-    /// Decrypts `body` in place. The tag in its last 16 bytes does not change. Returns whether `body` is authentic. If
-    /// it is not, the bytes of `body` are undefined.
+    /// Decrypts `body` in place. The authentication tag in the last 16 bytes does not change. Returns whether `body` is
+    /// authentic. If it is not authentic, the bytes of `body` are undefined.
     #[must_use]
     pub(crate) fn open(&self, number: u64, header: &[u8], body: &mut [u8]) -> bool {
         work::count(header.len() + body.len());
         self.key.open_in_place(self.nonce(number), Aad::from(header), body).is_ok()
     }
 
-    /// The nonce: the packet number, with zeros in front up to the length of a nonce, XOR the mask (RFC 9001 §5.3).
+    /// Returns the nonce of the cipher: the packet number XOR the mask (RFC 9001 §5.3). The number is preceded by zeros
+    /// up to the length of a nonce.
     fn nonce(&self, number: u64) -> Nonce {
         let mut nonce = self.mask;
         for (byte, of_number) in nonce[4..].iter_mut().zip(number.to_be_bytes()) {

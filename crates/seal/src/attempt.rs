@@ -1,5 +1,4 @@
-//! A handshake that this side began. The same message 1 goes out on all paths and is repeated until the peer answers
-//! it.
+//! A handshake that this side began. One message 1 is sent on all paths, and repeated until the peer answers it.
 
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::time::{Duration, Instant};
@@ -9,31 +8,31 @@ use crate::handshake::{Answer, Initiator};
 use crate::identity::Peer;
 use crate::keys::{Completed, HandshakeId, RouteBytes};
 
-/// The wait for an answer before message 1 is repeated. The first wait has this length. Each further wait is twice as
-/// long, up to the next constant, or for a handshake that continues a session up to the one after it.
+/// Wait for an answer before message 1 is repeated. The first wait has this length. Each further wait is twice as long.
+/// The limit is `LONGEST_WAIT`. For a handshake that continues a session, it is `LONGEST_WAIT_OF_SESSION`.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT_OF_SESSION: Duration = Duration::from_secs(2);
-/// Age at which a second handshake begins in addition to an unanswered one. Under a flood, a responder may have dropped
-/// the first one, and it does not compute the same message a second time.
+/// Age of an unanswered handshake at which a second handshake begins in addition. Under a flood, a responder may have
+/// dropped the first handshake. It does not process the same message 1 again.
 const FRESH_AFTER: Duration = Duration::from_secs(2);
 
-/// A handshake in progress.
+/// A handshake in progress that this side began.
 pub(crate) struct Attempt {
     initiator: Initiator,
-    /// The handshake whose session the new handshake continues.
+    /// The earlier handshake of the session that the new handshake continues.
     pub continues: Option<HandshakeId>,
-    /// Destinations of message 1.
+    /// 4-tuples to which message 1 is sent.
     tuples: Vec<FourTuple>,
     began: Instant,
     next: Instant,
     wait: Duration,
-    /// True once the responder has asked for a cookie.
+    /// True if the responder demanded a cookie.
     resumed: bool,
 }
 
 impl Attempt {
-    /// Sends message 1 with `packet` inside to `tuples`. If `route` is `None`, random route bytes are used. Returns
+    /// Sends a message 1 that carries `packet` to `tuples`. If `route` is `None`, the route bytes are random. Returns
     /// `None` if the packet is too long or if the peer's key is invalid.
     pub fn begin(
         now: Instant,
@@ -60,27 +59,27 @@ impl Attempt {
         }
     }
 
-    /// Initiator's id, by which datagrams name the handshake.
+    /// Returns the initiator's id, by which datagrams name the handshake.
     pub fn id(&self) -> [u8; 8] {
         self.initiator.id()
     }
 
-    /// Route bytes of message 1.
+    /// Returns the route bytes of message 1.
     pub fn route(&self) -> RouteBytes {
         RouteBytes::of_id(self.id())
     }
 
-    /// Age of the attempt.
+    /// Returns the age of the attempt.
     pub fn age(&self, now: Instant) -> Duration {
         now - self.began
     }
 
-    /// Destinations of message 1.
+    /// Returns the 4-tuples to which message 1 is sent.
     pub fn tuples(&self) -> &[FourTuple] {
         &self.tuples
     }
 
-    /// Sends message 1 to another destination as well.
+    /// Sends message 1 to a further destination.
     pub fn add(&mut self, tuple: FourTuple, cx: &mut Context) {
         if !self.tuples.contains(&tuple) {
             self.tuples.push(tuple);
@@ -94,8 +93,9 @@ impl Attempt {
         self.add(to, cx);
     }
 
-    /// Handles a retry from `from`. The cookie in the retry is valid for that address only. Returns true for the first
-    /// retry. The caller then starts its wait for an answer again, because the earlier message will get no answer.
+    /// Handles a retry that came from `from`. The cookie in the retry is valid only for that address. Returns true if
+    /// this is the first retry. The caller then restarts its wait for an answer, because the earlier message 1 will get
+    /// no answer.
     pub fn on_retry(&mut self, now: Instant, from: &FourTuple, datagram: &[u8], cx: &mut Context) -> bool {
         if !self.tuples.contains(from) || !self.initiator.on_retry(datagram) {
             return false;
@@ -108,25 +108,25 @@ impl Attempt {
         first
     }
 
-    /// Reads message 2. Returns the keys, the answer and the packet, or `None` if `datagram` does not answer this
-    /// handshake.
+    /// Reads message 2. Returns the keys, the answer and the SCTP packet. Returns `None` if `datagram` does not answer
+    /// this handshake.
     pub fn read(&mut self, datagram: &[u8]) -> Option<(Completed, Answer, Vec<u8>)> {
         self.initiator.read(datagram).ok()
     }
 
-    /// Returns the 4-tuple to which an answer from `from` belongs.
+    /// Returns the 4-tuple of message 1 to which an answer from `from` belongs.
     pub fn answered_on(&self, from: &FourTuple) -> Option<FourTuple> {
         let here = |t: &&FourTuple| (t.link, t.local) == (from.link, from.local);
         let same = self.tuples.iter().find(|t| *t == from);
         same.or_else(|| self.tuples.iter().find(here)).copied()
     }
 
-    /// Time of the next repetition.
+    /// Returns the time of the next repetition of message 1.
     pub fn deadline(&self) -> Instant {
         self.next.min(self.began + FRESH_AFTER)
     }
 
-    /// Repeats message 1 if it is time for that. Returns whether a new handshake should begin.
+    /// Repeats message 1 if its repetition is due. Returns whether a new handshake should begin.
     pub fn on_timeout(&mut self, now: Instant, cx: &mut Context) -> bool {
         if now >= self.began + FRESH_AFTER {
             return true;

@@ -1,4 +1,4 @@
-//! State that the sessions of a seal share.
+//! State that all sessions of a seal share.
 
 use std::collections::BTreeMap;
 
@@ -13,42 +13,42 @@ use crate::keylog::{self, Log};
 use crate::keys::{Completed, ConnectionId, Keys, PATHS};
 use crate::outbox::Outbox;
 
-/// The keys of a handshake, and their local number.
+/// The keys of one handshake, with a number that identifies them at this side.
 pub(crate) struct Keyset {
     pub number: u64,
     pub keys: Keys,
-    /// The lines for the key log. They are written once a session owns the keys.
+    /// Lines about these keys for the key log. They are written once a session owns the keys.
     log: Option<Zeroizing<String>>,
 }
 
-/// Owner of keys.
+/// Owner of a keyset.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Owner {
     Session(SealId),
-    /// A handshake that was answered, but that no datagram has confirmed. Its initiator may be an attacker who repeats
-    /// a recorded message.
+    /// A handshake that this side answered, and that no datagram has confirmed. Its initiator may be an attacker who
+    /// repeats a recorded message 1.
     Tentative(Slot),
 }
 
-/// The keys and the path that belong to a connection id.
+/// The keyset and the path to which a connection id belongs.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Receiving {
     pub keyset: u64,
     pub path: u8,
 }
 
-/// State that the sessions of a seal share.
+/// State that all sessions of a seal share.
 pub(crate) struct Context {
     pub config: SealConfig,
     pub admission: Admission,
     pub outbox: Outbox,
-    /// Randomness of the handshakes that this side begins.
+    /// Source of randomness for the handshakes that this side begins.
     pub random: Random,
-    /// The handshakes that this side began. The key is the initiator's id.
+    /// The handshakes that this side began, with their sessions. The key of the map is the initiator's id.
     pub attempts: BTreeMap<[u8; 8], SealId>,
-    /// Sessions that have been silent. Their owner checks whether an association still needs them.
+    /// Sessions that have been silent. The owner of this state checks whether an association still needs them.
     pub silent: Vec<SealId>,
-    /// Accepted sessions that receive datagrams. Their owner checks whether they have an association.
+    /// Accepted sessions that receive datagrams. The owner of this state checks whether they have an association.
     pub talking: Vec<SealId>,
     pub log: Option<Log>,
     ids: BTreeMap<ConnectionId, Receiving>,
@@ -74,7 +74,8 @@ impl Context {
         }
     }
 
-    /// Registers keys for `owner`. From now on their connection ids are known.
+    /// Registers the keys of a completed handshake for `owner`. From now on, datagrams with their connection ids are
+    /// recognised.
     pub fn keyset(&mut self, completed: Completed, owner: Owner) -> Keyset {
         self.keysets += 1;
         let keys = Keys::new(completed);
@@ -89,8 +90,8 @@ impl Context {
         keyset
     }
 
-    /// Makes `owner` the owner of these keys. Only the keys of sessions are logged, because any host with the token can
-    /// start any number of handshakes.
+    /// Makes `owner` the owner of the keyset. Only the keys of sessions are logged. Any host with the token could
+    /// otherwise fill the log by starting handshakes.
     pub fn own(&mut self, keyset: &mut Keyset, owner: Owner) {
         self.owners.insert(keyset.number, owner);
         if let (Owner::Session(_), Some(log)) = (owner, &mut self.log) {
@@ -98,7 +99,7 @@ impl Context {
         }
     }
 
-    /// Removes these keys. From now on their connection ids are unknown.
+    /// Removes the keyset. From now on, datagrams with its connection ids are unknown.
     pub fn disown(&mut self, keyset: &Keyset) {
         self.owners.remove(&keyset.number);
         for (_, id) in ids(keyset) {
@@ -108,12 +109,12 @@ impl Context {
         }
     }
 
-    /// Returns the owner of the keys.
+    /// Returns the owner of the keyset with this number.
     pub fn owner(&self, keyset: u64) -> Option<Owner> {
         self.owners.get(&keyset).copied()
     }
 
-    /// Removes handshakes of this side that were given up or that are complete.
+    /// Removes this side's handshakes that were given up or completed.
     pub fn forget_attempts(&mut self, ids: impl Iterator<Item = [u8; 8]>) {
         ids.for_each(|id| {
             self.attempts.remove(&id);
@@ -125,13 +126,13 @@ impl Context {
         self.ids.len().max(self.owners.len())
     }
 
-    /// Returns keyset and path of a connection id.
+    /// Returns the keyset and the path to which a connection id belongs.
     pub fn receiving(&self, id: ConnectionId) -> Option<Receiving> {
         self.ids.get(&id).copied()
     }
 }
 
-/// Returns path and connection id of each datagram that these keys receive.
+/// Returns the paths on which this keyset receives datagrams, each with its connection id.
 fn ids(keyset: &Keyset) -> impl Iterator<Item = (u8, ConnectionId)> {
     (0..PATHS).filter_map(|path| Some((path, keyset.keys.connection_id(path)?)))
 }
@@ -146,14 +147,14 @@ mod tests {
     use crate::keys::{HandshakeId, RouteBytes};
     use crate::secret::Secret;
 
-    /// Keys at a responder; equal `receive` gives equal connection ids.
+    /// Returns keys at a responder. Equal values of `receive` give equal connection ids.
     fn completed(receive: u8) -> Completed {
         let [send, receive] = [1, receive].map(|byte| Secret::new([byte; 32]));
         let (handshake, remote, route) = (HandshakeId([2; 16]), PublicKey([3; 32]), RouteBytes([4, 5]));
         Completed { cipher: Cipher::Aes128Gcm, send, receive, handshake, route, initiates: false, remote }
     }
 
-    /// ADR 17: six bytes of a connection id are derived, so that two sessions may have the same one.
+    /// ADR 17: six bytes of a connection id are derived. Two sessions may therefore have equal connection ids.
     #[test]
     fn an_id_that_is_there_twice_stays_with_the_earlier_keys() {
         let seeds = Seeds::new(1, 0);

@@ -1,5 +1,5 @@
-//! Control messages from one seal to the other. They travel as encrypted datagrams. Each begins with two zeros, which
-//! no SCTP packet does, because an SCTP port is never zero.
+//! Control messages between the seals of two endpoints. They are sent as encrypted datagrams. Each begins with two zero
+//! bytes. No SCTP packet does, because an SCTP port is never zero.
 
 use crate::wire::{DATA_HEADER, TAG};
 
@@ -11,30 +11,30 @@ const CLOSED: u8 = 5;
 const REVOKED: u8 = 1;
 const REPLACED: u8 = 2;
 
-/// A message from one seal to the other.
+/// A message between the seals of two endpoints.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Control {
-    /// A challenge. The peer sends these bytes back from the address at which it received them.
+    /// A challenge, with random bytes. The peer returns these bytes from the address at which it received them.
     Challenge([u8; 8]),
     /// The answer to a challenge, with the bytes of the challenge.
     Response([u8; 8]),
-    /// A request to the peer to show that it is still there.
+    /// A request for a sign of life from the peer.
     Ping,
-    /// The answer to a ping.
+    /// The answer to [`Control::Ping`].
     Pong,
-    /// The session has ended, because the sender may no longer connect.
+    /// The session ended, because the sender may no longer connect.
     Revoked,
-    /// The session has ended, because the same key has newer sessions.
+    /// The session ended, because its key has newer sessions.
     Replaced,
 }
 
-/// Returns whether a plaintext is a control message. The kind of message may be unknown.
+/// Returns whether a decrypted plaintext is a control message. The kind of the message may be unknown.
 pub(crate) fn is_control(plaintext: &[u8]) -> bool {
     plaintext.starts_with(&[0, 0])
 }
 
 impl Control {
-    /// Reads a control message. Returns `None` for an unknown kind, which later versions may add.
+    /// Reads a control message. Returns `None` if its kind is unknown. Later versions may add kinds.
     pub fn read(plaintext: &[u8]) -> Option<Self> {
         match plaintext.strip_prefix(&[0, 0])?.split_first()? {
             (&CHALLENGE, data) => Some(Control::Challenge(data.try_into().ok()?)),
@@ -61,12 +61,12 @@ impl Control {
     }
 }
 
-/// Joins `parts` to a datagram that has room for the header and the tag.
+/// Joins `parts` into a datagram that has room for the header and the tag.
 pub(crate) fn enveloped(parts: &[&[u8]]) -> Vec<u8> {
     [&[0; DATA_HEADER][..], &parts.concat(), &[0; TAG]].concat()
 }
 
-/// Returns the bytes between the header and the tag.
+/// Returns the bytes of a datagram between the header and the tag.
 pub(crate) fn inside(datagram: &[u8]) -> &[u8] {
     let end = datagram.len().saturating_sub(TAG);
     datagram.get(DATA_HEADER..end).unwrap_or_default()

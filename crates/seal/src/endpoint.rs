@@ -1,4 +1,4 @@
-//! A seal and its endpoint.
+//! An endpoint with a seal.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,42 +18,42 @@ use crate::layer::{Opened, Seal, Sealing};
 use crate::stats::SealStats;
 use crate::tap::{PacketTap, show};
 
-/// Maximum number of events that wait to be read. Enrolments are not counted, because there are only a few per key.
+/// Maximum number of events that wait for the driver. Enrolments do not count, because each key causes only a few.
 /// Drivers read the events after each call.
 const MOST_EVENTS: usize = 8192;
 
-/// Reason why no association was opened.
+/// Reason for which no association was opened.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// The endpoint refused to open the association.
     #[error(transparent)]
     Endpoint(#[from] endpoint::ConnectError),
-    /// The caller gave no key, but a sealed endpoint only connects to a peer with a known key.
+    /// The caller gave no key of the peer. A sealed endpoint connects only to a peer whose key is known.
     #[error("a sealed endpoint needs the key of its peer")]
     NoPeer,
-    /// The caller gave a key, but an endpoint without a seal cannot check it.
+    /// The caller gave a key of the peer, which an endpoint without a seal cannot check.
     #[error("an endpoint without a seal can't prove who its peer is")]
     Plain,
 }
 
-/// An endpoint with or without a seal: the object that drivers hold.
+/// An endpoint with or without a seal: the object that a driver holds.
 ///
-/// Its methods are those of an endpoint. After every call, call `poll_output` until `None`, then `poll_event`
-/// and `poll_seal_event` until `None`, then sleep until `poll_timeout`.
+/// Its methods are those of an endpoint. After every call, the driver calls `poll_output` until it returns `None`. It
+/// then calls `poll_event` and `poll_seal_event` until both return `None`, and sleeps until `poll_timeout`.
 pub struct SealedEndpoint {
     endpoint: Endpoint,
     seal: Option<Seal>,
     opened: Vec<Opened>,
-    /// Events of the seal. The endpoint has already been informed of them.
+    /// Events of the seal for the driver. Their effects on the endpoint are already applied.
     events: VecDeque<SealEvent>,
     tap: Option<PacketTap>,
-    /// A copy of the plaintext for the tap. It is kept until it is certain that the packets are sent.
+    /// A copy of the plaintext for the function `tap`. It is kept until it is certain that the packets are sent.
     shown: Vec<u8>,
 }
 
 impl SealedEndpoint {
-    /// An endpoint without associations. If it has a seal, [`crate::ENVELOPE`] is set in its configuration.
+    /// Returns an endpoint without associations. If it has a seal, its configuration contains [`crate::ENVELOPE`].
     pub fn new(mut config: EndpointConfig, seal: Option<SealConfig>, seeds: &Seeds) -> Self {
         if seal.is_some() {
             Arc::make_mut(&mut config.transport).envelope = crate::ENVELOPE;
@@ -75,10 +75,10 @@ impl SealedEndpoint {
         self.seal.is_some()
     }
 
-    /// Opens an association with `peer`. `peer` is `None` without a seal.
+    /// Opens an association with `peer`. Without a seal, `peer` must be `None`.
     ///
     /// # Errors
-    /// [`ConnectError`]; nothing was sent.
+    /// Returns a [`ConnectError`] if nothing was sent.
     pub fn connect(
         &mut self,
         now: Instant,
@@ -100,14 +100,15 @@ impl SealedEndpoint {
         Ok(connected?)
     }
 
-    /// Prepares a session with `peer`, for applications that open associations themselves. The handshake begins when an
-    /// association first sends on a 4-tuple that names the session. Returns `None` if the endpoint has no seal.
+    /// Prepares a session with `peer`. It is for applications that open associations themselves. The handshake begins
+    /// when an association first sends on a 4-tuple that names this session. Returns `None` if the endpoint has no
+    /// seal.
     pub fn session_with(&mut self, now: Instant, peer: Peer) -> Option<SealId> {
         Some(self.seal.as_mut()?.connect(now, peer))
     }
 
-    /// Receives datagrams of one 4-tuple, as the socket names it ([`FourTuple::new`]). Each datagram except the last
-    /// has `stride` bytes.
+    /// Processes datagrams that arrived on one 4-tuple, which the socket gives ([`FourTuple::new`]). Each datagram
+    /// except the last has `stride` bytes.
     pub fn receive(&mut self, now: Instant, tuple: FourTuple, data: BytesMut, stride: usize) {
         let Some(seal) = &mut self.seal else {
             show(&mut self.tap, now, &tuple, false, (&data, stride, Envelope::NONE));
@@ -123,14 +124,14 @@ impl SealedEndpoint {
         self.inform(now);
     }
 
-    /// Reports the driver's time ([`Seal::took`]), for drivers with a clock.
+    /// Reports the driver's processing time ([`Seal::took`]). Only drivers with a clock call this method.
     pub fn took(&mut self, now: Instant, time: Duration) {
         if let Some(seal) = &mut self.seal {
             seal.took(now, time);
         }
     }
 
-    /// Applies events of the seal to the endpoint.
+    /// Applies the seal's events to the endpoint.
     fn inform(&mut self, now: Instant) {
         let Some(seal) = &mut self.seal else { return };
         while let Some(event) = seal.poll_event() {
@@ -153,7 +154,7 @@ impl SealedEndpoint {
         }
     }
 
-    /// Handles input other than datagrams. Its 4-tuples name their session ([`SealedEndpoint::session`]).
+    /// Handles input other than datagrams. The 4-tuples in it name their session ([`SealedEndpoint::session`]).
     pub fn handle_input(&mut self, now: Instant, input: Input) {
         self.endpoint.handle_input(now, input);
     }
@@ -167,12 +168,12 @@ impl SealedEndpoint {
         }
     }
 
-    /// Appends the next datagrams for one path to `buf`, sealed. Call until `None`.
+    /// Appends the next sealed datagrams to `buf`, all for one path. Call this method until it returns `None`.
     pub fn poll_output(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
         self.next_output(now, buf, None)
     }
 
-    /// Does the same as [`SealedEndpoint::poll_output`], and also writes the unencrypted datagrams to `open`, for
+    /// Appends datagrams as [`SealedEndpoint::poll_output`] does. Also writes the unencrypted datagrams to `open`, for
     /// measurements. `open` is empty for datagrams that the seal itself sends.
     pub fn poll_output_open(
         &mut self,
@@ -219,8 +220,8 @@ impl SealedEndpoint {
         self.seal.as_mut()?.poll_output(now, buf)
     }
 
-    /// Time at which [`SealedEndpoint::handle_timeout`] must be called. The time is valid only after `poll_output` has
-    /// returned `None`.
+    /// Returns the time at which [`SealedEndpoint::handle_timeout`] must be called. The time is valid only after
+    /// `poll_output` has returned `None`.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let seal = self.seal.as_ref().and_then(Seal::poll_timeout);
         self.endpoint.poll_timeout().into_iter().chain(seal).min()
@@ -236,10 +237,10 @@ impl SealedEndpoint {
         self.events.pop_front()
     }
 
-    /// Opens a path of an association that this side opened. `tuple` does not have to name the session.
+    /// Opens a path of an association that this side opened. `tuple` need not name the session.
     ///
     /// # Errors
-    /// [`AssociationError`].
+    /// Returns an [`AssociationError`] if the path cannot be opened.
     pub fn add_path(
         &mut self,
         now: Instant,
@@ -250,11 +251,11 @@ impl SealedEndpoint {
         self.endpoint.add_path(now, id, tuple, mtu)
     }
 
-    /// Changes this side's address of a path to the address of the driver's new socket. `tuple` does not have to name
-    /// the session.
+    /// Changes the local address of a path to the address of the driver's new socket. `tuple` need not name the
+    /// session.
     ///
     /// # Errors
-    /// [`AssociationError`].
+    /// Returns an [`AssociationError`] if the path cannot be moved.
     pub fn move_path(
         &mut self,
         now: Instant,
@@ -270,18 +271,18 @@ impl SealedEndpoint {
         Ok(())
     }
 
-    /// The session of an association, or [`SealId::CLEAR`] if the endpoint has no seal.
+    /// Returns the session of an association; [`SealId::CLEAR`] if the endpoint has no seal.
     pub fn session(&self, id: AssociationId) -> SealId {
         self.endpoint.sealed(id).unwrap_or_default()
     }
 
-    /// The key that an association's peer has proven. `None` if the endpoint has no seal, or if the handshake is not
-    /// complete.
+    /// Returns the key that an association's peer has proven. Returns `None` if the endpoint has no seal or if the
+    /// handshake is not complete.
     pub fn peer(&self, id: AssociationId) -> Option<PublicKey> {
         self.seal.as_ref()?.peer(self.session(id))
     }
 
-    /// Replaces the list of keys that may connect. The sessions of senders that may no longer connect end
+    /// Replaces the list of keys that may connect. Sessions of senders that may no longer connect end
     /// ([`Seal::set_access`]).
     pub fn set_access(&mut self, now: Instant, access: Access) {
         if let Some(seal) = &mut self.seal {
@@ -290,38 +291,40 @@ impl SealedEndpoint {
         }
     }
 
-    /// Writes the secrets of each path to `log`, one line per direction. With these lines a recording of the
-    /// datagrams can be decrypted.
+    /// Writes the secrets of each path to `log`, with one line per direction. A recording of the datagrams can be
+    /// decrypted with these lines.
     pub fn set_keylog(&mut self, log: Box<dyn FnMut(&str) + Send>) {
         if let Some(seal) = &mut self.seal {
             seal.set_keylog(log);
         }
     }
 
-    /// From now on, passes each packet that the endpoint receives or sends to `tap`, as plaintext. `tap` may see an
-    /// INIT or INIT ACK once, although it is sent several times: a handshake carries it, and handshakes are repeated.
+    /// Passes each packet that the endpoint receives or sends to `tap` from now on, as plaintext. A handshake carries
+    /// an INIT or INIT ACK, and handshakes are repeated. `tap` may receive such a packet once although it is sent
+    /// several times.
     pub fn set_tap(&mut self, tap: Option<PacketTap>) {
         self.tap = tap;
     }
 
-    /// Counters of the seal.
+    /// Returns the counters of the seal.
     pub fn seal_stats(&self) -> Option<SealStats> {
         self.seal.as_ref().map(Seal::stats)
     }
 
-    /// The endpoint that the seal protects.
+    /// Returns the endpoint that the seal protects.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
-    /// The endpoint, for sending, reading and closing. Datagrams go to [`SealedEndpoint::receive`] instead.
+    /// Returns the endpoint, for sending, reading and closing. Received datagrams must be passed to
+    /// [`SealedEndpoint::receive`] instead.
     pub fn endpoint_mut(&mut self) -> &mut Endpoint {
         &mut self.endpoint
     }
 }
 
-/// Adds an event. If the queue is full, its oldest event is dropped. An enrolment is never dropped, because a store
-/// that missed one would lose a sender.
+/// Adds an event to the queue. If the queue is full, it drops the oldest event. An enrolment is never dropped, because
+/// a key store that missed it would lose a sender.
 fn queue(events: &mut VecDeque<SealEvent>, event: SealEvent) {
     if events.len() >= MOST_EVENTS
         && let Some(oldest) = events.iter().position(|e| !matches!(e, SealEvent::Enrolled { .. }))

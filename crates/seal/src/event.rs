@@ -7,98 +7,100 @@ use strandcast_proto::path::{FourTuple, SealId};
 use crate::aead::Cipher;
 use crate::identity::{PublicKey, TokenId};
 
-/// An event of a session, or of an attempt to open one.
+/// An event of a session or of an attempt to open one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum SealEvent {
-    /// A handshake opened a session. The responder reports this only after it has received an authentic datagram under
-    /// the new keys. Before that, the peer may be an attacker who repeats a recorded message.
+    /// A handshake opened a session. A responder reports this event only after an authentic datagram has arrived under
+    /// the new keys. Until that datagram arrives, the peer may be an attacker who repeats a recorded message 1.
     Established {
-        /// The session.
+        /// Identifier of the session.
         sealed: SealId,
         /// Key that the peer has proven.
         peer: PublicKey,
-        /// Cipher of the datagrams.
+        /// Cipher that encrypts the datagrams.
         cipher: Cipher,
     },
-    /// A handshake has replaced the keys of a session, which continues.
+    /// A handshake replaced the keys of a session. The session continues.
     Renewed {
-        /// The session.
+        /// Identifier of the session.
         sealed: SealId,
-        /// Cipher of the datagrams from now on.
+        /// Cipher that encrypts the datagrams from now on.
         cipher: Cipher,
     },
-    /// A sender connected for the first time under an open grant and now belongs to it. The application
-    /// should store it.
+    /// A sender connected for the first time under an open grant, and now belongs to the grant. The application should
+    /// store this enrolment.
     Enrolled {
-        /// The grant's token.
+        /// Token of the grant.
         token: TokenId,
-        /// The sender.
+        /// Key of the sender.
         key: PublicKey,
     },
-    /// A sender that may not connect has tried to. It has the token, but its key was never admitted or was revoked. It
-    /// has proven that it owns the key, but it has not proven its address. An attacker who recorded the message and
-    /// sent it again causes this event as well. The event is reported at most once per key and minute, and at most
-    /// eight times per minute in total.
+    /// A sender that may not connect tried to connect. The sender has the token, but its key was never admitted or was
+    /// revoked. It has proven that it owns the key, but not that it receives at its address. An attacker who repeats a
+    /// recorded message 1 of the sender also causes this event. The event is reported at most once per key and minute,
+    /// and at most eight times per minute for all keys.
     Refused {
-        /// The sender.
+        /// Key of the sender.
         key: PublicKey,
-        /// Source address of the message.
+        /// Source address of the message 1.
         from: SocketAddr,
     },
-    /// A path has new addresses, and the peer has answered a challenge there. A [`crate::SealedEndpoint`] has already
-    /// informed its endpoint.
+    /// A path has new addresses, where the peer answered a challenge. A [`crate::SealedEndpoint`] has already moved the
+    /// path at its endpoint.
     Moved {
-        /// Previous addresses.
+        /// Previous addresses of the path.
         from: FourTuple,
-        /// New addresses.
+        /// New addresses of the path.
         to: FourTuple,
     },
-    /// A session has ended. A [`crate::SealedEndpoint`] has closed its associations.
+    /// A session has ended. A [`crate::SealedEndpoint`] has already closed the session's associations.
     Lost {
-        /// The session.
+        /// Identifier of the session.
         sealed: SealId,
-        /// Reason.
+        /// Reason for the end.
         why: Lost,
     },
-    /// A hint for the user. A handshake message, or an answer to one, has another version of sealed datagrams than
-    /// [`crate::VERSION`]. Any host can send such a message, so an attempt to connect continues. The event is reported
-    /// once per attempt if the answer names an attempt of this side, otherwise once per minute.
+    /// A hint for the user: the peer uses another version. A handshake message, or an answer to one, has a version of
+    /// sealed datagrams other than [`crate::VERSION`]. Any host can send such a message. An attempt to connect
+    /// therefore continues. If the message answers an attempt of this side, the event is reported once per attempt.
+    /// Otherwise it is reported once per minute.
     OtherVersion {
-        /// Source address.
+        /// Source address of the message.
         from: SocketAddr,
         /// Version of the other program.
         version: u8,
     },
-    /// A hint for the error message of a failed attempt. An answer says that the receiver runs without a seal. Any host
-    /// on the path can send such an answer, so the attempt continues. The event is reported once per attempt.
+    /// A hint for the error message of a failed attempt: the receiver runs without a seal. An answer to the attempt
+    /// says so. Any host on the path can send such an answer. The attempt therefore continues. The event is reported
+    /// once per attempt.
     PlainPeer {
         /// Session of the attempt.
         sealed: SealId,
     },
 }
 
-/// Reason why a session ended.
+/// Reason for the end of a session.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Lost {
-    /// The peer has proven its identity and does not know the session. It was restarted.
+    /// The peer has proven its identity and has no record of the session. The peer was restarted.
     #[error("the receiver was restarted")]
     Unknown,
     /// The peer has proven its identity and does not admit this side's key.
     #[error("the receiver does not admit this sender's key")]
     Refused,
-    /// The sender may no longer connect, here or at the peer: its key was revoked, or its grant was
+    /// The sender may no longer connect, by the list of this side or of the peer. Its key was revoked, or its grant was
     /// withdrawn.
     #[error("the sender is no longer admitted")]
     Revoked,
-    /// The sender's key had more sessions than allowed, and this session had been silent for the longest time.
+    /// The sender's key had more sessions than allowed. This session had been silent for the longest time.
     #[error("newer sessions of the same sender took its place")]
     Replaced,
-    /// The peer has proven its identity and cannot accept more sessions.
+    /// The peer has proven its identity, and cannot accept more sessions.
     #[error("the receiver has no room for more senders")]
     Busy,
-    /// The peer completed a handshake, but no datagram encrypted with the new keys arrived.
+    /// The peer completed a handshake, but no datagram under the new keys arrived.
     #[error("the receiver fell silent during the handshake")]
     Unanswered,
 }

@@ -1,14 +1,14 @@
-//! Key generations: a chain of secrets. A new generation begins after every 2^22 packet numbers.
+//! Key generations of a path: a chain of secrets. A new generation begins after every 2^22 packet numbers.
 
 use crate::aead::{Cipher, Key};
 use crate::secret::Secret;
 
-/// Each generation has 2 to the power of this many packet numbers. AES-128-GCM would allow more datagrams under one
-/// key: 2²³ (RFC 9001 §6.6).
+/// Binary logarithm of the number of packet numbers per generation. AES-128-GCM would permit 2²³ datagrams under one
+/// key (RFC 9001 §6.6).
 pub(crate) const GENERATION_BITS: u32 = 22;
 
-/// The key generations for one path and one direction. Each secret is overwritten as soon as the next one is derived
-/// from it, and earlier secrets cannot be computed from later ones. A receiver keeps a copy of the current secret.
+/// The key generations of one path in one direction. Each secret is overwritten as soon as the next secret is derived
+/// from it. Earlier secrets cannot be computed from later ones. A receiver keeps a copy of the current secret.
 #[derive(Clone)]
 pub(crate) struct Chain {
     cipher: Cipher,
@@ -18,12 +18,12 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// A chain that begins at generation 0 with this secret.
+    /// Returns a chain that begins at generation 0 with this secret.
     pub(crate) fn new(cipher: Cipher, secret: Secret) -> Self {
         Chain { cipher, generation: 0, secret }
     }
 
-    /// Generation whose key is derived next.
+    /// Returns the generation whose key is derived next.
     pub(crate) fn generation(&self) -> u64 {
         self.generation
     }
@@ -35,7 +35,7 @@ impl Chain {
         key
     }
 
-    /// Derives the key of a later generation. The generations before it are skipped.
+    /// Derives the key of `generation`, which may be later than the next one. The generations between are skipped.
     pub(crate) fn take_at(&mut self, generation: u64) -> Key {
         debug_assert!(generation >= self.generation, "a chain leads in one direction");
         self.skip_to(generation);
@@ -54,13 +54,13 @@ impl Chain {
         self.generation += 1;
     }
 
-    /// A chain whose next generation is `generation`, with this secret.
+    /// Returns a chain whose next generation is `generation`. The secret is that of this generation.
     pub(crate) fn at(cipher: Cipher, secret: Secret, generation: u64) -> Self {
         Chain { cipher, generation, secret }
     }
 }
 
-/// The secret of the generation after that of `secret`.
+/// Returns the secret of the generation that follows the generation of `secret`.
 pub(crate) fn following(secret: &Secret) -> Secret {
     secret.derive("next generation", &[])
 }
@@ -73,7 +73,7 @@ mod tests {
         Chain::new(Cipher::Aes128Gcm, Secret::new([7; 32]))
     }
 
-    /// Distinguishes keys by the tag of an empty plaintext.
+    /// Returns a value that differs for different keys: the tag of an empty plaintext.
     fn tag(key: &Key) -> [u8; 16] {
         let mut body = [0; 16];
         assert!(key.seal(0, &[], &mut body));

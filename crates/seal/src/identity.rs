@@ -1,4 +1,4 @@
-//! Static keys and tokens, and the list of keys that may connect.
+//! Static keys, tokens, and the list of keys that may connect.
 
 use core::fmt;
 use std::collections::BTreeSet;
@@ -9,12 +9,12 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::secret::Secret;
 
-/// A static private key: X25519 (RFC 7748). It is overwritten when it is dropped.
+/// A static private key for X25519 (RFC 7748). The key is overwritten when it is dropped.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct SecretKey([u8; 32]);
 
 impl SecretKey {
-    /// Restores a key from [`SecretKey::to_bytes`]. Any 32 bytes are a key.
+    /// Restores a key from the bytes of [`SecretKey::to_bytes`]. Any 32 bytes are a valid key.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         SecretKey(bytes)
     }
@@ -24,14 +24,14 @@ impl SecretKey {
         Zeroizing::new(self.0)
     }
 
-    /// A new key.
+    /// Returns a new random key.
     pub fn generate(random: &mut Random) -> Self {
         let mut key = SecretKey([0; 32]);
         random.fill(&mut key.0);
         key
     }
 
-    /// Public key of this private key.
+    /// Returns the public key of this private key.
     pub fn public(&self) -> PublicKey {
         PublicKey(MontgomeryPoint::mul_base_clamped(self.0).to_bytes())
     }
@@ -59,9 +59,9 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-/// The 32 bytes that two sides share through a pairing. They are the pre-shared key of the handshakes between these
-/// sides. The keys that derive from them are computed once, together with the token. Everything is overwritten when it
-/// is dropped.
+/// The 32 secret bytes that two sides share after a pairing. They are the pre-shared key of handshakes between the two
+/// sides. The keys derived from these bytes are computed once, when the token is created. All these secrets are
+/// overwritten when the token is dropped.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct Token {
     bytes: [u8; 32],
@@ -71,7 +71,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// Restores a token from [`Token::to_bytes`]. The bytes must be random.
+    /// Restores a token from the bytes of [`Token::to_bytes`]. The bytes must be random.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         let mut token = Token { bytes, mac_key: [0; 32], psk: [0; 32], id: [0; 8] };
         let secret = Secret::new(bytes);
@@ -81,29 +81,30 @@ impl Token {
         token
     }
 
-    /// Returns the bytes that a key store or a pairing string holds.
+    /// Returns the bytes that a key store or a pairing string contains.
     pub fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
         Zeroizing::new(self.bytes)
     }
 
-    /// A new token.
+    /// Returns a new random token.
     pub fn generate(random: &mut Random) -> Self {
         let mut bytes = Zeroizing::new([0; 32]);
         random.fill(&mut bytes[..]);
         Token::from_bytes(*bytes)
     }
 
-    /// The identifier of the token. It is sent unencrypted and reveals nothing about the bytes of the token.
+    /// Returns the identifier of the token. The identifier is sent unencrypted, and reveals nothing about the token's
+    /// bytes.
     pub fn id(&self) -> TokenId {
         TokenId(self.id)
     }
 
-    /// Key of the MACs in a handshake's messages.
+    /// Returns the key for the MACs of handshake messages.
     pub(crate) fn mac_key(&self) -> &[u8; 32] {
         &self.mac_key
     }
 
-    /// Noise's pre-shared key.
+    /// Returns the pre-shared key for Noise.
     pub(crate) fn psk(&self) -> &[u8; 32] {
         &self.psk
     }
@@ -119,39 +120,39 @@ impl fmt::Debug for Token {
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TokenId(pub [u8; 8]);
 
-/// A peer to connect to.
+/// A peer to which this side connects.
 #[derive(Clone, Debug)]
 pub struct Peer {
-    /// Static key that the peer must have.
+    /// Static key that the peer must prove.
     pub key: PublicKey,
     /// Token of the pairing with the peer.
     pub token: Token,
 }
 
-/// The keys that may connect, as the owner of the key store entered them. The owner removes an expired grant, or closes
-/// it. If a grant is closed, the senders that it has may still connect.
+/// The keys that may connect, as the owner of a key store entered them. The owner removes or closes a grant that has
+/// expired. The senders of a closed grant may still connect.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
-    /// Grants. A token belongs to one grant.
+    /// The grants. A token belongs to only one grant.
     pub grants: Vec<Grant>,
     /// Keys that may not connect under any token.
     pub revoked: BTreeSet<PublicKey>,
 }
 
-/// Maximum number of senders of a grant. A grant with that many is closed, so that a stolen token cannot fill a key
-/// store.
+/// Maximum number of senders of a grant. A grant with this number of senders is closed. A stolen token therefore cannot
+/// fill a key store.
 pub const MOST_SENDERS: usize = 1000;
 
 /// A token and the senders that may use it.
 #[derive(Clone, Debug)]
 pub struct Grant {
-    /// The token of the pairing.
+    /// Token of the pairing.
     pub token: Token,
-    /// Senders that may connect under it.
+    /// Senders that may connect under this token.
     pub senders: BTreeSet<PublicKey>,
-    /// True if further senders may connect. They then become senders of the grant. The grant must have fewer than
-    /// [`MOST_SENDERS`] senders. It must also have no revoked sender, because that sender could come back with another
-    /// key.
+    /// True if further senders may connect under the token. Each of them then becomes a sender of the grant. This
+    /// requires that the grant has fewer than [`MOST_SENDERS`] senders. It also requires that no sender of the grant
+    /// was revoked, because a revoked sender could return with another key.
     pub open: bool,
     /// True if the grant closes after its first sender.
     pub once: bool,
@@ -162,33 +163,33 @@ pub struct Grant {
 pub enum Enrolment {
     /// The sender already belonged to the grant.
     Known,
-    /// The sender now belongs to the grant; the application should store it.
+    /// The sender now belongs to the grant. The application should store this.
     New,
     /// The sender may not connect.
     Refused,
 }
 
 impl Access {
-    /// The grant of a token.
+    /// Returns the grant that has the token `token`.
     pub fn grant(&self, token: TokenId) -> Option<&Grant> {
         self.grants.iter().find(|g| g.token.id() == token)
     }
 
-    /// Returns whether `key` may connect under `token`. The key must not be revoked. It must belong to the grant, or
-    /// the grant must be open.
+    /// Returns whether `key` may connect under `token`. The key must not be revoked. It must belong to the token's
+    /// grant, or this grant must be open.
     pub fn admits(&self, token: TokenId, key: &PublicKey) -> bool {
         let admitted = |g: &Grant| g.senders.contains(key) || self.is_open(g);
         !self.revoked.contains(key) && self.grant(token).is_some_and(admitted)
     }
 
-    /// Returns whether a grant admits further senders.
+    /// Returns whether a grant accepts further senders.
     fn is_open(&self, grant: &Grant) -> bool {
         grant.open && grant.senders.len() < MOST_SENDERS && grant.senders.is_disjoint(&self.revoked)
     }
 
-    /// Enrols `key`, which has connected under `token`. If the grant is open, the key becomes a sender of the grant. A
-    /// single-use grant closes. Call this only after the first authentic datagram under the handshake's keys. Before
-    /// that, the message may be a repetition by an attacker.
+    /// Enrols `key`, which has connected under `token`. If the token's grant is open, the key becomes a sender of the
+    /// grant. A single-use grant then closes. Call this method only after the first authentic datagram under the
+    /// handshake's keys. Before that datagram, message 1 may have been repeated by an attacker.
     pub fn enrol(&mut self, token: TokenId, key: PublicKey) -> Enrolment {
         if !self.admits(token, &key) {
             return Enrolment::Refused;
@@ -214,7 +215,7 @@ mod tests {
         core::array::from_fn(|n| u8::from_str_radix(&hex[2 * n..2 * n + 2], 16).expect("hexadecimal"))
     }
 
-    /// RFC 7748 section 6.1: the keys of Alice and Bob.
+    /// Test vector of RFC 7748 section 6.1: the keys of Alice and Bob.
     #[test]
     fn public_keys_are_those_of_rfc_7748() {
         for (secret, public) in [

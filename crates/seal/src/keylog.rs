@@ -1,8 +1,8 @@
-//! Writes and reads the key log, with which recorded datagrams can be decrypted. It has one line per path and direction
-//! of a handshake.
+//! Writer and reader of the key log, with which recorded datagrams can be decrypted. The log has one line for each path
+//! and direction of a handshake:
 //!
-//! `STRANDCAST1 CONNECTION-ID PATH CIPHER SECRET`. The connection id and the secret are hexadecimal. The secret is the
-//! one of the path's first key generation.
+//! `STRANDCAST1 CONNECTION-ID PATH CIPHER SECRET`. The connection id and the secret are written in hexadecimal. The
+//! secret is that of the path's first key generation.
 
 use std::collections::BTreeMap;
 
@@ -16,14 +16,14 @@ use crate::path::Receiver;
 use crate::secret::Secret;
 use crate::wire::Datagram;
 
-/// Function that takes the lines.
+/// Function that receives the lines of the key log.
 pub(crate) type Log = Box<dyn FnMut(&str) + Send>;
 
 const LABEL: &str = "STRANDCAST1";
 /// Maximum length of a line in bytes.
 const LONGEST: usize = 128;
 
-/// Writes the lines of all paths, before any of them is used.
+/// Returns the lines of all paths. It must be called before any path is used.
 pub(crate) fn lines(keys: &Keys) -> Zeroizing<String> {
     let cipher = keys.cipher();
     // The capacity is sufficient, because a reallocation would leave secrets behind.
@@ -41,23 +41,23 @@ pub(crate) fn lines(keys: &Keys) -> Zeroizing<String> {
     lines
 }
 
-/// Keys from a log.
+/// Keys that were read from a key log.
 #[derive(Default)]
 pub struct KeyLog {
     paths: BTreeMap<ConnectionId, Logged>,
 }
 
-/// One path and direction.
+/// Keys of one path in one direction.
 struct Logged {
     cipher: Cipher,
-    /// The secrets of the generations from the first one to the last one that a datagram named. Each is derived only
+    /// Secrets of the generations, from the first one to the latest that a datagram named. Each secret is derived only
     /// once, even if no datagram can be decrypted with it.
     secrets: Vec<Secret>,
     receiver: Receiver,
 }
 
 impl KeyLog {
-    /// Adds a line. Returns false and ignores the line if it is not a line of a key log.
+    /// Adds a line of a key log. Returns false and ignores the line if it is not a valid line of a key log.
     pub fn add(&mut self, line: &str) -> bool {
         let mut fields = line.split_ascii_whitespace();
         let (Some(LABEL), Some(id), Some(_path), Some(cipher), Some(secret), None) =
@@ -73,9 +73,9 @@ impl KeyLog {
         true
     }
 
-    /// Decrypts a recorded datagram in place and returns its SCTP packet. Returns `None` if the bytes are not a sealed
-    /// datagram, if the log does not contain its keys, or if it was decrypted before. For a control message of the
-    /// seal, the returned packet is empty.
+    /// Decrypts a recorded datagram in place. Returns its SCTP packet. Returns `None` if the bytes are not a sealed
+    /// datagram, if the log has no keys for it, or if it was decrypted before. For a control message of the seal, the
+    /// returned packet is empty.
     pub fn open<'a>(&mut self, datagram: &'a mut [u8]) -> Option<&'a [u8]> {
         let Ok(Datagram::Data { id }) = Datagram::parse(datagram) else { return None };
         let logged = self.paths.get_mut(&id)?;
@@ -95,8 +95,8 @@ impl KeyLog {
     }
 }
 
-/// Returns the secret of a generation. The earlier secrets are kept. A number in a datagram can belong to one of 1024
-/// generations.
+/// Returns the secret of the generation `generation`. Secrets of earlier generations are kept. The number in a datagram
+/// can belong to one of 1024 generations.
 fn secret(secrets: &mut Vec<Secret>, generation: u64) -> Secret {
     let generation = generation as usize;
     while let (true, Some(last)) = (secrets.len() <= generation, secrets.last()) {

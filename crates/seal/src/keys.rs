@@ -1,4 +1,4 @@
-//! The keys of one completed handshake: connection ids and paths.
+//! Keys of one completed handshake: connection ids and paths.
 
 use strandcast_proto::path::MAX_PATHS;
 use strandcast_proto::time::Instant;
@@ -12,28 +12,28 @@ use crate::secret::Secret;
 pub(crate) use crate::path::Discard;
 pub(crate) use crate::wire::{ConnectionId, RouteBytes};
 
-/// Number of paths that a handshake can number: 0 to 31. An initiator that needs another number makes a new handshake.
-/// In the new handshake, only the paths that are still in use have numbers.
+/// Number of paths that can be numbered in a handshake: 0 to 31. An initiator that needs another number begins a new
+/// handshake. In the new handshake, only paths that are still in use have numbers.
 pub(crate) const PATHS: u8 = 32;
-/// Number of paths of a handshake that can have receiving keys and a replay window at the same time. It equals the
-/// maximum number of paths of an association. If one more path is used, the path whose last authentic datagram is
-/// oldest gives up its keys and its window: it rests. When a newer datagram arrives on a resting path, the path gets
-/// keys and a window again.
+/// Number of paths of a handshake that can have receiving keys and a replay window at one time. It equals the maximum
+/// number of paths of an association. If a further path is used, one path must give up its keys and its window: the
+/// path whose last authentic datagram is oldest. It then rests. When a newer datagram arrives on a resting path, this
+/// path gets keys and a window again.
 pub(crate) const RECEIVING: usize = MAX_PATHS;
-/// Maximum heap of a handshake's keys in bytes, whatever the peer sends.
+/// Maximum heap in bytes of a handshake's keys, for any datagrams of the peer.
 pub(crate) const KEYS_HEAP: usize = 100 << 10;
-/// When a path has only this many packet numbers left, a new handshake is due. At a thousand million datagrams per
-/// second, they last about an hour.
+/// Number of remaining packet numbers of a path at which a new handshake is due. At 10⁹ datagrams per second, these
+/// numbers last about an hour.
 const NUMBERS_DUE: u64 = 1 << 42;
 
-/// Identifier of a complete handshake. It is the same on both sides and is not secret.
+/// Identifier of a completed handshake. The identifier is equal on both sides, and is not secret.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct HandshakeId(pub [u8; 16]);
 
 /// Result of a completed handshake.
 #[derive(Debug)]
 pub(crate) struct Completed {
-    /// Cipher of the datagrams.
+    /// Cipher that encrypts the datagrams.
     pub cipher: Cipher,
     /// Secret from which this side's keys for sending are derived.
     pub send: Secret,
@@ -45,26 +45,26 @@ pub(crate) struct Completed {
     pub route: RouteBytes,
     /// True if this side began the handshake.
     pub initiates: bool,
-    /// Key that the other side has proven.
+    /// Static key that the other side has proven.
     pub remote: PublicKey,
 }
 
-/// The keys of a handshake. The handshake's secrets are overwritten as soon as the secrets of all paths are derived
-/// from them. So the keys of past generations cannot be computed from the secrets that remain.
+/// The keys of a handshake. The secrets of the handshake are overwritten as soon as the secrets of all paths are
+/// derived from them. The keys of past generations therefore cannot be computed from the remaining secrets.
 pub(crate) struct Keys {
     cipher: Cipher,
     handshake: HandshakeId,
     remote: PublicKey,
     paths: Vec<Path>,
-    /// Number of forged datagrams, on all paths together (RFC 9001 §6.6).
+    /// Number of forged datagrams on all paths (RFC 9001 §6.6).
     forged: u64,
-    /// Number of authentic datagrams, on all paths together.
+    /// Number of authentic datagrams on all paths.
     opened: u64,
 }
 
-/// Both directions of a path.
+/// Keys of a path in both directions.
 struct Path {
-    /// The connection id of datagrams to this side.
+    /// Connection id of datagrams to this side.
     id: ConnectionId,
     send: Sending,
     receive: Receiving,
@@ -77,7 +77,8 @@ enum Sending {
 
 enum Receiving {
     Unused(Secret),
-    /// The path receives. When its last authentic datagram arrived, `last` such datagrams had arrived on all paths.
+    /// The path can receive datagrams. `last` is the number of authentic datagrams on all paths when the path's last
+    /// one arrived.
     Used {
         receiver: Box<Receiver>,
         last: u64,
@@ -87,7 +88,7 @@ enum Receiving {
 }
 
 impl Keys {
-    /// The keys of a complete handshake.
+    /// Returns the keys of a completed handshake.
     pub(crate) fn new(completed: Completed) -> Self {
         let Completed { cipher, ref send, ref receive, handshake, route, initiates, remote } = completed;
         let id = |direction, number, towards_responder: bool| {
@@ -101,29 +102,29 @@ impl Keys {
         Keys { cipher, handshake, remote, paths: (0..PATHS).map(path).collect(), forged: 0, opened: 0 }
     }
 
-    /// Cipher of the datagrams.
+    /// Returns the cipher of the datagrams.
     pub(crate) fn cipher(&self) -> Cipher {
         self.cipher
     }
 
-    /// Identifier of the handshake.
+    /// Returns the identifier of the handshake.
     pub(crate) fn handshake(&self) -> HandshakeId {
         self.handshake
     }
 
-    /// Key that the other side has proven.
+    /// Returns the static key that the other side has proven.
     pub(crate) fn remote(&self) -> PublicKey {
         self.remote
     }
 
-    /// The connection id of datagrams to this side on a path, whether the path is in use or not. `None` if the path is
-    /// unknown.
+    /// Returns the connection id of datagrams to this side on a path. The path need not be in use. Returns `None` if
+    /// the path is unknown.
     pub(crate) fn connection_id(&self, path: u8) -> Option<ConnectionId> {
         self.paths.get(usize::from(path)).map(|path| path.id)
     }
 
-    /// The connection ids and the first secrets of a path, for sending and for receiving. The key log needs them.
-    /// `None` once the path is in use, because its first secrets are then overwritten.
+    /// Returns the connection ids and the first secrets of a path, for sending and for receiving. The key log contains
+    /// them. Returns `None` once the path is in use, because its first secrets are then overwritten.
     pub(crate) fn log(&self, path: u8) -> Option<[(ConnectionId, Secret); 2]> {
         let Path { id, send, receive } = self.paths.get(usize::from(path))?;
         let (Sending::Unused { id: sending, secret: send }, Receiving::Unused(receive)) = (send, receive)
@@ -136,8 +137,8 @@ impl Keys {
     /// Encrypts a whole datagram in place. The packet must have 13 bytes of room before it and 16 bytes of room after
     /// it.
     ///
-    /// Returns the packet number. Returns `None` and does not encrypt the datagram if the path is unknown, if the path
-    /// has no packet number left, or if the datagram contains no packet.
+    /// Returns the datagram's packet number. Returns `None` and does not encrypt the datagram in three cases: the path
+    /// is unknown, the path has no packet number left, or the datagram contains no packet.
     pub(crate) fn seal(&mut self, now: Instant, path: u8, datagram: &mut [u8]) -> Option<PacketNumber> {
         let cipher = self.cipher;
         let path = self.paths.get_mut(usize::from(path))?;
@@ -145,12 +146,12 @@ impl Keys {
         path.send.sender(cipher).seal(now, received, datagram)
     }
 
-    /// Decrypts a whole datagram in place. The packet is between the first 13 and the last 16 bytes.
+    /// Decrypts a whole datagram in place. The packet lies between the first 13 and the last 16 bytes.
     ///
     /// # Errors
     ///
-    /// The reason why the datagram must be dropped. The bytes of the datagram are then undefined. No packet number,
-    /// window or key has changed.
+    /// Returns the reason for dropping the datagram, as an error. After an error, the bytes of the datagram are
+    /// undefined. No packet number, window or key has then changed.
     pub(crate) fn open(&mut self, path: u8, datagram: &mut [u8]) -> Result<PacketNumber, Discard> {
         if self.forged >= self.cipher.integrity_limit() {
             return Err(Discard::Exhausted);
@@ -175,7 +176,7 @@ impl Keys {
         self.count(path, opened)
     }
 
-    /// Counts the result of decrypting a datagram of a path.
+    /// Counts the result of decrypting a datagram of `path`.
     fn count(&mut self, path: u8, opened: Result<PacketNumber, Discard>) -> Result<PacketNumber, Discard> {
         match opened {
             Ok(_) => self.opened_on(path),
@@ -185,8 +186,8 @@ impl Keys {
         opened
     }
 
-    /// Records an authentic datagram on a path. If more paths are in use than there is room for, the path whose last
-    /// authentic datagram is oldest rests.
+    /// Records an authentic datagram on `path`. If too many paths are in use, the path whose last authentic datagram is
+    /// oldest then rests.
     fn opened_on(&mut self, path: u8) {
         self.opened += 1;
         let opened = self.opened;
@@ -208,27 +209,27 @@ impl Keys {
         self.paths.get_mut(usize::from(path)).map(|path| &mut path.receive)
     }
 
-    /// Highest authentic number received on a path; `None` before the first.
+    /// Returns the highest authentic packet number of a path; `None` before the first one.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn highest(&self, path: u8) -> Option<PacketNumber> {
         self.paths.get(usize::from(path))?.receive.highest()
     }
 
-    /// Number of forged datagrams.
+    /// Returns the number of forged datagrams.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn forged(&self) -> u64 {
         self.forged
     }
 
-    /// Returns whether a new handshake is due. It is due when few packet numbers are left, or when the forged datagrams
+    /// Returns whether a new handshake is due. It is due when few packet numbers are left, or when forged datagrams
     /// exceed half of the cipher's integrity limit.
     pub(crate) fn renewal_due(&self) -> bool {
         self.forged >= self.cipher.integrity_limit() / 2
             || self.paths.iter().filter_map(|path| path.send.left()).any(|left| left < NUMBERS_DUE)
     }
 
-    /// For tests, which cannot encrypt that many datagrams: skips `on` packet numbers for sending on a path, but stays
-    /// below `most`.
+    /// Skips `on` packet numbers for sending on a path, but stays below `most`. Tests need it because they cannot
+    /// encrypt as many datagrams.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn go_on(&mut self, path: u8, on: u64, most: u64) {
         let cipher = self.cipher;
@@ -241,7 +242,7 @@ impl Keys {
 }
 
 impl Sending {
-    /// The path's sender. It is created when it is first used.
+    /// Returns the sender of the path. The sender is created when it is first used.
     fn sender(&mut self, cipher: Cipher) -> &mut Sender {
         if let Sending::Unused { id, secret } = self {
             *self = Sending::Used(Box::new(Sender::new(*id, cipher, secret.clone())));
@@ -252,7 +253,7 @@ impl Sending {
         }
     }
 
-    /// Number of packet numbers that are left, or `None` if no number was used.
+    /// Returns the number of packet numbers that are left; `None` if no number was used.
     fn left(&self) -> Option<u64> {
         match self {
             Sending::Used(sender) => Some(sender.left()),
@@ -262,7 +263,7 @@ impl Sending {
 }
 
 impl Receiving {
-    /// The highest authentic number.
+    /// Returns the highest authentic packet number.
     fn highest(&self) -> Option<PacketNumber> {
         match self {
             Receiving::Used { receiver, .. } => receiver.highest(),
@@ -271,8 +272,8 @@ impl Receiving {
         }
     }
 
-    /// Number of authentic datagrams on all paths at the time of the last one on this path. `None` if the path has no
-    /// receiver.
+    /// Returns the number of authentic datagrams on all paths when the last one on this path arrived. Returns `None` if
+    /// the path has no receiver.
     fn last(&self) -> Option<u64> {
         match self {
             Receiving::Used { last, .. } => Some(*last),
@@ -281,7 +282,7 @@ impl Receiving {
     }
 }
 
-/// The connection id of a path in one direction. In the direction to the responder it begins with `route`.
+/// Returns the connection id of a path in one direction. In the direction to the responder, it begins with `route`.
 fn connection_id(direction: &Secret, path: u8, route: Option<RouteBytes>) -> ConnectionId {
     let mut id = [0; 8];
     direction.expand("connection id", &[path], &mut id);
@@ -291,7 +292,7 @@ fn connection_id(direction: &Secret, path: u8, route: Option<RouteBytes>) -> Con
     ConnectionId(id)
 }
 
-/// The secret of a path's first key generation in one direction.
+/// Returns the secret of a path's first key generation in one direction.
 fn first_secret(direction: &Secret, path: u8) -> Secret {
     direction.derive("path", &[path])
 }

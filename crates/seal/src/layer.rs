@@ -1,4 +1,4 @@
-//! The seal. It is between the sockets and an endpoint.
+//! The seal, which encrypts and decrypts datagrams. It lies between the sockets and an endpoint.
 
 use std::collections::BTreeSet;
 
@@ -23,15 +23,15 @@ use crate::session::Session;
 use crate::stats::SealStats;
 use crate::wire::{self, Datagram, Kind};
 
-/// Time for which a session without an association is kept while its peer still sends datagrams.
+/// Time for which a session without an association is kept while its peer sends datagrams.
 const UNASSOCIATED: Duration = Duration::from_secs(30);
 
 /// Decrypted datagrams of one path of one session.
 #[derive(Clone, Debug)]
 pub struct Opened {
-    /// The proven addresses of the path, and the session.
+    /// The session, and the proven addresses of the path.
     pub tuple: FourTuple,
-    /// The datagrams one after the other. Each has its packet between the header and the tag.
+    /// The decrypted datagrams, one after the other. The packet of a datagram lies between its header and its tag.
     pub data: Bytes,
     /// Bytes of each datagram except the last.
     pub stride: usize,
@@ -41,16 +41,16 @@ pub struct Opened {
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum Sealing {
-    /// The packets are sealed in place and should be sent.
+    /// The packets are sealed in place and must be sent.
     Sealed,
-    /// A handshake carries the packets. Do not send them.
+    /// A handshake carries the packets. The caller must not send them.
     Carried,
-    /// The packets must not be sent. Either they have no session, path or key, or their address is not proven and has
-    /// already received as much as it may.
+    /// The packets must not be sent. There is no session, path or key for them, or their unproven address has already
+    /// received as many bytes as it may.
     Withheld,
 }
 
-/// Decrypts and encrypts the datagrams of all sessions, and runs their handshakes.
+/// Seal that encrypts and decrypts the datagrams of all sessions, and runs their handshakes.
 pub struct Seal {
     cx: Context,
     accepting: Accepting,
@@ -59,18 +59,18 @@ pub struct Seal {
     hints: Hints,
 }
 
-/// The result for a run of datagrams with the same connection id.
+/// Result for a run of datagrams with one connection id.
 #[derive(Debug, Default)]
 struct Run {
-    /// Path of the datagrams.
+    /// Path of these datagrams.
     tuple: Option<FourTuple>,
-    /// Bytes of the packets at the beginning of the batch, and all bytes that were handled.
+    /// Bytes of packets at the beginning of the batch, and all bytes that were processed.
     packets: usize,
     done: usize,
 }
 
 impl Seal {
-    /// A seal that has no sessions yet.
+    /// Returns a seal without sessions.
     pub fn new(config: SealConfig, seeds: &Seeds) -> Self {
         let accepting = Accepting::new(&config, seeds.stream("responder"));
         let outbox = Outbox::new(seeds.stream("challenges"));
@@ -83,7 +83,7 @@ impl Seal {
         }
     }
 
-    /// Prepares a session with `peer`. The session is opened when the first packet for it is encrypted.
+    /// Prepares a session with `peer`. The session is opened when its first packet is encrypted.
     pub fn connect(&mut self, now: Instant, peer: Peer) -> SealId {
         let id = self.accepting.next_id();
         self.sessions.insert(id, Box::new(Session::opening(now, id, peer)));
@@ -92,7 +92,7 @@ impl Seal {
     }
 
     /// Decrypts received datagrams in place. Each datagram except the last has `stride` bytes. Packets for the endpoint
-    /// are added to `out`. Before the next call, encrypt the endpoint's answers and call [`Seal::poll_output`].
+    /// are appended to `out`. Before the next call, encrypt the endpoint's answers and call [`Seal::poll_output`].
     pub fn open(
         &mut self,
         now: Instant,
@@ -141,8 +141,8 @@ impl Seal {
         }
     }
 
-    /// Handles a datagram whose type or version is unknown. It may be a plain packet, a handshake of another version,
-    /// or bytes without meaning.
+    /// Handles a datagram of unknown type or version. It may be a plain packet, a handshake of another version, or
+    /// random bytes.
     fn on_other(&mut self, now: Instant, from: FourTuple, datagram: Bytes) {
         let other_version = wire::other_version(&datagram);
         let answer = match (plain::refusal(datagram), other_version) {
@@ -162,7 +162,7 @@ impl Seal {
         }
     }
 
-    /// Handles a message 1 or 2 of another version.
+    /// Handles a message 1 or 2 of another protocol version.
     fn on_other_version(&mut self, now: Instant, from: &FourTuple, initiator: [u8; 8], version: u8) {
         let event = SealEvent::OtherVersion { from: from.remote, version };
         let own = self.of_attempt(&initiator, |session, cx| {
@@ -173,7 +173,7 @@ impl Seal {
         }
     }
 
-    /// Calls `f` on the session whose handshake has this id.
+    /// Calls the function `f` with the session whose handshake has this id.
     fn of_attempt<T>(
         &mut self,
         initiator: &[u8; 8],
@@ -204,8 +204,8 @@ impl Seal {
         }
     }
 
-    /// Decrypts the datagrams at the beginning of a batch that have the same connection id. It stops at the first
-    /// datagram that is not authentic or is not for the endpoint.
+    /// Decrypts the datagrams at the beginning of a batch that have one connection id. It stops at a datagram that is
+    /// not authentic or not for the endpoint.
     fn open_run(
         &mut self,
         now: Instant,
@@ -229,8 +229,8 @@ impl Seal {
         batch.advance(run.done - run.packets);
     }
 
-    /// Finds the session of a run of datagrams. If the run is the first of a new handshake, its first datagram is
-    /// decrypted here, and it opens the session.
+    /// Returns the session of a run of datagrams. The first datagram of a new handshake is decrypted here, and opens
+    /// the session.
     fn receiving(
         &mut self,
         now: Instant,
@@ -301,7 +301,7 @@ impl Seal {
         run
     }
 
-    /// Encrypts packets of an endpoint in place.
+    /// Encrypts packets of the endpoint in place.
     pub fn seal(&mut self, now: Instant, transmit: &Transmit, data: &mut [u8]) -> Sealing {
         let sealing = self.seal_or_carry(now, transmit, data);
         if sealing == Sealing::Withheld {
@@ -329,20 +329,20 @@ impl Seal {
         if sealed { Sealing::Sealed } else { Sealing::Withheld }
     }
 
-    /// Adds the next datagram that the seal itself sends to `buf`. Call this when the endpoint has no more output. A
-    /// handshake that the endpoint has not answered by then gets no answer.
+    /// Appends the next datagram that the seal itself sends to `buf`. Call this method when the endpoint has no more
+    /// output. A handshake that the endpoint has not answered by then gets no answer.
     pub fn poll_output(&mut self, _now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
         self.accepting.leave_unanswered();
         self.cx.outbox.pop(buf)
     }
 
-    /// Reports the time that reading and answering took since the last call. The seal uses it to limit handshakes to a
+    /// Reports the time that the driver took to read and to answer since the last call. The seal limits handshakes to a
     /// quarter of the driver's time, so that they do not delay data.
     pub fn took(&mut self, now: Instant, time: Duration) {
         self.accepting.took(now, time);
     }
 
-    /// Time at which [`Seal::handle_timeout`] must be called.
+    /// Returns the time at which [`Seal::handle_timeout`] must be called.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let session = self.wakes.first().map(|(at, _)| *at);
         session.into_iter().chain(self.accepting.poll_timeout()).min()
@@ -362,8 +362,8 @@ impl Seal {
         }
     }
 
-    /// Sets a session's alarm to the session's deadline if the deadline is earlier than the alarm. If the deadline is
-    /// later, the alarm is changed only when it fires.
+    /// Sets a session's alarm to the session's deadline, if the deadline is earlier. If the deadline is later, the
+    /// alarm is changed only when it fires.
     fn settle(&mut self, id: SealId) {
         let Some(session) = self.sessions.get_mut(&id).filter(|s| s.touched) else { return };
         session.touched = false;
@@ -375,21 +375,21 @@ impl Seal {
         }
     }
 
-    /// Returns the next event.
+    /// Returns the next event of the seal.
     pub fn poll_event(&mut self) -> Option<SealEvent> {
         self.cx.outbox.event()
     }
 
-    /// Changes this side's address of a path.
+    /// Changes the local address of a path.
     pub fn path_moved(&mut self, now: Instant, from: FourTuple, to: FourTuple) {
         if let Some(session) = self.sessions.get_mut(&from.sealed) {
             session.path_moved(now, &from, to, &mut self.cx);
         }
     }
 
-    /// Replaces the list of keys that may connect. A session ends if its sender's key was revoked or if its token has
+    /// Replaces the list of keys that may connect. A session ends if its sender's key was revoked, or if its token has
     /// no grant. It also ends if the grant is closed and does not list the sender. Senders that enrolled before this
-    /// call stay enrolled, and a single-use grant that was used stays closed, even if the list is older than that.
+    /// call stay enrolled, and a used single-use grant stays closed, even if `access` is older.
     pub fn set_access(&mut self, now: Instant, access: Access) {
         self.cx.admission.replace(access);
         let access = self.cx.admission.access();
@@ -400,7 +400,7 @@ impl Seal {
         }
     }
 
-    /// Ends a session and notifies the peer.
+    /// Ends a session, and notifies the peer.
     fn close(&mut self, now: Instant, id: SealId, control: Control, why: Lost) {
         if let Some(session) = self.sessions.get_mut(&id) {
             session.say_closed(now, control, &mut self.cx);
@@ -408,7 +408,7 @@ impl Seal {
         self.lose(id, why);
     }
 
-    /// Ends the longest silent session of a new session's sender if there are more than allowed per key.
+    /// If a new session's sender has too many sessions, ends the one that was silent for the longest time.
     fn limit_key(&mut self, now: Instant, newest: SealId) {
         let Some(remote) = self.sessions.get(&newest).map(|session| session.remote) else { return };
         let of_key = || accepting::of_key(&self.sessions, remote);
@@ -423,24 +423,24 @@ impl Seal {
         }
     }
 
-    /// Key that the peer of a session has proven.
+    /// Returns the static key that the peer of a session has proven.
     pub fn peer(&self, sealed: SealId) -> Option<PublicKey> {
         let session = self.sessions.get(&sealed)?;
         session.keys().map(|_| session.remote)
     }
 
-    /// Takes the list of sessions that have been silent.
+    /// Returns the sessions that have been silent, and empties their list.
     pub(crate) fn take_silent(&mut self) -> Vec<SealId> {
         core::mem::take(&mut self.cx.silent)
     }
 
-    /// Takes the list of accepted sessions that receive datagrams.
+    /// Returns the accepted sessions that receive datagrams, and empties their list.
     pub(crate) fn take_talking(&mut self) -> Vec<SealId> {
         core::mem::take(&mut self.cx.talking)
     }
 
-    /// Reports whether a session has an association. A session that has had no association for [`UNASSOCIATED`] is
-    /// dropped, because it uses memory while its peer sends.
+    /// Reports whether a session has an association. A session without an association is dropped after
+    /// [`UNASSOCIATED`], because it uses memory while its peer sends.
     pub(crate) fn associated(&mut self, now: Instant, sealed: SealId, is: bool) {
         let Some(session) = self.sessions.get_mut(&sealed) else { return };
         if is {
@@ -455,7 +455,7 @@ impl Seal {
         self.forget(sealed);
     }
 
-    /// Removes a session without sending anything.
+    /// Removes a session. Nothing is sent.
     pub fn forget(&mut self, sealed: SealId) {
         if let Some(session) = self.sessions.remove(&sealed) {
             self.wakes.remove(&(session.wake, sealed));
@@ -464,36 +464,36 @@ impl Seal {
         }
     }
 
-    /// Writes the secrets of each path to `log`, one line per direction, as [`crate::KeyLog`] reads them.
+    /// Writes the secrets of each path to `log`, one line per direction, in the format of [`crate::KeyLog`].
     pub fn set_keylog(&mut self, log: Log) {
         self.cx.log = Some(log);
     }
 
-    /// Number of handshakes that were answered, but that no datagram has confirmed.
+    /// Returns the number of answered handshakes that no datagram has confirmed.
     #[cfg(any(test, feature = "testing"))]
     pub fn tentative(&self) -> usize {
         self.accepting.tentative()
     }
 
-    /// Number of known connection ids.
+    /// Returns the number of known connection ids.
     #[cfg(any(test, feature = "testing"))]
     pub fn known_ids(&self) -> usize {
         self.cx.known_ids()
     }
 
-    /// Counters of the seal.
+    /// Returns the counters of the seal.
     pub fn stats(&self) -> SealStats {
         let (handshakes, sessions) = (self.accepting.counts().clone(), self.sessions.len() as u64);
         SealStats { handshakes, sessions, ..self.cx.outbox.stats.clone() }
     }
 }
 
-/// Returns the 4-tuple with its session set.
+/// Returns the 4-tuple with its session set to `sealed`.
 fn within(tuple: FourTuple, sealed: SealId) -> FourTuple {
     FourTuple { sealed, ..tuple }
 }
 
-/// Returns a packet of a handshake as a datagram, with an empty header and an empty tag.
+/// Returns a packet from a handshake as a datagram with an empty header and an empty tag.
 fn enveloped(tuple: FourTuple, packet: &[u8]) -> Opened {
     let data = Bytes::from(control::enveloped(&[packet]));
     Opened { tuple, stride: data.len(), data }

@@ -1,14 +1,14 @@
-//! Encrypted and authenticated datagrams. This crate uses no clock, no sockets and no global randomness.
+//! Encrypted and authenticated datagrams for SCTP. This crate uses no clock, no sockets and no global randomness.
 //!
-//! A [`SealedEndpoint`] is an [`Endpoint`](strandcast_proto::endpoint::Endpoint) with a seal. If it gets no
-//! [`SealConfig`], it is the endpoint alone. Drivers call it like the endpoint, with two differences:
-//! [`receive`](SealedEndpoint::receive) takes the datagrams and opens them in place, and
-//! [`connect`](SealedEndpoint::connect) needs the [`Peer`]: the receiver's public key and the token of the pairing. The
-//! seal handles handshakes, new keys and moving addresses, and reports them by
-//! [`poll_seal_event`](SealedEndpoint::poll_seal_event).
+//! A [`SealedEndpoint`] is an [`Endpoint`](strandcast_proto::endpoint::Endpoint) with a seal. Without a [`SealConfig`],
+//! it is the endpoint alone. Drivers call it as they call an endpoint, with two differences.
+//! [`receive`](SealedEndpoint::receive) takes the datagrams and decrypts them in place.
+//! [`connect`](SealedEndpoint::connect) needs the [`Peer`]: the receiver's public key, and the token of the pairing.
+//! The seal runs handshakes, renews keys and follows moving addresses.
+//! [`poll_seal_event`](SealedEndpoint::poll_seal_event) reports these events.
 //!
-//! An [`Access`] decides which peers may connect. It is a list of [`Grant`]s. If there are no grants, a sealed endpoint
-//! answers no peer. A datagram that is not authentic changes nothing, and an answer to it is never longer than the
+//! An [`Access`] decides which peers may connect. It is a list of [`Grant`]s and revoked keys. Without grants, a sealed
+//! endpoint answers no peer. A datagram that is not authentic changes nothing. An answer to it is never longer than the
 //! datagram.
 //!
 //! ```
@@ -58,8 +58,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `docs/adr/0017-sealed-datagrams.md` gives the reasons for this design, and `docs/wire-format.md` gives the layout of
-//! the datagrams.
+//! `docs/adr/0017-sealed-datagrams.md` gives the reasons for this design. `docs/wire-format.md` has the layout of the
+//! datagrams.
 #![forbid(unsafe_code)]
 
 mod accepting;
@@ -112,5 +112,5 @@ pub use wire::RouteBytes;
 /// Version of sealed datagrams.
 pub const VERSION: u8 = wire::VERSION;
 
-/// Bytes that a seal adds to each datagram.
+/// Envelope: numbers of bytes that a seal adds before and after each packet.
 pub const ENVELOPE: strandcast_proto::path::Envelope = wire::ENVELOPE;

@@ -1,55 +1,56 @@
-//! Packet numbers. A datagram carries the lowest 32 bits of a 64-bit number (RFC 9000 appendix A).
+//! Packet numbers of sealed datagrams. A datagram carries the lowest 32 bits of a 64-bit packet number (RFC 9000
+//! appendix A).
 
 use crate::generation::GENERATION_BITS;
 
-/// Bits of a number that a datagram carries.
+/// Number of bits of a packet number that a datagram carries.
 const WIRE_BITS: u32 = 32;
 
-/// The full number of a datagram. Each path has its own numbers in each direction.
+/// The full packet number of a datagram. Each path has separate packet numbers in each direction.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct PacketNumber(u64);
 
 impl PacketNumber {
-    /// First number of a path.
+    /// First packet number of a path.
     pub(crate) const FIRST: PacketNumber = PacketNumber(0);
-    /// Last number of a path (RFC 9000 §12.3).
+    /// Last packet number of a path (RFC 9000 §12.3).
     pub(crate) const LAST: PacketNumber = PacketNumber((1 << 62) - 1);
 
-    /// The number in full.
+    /// Returns the full packet number.
     pub(crate) fn full(self) -> u64 {
         self.0
     }
 
-    /// The lowest 32 bits, which a datagram carries.
+    /// Returns the lowest 32 bits, which a datagram carries.
     pub(crate) fn on_wire(self) -> u32 {
         self.0 as u32
     }
 
-    /// Key generation of the number.
+    /// Returns the key generation of the packet number.
     pub(crate) fn generation(self) -> u64 {
         self.0 >> GENERATION_BITS
     }
 
-    /// The next number; `None` after the last one.
+    /// Returns the next packet number; `None` after the last one.
     pub(crate) fn next(self) -> Option<Self> {
         (self < Self::LAST).then(|| PacketNumber(self.0 + 1))
     }
 
-    /// The first number of a key generation; `None` for a generation beyond the last one.
+    /// Returns the first packet number of a key generation; `None` if the generation is beyond the last one.
     pub(crate) fn first_of(generation: u64) -> Option<Self> {
         let first = generation.checked_mul(1 << GENERATION_BITS).map(PacketNumber);
         first.filter(|&first| first <= Self::LAST)
     }
 
-    /// The full number of a datagram that carries `wire`. `highest` is the highest number of an authentic datagram so
-    /// far. `None` if there is no valid number with these bits.
+    /// Returns the full packet number of a datagram that carries `wire`. `highest` is the highest packet number of an
+    /// authentic datagram so far. Returns `None` if no valid number has these bits.
     pub(crate) fn reconstruct(wire: u32, highest: Option<PacketNumber>) -> Option<Self> {
         let number = decode(highest.map(Self::full), u64::from(wire), WIRE_BITS);
         Some(PacketNumber(number)).filter(|&number| number <= Self::LAST)
     }
 }
 
-/// Number closest to the expected one whose lowest `bits` are `truncated` (RFC 9000 §A.3).
+/// Returns the number that is closest to the expected one and whose lowest `bits` bits are `truncated` (RFC 9000 §A.3).
 fn decode(highest: Option<u64>, truncated: u64, bits: u32) -> u64 {
     let expected = highest.map_or(0, |highest| highest + 1);
     let window = 1 << bits;
@@ -102,8 +103,8 @@ mod tests {
     }
 
     proptest! {
-        /// RFC 9000 §A.3: the number closest to the next expected one, so any number within half a window of
-        /// it is found again.
+        /// RFC 9000 §A.3: the decoded number is the one closest to the next expected number. Any number within half a
+        /// window of the expected one is therefore decoded correctly.
         #[test]
         fn a_number_within_half_a_window_of_the_expected_one_is_found_again(
             highest in 0..1u64 << 62,
@@ -115,7 +116,7 @@ mod tests {
             prop_assert_eq!(PacketNumber::reconstruct(number.on_wire(), Some(PacketNumber(highest))), Some(number));
         }
 
-        /// The reconstructed number has the bits of the wire, and is in range.
+        /// A reconstructed number has the bits of the wire, and is in the valid range.
         #[test]
         fn a_reconstructed_number_has_the_bits_of_the_wire(
             highest in prop_oneof![Just((1u64 << 62) - 1), 0..1u64 << 62, 0..1u64 << 33],

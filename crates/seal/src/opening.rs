@@ -1,5 +1,4 @@
-//! The initiator's part of a session: the current handshake, keys that are not confirmed yet, and the detection of a
-//! silent peer.
+//! The initiator's part of a session: the current handshake, unconfirmed keys, and the detection of a silent peer.
 
 use std::collections::VecDeque;
 
@@ -13,23 +12,23 @@ use crate::keys::RouteBytes;
 
 /// Age of keys at which a handshake renews them.
 const RENEW_AFTER: Duration = Duration::from_secs(3600);
-/// The peer is asked to show that it is still there if nothing has arrived for this long after a datagram was sent.
+/// Time without an arrival, after a datagram was sent, before the peer is pinged.
 const PING_AFTER: Duration = Duration::from_millis(500);
-/// If nothing has arrived for this long, a handshake checks whether the peer still has the session.
+/// Time without an arrival before a handshake checks whether the peer still has the session.
 const SILENT_AFTER: Duration = Duration::from_secs(1);
-/// The wait between pings while new keys are not confirmed. The first wait has this length. Each further wait is twice
-/// as long, up to the next constant.
+/// Wait between pings while new keys are unconfirmed. The first wait has this length. Each further wait is twice as
+/// long, up to `LONGEST_WAIT`.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// Maximum number of attempts that may be unanswered at the same time. So an answer is still accepted if its round trip
-/// takes as long as it takes to begin this many attempts. A responder keeps a half-open handshake for longer than that.
+/// Maximum number of attempts that wait for an answer at one time. The round trip of an accepted answer may therefore
+/// take the time in which this number of attempts begins. A responder keeps a half-open handshake for a longer time.
 const MOST_ATTEMPTS: usize = 6;
-/// Time within which new keys must be confirmed, unless the round trip is longer. A responder drops unconfirmed keys
+/// Time within which new keys must be confirmed, unless the round trip takes longer. A responder drops unconfirmed keys
 /// after a few seconds, or earlier under a flood. A longer wait would therefore not help.
 const CONFIRM_WITHIN: Duration = Duration::from_secs(3);
 
-/// Keys that the responder may already have dropped. They are confirmed when a datagram that uses them arrives. Until
-/// the responder has received a datagram under them, it keeps them for a few seconds only.
+/// New keys that the responder may already have dropped. They are confirmed when a datagram under these keys arrives. A
+/// responder keeps them for only a few seconds before it has received a datagram under them.
 #[derive(Debug)]
 pub(crate) struct Confirming {
     until: Instant,
@@ -38,17 +37,18 @@ pub(crate) struct Confirming {
 }
 
 impl Confirming {
-    /// Starts the confirmation. The first ping is sent after the time `after`. The handshake took the time `took`.
+    /// Starts the confirmation of new keys. The first ping is sent after `after`. `took` is the time that the handshake
+    /// took.
     pub fn new(now: Instant, after: Duration, took: Duration) -> Self {
         Confirming { until: now + CONFIRM_WITHIN.max(2 * took), next: now + after, wait: FIRST_WAIT }
     }
 
-    /// Returns whether the confirmation took too long.
+    /// Returns whether the confirmation has taken too long.
     pub fn is_over(&self, now: Instant) -> bool {
         now >= self.until
     }
 
-    /// Returns whether to send a ping now, and schedules the next one.
+    /// Returns whether a ping must be sent now. If so, schedules the next ping.
     pub fn ping(&mut self, now: Instant) -> bool {
         let due = now >= self.next;
         if due {
@@ -63,26 +63,27 @@ impl Confirming {
     }
 }
 
-/// The initiator's part of a session.
+/// State of the initiator's part of a session.
 pub(crate) struct Opening {
     pub peer: Peer,
-    /// Packet that opens the session's association, and its destinations.
+    /// Packet that opens the session's association, and the 4-tuples to which it is sent.
     pub packet: Vec<u8>,
     pub tuples: Vec<FourTuple>,
-    /// Route bytes. The first attempt chooses them at random. After that, they are those of the last message 2.
+    /// Route bytes of the session. The first attempt uses random ones. Later attempts use those of the last message 2.
     pub route: Option<RouteBytes>,
-    /// The attempts. The last one is the current attempt. Answers to the earlier ones may still arrive.
+    /// Attempts of a handshake, oldest first. The last of them is the current attempt. Answers to the earlier attempts
+    /// may still arrive.
     attempts: VecDeque<Attempt>,
-    /// Keys of a handshake that continues the session. They replace the current keys when a datagram that uses them
+    /// Keys of a handshake that continues the session. They replace the current keys when a datagram under them
     /// arrives.
     pub next: Option<Keyset>,
     /// Confirmation of the newest keys; `None` once they are confirmed.
     pub confirming: Option<Confirming>,
-    /// Time of the first datagram that was sent after the last one arrived, and whether a ping was sent since then.
+    /// Time of the first datagram sent since the last arrival, and whether a ping was sent since then.
     unanswered: Option<(Instant, bool)>,
     renew_at: Instant,
-    /// True if an answer said that the peer runs without a seal or has another version, and if that was already
-    /// reported.
+    /// True if a hint was already reported. A hint says that the peer runs without a seal, or that it has another
+    /// version.
     pub hinted: bool,
 }
 
@@ -107,12 +108,12 @@ impl Opening {
         self.attempts.back_mut()
     }
 
-    /// Returns the attempt that a datagram names.
+    /// Returns the attempt that has the id in a datagram.
     pub fn attempt_named(&mut self, id: &[u8; 8]) -> Option<&mut Attempt> {
         self.attempts.iter_mut().find(|attempt| attempt.id() == *id)
     }
 
-    /// Adds an attempt, which becomes the current one. Returns the id of an older attempt that was dropped for it.
+    /// Adds an attempt, which becomes the current one. If an older attempt is dropped to make room, returns its id.
     pub fn add_attempt(&mut self, attempt: Attempt) -> Option<[u8; 8]> {
         self.route = Some(attempt.route());
         let oldest = (self.attempts.len() >= MOST_ATTEMPTS).then(|| self.attempts.pop_front()).flatten();
@@ -120,8 +121,7 @@ impl Opening {
         oldest.map(|attempt| attempt.id())
     }
 
-    /// Makes the attempt with this id the current one instead of a newer one, because the responder asked it for a
-    /// cookie.
+    /// Makes the attempt with this id the current one, because the responder demanded a cookie from it.
     pub fn resume(&mut self, id: &[u8; 8]) {
         if let Some(attempt) =
             self.attempts.iter().position(|a| a.id() == *id).and_then(|at| self.attempts.remove(at))
@@ -135,14 +135,14 @@ impl Opening {
         core::mem::take(&mut self.attempts).into_iter().map(|attempt| attempt.id())
     }
 
-    /// Prepares for new keys.
+    /// Prepares this state for new keys.
     pub fn keyed(&mut self, now: Instant) {
         // Needed for the first handshake only.
         (self.packet, self.tuples) = Default::default();
         self.renew_at = now + RENEW_AFTER;
     }
 
-    /// Records that a datagram was sent. Returns true for the first one since a datagram arrived.
+    /// Records that a datagram was sent. Returns true if it is the first one since a datagram arrived.
     pub fn sent(&mut self, now: Instant) -> bool {
         let first = self.unanswered.is_none();
         if first {
@@ -156,7 +156,7 @@ impl Opening {
         self.unanswered = None;
     }
 
-    /// Returns whether to send a ping now. This happens once per silence.
+    /// Returns whether a ping must be sent now. There is one ping per silence.
     pub fn ask(&mut self, now: Instant) -> bool {
         match &mut self.unanswered {
             Some((since, asked)) if !*asked && now >= *since + PING_AFTER => {
@@ -167,13 +167,13 @@ impl Opening {
         }
     }
 
-    /// Returns whether to begin a handshake that continues the session.
+    /// Returns whether a handshake that continues the session must begin.
     pub fn wants_handshake(&self, now: Instant) -> bool {
         let silent = self.unanswered.is_some_and(|(since, _)| now >= since + SILENT_AFTER);
         self.attempts.is_empty() && self.confirming.is_none() && (silent || now >= self.renew_at)
     }
 
-    /// Next deadline.
+    /// Returns the next time at which a timer expires.
     pub fn deadline(&self) -> Option<Instant> {
         let silence =
             self.unanswered.map(|(since, asked)| since + if asked { SILENT_AFTER } else { PING_AFTER });

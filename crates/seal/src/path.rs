@@ -1,4 +1,4 @@
-//! One direction of one path: its key generations, packet numbers and replay window.
+//! One direction of one path: key generations, packet numbers and replay window.
 
 use strandcast_proto::time::{Duration, Instant};
 
@@ -9,24 +9,25 @@ use crate::secret::Secret;
 use crate::window::Window;
 use crate::wire::{ConnectionId, DATA_HEADER, MIN_PLAINTEXT, TAG, data_header};
 
-/// Time after which a sender moves to the next generation.
+/// Time after which a sender changes to the next key generation.
 pub(crate) const GENERATION_TIME: Duration = Duration::from_secs(120);
-/// A receiver tries keys up to this many generations after the generation of the highest authentic number.
+/// Number of later key generations that a receiver tries. They are counted from the generation of the highest authentic
+/// packet number.
 pub(crate) const AHEAD: u64 = 4;
-/// Number of generations for which a receiver has keys: the generation before that of the highest authentic number,
-/// that generation itself, and the later ones.
+/// Number of generations for which a receiver has keys. They are the generation before that of the highest authentic
+/// packet number, that generation itself, and [`AHEAD`] later ones.
 const KEPT: usize = AHEAD as usize + 2;
 
-/// The reason why a data datagram was dropped. Each reason has a counter. A dropped datagram has no other effect.
+/// Reason for dropping a data datagram. Each reason has a counter. A dropped datagram has no other effect.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Discard {
-    /// The datagram is shorter than any sealed one.
+    /// The datagram is shorter than any sealed datagram.
     Short,
-    /// The path is unknown.
+    /// The path of the datagram is unknown.
     Path,
-    /// The number was already accepted, or it is so old that the receiver can no longer tell.
+    /// The packet number was already accepted, or is so old that this is unknown.
     Replayed,
-    /// The key generation is past, or is later than those that the receiver tries.
+    /// The key generation is past, or is later than the ones that the receiver tries.
     Generation,
     /// The datagram is not authentic.
     Forged,
@@ -34,20 +35,20 @@ pub(crate) enum Discard {
     Exhausted,
 }
 
-/// Sending side of a path.
+/// State of the sending side of a path.
 pub(crate) struct Sender {
     id: ConnectionId,
     chain: Chain,
     key: Key,
     generation: u64,
-    /// Time at which the generation's first datagram was sealed.
+    /// Time at which the first datagram of the current generation was sealed.
     since: Option<Instant>,
-    /// Next number; `None` after the last one.
+    /// Next packet number; `None` after the last one.
     next: Option<PacketNumber>,
 }
 
 impl Sender {
-    /// Sending side of a path whose datagrams carry `id`.
+    /// Returns the sending side of a path. Its datagrams carry the connection id `id`.
     pub(crate) fn new(id: ConnectionId, cipher: Cipher, secret: Secret) -> Self {
         Sender::starting(id, Chain::new(cipher, secret), PacketNumber::FIRST)
     }
@@ -57,11 +58,11 @@ impl Sender {
         Sender { id, chain, key, generation: next.generation(), since: None, next: Some(next) }
     }
 
-    /// Encrypts a datagram. It has [`DATA_HEADER`] bytes of room before the packet and [`TAG`] bytes after it.
-    /// `received` is the highest key generation that the peer has used.
+    /// Encrypts a datagram in place. The datagram has [`DATA_HEADER`] bytes of room before the packet and [`TAG`] bytes
+    /// after it. `received` is the highest key generation that the peer has used.
     ///
-    /// Returns the packet number. Returns `None` and does not encrypt the datagram if no number is left, or if the
-    /// datagram is too short to be decrypted.
+    /// Returns the datagram's packet number. Returns `None` and does not encrypt the datagram if no packet number is
+    /// left, or if the datagram would be too short to be decrypted.
     pub(crate) fn seal(
         &mut self,
         now: Instant,
@@ -81,7 +82,7 @@ impl Sender {
         Some(number)
     }
 
-    /// The number of the next datagram. If a change of generation is due, it is made first.
+    /// Returns the packet number of the next datagram. If a change of key generation is due, the change is made first.
     fn number(&mut self, now: Instant, received: Option<u64>) -> Option<PacketNumber> {
         let next = self.next?;
         let generation = self.due(now, received).max(next.generation());
@@ -96,21 +97,21 @@ impl Sender {
         Some(next)
     }
 
-    /// The generation to use for sending. A sender uses at least the generation that its peer uses. After a certain
-    /// time, it moves to the next generation, but only if the peer has followed the last move. So if a path loses
-    /// everything for hours, its receiver is at most one generation behind (as in RFC 9001 §6.1).
+    /// Returns the key generation to use for sending. It is at least the generation that the peer uses. After
+    /// [`GENERATION_TIME`], it is the next generation, but only if the peer has followed the last change. If a path
+    /// loses everything for hours, its receiver is therefore at most one generation behind (as in RFC 9001 §6.1).
     fn due(&self, now: Instant, received: Option<u64>) -> u64 {
         let Some(received) = received else { return self.generation };
         let old = self.since.is_some_and(|since| now.saturating_since(since) >= GENERATION_TIME);
         received.max(self.generation + u64::from(old && received >= self.generation))
     }
 
-    /// Number of packet numbers left.
+    /// Returns the number of packet numbers that are left.
     pub(crate) fn left(&self) -> u64 {
         self.next.map_or(0, |next| PacketNumber::LAST.full() - next.full() + 1)
     }
 
-    /// For tests: continues at a number that a test could not reach by encrypting datagrams.
+    /// Continues at a packet number that a test cannot reach by encrypting datagrams.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn jump(&mut self, full: u64) {
         self.next = PacketNumber::first_of(full >> GENERATION_BITS)
@@ -118,38 +119,41 @@ impl Sender {
     }
 }
 
-/// A receiver's state for one generation.
+/// State of a receiver for one key generation.
 struct Generation {
     number: u64,
     key: Key,
-    /// The numbers that were accepted, counted from the first number of the generation. `None` before the first one.
-    /// Each generation has its own window. So a datagram that arrives some milliseconds late is still accepted after
-    /// its sender skipped millions of numbers. Only an authentic datagram creates a window.
+    /// Packet numbers that were accepted, counted from the first number of the generation. It is `None` until the first
+    /// one is accepted. Each generation has a separate window. A datagram that arrives some milliseconds late is
+    /// therefore still accepted after its sender skipped millions of numbers. Only an authentic datagram creates a
+    /// window.
     taken: Option<Box<Window>>,
 }
 
-/// Receiving side of a path.
+/// State of the receiving side of a path.
 pub(crate) struct Receiver {
     chain: Chain,
-    /// The chain of secrets, starting at the generation of the highest authentic number. A resting receiver keeps it.
+    /// The chain of secrets. It starts at the generation of the highest authentic packet number. A resting receiver
+    /// keeps this chain.
     current: Chain,
-    /// The highest authentic number.
+    /// Highest authentic packet number.
     highest: Option<PacketNumber>,
-    /// The highest number at the time when the receiver last rested. The receiver then dropped its record of the lower
-    /// numbers that it had accepted.
+    /// Highest authentic packet number at the time when the receiver last rested. At that time, the receiver dropped
+    /// its record of accepted lower numbers.
     rested: Option<PacketNumber>,
-    /// Generations; generation `g` is at `g % KEPT`.
+    /// States of generations. Generation `g` is at the index `g % KEPT`.
     generations: [Option<Box<Generation>>; KEPT],
 }
 
 impl Receiver {
-    /// Receiving side of a path.
+    /// Returns the receiving side of a path.
     pub(crate) fn new(cipher: Cipher, secret: Secret) -> Self {
         Receiver::starting(Chain::new(cipher, secret), None)
     }
 
-    /// The receiving side of a path, for reading recorded datagrams. It begins with `datagram`, in any generation.
-    /// `secret` returns the secret of a generation. Returns `None` if no sender can have made such a datagram.
+    /// Returns the receiving side of a path for reading recorded datagrams. It begins with `datagram`, which may have
+    /// any generation. The function `secret` returns the secret of a generation. Returns `None` if no sender can have
+    /// made such a datagram.
     pub(crate) fn joining(
         cipher: Cipher,
         secret: impl FnOnce(u64) -> Secret,
@@ -166,22 +170,23 @@ impl Receiver {
         Receiver { current: chain.clone(), chain, highest, rested: None, generations: Default::default() }
     }
 
-    /// Returns the state that is kept when this receiver makes room for another one.
+    /// Returns the state to keep when this receiver makes room for another one.
     pub(crate) fn rest(&self) -> Resting {
         Resting { chain: self.current.clone(), highest: self.highest }
     }
 
-    /// Highest authentic number; `None` before the first.
+    /// Returns the highest authentic packet number; `None` before the first one.
     pub(crate) fn highest(&self) -> Option<PacketNumber> {
         self.highest
     }
 
-    /// Decrypts a datagram in place. The plaintext is between the first [`DATA_HEADER`] and the last [`TAG`] bytes.
+    /// Decrypts a datagram in place. The plaintext lies between the first [`DATA_HEADER`] and the last [`TAG`] bytes.
     /// Only an authentic datagram changes the state of the path.
     ///
     /// # Errors
     ///
-    /// The reason for dropping the datagram. Its bytes are then undefined.
+    /// Returns the reason for dropping the datagram, as an error. After an error, the bytes of the datagram are
+    /// undefined.
     pub(crate) fn open(&mut self, datagram: &mut [u8]) -> Result<PacketNumber, Discard> {
         let (header, body) = datagram.split_first_chunk_mut::<DATA_HEADER>().ok_or(Discard::Short)?;
         if body.len() < MIN_PLAINTEXT + TAG {
@@ -207,7 +212,8 @@ impl Receiver {
         Ok(number)
     }
 
-    /// Returns the generation that a datagram belongs to, if the receiver may use it now. Its key is derived only once.
+    /// Returns the state of the generation to which a packet number belongs, if the receiver may use this generation
+    /// now. The key of a generation is derived only once.
     fn generation(&mut self, number: u64) -> Result<&mut Generation, Discard> {
         let current = self.highest.map_or(0, PacketNumber::generation);
         if number + 1 < current || number > current + AHEAD {
@@ -223,7 +229,7 @@ impl Receiver {
         kept.filter(|kept| kept.number == number).ok_or(Discard::Generation)
     }
 
-    /// Records the highest authentic number, and drops the keys of past generations.
+    /// Records a new highest authentic packet number, and drops the keys of past generations.
     fn advance(&mut self, number: PacketNumber) {
         let current = number.generation();
         if self.highest.is_none_or(|highest| highest.generation() < current) {
@@ -236,19 +242,20 @@ impl Receiver {
     }
 }
 
-/// The state of a receiver that made room for another one. It has a few bytes and no replay windows.
+/// State of a receiver that made room for another one. It has a few bytes, and no replay windows.
 pub(crate) struct Resting {
     chain: Chain,
     highest: Option<PacketNumber>,
 }
 
 impl Resting {
-    /// Restores the receiver. It accepts only numbers above the highest one that it had accepted before.
+    /// Restores the receiver from this state. The receiver then accepts only packet numbers above the highest that it
+    /// had accepted before.
     pub(crate) fn wake(&self) -> Receiver {
         Receiver { rested: self.highest, ..Receiver::starting(self.chain.clone(), self.highest) }
     }
 
-    /// Highest authentic number.
+    /// Returns the highest authentic packet number.
     pub(crate) fn highest(&self) -> Option<PacketNumber> {
         self.highest
     }

@@ -1,5 +1,5 @@
-//! The addresses of a peer. An address is proven once the peer has answered a challenge that was sent to it (as RFC
-//! 9000 §8.2 validates paths).
+//! Addresses of a peer, and their proof. An address is proven once the peer has answered a challenge that was sent to
+//! it. This is the validation of paths in RFC 9000 §8.2.
 
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::seeds::Random;
@@ -7,16 +7,15 @@ use strandcast_proto::time::{Duration, Instant};
 
 use crate::control::Control;
 
-/// An unproven address is sent at most this many times the bytes that were received from it. IP and UDP headers count
-/// as well.
+/// Maximum ratio of bytes sent to an unproven address to bytes received from it. IP and UDP headers also count.
 const MOST_AMPLIFIED: usize = 3;
-/// Bytes of a challenge, including the header and the tag.
+/// Bytes of a challenge, including header and tag.
 const CHALLENGE: usize = 13 + 3 + 8 + 16;
 /// Wait after the first unanswered challenge. Each further wait is twice as long, up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(3);
 
-/// A 4-tuple whose remote address is proven or only claimed.
+/// A 4-tuple whose remote address is either proven or only claimed.
 #[derive(Debug)]
 pub(crate) struct PeerAddress {
     pub tuple: FourTuple,
@@ -26,21 +25,21 @@ pub(crate) struct PeerAddress {
 /// State of an unproven address.
 #[derive(Debug)]
 struct Claim {
-    /// Bytes that may still be sent to the address.
+    /// Number of bytes that may still be sent to the address.
     credit: usize,
     nonce: [u8; 8],
-    /// Time of the next challenge, and the wait after it.
+    /// Time of the next challenge, and the wait after that challenge.
     next: Instant,
     wait: Duration,
 }
 
 impl PeerAddress {
-    /// A proven address: either this side chose it, or the peer answered the handshake from there.
+    /// Returns a proven address: this side chose it, or the peer answered the handshake from it.
     pub fn proven(tuple: FourTuple) -> Self {
         PeerAddress { tuple, claim: None }
     }
 
-    /// A claimed address: an authentic datagram came from it.
+    /// Returns a claimed address, from which an authentic datagram came.
     pub fn claimed(now: Instant, tuple: FourTuple, random: &mut Random) -> Self {
         let mut nonce = [0; 8];
         random.fill(&mut nonce);
@@ -57,7 +56,8 @@ impl PeerAddress {
         self.claim = None;
     }
 
-    /// Records an authentic datagram of `len` bytes from the address.
+    /// Records an authentic datagram of `len` bytes from the address. It raises the number of bytes that may be sent
+    /// there.
     pub fn earn(&mut self, len: usize) {
         let headers = headers(&self.tuple);
         if let Some(claim) = &mut self.claim {
@@ -65,7 +65,7 @@ impl PeerAddress {
         }
     }
 
-    /// Returns whether `len` bytes in `datagrams` datagrams may be sent to the address, and counts them.
+    /// Returns whether `len` bytes in `datagrams` datagrams may be sent to the address. If so, counts them.
     pub fn spend(&mut self, datagrams: usize, len: usize) -> bool {
         let cost = len + datagrams * headers(&self.tuple);
         let Some(claim) = &mut self.claim else { return true };
@@ -74,8 +74,8 @@ impl PeerAddress {
         left.is_some()
     }
 
-    /// Returns a challenge if it is time for one and if the address may still receive its bytes. The caller counts
-    /// these bytes with [`PeerAddress::spend`].
+    /// Returns a challenge if one is due and the address may still receive its bytes. The caller counts the challenge's
+    /// bytes with [`PeerAddress::spend`].
     pub fn challenge(&mut self, now: Instant) -> Option<Control> {
         self.deadline().filter(|next| *next <= now)?;
         let claim = self.claim.as_mut()?;
@@ -84,19 +84,20 @@ impl PeerAddress {
         Some(Control::Challenge(claim.nonce))
     }
 
-    /// Time of the next challenge. `None` until a datagram from the address allows another challenge.
+    /// Returns the time of the next challenge. Returns `None` if another challenge must wait for a datagram from the
+    /// address.
     pub fn deadline(&self) -> Option<Instant> {
         let cost = CHALLENGE + headers(&self.tuple);
         self.claim.as_ref().filter(|claim| claim.credit >= cost).map(|claim| claim.next)
     }
 
-    /// Returns whether `nonce`, received from `from`, proves the address.
+    /// Returns whether the answer `nonce`, received on the 4-tuple `from`, proves the address.
     pub fn is_answer(&self, from: &FourTuple, nonce: &[u8; 8]) -> bool {
         self.tuple == *from && self.claim.as_ref().is_some_and(|claim| claim.nonce == *nonce)
     }
 }
 
-/// Bytes of the IP and UDP headers of a datagram.
+/// Returns the bytes of the IP and UDP headers of a datagram.
 fn headers(tuple: &FourTuple) -> usize {
     if tuple.remote.is_ipv6() { 48 } else { 28 }
 }
@@ -127,8 +128,8 @@ mod tests {
         assert!(address.spend(100, 100_000));
     }
 
-    /// RFC 9000 §8.1 counts UDP payloads, while this seal also counts headers: each datagram of a batch has
-    /// its own.
+    /// RFC 9000 §8.1 counts UDP payloads, and this seal also counts headers. Each datagram of a batch has its own
+    /// headers.
     #[test]
     fn every_datagram_of_a_batch_costs_its_headers() {
         let mut address = claimed();

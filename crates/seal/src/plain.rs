@@ -1,5 +1,5 @@
-//! Hints for programs that cannot talk to each other, because only one of them uses a seal, or because their versions
-//! differ. In each direction, an answer says what to change. The rate of the answers is limited.
+//! Hints for programs that cannot communicate, because only one of them uses a seal or because their versions differ.
+//! An answer to either program says what to change. The rate of these answers is limited.
 
 use bytes::Bytes;
 use strandcast_proto::time::{Duration, Instant};
@@ -8,17 +8,18 @@ use strandcast_proto::wire::{Cause, Chunk, Header, Packet, PacketWriter};
 
 use crate::wire::{self, Datagram, Kind};
 
-/// Answers per second.
+/// Maximum number of answers per second.
 const RATE: u32 = 10;
 
-/// Limits answers to [`RATE`] per second. After a second without answers, that many may be sent at once.
+/// Limits answers to [`RATE`] per second. After a second without answers, the answers of one second may be sent at
+/// once.
 #[derive(Debug, Default)]
 struct Bucket {
     full_at: Instant,
 }
 
 impl Bucket {
-    /// Counts one more answer. Returns false if the limit is reached.
+    /// Counts a further answer. Returns false if the limit is reached.
     fn take(&mut self, now: Instant) -> bool {
         let full_at = self.full_at.max(now) + Duration::from_secs(1) / RATE;
         let may = full_at <= now + Duration::from_secs(1);
@@ -29,24 +30,24 @@ impl Bucket {
     }
 }
 
-/// Minimum time between two reports of handshakes of another version, if this side did not begin the handshakes.
+/// Minimum time between two reports of handshakes of another version that this side did not begin.
 const REPORT_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Answers of a seal to plain senders and to programs of another version.
 #[derive(Debug, Default)]
 pub(crate) struct Hints {
     bucket: Bucket,
-    /// Time from which the next handshake of another version is reported.
+    /// Earliest time at which a handshake of another version is reported again.
     next_report: Instant,
 }
 
 impl Hints {
-    /// Counts one more answer. Returns false if the limit of [`RATE`] per second is reached.
+    /// Counts a further answer. Returns false if the limit of [`RATE`] per second is reached.
     pub fn may_answer(&mut self, now: Instant) -> bool {
         self.bucket.take(now)
     }
 
-    /// Returns whether to report a handshake of another version: once per [`REPORT_INTERVAL`].
+    /// Returns whether a handshake of another version must be reported. This is so once per [`REPORT_INTERVAL`].
     pub fn is_news(&mut self, now: Instant) -> bool {
         let is = now >= self.next_report;
         if is {
@@ -56,15 +57,16 @@ impl Hints {
     }
 }
 
-/// The answers of a driver without a seal to sealed senders: "plain here" (type 5), at most ten per second.
+/// Answers of a driver without a seal to sealed senders. The answer is "plain here" (type 5), at most ten times per
+/// second.
 #[derive(Debug, Default)]
 pub struct PlainAnswers {
     bucket: Bucket,
 }
 
 impl PlainAnswers {
-    /// If `datagram` is the first message of a sealed handshake and the limit allows an answer, appends the answer to
-    /// `out` and returns true. The answer has a hundredth of the length of the message.
+    /// Appends an answer to `out` and returns true, if `datagram` is the first message of a sealed handshake and the
+    /// rate limit permits an answer. The answer has one hundredth of the length of the message.
     pub fn answer(&mut self, now: Instant, datagram: &[u8], out: &mut Vec<u8>) -> bool {
         let Ok(Datagram::Message1(message)) = Datagram::parse(datagram) else { return false };
         if !self.bucket.take(now) {
@@ -75,12 +77,12 @@ impl PlainAnswers {
     }
 }
 
-/// Text that a plain sender displays. Because of the first word, a Strandcast sender does not try again.
+/// Text that a plain sender displays. Its first word prevents further attempts of a Strandcast sender.
 const WORDS: &str =
     "refused: this receiver is sealed; pair with it (strandcast key add), or use --plain on both sides";
 
-/// Returns the ABORT that answers a plain INIT, or `None` for any other datagram. The ABORT is not longer than the
-/// INIT, or than three times the shortest INIT.
+/// Returns the ABORT that answers a plain INIT; `None` for any other datagram. The ABORT is at most as long as the
+/// INIT, or as three times the shortest INIT.
 pub(crate) fn refusal(datagram: Bytes) -> Option<Vec<u8>> {
     let packet = Packet::parse(datagram).ok()?;
     let mut chunks = packet.chunks();

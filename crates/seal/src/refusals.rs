@@ -1,21 +1,21 @@
-//! Decides which refusals are reported.
+//! Selection of the refused connections that are reported.
 
 use strandcast_proto::time::{Duration, Instant};
 
 use crate::identity::PublicKey;
 
-/// Maximum number of refusals reported per [`INTERVAL`], in total.
+/// Maximum number of refusals that are reported per [`INTERVAL`], for all keys together.
 const MOST: usize = 8;
-/// Time for which a reported key is not reported again.
+/// Time for which the refusal of a reported key is not reported again.
 const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Keys that were refused recently, in a table of fixed size. If the table is full, refusals of further keys are not
-/// reported. So a peer that uses ever new keys cannot fill a log.
+/// reported. A peer that uses new keys again and again therefore cannot fill a log.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals([Option<(PublicKey, Instant)>; MOST]);
 
 impl Refusals {
-    /// Returns whether to report the refusal of `key`. If so, the report is recorded.
+    /// Returns whether the refusal of `key` must be reported. If so, the report is recorded.
     pub fn is_news(&mut self, now: Instant, key: PublicKey) -> bool {
         let fresh = |at: Instant| now.saturating_since(at) < INTERVAL;
         if self.0.iter().flatten().any(|(known, at)| *known == key && fresh(*at)) {

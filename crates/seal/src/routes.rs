@@ -1,4 +1,4 @@
-//! The paths of a session: their numbers and addresses.
+//! The paths of a session: their path numbers and addresses.
 
 use strandcast_proto::path::{FourTuple, MAX_PATHS};
 use strandcast_proto::seeds::Random;
@@ -8,7 +8,7 @@ use crate::keys::PATHS;
 use crate::number::PacketNumber;
 use crate::peer_address::PeerAddress;
 
-/// When this many of the [`PATHS`] path numbers are assigned, a new handshake is due.
+/// Number of assigned path numbers, of [`PATHS`] in total, at which a new handshake is due.
 const NUMBERS_SCARCE: u32 = 24;
 
 /// Number and addresses of one path.
@@ -16,15 +16,15 @@ const NUMBERS_SCARCE: u32 = 24;
 pub(crate) struct Route {
     /// Path number, assigned by the initiator.
     pub number: u8,
-    /// Destination of packets.
+    /// Address to which packets are sent.
     pub addr: PeerAddress,
-    /// The source address of the latest datagram, if it is not the destination. After a challenge was answered from
-    /// there, packets are sent there.
+    /// Source address of the latest datagram, if it differs from the destination. Once the peer answers a challenge
+    /// from there, packets are sent to this address.
     pub candidate: Option<Box<PeerAddress>>,
-    /// Highest number received on the path under the current keys.
+    /// Highest packet number received on the path under the current keys.
     highest: Option<PacketNumber>,
-    /// Time of the last use. For the side that assigns numbers, that is the last time of sending; for the other side,
-    /// the last time of receiving.
+    /// Time at which the path was last used. For the side that assigns path numbers, sending is use; for the other
+    /// side, receiving is.
     used: Instant,
 }
 
@@ -33,7 +33,7 @@ impl Route {
         Route { number, addr, candidate: None, highest: None, used: now }
     }
 
-    /// Records an authentic datagram under the current keys. If `fixed` is true, this side is the initiator. It decides
+    /// Records an authentic datagram under the current keys. `fixed` is true at the initiator. The initiator decides
     /// both ends of the path, and does not follow its peer to another address (RFC 9000 §9).
     pub fn on_received(
         &mut self,
@@ -66,23 +66,23 @@ impl Route {
         self.candidate = Some(Box::new(candidate));
     }
 
-    /// Returns whether an address must still be proven.
+    /// Returns whether an address of the path must still be proven.
     pub fn asks(&self) -> bool {
         self.candidate.is_some() || !self.addr.is_proven()
     }
 
-    /// Time of the next challenge.
+    /// Returns the time of the next challenge.
     fn deadline(&self) -> Option<Instant> {
         let candidate = self.candidate.as_ref().and_then(|c| c.deadline());
         self.addr.deadline().into_iter().chain(candidate).min()
     }
 }
 
-/// The paths of a session. There are at most as many as an association may have.
+/// The paths of a session. Their number is at most the maximum number of an association's paths.
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     routes: Vec<Route>,
-    /// The number assigned last, and all numbers assigned since the handshake. No number is assigned twice.
+    /// The last assigned path number, and all numbers assigned since the handshake. No path number is assigned twice.
     last: Option<u8>,
     given: u32,
 }
@@ -100,13 +100,13 @@ impl Routes {
         self.routes.iter_mut().find(|r| r.number == number)
     }
 
-    /// Returns the path of packets for `tuple`.
+    /// Returns the path that packets for `tuple` take.
     pub fn by_tuple(&mut self, tuple: &FourTuple) -> Option<&mut Route> {
         self.routes.iter_mut().find(|r| r.addr.tuple == *tuple)
     }
 
-    /// Returns the initiator's path for packets to `tuple`. A new path gets the next number. Returns `None` if no
-    /// number is left before the next handshake.
+    /// Returns the path that the initiator's packets to `tuple` take. A new path gets the next path number. Returns
+    /// `None` if no path number is left before the next handshake.
     pub fn of_initiator(&mut self, now: Instant, tuple: &FourTuple) -> Option<&mut Route> {
         let known = self.routes.iter().position(|r| r.addr.tuple == *tuple);
         let at = match known {
@@ -121,8 +121,8 @@ impl Routes {
         Some(route)
     }
 
-    /// Returns the responder's path for an authentic datagram from `tuple`. The first datagram of a path creates it. If
-    /// there is already a path at that address, it continues with the new number.
+    /// Returns the responder's path for an authentic datagram from `tuple`. The first datagram of a path creates the
+    /// path. If there is already a path with that address, the path gets the new path number.
     pub fn of_responder(
         &mut self,
         now: Instant,
@@ -151,7 +151,7 @@ impl Routes {
         Some(route)
     }
 
-    /// Adds a path and returns its position in the list. If the list is full, the path that has been unused for the
+    /// Adds a path to the list. Returns its position. If the list is full, the path that has been unused for the
     /// longest time is dropped.
     fn insert(&mut self, route: Route) -> usize {
         if self.routes.len() < MAX_PATHS {
@@ -165,8 +165,8 @@ impl Routes {
         oldest
     }
 
-    /// The next number that was not assigned since the handshake. The search goes upward and continues at 0 after the
-    /// last number.
+    /// Returns the next path number that was not assigned since the handshake. The search goes upward, and continues at
+    /// 0 after the last number.
     fn next_number(&mut self) -> Option<u8> {
         let after = self.last.map_or(0, |last| last + 1);
         let number = (0..PATHS).map(|step| (after + step) % PATHS).find(|n| self.given & 1 << n == 0)?;
@@ -175,18 +175,18 @@ impl Routes {
         Some(number)
     }
 
-    /// Returns whether only few numbers are left, so that a new handshake is due.
+    /// Returns whether few path numbers are left and a new handshake is therefore due.
     pub fn are_scarce(&self) -> bool {
         self.given.count_ones() >= NUMBERS_SCARCE
     }
 
-    /// Prepares for new keys. Packet numbers start again, and each path keeps its path number.
+    /// Prepares the paths for new keys. Packet numbers start again. Each path keeps its path number.
     pub fn rekeyed(&mut self) {
         self.given = self.routes.iter().fold(0, |given, r| given | 1 << r.number);
         self.routes.iter_mut().for_each(|r| r.highest = None);
     }
 
-    /// Changes this side's address of a path. Returns whether the path exists.
+    /// Changes the local address of a path. Returns whether the path exists.
     pub fn retarget(&mut self, from: &FourTuple, to: FourTuple) -> bool {
         let Some(route) = self.by_tuple(from) else { return false };
         route.addr = PeerAddress::proven(to);
@@ -194,9 +194,9 @@ impl Routes {
         true
     }
 
-    /// Handles the answer to a challenge of a path. The answer came from `from`. If the path moves to that address,
-    /// returns the path's previous address. If another path was at `from`, that path gets the previous address, where
-    /// it is not proven.
+    /// Handles the peer's answer to a challenge of a path. The answer came from the address `from`. If the path moves
+    /// to this address, returns the path's previous address. If another path was at `from`, it gets the previous
+    /// address, which is not proven for it.
     pub fn answered(
         &mut self,
         now: Instant,
@@ -222,7 +222,7 @@ impl Routes {
         Some(left)
     }
 
-    /// Time of the next challenge.
+    /// Returns the time of the next challenge.
     pub fn deadline(&self) -> Option<Instant> {
         self.routes.iter().filter_map(Route::deadline).min()
     }
@@ -262,8 +262,8 @@ mod tests {
         assert_eq!(routes.iter().count(), MAX_PATHS);
     }
 
-    /// A NAT exchanged the addresses of two paths: the first to prove its new address leaves its old one to
-    /// the other.
+    /// A NAT exchanged the addresses of two paths. The path that proves its new address first leaves its old address to
+    /// the other path.
     #[test]
     fn a_path_that_moves_to_anothers_address_exchanges_it() {
         let mut random = Seeds::new(1, 0).stream("routes");
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(addrs, [(0, tuple(11), true), (1, tuple(10), false)]);
     }
 
-    /// A datagram older than the highest number does not show where a path is.
+    /// A datagram with a number below the highest one does not show where a path is.
     #[test]
     fn a_late_datagram_from_elsewhere_moves_nothing() {
         let mut random = Seeds::new(1, 0).stream("routes");

@@ -7,36 +7,36 @@ use sha2::Sha256;
 use strandcast_proto::work;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// Prefix of all labels. It ensures that another protocol derives other keys from the same bytes.
+/// Common prefix of all labels. It ensures that other protocols derive different keys from equal bytes.
 const PREFIX: &str = "strandcast ";
-/// Bytes hashed per derivation: four blocks of SHA-256.
+/// Number of bytes that are hashed per derivation: four blocks of SHA-256.
 const EXPANDED: usize = 256;
 
-/// 32 secret, uniformly random bytes. They are overwritten when they are dropped.
+/// A secret: 32 uniformly random bytes. The bytes are overwritten when the secret is dropped.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Secret([u8; 32]);
 
 impl Secret {
-    /// Makes a secret of these bytes. The caller must overwrite its own copy.
+    /// Creates a secret from these bytes. The caller must overwrite its own copy.
     pub(crate) fn new(bytes: [u8; 32]) -> Self {
         Secret(bytes)
     }
 
-    /// Returns the bytes that a log of keys holds.
+    /// Returns the bytes of the secret, for a key log.
     pub(crate) fn bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// Derives another 32-byte secret: HKDF-Expand-Label (RFC 8446 §7.1).
+    /// Derives another 32-byte secret by HKDF-Expand-Label (RFC 8446 §7.1).
     pub(crate) fn derive(&self, label: &str, context: &[u8]) -> Secret {
         let mut derived = Secret([0; 32]);
         self.expand(label, context, &mut derived.0);
         derived
     }
 
-    /// Fills `out` with HKDF-Expand-Label (RFC 8446 §7.1, with "strandcast " in place of "tls13 "). Different
-    /// labels, contexts and lengths give independent bytes. Labels and contexts are constants or a few bytes:
-    /// below 240 each.
+    /// Fills `out` by HKDF-Expand-Label (RFC 8446 §7.1). The label's prefix is "strandcast " in place of "tls13 ".
+    /// Different labels, contexts and lengths give independent bytes. Labels and contexts are constants or short
+    /// values. Each has fewer than 240 bytes.
     pub(crate) fn expand(&self, label: &str, context: &[u8], out: &mut [u8]) {
         self.expand_label(PREFIX, label, context, out);
     }
@@ -51,7 +51,8 @@ impl Secret {
         self.expand_info(&info, out);
     }
 
-    /// HKDF-Expand (RFC 5869 §2.3). The secret is uniformly random, so the extraction step is not needed (§3.3).
+    /// Fills a buffer by HKDF-Expand (RFC 5869 §2.3). The secret is uniformly random. The extraction step is therefore
+    /// not needed (RFC 5869 §3.3).
     fn expand_info(&self, info: &[&[u8]], out: &mut [u8]) {
         work::count(EXPANDED);
         Hkdf::<Sha256>::from_prk(&self.0)
@@ -80,7 +81,7 @@ mod tests {
         Secret::new(bytes(hex).try_into().expect("32 bytes"))
     }
 
-    /// RFC 5869 §A.1 to §A.3: PRK, info, OKM.
+    /// Test vectors of RFC 5869 §A.1 to §A.3: PRK, info, OKM.
     #[test]
     fn expanding_yields_what_rfc_5869_lists() {
         let long: Vec<u8> = (0xB0..=0xFF).collect();
@@ -114,7 +115,7 @@ mod tests {
         }
     }
 
-    /// RFC 9001 §A.1: the server's initial secrets.
+    /// Test vector of RFC 9001 §A.1: the server's initial secrets.
     #[test]
     fn labels_expand_as_in_tls() {
         let initial = secret("7db5df06e7a69e432496adedb00851923595221596ae2ae9fb8115c1e9ed0a44");

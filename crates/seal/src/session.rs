@@ -18,53 +18,53 @@ use crate::outbox::Outbox;
 use crate::peer_address::PeerAddress;
 use crate::routes::Routes;
 
-/// Time for which the previous keys are kept for datagrams that were sent before the change of keys.
+/// Time for which the previous keys are kept, for datagrams that were sent before the change of keys.
 const KEPT: Duration = Duration::from_secs(30);
-/// If nothing has arrived for this long, the owner checks whether the session is still needed.
+/// Time without an arrival before the owner checks whether the session is still needed.
 const SILENT: Duration = Duration::from_secs(10);
-/// Wait before the first ping under the keys of a new session. Usually the session's association sends before that.
+/// Wait before the first ping under the keys of a new session. Usually the session's association sends data earlier.
 const FIRST_PING: Duration = Duration::from_millis(250);
 
 /// Role of this side in a session.
 pub(crate) enum Role {
-    /// This side connected. The initiator assigns path numbers and begins handshakes.
+    /// This side is the initiator: it connected. The initiator assigns path numbers and begins handshakes.
     Initiator(Box<Opening>),
-    /// The peer connected. `before` is the handshake that the current handshake continues. The initiator names it until
-    /// a datagram has arrived under the current keys.
+    /// This side is the responder: the peer connected. `before` is the handshake that the current handshake continues.
+    /// The initiator names it until a datagram has arrived under the current keys.
     Responder { before: Option<HandshakeId> },
 }
 
-/// The state that two peers share: keys and paths.
+/// State that two peers share: keys and paths.
 pub(crate) struct Session {
     pub id: SealId,
-    /// Key of the peer, proven or expected.
+    /// Static key of the peer, proven or expected.
     pub remote: PublicKey,
-    /// The token under which the peer connected. `None` if this side connected.
+    /// Token under which the peer connected. It is `None` if this side connected.
     pub token: Option<TokenId>,
     pub role: Role,
     pub routes: Routes,
     current: Option<Keyset>,
     previous: Option<(Keyset, Instant)>,
-    /// Time of the last authentic datagram, or of the beginning of the session.
+    /// Time of the last authentic datagram. Before the first one, it is the beginning of the session.
     pub received: Instant,
-    /// Time of the next check whether the session is needed.
+    /// Time of the next check whether the session is still needed.
     check: Instant,
-    /// The last time at which the session had an association. If it never had one, the time at which the session began.
+    /// Time at which the session last had an association. Until it has one, it is the time at which the session began.
     pub used: Instant,
-    /// Time of the session's alarm.
+    /// Time at which the session's alarm fires.
     pub wake: Instant,
-    /// True if a deadline may be earlier than `wake`.
+    /// True if a deadline of the session may be earlier than `wake`.
     pub touched: bool,
 }
 
 impl Session {
-    /// A session that this side opens with `peer`.
+    /// Returns a session that this side opens with `peer`.
     pub fn opening(now: Instant, id: SealId, peer: Peer) -> Self {
         let remote = peer.key;
         Session::new(now, id, remote, Role::Initiator(Box::new(Opening::new(peer))))
     }
 
-    /// A session that `remote` opened under `token`.
+    /// Returns a session that `remote` opened under `token`.
     pub fn accepted(now: Instant, id: SealId, remote: PublicKey, token: TokenId, keyset: Keyset) -> Self {
         let session = Session::new(now, id, remote, Role::Responder { before: None });
         Session { current: Some(keyset), token: Some(token), ..session }
@@ -76,7 +76,7 @@ impl Session {
         Session { id, remote, token, role, routes, current, previous, received, check, used, wake, touched }
     }
 
-    /// Keys that seal datagrams.
+    /// Returns the keys that encrypt datagrams.
     pub fn keys(&self) -> Option<&Keys> {
         self.current.as_ref().map(|k| &k.keys)
     }
@@ -123,7 +123,7 @@ impl Session {
     /// Decrypts a datagram in place.
     ///
     /// # Errors
-    /// The reason why the datagram must be dropped.
+    /// Returns the reason for dropping the datagram, as an error.
     pub fn open(&mut self, keyset: u64, path: u8, datagram: &mut [u8]) -> Result<PacketNumber, Discard> {
         let next = match &mut self.role {
             Role::Initiator(opening) => opening.next.as_mut(),
@@ -135,7 +135,7 @@ impl Session {
         set.keys.open(path, datagram)
     }
 
-    /// Records an authentic datagram of `len` bytes. Returns the 4-tuple of its path at the endpoint.
+    /// Records an authentic datagram of `len` bytes. Returns the 4-tuple of the datagram's path at the endpoint.
     #[expect(clippy::too_many_arguments, reason = "all that is known of one datagram")]
     pub fn authentic(
         &mut self,
@@ -168,7 +168,7 @@ impl Session {
         tuple
     }
 
-    /// Ends a silence, and changes to the keys that the datagram used. Returns true if this side is the initiator.
+    /// Ends a silence, and changes to the keys of the datagram. Returns true if this side is the initiator.
     fn received_by_initiator(&mut self, now: Instant, keyset: u64, cx: &mut Context) -> bool {
         let Role::Initiator(opening) = &mut self.role else { return false };
         opening.on_received();
@@ -190,7 +190,7 @@ impl Session {
         true
     }
 
-    /// Switches to other keys.
+    /// Changes the session to other keys.
     fn take_up(&mut self, now: Instant, keyset: Keyset, cx: &mut Context) {
         let cipher = keyset.keys.cipher();
         if let Some((forgotten, _)) = self.previous.take() {
@@ -209,7 +209,7 @@ impl Session {
         self.role = Role::Responder { before: Some(before) };
     }
 
-    /// Handshakes by which an initiator may name this session.
+    /// Returns the handshakes by which an initiator may name this session.
     pub fn handshakes(&self) -> impl Iterator<Item = HandshakeId> {
         let before = match self.role {
             Role::Responder { before } => before,
@@ -231,8 +231,8 @@ impl Session {
         }
     }
 
-    /// Handles a control message that arrived from `from` on a path. Returns the reason if the message ended the
-    /// session.
+    /// Handles a control message that arrived from `from` on a path. If the message ends the session, returns the
+    /// reason.
     pub fn on_control(
         &mut self,
         now: Instant,
@@ -287,7 +287,7 @@ impl Session {
         }
     }
 
-    /// Changes this side's address of a path, and shows it to the peer by sending a datagram from it at once.
+    /// Changes the local address of a path. A datagram from the new address shows it to the peer at once.
     pub fn path_moved(&mut self, now: Instant, from: &FourTuple, to: FourTuple, cx: &mut Context) {
         let moved = self.routes.retarget(from, to);
         if let Role::Initiator(opening) = &mut self.role {
@@ -301,7 +301,7 @@ impl Session {
         }
     }
 
-    /// Next deadline.
+    /// Returns the next time at which a timer expires.
     pub fn deadline(&self) -> Instant {
         let opening = match &self.role {
             Role::Initiator(opening) => opening.deadline(),
@@ -312,7 +312,7 @@ impl Session {
         others.fold(self.check, Instant::min)
     }
 
-    /// Runs the timers that have expired. Returns a reason if the session has ended.
+    /// Runs the timers that have expired. If the session has ended, returns the reason.
     pub fn on_timeout(&mut self, now: Instant, cx: &mut Context) -> Option<Lost> {
         self.touched = true;
         if let Some((forgotten, _)) = self.previous.take_if(|(_, until)| *until <= now) {
@@ -343,10 +343,10 @@ impl Session {
     }
 }
 
-/// The initiator's methods.
+/// Methods of the initiator.
 impl Session {
-    /// Handles a packet when there are no keys yet. An INIT goes into a handshake; other packets are dropped. Returns
-    /// whether a handshake carries it.
+    /// Handles a packet while the session has no keys. A handshake carries an INIT. Other packets are dropped. Returns
+    /// whether a handshake carries the packet.
     pub fn first_packet(&mut self, now: Instant, tuple: FourTuple, packet: &[u8], cx: &mut Context) -> bool {
         let Role::Initiator(opening) = &mut self.role else { return false };
         if packet.get(HEADER_LEN) != Some(&chunk::init::TYPE) {
@@ -366,7 +366,7 @@ impl Session {
         true
     }
 
-    /// Begins a handshake. A handshake that continues the session is sent on all paths. Any other is sent to all
+    /// Begins a handshake. If it continues the session, it is sent on all paths. Otherwise it is sent to all
     /// destinations of the first packet.
     fn begin(&mut self, now: Instant, cx: &mut Context) {
         let Role::Initiator(opening) = &mut self.role else { return };
@@ -427,7 +427,7 @@ impl Session {
         }
     }
 
-    /// Handles a hint, `event`, that explains why a handshake gets no answer. `from` must be a destination of message
+    /// Handles the hint `event`, which explains why a handshake gets no answer. `from` must be a destination of message
     /// 1.
     pub fn on_hint(&mut self, from: &FourTuple, event: SealEvent, cx: &mut Context) {
         if let Role::Initiator(opening) = &mut self.role
@@ -439,10 +439,10 @@ impl Session {
         }
     }
 
-    /// Handles message 2, which came from `from`. Returns the packet inside it, and the 4-tuple of that packet.
+    /// Handles message 2, which came from `from`. Returns the packet in it, and the packet's 4-tuple.
     ///
     /// # Errors
-    /// The reason why the session has ended.
+    /// Returns the reason for the end of the session, as an error.
     pub fn on_message_2(
         &mut self,
         now: Instant,
@@ -491,7 +491,7 @@ impl Session {
     }
 }
 
-/// Sends a control message, if its destination allows it.
+/// Sends a control message, if its destination may receive it.
 fn say(keys: &mut Keys, now: Instant, path: u8, to: &mut PeerAddress, control: Control, outbox: &mut Outbox) {
     let mut datagram = control.datagram();
     if to.spend(1, datagram.len()) && keys.seal(now, path, &mut datagram).is_some() {

@@ -4,55 +4,55 @@ use crate::handshake::HandshakeCounts;
 use crate::keys::Discard;
 use crate::number::PacketNumber;
 
-/// Counters of a seal since its start.
+/// Counters of a seal since its creation.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct SealStats {
-    /// Datagrams sealed.
+    /// Number of sealed datagrams.
     pub sealed: u64,
-    /// Datagrams opened.
+    /// Number of opened datagrams.
     pub opened: u64,
-    /// Datagrams that were not authentic: they were changed in transit, or forged.
+    /// Number of datagrams that were not authentic: forged, or changed in transit.
     pub failed: u64,
-    /// Datagrams that arrived twice, or so late that the receiver cannot tell whether they did.
+    /// Number of datagrams that arrived twice, or so late that it is unknown whether they did.
     pub replayed: u64,
-    /// Datagrams whose connection id belongs to no session.
+    /// Number of datagrams whose connection id belongs to no session.
     pub unknown_ids: u64,
-    /// Datagrams of unknown layout or version.
+    /// Number of datagrams with an unknown layout or version.
     pub malformed: u64,
-    /// Plain packets.
+    /// Number of packets that arrived without a seal.
     pub plain: u64,
-    /// Messages 1 and 2 of another version.
+    /// Number of messages 1 and 2 of another version.
     pub other_versions: u64,
-    /// Packets that were not sent. Either the session had no path or no keys for them, or an unproven address had
-    /// received as much as it may.
+    /// Number of packets that were not sent. Their session had no path or no keys, or their unproven address had
+    /// received as many bytes as it may.
     pub withheld: u64,
-    /// Handshake messages dropped because the outbox was full.
+    /// Number of handshake messages dropped because the outbox was full.
     pub crowded: u64,
-    /// Handshakes that this side began.
+    /// Number of handshakes that this side began.
     pub begun: u64,
-    /// Sessions opened, by either side.
+    /// Number of sessions opened by either side.
     pub established: u64,
-    /// Handshakes that replaced the keys of a session.
+    /// Number of handshakes that replaced the keys of a session.
     pub renewed: u64,
-    /// Handshakes that were answered with "session unknown".
+    /// Number of handshakes answered with "session unknown".
     pub unknown_sessions: u64,
-    /// Handshakes that were answered with "no room".
+    /// Number of handshakes answered with "no room".
     pub busy: u64,
-    /// Answered handshakes whose sender was no longer admitted when its first datagram arrived.
+    /// Number of answered handshakes whose sender was no longer admitted when its first datagram arrived.
     pub refused_late: u64,
-    /// Messages 1 that were answered, refused or dropped.
+    /// Counts of messages 1 that were answered, refused or dropped.
     pub handshakes: HandshakeCounts,
-    /// Messages 2 that were forged or did not belong to the attempt.
+    /// Number of messages 2 that were forged or did not belong to an attempt of this side.
     pub bad_answers: u64,
-    /// Paths that moved.
+    /// Number of moves of paths.
     pub moved: u64,
     /// Current number of sessions.
     pub sessions: u64,
 }
 
 impl SealStats {
-    /// Counts the result of decrypting a datagram. Returns the datagram's number if it is authentic.
+    /// Counts the result of decrypting a datagram. Returns the datagram's packet number if the datagram is authentic.
     pub(crate) fn count(&mut self, opened: Result<PacketNumber, Discard>) -> Option<PacketNumber> {
         match opened {
             Ok(number) => {

@@ -1,4 +1,4 @@
-//! Both sides of a handshake that is complete or in progress, for tests, fuzzers and benchmarks.
+//! Both sides of a handshake, which is complete or in progress. They serve tests, fuzzers and benchmarks.
 
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::seeds::{Random, Seeds};
@@ -10,7 +10,7 @@ use crate::identity::{Access, Grant, Peer, PublicKey, SecretKey, Token};
 use crate::keys::{Completed, HandshakeId, Keys, RouteBytes};
 use crate::secret::Secret;
 
-/// The keys of both ends.
+/// Returns the keys of both ends.
 pub(crate) fn keys(cipher: Cipher) -> [Keys; 2] {
     let of = |send, receive, initiates| {
         let [send, receive] = [send, receive].map(|byte| Secret::new([byte; 32]));
@@ -27,14 +27,14 @@ pub(crate) fn keys(cipher: Cipher) -> [Keys; 2] {
     [of(1, 2, true), of(2, 1, false)]
 }
 
-/// Two ends: one encrypts datagrams, and the other one decrypts them.
+/// Two ends of a session: one encrypts datagrams, and the other decrypts them.
 pub struct Ends {
     sealing: Keys,
     opening: Keys,
 }
 
 impl Ends {
-    /// Both ends before the first datagram.
+    /// Returns both ends before the first datagram.
     pub fn new(cipher: Cipher) -> Self {
         let [sealing, opening] = keys(cipher);
         Ends { sealing, opening }
@@ -51,7 +51,7 @@ impl Ends {
     }
 }
 
-/// One sender, one receiver, and handshakes between them.
+/// A sender, a receiver, and the handshakes between them.
 pub struct Handshakes {
     sender: SecretKey,
     peer: Peer,
@@ -68,7 +68,7 @@ impl Default for Handshakes {
 }
 
 impl Handshakes {
-    /// A sender and a receiver with new keys. The number of handshakes is not limited.
+    /// Returns a sender and a receiver with new keys. The number of their handshakes is not limited.
     pub fn new() -> Self {
         let mut random = Seeds::new(1, 0).stream("handshakes");
         let [sender, receiver] = core::array::from_fn(|_| SecretKey::generate(&mut random));
@@ -86,14 +86,14 @@ impl Handshakes {
         }
     }
 
-    /// Runs a whole handshake, with payloads of 256 bytes. Returns whether both sides have keys afterwards.
+    /// Runs a complete handshake with payloads of 256 bytes. Returns whether both sides then have keys.
     pub fn whole(&mut self) -> bool {
         let Some(mut initiator) = self.begin() else { return false };
         let Some(message) = self.answer(initiator.message()) else { return false };
         initiator.read(&message).is_ok()
     }
 
-    /// Message 1 of a new handshake.
+    /// Returns message 1 of a new handshake.
     pub fn message(&mut self) -> Option<Vec<u8>> {
         self.begin().map(|i| i.message().to_vec())
     }

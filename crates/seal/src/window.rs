@@ -1,26 +1,27 @@
 //! The replay window of a path (RFC 4303 section 3.4.3).
 
-/// Number of packet numbers that a window remembers: the highest one and those directly below it.
+/// Number of packet numbers that a window covers: the highest one, and the numbers directly below it.
 pub(crate) const WINDOW: u32 = 4096;
 
-/// One word more than the window has bits, so that the window never begins and ends in the same word (RFC 6479).
+/// Number of words of the bitmap. It has one word more than the bits need, so that the window never begins and ends in
+/// one word (RFC 6479).
 const WORDS: usize = WINDOW as usize / 64 + 1;
 
-/// The numbers that were accepted. A number that is older than the window counts as accepted.
+/// Record of the accepted packet numbers. A number that is older than the window counts as accepted.
 pub(crate) struct Window {
-    /// The highest accepted number plus one; 0 if no number was accepted yet.
+    /// Highest accepted number plus one. It is 0 if no number was accepted yet.
     end: u32,
-    /// Bitmap: bit `n % 64` of word `n / 64 % WORDS` is set if the number `n` was accepted.
+    /// Bitmap of accepted numbers. For number `n`, bit `n % 64` of word `n / 64 % WORDS` is set.
     taken: [u64; WORDS],
 }
 
 impl Window {
-    /// An empty window.
+    /// Returns an empty window.
     pub(crate) fn new() -> Self {
         Window { end: 0, taken: [0; WORDS] }
     }
 
-    /// Returns whether `number` is not older than the window and was not accepted yet. Numbers are below 2³².
+    /// Returns whether `number` was not accepted yet and is not older than the window. Numbers must be below 2³².
     pub(crate) fn is_new(&self, number: u32) -> bool {
         if number >= self.end {
             return true;
@@ -29,7 +30,7 @@ impl Window {
         self.end - number <= WINDOW && self.taken.get(word).is_some_and(|word| word & bit == 0)
     }
 
-    /// Records a new number as accepted.
+    /// Records that a new number was accepted.
     pub(crate) fn take(&mut self, number: u32) {
         if number >= self.end {
             // The words between hold numbers of an earlier round.
@@ -56,7 +57,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes `number` if it is new. Returns whether it was new.
+    /// Accepts `number` if it is new. Returns whether it was new.
     fn take(window: &mut Window, number: u32) -> bool {
         let new = window.is_new(number);
         if new {
@@ -97,7 +98,8 @@ mod tests {
         }
     }
 
-    /// Steps as a network makes them: a little forward, a little back, far forward, around the window's end.
+    /// Returns steps between consecutive numbers, as a network causes them: a little forward or back, far forward, or
+    /// around the window's end.
     fn steps() -> impl Strategy<Value = Vec<i64>> {
         let step = prop_oneof![5 => 0i64..5, 5 => -70i64..70, 2 => -4200i64..4200, 1 => 4000i64..4300, 1 => 0i64..20_000];
         proptest::collection::vec(step, 1..400)

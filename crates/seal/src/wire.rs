@@ -1,67 +1,66 @@
-//! Layout of datagrams: types, offsets, limits (docs/wire-format.md).
+//! Layout of sealed datagrams: types, offsets and limits (docs/wire-format.md).
 
 use strandcast_proto::path::Envelope;
 
-/// The current version. No other version is supported.
+/// The current version of sealed datagrams. No other version is supported.
 pub(crate) const VERSION: u8 = 2;
-/// Bytes of an authentication tag.
+/// Number of bytes of an authentication tag.
 pub(crate) const TAG: usize = 16;
-/// Bytes before the ciphertext of a data datagram: the type, the connection id and the packet number. They are also
-/// authenticated.
+/// Bytes before the ciphertext of a data datagram: the type, the connection id and the packet number. These bytes are
+/// authenticated but not encrypted.
 pub(crate) const DATA_HEADER: usize = 13;
-/// Bytes that a seal adds to each packet.
+/// Numbers of bytes that a seal adds before and after each packet.
 pub(crate) const ENVELOPE: Envelope = Envelope { front: DATA_HEADER, back: TAG };
-/// The shortest plaintext: a control message without data.
+/// Bytes of the shortest plaintext, which is a control message without data.
 pub(crate) const MIN_PLAINTEXT: usize = 3;
-/// Bytes of the header that all handshake datagrams have in common: the type, the version, two zeros, and the
-/// initiator's id.
+/// Bytes of the header that all handshake datagrams have: the type, the version, two zeros, and the initiator's id.
 pub(crate) const HANDSHAKE_HEADER: usize = 12;
-/// Length of message 1 in bytes. It is always the same.
+/// Length of message 1 in bytes. Every message 1 has this length.
 pub(crate) const MESSAGE_1: usize = 1200;
 /// Unencrypted bytes at the beginning of message 1: the header and the token's id.
 pub(crate) const MESSAGE_1_CLEAR: usize = HANDSHAKE_HEADER + 8;
-/// Offset of the cookie in message 1; Noise's message ends here.
+/// Offset of the cookie in message 1. The message of Noise ends here.
 pub(crate) const MESSAGE_1_COOKIE: usize = MESSAGE_1_MAC - COOKIE;
-/// Offset of the MAC in message 1, which covers all bytes before it.
+/// Offset of the MAC in message 1. The MAC covers all bytes before it.
 pub(crate) const MESSAGE_1_MAC: usize = MESSAGE_1 - MAC;
-/// Maximum length of message 2. It equals the length of message 1, so that message 2 fits the same paths and is not
-/// longer than what it answers.
+/// Maximum length of message 2 in bytes. It equals the length of message 1. Message 2 therefore fits the same paths,
+/// and is not longer than the message that it answers.
 pub(crate) const MAX_MESSAGE_2: usize = MESSAGE_1;
-/// The shortest Noise message 2: an ephemeral key and the tag of an empty payload.
+/// Bytes of the shortest message 2 of Noise: an ephemeral key, and the tag of an empty payload.
 const MIN_NOISE_2: usize = 32 + TAG;
-/// Bytes of the MAC at the end of each message of a handshake.
+/// Bytes of the MAC at the end of each handshake message.
 pub(crate) const MAC: usize = 16;
-/// Bytes of a cookie.
+/// Number of bytes of a cookie.
 pub(crate) const COOKIE: usize = 16;
 
-/// Type of a datagram: its first byte.
+/// Type of a datagram, which is its first byte.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Kind {
     /// A sealed packet or control message.
     Data = 1,
-    /// The initiator's message of the handshake.
+    /// Message 1: the initiator's message of the handshake.
     Message1 = 2,
-    /// The responder's message of the handshake.
+    /// Message 2: the responder's message of the handshake.
     Message2 = 3,
-    /// The responder's demand for a cookie.
+    /// Retry: the responder demands a cookie.
     Retry = 4,
-    /// The receiver's hint that it does not use a seal.
+    /// Hint of the receiver that it does not use a seal.
     PlainHere = 5,
-    /// The hint that a handshake message had a version that the receiver does not support. This datagram names the
-    /// receiver's own version.
+    /// Hint that the receiver does not support the version of a handshake message. This datagram names the version of
+    /// the receiver.
     OtherVersion = 6,
 }
 
-/// The first two bytes of each id in datagrams to a responder. They are the same in all datagrams of a session, on all
-/// paths and through all handshakes. So a rule without state can send all datagrams of a session to the same worker or
-/// machine ([`RouteBytes::of_datagram`]). They are not secret and give no access.
+/// Route bytes: the first two bytes of each id in datagrams to a responder. They are equal in all datagrams of a
+/// session, on all paths and across all handshakes. A load balancer without state can therefore send all datagrams of a
+/// session to one worker or machine ([`RouteBytes::of_datagram`]). Route bytes are not secret and give no access.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RouteBytes(pub [u8; 2]);
 
 impl RouteBytes {
-    /// Returns the route bytes of a datagram to a responder. They are bytes 1 and 2 of a datagram of type 1, and bytes
-    /// 4 and 5 of a datagram of another type. Returns `None` if the datagram is too short.
+    /// Returns the route bytes of a datagram to a responder. They are bytes 1 and 2 of a datagram of type 1. In a
+    /// datagram of another type, they are bytes 4 and 5. Returns `None` if the datagram is too short.
     pub fn of_datagram(datagram: &[u8]) -> Option<Self> {
         let at = if *datagram.first()? == Kind::Data as u8 { 1 } else { 4 };
         datagram.get(at..)?.first_chunk().copied().map(RouteBytes)
@@ -78,50 +77,50 @@ impl RouteBytes {
     }
 }
 
-/// Names the receiving path of a data datagram.
+/// Connection id, which names the receiving path of a data datagram.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct ConnectionId(pub [u8; 8]);
 
-/// The unencrypted fields of a received datagram. No field is authenticated yet.
+/// The unencrypted fields of a received datagram. None of these fields is authenticated yet.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Datagram<'a> {
-    /// A sealed packet or control message. `Keys::open` reads the rest of it.
+    /// A sealed packet or control message. `Keys::open` reads the rest of the datagram.
     Data { id: ConnectionId },
-    /// The first message of a handshake.
+    /// Message 1 of a handshake.
     Message1(Message1<'a>),
-    /// The second message of a handshake.
+    /// Message 2 of a handshake.
     Message2 { initiator: [u8; 8], noise: &'a [u8], signed: Signed<'a> },
-    /// A cookie. Message 1 must be sent again with it.
+    /// A retry with a cookie. Message 1 must be sent again with this cookie.
     Retry { initiator: [u8; 8], cookie: [u8; COOKIE], signed: Signed<'a> },
     /// A hint that the receiver runs without a seal.
     PlainHere { initiator: [u8; 8] },
-    /// A hint that the peer uses another version. Its layout is the same in all versions.
+    /// A hint that the peer uses another version. The layout of this hint is equal in all versions.
     OtherVersion { initiator: [u8; 8], version: u8 },
 }
 
-/// The first message of a handshake.
+/// The fields of message 1.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Message1<'a> {
-    /// Initiator's id of the attempt.
+    /// Initiator's id of the handshake.
     pub initiator: [u8; 8],
-    /// The id of the token to which the MAC and the pre-shared key belong.
+    /// Identifier of the token to which the MAC and the pre-shared key belong.
     pub token: [u8; 8],
-    /// The unencrypted bytes that Noise's prologue covers.
+    /// The unencrypted bytes, which the prologue of Noise covers.
     pub clear: &'a [u8],
-    /// Noise's message.
+    /// The message of Noise.
     pub noise: &'a [u8],
-    /// The cookie. It is all zeros if no retry asked for one.
+    /// The cookie. It is all zeros if no retry demanded one.
     pub cookie: [u8; COOKIE],
-    /// The MAC and the bytes that it covers.
+    /// The MAC, and the bytes that it covers.
     pub signed: Signed<'a>,
 }
 
-/// A MAC, and all the bytes before it, which it protects.
+/// A MAC, and the bytes before it, which it covers.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Signed<'a> {
     /// Bytes that the MAC covers.
     pub covered: &'a [u8],
-    /// The MAC.
+    /// Value of the MAC.
     pub mac: &'a [u8; MAC],
 }
 
@@ -131,23 +130,23 @@ impl<'a> Signed<'a> {
     }
 }
 
-/// The reason why a datagram is not one of the sealed datagrams.
+/// Reason for which a datagram is not a sealed datagram.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Malformed {
-    /// The type is unknown. In a plain SCTP packet, the source port is at this position.
+    /// The type of the datagram is unknown. A plain SCTP packet has its source port at the position of the type.
     Kind,
-    /// The version of a handshake message, types 2 to 5, is not [`VERSION`].
+    /// A handshake message (types 2 to 5) has a version other than [`VERSION`].
     Version(u8),
     /// The datagram is too short or too long for its type, or reserved bytes are not zero.
     Layout,
 }
 
 impl<'a> Datagram<'a> {
-    /// Reads the clear bytes of a datagram.
+    /// Reads the unencrypted fields of a datagram.
     ///
     /// # Errors
     ///
-    /// [`Malformed`].
+    /// Returns a [`Malformed`] error if the datagram is not a sealed datagram.
     pub(crate) fn parse(datagram: &'a [u8]) -> Result<Self, Malformed> {
         match datagram.first() {
             Some(&first) if first == Kind::Data as u8 => data(datagram).ok_or(Malformed::Layout),
@@ -162,7 +161,7 @@ impl<'a> Datagram<'a> {
     }
 }
 
-/// The header that handshake messages have in all versions: the type, the version, two reserved zeros, and the
+/// Returns the header that handshake messages have in all versions: the type, the version, two reserved zeros, and the
 /// initiator's id.
 fn header(datagram: &[u8]) -> Option<(u8, u8, [u8; 8])> {
     match *datagram.first_chunk::<HANDSHAKE_HEADER>()? {
@@ -171,7 +170,7 @@ fn header(datagram: &[u8]) -> Option<(u8, u8, [u8; 8])> {
     }
 }
 
-/// Initiator's id and version of a message 1 or 2 of another version.
+/// Returns the initiator's id and the version of a message 1 or 2 of another version.
 pub(crate) fn other_version(datagram: &[u8]) -> Option<([u8; 8], u8)> {
     let (kind, version, initiator) = header(datagram)?;
     (matches!(kind, 2 | 3) && version != VERSION).then_some((initiator, version))
@@ -225,7 +224,7 @@ fn message_1(datagram: &[u8; MESSAGE_1], initiator: [u8; 8]) -> Option<Datagram<
     Some(Datagram::Message1(Message1 { initiator, token, clear, noise, cookie: *cookie, signed }))
 }
 
-/// First bytes of each datagram of a handshake.
+/// Returns the first bytes of a handshake datagram.
 pub(crate) fn handshake_header(kind: Kind, initiator: [u8; 8]) -> [u8; HANDSHAKE_HEADER] {
     let mut header = [0; HANDSHAKE_HEADER];
     header[0] = kind as u8;
@@ -234,7 +233,7 @@ pub(crate) fn handshake_header(kind: Kind, initiator: [u8; 8]) -> [u8; HANDSHAKE
     header
 }
 
-/// First bytes of a data datagram.
+/// Returns the first bytes of a data datagram.
 pub(crate) fn data_header(id: ConnectionId, number: u32) -> [u8; DATA_HEADER] {
     let mut header = [0; DATA_HEADER];
     header[0] = Kind::Data as u8;
@@ -257,7 +256,7 @@ mod tests {
         datagram
     }
 
-    /// ADR 17, *Wire*: `| 1 | connection id 8 | packet number 4 | ciphertext | tag 16 |`.
+    /// ADR 17, *Wire*: the layout is `| 1 | connection id 8 | packet number 4 | ciphertext | tag 16 |`.
     #[test]
     fn a_data_datagram_has_its_id_in_bytes_1_to_8_and_its_number_behind() {
         let header = data_header(ConnectionId([1, 2, 3, 4, 5, 6, 7, 8]), 0x0A0B_0C0D);
@@ -269,7 +268,7 @@ mod tests {
         assert_eq!(Datagram::parse(&datagram[..31]), Err(Malformed::Layout));
     }
 
-    /// ADR 17: 1 + 1 + 2 + 8 + 8 clear bytes, 1148 of Noise, 16 each of cookie and MAC.
+    /// ADR 17: message 1 has 1 + 1 + 2 + 8 + 8 clear bytes, 1148 bytes of Noise, and 16 bytes each of cookie and MAC.
     #[test]
     fn message_1_has_1200_bytes_of_which_its_mac_covers_all_in_front_of_it() {
         let mut datagram = with(Kind::Message1, 1200);
@@ -311,7 +310,7 @@ mod tests {
         );
     }
 
-    /// ADR 17: `| 6 | the version spoken | 0 0 | initiator's id 8 |`, in all versions.
+    /// ADR 17: the layout is `| 6 | the version spoken | 0 0 | initiator's id 8 |` in all versions.
     #[test]
     fn a_message_of_another_version_is_told_apart_and_so_is_its_answer() {
         for (kind, answered) in [(Kind::Message1, true), (Kind::Message2, true), (Kind::Retry, false)] {
@@ -346,8 +345,8 @@ mod tests {
     }
 
     proptest! {
-        /// An SCTP packet begins with a source port; ports below 256 are the only ones whose first byte is zero, and none
-        /// of the types is zero.
+        /// An SCTP packet begins with its source port. Only ports below 256 have a first byte of zero, and no type of a
+        /// sealed datagram is zero.
         #[test]
         fn any_bytes_are_read_without_a_panic(datagram in proptest::collection::vec(any::<u8>(), 0..1300), kind in 0u8..8) {
             let mut datagram = datagram;

@@ -54,8 +54,8 @@ impl Packet {
     /// Reads the common header, and verifies length and checksum. Chunks are not read yet.
     ///
     /// # Errors
-    /// Returns [`ParseError::PacketLength`] if the packet has fewer than 12 bytes, or not a multiple of 4 bytes. Returns
-    /// [`ParseError::Checksum`] if the checksum is wrong.
+    /// Returns [`ParseError::PacketLength`] if the packet has fewer than 12 bytes, or not a multiple of 4 bytes.
+    /// Returns [`ParseError::Checksum`] if the checksum is wrong.
     pub fn parse(bytes: Bytes) -> Result<Self, ParseError> {
         let packet = Packet::authentic(bytes)?;
         let found = u32::from_le_bytes(Cursor::new(&packet.bytes, 8, HEADER_LEN).array()?);

@@ -1,5 +1,5 @@
-//! Datagrams between two ends that have completed a handshake. An attacker records everything and sends datagrams of
-//! its own.
+//! Datagrams between two ends that completed a handshake, for fuzzing. An attacker records all datagrams, and sends
+//! datagrams of its own.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -10,19 +10,19 @@ use crate::aead::Cipher;
 use crate::keys::{Discard, Keys, PATHS, RECEIVING};
 use crate::testing;
 
-/// Number of datagrams that the attacker keeps.
+/// Number of recorded datagrams that the attacker keeps.
 const RECORDED: usize = 64;
 /// Bytes that a sealed datagram has in addition to its packet.
 const AROUND: usize = 13 + 16;
-/// Work that any datagram may cause, whatever its length. It covers the derivation of the keys of six generations.
+/// Work that any datagram may cause, regardless of its length. It covers the derivation of keys for six generations.
 const KEYS: u64 = 6 << 10;
 
-/// The input is a script of steps. Each step has four bytes: one for the action, and three parameters. An action seals
-/// a datagram, or delivers a recorded one. A recorded datagram may be delivered unchanged, twice, late, changed,
-/// shortened, to the wrong end, or on the wrong path. Packet numbers and time may advance by large steps. An end
-/// accepts a datagram only under these conditions: its peer sealed it, it was not changed, it arrives on its own path
-/// and for the first time, and its number is recent. Any other datagram has no effect. The work for a datagram is at
-/// most proportional to its bytes, plus the derivation of a few keys.
+/// The input of the fuzzer is a script of steps. A step has four bytes: one for the action, and three for parameters.
+/// An action seals a datagram or delivers a recorded datagram. A recorded datagram may be delivered unchanged, twice,
+/// late, changed, shortened, to the wrong end, or on the wrong path. Packet numbers and time may advance by large
+/// steps. An end may accept a datagram only if its peer sealed it and it was not changed. The datagram must also arrive
+/// on its own path and for the first time, and its number must be recent. Any other datagram must have no effect. The
+/// work for a datagram is at most proportional to its bytes, plus the derivation of a few keys.
 pub fn envelope(data: &[u8]) {
     let Some((&choice, steps)) = data.split_first() else { return };
     let mut run = Run::new(if choice & 1 == 0 { Cipher::Aes128Gcm } else { Cipher::ChaCha20Poly1305 });
@@ -44,7 +44,7 @@ pub fn envelope(data: &[u8]) {
 
 /// A sealed datagram.
 struct Sealed {
-    /// End that sealed it.
+    /// Index of the end that sealed the datagram.
     from: usize,
     path: u8,
     number: u64,
@@ -52,20 +52,20 @@ struct Sealed {
     datagram: Vec<u8>,
 }
 
-/// The datagrams that an end must have accepted on a path.
+/// Record of the datagrams that an end must have accepted on one path.
 #[derive(Clone, Default)]
 struct Taken {
     highest: Option<u64>,
     numbers: BTreeSet<u64>,
-    /// Number of datagrams that the end had accepted on all paths when it accepted the last one on this path; 0 while
-    /// the path has no keys.
+    /// Position of the last accepted datagram of this path among all datagrams that the end accepted. It is 0 while the
+    /// path has no keys.
     last: u64,
-    /// Highest number that was accepted before the path last gave up its keys.
+    /// Highest number that the end had accepted on the path when the path last gave up its keys.
     rested: Option<u64>,
 }
 
 impl Taken {
-    /// Returns the result that a genuine datagram with this number must have.
+    /// Returns the result that the end must return for a genuine datagram with this number.
     fn expects(&self, number: u64) -> Result<(), Discard> {
         if self.rested.is_some_and(|rested| number <= rested) {
             return Err(Discard::Replayed);
@@ -80,8 +80,8 @@ impl Taken {
     }
 }
 
-/// Counts a datagram that an end accepted on a path. If more paths are in use than an end has room for, the path that
-/// was used least recently gives up its keys.
+/// Counts a datagram that an end accepted on a path. An end has keys for a limited number of paths. If more are used,
+/// the path that was used least recently gives up its keys.
 fn opened_on(taken: &mut [Taken], path: usize) {
     let last = taken.iter().map(|taken| taken.last).max().unwrap_or(0) + 1;
     let woke = core::mem::replace(&mut taken[path].last, last) == 0;
@@ -148,7 +148,7 @@ impl Run {
         assert_eq!(highest, self.taken[to][usize::from(sealed.path)].highest);
     }
 
-    /// Changes a byte of a datagram, shortens it or extends it, and delivers it.
+    /// Delivers a datagram of which a byte was changed, or that was shortened or extended.
     fn hand_over_changed(&mut self, which: u8, at: u8, change: u8) {
         let Some(sealed) = self.recorded.get(usize::from(which) % self.recorded.len().max(1)) else { return };
         let (to, path, mut datagram) = (1 - sealed.from, sealed.path, sealed.datagram.clone());
@@ -180,8 +180,8 @@ impl Run {
         assert_eq!(keys.forged() - forged, u64::from(why == Discard::Forged));
     }
 
-    /// Advances an end's next number on a path, to at most 4 generations after the last number that its peer has
-    /// accepted.
+    /// Advances the next packet number of an end on a path. It advances at most to 4 generations after the last number
+    /// that the peer accepted.
     fn go_on(&mut self, from: usize, path: u8, generations: usize, by: u8) {
         let path = path % PATHS;
         let taken = self.taken[1 - from][usize::from(path)].highest.unwrap_or(0) >> 22;

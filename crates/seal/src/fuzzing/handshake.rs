@@ -1,5 +1,5 @@
-//! Handshakes between two senders and a receiver. Attackers send datagrams too. Some of the attackers have the token
-//! but no key, and others have neither.
+//! Handshakes between two senders and a receiver, for fuzzing. Attackers also send datagrams. Some attackers have the
+//! token but no admitted key, and others have neither.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -18,22 +18,22 @@ use crate::identity::{Access, Grant, Peer, SecretKey, Token};
 use crate::keys::{Completed, HandshakeId};
 use crate::wire::{Kind, MESSAGE_1, MESSAGE_1_COOKIE, RouteBytes, handshake_header};
 
-/// Maximum number of handshakes, of unanswered requests, and of datagrams from the receiver that are kept.
+/// Maximum number of handshakes, unanswered requests, and recorded datagrams of the receiver.
 const KEPT: usize = 8;
-/// Maximum number of steps of an input.
+/// Maximum number of steps in an input.
 const STEPS: usize = 256;
-/// Work that any datagram may cause, whatever its length. It covers the hashing for digests, cookies and the keys of an
-/// answer.
+/// Work that any datagram may cause, regardless of its length. It covers the hashing for digests and cookies, and for
+/// the keys of an answer.
 const HASHED: u64 = 4 << 10;
 
-/// The script has steps of four bytes: the action, and three parameters. An admitted sender and one that is
-/// not admitted begin handshakes; datagrams are handed over unchanged, again, changed, signed after a change,
-/// to another receiver, from any address; questions are answered or never answered; time advances. Only the
-/// admitted sender's message reaches the endpoint, and the receiver gets exactly the packet that was sent. A
-/// sender has keys once the receiver's answer arrives, after any other datagrams, and both have the same
-/// keys. No address gets more than three times the bytes that it sent. Without the token no key is computed,
-/// and with it no more handshakes than the ceiling; the rest of the work stays proportional to the bytes.
-/// Each datagram is counted once.
+/// The input is a script of steps with four bytes: one for the action, and three for parameters. An admitted sender and
+/// a sender that is not admitted begin handshakes. Datagrams are delivered from any address: unchanged, repeated,
+/// changed, signed after a change, or to another receiver. Requests are answered or never answered, and time advances.
+/// Only messages of the admitted sender reach the endpoint. The receiver then gets exactly the packet that was sent. A
+/// sender has keys once the receiver's answer arrives, even after any other datagrams. Both sides then have equal keys.
+/// No address receives more than three times the bytes that it sent. Datagrams without the token cause no computation
+/// with keys. With the token, at most the limited number of handshakes is computed. All other work is proportional to
+/// the bytes. Each datagram is counted exactly once.
 pub fn handshake(data: &[u8]) {
     let Some((&load, steps)) = data.split_first() else { return };
     let mut run = Run::new(load);
@@ -56,13 +56,13 @@ pub fn handshake(data: &[u8]) {
 /// The receiver's answer to a handshake.
 struct Written {
     message: Vec<u8>,
-    /// `None` if the sender was refused. The receiver then answered without its endpoint.
+    /// It is `None` if the sender was refused. In that case the receiver answered without asking its endpoint.
     keys: Option<Completed>,
     answer: Answer,
     packet: Vec<u8>,
 }
 
-/// A handshake that was begun.
+/// A handshake that a sender began.
 struct Begun {
     number: u64,
     initiator: Initiator,
@@ -136,7 +136,7 @@ impl Run {
         keep(&mut self.begun, begun);
     }
 
-    /// Delivers message 1 of a handshake from address `from`.
+    /// Delivers message 1 of a handshake, with the source address `from`.
     fn hand_over(&mut self, which: u8, from: u8) {
         if let Some(n) = nth(&self.begun, which) {
             let message = self.begun[n].initiator.message().to_vec();
@@ -191,7 +191,8 @@ impl Run {
         }
     }
 
-    /// Answers a request. The request may no longer exist, because only the last `KEPT` requests are kept.
+    /// Answers a request of a handshake. The request may no longer exist, because only the last [`KEPT`] requests are
+    /// kept.
     fn answer(&mut self, which: u8, how: u8, length: u8) {
         let Some((number, asked)) = nth(&self.asked, which).and_then(|n| self.asked.remove(n)) else {
             return;
@@ -211,7 +212,7 @@ impl Run {
         keep(&mut self.wire, message);
     }
 
-    /// Delivers a datagram of the receiver to the sender of a handshake.
+    /// Delivers a datagram of the receiver to the sender that began a handshake.
     fn answered(&mut self, what: u8, which: u8) {
         if let Some(n) = nth(&self.wire, what) {
             let datagram = self.wire[n].clone();
@@ -238,7 +239,7 @@ impl Run {
         }
     }
 
-    /// Changes a byte of a message 1 or of a datagram of the receiver.
+    /// Changes a byte of a message 1, or of a datagram of the receiver.
     fn changed(&mut self, which: u8, change: [u8; 2], signed: bool, to_sender: bool) {
         let found = if to_sender {
             nth(&self.wire, which).map(|n| self.wire[n].clone())
@@ -254,7 +255,7 @@ impl Run {
         if to_sender { self.deliver(which, &datagram) } else { self.receive(change[0], &datagram) }
     }
 
-    /// Delivers arbitrary bytes after a valid beginning.
+    /// Delivers arbitrary bytes after the beginning of a valid message.
     fn forged(&mut self, from: u8, byte: u8, length: u8, signed: bool) {
         let mut datagram = vec![byte; if length & 1 == 0 { MESSAGE_1 } else { usize::from(length) * 5 }];
         let begin = [&handshake_header(Kind::Message1, [byte; 8])[..], &self.peer.token.id().0].concat();
@@ -287,7 +288,7 @@ impl Run {
     }
 }
 
-/// Values that only the owner of the keys can compute, for sending and for receiving.
+/// Returns values for sending and for receiving that only an owner of the keys can compute.
 fn mark(keys: &Completed) -> ([u8; 16], [[u8; 16]; 2]) {
     let of = |secret: &crate::secret::Secret| {
         let mut out = [0; 16];

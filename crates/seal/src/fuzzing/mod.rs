@@ -1,5 +1,5 @@
-//! Entry points for the fuzzers, and for the tests that run the fuzzers' saved inputs. Each function accepts any input,
-//! reads it as a script of actions, and panics if a required property does not hold.
+//! Entry points for fuzzers, and for tests that run the fuzzers' saved inputs. Each function accepts any input, and
+//! reads it as a script of actions. It panics if a required property does not hold.
 
 mod envelope;
 mod handshake;
@@ -9,10 +9,11 @@ pub use envelope::envelope;
 pub use handshake::handshake;
 pub use sessions::seal_sessions;
 
-/// Work that a byte of a datagram may cause.
+/// Work that each byte of a datagram may cause.
 const PER_BYTE: u64 = 8;
 
-/// Runs `act` for a datagram of `len` bytes. Panics if it did more work than `always` plus [`PER_BYTE`] for each byte.
+/// Calls the function `act`, which processes a datagram of `len` bytes. Panics if this causes more work than `always`
+/// plus [`PER_BYTE`] for each byte.
 fn bounded<T>(len: usize, always: u64, act: impl FnOnce() -> T) -> T {
     let before = strandcast_proto::work::done();
     let result = act();

@@ -1,5 +1,5 @@
-//! A receiver and two senders. The input decides which datagrams are delivered, changed, repeated, or sent from
-//! addresses of other hosts, and when a NAT drops its mappings.
+//! A receiver and two senders, for fuzzing. The input decides which datagrams are delivered, changed, repeated, or sent
+//! from other hosts' addresses. It also decides when a NAT drops its mappings.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -21,22 +21,22 @@ use crate::endpoint::SealedEndpoint;
 use crate::identity::{Access, Grant, Peer, PublicKey, SecretKey, Token};
 use crate::wire::Kind;
 
-/// Limits: steps per input, datagrams in transit, and datagrams that an attacker has recorded.
+/// Limits of one input: steps, datagrams in transit, and datagrams that an attacker recorded.
 const STEPS: usize = 200;
 const FLYING: usize = 64;
 const RECORDED: usize = 64;
-/// Uplinks of each sender.
+/// Number of uplinks of each sender.
 const UPLINKS: usize = 2;
-/// Work that a datagram, and a handshake message, may cause, whatever its length.
+/// Work that a datagram may cause, regardless of its length. `KEYED` is the work of a handshake message.
 const OPENED: u64 = 16 << 10;
 const KEYED: u64 = 64 << 10;
 const RECEIVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 9899);
 
-/// The script has steps of four bytes: the action, and three parameters. No foreign address gets more than
-/// three times its own bytes, as the receiver counts them, IP and UDP headers included. An association
-/// delivers exactly the bytes of its sender, from the first one on. The number of sessions never exceeds the
-/// handshakes of senders. The work of a datagram stays proportional to its bytes; a handshake message also
-/// pays for the keys of all paths.
+/// The input is a script of steps with four bytes: one for the action, and three for parameters. No foreign address
+/// receives more than three times the bytes that came from it, by the receiver's count. IP and UDP headers are
+/// included. An association delivers exactly the bytes that its sender submitted, from the first byte on. The number of
+/// sessions is at most the number of the senders' handshakes. The work for a datagram is proportional to its bytes. A
+/// handshake message may also cause the work for the keys of all paths.
 pub fn seal_sessions(data: &[u8]) {
     let mut harness = Harness::new();
     for step in data.chunks_exact(4).take(STEPS) {
@@ -64,7 +64,7 @@ struct Flying {
     bytes: Vec<u8>,
 }
 
-/// A sender's application.
+/// The application of a sender.
 #[derive(Default)]
 struct App {
     id: Option<AssociationId>,
@@ -79,12 +79,12 @@ struct Harness {
     peer: Peer,
     access: Access,
     apps: [App; 2],
-    /// Public address of each uplink, by sender.
+    /// Public address of each uplink, for each sender.
     outside: [[SocketAddr; UPLINKS]; 2],
     rebound: u16,
     flying: VecDeque<Flying>,
     recorded: VecDeque<Flying>,
-    /// Bytes to and from addresses that belong to no sender.
+    /// Bytes received from and sent to addresses that belong to no sender.
     victims: BTreeMap<SocketAddr, (usize, usize)>,
     received: BTreeMap<AssociationId, usize>,
     begun: u64,
@@ -94,7 +94,7 @@ fn address(net: u8, host: u8, port: u16) -> SocketAddr {
     SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, net, 0, host)), port)
 }
 
-/// Returns the byte at position `at` of a sender's stream.
+/// Returns the byte at position `at` of the stream of bytes that a sender submits.
 fn byte(sender: usize, at: usize) -> u8 {
     (at * 131 + (at >> 8) * 7) as u8 ^ (0x55 * sender as u8)
 }
@@ -239,7 +239,7 @@ impl Harness {
         self.pump();
     }
 
-    /// Returns whether an address is, or was, a sender's.
+    /// Returns whether an address is or was an address of a sender.
     fn is_senders(&self, address: &SocketAddr) -> bool {
         matches!(address.ip(), IpAddr::V4(ip) if ip.octets()[1] < 100)
     }
@@ -285,7 +285,7 @@ impl Harness {
         }
     }
 
-    /// Reads the received data and compares them with the sent data.
+    /// Reads the received data, and compares them with the sent data.
     fn read(&mut self) {
         for (id, read) in &mut self.received {
             let peer = self.ends[0].peer(*id);

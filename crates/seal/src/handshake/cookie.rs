@@ -1,4 +1,4 @@
-//! Retry cookies. A cookie is valid for one address and one message only.
+//! Cookies for retries. A cookie is valid only for one address and one message.
 
 use core::net::SocketAddr;
 
@@ -10,15 +10,15 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use super::message::mac;
 use crate::wire::COOKIE;
 
-/// Time for which a secret is used to make cookies. Its cookies stay valid for the same time after that.
+/// Time for which cookies are made with one secret. These cookies then stay valid for the same time again.
 const LIFETIME: Duration = Duration::from_secs(60);
 
-/// Makes and checks cookies, without storing any of them.
+/// Creates and checks cookies without storing them.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(super) struct Cookies {
     current: [u8; 32],
     previous: [u8; 32],
-    /// `None` before the first cookie.
+    /// Time of the next change of the secret; `None` before the first cookie.
     #[zeroize(skip)]
     renew_at: Option<Instant>,
 }
@@ -28,8 +28,8 @@ impl Cookies {
         Cookies { current: [0; 32], previous: [0; 32], renew_at: None }
     }
 
-    /// Returns the cookie for a sender at `from`. The sender must send its message again with this cookie; `digest`
-    /// identifies the message.
+    /// Returns the cookie for a sender with the address `from`. The sender must send its message 1 again with this
+    /// cookie. `digest` identifies the message.
     pub fn make(
         &mut self,
         now: Instant,
@@ -41,7 +41,7 @@ impl Cookies {
         cookie(&self.current, from, digest)
     }
 
-    /// Returns whether `shown` was made for this address and message within the last one or two minutes.
+    /// Returns whether the cookie `shown` was created for this address and message within the last one or two minutes.
     pub fn accepts(
         &mut self,
         now: Instant,

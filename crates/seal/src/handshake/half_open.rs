@@ -1,4 +1,4 @@
-//! Handshakes of other hosts that no datagram has confirmed yet.
+//! Half-open handshakes: other hosts began them, and no datagram has confirmed them yet.
 
 use core::net::SocketAddr;
 
@@ -12,16 +12,16 @@ use crate::wire::RouteBytes;
 
 /// Maximum number of half-open handshakes.
 pub(crate) const MOST: usize = 256;
-/// Time for which a handshake may be half open. An initiator's first datagram arrives one round trip after its message
-/// 1, and the initiator waits up to twelve seconds for an answer. The table is full above 17 handshakes per second.
-/// Each new handshake then replaces another one.
+/// Longest time for which a handshake may be half open. An initiator's first datagram arrives one round trip after its
+/// message 1. The initiator waits up to twelve seconds for an answer. Above 17 handshakes per second, the table of
+/// half-open handshakes is full. Each new handshake then replaces another one in the table.
 pub(super) const LIFETIME: Duration = Duration::from_secs(15);
 
-/// Number of a half-open handshake of one responder. Numbers are not used again.
+/// Identifier of a half-open handshake of one responder. Identifiers are not reused.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Slot(u64);
 
-/// A message 1 that was read and not yet answered.
+/// A message 1 that was read and is not yet answered.
 pub(super) struct Pending {
     pub noise: Noise,
     pub cipher: Cipher,
@@ -33,7 +33,7 @@ pub(super) struct Pending {
 
 pub(super) enum State {
     Asked(Box<Pending>),
-    /// Message 2, which is sent again when message 1 is repeated.
+    /// The handshake was answered with this message 2, which is sent again when message 1 is repeated.
     Answered(Vec<u8>),
 }
 
@@ -41,15 +41,15 @@ struct Entry {
     slot: Slot,
     digest: u64,
     until: Instant,
-    /// Source of message 1 and destination of message 2.
+    /// Source of message 1, which is the destination of message 2.
     from: SocketAddr,
     /// True if message 2 was also sent to other addresses.
     elsewhere: bool,
     state: State,
 }
 
-/// A table of fixed size. If it is full, a new handshake replaces a random one, so that no sender can remove the
-/// handshake of a chosen other sender.
+/// A table of half-open handshakes with a fixed size. If the table is full, a new handshake replaces a random one. No
+/// sender can therefore remove the handshake of a chosen other sender.
 #[derive(Default)]
 pub(super) struct HalfOpen {
     entries: Vec<Entry>,
@@ -58,15 +58,15 @@ pub(super) struct HalfOpen {
 }
 
 impl HalfOpen {
-    /// Returns the handshake of the message with this digest, which has arrived again, from `from`. Message 2 is sent
-    /// there as well.
+    /// Returns the handshake of a message 1 that arrived again, from `from`. `digest` identifies the message. Message 2
+    /// is then also sent to this address.
     pub fn again(&mut self, digest: u64, from: SocketAddr) -> Option<&State> {
         let entry = self.entries.iter_mut().find(|e| e.digest == digest)?;
         entry.elsewhere |= entry.from != from && matches!(entry.state, State::Answered(_));
         Some(&entry.state)
     }
 
-    /// Returns whether message 2 was sent to `to` and to no other address.
+    /// Returns whether message 2 was sent only to `to`.
     pub fn proves(&self, slot: Slot, to: SocketAddr) -> bool {
         let entry = self.entries.iter().find(|e| e.slot == slot);
         entry.is_some_and(|e| e.from == to && !e.elsewhere && matches!(e.state, State::Answered(_)))
@@ -99,7 +99,7 @@ impl HalfOpen {
         self.entries.retain(|e| e.slot != slot);
     }
 
-    /// Drops handshakes that have been half open for longer than [`LIFETIME`].
+    /// Drops the handshakes that have been half open for longer than [`LIFETIME`].
     pub fn expire(&mut self, now: Instant) {
         let forgotten = &mut self.forgotten;
         self.entries.retain(|e| {
@@ -110,12 +110,12 @@ impl HalfOpen {
         });
     }
 
-    /// Next deadline of [`HalfOpen::expire`].
+    /// Returns the next time at which [`HalfOpen::expire`] must be called.
     pub fn expires(&self) -> Option<Instant> {
         self.entries.iter().map(|e| e.until).min()
     }
 
-    /// Returns a handshake that was dropped since the last call, unless its owner removed it.
+    /// Returns a handshake that was dropped since the last call. A handshake that its owner removed is not returned.
     pub fn poll_forgotten(&mut self) -> Option<Slot> {
         self.forgotten.pop()
     }

@@ -1,4 +1,4 @@
-//! The initiator's side of a handshake: the side that connects.
+//! The initiator's side of a handshake. The initiator is the side that connects.
 
 use strandcast_proto::seeds::Random;
 
@@ -10,29 +10,29 @@ use crate::identity::{Peer, SecretKey};
 use crate::keys::{Completed, HandshakeId};
 use crate::wire::{COOKIE, Datagram, Malformed, RouteBytes};
 
-/// Number of retries of one handshake that are answered at once. It limits the number of datagrams that an attacker
-/// with the token can make this side send. A cookie is valid for one address, so each path needs its own.
+/// Number of retries of one handshake that are answered immediately. It limits the datagrams that an attacker with the
+/// token can make this side send. A cookie is valid for one address only, so each path needs its own.
 const AT_ONCE: u32 = 32;
 
-/// Reason why a handshake could not begin, or why a datagram does not answer it.
+/// Reason for which a handshake could not begin, or for which a datagram does not answer a handshake.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum HandshakeError {
-    /// The SCTP packet doesn't fit into message 1.
+    /// The SCTP packet does not fit into message 1.
     #[error("a packet of more than {} bytes does not fit into message 1", super::message::MOST_1)]
     TooLong,
-    /// The peer's key is a point of small order. A generated key never is.
+    /// The peer's key is a point of small order. Generated keys never are.
     #[error("the peer's key is not a valid key")]
     BadKey,
     /// The datagram is not message 2 of this handshake.
     #[error("not an answer to this handshake")]
     NotOurs,
-    /// The datagram is a message 2 of another version.
+    /// The datagram is a message 2 of another protocol version.
     #[error("an answer of another version")]
     Version,
     /// The MAC is wrong: the sender does not have the token.
     #[error("an answer without the token")]
     BadMac,
-    /// Noise refused the message: the sender does not have the peer's key.
+    /// Noise refused the message: its sender does not have the peer's key.
     #[error("an answer without the peer's key")]
     Forged,
     /// The peer's payload is malformed, or the peer chose a cipher that was not offered.
@@ -40,8 +40,8 @@ pub(crate) enum HandshakeError {
     Malformed,
 }
 
-/// The initiator's side of one handshake. Its owner repeats message 1. The bytes of message 1 stay the same until a
-/// retry brings a new cookie.
+/// State of one handshake at the initiator. The owner of this state repeats message 1. The bytes of message 1 stay
+/// equal until a retry brings a new cookie.
 pub(crate) struct Initiator {
     noise: Noise,
     message: Message1,
@@ -52,10 +52,10 @@ pub(crate) struct Initiator {
 }
 
 impl Initiator {
-    /// Begins a handshake with `peer`. Message 1 carries `packet`. If `route` is `None`, random route bytes are used.
+    /// Begins a handshake with `peer`. Message 1 carries `packet`. If `route` is `None`, the route bytes are random.
     ///
     /// # Errors
-    /// [`HandshakeError::TooLong`], [`HandshakeError::BadKey`].
+    /// Its errors are [`HandshakeError::TooLong`] and [`HandshakeError::BadKey`].
     pub fn start(
         local: &SecretKey,
         peer: &Peer,
@@ -81,18 +81,19 @@ impl Initiator {
         Ok(Initiator { noise, message, id, peer: peer.clone(), offer, retries: 0 })
     }
 
-    /// Initiator's id, by which the responder's datagrams name this handshake.
+    /// Returns the initiator's id, by which the responder's datagrams name this handshake.
     pub fn id(&self) -> [u8; 8] {
         self.id
     }
 
-    /// Message 1.
+    /// Returns message 1.
     pub fn message(&self) -> &[u8] {
         self.message.bytes()
     }
 
-    /// Handles a retry. Returns true if message 1 has a new cookie and should be sent at once to the source of the
-    /// retry. After [`AT_ONCE`] retries, a new cookie is sent only with the next repetition of message 1.
+    /// Handles a retry of the responder. Returns true if message 1 now has a new cookie and must be sent immediately to
+    /// the source of the retry. After [`AT_ONCE`] retries, a new cookie is sent only with the next repetition of
+    /// message 1.
     pub fn on_retry(&mut self, datagram: &[u8]) -> bool {
         let Ok(Datagram::Retry { initiator, cookie, signed }) = Datagram::parse(datagram) else {
             return false;
@@ -105,11 +106,11 @@ impl Initiator {
         self.retries <= AT_ONCE
     }
 
-    /// Reads message 2 and returns keys, answer, and the SCTP packet that it carries.
+    /// Reads message 2. Returns the keys, the answer, and the SCTP packet that the message carries.
     ///
     /// # Errors
-    /// The datagram does not answer this handshake. A later datagram may still do so, because a forged answer changes
-    /// nothing.
+    /// Returns an error if the datagram does not answer this handshake. A later datagram may still answer it, because a
+    /// forged answer changes nothing.
     pub fn read(&mut self, datagram: &[u8]) -> Result<(Completed, Answer, Vec<u8>), HandshakeError> {
         let (noise, signed) = match Datagram::parse(datagram) {
             Ok(Datagram::Message2 { initiator, noise, signed }) if initiator == self.id => (noise, signed),

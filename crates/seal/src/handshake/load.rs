@@ -1,4 +1,4 @@
-//! Limits the number of handshakes that other hosts can make a responder compute.
+//! Limits on the number of handshakes that other hosts can make a responder compute.
 
 use core::hash::Hasher as _;
 use core::net::IpAddr;
@@ -9,25 +9,26 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::seen::Seen;
 
-/// Length of the burst of handshakes that is allowed before cookies are required, as a time at the `cookies` rate.
+/// Size of the burst of handshakes that is permitted before cookies are required. It is given as a time at the rate
+/// `cookies`.
 const DEPTH: Duration = Duration::from_secs(1);
-/// Length of the largest allowed burst of handshakes, as a time at the `ceiling` rate. During such a burst, everything
-/// else must wait.
+/// Size of the largest permitted burst of handshakes. It is given as a time at the rate `ceiling`. During such a burst,
+/// all other work must wait.
 const CEILING_DEPTH: Duration = Duration::from_millis(500);
-/// Handshakes may take at most 1/`PARTS` of a receiver's time, on a fast machine and on a slow one.
+/// Reciprocal of the largest part of a receiver's time that handshakes may take, on a machine of any speed.
 const PARTS: u32 = 4;
-/// Number of tables with weights of sources, and entries per table. A source has one entry in each table, and its
-/// weight is the smallest of its entries. If 2000 other sources have a weight above 0, about one source in 6000 shares
-/// all of its entries with them.
+/// Number of tables with weights of sources. `ENTRIES` is the number of entries per table. A source has one entry in
+/// each table. Its weight is the smallest of these entries. If 2000 other sources have a weight above 0, about one
+/// source in 6000 shares all its entries with them.
 const TABLES: usize = 4;
 const ENTRIES: usize = 1 << 14;
-/// Weight that one handshake adds, and the maximum weight of an entry.
+/// Weight that one handshake adds to a source. `HEAVIEST` is the maximum weight of an entry.
 const WEIGHT: u8 = 4;
 const HEAVIEST: u8 = 16;
-/// Part of the burst that is reserved for sources which have opened a session before, as a time. Other sources cannot
-/// use it, whatever their weight is.
+/// Part of the burst that is reserved for sources that opened a session before. It is given as a time. Other sources
+/// cannot use this part, regardless of their weights.
 const FOR_KNOWN: Duration = Duration::from_millis(60);
-/// Interval at which weights are halved.
+/// Interval after which all weights are halved.
 const HALVING: Duration = Duration::from_secs(4);
 
 /// A token bucket, stored as the time at which it is full again.
@@ -42,40 +43,42 @@ impl Bucket {
         Bucket { depth, cost: Duration::from_secs(1) / per_s.max(1), full_at: Instant::ZERO }
     }
 
-    /// Returns whether a token is available beyond `reserve`.
+    /// Returns whether the bucket has a token in addition to `reserve`.
     fn has(&self, now: Instant, reserve: Duration) -> bool {
         self.full_at.saturating_since(now) + self.cost + reserve <= self.depth
     }
 
-    /// Takes one token, or what is left of one.
+    /// Takes one token, or the remaining part of a token.
     fn take(&mut self, now: Instant) {
         self.full_at = (self.full_at.max(now) + self.cost).min(now + self.depth);
     }
 
-    /// Takes tokens worth `time`. The bucket may go into debt, by at most its own size.
+    /// Takes tokens that are worth `time`. The bucket may go into debt, by at most its own size.
     fn owe(&mut self, now: Instant, time: Duration) {
         self.full_at = (self.full_at.max(now) + time).min(now + 2 * self.depth);
     }
 }
 
-/// Admits handshakes up to a maximum rate. Up to half of the burst is reserved for sources with few recent handshakes.
-/// Sources with many handshakes share the rest, or get everything if no other source asks. An eighth of the burst is
-/// reserved for sources that have opened a session before. The responder cannot tell an unknown genuine sender from an
-/// attacker. So a flood from very many address prefixes takes its share of the part that is not reserved.
+/// Limiter that admits handshakes up to a maximum rate. Up to half of a burst is reserved for sources with few recent
+/// handshakes. Sources with many handshakes share the rest of the burst. They get all of it if no other source begins a
+/// handshake. One eighth of the burst is reserved for sources that opened a session before. A responder cannot
+/// distinguish an unknown genuine sender from an attacker. A flood from very many address prefixes therefore uses its
+/// share of the part that is not reserved.
 pub(super) struct Load {
     cookies: Bucket,
     ceiling: Bucket,
     key: u64,
-    /// `TABLES` tables one after the other. The memory is allocated when the load first becomes high.
+    /// Entries of all [`TABLES`] tables, one table after the other. This memory is allocated when the load first
+    /// becomes high.
     weights: Box<[u8]>,
     halve_at: Instant,
-    /// Sources from which sessions were opened.
+    /// Sources that opened a session before.
     known: Seen,
 }
 
 impl Load {
-    /// A limiter with two rates in handshakes per second. Above the rate `cookies`, senders must prove their addresses.
-    /// Above the rate `ceiling`, handshakes are refused.
+    /// Creates a limiter with two rates, both in handshakes per second. Above the rate `cookies`, senders must prove
+    /// their addresses first. Above the rate `ceiling`, handshakes are refused.
     pub fn new(cookies: u32, ceiling: u32, random: &mut Random) -> Self {
         Load {
             cookies: Bucket::new(cookies, DEPTH),
@@ -87,12 +90,12 @@ impl Load {
         }
     }
 
-    /// Returns whether senders must prove their addresses first.
+    /// Returns whether senders must now prove their addresses by a cookie.
     pub fn demands_cookie(&self, now: Instant) -> bool {
         !self.cookies.has(now, Duration::ZERO)
     }
 
-    /// Returns whether to compute a handshake for `source`. If so, the handshake is counted.
+    /// Returns whether a handshake for `source` may be computed. If so, the handshake is counted.
     pub fn admit(&mut self, now: Instant, source: IpAddr) -> bool {
         self.halve(now);
         let places = self.places(source);
@@ -113,8 +116,8 @@ impl Load {
         true
     }
 
-    /// Reports how long the admitted handshakes took, by the driver's clock, up to `now`. If they took more than their
-    /// share of the time, fewer handshakes are admitted later.
+    /// Reports that the admitted handshakes took `time` by the driver's clock, up to `now`. If they took more than
+    /// their share of the time, fewer handshakes are admitted later.
     pub fn took(&mut self, now: Instant, handshakes: u32, time: Duration) {
         self.ceiling.owe(now, (time * PARTS).saturating_sub(self.ceiling.cost * handshakes));
     }
@@ -135,7 +138,7 @@ impl Load {
         self.known.insert(hash, random);
     }
 
-    /// Returns the position of a source in each table.
+    /// Returns the index of the source's entry in each table.
     fn places(&self, source: IpAddr) -> [usize; TABLES] {
         let hash = self.hash(source);
         core::array::from_fn(|table| table * ENTRIES + (hash >> (16 * table)) as usize % ENTRIES)
@@ -149,7 +152,7 @@ impl Load {
     }
 }
 
-/// The prefix of an address: /24 for IPv4, /48 for IPv6. One attacker may have all addresses with the same prefix.
+/// Returns the prefix of an address: /24 for IPv4, /48 for IPv6. One attacker may have all addresses of a prefix.
 fn prefix(a: IpAddr) -> u128 {
     match a.to_canonical() {
         IpAddr::V4(a) => 1 << 100 | u128::from(a.to_bits() >> 8),
@@ -165,8 +168,8 @@ mod tests {
 
     use super::*;
 
-    /// Handshakes computed for a flood from `prefixes` in ten seconds if each takes `took`, and the wait of
-    /// another source during the flood.
+    /// Returns the number of handshakes computed in ten seconds for a flood from `prefixes` prefixes, if each takes
+    /// `took`. Also returns the wait of another source during the flood.
     fn flooded(prefixes: u32, took: Duration) -> (u32, Duration) {
         let mut load = Load::new(100, 500, &mut Seeds::new(1, 0).stream("load"));
         let (start, mut computed) = (Instant::from_millis(1000), 0);

@@ -1,4 +1,4 @@
-//! The layout of the messages of a handshake: the unencrypted fields, and the fields inside Noise's payloads
+//! Layout of the messages of a handshake: the unencrypted fields, and the fields inside the payloads of Noise
 //! (docs/adr/0017-sealed-datagrams.md).
 
 use ring::hmac;
@@ -12,32 +12,32 @@ use crate::wire::{
     self, COOKIE, HANDSHAKE_HEADER, Kind, MAC, MESSAGE_1, RouteBytes, Signed, handshake_header,
 };
 
-/// Maximum size of an SCTP packet in message 1, in bytes.
+/// Maximum size in bytes of an SCTP packet in message 1.
 pub(crate) const MOST_1: usize = PAYLOAD_1 - FIELDS_1;
-/// Maximum size of an SCTP packet in message 2, in bytes.
+/// Maximum size in bytes of an SCTP packet in message 2.
 pub(crate) const MOST_2: usize = wire::MAX_MESSAGE_2 - HANDSHAKE_HEADER - NOISE_2 - FIELDS_2 - MAC;
 
 /// Bytes that Noise adds to the payload of message 1: an ephemeral key, an encrypted static key and a tag.
 const NOISE_1: usize = 32 + 48 + 16;
 /// Bytes that Noise adds to the payload of message 2: an ephemeral key and a tag.
 const NOISE_2: usize = 32 + 16;
-/// Bytes of the payload of message 1, padding included.
+/// Bytes of the payload of message 1, including padding.
 const PAYLOAD_1: usize = wire::MESSAGE_1_COOKIE - wire::MESSAGE_1_CLEAR - NOISE_1;
-/// Bytes of the fields of message 1: ciphers, flags, the handshake to continue, length of the packet.
+/// Bytes of the fields of message 1: ciphers, flags, the handshake to continue, and the length of the packet.
 const FIELDS_1: usize = 1 + 1 + 16 + 2;
-/// Bytes of the fields of message 2: cipher, answer, route bytes, length of the packet.
+/// Bytes of the fields of message 2: cipher, answer, route bytes, and the length of the packet.
 const FIELDS_2: usize = 1 + 1 + 2 + 2;
-/// Flag in message 1: the message names a handshake to continue.
+/// Flag of message 1: the message names a handshake whose session continues.
 const CONTINUES: u8 = 1;
 
-/// The responder's answer, which accompanies the SCTP packet.
+/// The responder's answer, which message 2 carries with the SCTP packet.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
-    /// A new session.
+    /// The handshake opens a new session.
     New = 0,
-    /// The session of the named handshake continues.
+    /// The handshake continues the session of the named handshake.
     Continued = 1,
-    /// The named session is unknown.
+    /// The session of the named handshake is unknown.
     Unknown = 2,
     /// The sender's key may not connect.
     Refused = 3,
@@ -45,7 +45,7 @@ pub(crate) enum Answer {
     Busy = 4,
 }
 
-/// HMAC-SHA-256 over `parts`, cut to 16 bytes.
+/// Returns HMAC-SHA-256 over `parts`, truncated to 16 bytes.
 pub(super) fn mac(key: &[u8; 32], parts: &[&[u8]]) -> [u8; MAC] {
     let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, key));
     parts.iter().for_each(|part| {
@@ -57,13 +57,13 @@ pub(super) fn mac(key: &[u8; 32], parts: &[&[u8]]) -> [u8; MAC] {
     out
 }
 
-/// Returns whether the author of a message has `token`. The time of this check depends only on the length of the
+/// Returns whether the sender of a message has `token`. The check takes a time that depends only on the length of the
 /// message.
 pub(super) fn authentic(token: &Token, message: &Signed<'_>) -> bool {
     mac(token.mac_key(), &[message.covered]).ct_eq(message.mac).into()
 }
 
-/// Writes the MAC at the end of `message`. Any host with the token can do this.
+/// Writes the MAC to the end of `message`. Any host with the token can compute this MAC.
 #[cfg(any(test, feature = "testing"))]
 pub(crate) fn sign(message: &mut [u8], token: &Token) {
     if let Some((covered, sent)) = message.split_last_chunk_mut::<MAC>() {
@@ -71,11 +71,11 @@ pub(crate) fn sign(message: &mut [u8], token: &Token) {
     }
 }
 
-/// Message 1 while it is being written: first the unencrypted fields, then Noise's part, then the MAC.
+/// A message 1 that is being written: first the unencrypted fields, then the part of Noise, then the MAC.
 pub(super) struct Message1(Box<[u8; MESSAGE_1]>);
 
 impl Message1 {
-    /// Message 1 that contains only the unencrypted fields.
+    /// Returns a message 1 that contains only the unencrypted fields.
     pub fn new(id: [u8; 8], token: TokenId) -> Self {
         let mut bytes = Box::new([0; MESSAGE_1]);
         bytes[..HANDSHAKE_HEADER].copy_from_slice(&handshake_header(Kind::Message1, id));
@@ -83,7 +83,7 @@ impl Message1 {
         Message1(bytes)
     }
 
-    /// Fields that Noise's prologue covers.
+    /// Returns the unencrypted fields, which the prologue of Noise covers.
     pub fn clear(&self) -> &[u8] {
         &self.0[..wire::MESSAGE_1_CLEAR]
     }
@@ -92,7 +92,7 @@ impl Message1 {
         &mut self.0[wire::MESSAGE_1_CLEAR..wire::MESSAGE_1_COOKIE]
     }
 
-    /// Writes the cookie, and the MAC over everything. Returns whether the cookie has changed.
+    /// Writes the cookie, and the MAC over the whole message. Returns whether the cookie differs from the previous one.
     pub fn sign(&mut self, cookie: &[u8; COOKIE], token: &Token) -> bool {
         let place = &mut self.0[wire::MESSAGE_1_COOKIE..wire::MESSAGE_1_MAC];
         let changed = place != cookie;
@@ -107,7 +107,8 @@ impl Message1 {
     }
 }
 
-/// Writes message 2. `noise` writes its part to the beginning of a buffer and returns the length of that part.
+/// Writes message 2. The function `noise` writes the part of Noise to the beginning of a buffer, and returns its
+/// length.
 pub(super) fn message_2(
     id: [u8; 8],
     token: &Token,
@@ -123,7 +124,7 @@ pub(super) fn message_2(
     Some(out)
 }
 
-/// Writes a retry.
+/// Returns a retry, which demands that message 1 be sent again with `cookie`.
 pub(super) fn retry(id: [u8; 8], cookie: &[u8; COOKIE], token: &Token, out: &mut Vec<u8>) {
     out.clear();
     out.extend_from_slice(&handshake_header(Kind::Retry, id));
@@ -132,7 +133,7 @@ pub(super) fn retry(id: [u8; 8], cookie: &[u8; COOKIE], token: &Token, out: &mut
     out.extend_from_slice(&mac);
 }
 
-/// The payload of message 1.
+/// Payload of message 1.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) struct Asking<'a> {
     pub offer: Ciphers,
@@ -141,7 +142,7 @@ pub(super) struct Asking<'a> {
 }
 
 impl<'a> Asking<'a> {
-    /// Writes the payload. Returns `None` if the packet is too long.
+    /// Returns the bytes of the payload. Returns `None` if the packet is too long.
     pub fn write(&self) -> Option<[u8; PAYLOAD_1]> {
         let mut out = [0; PAYLOAD_1];
         out[0] = self.offer.to_byte();
@@ -154,7 +155,7 @@ impl<'a> Asking<'a> {
         Some(out)
     }
 
-    /// Reads a payload. Returns `None` for bytes that [`Asking::write`] cannot have written.
+    /// Reads the payload of a message 1. Returns `None` for bytes that [`Asking::write`] cannot have written.
     pub fn read(payload: &'a [u8]) -> Option<Self> {
         let (fields, rest) = payload.split_first_chunk::<FIELDS_1>()?;
         let offer =
@@ -170,18 +171,18 @@ impl<'a> Asking<'a> {
     }
 }
 
-/// The payload of message 2.
+/// Payload of message 2.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) struct Answering<'a> {
     pub cipher: Cipher,
     pub answer: Answer,
-    /// Route bytes of all datagrams to the responder from now on.
+    /// Route bytes that all datagrams to the responder carry from now on.
     pub route: RouteBytes,
     pub packet: &'a [u8],
 }
 
 impl<'a> Answering<'a> {
-    /// Writes the payload. Returns `None` if the packet is too long.
+    /// Returns the bytes of the payload. Returns `None` if the packet is too long.
     pub fn write(&self) -> Option<Vec<u8>> {
         let len = u16::try_from(self.packet.len()).ok().filter(|_| self.packet.len() <= MOST_2)?;
         let mut out = vec![self.cipher.to_byte(), self.answer as u8];
@@ -191,7 +192,7 @@ impl<'a> Answering<'a> {
         Some(out)
     }
 
-    /// Reads a payload. Returns `None` for bytes that [`Answering::write`] cannot have written.
+    /// Reads the payload of a message 2. Returns `None` for bytes that [`Answering::write`] cannot have written.
     pub fn read(payload: &'a [u8]) -> Option<Self> {
         let ([cipher, answer, route @ .., high, low], packet) = payload.split_first_chunk::<FIELDS_2>()?;
         let cipher = Cipher::from_byte(*cipher)?;

@@ -1,4 +1,4 @@
-//! The handshake: Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s in datagrams.
+//! The handshake: Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s, carried in datagrams.
 
 mod cookie;
 mod half_open;

@@ -1,10 +1,10 @@
-//! Noise, computed by the crate `snow`. This module sets the pattern and the prologue, and it gives each handshake
-//! randomness from seeded streams.
+//! Noise, implemented by the crate `snow`. This module sets the pattern and the prologue of Noise. It gives each
+//! handshake randomness from seeded streams.
 //!
-//! The seal overwrites its own derived secrets when they are dropped. The following are not overwritten: the state of
+//! The seal overwrites its own derived secrets when they are dropped. Some secrets are not overwritten: the state of
 //! snow during a handshake, which stays in memory afterwards (its copies of the pre-shared key, the chaining key, the
 //! hash, and the two keys of its split); ring's expanded keys of ChaCha20-Poly1305 and of HMAC-SHA-256; the hash states
-//! of HKDF; the seeds and generators of randomness; and copies on the stack. `SECURITY.md` gives the reasons.
+//! of HKDF; the seeds and generators of randomness; and copies on the stack. `SECURITY.md` gives the reasons for this.
 
 use snow::params::{CipherChoice, DHChoice, HashChoice};
 use snow::resolvers::{CryptoResolver, RingResolver};
@@ -22,8 +22,8 @@ use crate::wire::RouteBytes;
 const PATTERN: &str = "Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s";
 const LABEL: &[u8] = b"strandcast seal";
 
-/// A separate random stream for one handshake. The later output of `random` reveals nothing about its earlier output.
-/// So a handshake's ephemeral key cannot be computed from the state that remains.
+/// Returns a separate random stream for one handshake. Later output of `random` reveals nothing about its earlier
+/// output. The ephemeral key of a handshake therefore cannot be computed from the state that remains.
 pub(super) fn child(random: &mut Random) -> Random {
     let mut next = || {
         let mut key = [0; 32];
@@ -35,22 +35,22 @@ pub(super) fn child(random: &mut Random) -> Random {
     child
 }
 
-/// Noise refused a message or a key. The message is forged or malformed, or the key is a point of small order.
+/// Error: Noise refused a message or a key. The message is forged or malformed, or the key is a point of small order.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) struct Refused;
 
-/// One side of one handshake.
+/// State of one side of a handshake.
 pub(super) struct Noise(HandshakeState);
 
-/// The role of this side in a handshake.
+/// Role of this side in a handshake.
 pub(super) enum Role<'a> {
-    /// The side that connects, to the owner of a key.
+    /// This side connects to the owner of this key.
     Initiator(&'a PublicKey),
     Responder,
 }
 
 impl Noise {
-    /// One side of one handshake. `clear` contains the fields of message 1 that come before Noise's part.
+    /// Returns the state of one side of a handshake. `clear` has the fields of message 1 before the part of Noise.
     pub fn new(
         role: &Role<'_>,
         local: &SecretKey,
@@ -75,24 +75,24 @@ impl Noise {
         state.map(Noise).map_err(refused)
     }
 
-    /// Writes the next message with `payload` into `out` and returns its length.
+    /// Writes the next message with `payload` to `out`. Returns the length of the message.
     pub fn write(&mut self, payload: &[u8], out: &mut [u8]) -> Result<usize, Refused> {
         self.0.write_message(payload, out).map_err(|_| Refused)
     }
 
-    /// Reads the next message, writes its payload to `payload` and returns the payload's length. `payload` must be at
+    /// Reads the next message, and writes its payload to `payload`. Returns the payload's length. `payload` must be at
     /// least as long as the message. After an error, another message can be read, because snow restores its state.
     pub fn read(&mut self, message: &[u8], payload: &mut [u8]) -> Result<usize, Refused> {
         self.0.read_message(message, payload).map_err(|_| Refused)
     }
 
-    /// Static key of the other side, once it is known.
+    /// Returns the static key of the other side, once it is known.
     pub fn remote(&self) -> Option<PublicKey> {
         self.0.get_remote_static()?.try_into().ok().map(PublicKey)
     }
 
-    /// The keys of a handshake. All of its messages must have been written and read. `route` are the route bytes of
-    /// message 2.
+    /// Returns the keys of the handshake. All messages of the handshake must have been written and read before. `route`
+    /// has the route bytes of message 2.
     pub fn completed(&mut self, cipher: Cipher, route: RouteBytes) -> Option<Completed> {
         if !self.0.is_handshake_finished() {
             return None;
@@ -116,7 +116,7 @@ pub(super) fn builder<'a>(random: Random, count: &DhCount) -> Builder<'a> {
     Builder::with_resolver(params, Box::new(Resolver { random, count: count.clone() }))
 }
 
-/// Source of snow's primitives.
+/// Source of the primitives that snow uses.
 struct Resolver {
     random: Random,
     count: DhCount,

@@ -1,5 +1,5 @@
-//! The primitives that snow needs for the handshake: X25519 (RFC 7748) and BLAKE2s (RFC 7693). The cipher comes from
-//! ring.
+//! Primitives that snow needs for the handshake: X25519 (RFC 7748) and BLAKE2s (RFC 7693). The cipher comes from the
+//! crate `ring`.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use snow::types;
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
-/// Counts Diffie–Hellman operations.
+/// Counter of Diffie–Hellman operations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DhCount(Arc<AtomicU64>);
 
@@ -21,8 +21,8 @@ impl DhCount {
     }
 }
 
-/// X25519 with a counter of its operations. It refuses keys of small order (RFC 7748 section 6.1), because with such a
-/// key any host could claim a static key that it does not own. The private key is overwritten when it is dropped.
+/// X25519 that counts its operations. It refuses keys of small order (RFC 7748 section 6.1). With such a key, any host
+/// could claim a static key that it does not own. The private key is overwritten when this object is dropped.
 pub(super) struct X25519 {
     private: Zeroizing<[u8; 32]>,
     public: [u8; 32],
@@ -30,7 +30,7 @@ pub(super) struct X25519 {
 }
 
 impl X25519 {
-    /// No key yet.
+    /// Returns a state that has no key yet.
     pub fn new(count: DhCount) -> Self {
         X25519 { private: Zeroizing::new([0; 32]), public: [0; 32], count }
     }
@@ -120,7 +120,7 @@ mod tests {
         (0..hex.len()).step_by(2).map(|i| u8::from_str_radix(&hex[i..i + 2], 16).expect("hex")).collect()
     }
 
-    /// RFC 7748 section 6.1.
+    /// Test vector of RFC 7748 section 6.1.
     #[test]
     fn x25519_agrees_with_the_rfc() {
         let ends = [
@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    /// RFC 7693 appendix B.
+    /// Test vector of RFC 7693 appendix B.
     #[test]
     fn blake2s_agrees_with_the_rfc() {
         let (mut hash, mut out) = (Blake2s::default(), [0; 32]);

@@ -1,4 +1,4 @@
-//! The responder's side of a handshake: a table of fixed size for half-open handshakes, and cookies under high load.
+//! The responder's side of handshakes: a table of fixed size for half-open handshakes, and cookies under high load.
 
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::seeds::Random;
@@ -17,16 +17,16 @@ use crate::identity::{Access, Grant, PublicKey, SecretKey, TokenId};
 use crate::keys::{Completed, HandshakeId};
 use crate::wire::{self, Datagram, Malformed, RouteBytes};
 
-/// Limits of a responder.
+/// Limits of a responder's handshakes.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Limits {
-    /// Ciphers of datagrams.
+    /// Ciphers of datagrams that this side supports.
     pub ciphers: Ciphers,
-    /// Handshakes per second above which senders have to prove their addresses.
+    /// Handshakes per second above which senders must prove their addresses by a cookie.
     pub cookies: u32,
     /// Maximum number of handshakes per second.
     pub ceiling: u32,
-    /// Route bytes of each message 2. `None`: the route bytes of message 1 are used.
+    /// Route bytes that each message 2 assigns. `None` means that the route bytes of message 1 are kept.
     pub route: Option<RouteBytes>,
 }
 
@@ -36,99 +36,99 @@ impl Default for Limits {
     }
 }
 
-/// Reason why a message 1 was dropped.
+/// Reason for dropping a message 1.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum HandshakeDrop {
-    /// The datagram is not a message 1: its type or length differs, or reserved bytes are not zero.
+    /// The datagram is not a message 1: its type or length is wrong, or reserved bytes are not zero.
     Malformed,
-    /// The wire version differs.
+    /// The message has another protocol version.
     Version,
-    /// No grant has the token of the message.
+    /// No grant has the token that the message names.
     UnknownToken,
-    /// The MAC is wrong: the sender does not have the token.
+    /// The MAC is wrong: the sender of the message does not have the token.
     BadMac,
-    /// The message was already read and is waiting for its answer.
+    /// The message was already read, and waits for its answer.
     Unanswered,
-    /// The message was answered before.
+    /// The message was already answered.
     Seen,
-    /// More handshakes arrived than this side computes per second.
+    /// More handshakes arrived than this side may compute per second.
     Overloaded,
-    /// Noise refused the message: it is for another receiver, or forged by a host with the token.
+    /// Noise refused the message: it is for another receiver, or a host with the token forged it.
     Forged,
-    /// The payload is malformed.
+    /// The payload of the message is malformed.
     Payload,
-    /// The message offers no cipher that this side has.
+    /// The message offers no cipher that this side supports.
     NoCipher,
 }
 
-/// Counters of a responder.
+/// Counters of a responder's handshakes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HandshakeCounts {
-    /// Messages dropped, in the order of [`HandshakeDrop`].
+    /// Number of dropped messages, in the order of [`HandshakeDrop`].
     dropped: [u64; 10],
-    /// Messages 1 of senders that may connect.
+    /// Number of messages 1 from senders that may connect.
     pub asked: u64,
-    /// Answers that were sent again, because message 1 was repeated.
+    /// Number of answers that were sent again because message 1 was repeated.
     pub repeated: u64,
-    /// Retries sent to senders that must prove their addresses.
+    /// Number of retries sent to senders that must prove their addresses.
     pub retries: u64,
-    /// Senders that got the answer "refused", because they may not connect.
+    /// Number of senders that got the answer "refused" because they may not connect.
     pub refused: u64,
 }
 
 impl HandshakeCounts {
-    /// Messages dropped for one reason.
+    /// Returns the number of messages dropped for one reason.
     pub fn dropped(&self, why: HandshakeDrop) -> u64 {
         self.dropped[why as usize]
     }
 
-    /// Total number of datagrams. Each is counted once.
+    /// Returns the total number of datagrams. Each datagram is counted once.
     pub fn all(&self) -> u64 {
         self.dropped.iter().sum::<u64>() + self.asked + self.repeated + self.retries + self.refused
     }
 }
 
-/// The outcome of a datagram.
+/// Outcome of processing a datagram.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// The datagram was dropped and counted.
     Dropped(#[cfg_attr(not(test), expect(dead_code, reason = "tests ask why"))] HandshakeDrop),
-    /// [`Responder::output`] should be sent to the source of the datagram.
+    /// The datagram in [`Responder::output`] must be sent to the source of the received datagram.
     Send,
-    /// [`Responder::output`] should be sent. It is the answer that the owner of this key may not connect.
+    /// The datagram in [`Responder::output`] must be sent. It is the answer that the owner of this key may not connect.
     Refused(PublicKey),
-    /// An admitted sender's request, which [`Responder::answer`] answers.
+    /// The request of an admitted sender. [`Responder::answer`] answers it.
     Asked(Asked),
 }
 
-/// Message 1 of an admitted sender. It may be an old message that an attacker recorded. So it has no further effect
-/// until an authentic datagram arrives under the handshake's keys.
+/// A message 1 of an admitted sender. It may be an old message that an attacker recorded and repeats. The message
+/// therefore has no further effect until an authentic datagram arrives under the handshake's keys.
 #[derive(Debug)]
 pub(crate) struct Asked {
-    /// Number of the half-open handshake.
+    /// Identifier of the half-open handshake.
     pub slot: Slot,
-    /// Key of the sender.
+    /// Static key of the sender.
     pub remote: PublicKey,
-    /// Token of the sender.
+    /// Token by which the sender connects.
     pub token: TokenId,
-    /// Handshake whose session is to be continued.
+    /// Handshake whose session the sender asks to continue.
     pub continues: Option<HandshakeId>,
-    /// SCTP packet that message 1 carries.
+    /// SCTP packet in message 1.
     pub packet: Vec<u8>,
 }
 
-/// Reads messages 1 and writes messages 2.
+/// Responder that reads messages 1 and writes messages 2.
 pub(crate) struct Responder {
     local: SecretKey,
     limits: Limits,
     random: Random,
-    /// Key of the message digests. Because of it, no peer can compute the digests.
+    /// Secret key of the message digests. It prevents peers from computing the digests.
     digest_key: [u8; 32],
     half_open: HalfOpen,
     seen: Seen,
     cookies: Cookies,
     load: Load,
-    /// Handshakes admitted since the last report of their time.
+    /// Number of handshakes admitted since the last report of their processing time.
     admitted: u32,
     diffie_hellmans: DhCount,
     counts: HandshakeCounts,
@@ -136,7 +136,7 @@ pub(crate) struct Responder {
 }
 
 impl Responder {
-    /// A responder for the owner of `local`.
+    /// Returns a responder for the owner of the key `local`.
     pub fn new(local: SecretKey, mut random: Random, limits: Limits) -> Self {
         let mut digest_key = [0; 32];
         random.fill(&mut digest_key);
@@ -157,7 +157,7 @@ impl Responder {
         }
     }
 
-    /// Handles a datagram of type 2.
+    /// Handles a datagram of type 2 (message 1).
     pub fn receive(&mut self, now: Instant, from: &FourTuple, datagram: &[u8], access: &Access) -> Outcome {
         self.admit(now, from, datagram, access).unwrap_or_else(|why| {
             self.counts.dropped[why as usize] += 1;
@@ -165,7 +165,7 @@ impl Responder {
         })
     }
 
-    /// Makes all checks that come before a computation with X25519 keys.
+    /// Makes all checks that precede a computation with X25519 keys.
     fn admit(
         &mut self,
         now: Instant,
@@ -249,8 +249,8 @@ impl Responder {
         Ok(Outcome::Asked(Asked { slot, remote, token: grant.token.id(), continues, packet }))
     }
 
-    /// Reports the time that reading and answering took since the last call. A slow machine computes fewer handshakes
-    /// per second.
+    /// Reports the time that the driver took to read and to answer since the last call. A slow machine therefore
+    /// computes fewer handshakes per second.
     pub fn took(&mut self, now: Instant, time: Duration) {
         match core::mem::take(&mut self.admitted) {
             0 => {}
@@ -258,14 +258,14 @@ impl Responder {
         }
     }
 
-    /// Datagram to send after [`Outcome::Send`].
+    /// Returns the datagram to be sent after [`Outcome::Send`].
     pub fn output(&self) -> &[u8] {
         &self.output
     }
 
-    /// Answers a handshake. Message 2 carries `packet` and is sent to the source of message 1. The keys are valid only
-    /// for [`Answer::New`] and [`Answer::Continued`]. Returns `None` if the handshake was dropped or was already
-    /// answered, or if the packet is too long. A packet that is too long also drops the handshake.
+    /// Answers a handshake. Message 2 carries `packet`, and is sent to the source of message 1. The keys are valid only
+    /// for the answers [`Answer::New`] and [`Answer::Continued`]. Returns `None` if the handshake was dropped or
+    /// already answered, or if the packet is too long. In the last case, the handshake is also dropped.
     pub fn answer(&mut self, slot: Slot, answer: Answer, packet: &[u8]) -> Option<(Completed, &[u8])> {
         let pending = match self.half_open.get_mut(slot)? {
             State::Asked(pending) => pending,
@@ -283,8 +283,8 @@ impl Responder {
         }
     }
 
-    /// Returns whether message 2 was sent to `to` and to no other address. In that case, a peer that has its keys
-    /// receives at `to`. A repeated message 1 is answered at the address that it came from.
+    /// Returns whether message 2 was sent only to `to`. If so, a peer that has the keys of the handshake receives at
+    /// `to`. A repeated message 1 is answered at its own source address.
     pub fn proves(&self, slot: Slot, to: &FourTuple) -> bool {
         self.half_open.proves(slot, to.remote)
     }
@@ -294,7 +294,7 @@ impl Responder {
         self.load.remember(from.remote.ip(), &mut self.random);
     }
 
-    /// Removes a half-open handshake, because its first datagram has arrived or because it will not be answered.
+    /// Removes a half-open handshake. Its first datagram has arrived, or it will not be answered.
     pub fn close(&mut self, slot: Slot) {
         self.half_open.remove(slot);
     }
@@ -304,36 +304,36 @@ impl Responder {
         self.half_open.expire(now);
     }
 
-    /// Next deadline of [`Responder::handle_timeout`].
+    /// Returns the next time at which [`Responder::handle_timeout`] must be called.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.half_open.expires()
     }
 
-    /// Returns a handshake that expired or was replaced by another one; its keys should be dropped as well.
-    /// Call this until it returns `None`, after each `receive` and `handle_timeout`.
+    /// Returns a handshake that expired or was replaced by another one. The caller should drop its keys. Call this
+    /// method until it returns `None`, after each `receive` and `handle_timeout`.
     pub fn poll_forgotten(&mut self) -> Option<Slot> {
         self.half_open.poll_forgotten()
     }
 
-    /// Counters.
+    /// Returns the counters of handshakes.
     pub fn counts(&self) -> &HandshakeCounts {
         &self.counts
     }
 
-    /// Diffie–Hellman operations computed.
+    /// Returns the number of Diffie–Hellman operations computed so far.
     #[cfg(any(test, feature = "testing"))]
     pub fn diffie_hellmans(&self) -> u64 {
         self.diffie_hellmans.get()
     }
 
-    /// Half-open handshakes.
+    /// Returns the number of half-open handshakes.
     #[cfg(any(test, feature = "testing"))]
     pub fn half_open(&self) -> usize {
         self.half_open.len()
     }
 }
 
-/// Writes message 2 and returns the keys of the handshake that it completes.
+/// Writes message 2. Returns the keys of the handshake, which is thereby complete.
 fn write_answer(pending: &mut Pending, answer: Answer, packet: &[u8]) -> Option<(Completed, Vec<u8>)> {
     let (cipher, route) = (pending.cipher, pending.route);
     let payload = Answering { cipher, answer, route, packet }.write()?;

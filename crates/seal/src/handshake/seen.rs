@@ -1,20 +1,19 @@
-//! A memory of earlier messages and sources: messages that were answered, and addresses from which sessions were
-//! opened.
+//! Record of earlier messages and sources: messages that were answered, and addresses that opened sessions.
 
 use strandcast_proto::seeds::Random;
 
 /// Number of sets in the table.
 const SETS: usize = 2048;
-/// Digests per set.
+/// Number of digests per set.
 const WAYS: usize = 4;
 
-/// Remembers digests in 64 KiB. For messages 1, this prevents an attacker who recorded a message from causing a second
-/// Diffie–Hellman computation with it. The digests depend on a secret key, so no sender can choose which of them are
-/// replaced. If a set is full, a random digest of it is replaced.
+/// Set of recent digests, in 64 KiB. For messages 1, it prevents an attacker who recorded a message from causing a
+/// second Diffie–Hellman computation with it. The digests depend on a secret key. No sender can therefore choose which
+/// digests are replaced. If a set is full, a random digest in it is replaced.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// The sets. They are allocated with the first digest. Zero marks an empty place. So a digest that is zero counts
-    /// as seen from the beginning, which is one digest in 2^64.
+    /// The sets of digests. They are allocated with the first digest. Zero marks an empty entry. One digest in 2^64 is
+    /// zero, and counts as recorded from the beginning.
     sets: Box<[[u64; WAYS]]>,
 }
 

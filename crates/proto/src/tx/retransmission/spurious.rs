@@ -26,7 +26,7 @@ struct LossEvent {
     /// Time of the first loss; `last` is the time of the last loss.
     began: Instant,
     last: Instant,
-    /// Number of chunks declared lost. The next field is the number of these chunks that arrived.
+    /// Number of chunks declared lost; `spurious` is the number of these chunks that arrived.
     lost: u32,
     spurious: u32,
     /// Trigger of the losses.
