@@ -1,27 +1,27 @@
-//! The names of the codes.
+//! The erasure codes and their names.
 
 use std::fmt;
 
-/// Maximum number of source symbols of a block or a window. The header of a symbol has no room for more.
+/// Maximum number of source symbols of a block or a window. The header of a symbol has no room for a larger number.
 pub const MOST_SOURCES: usize = 4095;
 
 /// An erasure code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// Random linear code over GF(256) with uniform coefficients, for blocks. With k symbols, a block of k cannot be
-    /// decoded with probability .0039. Each further symbol makes this probability 256 times smaller.
+    /// Random linear code over GF(256) with uniform coefficients, for blocks. With k received symbols, decoding of a
+    /// block of k fails with a probability of .0039. Each further symbol makes this probability 256 times smaller.
     Rlc,
     /// Random linear code over GF(2), for blocks. Each coefficient is 0 or 1 with equal probability. With k + e
-    /// symbols, a block of k cannot be decoded with probability at most 2^-e.
+    /// received symbols, decoding of a block of k fails with a probability of at most 2^-e.
     Fountain,
-    /// Random linear code over GF(256) of RFC 8681, for sliding windows. A seed consists of a repair key and, from bit
-    /// 16 on, a density threshold.
+    /// Random linear code over GF(256) of RFC 8681, for sliding windows. A seed consists of a repair key and a density
+    /// threshold. The threshold begins at bit 16.
     Sliding,
     /// RaptorQ (RFC 6330), for blocks.
     RaptorQ,
-    /// Reed–Solomon over GF(2^16), for blocks. Any k symbols are enough to decode a block of k.
+    /// Reed–Solomon code over GF(2^16), for blocks. Any k symbols suffice to decode a block of k.
     ReedSolomon {
-        /// Number of repair symbols of a block.
+        /// Number of repair symbols per block.
         repairs: u16,
     },
 }
@@ -33,7 +33,7 @@ impl Code {
         matches!(self, Code::RaptorQ | Code::ReedSolomon { .. })
     }
 
-    /// Returns whether the code is for sliding windows. If not, it is for blocks.
+    /// Returns whether the code is for sliding windows. All other codes are for blocks.
     #[must_use]
     pub fn slides(self) -> bool {
         matches!(self, Code::Sliding)

@@ -1,15 +1,16 @@
-//! Converts messages to source symbols. A source symbol has two bytes with the length of the message, the message, and
-//! zeros up to the length of a symbol. If symbols have length 0, only coefficients are used.
+//! Conversion of messages to source symbols. A source symbol consists of two bytes with the length of the message, the
+//! message, and zeros up to the length of a symbol. With symbols of length 0, only coefficients are used.
 
-/// Bytes before the message.
+/// Number of bytes before the message in a source symbol.
 pub(crate) const LENGTH: usize = 2;
 
-/// Length of the longest message that fits into a symbol of `length` bytes. If `length` is 0, any message fits.
+/// Returns the length of the longest message that fits into a symbol of `length` bytes. If `length` is 0, any message
+/// fits.
 pub(crate) fn longest(length: usize) -> usize {
     if length == 0 { usize::MAX } else { length - LENGTH }
 }
 
-/// Writes `message` as a source symbol. The zeros at the end are left out.
+/// Writes `message` as a source symbol. It omits the zeros at the end.
 pub(crate) fn frame(message: &[u8], length: usize, out: &mut Vec<u8>) {
     out.clear();
     if length > 0 {
@@ -18,7 +19,7 @@ pub(crate) fn frame(message: &[u8], length: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Returns the message of a source symbol, or `None` if the length field is invalid.
+/// Returns the message in a source symbol; `None` if the length field is invalid.
 pub(crate) fn unframe(symbol: &[u8]) -> Option<&[u8]> {
     if symbol.is_empty() {
         return Some(symbol);

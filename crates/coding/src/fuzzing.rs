@@ -1,5 +1,5 @@
-//! Entry points for the fuzzers, and for the tests that run the fuzzers' saved inputs. Each function accepts any input,
-//! reads it as a script of actions, and panics if a required property does not hold.
+//! Entry points for fuzzers, and for tests that run the fuzzers' saved inputs. Each function accepts any input and
+//! reads it as a script of actions. It panics if a required property does not hold.
 
 use std::ops::Range;
 
@@ -13,9 +13,9 @@ const CODES: [Code; 5] =
     [Code::Rlc, Code::Fountain, Code::Sliding, Code::RaptorQ, Code::ReedSolomon { repairs: 8 }];
 const LENGTH: usize = 40;
 
-/// Gives symbols to a receiver. The first byte of the input chooses the receiver. After that, each symbol follows its
-/// length. A header must be written exactly as it was read, and the counters of a receiver must match the symbols that
-/// it got.
+/// Passes symbols to a receiver. The first byte of the input selects the receiver. The remaining input consists of
+/// symbols, each preceded by its length. A header that was read must be written as the same bytes. The counters of the
+/// receiver must agree with the symbols that it received.
 pub fn symbols(data: &[u8]) {
     let Some((&choice, mut rest)) = data.split_first() else {
         return;
@@ -57,8 +57,8 @@ pub fn symbols(data: &[u8]) {
     }
 }
 
-/// Compares a decoder with a second one that only uses coefficients. Both get symbols of an encoder and forged symbols,
-/// and both must make the same decisions. If there are only symbols of the encoder, the decoder must return the source
+/// Compares a decoder with a second decoder that only uses coefficients. Both receive symbols of an encoder and forged
+/// symbols. Both must make the same decisions. If all symbols come from the encoder, the decoder must return the source
 /// symbols. The work for one symbol must not exceed the work for a whole block or window.
 pub fn codecs(data: &[u8]) {
     let Some((&choice, rest)) = data.split_first() else {
@@ -103,7 +103,8 @@ impl Codecs {
         }
     }
 
-    /// Runs one step and checks its work. This is the work of adding a symbol and of reading the known symbols.
+    /// Executes one step of the script, and checks its work. A step adds a symbol and reads the symbols that are then
+    /// known.
     fn step(&mut self, kind: u8, a: u8, b: u16) {
         let before = self.full.work() + self.bare.work();
         self.act(kind, a, b);

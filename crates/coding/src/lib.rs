@@ -1,8 +1,8 @@
-//! Erasure codes that work above a transport. The sender adds repair symbols to the source messages. With them, the
-//! receiver recovers messages whose symbols were lost. All codecs implement the traits in [`codec`]. [`blocks`] and
-//! [`windows`] convert messages to symbols, and [`symbol`] defines their layout in packets. This crate uses no
-//! transport, no clock and no network. Seeds are passed as arguments. Without the feature `codecs`, it contains only
-//! the layouts.
+//! Erasure codes that are applied above a transport. The sender adds repair symbols to the source messages. The
+//! receiver uses repair symbols to recover messages whose symbols were lost. All codecs implement the traits in
+//! [`codec`]. [`blocks`] and [`windows`] convert messages to symbols. [`symbol`] defines the layout of symbols in
+//! packets. This crate uses no transport, no clock and no network. Seeds are arguments of its calls. Without the
+//! feature `codecs`, the crate contains only the layouts.
 #![forbid(unsafe_code)]
 
 pub mod blocks;

@@ -1,26 +1,26 @@
-//! Results and counters of receivers.
+//! Results and counters of receivers of symbols.
 
 use thiserror::Error;
 
 use crate::codec::Outcome;
 use crate::symbol::Malformed;
 
-/// Reason why a symbol was dropped.
+/// Reason for dropping a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// The bytes are not a symbol.
     #[error(transparent)]
     Malformed(#[from] Malformed),
-    /// The symbol is for blocks, but the stream uses a sliding window, or the reverse.
+    /// The symbol is for blocks and the stream uses a sliding window, or the reverse.
     #[error("a symbol of the other kind of stream")]
     Foreign,
-    /// The payload is longer than the symbols of this stream.
+    /// The payload is longer than symbols of this stream are.
     #[error("a payload of {0} bytes is longer than a symbol")]
     Overlong(usize),
     /// All messages that the symbol covers were already delivered or given up.
     #[error("older than the open blocks or the window")]
     Stale,
-    /// The symbol is too far ahead for the capacity of the receiver.
+    /// The symbol is too far ahead for the receiver's capacity.
     #[error("too far ahead of the open blocks or the window")]
     Ahead,
     /// The symbol contradicts earlier symbols, or the code has no such symbol.
@@ -28,26 +28,27 @@ pub enum Refusal {
     Contradictory,
 }
 
-/// Counters of symbols by their effect, and of messages by how they were received.
+/// Counters of symbols by their effect, and of messages by the way in which they were received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Symbols that raised a rank.
+    /// Number of symbols that increased a rank.
     pub innovative: u64,
-    /// Symbols that added no information.
+    /// Number of symbols that added no information.
     pub redundant: u64,
-    /// Symbols that were malformed, longer than allowed, or of the other kind of stream.
+    /// Number of symbols that were malformed, longer than permitted, or for the other kind of stream.
     pub malformed: u64,
-    /// Symbols that are older than the open blocks or the window.
+    /// Number of symbols older than the open blocks or the window.
     pub stale: u64,
-    /// Symbols that are too far ahead of the open blocks or the window.
+    /// Number of symbols too far ahead of the open blocks or the window.
     pub ahead: u64,
-    /// Symbols that contradict others.
+    /// Number of symbols that contradict earlier symbols.
     pub contradictory: u64,
-    /// Messages that were delivered and whose own symbol arrived.
+    /// Number of delivered messages whose own symbol arrived.
     pub received: u64,
-    /// Messages that were delivered and were computed from other symbols.
+    /// Number of delivered messages that were computed from other symbols.
     pub recovered: u64,
-    /// Source symbols that were recovered but contain no valid message. This shows that a symbol was forged.
+    /// Number of recovered source symbols that contain no valid message. Such a symbol shows that a repair symbol was
+    /// forged.
     pub damaged: u64,
 }
 
@@ -68,7 +69,7 @@ impl Statistics {
         *(if recovered { &mut self.recovered } else { &mut self.received }) += 1;
     }
 
-    /// Number of symbols dropped.
+    /// Returns the number of dropped symbols.
     #[must_use]
     pub fn refused(&self) -> u64 {
         self.malformed + self.stale + self.ahead + self.contradictory

@@ -1,5 +1,5 @@
-//! The format of symbols in packets. A symbol is a header of 2, 6 or 10 bytes, followed by the payload. All numbers are
-//! in network byte order.
+//! Layout of symbols in packets. A symbol consists of a header of 2, 6 or 10 bytes and a payload. All numbers in the
+//! header are in network byte order.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -26,11 +26,11 @@ use thiserror::Error;
 
 use crate::code::MOST_SOURCES;
 
-/// Length of the header of a message that no repair symbol covers, in bytes.
+/// Length in bytes of the header of a message that no repair symbol covers.
 pub const PLAIN_HEADER: usize = 2;
-/// Length of the header of a source symbol, in bytes.
+/// Length in bytes of the header of a source symbol.
 pub const SOURCE_HEADER: usize = 6;
-/// Length of the header of a repair symbol, in bytes.
+/// Length in bytes of the header of a repair symbol.
 pub const REPAIR_HEADER: usize = 10;
 
 /// Density threshold at which no coefficient is 0 (RFC 8681 §3.6).
@@ -47,49 +47,49 @@ const LOW: u16 = 0x0fff;
 /// The header of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Header {
-    /// A source message of a block.
+    /// A source symbol of a block, which holds one message.
     Source {
-        /// Block.
+        /// Number of the block.
         block: u32,
-        /// Place in the block.
+        /// Position of the symbol in the block.
         index: u16,
-        /// True for the last symbol of the block.
+        /// True for the block's last source symbol.
         last: bool,
     },
-    /// A repair symbol over all source symbols of a block.
+    /// A repair symbol, which covers all source symbols of a block.
     Repair {
-        /// Block.
+        /// Number of the block.
         block: u32,
-        /// Number of source symbols of the block.
+        /// Number of source symbols in the block.
         sources: u16,
-        /// Seed of the coefficients, or number of the repair symbol.
+        /// Seed of the coefficients, or the number of the repair symbol.
         seed: u32,
     },
-    /// A source message of a stream with a sliding window.
+    /// A source symbol of a stream with a sliding window, which holds one message.
     WindowSource {
         /// Number of the message in the stream.
         number: u32,
     },
     /// A repair symbol that covers consecutive source symbols of a stream.
     WindowRepair {
-        /// Number of the first source symbol covered.
+        /// Number of the first covered source symbol.
         first: u32,
-        /// Number of source symbols covered.
+        /// Number of covered source symbols.
         sources: u16,
-        /// The repair key and, from bit 16 on, the density threshold (RFC 8681 §4.1.3).
+        /// Repair key and density threshold (RFC 8681 §4.1.3). The threshold begins at bit 16.
         seed: u32,
     },
     /// A message that no repair symbol covers.
     Plain,
 }
 
-/// The reason why bytes are not a symbol.
+/// Reason for which bytes are not a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Malformed {
-    /// There are fewer bytes than a header has.
+    /// There are fewer bytes than the header has.
     #[error("{0} bytes are too few for a symbol")]
     Short(usize),
-    /// The kind is unknown.
+    /// The kind of symbol is unknown.
     #[error("unknown kind of symbol {0}")]
     Kind(u16),
     /// A field has a value that no sender writes.
@@ -98,7 +98,7 @@ pub enum Malformed {
 }
 
 impl Header {
-    /// Length of the header in bytes.
+    /// Returns the length of the header in bytes.
     #[must_use]
     pub fn length(&self) -> usize {
         match self {
@@ -108,7 +108,7 @@ impl Header {
         }
     }
 
-    /// Appends the header to `out`. Only the lowest 12 bits of places and counts are written.
+    /// Appends the header to `out`. Only the lowest 12 bits of positions and counts are written.
     pub fn write(&self, out: &mut Vec<u8>) {
         let (kind, low, number, seed) = match *self {
             Header::Source { block, index, last } => (if last { LAST } else { SOURCE }, index, block, None),
@@ -124,10 +124,10 @@ impl Header {
         }
     }
 
-    /// Reads header and payload of a symbol.
+    /// Reads the header and the payload of a symbol.
     ///
     /// # Errors
-    /// If [`write`](Self::write) cannot have written `bytes`.
+    /// Returns an error if [`write`](Self::write) cannot have written `bytes`.
     pub fn read(bytes: &[u8]) -> Result<(Self, &[u8]), Malformed> {
         let short = Malformed::Short(bytes.len());
         let (word, rest) = bytes.split_first_chunk().ok_or(short)?;

@@ -1,4 +1,4 @@
-//! Blocks. A block has k source messages, and the same repair symbols repair all of them.
+//! Coded blocks. A block has k source messages. Each repair symbol of the block covers all of them.
 
 mod config;
 mod receiver;

@@ -1,4 +1,4 @@
-//! The receiving side. It converts symbols to messages. Any byte that it receives may come from an attacker.
+//! The receiving end of coded blocks. It converts symbols to messages. Any received byte may come from an attacker.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,24 +10,24 @@ use crate::framing::{frame, longest, unframe};
 use crate::receipt::{Refusal, Statistics};
 use crate::symbol::Header;
 
-/// Maximum number of blocks that one symbol may skip, if newer blocks close older ones.
+/// Maximum number of blocks that one symbol may skip, if newer blocks close older blocks.
 const FARTHEST: u32 = 1 << 16;
 
-/// The effect of a received symbol.
+/// Effect of a received symbol on its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockArrival {
-    /// Block of the symbol.
+    /// Number of the symbol's block.
     pub block: u32,
     /// Number of independent symbols of the block, including this one.
     pub rank: usize,
-    /// True if this symbol raised the rank.
+    /// True if this symbol increased the rank.
     pub innovative: bool,
 }
 
-/// A decoded message.
+/// A message that was received or decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockMessage<'a> {
-    /// Block and place of the message.
+    /// Block of the message, and its position in the block.
     pub id: SourceId,
     /// Bytes of the message.
     pub bytes: &'a [u8],
@@ -37,26 +37,26 @@ pub struct BlockMessage<'a> {
 
 struct Open {
     decoder: Box<dyn Decoder>,
-    /// Number of source symbols of the block. It is known once a symbol contains it.
+    /// Number of source symbols in the block. It is known once a symbol that contains this number has arrived.
     sources: Option<usize>,
-    /// The highest place of a symbol that arrived, plus one.
+    /// Highest position of a symbol that arrived, plus one.
     seen: usize,
     arrived: Vec<bool>,
-    /// Place of the next message to deliver in order.
+    /// Position of the next message to be delivered in order.
     next: usize,
 }
 
-/// Receives symbols of blocks and delivers their messages.
+/// Receiver that takes the symbols of blocks and delivers their messages.
 pub struct BlockReceiver {
     config: BlockConfig,
-    /// The oldest open block.
+    /// Number of the oldest open block.
     first: u32,
     open: VecDeque<Option<Open>>,
     spare: Vec<Open>,
     bound: usize,
     framed: Vec<u8>,
     statistics: Statistics,
-    /// Work of all blocks in bytes. The decoder of a closed block is used again for another block.
+    /// Decoding work for all blocks, in bytes. The decoder of a closed block is reused for another block.
     work: u64,
 }
 
@@ -64,10 +64,10 @@ pub struct BlockReceiver {
 const CLOSED: usize = 4;
 
 impl BlockReceiver {
-    /// A receiver of blocks, starting at block 0.
+    /// Returns a receiver whose first block is block 0.
     ///
     /// # Panics
-    /// If the code does not support blocks of this format, or if `blocks` is 0.
+    /// Panics if the code does not support blocks of this format, or if `blocks` is 0.
     #[must_use]
     pub fn new(config: BlockConfig) -> Self {
         assert!(config.blocks > 0, "a receiver holds at least one block open");
@@ -94,10 +94,11 @@ impl BlockReceiver {
         Open { decoder, sources: None, seen: 0, arrived: vec![false; config.sources], next: 0 }
     }
 
-    /// Handles one received symbol.
+    /// Processes one received symbol.
     ///
     /// # Errors
-    /// The reason why the symbol was dropped. [`statistics`](Self::statistics) counts it.
+    /// Returns the reason for dropping the symbol, as an error. The counters in [`statistics`](Self::statistics)
+    /// include the dropped symbol.
     pub fn receive(&mut self, symbol: &[u8]) -> Result<BlockArrival, Refusal> {
         let taken = self.take(symbol);
         self.statistics.count(taken.map(|(_, outcome)| outcome));
@@ -107,7 +108,7 @@ impl BlockReceiver {
         Ok(BlockArrival { block, rank, innovative: outcome == Outcome::Innovative })
     }
 
-    /// Returns the position of the symbol's block in the list of open blocks, and the effect of the symbol.
+    /// Returns the position of the symbol's block among the open blocks, and the effect of the symbol.
     fn take(&mut self, symbol: &[u8]) -> Result<(usize, Outcome), Refusal> {
         let (header, payload) = Header::read(symbol)?;
         match header {
@@ -139,8 +140,8 @@ impl BlockReceiver {
         }
     }
 
-    /// Returns the position of a block in the list of open blocks. If newer blocks may close older ones, this function
-    /// makes room for the block.
+    /// Returns the position of a block among the open blocks. If newer blocks may close older blocks, this method makes
+    /// room for the block.
     fn place(&mut self, block: u32) -> Result<usize, Refusal> {
         let ahead = block.wrapping_sub(self.first);
         let blocks = self.config.blocks as u32;
@@ -218,7 +219,7 @@ impl BlockReceiver {
         Ok(outcome)
     }
 
-    /// Returns the next message. Call this after each symbol, until it returns `None`.
+    /// Returns the next message to be delivered. Call this method after each symbol, until it returns `None`.
     pub fn poll(&mut self) -> Option<BlockMessage<'_>> {
         loop {
             let (place, index) = match self.config.order {
@@ -260,32 +261,33 @@ impl BlockReceiver {
         })
     }
 
-    /// The oldest block with a message that was not delivered yet. If there is no such block, the oldest open block.
+    /// Returns the number of the oldest block with a message that was not delivered yet. If there is no such block,
+    /// returns the number of the oldest open block.
     #[must_use]
     pub fn first(&self) -> u32 {
         self.first
     }
 
-    /// Number of independent symbols of an open block.
+    /// Returns the number of independent symbols that arrived of an open block.
     #[must_use]
     pub fn rank(&self, block: u32) -> usize {
         let place = block.wrapping_sub(self.first) as usize;
         self.open.get(place).and_then(|open| open.as_ref()).map_or(0, |open| open.decoder.rank())
     }
 
-    /// Counters since the start.
+    /// Returns the counters since the start.
     #[must_use]
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
     }
 
-    /// Work since the start: the number of bytes of rows that were read or written.
+    /// Returns the work since the start: the number of bytes of matrix rows that were read or written.
     #[must_use]
     pub fn work(&self) -> u64 {
         self.work
     }
 
-    /// Maximum memory in bytes, whatever symbols arrive.
+    /// Returns the maximum memory in bytes, for any symbols that may arrive.
     #[must_use]
     pub fn bound(&self) -> usize {
         self.bound
@@ -293,7 +295,7 @@ impl BlockReceiver {
 }
 
 impl Open {
-    /// Checks that the block may have `sources` source symbols.
+    /// Checks whether the block may have `sources` source symbols.
     fn agree(&self, sources: usize) -> Result<(), Refusal> {
         let agreed = self.sources.is_none_or(|known| known == sources) && sources >= self.seen;
         if agreed { Ok(()) } else { Err(Refusal::Contradictory) }

@@ -1,4 +1,4 @@
-//! The sending side. It divides messages into blocks, and makes symbols of the blocks.
+//! The sending end of coded blocks. It divides messages into blocks and creates the symbols of the blocks.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,32 +10,32 @@ use crate::codec::{CannotRepair, Encoder};
 use crate::framing::{frame, longest, unframe};
 use crate::symbol::Header;
 
-/// Block of a message and its place in the block.
+/// Block of a message, and the position of the message in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourceId {
-    /// The block.
+    /// Number of the block.
     pub block: u32,
     /// Position of the symbol in the block.
     pub index: u16,
 }
 
-/// Reason why a message was rejected.
+/// Reason for rejecting a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CannotPush {
-    /// The message is longer than a symbol can hold.
+    /// The message does not fit into a symbol.
     #[error("a message of {length} bytes does not fit a symbol, which holds {most}")]
     TooLong {
-        /// Bytes of the message.
+        /// Number of bytes of the message.
         length: usize,
-        /// Bytes that a symbol holds.
+        /// Maximum number of bytes that a symbol holds.
         most: usize,
     },
-    /// All blocks are in use. The caller must first release the oldest ones.
+    /// All blocks are in use. The caller must release the oldest blocks first.
     #[error("all blocks are held")]
     Full,
 }
 
-/// Reason why a symbol was not written.
+/// Reason for which a symbol was not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CannotWrite {
     /// The sender no longer has the block or the message.
@@ -44,7 +44,7 @@ pub enum CannotWrite {
     /// The block is not closed yet. Only closed blocks have repair symbols.
     #[error("the block is not closed")]
     Open,
-    /// The code has no more repair symbols for this block.
+    /// The code cannot create further repair symbols for this block.
     #[error(transparent)]
     Code(#[from] CannotRepair),
 }
@@ -52,29 +52,29 @@ pub enum CannotWrite {
 struct Held {
     encoder: Box<dyn Encoder>,
     closed: bool,
-    /// Number of repair symbols written.
+    /// Number of repair symbols that were written for the block.
     repairs: u32,
 }
 
-/// Divides a stream of messages into blocks, and writes the symbols of the blocks.
+/// Sender that divides a stream of messages into blocks, and writes the symbols of the blocks.
 pub struct BlockSender {
     config: BlockConfig,
-    /// The oldest block that the sender still has.
+    /// Number of the oldest block that the sender has.
     first: u32,
     held: VecDeque<Held>,
     spare: Vec<Box<dyn Encoder>>,
-    /// The seed of the next repair symbol. If the code accepts any seed, no two blocks use the same seed. If two blocks
-    /// had the same coefficients, they would fail at the same time.
+    /// Seed of the next repair symbol. If the code accepts any seed, no two blocks use equal seeds. Blocks with equal
+    /// coefficients would fail at the same time.
     seed: u32,
     framed: Vec<u8>,
 }
 
 impl BlockSender {
-    /// A sender of blocks, starting at block 0. `seed` is the seed of the first repair symbol, if the code accepts any
-    /// seed.
+    /// Returns a sender whose first block is block 0. `seed` is the seed of the first repair symbol, if the code
+    /// accepts any seed.
     ///
     /// # Panics
-    /// If the code does not support blocks of this format, or if `blocks` is 0.
+    /// Panics if the code does not support blocks of this format, or if `blocks` is 0.
     #[must_use]
     pub fn new(config: BlockConfig, seed: u32) -> Self {
         assert!(config.blocks > 0, "a sender holds at least one block");
@@ -83,12 +83,12 @@ impl BlockSender {
         BlockSender { config, first: 0, held: VecDeque::with_capacity(config.blocks), spare, seed, framed }
     }
 
-    /// Adds a message to the current block, and closes the block if it is then full. After this,
+    /// Adds a message to the current block. If the block is then full, closes it. Afterwards
     /// [`write_source`](Self::write_source) can write the message's symbol.
     ///
     /// # Errors
-    /// If the message is longer than a symbol can hold. Also if the message needs a new block and all blocks are in
-    /// use.
+    /// Returns an error if the message does not fit into a symbol. Also returns an error if the message needs a new
+    /// block and all blocks are in use.
     pub fn push(&mut self, message: &[u8]) -> Result<SourceId, CannotPush> {
         let most = longest(self.config.length);
         if message.len() > most {
@@ -111,8 +111,8 @@ impl BlockSender {
         Ok(SourceId { block, index: index as u16 })
     }
 
-    /// Closes the current block before it is full, and returns the block's number. Call this before writing the block's
-    /// last source symbol, because that symbol is marked as the last one.
+    /// Closes the current block although it is not full. Returns the block's number. Call this method before the
+    /// block's last source symbol is written, because that symbol is marked as the last one.
     pub fn close(&mut self) -> Option<u32> {
         let last = self.held.back_mut().filter(|last| !last.closed)?;
         last.closed = true;
@@ -127,7 +127,7 @@ impl BlockSender {
     /// Appends the symbol of a message to `out`.
     ///
     /// # Errors
-    /// If the sender no longer has the message.
+    /// Returns an error if the sender no longer has the message.
     pub fn write_source(&self, id: SourceId, out: &mut Vec<u8>) -> Result<(), CannotWrite> {
         let held = &self.held[self.place(id.block).ok_or(CannotWrite::NotHeld)?];
         let symbol = held.encoder.source(id.index.into()).ok_or(CannotWrite::NotHeld)?;
@@ -137,11 +137,11 @@ impl BlockSender {
         Ok(())
     }
 
-    /// Appends a new repair symbol of a closed block to `out`, and returns its seed.
+    /// Appends a new repair symbol of a closed block to `out`. Returns the symbol's seed.
     ///
     /// # Errors
-    /// If the sender does not have the block, if the block is not closed, or if the code has no more repair symbols.
-    /// `out` then does not change.
+    /// Returns an error if the sender does not have the block, if the block is not closed, or if the code has no
+    /// further repair symbol. After an error, `out` is unchanged.
     pub fn write_repair(&mut self, block: u32, out: &mut Vec<u8>) -> Result<u32, CannotWrite> {
         let place = self.place(block).ok_or(CannotWrite::NotHeld)?;
         let held = &mut self.held[place];
@@ -160,8 +160,8 @@ impl BlockSender {
         Ok(seed)
     }
 
-    /// The blocks that the sender has, the oldest first. For each block: its number, its number of messages, and
-    /// whether it is closed.
+    /// Returns the blocks that the sender has, oldest first. Each block is given by its number, its number of messages,
+    /// and whether it is closed.
     pub fn blocks(&self) -> impl Iterator<Item = (u32, usize, bool)> + '_ {
         let number = |place: usize| self.first.wrapping_add(place as u32);
         self.held
@@ -170,7 +170,8 @@ impl BlockSender {
             .map(move |(place, held)| (number(place), held.encoder.held(), held.closed))
     }
 
-    /// Number of repair symbols that were written for a block. `None` if the sender does not have the block.
+    /// Returns the number of repair symbols that were written for a block. Returns `None` if the sender does not have
+    /// the block.
     #[must_use]
     pub fn repairs(&self, block: u32) -> Option<u32> {
         self.place(block).map(|place| self.held[place].repairs)

@@ -1,10 +1,10 @@
-//! The known source symbols of one block. The decoders that use codecs of other crates share this code.
+//! Store of the known source symbols of one block. The decoders that use other crates' codecs share it.
 
 use std::collections::VecDeque;
 
 use crate::codec::Outcome;
 
-/// Source symbols of equal length. Each is found by its place in the block.
+/// Source symbols of equal length. Each is stored by its position in the block.
 #[derive(Debug)]
 pub(crate) struct BlockStore {
     length: usize,
@@ -28,7 +28,7 @@ impl BlockStore {
         self.length
     }
 
-    /// Number of known places.
+    /// Returns the number of known source symbols.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
@@ -67,7 +67,7 @@ impl BlockStore {
         self.fresh.clear();
     }
 
-    /// Maximum memory in bytes.
+    /// Returns the maximum memory in bytes.
     pub(crate) fn bound(&self) -> usize {
         self.capacity() * (self.length + 1 + size_of::<usize>())
     }

@@ -1,21 +1,22 @@
-//! Computes the coefficients of a repair symbol from its seed. Both sides get the same coefficients.
+//! Coefficients of a repair symbol, computed from its seed. Both ends compute equal coefficients.
 
 use crate::codecs::tinymt::TinyMt32;
 use crate::symbol::DENSEST;
 
-/// The rule by which coefficients are computed from a seed.
+/// Rule by which coefficients are computed from a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coefficients {
-    /// Uniform over GF(256). Each coefficient takes one number from TinyMT32.
+    /// Coefficients are uniform over GF(256). Each coefficient takes one number of TinyMT32.
     Bytes,
-    /// 0 or 1 with equal probability. The coefficients are the bits of TinyMT32's numbers, the lowest bit first.
+    /// Coefficients are 0 or 1 with equal probability. They are the bits of TinyMT32's numbers, lowest bit first.
     Bits,
-    /// RFC 8681 §3.6 with m = 8. The seed consists of the repair key and, from bit 16 on, the density threshold.
+    /// Coefficients follow RFC 8681 §3.6 with m = 8. The seed consists of the repair key and the density threshold. The
+    /// threshold begins at bit 16.
     Rfc8681,
 }
 
 impl Coefficients {
-    /// Returns whether `seed` may appear in a symbol.
+    /// Returns whether a symbol may have the seed `seed`.
     pub(crate) fn valid(self, seed: u32) -> bool {
         self != Coefficients::Rfc8681 || seed >> 16 <= u32::from(DENSEST)
     }
@@ -41,8 +42,8 @@ impl Coefficients {
     }
 }
 
-/// RFC 8681 §3.6. A coefficient is nonzero with probability (threshold + 1)/16; otherwise it is 0. The threshold is
-/// below 15.
+/// Fills `out` with coefficients by RFC 8681 §3.6. A coefficient is nonzero with probability (threshold + 1)/16.
+/// Otherwise it is 0. The threshold must be below 15.
 fn sparse(mut generator: TinyMt32, threshold: u8, out: &mut [u8]) {
     for one in out {
         *one = 0;
@@ -64,14 +65,14 @@ mod tests {
         out
     }
 
-    /// RFC 8682 §2.3: 37, 225, 177, 176 are the first low bytes with seed 1.
+    /// RFC 8682 §2.3: with seed 1, the first low bytes are 37, 225, 177, 176.
     #[test]
     fn dense_coefficients_are_the_generator_s_bytes() {
         assert_eq!(drawn(Coefficients::Bytes, 1), [37, 225, 177, 176]);
         assert_eq!(drawn(Coefficients::Rfc8681, 15 << 16 | 1), [37, 225, 177, 176]);
     }
 
-    /// 2545341989 is 0x97B6_D625, which ends in 0110 0010 0101.
+    /// The number 2545341989 is 0x97B6_D625, which ends in 0110 0010 0101.
     #[test]
     fn bits_are_those_of_the_generator_s_numbers_lowest_first() {
         let bits: [u8; 33] = drawn(Coefficients::Bits, 1);
@@ -80,8 +81,8 @@ mod tests {
         assert_eq!(bits[32], 1);
     }
 
-    /// Halves 5, 1, 1, 0, 5, 6, 6, 11: with threshold 1 the first coefficient is 0 (5 > 1), the second is drawn (1 <= 1)
-    /// as the byte that follows (177), then 0 <= 1 draws 21, and 6, 6, 11 give 0.
+    /// The low halves are 5, 1, 1, 0, 5, 6, 6, 11. With threshold 1, the first coefficient is 0 (5 > 1). The second is
+    /// drawn (1 <= 1) as the byte that follows (177). Then 0 <= 1 draws 21, and 6, 6, 11 give 0.
     #[test]
     fn a_threshold_leaves_coefficients_out() {
         assert_eq!(drawn(Coefficients::Rfc8681, 1 << 16 | 1), [0, 177, 21, 0, 0, 0]);

@@ -1,9 +1,9 @@
-//! GF(256) with the polynomial x⁸ + x⁴ + x³ + x² + 1 (RFC 8681 §3.7.1, RFC 5510 §8.1). Addition is XOR.
+//! The field GF(256) with the polynomial x⁸ + x⁴ + x³ + x² + 1 (RFC 8681 §3.7.1, RFC 5510 §8.1). Addition is XOR.
 
-/// The polynomial without its leading term.
+/// The polynomial, without its leading term.
 const POLYNOMIAL: u8 = 0x1D;
 
-/// The product of two elements. It is computed bit by bit.
+/// Returns the product of two elements. The product is computed bit by bit.
 pub(crate) const fn multiply(mut a: u8, mut b: u8) -> u8 {
     let mut product = 0;
     while b != 0 {
@@ -17,7 +17,7 @@ pub(crate) const fn multiply(mut a: u8, mut b: u8) -> u8 {
 }
 
 /// For each element, its products with 0 to 15, and then its products with 16 times 0 to 15. The product with any byte
-/// is the sum of two of these: one for each half of the byte.
+/// is the sum of two of these products, one for each half of the byte.
 pub(crate) static NIBBLES: [[u8; 32]; 256] = {
     let mut table = [[0; 32]; 256];
     let mut a = 0;
@@ -33,7 +33,7 @@ pub(crate) static NIBBLES: [[u8; 32]; 256] = {
     table
 };
 
-/// The inverses. The entry of 0 is 0 and is never used.
+/// Inverse of each element. The entry of 0 is 0, and is never used.
 static INVERSES: [u8; 256] = {
     let mut table = [0; 256];
     let mut a = 1;
@@ -48,7 +48,7 @@ static INVERSES: [u8; 256] = {
     table
 };
 
-/// The inverse of an element other than 0.
+/// Returns the inverse of an element other than 0.
 pub(crate) fn inverse(a: u8) -> u8 {
     INVERSES[a as usize]
 }

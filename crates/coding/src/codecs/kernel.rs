@@ -1,18 +1,19 @@
-//! Computes sums of products over GF(256) on whole symbols. The result is the same with every instruction set.
+//! Sums of products over GF(256), computed on whole symbols. The result is equal with every instruction set.
 
 use fearless_simd::{Level, Simd, dispatch, prelude::*};
 
 use crate::codecs::field::NIBBLES;
 
-/// The length of each row is a multiple of this. It is the width of the widest vector, so that no row has a remainder.
+/// Number of which the length of each row is a multiple, in bytes. It is the width of the widest vector, so that rows
+/// have no remainder.
 pub(crate) const ALIGNMENT: usize = 64;
 
-/// Length of a row with room for `length` bytes.
+/// Returns the length of a row with room for `length` bytes.
 pub(crate) const fn row(length: usize) -> usize {
     length.next_multiple_of(ALIGNMENT)
 }
 
-/// A row of an arena, and the coefficient by which it is multiplied.
+/// A row in an arena, and the coefficient by which the row is multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Term {
     pub coefficient: u8,
@@ -20,7 +21,7 @@ pub(crate) struct Term {
     pub at: usize,
 }
 
-/// The arithmetic with the instructions of this machine.
+/// Arithmetic with the best instructions of this machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kernel(Level);
 
@@ -29,8 +30,8 @@ impl Kernel {
         Kernel(Level::new())
     }
 
-    /// Computes the sum of rows of `arena`, each multiplied by its coefficient, and adds it to `target`. Each row has
-    /// the length of `target`.
+    /// Multiplies rows of `arena` by their coefficients, and adds the products to `target`. Each row is as long as
+    /// `target`.
     pub(crate) fn add(self, target: &mut [u8], arena: &[u8], terms: &[Term]) {
         debug_assert!(target.len().is_multiple_of(ALIGNMENT), "rows have no rest");
         #[cfg(target_arch = "x86_64")]
@@ -62,14 +63,14 @@ impl Kernel {
     }
 }
 
-/// The arithmetic with each instruction set of this machine, for tests and benchmarks.
+/// Arithmetic with one instruction set of this machine, for tests and benchmarks.
 #[cfg(any(test, feature = "testing"))]
 #[derive(Clone, Copy, Debug)]
 pub struct Instructions(Kernel, &'static str);
 
 #[cfg(any(test, feature = "testing"))]
 impl Instructions {
-    /// All instruction sets, from the weakest to the strongest.
+    /// Returns all instruction sets of this machine, from the weakest to the strongest.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let mut all = vec![Instructions(Kernel(Level::baseline()), "baseline")];
@@ -85,14 +86,14 @@ impl Instructions {
         all
     }
 
-    /// Name of the instruction set.
+    /// Returns the name of the instruction set.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.1
     }
 
-    /// Multiplies the rows of `arena` by their coefficients and adds them to `target`. Each row is as long as `target`.
-    /// Lengths are multiples of 64.
+    /// Multiplies the rows of `arena` by their coefficients, and adds the products to `target`. Each row is as long as
+    /// `target`. All lengths are multiples of 64.
     pub fn add(self, target: &mut [u8], arena: &[u8], coefficients: &[u8]) {
         let length = target.len();
         let term = |(i, &coefficient): (usize, &u8)| Term { coefficient, at: i * length };
@@ -106,7 +107,7 @@ impl Instructions {
     }
 }
 
-/// Both halves of a coefficient's table. They are repeated in each 16-byte block of a vector.
+/// Returns the tables of products for both halves of a byte. They are repeated in each 16-byte block of a vector.
 #[inline(always)]
 fn tables<S: Simd>(simd: S, coefficient: u8) -> (S::u8s, S::u8s) {
     let table = &NIBBLES[coefficient as usize];
@@ -123,7 +124,7 @@ fn product<S: Simd>(simd: S, (low, high): (S::u8s, S::u8s), bytes: S::u8s) -> S:
     low.swizzle_dyn_within_blocks(bytes & mask) ^ high.swizzle_dyn_within_blocks(bytes >> 4)
 }
 
-/// Number of vectors that are summed at once.
+/// Number of vectors that are summed at one time.
 const ABREAST: usize = 4;
 
 #[inline(always)]
@@ -140,7 +141,7 @@ fn add<S: Simd>(simd: S, target: &mut [u8], arena: &[u8], terms: &[Term]) {
     }
 }
 
-/// Computes one part of the sum: `N` vectors, starting `from` bytes after the beginning of each row.
+/// Computes a part of the sum: `N` vectors, starting `from` bytes after the beginning of each row.
 #[inline(always)]
 fn add_at<S: Simd, const N: usize>(simd: S, target: &mut [u8], from: usize, arena: &[u8], terms: &[Term]) {
     let width = S::u8s::LEN;
@@ -172,12 +173,12 @@ fn scale<S: Simd>(simd: S, target: &mut [u8], coefficient: u8) {
     }
 }
 
-/// Multiplies vectors bit by bit, for instruction sets that cannot look up bytes in a table.
+/// Multiplication of vectors bit by bit, for instruction sets that cannot look up bytes in a table.
 mod planes {
     use super::{ALIGNMENT, Term};
     use crate::codecs::field::multiply;
 
-    /// The products of a coefficient with the powers of two.
+    /// Returns the products of a coefficient with the powers of two.
     fn powers(coefficient: u8) -> [u8; 8] {
         std::array::from_fn(|bit| multiply(coefficient, 1 << bit))
     }
@@ -207,7 +208,7 @@ mod planes {
     }
 }
 
-/// Multiplies with a single instruction, which applies a matrix of bits to each byte.
+/// Multiplication with a single instruction, which applies a matrix of bits to each byte.
 #[cfg(target_arch = "x86_64")]
 mod gfni {
     use std::arch::x86_64::{__m512i, _mm512_gf2p8affine_epi64_epi8, _mm512_set1_epi64, _mm512_xor_si512};
@@ -217,8 +218,8 @@ mod gfni {
     use super::Term;
     use crate::codecs::field::multiply;
 
-    /// Multiplication by each element as a matrix: byte 7 - i holds the bits of the factor whose products
-    /// have bit i.
+    /// Multiplication by each element as a matrix of bits. Byte 7 - i has the bits of the factor whose products have
+    /// bit i.
     static MATRICES: [u64; 256] = {
         let mut table = [0; 256];
         let mut a = 0;

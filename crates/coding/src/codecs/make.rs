@@ -1,4 +1,4 @@
-//! Constructors of the encoders and decoders of a code.
+//! Constructors of encoders and decoders, by code.
 
 use super::coefficients::Coefficients;
 use super::kernel::row;
@@ -9,13 +9,13 @@ use crate::code::{Code, MOST_SOURCES};
 use crate::codec::{Decoder, Encoder};
 
 impl Code {
-    /// True if this build has codecs (feature `codecs`). In a build without them, nothing can be encoded or decoded.
+    /// True if this build has codecs (feature `codecs`). A build without codecs can neither encode nor decode.
     pub const BUILT: bool = true;
 
-    /// An encoder of at most `capacity` source symbols of at most `length` bytes.
+    /// Returns an encoder for at most `capacity` source symbols of at most `length` bytes.
     ///
     /// # Panics
-    /// If `capacity` is 0 or more than [`MOST_SOURCES`], or if `length` is more than 65 535.
+    /// Panics if `capacity` is 0 or more than [`MOST_SOURCES`], or if `length` is more than 65 535.
     #[must_use]
     pub fn encoder(self, capacity: usize, length: usize) -> Box<dyn Encoder> {
         self.check(capacity, length);
@@ -28,10 +28,11 @@ impl Code {
         }
     }
 
-    /// A decoder for the symbols of an [`encoder`](Self::encoder) that was made with the same arguments.
+    /// Returns a decoder for the symbols of an [`encoder`](Self::encoder). The encoder was created with the same
+    /// arguments.
     ///
     /// # Panics
-    /// If [`encoder`](Self::encoder) would panic with these arguments.
+    /// Panics if [`encoder`](Self::encoder) would panic with these arguments.
     #[must_use]
     pub fn decoder(self, capacity: usize, length: usize) -> Box<dyn Decoder> {
         self.check(capacity, length);
@@ -44,9 +45,9 @@ impl Code {
         }
     }
 
-    /// Maximum work ([`Decoder::work`]) for a symbol that an encoder has made. `sources` is the number of source
-    /// symbols that a repair symbol covers, `capacity` is the capacity of the decoder, and `length` is the number of
-    /// bytes of a symbol. Only a forged symbol can cause more work.
+    /// Returns the maximum work ([`Decoder::work`]) for one symbol that an encoder created. A repair symbol covers
+    /// `sources` source symbols, the decoder has the capacity `capacity`, and a symbol has `length` bytes. Only a
+    /// forged symbol can cause more work.
     #[must_use]
     pub fn fair_work(self, sources: usize, capacity: usize, length: usize) -> u64 {
         match self {

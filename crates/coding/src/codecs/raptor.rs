@@ -1,5 +1,5 @@
-//! RaptorQ (RFC 6330), from the crate `raptorq`. Each block is one source block in one sub-block. A seed is the number
-//! of the repair symbol.
+//! RaptorQ (RFC 6330), implemented by the crate `raptorq`. Each block is one source block with one sub-block. A seed is
+//! the number of a repair symbol.
 
 use std::ops::Range;
 
@@ -10,38 +10,40 @@ use raptorq::{
 use crate::codec::{CannotRepair, Decoder, Encoder, Outcome};
 use crate::codecs::block_store::BlockStore;
 
-/// Number of possible repair symbols. Encoding symbol IDs have 24 bits (RFC 6330 §3.2). The first ones belong to the
+/// Number of possible repair symbols. Encoding symbol IDs have 24 bits (RFC 6330 §3.2). The lowest ones belong to the
 /// symbols of the block, which has at most 65 536 symbols.
 const SEEDS: u32 = (1 << 24) - (1 << 16);
-/// Maximum number of symbols that are added in addition to those of the block. Decoding fails with each of them with a
-/// probability of 1/256, so a genuine block never needs them all.
+/// Maximum number of symbols that are added beyond the number of the block's symbols. With each of them, decoding fails
+/// with a probability of 1/256. A genuine block therefore never needs all of them.
 const SPARE: usize = 16;
 
-/// Work of starting a block before its first repair symbol. It is given as the number of bytes that linear codes add in
-/// the same time. This part does not depend on the size of the block. The work of reading the block's symbols several
-/// times is added to it.
+/// Part of the work of starting a block before its first repair symbol. This part does not depend on the size of the
+/// block. It is given as the number of bytes that linear codes add in an equal time. The work of reading the block's
+/// symbols several times is added to this part.
 const BEGUN: usize = 1 << 10;
 const PASSES_TO_BEGIN: usize = 2;
-/// Work of solving a block (RFC 6330 §5.4). It is given as the number of bytes that linear codes add in the same time,
-/// and was measured. It has three parts: the number of times that all symbols are read, a number of bytes for each
-/// square of the number of rows (LDPC and HDPC symbols are additional rows), and a constant.
+/// Work of solving a block (RFC 6330 §5.4). It has three parts. The first is the number of times that all symbols are
+/// read. The second is a number of bytes for each square of the number of rows, where LDPC and HDPC symbols are
+/// additional rows. The third is a constant. The values were measured, as the number of bytes that linear codes add in
+/// an equal time.
 const PASSES_TO_SOLVE: usize = 8;
 const OF_A_SQUARE: usize = 32;
 const OWN_ROWS: usize = 32;
 const SOLVED: usize = 64 << 10;
 
-/// Work of solving a block, or of finding out that more symbols are needed.
+/// Returns the work of solving a block, or of finding that more symbols are needed.
 pub(crate) fn solving(symbols: usize, length: usize) -> u64 {
     let rows = symbols + OWN_ROWS;
     (SOLVED + PASSES_TO_SOLVE * symbols * length + OF_A_SQUARE * rows * rows) as u64
 }
 
-/// Describes one block of `symbols` symbols, each with `length` bytes.
+/// Returns the description of a block of `symbols` symbols with `length` bytes each.
 fn block(symbols: usize, length: usize) -> ObjectTransmissionInformation {
     ObjectTransmissionInformation::new((symbols * length) as u64, length as u16, 1, 1, 1)
 }
 
-/// Length of a symbol for the crate `raptorq`. It is at least one byte, even if only coefficients are used.
+/// Returns the length of a symbol for the crate `raptorq`. The length is at least one byte, even if only coefficients
+/// are used.
 fn size(length: usize) -> usize {
     length.max(1)
 }
@@ -62,8 +64,8 @@ impl RaptorEncoder {
         RaptorEncoder { capacity, length, bytes, lengths, prepared: None }
     }
 
-    /// Encoder of one block. Symbols are cut to the length of the longest one. This is possible because the code
-    /// handles each byte separately, and because all bytes after that length are 0.
+    /// Creates the encoder of one block. Symbols are cut to the length of the longest one. This is possible because the
+    /// code processes each byte separately and all bytes after that length are 0.
     fn prepare(&self) -> SourceBlockEncoder {
         let longest = size(self.lengths.iter().copied().max().unwrap_or(0));
         let mut data = vec![0; self.lengths.len() * longest];
@@ -117,15 +119,15 @@ impl Encoder for RaptorEncoder {
     }
 }
 
-/// Decoder of one block. The number of source symbols is taken from the first repair symbol, which covers all of them.
+/// Decoder of one block. The number of source symbols comes from the first repair symbol, which covers all of them.
 #[derive(Debug)]
 pub(crate) struct RaptorDecoder {
     store: BlockStore,
-    /// The block decoder, and the number of source symbols.
+    /// The block's decoder in `raptorq`, and the number of source symbols. It is `None` before the first repair symbol.
     begun: Option<(SourceBlockDecoder, usize)>,
     seeds: Vec<u32>,
     decoded: bool,
-    /// Work ([`Decoder::work`]).
+    /// Work so far ([`Decoder::work`]).
     work: u64,
 }
 
@@ -152,7 +154,7 @@ impl RaptorDecoder {
         EncodingPacket::new(PayloadId::new(0, id), data)
     }
 
-    /// Passes the symbols that arrived before the first repair symbol to the block decoder.
+    /// Starts the decoder in `raptorq`, and passes the symbols that arrived before the first repair symbol to it.
     fn begin(&mut self, symbols: usize) {
         let length = size(self.store.length());
         self.worked(BEGUN + PASSES_TO_BEGIN * symbols * length);

@@ -1,6 +1,6 @@
-//! Reed–Solomon over GF(2^16), from the crate `reed-solomon-simd`. Any k symbols are enough to recover a block of k.
-//! Both sides must use the same number of repair symbols per block, because each repair symbol depends on that number.
-//! A seed is the number of a repair symbol.
+//! Reed–Solomon code over GF(2^16), implemented by the crate `reed-solomon-simd`. Any k symbols suffice to recover a
+//! block of k. Both ends need an equal number of repair symbols per block, because each repair symbol depends on this
+//! number. A seed is the number of a repair symbol.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,7 +10,8 @@ use reed_solomon_simd::{ReedSolomonDecoder, ReedSolomonEncoder};
 use crate::codec::{CannotRepair, Decoder, Encoder, Outcome};
 use crate::codecs::block_store::BlockStore;
 
-/// Length of a symbol for the crate `reed-solomon-simd`. An element has two bytes, even if only coefficients are used.
+/// Returns the length of a symbol for the crate `reed-solomon-simd`. The length is at least two bytes, the size of an
+/// element, even if only coefficients are used.
 fn size(length: usize) -> usize {
     length.next_multiple_of(2).max(2)
 }
@@ -23,7 +24,7 @@ pub(crate) struct RsEncoder {
     bytes: Vec<u8>,
     held: usize,
     codec: ReedSolomonEncoder,
-    /// The repair symbols. They are computed when the first one is requested.
+    /// Repair symbols of the block. All of them are computed when the first one is requested.
     made: Vec<u8>,
 }
 
@@ -88,7 +89,7 @@ impl Encoder for RsEncoder {
     }
 }
 
-/// Decoder of one block. The number of source symbols is taken from the first repair symbol, which covers all of them.
+/// Decoder of one block. The number of source symbols comes from the first repair symbol, which covers all of them.
 pub(crate) struct RsDecoder {
     store: BlockStore,
     symbols: Option<usize>,
@@ -97,17 +98,18 @@ pub(crate) struct RsDecoder {
     count: usize,
     codec: ReedSolomonDecoder,
     padded: Vec<u8>,
-    /// Work ([`Decoder::work`]).
+    /// Work so far ([`Decoder::work`]).
     work: u64,
 }
 
-/// Work of recovering a block. It is given as the number of bytes of rows that linear codes add in the same time, and
-/// was measured. It has two parts. One is a constant, because missing symbols are searched among all 2^16. The other is
-/// the number of times that the symbols are read, where the number of symbols is rounded up to a power of two.
+/// Work of recovering a block. The values were measured, as the number of bytes of rows that linear codes add in an
+/// equal time. The work has two parts. The first is a constant, because missing symbols are searched among all 2^16
+/// symbols. The second is the number of times that the symbols are read. For this, their number is rounded up to a
+/// power of two.
 const LOCATED: usize = 1 << 20;
 const PASSES: usize = 4;
 
-/// Work of recovering a block.
+/// Returns the work of recovering a block.
 pub(crate) fn restoring(symbols: usize, repairs: usize, length: usize) -> u64 {
     (LOCATED + PASSES * (symbols + repairs).next_power_of_two() * size(length)) as u64
 }
@@ -128,7 +130,7 @@ impl RsDecoder {
         }
     }
 
-    /// Decodes the block if k symbols have arrived.
+    /// Decodes the block if k of its symbols have arrived.
     fn try_decode(&mut self) {
         let Some(symbols) = self.symbols else {
             return;

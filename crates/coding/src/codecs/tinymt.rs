@@ -1,17 +1,18 @@
-//! TinyMT32 pseudorandom numbers (RFC 8682). Both sides compute a repair symbol's coefficients from them.
+//! Pseudorandom numbers by TinyMT32 (RFC 8682). Both ends compute the coefficients of a repair symbol from these
+//! numbers.
 
-/// RFC 8682 §2.1: the parameters that RLC uses.
+/// Parameters of TinyMT32 that RLC uses (RFC 8682 §2.1).
 const MAT1: u32 = 0x8f70_11ee;
 const MAT2: u32 = 0xfc78_ff1f;
 const TMAT: u32 = 0x3793_fdff;
 const ROUNDS: u32 = 8;
 
-/// A generator of 32-bit numbers. Its state has 127 bits.
+/// A generator of 32-bit numbers (TinyMT32). Its state has 127 bits.
 #[derive(Clone, Debug)]
 pub struct TinyMt32([u32; 4]);
 
 impl TinyMt32 {
-    /// A generator started with `seed`.
+    /// Returns a generator that starts with `seed`.
     #[must_use]
     pub fn new(seed: u32) -> Self {
         let mut state = [seed, MAT1, MAT2, TMAT];
@@ -59,7 +60,7 @@ impl TinyMt32 {
 mod tests {
     use super::*;
 
-    /// RFC 8682 §2.3: the first numbers with seed 1.
+    /// First numbers with seed 1 (RFC 8682 §2.3).
     const FIRST: [u32; 50] = [
         2545341989, 981918433, 3715302833, 2387538352, 3591001365, 3820442102, 2114400566, 2196103051,
         2783359912, 764534509, 643179475, 1822416315, 881558334, 4207026366, 3690273640, 3240535687,
@@ -76,7 +77,7 @@ mod tests {
         assert_eq!([0; 50].map(|_| generator.next_u32()), FIRST);
     }
 
-    /// RFC 8681 §3.5: the low eight and four bits.
+    /// RFC 8681 §3.5: the low eight bits and the low four bits of each number.
     #[test]
     fn bytes_and_halves_are_those_of_rfc_8681() {
         let mut generator = TinyMt32::new(1);

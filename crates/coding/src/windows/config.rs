@@ -1,16 +1,17 @@
-//! The configuration of a stream with a sliding window. Both sides of the stream must have the same one.
+//! Configuration of a stream with a sliding window. Both ends of the stream need an identical configuration.
 
-/// The format of a stream's window.
+/// Configuration of the window of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowConfig {
     /// Maximum number of source messages that a repair symbol covers.
     pub sources: usize,
     /// Number of source messages that a receiver holds. It must be at least `sources`. With twice `sources`, the
-    /// receiver can use repair symbols of windows that overlap.
+    /// receiver can use repair symbols whose windows overlap.
     pub held: usize,
-    /// Length of the payload of a repair symbol in bytes. It is the length of the longest message plus 2. With 0,
-    /// repair symbols have no payloads: only coefficients are sent and eliminated.
+    /// Length in bytes of a repair symbol's payload. It is the length of the longest message plus 2. With 0, repair
+    /// symbols have no payload: only their coefficients are sent and eliminated.
     pub length: usize,
-    /// The number of nonzero coefficients among 16, minus one. With 15, all coefficients are nonzero (RFC 8681 §3.6).
+    /// Number of nonzero coefficients among 16 coefficients, minus one. With 15, all coefficients are nonzero (RFC 8681
+    /// §3.6).
     pub density: u8,
 }

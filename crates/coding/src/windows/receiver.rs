@@ -1,5 +1,5 @@
-//! The receiving side. It delivers messages as soon as they are known. Any byte that it receives may come from an
-//! attacker.
+//! The receiving end of a sliding window. It delivers messages as soon as they are known. Any received byte may come
+//! from an attacker.
 
 use std::fmt;
 
@@ -13,16 +13,16 @@ use crate::symbol::Header;
 /// Maximum number of messages that one symbol may skip.
 const FARTHEST: u32 = 1 << 16;
 
-/// The effect of a received symbol.
+/// Effect of a received symbol on the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowArrival {
-    /// Number of the symbol's message. For a repair symbol, number of the first message that it covers.
+    /// Number of the message in the symbol. For a repair symbol, it is the number of the first covered message.
     pub number: u32,
     /// True if the symbol added information.
     pub innovative: bool,
 }
 
-/// A decoded message.
+/// A message that was received or decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowMessage<'a> {
     /// Number of the message in the stream.
@@ -33,27 +33,27 @@ pub struct WindowMessage<'a> {
     pub recovered: bool,
 }
 
-/// Receives symbols of a stream with a sliding window and delivers its messages.
+/// Receiver that takes the symbols of a stream with a sliding window and delivers the stream's messages.
 pub struct WindowReceiver {
     config: WindowConfig,
     decoder: Box<dyn Decoder>,
-    /// Number of the oldest message held.
+    /// Number of the oldest message that the receiver holds.
     first: u32,
-    /// Number of messages dropped.
+    /// Number of messages that were dropped.
     forgotten: u64,
-    /// True for a message whose symbol has arrived. The index is the place since the start, modulo the number of
-    /// messages held.
+    /// True for each message whose own symbol has arrived. The index is the message's position since the start, modulo
+    /// the number of messages held.
     arrived: Vec<bool>,
     framed: Vec<u8>,
     statistics: Statistics,
 }
 
 impl WindowReceiver {
-    /// A receiver of messages, starting at number 0.
+    /// Returns a receiver whose first message has the number 0.
     ///
     /// # Panics
-    /// If the code does not support windows of this format, or if the receiver holds fewer messages than a repair
-    /// symbol covers.
+    /// Panics if the code does not support windows of this format, or if the receiver holds fewer messages than a
+    /// repair symbol covers.
     #[must_use]
     pub fn new(config: WindowConfig) -> Self {
         assert!(config.held >= config.sources, "a receiver holds what a repair symbol covers");
@@ -69,10 +69,11 @@ impl WindowReceiver {
         }
     }
 
-    /// Handles one received symbol.
+    /// Processes one received symbol.
     ///
     /// # Errors
-    /// The reason why the symbol was dropped. [`statistics`](Self::statistics) counts it.
+    /// Returns the reason for dropping the symbol, as an error. The counters in [`statistics`](Self::statistics)
+    /// include the dropped symbol.
     pub fn receive(&mut self, symbol: &[u8]) -> Result<WindowArrival, Refusal> {
         let taken = self.take(symbol);
         self.statistics.count(taken.map(|(_, outcome)| outcome));
@@ -109,8 +110,8 @@ impl WindowReceiver {
         if outcome == Outcome::Refused { Err(Refusal::Contradictory) } else { Ok((number, outcome)) }
     }
 
-    /// Returns the position of message `number` in the list of messages held. Makes room for `count` messages from this
-    /// one on.
+    /// Returns the position of message `number` among the messages held. Makes room for `count` messages, starting with
+    /// this one.
     fn place(&mut self, number: u32, count: usize) -> Result<usize, Refusal> {
         let ahead = number.wrapping_sub(self.first);
         if ahead > u32::MAX / 2 {
@@ -136,8 +137,8 @@ impl WindowReceiver {
         (self.forgotten as usize + place) % self.config.held
     }
 
-    /// Returns the next message that has become known. Call this after each symbol, until it returns `None`. Otherwise
-    /// a later symbol may remove messages from the window before they are returned.
+    /// Returns the next message that has become known. Call this method after each symbol, until it returns `None`.
+    /// Otherwise a later symbol may remove messages from the window before they are returned.
     pub fn poll(&mut self) -> Option<WindowMessage<'_>> {
         loop {
             let place = self.decoder.next_known()?;
@@ -153,25 +154,25 @@ impl WindowReceiver {
         }
     }
 
-    /// Number of the oldest message held.
+    /// Returns the number of the oldest message that the receiver holds.
     #[must_use]
     pub fn first(&self) -> u32 {
         self.first
     }
 
-    /// Counters since the start.
+    /// Returns the counters since the start.
     #[must_use]
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
     }
 
-    /// Work since the start: the number of bytes of rows that were read or written.
+    /// Returns the work since the start: the number of bytes of matrix rows that were read or written.
     #[must_use]
     pub fn work(&self) -> u64 {
         self.decoder.work()
     }
 
-    /// Maximum memory in bytes, whatever symbols arrive.
+    /// Returns the maximum memory in bytes, for any symbols that may arrive.
     #[must_use]
     pub fn bound(&self) -> usize {
         self.decoder.bound() + self.arrived.len() + self.config.length

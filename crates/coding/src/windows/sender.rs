@@ -1,4 +1,4 @@
-//! The sending side. It keeps messages in a window, and makes repair symbols of the window.
+//! The sending end of a sliding window. It keeps messages in a window and creates repair symbols that cover the window.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::codec::Encoder;
 use crate::framing::{frame, longest, unframe};
 use crate::symbol::{DENSEST, Header};
 
-/// Holds the latest messages of a stream and writes their symbols.
+/// Sender that holds the latest messages of a stream and writes their symbols.
 pub struct WindowSender {
     config: WindowConfig,
     encoder: Box<dyn Encoder>,
@@ -21,10 +21,10 @@ pub struct WindowSender {
 }
 
 impl WindowSender {
-    /// A sender of messages, starting at number 0. `key` is the first repair key.
+    /// Returns a sender whose first message has the number 0. `key` is the first repair key.
     ///
     /// # Panics
-    /// If the code does not support windows of this format, or if the density is more than 15.
+    /// Panics if the code does not support windows of this format, or if the density is more than 15.
     #[must_use]
     pub fn new(config: WindowConfig, key: u16) -> Self {
         assert!(config.density <= DENSEST, "a density of at most {DENSEST}, not {}", config.density);
@@ -32,10 +32,11 @@ impl WindowSender {
         WindowSender { config, encoder, next: 0, key, framed: Vec::with_capacity(config.length) }
     }
 
-    /// Adds a message and returns its number. If the window is full, its oldest message is dropped.
+    /// Adds a message to the window. Returns the message's number. If the window is full, the oldest message is
+    /// dropped.
     ///
     /// # Errors
-    /// If the message is longer than a symbol can hold.
+    /// Returns an error if the message does not fit into a symbol.
     pub fn push(&mut self, message: &[u8]) -> Result<u32, CannotPush> {
         let most = longest(self.config.length);
         if message.len() > most {
@@ -50,19 +51,19 @@ impl WindowSender {
         Ok(self.next.wrapping_sub(1))
     }
 
-    /// Number of the oldest message in the window.
+    /// Returns the number of the oldest message in the window.
     #[must_use]
     pub fn first(&self) -> u32 {
         self.next.wrapping_sub(self.encoder.held() as u32)
     }
 
-    /// Number of messages in the window.
+    /// Returns the number of messages in the window.
     #[must_use]
     pub fn held(&self) -> usize {
         self.encoder.held()
     }
 
-    /// Drops all messages before `number` from the window. From then on, repair symbols do not cover them.
+    /// Drops all messages before `number` from the window. Later repair symbols do not cover these messages.
     pub fn forget(&mut self, number: u32) {
         let count = number.wrapping_sub(self.first());
         if count <= u32::MAX / 2 {
@@ -73,7 +74,7 @@ impl WindowSender {
     /// Appends the symbol of a message in the window to `out`.
     ///
     /// # Errors
-    /// If the message is not in the window.
+    /// Returns an error if the message is not in the window.
     pub fn write_source(&self, number: u32, out: &mut Vec<u8>) -> Result<(), CannotWrite> {
         let index = number.wrapping_sub(self.first()) as usize;
         let symbol = self.encoder.source(index).ok_or(CannotWrite::NotHeld)?;
@@ -82,10 +83,10 @@ impl WindowSender {
         Ok(())
     }
 
-    /// Appends a new repair symbol over the whole window to `out`, and returns its repair key.
+    /// Appends a new repair symbol that covers the whole window to `out`. Returns the symbol's repair key.
     ///
     /// # Errors
-    /// If the window is empty. `out` then does not change.
+    /// Returns an error if the window is empty. After an error, `out` is unchanged.
     pub fn write_repair(&mut self, out: &mut Vec<u8>) -> Result<u16, CannotWrite> {
         let seed = u32::from(self.config.density) << 16 | u32::from(self.key);
         let start = out.len();

@@ -1,7 +1,7 @@
-//! Gaussian elimination, done each time a symbol arrives. The rows are kept in reduced row echelon form. So a source
-//! symbol is known as soon as the received symbols determine it.
+//! Gaussian elimination, carried out each time a symbol arrives. Rows are kept in reduced row echelon form. A source
+//! symbol is therefore known as soon as the received symbols determine it.
 //!
-//! Every decision depends only on coefficients. The payloads are then combined in the same way.
+//! Every decision depends only on the coefficients. The payloads are then combined in the same manner.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -11,57 +11,58 @@ use crate::codecs::coefficients::Coefficients;
 use crate::codecs::field::inverse;
 use crate::codecs::kernel::{ALIGNMENT, Kernel, Term, row};
 
-/// State of a column, which represents a source symbol.
+/// State of a column. A column represents a source symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
-    /// No row begins with this symbol.
+    /// No row begins with this column.
     Free,
-    /// A row with several columns begins with this symbol.
+    /// A row with several columns begins with this column. The number is the index of the row.
     Leads(usize),
-    /// The source symbol is known. The number is the index of the row with its payload.
+    /// The source symbol of this column is known. The number is the index of the row that has its payload.
     Known(usize),
 }
 
-/// Decoder of a random linear code for a block or a window. The column of a symbol is its place modulo the capacity.
+/// Decoder of a random linear code, for a block or a window. The column of a symbol is its position modulo the
+/// capacity.
 #[derive(Debug)]
 pub(crate) struct LinearDecoder {
     how: Coefficients,
     kernel: Kernel,
     length: usize,
     columns: Vec<Column>,
-    /// The column of the oldest symbol.
+    /// Column of the oldest symbol.
     first: usize,
-    /// Number of symbols dropped.
+    /// Number of symbols that were dropped.
     forgotten: u64,
     rank: usize,
-    /// Coefficients of the rows with several columns.
+    /// Coefficients of the rows that have several columns.
     coefficients: Vec<u8>,
     payloads: Vec<u8>,
-    /// For each row, the column with which it begins, or the column of the symbol that it contains.
+    /// First column of each row, or the column of the single symbol that the row contains.
     lead: Vec<usize>,
-    /// The rows with several columns, in the order in which they arrived.
+    /// Rows with several columns, in the order in which they arrived.
     active: Vec<usize>,
     unused: Vec<usize>,
-    /// Places of the symbols that became known and were not delivered yet, counted from the start.
+    /// Positions, counted from the start, of symbols that became known and were not delivered yet.
     fresh: VecDeque<u64>,
-    /// The row that is being added.
+    /// Row that is being added.
     taken: Vec<u8>,
     taken_payload: Vec<u8>,
     drawn: Vec<u8>,
     terms: Vec<Term>,
-    /// Work ([`Decoder::work`]).
+    /// Work so far ([`Decoder::work`]).
     work: u64,
 }
 
-/// Work of computing a coefficient or of reading a column, in bytes.
+/// Work in bytes of computing a coefficient or reading a column.
 const DRAWN: usize = 8;
 const LOOKED_AT: usize = 2;
-/// Maximum number of rows that are changed when several columns are dropped at once. A window that moves past lost
+/// Maximum number of rows that are changed when several columns are dropped at one time. A window that moves past lost
 /// symbols changes fewer rows.
 const MOST_CHANGED: usize = 1 << 15;
 
 impl LinearDecoder {
-    /// A decoder of at most `capacity` source symbols of at most `length` bytes.
+    /// Returns a decoder for at most `capacity` source symbols of at most `length` bytes.
     pub(crate) fn new(how: Coefficients, capacity: usize, length: usize) -> Self {
         LinearDecoder {
             how,
@@ -97,7 +98,7 @@ impl LinearDecoder {
         (self.first + place) % self.capacity()
     }
 
-    /// Place of a column.
+    /// Returns the position of a column.
     fn place(&self, column: usize) -> usize {
         (column + self.capacity() - self.first) % self.capacity()
     }
@@ -115,7 +116,7 @@ impl LinearDecoder {
         self.taken_payload[payload.len()..].fill(0);
     }
 
-    /// Adds the row in `taken`. Reduces this row by the other rows, and then the other rows by what is left of it.
+    /// Adds the row in `taken`. First the other rows reduce this row. Then its remainder reduces the other rows.
     fn take(&mut self) -> Outcome {
         let wide = row(self.length);
         self.reduce();
@@ -140,7 +141,8 @@ impl LinearDecoder {
         Outcome::Innovative
     }
 
-    /// Subtracts known symbols and other rows from `taken`. The same terms are recorded for its payload.
+    /// Subtracts known symbols and other rows from the coefficients in `taken`. The same terms are recorded for the
+    /// payload of `taken`.
     fn reduce(&mut self) {
         let (width, wide) = (row(self.capacity()), row(self.length));
         self.terms.clear();
@@ -166,7 +168,7 @@ impl LinearDecoder {
         }
     }
 
-    /// Eliminates the column `lead` from all rows with several columns. The row in `taken` is used for this.
+    /// Eliminates the column `lead` from all rows with several columns. It uses the row in `taken` for this.
     fn eliminate(&mut self, lead: usize) {
         let (width, wide) = (row(self.capacity()), row(self.length));
         self.work += (LOOKED_AT * self.active.len()) as u64;
@@ -210,7 +212,7 @@ impl LinearDecoder {
         self.fresh.push_back(self.forgotten + self.place(column) as u64);
     }
 
-    /// Adds a source symbol whose column is in no row. No reduction is needed.
+    /// Adds a source symbol whose column is in no row. This needs no reduction.
     fn take_unheld(&mut self, column: usize, payload: &[u8]) {
         let wide = row(self.length);
         self.worked(wide);
@@ -223,8 +225,8 @@ impl LinearDecoder {
         self.know(at);
     }
 
-    /// Removes a column. Every row with several columns that contains it is dropped. Some information is lost, but each
-    /// row is read only once.
+    /// Removes a column. Every row with several columns that contains this column is dropped. Some information is lost,
+    /// but each row is read only once.
     fn drop_holders(&mut self, column: usize) {
         let width = row(self.capacity());
         self.worked(LOOKED_AT * self.active.len());
@@ -241,8 +243,8 @@ impl LinearDecoder {
         });
     }
 
-    /// Removes a column. The row that contains only this column, or that begins with it, is dropped. If several rows
-    /// contain the column, one of them is used to eliminate it from the others.
+    /// Removes a column. A row that contains only this column, or that begins with it, is dropped. If several rows
+    /// contain the column, one of them eliminates it from the others.
     fn drop_column(&mut self, column: usize) {
         let (width, wide) = (row(self.capacity()), row(self.length));
         self.worked(LOOKED_AT * (1 + self.active.len()));

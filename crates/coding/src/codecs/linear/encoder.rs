@@ -1,18 +1,19 @@
-//! Computes sums of source symbols, which are stored in a ring of rows.
+//! Sums of source symbols, which are stored in a ring of rows.
 
 use crate::codec::{CannotRepair, Encoder};
 use crate::codecs::coefficients::Coefficients;
 use crate::codecs::kernel::{Kernel, Term, row};
 
-/// Encoder of a random linear code over a block or a window.
+/// Encoder of a random linear code, for a block or a window.
 #[derive(Debug)]
 pub(crate) struct LinearEncoder {
     how: Coefficients,
     kernel: Kernel,
     length: usize,
-    /// The rows. The index of a symbol's row is its place modulo the capacity. Each row ends in zeros.
+    /// The rows of source symbols. The row of a symbol has the index of its position modulo the capacity. Each row is
+    /// filled with zeros at its end.
     arena: Vec<u8>,
-    /// Length of each row's symbol in bytes.
+    /// Length in bytes of the symbol in each row.
     lengths: Vec<usize>,
     /// Row of the oldest source symbol.
     first: usize,
@@ -23,7 +24,7 @@ pub(crate) struct LinearEncoder {
 }
 
 impl LinearEncoder {
-    /// An encoder of at most `capacity` source symbols of at most `length` bytes.
+    /// Returns an encoder for at most `capacity` source symbols of at most `length` bytes.
     pub(crate) fn new(how: Coefficients, capacity: usize, length: usize) -> Self {
         LinearEncoder {
             how,

@@ -1,4 +1,5 @@
-//! Random linear codes. A repair symbol is a sum of source symbols. Its coefficients are computed from its seed.
+//! Random linear codes. A repair symbol is a sum of source symbols, each multiplied by a coefficient. The coefficients
+//! are computed from the repair symbol's seed.
 
 mod decoder;
 mod encoder;
