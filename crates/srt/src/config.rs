@@ -1,4 +1,4 @@
-//! Configuration of an endpoint.
+//! Configuration of an SRT endpoint.
 
 use core::fmt;
 use core::time::Duration;
@@ -8,12 +8,12 @@ use zeroize::Zeroizing;
 use crate::crypto::Derivation;
 use crate::wire::MAX_STREAM_ID;
 
-/// Shortest and longest passphrase in bytes.
+/// Permitted lengths of a passphrase in bytes.
 const PASSPHRASE: core::ops::RangeInclusive<usize> = 10..=79;
-/// Largest payload of a packet in bytes: 1500 less the headers of IPv4, UDP and SRT.
+/// Largest payload of a packet in bytes: 1500 minus the headers of IPv4, UDP and SRT.
 pub const MAX_PAYLOAD: usize = 1456;
 
-/// Direction of the media, the same for all connections of an endpoint.
+/// Direction of the media. It applies to all connections of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// This endpoint sends media to its peers.
@@ -25,16 +25,16 @@ pub enum Direction {
 /// Length of an AES key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KeySize {
-    /// 16 bytes.
+    /// The key has 16 bytes.
     Aes128,
-    /// 24 bytes.
+    /// The key has 24 bytes.
     Aes192,
-    /// 32 bytes.
+    /// The key has 32 bytes.
     Aes256,
 }
 
 impl KeySize {
-    /// Number of bytes.
+    /// Returns the number of bytes of the key.
     pub const fn bytes(self) -> usize {
         match self {
             KeySize::Aes128 => 16,
@@ -43,7 +43,7 @@ impl KeySize {
         }
     }
 
-    /// The size of a key of 16, 24 or 32 bytes; `None` for other lengths.
+    /// Returns the size of a key of 16, 24 or 32 bytes; `None` for other lengths.
     pub const fn from_bytes(bytes: usize) -> Option<KeySize> {
         match bytes {
             16 => Some(KeySize::Aes128),
@@ -57,7 +57,7 @@ impl KeySize {
         KeySize::from_bytes(bytes).expect("keys have one of three lengths")
     }
 
-    /// The value of a handshake's encryption field.
+    /// Returns the value for the encryption field of a handshake.
     pub(crate) fn field(self) -> u16 {
         self.bytes() as u16 / 8
     }
@@ -67,29 +67,29 @@ impl KeySize {
     }
 }
 
-/// Reason why a value is refused.
+/// Reason for refusing a value of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// The passphrase has a forbidden length.
     #[error("a passphrase has 10 to 79 bytes, this one has {0}")]
     Passphrase(usize),
-    /// The stream id is too long or has a zero byte.
+    /// The stream id is too long or contains a zero byte.
     #[error("a stream id has at most 512 bytes, none of them zero")]
     StreamId,
-    /// The latency does not fit into its field.
+    /// The latency does not fit into its field of the handshake.
     #[error("a latency is at most 65535 ms")]
     Latency,
 }
 
-/// A passphrase. A passphrase prints as dots.
+/// The passphrase of encrypted connections. It is printed as dots.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Passphrase(Zeroizing<String>);
 
 impl Passphrase {
-    /// A passphrase of 10 to 79 bytes.
+    /// Returns a passphrase of 10 to 79 bytes.
     ///
     /// # Errors
-    /// [`ConfigError::Passphrase`].
+    /// Returns [`ConfigError::Passphrase`] for other lengths.
     pub fn new(text: impl Into<String>) -> Result<Passphrase, ConfigError> {
         let text = Zeroizing::new(text.into());
         if PASSPHRASE.contains(&text.len()) {
@@ -110,14 +110,14 @@ impl fmt::Debug for Passphrase {
     }
 }
 
-/// Limit of a sender's rate.
+/// Limit of the rate at which a sender sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bandwidth {
-    /// Bytes per second.
+    /// The limit is this number of bytes per second.
     Fixed(u64),
-    /// The rate of the input plus this percentage.
+    /// The limit is the rate of the input, plus a percentage.
     Input {
-        /// Percent that are added.
+        /// Percentage that is added to the rate of the input.
         overhead: u32,
     },
 }
@@ -127,41 +127,43 @@ pub enum Bandwidth {
 pub struct Config {
     /// Direction of the media.
     pub direction: Direction,
-    /// Latency that this end proposes. The larger of both proposals applies.
+    /// Latency that this endpoint proposes. The larger of both endpoints' proposals applies.
     pub latency: Duration,
-    /// Passphrase. With one, every connection is encrypted; without one, none is.
+    /// Passphrase of the connections. With a passphrase, every connection is encrypted. Without one, no connection is.
     pub passphrase: Option<Passphrase>,
-    /// Length of the keys that a caller makes and that a listener advertises. Without it a caller makes keys of the
-    /// advertised length, else of 16 bytes. Keys of any length are accepted.
+    /// Length of the keys that a caller creates and that a listener advertises. If it is `None`, a caller creates keys
+    /// of the length that the listener advertises, or else of 16 bytes. An endpoint accepts keys of any permitted
+    /// length.
     pub key_size: Option<KeySize>,
-    /// Stream id: a caller sends it, a listener refuses callers with another one.
+    /// Stream id that a caller sends. A listener refuses callers that send another stream id.
     pub stream_id: Option<String>,
-    /// Limit of the rate with retransmissions.
+    /// Limit of the rate, including retransmissions.
     pub bandwidth: Bandwidth,
-    /// Largest number of later packets that may arrive before an earlier one, which is then not reported as lost.
-    /// The tolerance grows from 0 to this value as packets prove to arrive in another order.
+    /// Maximum number of later packets that may overtake a packet before it is reported as lost. The tolerance in use
+    /// begins at 0. It grows up to this value as packets are found to arrive out of order.
     pub reorder_tolerance: u32,
-    /// Packets that the buffer of a connection holds, at most 65536.
+    /// Maximum number of packets in the buffer of a connection, at most 65536.
     pub buffer_packets: u32,
-    /// Connections that a listener accepts.
+    /// Maximum number of connections that a listener accepts.
     pub max_connections: usize,
-    /// Time without packets of the peer after which a connection ends.
+    /// Time without packets from the peer after which a connection ends.
     pub idle_timeout: Duration,
-    /// Time after which a caller stops calling.
+    /// Time after which a caller stops its attempt to connect.
     pub connect_timeout: Duration,
-    /// Packets that are encrypted with one key, at least twice `announce_packets`.
+    /// Number of packets that are encrypted with one key. It is at least twice `announce_packets`.
     pub refresh_packets: u32,
-    /// Packets before a change of keys at which the new key is announced.
+    /// Number of packets before a change of keys at which the new key is announced.
     pub announce_packets: u32,
-    /// Number of a caller's first packet. Without it the number is random.
+    /// Number of the first packet of a caller. If it is `None`, the number is random.
     pub first_number: Option<u32>,
 }
 
 impl Config {
-    /// Largest number of packets that are encrypted with one key.
+    /// Maximum number of packets that are encrypted with one key.
     pub const MOST_PACKETS: u32 = 1 << 30;
 
-    /// The configuration with the draft's values: 120 ms of latency, 1 Gbit/s, 8192 packets, no encryption.
+    /// Returns the configuration with the values of the draft: 120 ms of latency, 1 Gbit/s, 8192 packets, no
+    /// encryption.
     pub fn new(direction: Direction) -> Config {
         Config {
             direction,
@@ -181,10 +183,10 @@ impl Config {
         }
     }
 
-    /// Checks the values that a handshake has to carry.
+    /// Checks the values that a handshake carries.
     ///
     /// # Errors
-    /// [`ConfigError`].
+    /// Returns a [`ConfigError`] if a value is invalid.
     pub fn check(&self) -> Result<(), ConfigError> {
         if self.latency > Duration::from_millis(u64::from(u16::MAX)) {
             return Err(ConfigError::Latency);

@@ -1,4 +1,4 @@
-//! Callers and listeners with their connections.
+//! Callers and listeners, with their connections.
 
 use core::net::SocketAddr;
 use std::collections::{BTreeMap, VecDeque};
@@ -14,7 +14,8 @@ use crate::refusal::Refusal;
 use crate::stats::{EndpointStats, Stats};
 use crate::wire::{Body, Handshake, Kind, Packet};
 
-/// Answers to callers that wait to leave, and events that wait to be taken. Later ones are dropped.
+/// Maximum number of answers to callers that wait to be sent, and of events that wait for the driver. Further answers
+/// and events are dropped.
 const WAITING: usize = 256;
 
 enum Role {
@@ -22,11 +23,11 @@ enum Role {
     Listener(Listener),
 }
 
-/// A caller or a listener, and its connections.
+/// An SRT endpoint: a caller or a listener, with its connections.
 ///
-/// After each call a driver sends what [`Endpoint::poll_output`] writes until it returns `None`, takes
-/// [`Endpoint::poll_event`] and [`Endpoint::poll_media`] until they return `None`, and calls again at
-/// [`Endpoint::poll_timeout`] or when a datagram arrives.
+/// After each call, a driver sends the datagrams that [`Endpoint::poll_output`] writes until it returns `None`. It then
+/// calls [`Endpoint::poll_event`] and [`Endpoint::poll_media`] until both return `None`. The next call is at
+/// [`Endpoint::poll_timeout`], or when a datagram arrives.
 pub struct Endpoint {
     config: Config,
     role: Role,
@@ -37,12 +38,12 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// An endpoint that waits for callers.
+    /// Creates an endpoint that waits for callers.
     pub fn listen(config: Config, seeds: &Seeds) -> Endpoint {
         Endpoint::new(config, Role::Listener(Listener::new(seeds)))
     }
 
-    /// An endpoint that calls a listener. `seeds` must differ from those of earlier calls.
+    /// Creates an endpoint that calls a listener. `seeds` must differ from the seeds of earlier calls.
     pub fn call(now: Instant, config: Config, peer: SocketAddr, seeds: &Seeds) -> Endpoint {
         let caller = Caller::new(now, &config, peer, seeds.stream("caller"));
         Endpoint::new(config, Role::Caller(Some(caller)))
@@ -59,7 +60,7 @@ impl Endpoint {
         }
     }
 
-    /// Handles a datagram.
+    /// Handles a datagram that arrived.
     pub fn handle_datagram(&mut self, now: Instant, from: SocketAddr, data: &[u8]) {
         let Some(packet) = Packet::read(data) else {
             self.stats.strays += 1;
@@ -98,7 +99,7 @@ impl Endpoint {
         }
     }
 
-    /// Handles a caller's request.
+    /// Handles the request of a caller.
     fn request(&mut self, now: Instant, from: SocketAddr, packet: &Packet<'_>, contents: &[u8]) {
         let Some((handshake, _)) = Handshake::read(contents) else {
             self.stats.strays += 1;
@@ -140,7 +141,7 @@ impl Endpoint {
         }
     }
 
-    /// Adds a connection. A silent one makes room for it.
+    /// Adds a connection for an accepted caller. If there is no room, a silent connection is replaced.
     fn accept(&mut self, now: Instant, from: SocketAddr, accepted: Accepted) {
         let Accepted { connection, id, stream_id, key_size, latency } = accepted;
         let open = self.connections.values().filter(|c| !c.is_over()).count();
@@ -173,7 +174,7 @@ impl Endpoint {
         self.report(Event::Failed { refusal });
     }
 
-    /// Writes the next datagram into `out`. Returns its destination; `None`: nothing has to leave now.
+    /// Writes the next datagram to `out`. Returns the datagram's destination; `None` if no datagram must be sent now.
     pub fn poll_output(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<SocketAddr> {
         if let Some((to, data)) = self.outbox.pop_front() {
             *out = data;
@@ -193,7 +194,7 @@ impl Endpoint {
         written
     }
 
-    /// Removes ended connections.
+    /// Removes connections that have ended.
     fn sweep(&mut self) {
         let events = &mut self.events;
         self.connections.retain(|id, connection| match connection.ended() {
@@ -206,17 +207,17 @@ impl Endpoint {
         });
     }
 
-    /// The next event.
+    /// Returns the next event of the endpoint.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// The next payload that is due, of any connection.
+    /// Returns the next payload that is due, from any connection.
     pub fn poll_media(&mut self, now: Instant) -> Option<(ConnectionId, Vec<u8>)> {
         self.connections.iter_mut().find_map(|(id, c)| Some((ConnectionId(*id), c.deliver(now)?)))
     }
 
-    /// Time at which the driver has to call again; `None`: only when a datagram arrives.
+    /// Returns the time at which the driver must call again. `None` means only when a datagram arrives.
     pub fn poll_timeout(&self, now: Instant) -> Option<Instant> {
         if !self.outbox.is_empty() || !self.events.is_empty() {
             return Some(now);
@@ -229,24 +230,24 @@ impl Endpoint {
         connections.chain(calling).min()
     }
 
-    /// Sends a payload of a connection.
+    /// Sends a payload on a connection.
     ///
     /// # Errors
-    /// [`SendError`]: the payload is lost.
+    /// If a [`SendError`] is returned, the payload is lost.
     pub fn send(&mut self, now: Instant, id: ConnectionId, payload: &[u8]) -> Result<(), SendError> {
         let connection = self.connections.get_mut(&id.0).ok_or(SendError::NotSending)?;
         connection.send(now, payload)
     }
 
-    /// Ends a connection. A sender waits until everything that it has sent is played.
+    /// Closes a connection. A sender waits until the payloads that it sent are played.
     pub fn close(&mut self, now: Instant, id: ConnectionId) {
         if let Some(connection) = self.connections.get_mut(&id.0) {
             connection.close(now);
         }
     }
 
-    /// Ends all connections and calls at once: peers get a shutdown with the next [`Endpoint::poll_output`]. Payloads that
-    /// were not delivered by then may be lost.
+    /// Ends all connections and calls immediately. Peers get a shutdown with the next [`Endpoint::poll_output`].
+    /// Payloads that were not yet delivered may be lost.
     pub fn leave(&mut self) {
         if matches!(self.role, Role::Caller(_)) {
             self.role = Role::Caller(None);
@@ -254,17 +255,17 @@ impl Endpoint {
         self.connections.values_mut().for_each(Connection::leave);
     }
 
-    /// Figures of a connection.
+    /// Returns the counters of a connection.
     pub fn stats(&self, id: ConnectionId) -> Option<Stats> {
         self.connections.get(&id.0).map(Connection::stats)
     }
 
-    /// Figures that concern no connection.
+    /// Returns the counters that belong to no connection.
     pub fn endpoint_stats(&self) -> EndpointStats {
         self.stats
     }
 
-    /// Number of connections.
+    /// Returns the number of connections.
     pub fn connections(&self) -> usize {
         self.connections.len()
     }

@@ -1,4 +1,4 @@
-//! Reports of an endpoint.
+//! Events of an SRT endpoint.
 
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -8,45 +8,45 @@ use crate::connection::Ended;
 use crate::refusal::Refusal;
 use crate::stats::Stats;
 
-/// A connection of an endpoint.
+/// Identifier of a connection within an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(pub(crate) u32);
 
-/// A change of a connection.
+/// An event: a change of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A connection is open.
+    /// A connection was opened.
     Connected {
-        /// The connection.
+        /// Identifier of the connection.
         id: ConnectionId,
         /// Address of the peer.
         peer: SocketAddr,
-        /// Stream id that a caller sent.
+        /// Stream id that the caller sent.
         stream_id: Option<String>,
-        /// Length of the keys, if the connection is encrypted.
+        /// Length of the keys; `None` if the connection is not encrypted.
         key_size: Option<KeySize>,
-        /// Latency that applies.
+        /// Latency that applies to the connection.
         latency: Duration,
     },
-    /// A listener refused a caller.
+    /// The listener refused a caller.
     Refused {
         /// Address of the caller.
         peer: SocketAddr,
-        /// Reason.
+        /// Reason for the refusal.
         refusal: Refusal,
     },
-    /// A caller could not connect.
+    /// The caller could not connect.
     Failed {
-        /// Reason.
+        /// Reason for the failure.
         refusal: Refusal,
     },
     /// A connection has ended.
     Ended {
-        /// The connection.
+        /// Identifier of the connection.
         id: ConnectionId,
-        /// Reason.
+        /// Reason for the end.
         why: Ended,
-        /// Figures of the connection.
+        /// Counters of the connection.
         stats: Stats,
     },
 }

@@ -1,4 +1,4 @@
-//! Fuzz targets: what a listener and a caller do with any datagrams at any time.
+//! Fuzz targets: a listener and a caller receive any datagrams at any time.
 
 use core::net::SocketAddr;
 use std::collections::VecDeque;
@@ -10,14 +10,15 @@ use crate::config::{Config, Direction, Passphrase};
 use crate::endpoint::Endpoint;
 use crate::event::{ConnectionId, Event};
 
-/// Datagrams and payloads of one call. More are a loop without an end.
+/// Maximum number of datagrams and payloads that one call may produce. If there are more, the endpoint is in an endless
+/// loop.
 const MOST: usize = 20_000;
-/// Datagrams under way in one direction.
+/// Maximum number of datagrams in transit in one direction.
 const UNDER_WAY: usize = 64;
-/// Time after which every connection has ended, if nothing more is exchanged.
+/// Time without any exchange after which every connection must have ended.
 const QUIET: Duration = Duration::from_secs(120);
 
-/// Bytes of an input.
+/// Bytes of the fuzzer's input.
 struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
@@ -35,7 +36,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// A caller, a listener and the datagrams between them.
+/// A caller, a listener, and the datagrams between them.
 struct World {
     now: Instant,
     ends: [Endpoint; 2],
@@ -44,7 +45,7 @@ struct World {
     connection: [Option<ConnectionId>; 2],
     sent: Vec<Vec<u8>>,
     played: Vec<Vec<u8>>,
-    /// True if no datagram was changed: only what was sent may be played, in order.
+    /// True if no datagram was changed. In that case only sent payloads may be delivered, in order.
     honest: bool,
     buf: Vec<u8>,
 }
@@ -54,7 +55,8 @@ fn address(end: usize) -> SocketAddr {
 }
 
 impl World {
-    /// The first byte chooses direction, encryption, tolerance, numbers that wrap and a short life of keys.
+    /// Creates the two endpoints. The bits of `choice` select direction, encryption, reorder tolerance, packet numbers
+    /// that wrap, and a short lifetime of keys.
     fn new(choice: u8) -> World {
         let config = |direction| {
             let mut config = Config::new(direction);
@@ -84,7 +86,7 @@ impl World {
         }
     }
 
-    /// Takes the reports, datagrams and deliveries of the ends.
+    /// Reads the events, datagrams and payloads of both endpoints.
     fn settle(&mut self) {
         for end in 0..2 {
             for step in 0.. {
@@ -116,7 +118,7 @@ impl World {
         self.settle();
     }
 
-    /// Delivers all that is under way.
+    /// Delivers all datagrams in transit.
     fn flush(&mut self) {
         for from in [0, 1] {
             while let Some(data) = self.under_way[from].pop_front() {
@@ -182,7 +184,7 @@ impl World {
         }
     }
 
-    /// Without further datagrams all timers come to an end.
+    /// Checks that all timers end if no further datagrams arrive.
     fn finish(&mut self) {
         self.settle();
         let end = self.now + QUIET;
@@ -205,9 +207,9 @@ impl World {
     }
 }
 
-/// A caller and a listener, with their datagrams delivered, lost, repeated, reordered, changed and invented. The target
-/// panics if an end sends without an end, if a connection continues without its peer, or if honest datagrams give
-/// anything but what was sent, in order and once.
+/// A caller and a listener exchange datagrams, which are delivered, lost, repeated, reordered, changed or invented. The
+/// target panics in three cases: an endpoint sends without end, a connection continues without its peer, or unchanged
+/// datagrams do not deliver exactly the sent payloads, in order and once.
 pub fn endpoints(data: &[u8]) {
     let mut input = Input(data);
     let mut world = World::new(input.byte().unwrap_or(0));

@@ -1,46 +1,46 @@
-//! Reasons for which a connection is refused.
+//! Reasons for refusing a connection.
 
 use core::fmt;
 
-/// Code of a refusal (draft-sharabayko-srt, *Handshake Rejection Reason codes*; from 2000 on those of applications,
-/// whose last three digits follow HTTP).
+/// Code of a refusal (draft-sharabayko-srt, *Handshake Rejection Reason codes*). Codes from 2000 on belong to
+/// applications, and their last three digits follow HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Refusal(u32);
 
 impl Refusal {
-    /// The peer refused without another reason.
+    /// The peer refused the connection and gave no other reason.
     pub const PEER: Refusal = Refusal(1002);
-    /// The handshake has incorrect data.
+    /// The handshake contains incorrect data.
     pub const ROGUE: Refusal = Refusal(1004);
-    /// The listener has as many connections as it accepts.
+    /// The listener has its maximum number of connections.
     pub const BACKLOG: Refusal = Refusal(1005);
     /// The peer's version is too old.
     pub const VERSION: Refusal = Refusal(1008);
-    /// The passphrases differ.
+    /// The passphrases of the two endpoints differ.
     pub const BAD_SECRET: Refusal = Refusal(1010);
-    /// One side has a passphrase and the other has none.
+    /// One endpoint has a passphrase and the other does not.
     pub const UNSECURE: Refusal = Refusal(1011);
-    /// The peer asks for a byte stream, which live mode does not have.
+    /// The peer requests a byte stream, which live mode does not have.
     pub const MESSAGE_API: Refusal = Refusal(1012);
-    /// The peer has another congestion control.
+    /// The peer requests another congestion control.
     pub const CONGESTION: Refusal = Refusal(1013);
-    /// The peer has a packet filter.
+    /// The peer requests a packet filter.
     pub const FILTER: Refusal = Refusal(1014);
-    /// The peer has a group of connections.
+    /// The peer requests a group of connections.
     pub const GROUP: Refusal = Refusal(1015);
     /// The peer did not answer.
     pub const TIMEOUT: Refusal = Refusal(1016);
-    /// The peer has another cipher.
+    /// The peer requests another cipher.
     pub const CRYPTO: Refusal = Refusal(1017);
-    /// There is no stream with this id.
+    /// The listener has no stream with this id.
     pub const NOT_FOUND: Refusal = Refusal(2404);
 
-    /// The refusal of a code.
+    /// Returns the refusal that has this code.
     pub const fn from_code(code: u32) -> Refusal {
         Refusal(code)
     }
 
-    /// The code on the wire.
+    /// Returns the code on the wire.
     pub const fn code(self) -> u32 {
         self.0
     }

@@ -1,29 +1,29 @@
-//! Numbers of packets and messages: 31 and 26 bits on the wire, 64 bits inside.
+//! Numbers of packets and messages. On the wire they have 31 and 26 bits; internally they have 64 bits.
 
-/// Bits of a packet's number.
+/// Number of bits of a packet's number.
 const BITS: u32 = 31;
 const MASK: u32 = (1 << BITS) - 1;
-/// Largest message number. Message numbers start at 1, and 1 follows the largest.
+/// Largest number of a message. Message numbers start at 1. After the largest number, they continue at 1.
 const LAST_MESSAGE: u32 = (1 << 26) - 1;
 
-/// Returns a packet's number as a number that does not wrap. The result has room for earlier numbers below it.
+/// Returns a packet's number as a number that does not wrap around. Numbers of earlier packets fit below the result.
 pub(crate) fn first(wire: u32) -> u64 {
     (1 << 33) | u64::from(wire & MASK)
 }
 
-/// Returns the number on the wire.
+/// Returns the packet number on the wire.
 pub(crate) fn wire(number: u64) -> u32 {
     number as u32 & MASK
 }
 
-/// Returns the number nearest to `near` that is `on_wire` on the wire.
+/// Returns the number nearest to `near` that is written as `on_wire` on the wire.
 pub(crate) fn extend(on_wire: u32, near: u64) -> u64 {
     let ahead = on_wire.wrapping_sub(near as u32) & MASK;
     let ahead = i64::from(ahead) - if ahead >= 1 << (BITS - 1) { 1 << BITS } else { 0 };
     near.saturating_add_signed(ahead)
 }
 
-/// Returns the message number after `message`.
+/// Returns the message number that follows `message`.
 pub(crate) fn next_message(message: u32) -> u32 {
     if message >= LAST_MESSAGE { 1 } else { message + 1 }
 }

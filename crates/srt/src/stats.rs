@@ -1,49 +1,49 @@
-//! Figures of a connection.
+//! Counters of a connection.
 
 use core::time::Duration;
 
-/// Figures of a connection since its beginning.
+/// Counters of a connection since its beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Packets sent for the first time.
+    /// Number of packets sent for the first time.
     pub sent: u64,
-    /// Packets sent again.
+    /// Number of retransmitted packets.
     pub retransmitted: u64,
-    /// Packets that the sender dropped because they were too late.
+    /// Number of packets that the sender dropped because they were too late.
     pub dropped: u64,
-    /// Packets that the sender's buffer had no room for.
+    /// Number of packets for which the sender's buffer had no room.
     pub refused: u64,
-    /// Packets received, each counted once.
+    /// Number of received packets. Each packet counts once.
     pub received: u64,
-    /// Packets received again.
+    /// Number of packets that were received again.
     pub duplicates: u64,
-    /// Packets that arrived after their time.
+    /// Number of packets that arrived after their delivery time.
     pub late: u64,
-    /// Packets that the receiver gave up.
+    /// Number of packets that the receiver gave up.
     pub lost: u64,
-    /// Packets with a key that is not known, or without one on an encrypted connection.
+    /// Number of packets whose key is unknown, and of unencrypted packets on an encrypted connection.
     pub undecryptable: u64,
-    /// Packets that are malformed or have no place in this connection.
+    /// Number of packets that are malformed or make no sense in this connection.
     pub bad: u64,
-    /// Lists of losses sent or received.
+    /// Number of lists of losses sent or received.
     pub naks: u64,
-    /// Changes of keys.
+    /// Number of changes of keys.
     pub refreshes: u64,
     /// Smoothed round-trip time; zero before the first measurement.
     pub rtt: Duration,
-    /// Latency of the receiver.
+    /// Latency that the receiver applies.
     pub latency: Duration,
 }
 
-/// Figures of an endpoint that concern no connection.
+/// Counters of an endpoint that belong to no connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EndpointStats {
-    /// Datagrams that are malformed or belong to no connection.
+    /// Number of datagrams that are malformed or belong to no connection.
     pub strays: u64,
-    /// Conclusions with a wrong cookie.
+    /// Number of conclusion requests with a wrong cookie.
     pub bad_cookies: u64,
-    /// Handshakes beyond the budget.
+    /// Number of handshakes that exceeded the budget of derivations.
     pub over_budget: u64,
-    /// Refused callers.
+    /// Number of refused callers.
     pub refused: u64,
 }

@@ -1,19 +1,19 @@
-//! Acknowledgements of a receiver (draft-sharabayko-srt, *Packet Acknowledgement*).
+//! Acknowledgements that a receiver sends (draft-sharabayko-srt, *Packet Acknowledgement*).
 
 use std::collections::VecDeque;
 
 use strandcast_proto::time::{Duration, Instant};
 
-/// Interval of full acknowledgements.
+/// Interval between full acknowledgements.
 const INTERVAL: Duration = Duration::from_millis(10);
-/// Packets after which a light acknowledgement is sent before its time.
+/// Number of packets after which a light acknowledgement is sent, although no interval has ended.
 const LIGHT: u32 = 64;
-/// Full acknowledgements whose answers are awaited.
+/// Maximum number of full acknowledgements that wait for an answer.
 const AWAITED: usize = 128;
 /// Interval over which the receiving rate is measured.
 const MEASURE: Duration = Duration::from_secs(1);
 
-/// A full acknowledgement that was sent.
+/// A full acknowledgement that was sent and waits for its answer.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     number: u32,
@@ -21,23 +21,23 @@ struct Sent {
     at: Instant,
 }
 
-/// Acknowledgements that are due, and those that await an answer.
+/// Acknowledgements that are due, and acknowledgements that wait for an answer.
 #[derive(Debug)]
 pub(super) struct Acks {
-    /// Earliest time of the next full acknowledgement, if something has changed.
+    /// Earliest time of the next full acknowledgement. It is `None` if nothing has changed since the last one.
     due: Option<Instant>,
-    /// Time of the last turn.
+    /// Time at which a full acknowledgement was last due.
     turn: Instant,
     number: u32,
     awaited: VecDeque<Sent>,
-    /// The last point that was sent, and the last that the peer has confirmed.
+    /// Last acknowledged packet number that was sent; `confirmed` is the last one that the peer confirmed.
     sent_point: u64,
     confirmed: u64,
-    /// Packets since the last acknowledgement.
+    /// Number of packets since the last acknowledgement.
     packets: u32,
-    /// The current measurement: beginning, packets, bytes.
+    /// Measurement of the receiving rate that is in progress: its beginning, packets and bytes.
     measuring: (Instant, u32, u64),
-    /// Packets and bytes per second.
+    /// Receiving rate in packets per second and in bytes per second.
     rate: (u32, u32),
 }
 
@@ -56,7 +56,7 @@ impl Acks {
         }
     }
 
-    /// Records a packet.
+    /// Records a packet that arrived.
     pub fn arrived(&mut self, now: Instant, payload: usize) {
         self.arm(now);
         self.packets += 1;
@@ -71,12 +71,13 @@ impl Acks {
         *bytes += payload as u64;
     }
 
-    /// Schedules an acknowledgement: now, or an interval after the last one.
+    /// Schedules an acknowledgement: immediately, or one interval after the last one.
     pub fn arm(&mut self, now: Instant) {
         self.due.get_or_insert(now.max(self.turn + INTERVAL));
     }
 
-    /// The acknowledgement of `point` that has to leave now: its number, 0 for a light one, and the receiving rate.
+    /// Returns the acknowledgement of the packets before `point` that must be sent now. It has its number, which is 0
+    /// for a light one, and the receiving rate.
     pub fn poll(&mut self, now: Instant, point: u64, overdue: Duration) -> Option<(u32, (u32, u32))> {
         let timer = self.due.is_some_and(|due| due <= now);
         if timer {
@@ -99,13 +100,13 @@ impl Acks {
         None
     }
 
-    /// Time at which the last acknowledgement is repeated, because the peer has not answered it.
+    /// Returns the time at which the last acknowledgement is repeated, because the peer has not answered it.
     fn unanswered(&self, overdue: Duration) -> Option<Instant> {
         let last = self.awaited.back().filter(|_| self.sent_point > self.confirmed)?;
         Some(last.at + overdue.max(INTERVAL))
     }
 
-    /// Handles an answer. Returns the round-trip time.
+    /// Handles the peer's answer to an acknowledgement. Returns the measured round-trip time.
     pub fn confirmed(&mut self, now: Instant, number: u32) -> Option<Duration> {
         let place = self.awaited.iter().position(|sent| sent.number == number)?;
         let sent = self.awaited.drain(..=place).next_back()?;
@@ -133,7 +134,7 @@ mod tests {
         acks.poll(at(ms), point, OVERDUE).map(|(number, _)| number)
     }
 
-    /// The draft: a full acknowledgement every 10 ms, numbered from 1.
+    /// The draft: a full acknowledgement is sent every 10 ms, and numbers start at 1.
     #[test]
     fn full_acknowledgements_come_every_ten_milliseconds() {
         let mut acks = Acks::new(BASE);
@@ -145,7 +146,7 @@ mod tests {
         assert_eq!(numbers, [(10, 1), (20, 2), (30, 3), (40, 4)]);
     }
 
-    /// The draft: a light acknowledgement after 64 packets.
+    /// The draft: a light acknowledgement is sent after 64 packets.
     #[test]
     fn light_acknowledgements_come_after_64_packets() {
         let mut acks = Acks::new(BASE);

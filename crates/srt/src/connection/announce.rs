@@ -1,4 +1,4 @@
-//! Keys of a sender and their change (draft-sharabayko-srt, *KM Refresh*).
+//! Keys of a sender, and their changes (draft-sharabayko-srt, *KM Refresh*).
 
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::{Duration, Instant};
@@ -8,17 +8,17 @@ use crate::crypto::SendKeys;
 use crate::stats::Stats;
 use crate::wire::KeyFlag;
 
-/// An announcement that the peer has to confirm.
+/// An announcement of keys that the peer has to confirm.
 struct Announced {
     contents: Vec<u8>,
     sent: Option<Instant>,
     confirmed: bool,
 }
 
-/// Keys that change after a number of packets.
+/// Keys of a sender that are changed after a number of packets.
 pub(super) struct Announcer {
     keys: SendKeys,
-    /// Packets with the current key.
+    /// Number of packets encrypted with the current key.
     packets: u32,
     refresh: u32,
     announce: u32,
@@ -55,14 +55,14 @@ impl Announcer {
         self.keys.encrypt(seq, payload)
     }
 
-    /// Handles an answer, which repeats the announcement.
+    /// Handles the peer's answer, which repeats the announcement of keys.
     pub fn on_response(&mut self, contents: &[u8]) {
         if let Some(announced) = self.announced.as_mut().filter(|a| a.contents == contents) {
             announced.confirmed = true;
         }
     }
 
-    /// The announcement, if it has to leave now.
+    /// Returns the announcement of keys, if it must be sent now.
     pub fn poll(&mut self, now: Instant, overdue: Duration) -> Option<&[u8]> {
         let announced = self.announced.as_mut().filter(|a| !a.confirmed)?;
         if announced.sent.is_some_and(|sent| now < sent + overdue) {

@@ -1,4 +1,4 @@
-//! Common part of both directions: state, liveness, dispatch of packets.
+//! Part of a connection that both directions share: state, liveness, and dispatch of packets.
 
 use core::fmt;
 use core::net::SocketAddr;
@@ -14,21 +14,21 @@ use crate::crypto::{Kek, ReceiveKeys, SendKeys};
 use crate::stats::Stats;
 use crate::wire::{Body, KeyMaterial, Packet, Writer};
 
-/// Time without a sent packet after which a keep-alive is sent.
+/// Time without a sent packet after which a keep-alive packet is sent.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
-/// Time without a received packet after which another peer may take the place of this one.
+/// Time without a received packet after which another peer may replace the peer of a connection.
 const SILENT: Duration = Duration::from_millis(2500);
-/// Time that is added to the latency before a sender ends a connection: for the path and for timers.
+/// Time that a sender waits, in addition to the latency, before it ends a connection. It covers the path and timers.
 const PLAYED: Duration = Duration::from_millis(200);
 
-/// Reason why a connection ended.
+/// Reason for which a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// This end closed the connection.
+    /// The application of this endpoint closed the connection.
     Closed,
-    /// The peer closed it.
+    /// The peer closed the connection.
     ByPeer,
-    /// The peer sent nothing for too long.
+    /// The peer sent nothing for longer than the idle timeout.
     TimedOut,
 }
 
@@ -49,23 +49,23 @@ pub(crate) enum Keys {
     Receive(ReceiveKeys),
 }
 
-/// Outcome of a handshake.
+/// Outcome of a handshake, from which a connection is created.
 pub(crate) struct Setup<'a> {
     pub config: &'a Config,
     pub peer: SocketAddr,
     pub peer_id: u32,
-    /// Local time that the timestamps of this end count from.
+    /// Local time at which the timestamps of this endpoint begin.
     pub origin: Instant,
-    /// Timestamp of the peer's handshake.
+    /// Timestamp in the peer's handshake.
     pub timestamp: u32,
     pub first_seq: u32,
-    /// Packets that the peer has room for.
+    /// Number of packets for which the peer has room.
     pub window: u32,
-    /// Latency in the direction of the media.
+    /// Latency of the media.
     pub latency: Duration,
     pub keys: Keys,
     pub random: Random,
-    /// Contents of the handshake that is repeated for a caller that asks again.
+    /// Contents of the handshake response. It is sent again if the caller repeats its request.
     pub response: Option<Vec<u8>>,
 }
 
@@ -77,16 +77,16 @@ enum Half {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Open,
-    /// Closed by the application; what was sent may still arrive until this time.
+    /// The application closed the connection. Packets that were sent may still arrive until this time.
     Finishing(Instant),
-    /// The peer has to learn that the connection ends.
+    /// The connection must notify the peer of its end.
     Leaving,
-    /// No further packet is accepted; received packets are still delivered.
+    /// The connection accepts no further packets. It still delivers received packets.
     Draining(Ended),
     Ended(Ended),
 }
 
-/// A connection.
+/// An SRT connection.
 pub(crate) struct Connection {
     peer: SocketAddr,
     peer_id: u32,
@@ -105,7 +105,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// A connection after its handshake.
+    /// Creates a connection after its handshake.
     pub fn new(now: Instant, setup: Setup<'_>) -> Connection {
         let Setup { config, first_seq, latency, .. } = setup;
         let half = match (config.direction, setup.keys) {
@@ -143,27 +143,27 @@ impl Connection {
         self.peer
     }
 
-    /// Returns true if the connection was opened by this caller.
+    /// Returns true if the caller `peer` with the id `peer_id` opened the connection.
     pub fn is_of(&self, peer: SocketAddr, peer_id: u32) -> bool {
         (self.peer, self.peer_id) == (peer, peer_id)
     }
 
-    /// Answers a caller that has not received the response.
+    /// Sends the response again to a caller that has not received it.
     pub fn repeat_response(&mut self) {
         self.respond = self.response.is_some();
     }
 
-    /// Returns true if the peer has sent nothing for so long that it may have gone.
+    /// Returns true if the peer has sent nothing for so long that it may have disappeared.
     pub fn is_silent(&self, now: Instant) -> bool {
         now.saturating_since(self.received) >= SILENT
     }
 
-    /// Returns true if the connection takes part in nothing but its end.
+    /// Returns true if the connection has ended and only completes its shutdown.
     pub fn is_over(&self) -> bool {
         !matches!(self.state, State::Open | State::Finishing(_))
     }
 
-    /// Ends the connection in favour of another one.
+    /// Ends the connection, because another connection replaces it.
     pub fn replace(&mut self) {
         self.state = State::Ended(Ended::TimedOut);
     }
@@ -186,7 +186,7 @@ impl Connection {
         }
     }
 
-    /// Ends the connection. A sender waits until what it has sent is played.
+    /// Closes the connection. A sender waits until the payloads that it sent are played.
     pub fn close(&mut self, now: Instant) {
         if self.state != State::Open {
             return;
@@ -197,7 +197,7 @@ impl Connection {
         };
     }
 
-    /// Ends the connection at once.
+    /// Ends the connection immediately.
     pub fn leave(&mut self) {
         if matches!(self.state, State::Open | State::Finishing(_)) {
             self.state = State::Leaving;
@@ -239,7 +239,7 @@ impl Connection {
         self.stats.bad += u64::from(!sensible);
     }
 
-    /// Moves on as time passes.
+    /// Applies the effects of the time that has passed.
     fn advance(&mut self, now: Instant) {
         if !self.is_over() && now >= self.received + self.idle_timeout {
             self.state = State::Draining(Ended::TimedOut);
@@ -260,7 +260,7 @@ impl Connection {
         }
     }
 
-    /// Writes the next packet. Returns false if nothing has to leave now.
+    /// Writes the next packet of the connection. Returns false if no packet must be sent now.
     pub fn poll_output(&mut self, now: Instant, out: &mut Vec<u8>) -> bool {
         self.advance(now);
         let timestamp = super::timestamp(now, self.origin);
@@ -301,12 +301,12 @@ impl Connection {
         }
     }
 
-    /// Reason why the connection has ended.
+    /// Returns the reason for which the connection has ended, if it has.
     pub fn ended(&self) -> Option<Ended> {
         if let State::Ended(why) = self.state { Some(why) } else { None }
     }
 
-    /// Time of the next thing to do.
+    /// Returns the next time at which the connection must act.
     pub fn next_timeout(&self, now: Instant) -> Option<Instant> {
         let delivery = match &self.half {
             Half::Receiver(receiver) => receiver.next_delivery(),
@@ -334,7 +334,7 @@ impl Connection {
     }
 }
 
-/// Handles a packet for a sender. Returns false if it makes no sense.
+/// Handles a packet for a sender. Returns false if the packet makes no sense for a sender.
 fn on_sender(now: Instant, sender: &mut Sender, body: &Body<'_>, stats: &mut Stats) -> bool {
     match body {
         Body::Ack(ack) => sender.on_ack(now, ack),

@@ -1,23 +1,23 @@
-//! Packets that the receiver lacks, as ranges.
+//! Packets that the receiver is missing, as ranges.
 
 use std::collections::VecDeque;
 
 use strandcast_proto::time::{Duration, Instant};
 
-/// Consecutive packets that are missing.
+/// A range of consecutive missing packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Range {
     first: u64,
     last: u64,
-    /// Time at which the gap was seen.
+    /// Time at which the gap was detected.
     since: Instant,
-    /// Time of the last report.
+    /// Time of the last report of this range.
     asked: Option<Instant>,
 }
 
 impl Range {
-    /// Time at which a report is due, if packets before `end` have arrived: `interval` after the gap was seen, `repeat`
-    /// after the last report.
+    /// Returns the time at which a report of the range is due, if the packets before `end` have arrived. It is
+    /// `interval` after the gap was detected, and then `repeat` after the last report.
     fn due(&self, end: u64, tolerance: u64, interval: Duration, repeat: Duration) -> Instant {
         match self.asked {
             Some(asked) => asked + repeat,
@@ -28,24 +28,24 @@ impl Range {
     }
 }
 
-/// Missing packets in order.
+/// Missing packets, in the order of their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     ranges: VecDeque<Range>,
 }
 
 impl Losses {
-    /// The first missing packet.
+    /// Returns the number of the first missing packet.
     pub fn first(&self) -> Option<u64> {
         self.ranges.front().map(|r| r.first)
     }
 
-    /// Appends packets that are later than all missing ones.
+    /// Appends a range of missing packets, which are later than all others.
     pub fn push(&mut self, now: Instant, first: u64, last: u64) {
         self.ranges.push_back(Range { first, last, since: now, asked: None });
     }
 
-    /// Removes a packet. Returns false if it was not missing.
+    /// Removes a packet from the missing packets. Returns false if the packet was not missing.
     pub fn remove(&mut self, number: u64) -> bool {
         let at = self.ranges.partition_point(|r| r.last < number);
         let Some(range) = self.ranges.get_mut(at).filter(|r| r.first <= number) else { return false };
@@ -63,7 +63,7 @@ impl Losses {
         true
     }
 
-    /// Removes the packets from `first` to `last`.
+    /// Removes the packets from `first` to `last` from the missing packets.
     pub fn remove_range(&mut self, first: u64, last: u64) {
         let at = self.ranges.partition_point(|r| r.last < first);
         if let Some(range) = self.ranges.get_mut(at).filter(|r| r.first < first) {
@@ -81,7 +81,7 @@ impl Losses {
         }
     }
 
-    /// Ranges whose report is due. Each one that is taken counts as reported.
+    /// Returns the ranges of which a report is due. Each returned range counts as reported.
     pub fn take_due(
         &mut self,
         now: Instant,
@@ -98,7 +98,7 @@ impl Losses {
         )
     }
 
-    /// Time of the next report.
+    /// Returns the time of the next report.
     pub fn next(&self, end: u64, tolerance: u64, interval: Duration, repeat: Duration) -> Option<Instant> {
         self.ranges.iter().map(|r| r.due(end, tolerance, interval, repeat)).min()
     }

@@ -1,4 +1,4 @@
-//! An established connection.
+//! An established SRT connection.
 
 mod acks;
 mod announce;
@@ -16,7 +16,7 @@ pub use sender::SendError;
 
 use strandcast_proto::time::Instant;
 
-/// Microseconds since `origin`, modulo 2³².
+/// Returns the microseconds since `origin`, modulo 2³².
 pub(crate) fn timestamp(now: Instant, origin: Instant) -> u32 {
     now.saturating_since(origin).as_micros() as u32
 }

@@ -1,4 +1,4 @@
-//! Pacing of a sender: a rate, and credit for bursts.
+//! Pacing of a sender: a rate, and a credit for bursts.
 
 use core::time::Duration;
 
@@ -6,26 +6,27 @@ use strandcast_proto::time::Instant;
 
 use crate::config::Bandwidth;
 
-/// Time whose worth of bytes may leave at once. Late timers cost no throughput up to this time.
+/// Time of which the bytes may leave as one burst. Timers that are late by at most this time do not reduce the
+/// throughput.
 const CREDIT: Duration = Duration::from_millis(20);
-/// Bytes that may always leave at once.
+/// Number of bytes that may always leave as one burst.
 const LEAST_CREDIT: u64 = 16 * 1500;
-/// Bytes of the headers of IPv4, UDP and SRT.
+/// Number of bytes of the headers of IPv4, UDP and SRT.
 const HEADERS: u64 = 44;
 /// Interval over which the rate of the input is measured.
 const MEASURE: Duration = Duration::from_secs(1);
-/// Lowest limit in bytes per second, so that a pause of the input does not stop the next packets.
+/// Minimum of the rate limit in bytes per second. A pause of the input then does not stop the next packets.
 const LOWEST: u64 = 62_500;
 
-/// A pacer.
+/// Pacer that limits the rate of a sender.
 #[derive(Debug)]
 pub(super) struct Pacer {
     bandwidth: Bandwidth,
-    /// Bytes per second.
+    /// Rate limit in bytes per second.
     rate: u64,
-    /// Time up to which the sent bytes use the rate.
+    /// Time up to which the bytes that were sent use the rate.
     used_until: Instant,
-    /// Beginning of the current measurement, and its bytes of input.
+    /// Beginning of the present measurement; `input` counts the bytes in it.
     since: Instant,
     input: u64,
 }
@@ -40,7 +41,7 @@ impl Pacer {
         Pacer { bandwidth, rate, used_until: now, since: now, input: 0 }
     }
 
-    /// Records a packet of the input.
+    /// Records a packet that the application submitted.
     pub fn feed(&mut self, now: Instant, payload: usize) {
         let Bandwidth::Input { overhead } = self.bandwidth else { return };
         let elapsed = now.saturating_since(self.since);
@@ -53,13 +54,13 @@ impl Pacer {
         self.input += payload as u64 + HEADERS;
     }
 
-    /// Time at which the next packet may leave.
+    /// Returns the time at which the next packet may be sent.
     pub fn next(&self) -> Instant {
         let credit = CREDIT.max(self.time(LEAST_CREDIT));
         Instant::from_nanos(self.used_until.as_nanos().saturating_sub(credit.as_nanos() as u64))
     }
 
-    /// Records a packet that leaves.
+    /// Records a packet that is sent.
     pub fn sent(&mut self, now: Instant, payload: usize) {
         let time = self.time(payload as u64 + HEADERS);
         self.used_until = self.used_until.max(now) + time;
@@ -74,7 +75,8 @@ impl Pacer {
 mod tests {
     use super::*;
 
-    /// Sends as much as it may at each of the given times in milliseconds; bytes with headers.
+    /// Sends as many packets as the pacer permits at each of the given times in milliseconds. Returns the bytes with
+    /// headers.
     fn sends(pacer: &mut Pacer, times: impl Iterator<Item = u64>) -> u64 {
         let mut bytes = 0;
         for now in times.map(Instant::from_millis) {
@@ -86,7 +88,7 @@ mod tests {
         bytes
     }
 
-    /// 8 Mbit/s for 10 s: 10 MB, whether the timer fires each millisecond or each 15.
+    /// 8 Mbit/s for 10 s are 10 MB, whether the timer fires every millisecond or every 15 ms.
     #[test]
     fn coarse_timers_do_not_lower_the_rate() {
         for step in [1, 5, 15] {

@@ -1,4 +1,4 @@
-//! The receiving half of a connection.
+//! The receiving half of an SRT connection.
 
 use std::collections::VecDeque;
 
@@ -14,11 +14,11 @@ use crate::seq;
 use crate::stats::Stats;
 use crate::wire::{Ack, Data, HEADER, KeyFlag, KeyMaterial, Writer, write_losses};
 
-/// Words of a list of losses that fit into a packet.
+/// Number of words in a list of losses that fit into a packet.
 const NAK_WORDS: usize = (1472 - HEADER) / 4;
-/// Packets in order after which the tolerance shrinks by one.
+/// Number of consecutive packets in order after which the reorder tolerance shrinks by one.
 const CALM: u32 = 50;
-/// Shortest time between two derivations of keys for announcements.
+/// Minimum time between two derivations of keys for announcements.
 const DERIVING: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -27,15 +27,15 @@ struct Slot {
     at: Instant,
 }
 
-/// Derives a key of keys from the connection's passphrase.
+/// Function that derives a key-encrypting key from the connection's passphrase.
 pub(super) type Derive<'a> = &'a dyn Fn(&KeyMaterial) -> Option<Kek>;
 
-/// The receiving half.
+/// State of the receiving half of a connection.
 pub(super) struct Receiver {
-    /// Packets from `base` on; `None`: missing or given up.
+    /// Packets, starting at the number `base`. An entry is `None` if its packet is missing or given up.
     slots: VecDeque<Option<Slot>>,
     base: u64,
-    /// Number of packets in `slots`.
+    /// Number of packets held in `slots`.
     held: usize,
     losses: Losses,
     capacity: usize,
@@ -84,7 +84,7 @@ impl Receiver {
         self.base + self.slots.len() as u64
     }
 
-    /// Number of the first packet that is neither received nor given up.
+    /// Returns the number of the first packet that is neither received nor given up.
     fn point(&self) -> u64 {
         self.losses.first().unwrap_or_else(|| self.end())
     }
@@ -129,7 +129,7 @@ impl Receiver {
         stats.received += 1;
     }
 
-    /// Decrypts a payload.
+    /// Decrypts the payload of a data packet.
     fn open(&self, data: &Data<'_>, stats: &mut Stats) -> Option<Vec<u8>> {
         let mut payload = data.payload.to_vec();
         let opened = match (&self.keys, data.key) {
@@ -141,7 +141,7 @@ impl Receiver {
         opened.then_some(payload)
     }
 
-    /// Makes room for a packet that is far ahead, if no packet before it is held.
+    /// Makes room for a packet that is far ahead, if no earlier packet is held.
     fn jump(&mut self, number: u64, stats: &mut Stats) -> bool {
         if self.held > 0 {
             return false;
@@ -161,14 +161,14 @@ impl Receiver {
         }
     }
 
-    /// Records that an original arrived after `later` later packets.
+    /// Records that an original packet arrived after `later` packets with higher numbers.
     fn overtaken(&mut self, later: u64) {
         self.calm = 0;
         let later = u32::try_from(later).unwrap_or(u32::MAX);
         self.tolerance = self.tolerance.max(later.min(self.most_tolerance));
     }
 
-    /// Handles the number of an acknowledged acknowledgement.
+    /// Handles the peer's answer to the acknowledgement with this number.
     pub fn on_ack_ack(&mut self, now: Instant, timestamp: u32, number: u32) {
         if let Some(rtt) = self.acks.confirmed(now, number) {
             self.rtt.sample(rtt);
@@ -176,7 +176,7 @@ impl Receiver {
         }
     }
 
-    /// Handles a request to wait no longer for packets.
+    /// Handles a request of the peer to stop waiting for packets.
     pub fn on_drop_request(&mut self, now: Instant, first: u32, last: u32) -> bool {
         let (first, last) = (seq::extend(first, self.base), seq::extend(last, self.base));
         if first > last || first > self.end() {
@@ -191,7 +191,7 @@ impl Receiver {
         true
     }
 
-    /// Handles an announcement of keys.
+    /// Handles an announcement of keys by the peer.
     pub fn on_km_request(&mut self, now: Instant, contents: &[u8], derive: Derive<'_>, stats: &mut Stats) {
         let Some(keys) = &mut self.keys else {
             stats.bad += 1;
@@ -220,7 +220,7 @@ impl Receiver {
         }
     }
 
-    /// The first packet that is held, as its distance from the base, and its time.
+    /// Returns the first held packet: its distance from `base`, and its delivery time.
     fn available(&self) -> Option<(usize, Instant)> {
         if self.held == 0 {
             return None;
@@ -228,7 +228,7 @@ impl Receiver {
         self.slots.iter().enumerate().find_map(|(i, slot)| Some((i, slot.as_ref()?.at)))
     }
 
-    /// Delivers the next payload that is due. Missing packets before it are given up.
+    /// Delivers the next payload that is due. Missing packets before this payload are given up.
     pub fn deliver(&mut self, now: Instant, stats: &mut Stats) -> Option<Vec<u8>> {
         let (skipped, at) = self.available()?;
         if at > now {
@@ -248,12 +248,12 @@ impl Receiver {
         Some(slot.payload)
     }
 
-    /// Time of the next delivery.
+    /// Returns the time of the next delivery.
     pub fn next_delivery(&self) -> Option<Instant> {
         self.available().map(|(_, at)| at)
     }
 
-    /// Writes the next packet. Returns false if nothing has to leave now.
+    /// Writes the next control packet of the receiver. Returns false if no packet must be sent now.
     pub fn poll(&mut self, now: Instant, writer: &mut Writer<'_>, stats: &mut Stats) -> bool {
         if let Some(contents) = self.km_response.take() {
             writer.key_material(true, &contents);
@@ -278,7 +278,7 @@ impl Receiver {
         true
     }
 
-    /// Time of the next report or acknowledgement.
+    /// Returns the time of the next report or acknowledgement.
     pub fn next_timeout(&self, now: Instant) -> Option<Instant> {
         if self.km_response.is_some() {
             return Some(now);

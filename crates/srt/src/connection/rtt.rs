@@ -2,14 +2,14 @@
 
 use core::time::Duration;
 
-/// Value before the first sample, and its deviation.
+/// Round-trip time before the first sample, and its deviation.
 const INITIAL: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(50));
-/// Shortest time after which an answer is overdue. Peers take turns of 10 ms.
+/// Minimum time after which an answer is overdue. Peers act at intervals of 10 ms.
 const PATIENCE: Duration = Duration::from_millis(10);
-/// Largest sample that counts. Longer ones come from a stalled machine or a hostile peer.
+/// Largest round-trip time that counts as a sample. Longer times come from a stalled machine or a hostile peer.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// Smoothed round-trip time and its mean deviation.
+/// Smoothed round-trip time, and its mean deviation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rtt {
     smoothed: Duration,
@@ -22,7 +22,7 @@ impl Rtt {
         Rtt { smoothed: INITIAL.0, deviation: INITIAL.1, sampled: false }
     }
 
-    /// Adds a sample. The first one replaces the initial value.
+    /// Adds a sample of the round-trip time. The first sample replaces the initial value.
     pub fn sample(&mut self, rtt: Duration) {
         let rtt = rtt.min(LONGEST);
         if self.sampled {
@@ -37,33 +37,34 @@ impl Rtt {
         self.smoothed
     }
 
-    /// Smoothed value; zero before the first sample.
+    /// Returns the smoothed round-trip time; zero before the first sample.
     pub fn measured(&self) -> Duration {
         if self.sampled { self.smoothed } else { Duration::ZERO }
     }
 
-    /// Round-trip time and deviation in microseconds.
+    /// Returns the round-trip time and its deviation in microseconds.
     pub fn micros(&self) -> (u32, u32) {
         (self.smoothed.as_micros() as u32, self.deviation.as_micros() as u32)
     }
 
-    /// Time after which an answer is overdue.
+    /// Returns the time after which an answer is overdue.
     pub fn overdue(&self) -> Duration {
         (self.smoothed + 4 * self.deviation).max(PATIENCE)
     }
 
-    /// Interval of periodic reports of losses: half of [`Rtt::overdue`], at least 20 ms.
+    /// Returns the interval of periodic reports of losses. It is half of [`Rtt::overdue`], but at least 20 ms.
     pub fn nak_interval(&self) -> Duration {
         (self.overdue() / 2).max(Duration::from_millis(20))
     }
 
-    /// Time after which a report is repeated: the interval of the draft, but not before an answer can arrive. The
-    /// sender ignores a report that crosses its retransmission.
+    /// Returns the time after which a report of losses is repeated. It is the interval of the draft, but not less than
+    /// the time that an answer needs. The sender ignores a report that crosses its retransmission in transit.
     pub fn nak_repeat(&self) -> Duration {
         self.nak_interval().max(self.smoothed)
     }
 
-    /// Time within which an answer cannot concern what was sent last.
+    /// Returns the time within which a report cannot be about the last transmission, because its answer would need
+    /// longer.
     pub fn too_early(&self) -> Duration {
         self.smoothed.saturating_sub(self.deviation).max(self.smoothed / 2)
     }
@@ -73,7 +74,8 @@ impl Rtt {
 mod tests {
     use super::*;
 
-    /// RTT = 7/8 RTT + 1/8 rtt; RTTVar = 3/4 RTTVar + 1/4 |RTT − rtt|; by hand for 80 ms, then 160 ms.
+    /// RTT = 7/8 RTT + 1/8 rtt; RTTVar = 3/4 RTTVar + 1/4 |RTT − rtt|. The values are computed by hand for 80 ms, then
+    /// 160 ms.
     #[test]
     fn samples_are_smoothed_as_in_the_draft() {
         let ms = Duration::from_millis;

@@ -1,4 +1,4 @@
-//! The sending half of a connection.
+//! The sending half of an SRT connection.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -14,27 +14,28 @@ use crate::seq;
 use crate::stats::Stats;
 use crate::wire::{Ack, Data, KeyFlag, Losses, Writer};
 
-/// Acknowledgements and requests that wait for their answers.
+/// Maximum number of answers to acknowledgements and requests that wait to be sent.
 const ANSWERS: usize = 16;
-/// Shortest time for which packets are kept (draft, *Too-Late Packet Drop*), and its addition for timers.
+/// Minimum time for which packets are kept (draft, *Too-Late Packet Drop*). `KEPT_LONGER` is added for timers.
 const KEPT_AT_LEAST: Duration = Duration::from_secs(1);
 const KEPT_LONGER: Duration = Duration::from_millis(20);
-/// Retransmissions that each new packet permits, and those that are permitted at the beginning.
+/// Number of retransmissions that each new packet permits. `AGAIN_AT_FIRST` retransmissions are permitted at the
+/// beginning.
 const AGAIN: usize = 2;
 const AGAIN_AT_FIRST: usize = 64;
-/// Packets that are sent without an answer before the tail is sent again less often.
+/// Number of transmissions without an answer after which the last packets are repeated less often.
 const PROBES: u32 = 4;
 
-/// Reason why a payload is not taken.
+/// Reason for refusing a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// The connection has ended, or receives media.
+    /// The connection has ended, or it receives media.
     #[error("the connection takes no media")]
     NotSending,
     /// The payload is empty or larger than [`MAX_PAYLOAD`].
     #[error("a payload has 1 to 1456 bytes")]
     Size,
-    /// The buffer is full. The payload is lost.
+    /// The buffer of the sender is full. The refused payload is lost.
     #[error("the buffer is full")]
     Full,
 }
@@ -44,28 +45,30 @@ struct Packet {
     payload: Vec<u8>,
     key: KeyFlag,
     message: u32,
-    /// Time at which the application sent it.
+    /// Time at which the application submitted the payload.
     at: Instant,
     sent: Instant,
     times: u32,
 }
 
-/// The sending half.
+/// State of the sending half of a connection.
 pub(super) struct Sender {
     packets: VecDeque<Packet>,
-    /// Number of the first packet that is kept, and of the first that has not been sent.
+    /// Number of the first packet that is kept; `unsent` is the number of the first that was not sent yet.
     base: u64,
     unsent: u64,
-    /// Packets to send again.
+    /// Numbers of packets to be retransmitted.
     lost: BTreeSet<u64>,
-    /// Retransmissions that are permitted: a peer that reports packets again and again gets no more than thrice the stream.
+    /// Number of permitted retransmissions. It ensures that a peer that reports packets again and again receives at
+    /// most three times the stream.
     credit: usize,
     message: u32,
     keys: Option<Announcer>,
-    /// True once the peer has acknowledged a packet. Keys are not announced before: libsrt 1.5.1 as a caller opens an
-    /// announcement of two keys only after it has decrypted a packet, and reports a wrong passphrase otherwise.
+    /// True once the peer has acknowledged a packet. Keys are not announced before. The reason is libsrt 1.5.1: as a
+    /// caller it accepts an announcement of two keys only after it has decrypted a packet, and reports a wrong
+    /// passphrase otherwise.
     acknowledged: bool,
-    /// Packets that the peer has room for beyond the acknowledged ones.
+    /// Number of packets beyond the acknowledged ones for which the peer has room.
     window: u64,
     capacity: usize,
     keep: Duration,
@@ -73,10 +76,10 @@ pub(super) struct Sender {
     pub rtt: Rtt,
     ack_acks: VecDeque<u32>,
     drop_requests: VecDeque<(u64, u64)>,
-    /// Time of the last progress: an acknowledgement of more packets, or the first packet in flight.
+    /// Time of the last progress: an acknowledgement of further packets, or the first packet in flight.
     progress: Instant,
     probes: u32,
-    /// Time of the last payload.
+    /// Time of the last payload from the application.
     pub last_input: Instant,
 }
 
@@ -119,7 +122,7 @@ impl Sender {
         self.packets.is_empty()
     }
 
-    /// Takes a payload.
+    /// Takes a payload of the application.
     pub fn push(
         &mut self,
         now: Instant,
@@ -151,7 +154,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Handles an acknowledgement. Returns false if it makes no sense.
+    /// Handles an acknowledgement. Returns false if the acknowledgement makes no sense.
     pub fn on_ack(&mut self, now: Instant, ack: &Ack) -> bool {
         let next = seq::extend(ack.next, self.base);
         if next > self.unsent {
@@ -173,7 +176,7 @@ impl Sender {
         true
     }
 
-    /// Handles a list of losses. Returns false if a part of it makes no sense.
+    /// Handles the peer's list of losses. Returns false if a part of the list makes no sense.
     pub fn on_nak(&mut self, now: Instant, data: &[u8]) -> bool {
         // A list that names packets again and again costs no more than one that names each packet once.
         let mut work = self.packets.len() + ANSWERS;
@@ -203,14 +206,14 @@ impl Sender {
         sensible
     }
 
-    /// Handles the answer to an announcement of keys.
+    /// Handles the peer's answer to an announcement of keys.
     pub fn on_km_response(&mut self, contents: &[u8]) {
         if let Some(keys) = &mut self.keys {
             keys.on_response(contents);
         }
     }
 
-    /// Drops packets that cannot arrive in time.
+    /// Drops packets that can no longer arrive in time.
     pub fn drop_late(&mut self, now: Instant, stats: &mut Stats) {
         let late = self.packets.iter().take_while(|p| now.saturating_since(p.at) > self.keep).count();
         if late > 0 {
@@ -226,7 +229,7 @@ impl Sender {
         self.lost = self.lost.split_off(&next);
     }
 
-    /// Writes the next packet. Returns false if nothing has to leave now.
+    /// Writes the next packet of the sender. Returns false if no packet must be sent now.
     pub fn poll(
         &mut self,
         now: Instant,
@@ -272,7 +275,7 @@ impl Sender {
         true
     }
 
-    /// Takes the number of the packet to send: lost ones come first.
+    /// Returns the number of the next packet to send. Lost packets come first.
     fn next_packet(&mut self) -> Option<u64> {
         if self.may_send_again() {
             self.credit -= 1;
@@ -295,8 +298,8 @@ impl Sender {
         self.unsent < end && self.unsent - self.base < self.window
     }
 
-    /// Time at which the last packet is sent again because no acknowledgement came: the peer cannot report the loss of
-    /// packets after which none arrives.
+    /// Returns the time at which the last packet is repeated because no acknowledgement has arrived. The peer cannot
+    /// report the loss of packets after which no other packet arrives.
     fn probe_at(&self) -> Instant {
         if self.unsent == self.base {
             return Instant::MAX;
@@ -305,7 +308,7 @@ impl Sender {
         self.progress + wait * (1 << self.probes.min(PROBES))
     }
 
-    /// Time of the next thing to do.
+    /// Returns the next time at which the sender must act.
     pub fn next_timeout(&self, now: Instant) -> Option<Instant> {
         if !self.ack_acks.is_empty() || !self.drop_requests.is_empty() {
             return Some(now);

@@ -1,20 +1,20 @@
-//! Time of delivery (draft-sharabayko-srt, *Timestamp-Based Packet Delivery*, *Drift Management*).
+//! Delivery times (draft-sharabayko-srt, *Timestamp-Based Packet Delivery*, *Drift Management*).
 
 use core::time::Duration;
 
 use strandcast_proto::time::Instant;
 
-/// Samples of one estimate of the drift.
+/// Number of samples for one estimate of the clock drift.
 const SAMPLES: u32 = 500;
-/// Largest correction per estimate, in microseconds.
+/// Maximum correction per estimate in microseconds.
 const STEP: i64 = 5000;
-/// Largest time that a timestamp may be ahead of the peer's clock as it is known here.
+/// Maximum time by which a timestamp may be ahead of the peer's estimated clock.
 const AHEAD: Duration = Duration::from_secs(5);
 
-/// The peer's clock, and the latency.
+/// State of delivery times: the peer's clock, and the latency.
 #[derive(Debug)]
 pub(super) struct Timing {
-    /// The peer's time 0 on the local clock in microseconds, which may lie before the local time 0.
+    /// Local time in microseconds that equals the peer's time 0. It may be negative.
     base: i64,
     latency: Duration,
     /// Round-trip time of the first sample, in microseconds.
@@ -24,7 +24,7 @@ pub(super) struct Timing {
 }
 
 impl Timing {
-    /// The clock of a peer whose handshake had this timestamp.
+    /// Creates the clock of a peer whose handshake had this timestamp.
     pub fn new(now: Instant, timestamp: u32, latency: Duration) -> Timing {
         Timing { base: micros(now) - i64::from(timestamp), latency, first_rtt: None, sum: 0, samples: 0 }
     }
@@ -33,20 +33,21 @@ impl Timing {
         self.latency
     }
 
-    /// Microseconds by which a timestamp is ahead of the peer's clock. A timestamp has 32 bits and wraps.
+    /// Returns the microseconds by which a timestamp is ahead of the peer's clock. A timestamp has 32 bits and wraps
+    /// around.
     fn ahead(&self, now: Instant, timestamp: u32) -> i64 {
         let expected = micros(now) - self.base;
         i64::from(timestamp.wrapping_sub(expected as u32) as i32)
     }
 
-    /// Time at which a packet with this timestamp is delivered.
+    /// Returns the time at which a packet with this timestamp is delivered.
     pub fn delivery(&self, now: Instant, timestamp: u32) -> Instant {
         let ahead = self.ahead(now, timestamp).min(AHEAD.as_micros() as i64);
         let at = micros(now) + ahead + self.latency.as_micros() as i64;
         Instant::from_nanos(u64::try_from(at).unwrap_or(0).saturating_mul(1000))
     }
 
-    /// Records the timestamp of a packet that answered at once, and the round-trip time of this answer.
+    /// Records the timestamp of a packet that is an immediate answer, and the round-trip time of this answer.
     pub fn sample(&mut self, now: Instant, timestamp: u32, rtt: Duration) {
         let rtt = rtt.as_micros() as i64;
         let longer = (rtt - *self.first_rtt.get_or_insert(rtt)) / 2;
@@ -69,7 +70,7 @@ mod tests {
 
     const LATENCY: Duration = Duration::from_millis(120);
 
-    /// PktTsbpdTime = TsbpdTimeBase + PKT_TIMESTAMP + TsbpdDelay, TsbpdTimeBase = T_NOW − HSREQ_TIMESTAMP.
+    /// PktTsbpdTime = TsbpdTimeBase + PKT_TIMESTAMP + TsbpdDelay, with TsbpdTimeBase = T_NOW − HSREQ_TIMESTAMP.
     #[test]
     fn delivery_is_timestamp_plus_base_plus_latency() {
         let timing = Timing::new(Instant::from_millis(1000), 300_000, LATENCY);
@@ -86,7 +87,7 @@ mod tests {
         assert_eq!(timing.delivery(Instant::from_millis(5), 4_000_000_000), Instant::from_millis(125));
     }
 
-    /// The draft: timestamps wrap after 01:11:35 hours.
+    /// The draft: timestamps wrap around after 01:11:35 hours.
     #[test]
     fn timestamps_wrap() {
         let timing = Timing::new(Instant::ZERO, 0, LATENCY);
@@ -104,7 +105,7 @@ mod tests {
         assert_eq!(at, Instant::from_millis(10) + AHEAD + LATENCY);
     }
 
-    /// A clock that is 100 ppm faster or slower, for an hour with 100 answers per second.
+    /// The peer's clock is 100 ppm faster or slower, over an hour with 100 answers per second.
     #[test]
     fn drift_is_followed() {
         for ppm in [-100_i64, 100] {
@@ -122,7 +123,7 @@ mod tests {
         }
     }
 
-    /// A path that becomes 40 ms longer in both directions delays answers, but the peer's clock has not changed.
+    /// A path that becomes 40 ms longer in both directions delays answers. The peer's clock has not changed.
     #[test]
     fn a_longer_path_is_no_drift() {
         let mut timing = Timing::new(Instant::ZERO, 0, LATENCY);

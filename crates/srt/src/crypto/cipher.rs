@@ -1,4 +1,4 @@
-//! AES with keys of three lengths, and counter mode (draft-sharabayko-srt, *AES Counter*).
+//! AES in counter mode, with keys of three lengths (draft-sharabayko-srt, *AES Counter*).
 
 use aes::cipher::{Block, BlockCipherDecrypt as _, BlockCipherEncrypt as _, KeyInit as _};
 use aes::{Aes128, Aes192, Aes256};
@@ -6,12 +6,12 @@ use aes::{Aes128, Aes192, Aes256};
 use crate::config::MAX_PAYLOAD;
 use crate::wire::SALT;
 
-/// Blocks of a key stream that are made together: those of the largest payload, because each call costs as much as some
-/// blocks.
+/// Number of key-stream blocks that are computed with one call, because a call costs as much as some blocks. It
+/// suffices for the largest payload.
 const TOGETHER: usize = MAX_PAYLOAD.div_ceil(BLOCK);
 const BLOCK: usize = 16;
 
-/// AES with one key.
+/// AES with a key of one of three lengths.
 pub(super) enum Cipher {
     Aes128(Aes128),
     Aes192(Aes192),
@@ -19,7 +19,7 @@ pub(super) enum Cipher {
 }
 
 impl Cipher {
-    /// The cipher of a key of 16, 24 or 32 bytes.
+    /// Creates the cipher for a key of 16, 24 or 32 bytes.
     pub fn new(key: &[u8]) -> Cipher {
         let fits = "a key of this length";
         match key.len() {

@@ -1,15 +1,15 @@
-//! PBKDF2 with HMAC-SHA1 (RFC 8018 §5.2) for the keys of a passphrase.
+//! PBKDF2 with HMAC-SHA1 (RFC 8018 §5.2), which derives keys from a passphrase.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha1::Sha1;
 use zeroize::Zeroize as _;
 
-/// Iterations that the draft prescribes.
+/// Number of iterations that the draft prescribes.
 const ITERATIONS: u32 = 2048;
-/// Bytes of one block.
+/// Number of bytes of one block of output.
 const BLOCK: usize = 20;
 
-/// A derivation of keys from one passphrase.
+/// State for deriving keys from one passphrase.
 #[derive(Clone)]
 pub(crate) struct Derivation(Hmac<Sha1>);
 
@@ -18,7 +18,7 @@ impl Derivation {
         Derivation(Hmac::new_from_slice(passphrase).expect("HMAC takes keys of any length"))
     }
 
-    /// Fills `key` with the key of a salt.
+    /// Fills `key` with the key that belongs to `salt`.
     pub fn derive(&self, salt: &[u8], key: &mut [u8]) {
         self.iterate(salt, ITERATIONS, key);
     }
@@ -52,7 +52,7 @@ mod tests {
         bytes.iter().map(|b| format!("{b:02x}")).collect()
     }
 
-    /// RFC 6070 §2, test vectors 1, 2, 3 and 5.
+    /// Test vectors 1, 2, 3 and 5 of RFC 6070 §2.
     #[test]
     fn vectors_of_rfc_6070() {
         let cases: [(&[u8], &[u8], u32, &str); 4] = [

@@ -1,4 +1,4 @@
-//! Keys of a connection in each direction.
+//! Keys of a connection, for each direction.
 
 use strandcast_proto::seeds::Random;
 use zeroize::Zeroizing;
@@ -9,14 +9,14 @@ use super::wrap::{unwrap, wrap};
 use crate::config::KeySize;
 use crate::wire::{KeyFlag, KeyMaterial, KmState, SALT};
 
-/// Reason why key material does not open.
+/// Reason for which key material could not be unwrapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OpenError {
     Malformed,
     State(KmState),
 }
 
-/// A key of keys, with the parameters of its derivation.
+/// A key-encrypting key, with the parameters of its derivation.
 #[derive(Clone)]
 pub(crate) struct Kek {
     salt: [u8; SALT],
@@ -24,7 +24,7 @@ pub(crate) struct Kek {
 }
 
 impl Kek {
-    /// Derives the key for a salt: 2048 iterations of HMAC.
+    /// Derives the key for a salt with 2048 iterations of HMAC.
     pub fn derive(passphrase: &Derivation, salt: [u8; SALT], len: usize) -> Kek {
         let mut key = Zeroizing::new(vec![0; len]);
         // The draft takes the last 64 bits of the salt.
@@ -32,18 +32,18 @@ impl Kek {
         Kek { salt, key }
     }
 
-    /// Returns true if the key was derived for this salt and length.
+    /// Returns true if the key was derived for the salt and length in `material`.
     pub fn fits(&self, material: &KeyMaterial) -> bool {
         self.salt == material.salt && self.key.len() == material.key_len
     }
 
-    /// The keys of a message, even before odd.
+    /// Returns the keys in a key material message. The even key comes first, then the odd key.
     fn open(&self, material: &KeyMaterial) -> Result<Zeroizing<Vec<u8>>, OpenError> {
         unwrap(&Cipher::new(&self.key), &material.wrapped).ok_or(OpenError::State(KmState::BadSecret))
     }
 }
 
-/// Keys of received packets.
+/// Keys that decrypt received packets.
 pub(crate) struct ReceiveKeys {
     kek: Kek,
     even: Option<Cipher>,
@@ -51,24 +51,24 @@ pub(crate) struct ReceiveKeys {
 }
 
 impl ReceiveKeys {
-    /// Opens the key material of a handshake.
+    /// Unwraps the key material of a handshake.
     pub fn open(kek: Kek, material: &KeyMaterial) -> Result<ReceiveKeys, OpenError> {
         let mut keys = ReceiveKeys { kek, even: None, odd: None };
         keys.refresh(material)?;
         Ok(keys)
     }
 
-    /// Returns true if a message can be opened without a derivation.
+    /// Returns true if the keys in `material` can be unwrapped without a derivation.
     pub fn fits(&self, material: &KeyMaterial) -> bool {
         self.kek.fits(material)
     }
 
-    /// Length of the keys.
+    /// Returns the length of the keys.
     pub fn size(&self) -> KeySize {
         KeySize::of(self.kek.key.len())
     }
 
-    /// Opens further key material under the same key of keys.
+    /// Unwraps further key material with the same key-encrypting key.
     pub fn refresh(&mut self, material: &KeyMaterial) -> Result<(), OpenError> {
         let keys = self.kek.open(material)?;
         let mut keys = keys.chunks_exact(material.key_len);
@@ -81,7 +81,7 @@ impl ReceiveKeys {
         Ok(())
     }
 
-    /// Decrypts a payload in place. Returns false if its key is not known.
+    /// Decrypts a payload in place. Returns false if the payload's key is unknown.
     pub fn decrypt(&self, key: KeyFlag, seq: u32, payload: &mut [u8]) -> bool {
         let cipher = match key {
             KeyFlag::Even => self.even.as_ref(),
@@ -92,7 +92,7 @@ impl ReceiveKeys {
     }
 }
 
-/// One key that encrypts.
+/// A key that encrypts payloads.
 struct Key {
     bytes: Zeroizing<Vec<u8>>,
     cipher: Cipher,
@@ -105,7 +105,7 @@ impl Key {
     }
 }
 
-/// Keys of sent packets: the current one, and the next while it is announced.
+/// Keys that encrypt sent packets: the current key, and the next key while it is announced.
 pub(crate) struct SendKeys {
     kek: Kek,
     current: Key,
@@ -114,7 +114,7 @@ pub(crate) struct SendKeys {
 }
 
 impl SendKeys {
-    /// New keys.
+    /// Creates new keys.
     pub fn generate(passphrase: &Derivation, size: KeySize, random: &mut Random) -> SendKeys {
         let mut salt = [0; SALT];
         random.fill(&mut salt);
@@ -123,7 +123,7 @@ impl SendKeys {
         SendKeys { kek, current, odd: false, next: None }
     }
 
-    /// The keys that a caller proposed, for a listener that sends.
+    /// Adopts the keys that a caller proposed, for a listener that sends media.
     pub fn from_peer(kek: Kek, material: &KeyMaterial) -> Result<SendKeys, OpenError> {
         let keys = kek.open(material)?;
         // With two keys the first is the even one.
@@ -132,28 +132,28 @@ impl SendKeys {
         Ok(SendKeys { kek, current, odd: !material.even, next: None })
     }
 
-    /// Length of the keys.
+    /// Returns the length of the keys.
     pub fn size(&self) -> KeySize {
         KeySize::of(self.kek.key.len())
     }
 
-    /// The key of keys, for the other direction.
+    /// Returns the key-encrypting key, for use in the other direction.
     pub fn kek(&self) -> Kek {
         self.kek.clone()
     }
 
-    /// Encrypts a payload in place. Returns the flag of the key.
+    /// Encrypts a payload in place. Returns the flag that names the key.
     pub fn encrypt(&self, seq: u32, payload: &mut [u8]) -> KeyFlag {
         self.current.cipher.apply(&self.kek.salt, seq, payload);
         if self.odd { KeyFlag::Odd } else { KeyFlag::Even }
     }
 
-    /// Makes the next key.
+    /// Creates the next key.
     pub fn prepare(&mut self, random: &mut Random) {
         self.next = Some(Key::new(random_key(self.kek.key.len(), random)));
     }
 
-    /// Uses the next key from now on.
+    /// Changes to the next key.
     pub fn advance(&mut self) {
         if let Some(next) = self.next.take() {
             self.current = next;
@@ -161,7 +161,8 @@ impl SendKeys {
         }
     }
 
-    /// Key material that announces the current key, and the next one if it was prepared.
+    /// Returns key material that announces the current key. If the next key was created, the key material also
+    /// announces it.
     pub fn material(&self) -> KeyMaterial {
         let mut keys = Zeroizing::new(self.current.bytes.to_vec());
         if let Some(next) = &self.next {

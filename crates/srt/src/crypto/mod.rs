@@ -1,4 +1,4 @@
-//! Encryption: key derivation, key wrapping, counter mode and the keys of a connection.
+//! Encryption: key derivation, key wrapping, counter mode, and the keys of a connection.
 
 mod cipher;
 mod derive;

@@ -5,12 +5,12 @@ use zeroize::Zeroizing;
 
 use super::cipher::Cipher;
 
-/// Initial value (RFC 3394 §2.2.3.1).
+/// Initial value of key wrap (RFC 3394 §2.2.3.1).
 const INITIAL: [u8; 8] = [0xa6; 8];
 const ROUNDS: u64 = 6;
 const HALF: usize = 8;
 
-/// Wraps keys, whose length is a multiple of 8.
+/// Wraps keys. Their length must be a multiple of 8.
 pub(super) fn wrap(kek: &Cipher, keys: &[u8]) -> Vec<u8> {
     let mut out = [&INITIAL[..], keys].concat();
     let halves = keys.len() / HALF;
@@ -30,7 +30,7 @@ pub(super) fn wrap(kek: &Cipher, keys: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Unwraps keys. `None`: another key wrapped them, or they were changed.
+/// Unwraps keys. Returns `None` if another key wrapped the keys, or if they were changed.
 pub(super) fn unwrap(kek: &Cipher, wrapped: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let halves = (wrapped.len() / HALF).checked_sub(1).filter(|n| *n > 0)?;
     let mut out = Zeroizing::new(wrapped.to_vec());
@@ -59,7 +59,7 @@ mod tests {
         (0..hex.len()).step_by(2).map(|i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap()).collect()
     }
 
-    /// RFC 3394 §4.1 to §4.6.
+    /// Test vectors of RFC 3394 §4.1 to §4.6.
     #[test]
     fn vectors_of_rfc_3394() {
         let kek = bytes("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f");

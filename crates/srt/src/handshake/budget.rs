@@ -1,4 +1,4 @@
-//! Limit on the derivations of keys that callers can make a listener compute.
+//! Limit on the key derivations that callers can make a listener compute.
 
 use core::hash::Hasher as _;
 use core::net::IpAddr;
@@ -8,34 +8,34 @@ use std::hash::DefaultHasher;
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::{Duration, Instant};
 
-/// Time that one derivation takes from the budget, and the largest burst.
+/// Time that one derivation takes from the budget. `BURST` is the size of the largest burst.
 const COST: Duration = Duration::from_millis(10);
 const BURST: Duration = Duration::from_millis(500);
-/// Part of the burst that is kept for sources without recent failures, and part of it that is kept for those that have
-/// known the passphrase.
+/// Part of a burst that is reserved for sources without recent failures. `FOR_KNOWN` is the part reserved for sources
+/// that used the right passphrase before.
 const FOR_OTHERS: Duration = Duration::from_millis(300);
 const FOR_KNOWN: Duration = Duration::from_millis(100);
-/// Number of entries for sources that failed. Several sources may share an entry.
+/// Number of entries for sources that used a wrong passphrase. Several sources may share one entry.
 const FAILED: usize = 1024;
-/// Number of sources that are remembered because they knew the passphrase: the last ones.
+/// Number of recorded sources that used the right passphrase. The most recent ones are kept.
 const KNOWN: usize = 256;
-/// Time for which a failure is remembered.
+/// Time for which a failure is recorded.
 const MEMORY: Duration = Duration::from_secs(10);
 
-/// A source that has known the passphrase, and its last failure.
+/// A source that used the right passphrase, with its last failure.
 struct Known {
     source: u64,
     failed: Option<Instant>,
 }
 
-/// Admits up to 100 derivations per second, in bursts of 50.
+/// Budget that admits up to 100 derivations per second, in bursts of 50.
 pub(super) struct Budget {
     /// Time at which the whole burst is available again.
     full_at: Instant,
     key: u64,
-    /// Time of the last failure, by the hash of the source.
+    /// Time of the last failure, indexed by the hash of the source.
     failed: Vec<Option<Instant>>,
-    /// The oldest success comes first.
+    /// Sources that used the right passphrase, oldest success first.
     known: VecDeque<Known>,
 }
 
@@ -45,7 +45,7 @@ impl Budget {
         Budget { full_at: Instant::ZERO, key, failed: Vec::new(), known: VecDeque::new() }
     }
 
-    /// Returns true if a handshake of this source may be computed, and counts it.
+    /// Returns true if a handshake of this source may be computed. If so, counts the handshake.
     pub fn admit(&mut self, now: Instant, source: IpAddr) -> bool {
         let source = self.hash(source);
         let recent = |failed: Option<Instant>| failed.is_some_and(|at| now < at + MEMORY);
@@ -67,7 +67,7 @@ impl Budget {
         admitted
     }
 
-    /// Records that a source did not know the passphrase.
+    /// Records that a source used a wrong passphrase.
     pub fn fail(&mut self, now: Instant, source: IpAddr) {
         let source = self.hash(source);
         match self.known.iter_mut().find(|known| known.source == source) {
@@ -79,7 +79,7 @@ impl Budget {
         }
     }
 
-    /// Records that a source knew the passphrase.
+    /// Records that a source used the right passphrase.
     pub fn succeed(&mut self, source: IpAddr) {
         let source = self.hash(source);
         let at = self.known.iter().position(|known| known.source == source);
@@ -90,7 +90,7 @@ impl Budget {
         self.known.push_back(known);
     }
 
-    /// Hash of a source: an IPv4 address or an IPv6 prefix of 64 bits.
+    /// Returns the hash of a source. A source is an IPv4 address, or an IPv6 prefix of 64 bits.
     fn hash(&self, source: IpAddr) -> u64 {
         let mut hasher = DefaultHasher::new();
         hasher.write_u64(self.key);
@@ -102,7 +102,7 @@ impl Budget {
     }
 }
 
-/// Entry of a source that failed.
+/// Returns the index of the entry for a source that failed.
 fn place(hash: u64) -> usize {
     (hash % FAILED as u64) as usize
 }
@@ -117,8 +117,8 @@ mod tests {
         Budget::new(&mut Seeds::new(1, 0).stream("budget"))
     }
 
-    /// Twenty callers per millisecond, of a source each or of one, for ten seconds. Returns the derivations, and those
-    /// that `friend`, which calls once per second, was refused.
+    /// Twenty callers arrive per millisecond for ten seconds, each from its own source or all from one. Returns the
+    /// number of derivations, and the number of refusals of `friend`, a source that calls once per second.
     fn flood(mut budget: Budget, sources: u64, friend: &str) -> (u32, u32) {
         let friend = friend.parse().unwrap();
         let (mut computed, mut refused) = (0, 0);
@@ -146,8 +146,8 @@ mod tests {
         assert_eq!(refused, 0);
     }
 
-    /// Each rogue caller has an address of its own, or all have one from which a caller knew the passphrase as well: a
-    /// source that never called before is also admitted.
+    /// Either each rogue caller has its own address, or all share one address, from which another caller used the right
+    /// passphrase. In both cases a source that never called before is also admitted.
     #[test]
     fn a_source_that_knew_the_passphrase_is_admitted_during_a_flood() {
         for (sources, friend) in [(1 << 24, "192.0.2.2"), (1, "192.0.2.2"), (1, "192.0.2.3")] {

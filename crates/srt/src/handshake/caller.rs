@@ -1,4 +1,4 @@
-//! The caller's side.
+//! The caller's side of a handshake.
 
 use core::net::SocketAddr;
 
@@ -11,14 +11,14 @@ use crate::crypto::{ReceiveKeys, SendKeys};
 use crate::refusal::Refusal;
 use crate::wire::{Extension, Handshake, HsMessage, Kind, KmState, MAGIC, Packet, Writer, address_field};
 
-/// Interval at which a request is repeated.
+/// Interval at which a caller repeats its request.
 const REPEAT: Duration = Duration::from_millis(250);
 /// Maximum size of an IP packet.
 pub(super) const MTU: u32 = 1500;
 /// Value of the extension field of an induction request.
 const DATAGRAM: u16 = 2;
 
-/// Outcome of a packet.
+/// Outcome of a packet that arrived during the handshake.
 pub(crate) enum Answer {
     None,
     Connected(Box<Connection>, Option<KeySize>, Duration),
@@ -30,12 +30,12 @@ enum Step {
     Conclusion {
         contents: Vec<u8>,
         keys: Option<SendKeys>,
-        /// Socket of the request that leaves next, and of the one after it.
+        /// Destination socket ids of the next request and of the request after it.
         to: [u32; 2],
     },
 }
 
-/// A handshake that a caller began.
+/// State of a handshake that a caller began.
 pub(crate) struct Caller {
     peer: SocketAddr,
     id: u32,
@@ -70,7 +70,7 @@ impl Caller {
         self.peer
     }
 
-    /// Returns true if no answer came in time.
+    /// Returns true if no answer arrived in time.
     pub fn has_failed(&self, now: Instant) -> bool {
         now >= self.deadline
     }
@@ -94,7 +94,7 @@ impl Caller {
         }
     }
 
-    /// Writes the request that has to leave now.
+    /// Writes the request that must be sent now.
     pub fn poll_output(&mut self, now: Instant, config: &Config, out: &mut Vec<u8>) -> bool {
         if now < self.repeat_at {
             return false;
@@ -113,7 +113,7 @@ impl Caller {
         true
     }
 
-    /// Handles a handshake from the peer.
+    /// Handles a handshake packet from the peer.
     pub fn handle(&mut self, now: Instant, config: &Config, packet: &Packet<'_>, contents: &[u8]) -> Answer {
         let Some((handshake, extensions)) = Handshake::read(contents) else { return Answer::None };
         match (&self.step, handshake.kind) {
@@ -139,7 +139,7 @@ impl Caller {
         }
     }
 
-    /// Prepares the second request.
+    /// Prepares the second request, the conclusion.
     fn conclude(&mut self, now: Instant, config: &Config, response: &Handshake) {
         let advertised = KeySize::from_field(response.encryption);
         // The sender of the media chooses, if it says anything.
@@ -218,7 +218,7 @@ impl Caller {
     }
 }
 
-/// Compares the answer to key material with the material.
+/// Compares the peer's answer to key material with that material.
 fn check_answer(answer: Option<&[u8]>, material: Option<&[u8]>) -> Result<(), Refusal> {
     match (answer, material) {
         (None, None) => Ok(()),
@@ -238,7 +238,7 @@ fn check_answer(answer: Option<&[u8]>, material: Option<&[u8]>) -> Result<(), Re
     }
 }
 
-/// A random id of a socket, which is neither 0 nor negative.
+/// Returns a random id of a socket. It is neither 0 nor negative.
 pub(super) fn random_id(random: &mut Random) -> u32 {
     random.u32() & 0x3fff_ffff | 0x2000_0000
 }

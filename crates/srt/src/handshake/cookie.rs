@@ -1,4 +1,4 @@
-//! Cookies of a listener, which it does not store.
+//! Cookies that a listener creates and does not store.
 
 use core::net::{IpAddr, SocketAddr};
 
@@ -8,10 +8,10 @@ use strandcast_proto::seeds::Random;
 use strandcast_proto::time::Instant;
 use subtle::ConstantTimeEq as _;
 
-/// Seconds for which a cookie is made. A cookie is accepted for the same time again.
+/// Number of seconds for which one cookie is created. The cookie is then accepted for as long again.
 const LIFETIME_S: u64 = 60;
 
-/// Makes and checks cookies.
+/// Creates and checks cookies.
 pub(super) struct Cookies(Hmac<Sha1>);
 
 impl Cookies {
@@ -21,12 +21,12 @@ impl Cookies {
         Cookies(Hmac::new_from_slice(&secret).expect("HMAC takes keys of any length"))
     }
 
-    /// The cookie of a caller's address and id at this time.
+    /// Returns the cookie for a caller's address and id at the time `now`.
     pub fn make(&self, now: Instant, from: SocketAddr, id: u32) -> u32 {
         self.at(minute(now), from, id)
     }
 
-    /// Returns true if this cookie was made for the caller within the last one or two minutes.
+    /// Returns true if this cookie was created for the caller within the last one or two minutes.
     pub fn accepts(&self, now: Instant, from: SocketAddr, id: u32, cookie: u32) -> bool {
         let minute = minute(now);
         let before = minute.checked_sub(1).map_or(0.into(), |m| self.at(m, from, id).ct_eq(&cookie));

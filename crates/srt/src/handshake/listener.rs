@@ -1,4 +1,4 @@
-//! The listener's side.
+//! The listener's side of a handshake.
 
 use core::net::SocketAddr;
 use std::collections::VecDeque;
@@ -18,14 +18,14 @@ use crate::wire::{
     flag,
 };
 
-/// Oldest version with this handshake: 1.3.0.
+/// Oldest protocol version that has this handshake: 1.3.0.
 const OLDEST: u32 = 0x0001_0300;
-/// Salts of accepted callers that are remembered. Each caller draws its own.
+/// Number of recorded salts of accepted callers. Each caller draws its own salt.
 const SALTS: usize = 4096;
-/// Name of the congestion control of live mode.
+/// Name of the congestion control in live mode.
 const LIVE: &str = "live";
 
-/// Contents of a conclusion.
+/// Contents of a conclusion request.
 #[derive(Default)]
 struct Request {
     message: Option<HsMessage>,
@@ -33,7 +33,7 @@ struct Request {
     stream_id: Option<String>,
 }
 
-/// An accepted caller.
+/// State for a caller that the listener accepted.
 pub(crate) struct Accepted {
     pub connection: Connection,
     pub id: u32,
@@ -42,7 +42,7 @@ pub(crate) struct Accepted {
     pub latency: Duration,
 }
 
-/// Outcome of a conclusion.
+/// Decision about a conclusion request.
 pub(crate) enum Decision {
     Accepted(Box<Accepted>),
     Refused(Refusal, Vec<u8>),
@@ -50,15 +50,15 @@ pub(crate) enum Decision {
     OverBudget,
 }
 
-/// A listener's state, which does not grow with the number of callers.
+/// State of a listener. It does not grow with the number of callers.
 pub(crate) struct Listener {
     id: u32,
     cookies: Cookies,
     budget: Budget,
-    /// Salts of the last accepted callers.
+    /// Salts of the callers that were accepted most recently.
     salts: VecDeque<[u8; SALT]>,
     random: Random,
-    /// Seeds of the connections, and their number.
+    /// Seeds for the connections; `accepted` is the number of connections.
     seeds: Seeds,
     accepted: u64,
 }
@@ -72,8 +72,8 @@ impl Listener {
         Listener { id, cookies, budget, salts: VecDeque::new(), random, seeds, accepted: 0 }
     }
 
-    /// Returns true if a request for this socket is for the listener. Programs of libsrt address all requests to 0, and
-    /// the draft a conclusion to the id of the answer before it.
+    /// Returns true if a request for the socket id `to` is for the listener. Programs that use libsrt send all requests
+    /// to id 0. By the draft, a conclusion goes to the id in the preceding answer.
     pub fn is_addressed(&self, to: u32) -> bool {
         to == 0 || to == self.id
     }
@@ -93,12 +93,12 @@ impl Listener {
         answer(&response, request.id, &[])
     }
 
-    /// Returns true if a conclusion repeats the cookie of its sender.
+    /// Returns true if a conclusion request has the cookie that its sender was given.
     pub fn knows(&self, now: Instant, from: SocketAddr, request: &Handshake) -> bool {
         self.cookies.accepts(now, from, request.id, request.cookie)
     }
 
-    /// Decides about a conclusion. `room` says whether another connection is possible.
+    /// Decides about a conclusion request. `room` is true if another connection is possible.
     pub fn conclude(
         &mut self,
         now: Instant,
@@ -129,7 +129,7 @@ impl Listener {
         }
     }
 
-    /// Opens the keys and makes the connection. `Err(None)`: beyond the budget.
+    /// Unwraps the keys and creates the connection. `Err(None)` means that the budget of derivations is used up.
     fn accept(
         &mut self,
         now: Instant,
@@ -194,7 +194,7 @@ impl Listener {
         self.salts.push_back(salt);
     }
 
-    /// Opens key material within the budget.
+    /// Unwraps key material, if the budget of derivations permits.
     fn open(
         &mut self,
         now: Instant,
@@ -236,7 +236,7 @@ impl Listener {
     }
 }
 
-/// A handshake packet for a caller.
+/// Returns a handshake packet for a caller.
 fn answer(response: &Handshake, to: u32, extensions: &[Extension<'_>]) -> Vec<u8> {
     let mut out = Vec::new();
     Writer { out: &mut out, timestamp: 0, to }.handshake();
@@ -244,7 +244,7 @@ fn answer(response: &Handshake, to: u32, extensions: &[Extension<'_>]) -> Vec<u8
     out
 }
 
-/// Reads a conclusion, and refuses features that live mode does not have.
+/// Reads a conclusion request. Refuses features that live mode does not have.
 fn read_request(
     handshake: &Handshake,
     mut extensions: Extensions<'_>,

@@ -1,17 +1,17 @@
-//! Handshakes and their extensions.
+//! Layout of handshakes and their extensions.
 
 use core::net::IpAddr;
 
 use super::word;
 
-/// Bytes before the extensions.
+/// Number of bytes of a handshake before its extensions.
 const FIXED: usize = 48;
-/// Mark of version 5 in the extension field of an induction response.
+/// Value of the extension field in an induction response that marks version 5.
 pub(crate) const MAGIC: u16 = 0x4a17;
 /// Maximum length of a stream id in bytes.
 pub(crate) const MAX_STREAM_ID: usize = 512;
 
-/// Flags of the extension message.
+/// Flags of the handshake extension message.
 pub(crate) mod flag {
     pub const TSBPD_SEND: u32 = 1;
     pub const TSBPD_RECEIVE: u32 = 1 << 1;
@@ -22,7 +22,7 @@ pub(crate) mod flag {
     pub const STREAM: u32 = 1 << 6;
 }
 
-/// Flags of live mode.
+/// Flags that live mode sets.
 pub(crate) const LIVE_FLAGS: u32 = flag::TSBPD_SEND
     | flag::TSBPD_RECEIVE
     | flag::CRYPT
@@ -30,10 +30,10 @@ pub(crate) const LIVE_FLAGS: u32 = flag::TSBPD_SEND
     | flag::PERIODIC_NAK
     | flag::RETRANSMITTED;
 
-/// Version of the protocol that this crate reports: 1.5.0.
+/// Protocol version that this crate reports: 1.5.0.
 const VERSION: u32 = 0x0001_0500;
 
-/// Types of extensions.
+/// Types of handshake extensions.
 const HS_REQUEST: u16 = 1;
 const HS_RESPONSE: u16 = 2;
 const KM_REQUEST: u16 = 3;
@@ -43,7 +43,7 @@ const CONGESTION: u16 = 6;
 const FILTER: u16 = 7;
 const GROUP: u16 = 8;
 
-/// Flags of the extension field of a conclusion.
+/// Flags in the extension field of a conclusion.
 const HAS_HS: u16 = 1;
 const HAS_KM: u16 = 1 << 1;
 const HAS_CONFIG: u16 = 1 << 2;
@@ -53,31 +53,31 @@ const HAS_CONFIG: u16 = 1 << 2;
 pub(crate) enum Kind {
     Induction,
     Conclusion,
-    /// Code of a refusal.
+    /// The handshake is a refusal with this code.
     Refused(u32),
-    /// Another type, as those of the rendezvous.
+    /// The handshake has another type, such as those of rendezvous mode.
     Other,
 }
 
-/// Fixed part of a handshake.
+/// The fields of a handshake before its extensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Handshake {
     pub version: u32,
-    /// Advertised key length in units of 8 bytes; 0: none.
+    /// Advertised key length in units of 8 bytes. 0 means that none is advertised.
     pub encryption: u16,
     pub extension: u16,
     pub first_seq: u32,
     pub mtu: u32,
     pub window: u32,
     pub kind: Kind,
-    /// Id of the socket that sent it.
+    /// Id of the socket that sent the handshake.
     pub id: u32,
     pub cookie: u32,
     pub address: [u8; 16],
 }
 
 impl Handshake {
-    /// Reads the contents of a handshake packet; the second value is its extensions.
+    /// Reads the contents of a handshake packet. Returns the handshake and its extensions.
     pub fn read(data: &[u8]) -> Option<(Handshake, Extensions<'_>)> {
         let fixed = data.get(..FIXED)?;
         let at = |n: usize| word(fixed, 4 * n).unwrap_or(0);
@@ -102,7 +102,7 @@ impl Handshake {
         Some((handshake, Extensions { data: &data[FIXED..] }))
     }
 
-    /// Appends the handshake and its extensions, whose flags it sets for a conclusion.
+    /// Appends the handshake and its extensions. For a conclusion, it also sets the flags of the extensions.
     pub fn write(&self, out: &mut Vec<u8>, extensions: &[Extension<'_>]) {
         let flags = extensions.iter().fold(0, |flags, e| flags | e.flag());
         let extension = if extensions.is_empty() { self.extension } else { flags };
@@ -120,7 +120,8 @@ impl Handshake {
     }
 }
 
-/// Bytes of an address in a handshake. IPv4 takes the first word; bytes of each word are reversed.
+/// Returns the bytes of an address in a handshake. An IPv4 address takes the first word. The bytes of each word are
+/// reversed.
 pub(crate) fn address_field(address: IpAddr) -> [u8; 16] {
     let mut field = [0; 16];
     match address.to_canonical() {
@@ -131,7 +132,7 @@ pub(crate) fn address_field(address: IpAddr) -> [u8; 16] {
     field
 }
 
-/// Contents of the extension message, in milliseconds.
+/// Contents of the handshake extension message. Times are in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HsMessage {
     pub version: u32,
@@ -141,7 +142,7 @@ pub(crate) struct HsMessage {
 }
 
 impl HsMessage {
-    /// The message of a live peer with this latency in both directions.
+    /// Returns the message of a live peer with this latency in both directions.
     pub fn live(latency_ms: u16) -> HsMessage {
         HsMessage { version: VERSION, flags: LIVE_FLAGS, receive_delay: latency_ms, send_delay: latency_ms }
     }
@@ -153,7 +154,7 @@ impl HsMessage {
     }
 }
 
-/// An extension.
+/// An extension of a handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Extension<'a> {
     HsRequest(HsMessage),
@@ -161,11 +162,11 @@ pub(crate) enum Extension<'a> {
     KmRequest(&'a [u8]),
     KmResponse(&'a [u8]),
     StreamId(String),
-    /// Name of a congestion controller.
+    /// Name of the congestion control.
     Congestion(String),
     Filter,
     Group,
-    /// Unknown, and skipped.
+    /// An unknown extension, which is skipped.
     Other,
 }
 
@@ -216,7 +217,7 @@ impl<'a> Extension<'a> {
     }
 }
 
-/// Text of an extension: words with their bytes reversed, filled with zeros.
+/// Returns the text in an extension. The text is stored in words with reversed bytes, and is filled with zeros.
 fn text(data: &[u8]) -> Option<String> {
     let mut bytes = data.get(..data.len().min(MAX_STREAM_ID))?.to_vec();
     bytes.chunks_exact_mut(4).for_each(<[u8]>::reverse);
@@ -232,14 +233,15 @@ fn reversed(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Extensions of a handshake. Extensions end where one is cut or malformed, which [`Extensions::is_whole`] reports.
+/// The extensions of a handshake. The iterator ends at an extension that is truncated or malformed.
+/// [`Extensions::is_whole`] reports this case.
 #[derive(Clone, Debug)]
 pub(crate) struct Extensions<'a> {
     data: &'a [u8],
 }
 
 impl Extensions<'_> {
-    /// Returns true if nothing is left that is not an extension.
+    /// Returns true if no bytes are left that are not extensions.
     pub fn is_whole(&self) -> bool {
         self.data.is_empty()
     }
@@ -276,7 +278,8 @@ mod tests {
         }
     }
 
-    /// The figures "Handshake packet structure" and "Handshake Extension Message structure", by hand.
+    /// The bytes are assembled by hand from the figures "Handshake packet structure" and "Handshake Extension Message
+    /// structure".
     #[test]
     fn a_conclusion_has_the_fields_of_the_draft() {
         let mut out = Vec::new();

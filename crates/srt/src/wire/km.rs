@@ -1,22 +1,22 @@
-//! Key material messages.
+//! Layout of key material messages.
 
 use super::word;
 
-/// Version 1, type 2 and the signature: constant first three bytes.
+/// First three bytes of a message, which are constant: version 1, type 2, and the signature.
 const START: [u8; 3] = [0x12, 0x20, 0x29];
-/// Ciphers: counter mode, which is implemented.
+/// Number of the cipher that is implemented: AES in counter mode.
 const AES_CTR: u8 = 2;
-/// Encapsulation: transport stream over SRT.
+/// Number of the encapsulation: transport stream over SRT.
 const ENCAPSULATION: u8 = 2;
-/// Bytes before the salt.
+/// Number of bytes before the salt.
 const FIXED: usize = 16;
-/// Bytes of a salt. No other length is defined.
+/// Number of bytes of a salt. The draft defines no other length.
 pub(crate) const SALT: usize = 16;
-/// Bytes that wrapping adds to keys.
+/// Number of bytes that wrapping adds to the keys.
 const WRAPPING: usize = 8;
 
-/// Reason in an answer to key material that was not accepted. The draft has two more, which say that one side has no
-/// passphrase; such connections are refused before.
+/// Reason in an answer for refusing key material. The draft has two more reasons, by which one side has no passphrase.
+/// Such connections are refused earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KmState {
     BadSecret,
@@ -35,20 +35,21 @@ impl KmState {
 /// A key material message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyMaterial {
-    /// The keys that are wrapped.
+    /// True if the message contains the even key; `odd` is true if it contains the odd key.
     pub even: bool,
     pub odd: bool,
-    /// Length of one key in bytes: 16, 24 or 32.
+    /// Length in bytes of one key: 16, 24 or 32.
     pub key_len: usize,
     pub salt: [u8; SALT],
     pub wrapped: Vec<u8>,
 }
 
 impl KeyMaterial {
-    /// Reads a message.
+    /// Reads a key material message.
     ///
     /// # Errors
-    /// `None`: malformed; a state: another cipher, or not implemented.
+    /// Returns the error `None` if it is malformed. Returns a state if its cipher or another feature is not
+    /// implemented.
     pub fn read(data: &[u8]) -> Result<KeyMaterial, Option<KmState>> {
         let (Some(fixed), Some(index)) = (data.get(..FIXED), word(data, 4)) else {
             return Err(None);
@@ -71,7 +72,7 @@ impl KeyMaterial {
         Ok(KeyMaterial { even, odd, key_len, salt, wrapped: wrapped.to_vec() })
     }
 
-    /// The message in bytes.
+    /// Returns the bytes of the message.
     pub fn to_bytes(&self) -> Vec<u8> {
         let flags = u8::from(self.even) | u8::from(self.odd) << 1;
         let mut out = vec![START[0], START[1], START[2], flags, 0, 0, 0, 0];
@@ -90,7 +91,7 @@ mod tests {
         KeyMaterial { even: true, odd: false, key_len: 16, salt: [7; SALT], wrapped: vec![3; 24] }
     }
 
-    /// The figure "Key Material Message structure", by hand.
+    /// The bytes are assembled by hand from the figure "Key Material Message structure".
     #[test]
     fn a_message_has_the_fields_of_the_draft() {
         let bytes = example().to_bytes();

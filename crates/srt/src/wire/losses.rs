@@ -4,7 +4,8 @@ use super::word;
 
 const RANGE: u32 = 1 << 31;
 
-/// Ranges of a coded list: first and last number. The list ends at the first word that breaks the coding.
+/// Ranges in a coded list of lost packets. Each has its first and its last number. The list ends at the first word that
+/// violates the coding.
 pub(crate) struct Losses<'a> {
     data: &'a [u8],
 }
@@ -31,7 +32,7 @@ impl Iterator for Losses<'_> {
     }
 }
 
-/// Appends ranges as a coded list. Each takes one or two words.
+/// Appends ranges of packet numbers as a coded list. Each range takes one or two words.
 pub(crate) fn write_losses(out: &mut Vec<u8>, ranges: impl Iterator<Item = (u32, u32)>) {
     for (first, last) in ranges {
         if first == last {
@@ -47,7 +48,7 @@ pub(crate) fn write_losses(out: &mut Vec<u8>, ranges: impl Iterator<Item = (u32,
 mod tests {
     use super::*;
 
-    /// The draft: one number with first bit 0; of a range, the first number has the first bit 1.
+    /// The draft: a single number has first bit 0. For a range, the first number has first bit 1.
     #[test]
     fn lists_are_coded_as_in_the_draft() {
         let mut out = Vec::new();

@@ -1,8 +1,8 @@
-//! Headers, data packets and short control packets.
+//! Layout of headers, data packets and short control packets.
 
 use super::word;
 
-/// Length of a header in bytes.
+/// Length of a packet header in bytes.
 pub(crate) const HEADER: usize = 16;
 
 /// Types of control packets.
@@ -14,7 +14,7 @@ const SHUTDOWN: u16 = 5;
 const ACK_ACK: u16 = 6;
 const DROP_REQUEST: u16 = 7;
 const USER_DEFINED: u16 = 0x7fff;
-/// Subtypes of [`USER_DEFINED`]: key material and the answer to it.
+/// Subtypes of [`USER_DEFINED`]: key material, and the answer to key material.
 const KM_REQUEST: u16 = 3;
 const KM_RESPONSE: u16 = 4;
 
@@ -32,25 +32,25 @@ pub(crate) enum KeyFlag {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Data<'a> {
     pub seq: u32,
-    /// True if the packet is a whole message.
+    /// True if the packet contains a whole message.
     pub whole: bool,
-    /// `None`: both keys, which no data packet may claim.
+    /// Key of the payload. `None` stands for both keys, which no data packet may have.
     pub key: Option<KeyFlag>,
     pub retransmitted: bool,
     pub message: u32,
     pub payload: &'a [u8],
 }
 
-/// Fields of an acknowledgement. Light ones have only the first, small ones the first four.
+/// Fields of an acknowledgement. A light acknowledgement has only the first field, and a small one the first four.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ack {
-    /// Number of a full acknowledgement, 0 for others.
+    /// Number of a full acknowledgement; 0 for other acknowledgements.
     pub number: u32,
     /// Number of the first packet that is not acknowledged.
     pub next: u32,
     /// Round-trip time and its deviation in microseconds.
     pub rtt: Option<(u32, u32)>,
-    /// Packets that the receiver's buffer has room for.
+    /// Number of packets for which the receiver's buffer has room.
     pub room: Option<u32>,
     /// Receiving rate in packets per second and in bytes per second.
     pub rate: (u32, u32),
@@ -63,7 +63,7 @@ pub(crate) enum Body<'a> {
     Handshake(&'a [u8]),
     KeepAlive,
     Ack(Ack),
-    /// Coded list of lost packets.
+    /// A coded list of lost packets.
     Nak(&'a [u8]),
     Shutdown,
     AckAck(u32),
@@ -78,18 +78,18 @@ pub(crate) enum Body<'a> {
     Other,
 }
 
-/// A packet.
+/// An SRT packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Packet<'a> {
-    /// Microseconds since the sender's start, modulo 2³².
+    /// Timestamp of the packet: microseconds since the sender's start, modulo 2³².
     pub timestamp: u32,
-    /// Id of the destination.
+    /// Socket id of the destination.
     pub to: u32,
     pub body: Body<'a>,
 }
 
 impl<'a> Packet<'a> {
-    /// Reads a datagram. `None`: it is not a packet.
+    /// Reads the packet in a datagram. Returns `None` if the datagram is not an SRT packet.
     pub fn read(data: &'a [u8]) -> Option<Packet<'a>> {
         let (first, second) = (word(data, 0)?, word(data, 4)?);
         let (timestamp, to) = (word(data, 8)?, word(data, 12)?);
@@ -146,7 +146,7 @@ fn control(first: u32, second: u32, rest: &[u8]) -> Option<Body<'_>> {
     })
 }
 
-/// Writes packets for one destination into a buffer.
+/// Writer of packets for one destination, into a buffer.
 pub(crate) struct Writer<'a> {
     pub out: &'a mut Vec<u8>,
     pub timestamp: u32,
@@ -164,7 +164,7 @@ impl Writer<'_> {
         self.words(&[CONTROL | u32::from(kind) << 16 | u32::from(subtype), info, timestamp, to]);
     }
 
-    /// Writes a data packet that is a whole message. `timestamp` is the time of its payload.
+    /// Writes a data packet that is a whole message. `timestamp` is the time at which the payload was submitted.
     pub fn data(&mut self, data: &Data<'_>) {
         let key = match data.key {
             Some(KeyFlag::Even) => 1,
@@ -178,7 +178,7 @@ impl Writer<'_> {
         self.out.extend_from_slice(data.payload);
     }
 
-    /// Writes the header of a handshake. The caller appends its contents.
+    /// Writes the header of a handshake packet. The caller appends the handshake.
     pub fn handshake(&mut self) {
         self.control(HANDSHAKE, 0, 0);
     }
@@ -209,7 +209,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the header of a list of losses. The caller appends the list.
+    /// Writes the header of a packet with a list of losses. The caller appends the list.
     pub fn nak(&mut self) {
         self.control(NAK, 0, 0);
     }
@@ -236,7 +236,7 @@ mod tests {
         out
     }
 
-    /// Bits of the figure "Data packet structure", by hand: PP 11, O 0, KK 10, R 1, message 5.
+    /// Bits of the figure "Data packet structure", assembled by hand: PP 11, O 0, KK 10, R 1, message 5.
     #[test]
     fn a_data_packet_has_the_fields_of_the_draft() {
         let data = Data {
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!((read.timestamp, read.to, read.body), (0x0102_0304, 0xaabb_ccdd, Body::Data(data)));
     }
 
-    /// Types of the table "SRT control packet types".
+    /// Types in the table "SRT control packet types".
     #[test]
     fn control_packets_have_the_types_of_the_draft() {
         let ack = Ack { number: 3, next: 9, rtt: Some((100, 50)), room: Some(8), rate: (11, 13) };
