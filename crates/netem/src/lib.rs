@@ -1,6 +1,6 @@
-//! Network emulation: an event engine, links with queues and random loss, and numbers that change with time. Time is an
-//! argument, and randomness comes from labelled seeds. The same code therefore runs in the simulator, repeatable bit
-//! for bit, and in real time.
+//! Network emulation: an event engine, links with queues and random loss, and numbers that change over time. Time is an
+//! argument of calls, and randomness comes from labelled seeds. The code therefore runs both in the simulator, where it
+//! is repeatable bit for bit, and in real time.
 #![forbid(unsafe_code)]
 
 pub mod engine;

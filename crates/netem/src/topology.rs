@@ -1,23 +1,24 @@
-//! Named networks: paths between a sender and a receiver.
+//! Networks with names. Each consists of paths between a sender and a receiver.
 
 use core::time::Duration;
 
 use crate::link::{LinkConfig, Queue, Rate};
 use crate::loss::LossModel;
 
-/// Queue of every link here, in packets.
+/// Queue limit of every link in this module, in packets.
 const QUEUE_PACKETS: usize = 50;
-/// Mean burst of the paper's Markov loss, in packets. ASSUMED: the paper gives only the rate.
+/// Mean burst length of the paper's Markov loss, in packets. ASSUMED: the value of the mean burst length, because the
+/// paper gives only the loss rate.
 const XU2015_MEAN_BURST: f64 = 3.0;
 
-/// One path of a network, with a link in each direction.
+/// One path of a network, with one link in each direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathNetwork {
-    /// Name of the path in tables and configuration.
+    /// Name of the path in tables and in configurations.
     pub name: String,
-    /// Link from the sender of the media to its receiver.
+    /// Link from the sender of media to the receiver.
     pub forward: LinkConfig,
-    /// Link from the receiver to the sender.
+    /// Link from the receiver of media to the sender.
     pub reverse: LinkConfig,
 }
 
@@ -28,8 +29,8 @@ impl PathNetwork {
     }
 }
 
-/// Three uplinks of a live reporter in the field: `wifi`, `lte`, `lte-weak`. None carries 1 Mbit/s of video
-/// alone, any two do. Both directions are equal.
+/// Returns the network of a reporter in the field with three uplinks: `wifi`, `lte`, `lte-weak`. A single uplink cannot
+/// carry 1 Mbit/s of video, and any two uplinks can. Each uplink has equal links in both directions.
 pub fn field() -> Vec<PathNetwork> {
     let path = |name: &str, rate_kbps, delay_ms, loss| {
         let link = link(rate_kbps, delay_ms, vec![loss]);
@@ -42,13 +43,13 @@ pub fn field() -> Vec<PathNetwork> {
     ]
 }
 
-/// The three paths of Table II in Xu et al. (2015): `umts` (WCDMA), `wimax` (IEEE 802.16), `wlan` (IEEE 802.11),
-/// each with uniform and Markov loss.
+/// Returns the three paths of Table II in Xu et al. (2015): `umts` (WCDMA), `wimax` (IEEE 802.16), `wlan` (IEEE
+/// 802.11), each with uniform and Markov loss.
 ///
-/// ASSUMED: access delay is the middle of the paper's 10-20 ms, on top of the core's 100 or 50 ms; uniform
-/// loss, for which the paper gives ranges, is 1 % on `wimax` and 5 % on `wlan`; loss falls on the data's
-/// direction only, as an error model on the sender's access link gives it. Differs: the queue of `umts` is 50
-/// packets like the others (Table II: 80).
+/// ASSUMED: the access delay is the middle of the paper's 10-20 ms, in addition to the core's 100 or 50 ms. Uniform
+/// loss, for which the paper gives ranges, is 1 % on `wimax` and 5 % on `wlan`. Only the direction of the data has
+/// loss, as with an error model on the sender's access link. Differs: the queue of `umts` has 50 packets, as the other
+/// queues have (Table II: 80).
 pub fn xu2015() -> Vec<PathNetwork> {
     let path = |name: &str, rate_kbps, delay_ms, p| {
         let losses = vec![LossModel::uniform(p), LossModel::bursts(0.01, XU2015_MEAN_BURST)];

@@ -1,4 +1,5 @@
-//! Arenas of nodes and links. They refer to each other by id, so that no value contains a reference into the network.
+//! Arenas that store the nodes and links of a network. Nodes and links refer to each other by id. No value therefore
+//! contains a reference into the network.
 
 use core::fmt;
 use core::hash::{Hash, Hasher};
@@ -9,7 +10,7 @@ use core::ops::{Index, IndexMut};
 pub struct Id<T>(u32, PhantomData<fn() -> T>);
 
 impl<T> Id<T> {
-    /// Position in insertion order, for fingerprints and output.
+    /// Returns the position in insertion order, for fingerprints and output.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -25,17 +26,17 @@ impl<T> Arena<T> {
         Arena(Vec::new())
     }
 
-    /// Adds `element` and returns its id.
+    /// Adds `element`, and returns its id.
     ///
     /// # Panics
-    /// After 2³² elements.
+    /// Panics after 2³² elements.
     pub fn insert(&mut self, element: T) -> Id<T> {
         let index = u32::try_from(self.0.len()).expect("a network has fewer than 2^32 elements");
         self.0.push(element);
         Id(index, PhantomData)
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -45,7 +46,7 @@ impl<T> Arena<T> {
         self.0.is_empty()
     }
 
-    /// All elements with their ids, in insertion order.
+    /// Returns all elements with their ids, in insertion order.
     pub fn iter(&self) -> impl Iterator<Item = (Id<T>, &T)> {
         (0..).map(|index| Id(index, PhantomData)).zip(&self.0)
     }

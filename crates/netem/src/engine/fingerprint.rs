@@ -1,23 +1,22 @@
-//! A hash over a run's trajectory. Two runs with equal fingerprints had the same events.
+//! Fingerprint of a run: a hash over all its events. Two runs with equal fingerprints had equal events.
 
 use core::fmt;
 
 use strandcast_proto::time::Instant;
 
-/// FNV-1a, 64 bit, over all recorded events; shown as 16 hexadecimal digits. The hash distinguishes runs, but does not
-/// withstand forgery.
+/// FNV-1a hash with 64 bits over all recorded events. It is shown as 16 hexadecimal digits. The hash distinguishes
+/// runs. It offers no protection against forgery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint(u64);
 
 impl Fingerprint {
-    /// Fingerprint of a run without events.
+    /// Returns the fingerprint of a run without events.
     pub const fn new() -> Self {
         Fingerprint(0xcbf2_9ce4_8422_2325)
     }
 
-    /// Adds one event: its time, its kind and its numbers (ids, lengths). Kind and numbers are hashed with their
-    /// lengths. Events with different parts therefore have different hashes, even if their concatenated bytes are
-    /// equal.
+    /// Adds one event: its time, its kind, and its numbers (ids, lengths). The lengths of `kind` and `numbers` are also
+    /// hashed. Events that differ therefore have different hashes, even if their concatenated bytes are equal.
     pub fn record(&mut self, at: Instant, kind: &str, numbers: &[u64]) {
         self.add(&at.as_nanos().to_le_bytes());
         self.add(&(kind.len() as u64).to_le_bytes());
@@ -59,7 +58,7 @@ impl fmt::Display for Fingerprint {
 mod tests {
     use super::*;
 
-    /// Vectors of draft-eastlake-fnv, appendix C.
+    /// Test vectors of draft-eastlake-fnv, appendix C.
     #[test]
     fn hash_is_fnv_1a_64() {
         for (text, hash) in

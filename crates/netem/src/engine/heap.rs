@@ -1,13 +1,13 @@
-//! The event heap.
+//! The heap of future events.
 
 use core::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use strandcast_proto::time::Instant;
 
-/// Simulated time, and future events ordered by (time, sequence). Events of one instant occur in the order in which
-/// they were scheduled. Events cannot be cancelled: the receiver of a stale event ignores it. `E` should be small (ids
-/// instead of packets), because the heap moves events.
+/// Simulated time, and future events in the order of (time, sequence number). Events with equal times occur in the
+/// order in which they were scheduled. Events cannot be cancelled. The receiver of an event that is out of date ignores
+/// it. `E` should be small (ids instead of packets), because the heap moves events.
 #[derive(Clone, Debug)]
 pub struct Engine<E> {
     now: Instant,
@@ -16,37 +16,37 @@ pub struct Engine<E> {
 }
 
 impl<E> Engine<E> {
-    /// An engine at [`Instant::ZERO`] without events.
+    /// Returns an engine at [`Instant::ZERO`] without events.
     pub fn new() -> Self {
         Engine { now: Instant::ZERO, sequence: 0, heap: BinaryHeap::new() }
     }
 
-    /// Simulated time, which is the time of the last event popped.
+    /// Returns the simulated time. It is the time of the last event that was returned.
     pub fn now(&self) -> Instant {
         self.now
     }
 
-    /// Schedules `event` at `at`, or now if `at` is in the past.
+    /// Schedules `event` for the time `at`, or for now if `at` is in the past.
     pub fn schedule(&mut self, at: Instant, event: E) {
         let at = u128::from(at.max(self.now).as_nanos());
         self.heap.push(Entry { order: at << 64 | u128::from(self.sequence), event });
         self.sequence += 1;
     }
 
-    /// Time of the next event.
+    /// Returns the time of the next event.
     pub fn next_time(&self) -> Option<Instant> {
         self.heap.peek().map(Entry::at)
     }
 
-    /// Returns the next event and advances time to it.
+    /// Returns the next event, and advances the simulated time to it.
     pub fn pop(&mut self) -> Option<E> {
         let entry = self.heap.pop()?;
         self.now = entry.at();
         Some(entry.event)
     }
 
-    /// Returns the next event up to and including `end`, and advances time to it. Without such an event, time
-    /// advances to `end`.
+    /// Returns the next event if its time is at most `end`, and advances the simulated time to it. If there is no such
+    /// event, the simulated time advances to `end`.
     pub fn pop_until(&mut self, end: Instant) -> Option<E> {
         match self.next_time() {
             Some(at) if at <= end => self.pop(),
@@ -57,7 +57,7 @@ impl<E> Engine<E> {
         }
     }
 
-    /// Number of future events.
+    /// Returns the number of future events.
     pub fn pending(&self) -> usize {
         self.heap.len()
     }
@@ -71,7 +71,7 @@ impl<E> Default for Engine<E> {
 
 #[derive(Clone, Debug)]
 struct Entry<E> {
-    /// Time in nanoseconds in the high bits, and sequence in the low bits, because one number is compared faster than
+    /// Time in nanoseconds in the high bits, and sequence number in the low bits. One number is compared faster than
     /// two.
     order: u128,
     event: E,
@@ -126,7 +126,7 @@ mod tests {
     }
 
     proptest! {
-        /// The heap is a stable sort by time.
+        /// The heap sorts by time, and the sort is stable.
         #[test]
         fn events_come_by_time_then_by_scheduling(times in prop::collection::vec(0u64..20, 0..200)) {
             let mut engine = Engine::new();

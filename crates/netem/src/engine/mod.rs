@@ -1,4 +1,4 @@
-//! The event engine: future events, the elements that they affect, and a hash over all past events.
+//! The event engine: future events, the elements that these events affect, and a hash over all past events.
 
 mod arena;
 mod fingerprint;

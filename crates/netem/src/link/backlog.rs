@@ -1,13 +1,13 @@
-//! Waiting packets of a queue.
+//! Packets that wait in a queue.
 
 use std::collections::VecDeque;
 
 use strandcast_proto::time::Instant;
 
-/// Callback for a packet that a queue drops.
+/// Function that receives each packet that a queue drops.
 pub(super) type Dropped<'a, P> = &'a mut dyn FnMut(Queued<P>);
 
-/// A waiting packet.
+/// A packet that waits in a queue.
 #[derive(Debug)]
 pub(super) struct Queued<P> {
     pub packet: P,

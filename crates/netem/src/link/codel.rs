@@ -4,29 +4,29 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::backlog::{Backlog, Dropped, Queued};
 
-/// Number of bytes up to which a queue drops nothing: the RFC's MAXPACKET, the MTU of an interface.
+/// Number of bytes up to which a queue drops no packets. It is MAXPACKET of the RFC, the MTU of an interface.
 const MAXPACKET: u64 = 1500;
-/// Number of intervals for which the drop rate is remembered. A queue that begins to drop again within this time begins
+/// Number of intervals for which a queue keeps its drop rate. A queue that starts to drop again within this time starts
 /// near its last drop rate.
 const RECENT: u32 = 16;
 
 /// Constants of CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Codel {
-    /// Queueing delay that is permitted permanently.
+    /// Queueing delay that is acceptable permanently.
     pub target: Duration,
-    /// Time for which the target must be exceeded before the first packet is dropped; above 0.
+    /// Time for which the delay must exceed the target before the first packet is dropped. It must be above 0.
     pub interval: Duration,
 }
 
 impl Default for Codel {
-    /// The RFC's 5 ms and 100 ms.
+    /// Returns the values of the RFC: 5 ms and 100 ms.
     fn default() -> Self {
         Codel { target: Duration::from_millis(5), interval: Duration::from_millis(100) }
     }
 }
 
-/// State of CoDel, with the names of RFC 8289, section 5.
+/// State of CoDel, with the names of RFC 8289 section 5.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Control {
     constants: Codel,
@@ -49,7 +49,8 @@ impl Control {
         }
     }
 
-    /// Removes the next packet to send. Packets that are dropped before it are passed to `dropped`.
+    /// Removes and returns the next packet to send. Packets that CoDel drops before it are passed to the function
+    /// `dropped`.
     pub fn dequeue<P>(
         &mut self,
         now: Instant,
@@ -81,7 +82,7 @@ impl Control {
         first
     }
 
-    /// Removes a packet, and returns whether the waiting time has been above the target for an interval.
+    /// Removes a packet. Returns it, and whether the waiting time has been above the target for an interval.
     fn look<P>(&mut self, now: Instant, backlog: &mut Backlog<P>) -> (Option<Queued<P>>, bool) {
         let Some(first) = backlog.pop() else {
             self.first_above_time = None;
@@ -95,7 +96,8 @@ impl Control {
         (Some(first), now >= above)
     }
 
-    /// Time of the next drop. The time between drops is the interval divided by the root of the number of drops.
+    /// Returns the time of the next drop. The time between drops is the interval divided by the square root of the
+    /// number of drops.
     fn control_law(&self, from: Instant) -> Instant {
         let nanos = self.constants.interval.as_secs_f64() * 1e9 / libm::sqrt(f64::from(self.count));
         from + Duration::from_nanos(libm::round(nanos) as u64)

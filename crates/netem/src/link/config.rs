@@ -11,31 +11,32 @@ use super::policer::Policer;
 use crate::loss::LossModel;
 use crate::number::{Every, Number, NumberError, Offset};
 
-/// One direction of a link. The default is the perfect link: infinite rate, no delay, no loss.
+/// Configuration of one direction of a link. The default is a perfect link: infinite rate, no delay, no loss.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkConfig {
-    /// Serialisation rate.
+    /// Rate at which packets are serialised.
     pub rate: Rate,
-    /// Propagation delay in seconds at the time when a packet's last bit leaves the transmitter.
+    /// Propagation delay in seconds. The value at the time when a packet's last bit leaves the transmitter applies to
+    /// the packet.
     pub delay: Number,
-    /// True if packets keep their order when the delay changes: a packet that would overtake an earlier one
-    /// arrives together with it. Otherwise each packet has its own delay, independent of the earlier ones.
+    /// True if packets keep their order when the delay changes. A packet that would overtake an earlier packet then
+    /// arrives together with it. If false, each packet has its own delay, independent of earlier packets.
     pub keep_order: bool,
-    /// A token bucket before the queue.
+    /// A token bucket that precedes the queue.
     pub policer: Option<Policer>,
-    /// The packets that wait for the transmitter.
+    /// Queue of packets that wait for the transmitter.
     pub queue: Queue,
-    /// Random loss after the transmitter. A lost packet has waited and used its whole serialisation time. Every packet
-    /// passes every model, even if another model has already lost it.
+    /// Random loss that follows the transmitter. A lost packet has also waited and used its full serialisation time.
+    /// Every packet passes every loss model, even if another model has already lost it.
     pub losses: Vec<LossModel>,
-    /// Maximum number of immediate retransmissions by the link (ARQ) after random loss. Each transmission
-    /// takes its serialisation time, during which the other packets wait, and passes every model again.
+    /// Maximum number of immediate retransmissions by the link (ARQ) after a random loss. Each transmission takes the
+    /// packet's serialisation time, during which other packets wait. It passes every loss model again.
     pub retries: u8,
-    /// Extra delay for some packets, so that later packets overtake them.
+    /// Extra delay for some packets, which later packets therefore overtake.
     pub reorder: Option<Reorder>,
-    /// Probability that a packet which was not lost arrives twice at the same time.
+    /// Probability that a packet that was not lost arrives twice, at one time.
     pub duplicate: f64,
-    /// Probability that a packet, or a copy of it, arrives damaged.
+    /// Probability that a packet or its copy arrives damaged.
     pub corrupt: f64,
     /// Origin of the times in numbers and traces.
     pub origin: Instant,
@@ -60,22 +61,23 @@ impl Default for LinkConfig {
 }
 
 impl LinkConfig {
-    /// Returns the link without random loss.
+    /// Returns the configuration without random loss.
     pub fn lossless(self) -> Self {
         LinkConfig { losses: Vec::new(), ..self }
     }
 
-    /// Long-run fraction of packets lost at random by all models together. The result assumes that each transmission is
-    /// lost independently. Fades and bursts that last longer than the retries lose more packets.
+    /// Returns the long-run fraction of packets that all models together lose at random. The result assumes that each
+    /// transmission is lost independently of the others. Fades and bursts that last longer than the retransmissions
+    /// lose more packets.
     pub fn mean_loss(&self) -> f64 {
         let kept: f64 = self.losses.iter().map(|model| 1.0 - model.mean_loss()).product();
         libm::pow(1.0 - kept, f64::from(self.retries) + 1.0)
     }
 
-    /// Checks that all numbers are valid for a link.
+    /// Checks whether all numbers are valid for a link.
     ///
     /// # Errors
-    /// The first number that is invalid for a link.
+    /// Returns the first number that is invalid, as an error.
     pub fn validate(&self) -> Result<(), LinkConfigError> {
         self.rate.validate()?;
         self.delay.validate().map_err(LinkConfigError::Delay)?;
@@ -105,31 +107,32 @@ impl LinkConfig {
     }
 }
 
-/// Rate of a transmitter.
+/// Rate of a transmitter in bit/s.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rate {
-    /// Packets take no time and never wait.
+    /// Packets take no serialisation time and never wait.
     Infinite,
-    /// Constant rate in bit/s, above 0.
+    /// The rate is constant, in bit/s. It must be above 0.
     Constant(u64),
-    /// Rate in bit/s, rounded to whole numbers. At 0 the transmitter stops, even in the middle of a packet; a
-    /// packet waits for ever if the rate stays 0. A rate drawn for each packet applies to the whole packet.
+    /// The rate in bit/s changes over time. It is rounded to whole numbers. At rate 0 the transmitter stops, even in
+    /// the middle of a packet. If the rate stays 0, the packet waits for ever. If a rate is drawn for each packet, it
+    /// applies to the whole packet.
     Varying(Number),
-    /// A recorded rate: 1500 bytes may leave at each of these times.
+    /// A recorded rate: 1500 bytes may be sent at each of these times.
     Opportunities(Arc<Opportunities>),
-    /// One of several traces, which is drawn once. It starts at a given or random time of the trace.
+    /// One of several recorded rates, which is drawn once. It starts at a given or a random time of the trace.
     Recorded {
-        /// The traces, at least one.
+        /// The traces. There is at least one.
         traces: Vec<Arc<Opportunities>>,
-        /// Time within the trace at which a run starts.
+        /// Time within the trace that corresponds to the start of the run.
         offset: Offset,
-        /// Seed of the cause whose draws select trace and offset.
+        /// Seed of the cause, whose draws select the trace and the offset.
         cause: Option<u64>,
     },
 }
 
 impl Rate {
-    /// Long-run rate in bit/s; `None` is infinite.
+    /// Returns the long-run rate in bit/s; `None` if it is infinite.
     pub fn mean_bps(&self) -> Option<f64> {
         match self {
             Rate::Infinite => None,
@@ -167,27 +170,28 @@ impl Rate {
     }
 }
 
-/// A constant rate in bit/s.
+/// Returns a constant rate in bit/s.
 impl From<u64> for Rate {
     fn from(bps: u64) -> Self {
         Rate::Constant(bps)
     }
 }
 
-/// A queue before the transmitter.
+/// Configuration of the queue that precedes the transmitter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queue {
-    /// Order of sending, and choice of the packets to drop.
+    /// Discipline: the order of sending, and the choice of packets to drop.
     pub discipline: Discipline,
-    /// Limit of the queue.
+    /// Limit of the queue's size.
     pub limit: QueueLimit,
-    /// True if the packet in the transmitter counts, as in ns-2; only for drop-tail queues. If false, a limit of 0
-    /// means a transmitter without a queue, which accepts a packet only while it is idle.
+    /// True if the packet in the transmitter also counts against the limit, as in ns-2. Only drop-tail queues permit
+    /// this. If false, a limit of 0 means a transmitter without a queue. Such a transmitter accepts a packet only while
+    /// it is idle.
     pub in_service: bool,
 }
 
 impl Queue {
-    /// A queue with room for `limit` packets in addition to the packet in the transmitter.
+    /// Returns a queue with room for `limit` packets in addition to the packet in the transmitter.
     pub fn packets(limit: usize) -> Self {
         Queue { limit: QueueLimit::Packets(limit), ..Queue::default() }
     }
@@ -196,17 +200,18 @@ impl Queue {
 /// Discipline of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Discipline {
-    /// First in, first out. A packet that arrives at a full queue is dropped.
+    /// First in, first out (drop-tail). A packet that arrives at a full queue is dropped.
     #[default]
     DropTail,
-    /// Controlled delay (RFC 8289).
+    /// Controlled delay, CoDel (RFC 8289).
     Codel(Codel),
-    /// A queue with controlled delay for each flow, in turns (RFC 8290).
+    /// Flow queue CoDel (RFC 8290): each flow has a queue with controlled delay, and the queues take turns.
     FqCodel(FqCodel),
 }
 
 impl Discipline {
-    /// Time for which packets may wait longer than the target before the queue drops one; `None`: no limit.
+    /// Returns the time for which packets may wait longer than the target before the queue drops one; `None` if there
+    /// is no limit.
     pub fn interval(self) -> Option<Duration> {
         match self {
             Discipline::DropTail => None,
@@ -228,17 +233,17 @@ impl Discipline {
 /// Limit of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QueueLimit {
-    /// Unlimited.
+    /// The queue has no limit.
     #[default]
     Unlimited,
-    /// Maximum number of packets.
+    /// Limit as a maximum number of packets.
     Packets(usize),
-    /// Maximum number of bytes at IP level; a packet that does not fit completely is dropped.
+    /// Limit as a maximum number of bytes at IP level. A packet that does not fit completely is dropped.
     Bytes(u64),
 }
 
 impl QueueLimit {
-    /// Number of packets of this length within the limit; `None`: no limit.
+    /// Returns the number of packets of length `bytes` within the limit; `None` if there is no limit.
     pub fn packets_of(self, bytes: u32) -> Option<f64> {
         match self {
             QueueLimit::Unlimited => None,
@@ -247,7 +252,7 @@ impl QueueLimit {
         }
     }
 
-    /// Returns whether the limit admits `packets` packets with `bytes` bytes together.
+    /// Returns whether the limit admits `packets` packets that have `bytes` bytes in total.
     pub(super) fn holds(self, packets: usize, bytes: u64) -> bool {
         match self {
             QueueLimit::Unlimited => true,
@@ -257,12 +262,12 @@ impl QueueLimit {
     }
 }
 
-/// Reordering: some packets get an extra delay after propagation, without delaying the packets after them.
+/// Reordering: some packets get an extra delay after propagation. Later packets are not delayed by it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reorder {
-    /// Probability that a packet is delayed.
+    /// Probability that a packet gets the extra delay.
     pub probability: f64,
-    /// Extra delay.
+    /// Extra delay of such a packet.
     pub extra: Duration,
 }
 
@@ -270,34 +275,35 @@ pub struct Reorder {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkConfigError {
-    /// The rate is 0, so that no packet would ever leave. [`Link::set_down`](super::Link::set_down) takes a link down.
+    /// The rate is 0, so no packet would ever be sent. To take a link down, use
+    /// [`Link::set_down`](super::Link::set_down).
     #[error("a link's rate must be above 0 bit/s")]
     ZeroRate,
-    /// A rate is drawn for each packet from a distribution that is not uniform.
+    /// A rate is drawn for each packet, but not from a uniform distribution.
     #[error("a link's rate can be drawn for each packet only from a uniform distribution")]
     RateByPacket,
     /// The rate is negative.
     #[error("a link's rate can't be {0} bit/s")]
     NegativeRate(f64),
-    /// The rate is invalid.
+    /// The number that describes the rate is invalid.
     #[error("rate: {0}")]
     Rate(#[source] NumberError),
     /// The delay is negative.
     #[error("a link's delay can't be {0} s")]
     NegativeDelay(f64),
-    /// The delay is invalid.
+    /// The number that describes the delay is invalid.
     #[error("delay: {0}")]
     Delay(#[source] NumberError),
-    /// The limit counts the packet in the transmitter and is 0.
+    /// The limit is 0 although it counts the packet in the transmitter.
     #[error("a queue whose limit counts the packet in service needs room for one")]
     NoRoom,
     /// The policer has no rate or no burst.
     #[error("a policer's rate and burst must be above 0")]
     Policer,
-    /// An interval, a quantum or a number of queues is 0.
+    /// An interval, a quantum, or a number of queues of the discipline is 0.
     #[error("invalid queue: {0:?} has a 0 that is not allowed")]
     Discipline(Discipline),
-    /// A probability of the model is outside `[0, 1]`, a time too short, or a ratio below 0 dB.
+    /// A loss model is invalid: a probability is outside `[0, 1]`, a time is too short, or a ratio is below 0 dB.
     #[error("invalid loss: {0:?} has a probability outside 0..=1, a time under 1 µs or a ratio under 0 dB")]
     Loss(LossModel),
     /// The probability of reordering, duplication or corruption is outside `[0, 1]`.

@@ -7,28 +7,28 @@ use strandcast_proto::time::Instant;
 use super::backlog::{Backlog, Dropped, Queued};
 use super::codel::{Codel, Control};
 
-/// Maximum number of packets that are dropped at once from the longest queue (RFC 8290 §4.1).
+/// Maximum number of packets that are dropped from the longest queue at one time (RFC 8290 §4.1).
 const MOST_DROPPED: usize = 64;
 
 /// Constants of FQ-CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCodel {
-    /// CoDel of each queue.
+    /// Constants of CoDel in each queue.
     pub codel: Codel,
-    /// Number of bytes that a queue may send before the turn of the next queue; above 0.
+    /// Number of bytes that a queue may send before the next queue has its turn. It must be above 0.
     pub quantum: u32,
-    /// Number of queues, to which flows are hashed; above 0.
+    /// Number of queues to which flows are hashed. It must be above 0.
     pub flows: u32,
 }
 
 impl Default for FqCodel {
-    /// The RFC's 1514 bytes and 1024 queues.
+    /// Returns the values of the RFC: 1514 bytes and 1024 queues.
     fn default() -> Self {
         FqCodel { codel: Codel::default(), quantum: 1514, flows: 1024 }
     }
 }
 
-/// Queues that take turns by their deficits: first queues that have just become active, then the others.
+/// Queues that take turns by their deficits. Queues that have just become active come first, then the others.
 #[derive(Debug)]
 pub(super) struct Fair<P> {
     constants: FqCodel,
@@ -46,7 +46,7 @@ struct Flow<P> {
     backlog: Backlog<P>,
     control: Control,
     deficit: i64,
-    /// True if the queue is in one of the two lists.
+    /// True if the queue is in one of the two lists of active queues.
     active: bool,
 }
 
@@ -79,7 +79,8 @@ impl<P> Fair<P> {
         }
     }
 
-    /// Drops half of the longest queue, from its head, until `may_stay` accepts the numbers of packets and bytes.
+    /// Drops half of the longest queue, starting at its head, until the function `may_stay` accepts the remaining
+    /// numbers of packets and bytes.
     pub fn trim(&mut self, may_stay: impl Fn(usize, u64) -> bool, dropped: Dropped<'_, P>) {
         while !may_stay(self.packets, self.bytes) {
             let active = self.new.iter().chain(&self.old).copied();
@@ -96,7 +97,7 @@ impl<P> Fair<P> {
         }
     }
 
-    /// Takes the next packet to send.
+    /// Removes and returns the next packet to send.
     pub fn pop(&mut self, now: Instant, dropped: Dropped<'_, P>) -> Option<Queued<P>> {
         loop {
             let is_new = !self.new.is_empty();
@@ -133,7 +134,7 @@ impl<P> Fair<P> {
         self.queues.iter().flat_map(|queue| queue.backlog.iter())
     }
 
-    /// Takes all packets.
+    /// Removes and returns all packets.
     pub fn drain(&mut self) -> Vec<Queued<P>> {
         for index in self.new.drain(..).chain(self.old.drain(..)) {
             self.queues[index].active = false;
@@ -143,7 +144,7 @@ impl<P> Fair<P> {
     }
 }
 
-/// Spreads the bits of a flow's number (the finaliser of SplitMix64).
+/// Returns a flow's number with its bits spread (the finaliser of SplitMix64).
 fn mix(flow: u64) -> u64 {
     let flow = flow.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let flow = (flow ^ flow >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,5 @@
-//! Queues that choose the next packet when the transmitter is free, instead of at the packet's arrival.
+//! Managed queues, which choose the next packet when the transmitter is free. Other queues decide when a packet
+//! arrives.
 
 use strandcast_proto::time::Instant;
 
@@ -15,7 +16,8 @@ pub(super) enum Managed<P> {
 }
 
 impl<P> Managed<P> {
-    /// Creates the queue of a discipline; `None` for drop-tail. `salt` is for the hash of flows.
+    /// Creates the queue of a discipline; `None` for drop-tail. The function `salt` returns a number for the hash of
+    /// flows.
     pub fn new(discipline: Discipline, salt: impl FnOnce() -> u64) -> Option<Self> {
         match discipline {
             Discipline::DropTail => None,
@@ -26,7 +28,7 @@ impl<P> Managed<P> {
         }
     }
 
-    /// Returns whether a packet of `len` bytes may enter. Fair queues make room by dropping others.
+    /// Returns whether the queue accepts a packet of `len` bytes. A fair queue makes room by dropping other packets.
     pub fn has_room(&self, limit: QueueLimit, len: usize) -> bool {
         let Managed::Codel { backlog, .. } = self else { return true };
         limit.holds(backlog.len() + 1, backlog.bytes() + len as u64)
@@ -39,14 +41,14 @@ impl<P> Managed<P> {
         }
     }
 
-    /// Drops the packets beyond the limit.
+    /// Drops packets until the queue is within the limit.
     pub fn trim(&mut self, limit: QueueLimit, dropped: Dropped<'_, P>) {
         if let Managed::Fair(fair) = self {
             fair.trim(|packets, bytes| limit.holds(packets, bytes), dropped);
         }
     }
 
-    /// Takes the next packet to send.
+    /// Removes and returns the next packet to send.
     pub fn pop(&mut self, now: Instant, dropped: Dropped<'_, P>) -> Option<Queued<P>> {
         match self {
             Managed::Codel { backlog, control } => control.dequeue(now, backlog, dropped),
@@ -61,7 +63,7 @@ impl<P> Managed<P> {
         }
     }
 
-    /// Total waiting time of all packets until `now`, in nanoseconds.
+    /// Returns the total waiting time of all packets until `now`, in nanoseconds.
     pub fn waited(&self, now: Instant) -> u128 {
         let waited = |packet: &Queued<P>| (now - packet.since).as_nanos();
         match self {
@@ -70,7 +72,7 @@ impl<P> Managed<P> {
         }
     }
 
-    /// Takes all packets.
+    /// Removes and returns all packets.
     pub fn drain(&mut self) -> Vec<Queued<P>> {
         match self {
             Managed::Codel { backlog, .. } => backlog.drain().collect(),

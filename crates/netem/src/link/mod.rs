@@ -1,4 +1,4 @@
-//! One direction of a link, sans-IO: each packet is delivered at its time or dropped.
+//! One direction of a link, without I/O. Each packet is delivered at its time or is dropped.
 
 mod backlog;
 mod codel;

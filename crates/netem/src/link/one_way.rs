@@ -13,25 +13,26 @@ use super::{Count, LinkConfig, LinkStats, Payload};
 use crate::loss::Loss;
 use crate::number::Varying;
 
-/// One direction of a link: policer, queue, transmitter, random loss, retransmission, propagation.
+/// One direction of a link. Its stages are policer, queue, transmitter, random loss, retransmission and propagation.
 ///
-/// The caller calls `enqueue` for each packet to send, and at each `poll_timeout` calls `poll` until it returns `None`.
-/// Times of the calls must not decrease. `serve`, called before these, reports the outcome of packets that
-/// [wait](EnqueueOutcome::Waits).
+/// The caller calls `enqueue` for each packet to send. At each `poll_timeout`, it calls `poll` until that returns
+/// `None`. The times of these calls must not decrease. Before these calls, `serve` reports the outcome of packets that
+/// [wait](EnqueueOutcome::Waits) in a managed queue.
 ///
-/// Model: a packet waits until the transmitter is free, is serialised (rounding does not add up while the transmitter
-/// is busy), passes the loss models, and propagates. If a loss model drops it and the link retransmits, it is sent
-/// again at once. In a drop-tail queue, the outcome of a packet is determined when it enters, even at a varying rate.
-/// Its losses are therefore drawn at that time, and only its arrival is an event. A managed queue chooses the next
-/// packet when the transmitter becomes free. Late polling delays only the delivery. Limits: the link adds no overhead
-/// (the caller gives the IP-level length), and marks no packets (ECN). Validation: exact serialisation times for any
-/// course of the rate, the mean wait of M/D/1, conservation of packets under random use, delays of packets that
-/// overtake each other, CoDel's and FQ-CoDel's rules.
+/// Model: a packet waits until the transmitter is free. It is then serialised, passes the loss models, and propagates.
+/// Rounding errors do not add up while the transmitter is busy. If a loss model drops the packet and the link
+/// retransmits, the packet is sent again immediately. A drop-tail queue determines the outcome of a packet when the
+/// packet enters it, even at a varying rate. Random losses are therefore drawn at that time, and only the arrival is an
+/// event. A managed queue chooses the next packet when the transmitter becomes free. If the caller polls late, only the
+/// delivery is delayed. Limits: the link adds no overhead (the caller gives the length at IP level), and it does not
+/// mark packets (ECN). Validation: exact serialisation times for any course of the rate, the mean wait of M/D/1,
+/// conservation of packets under random use, delays of packets that overtake each other, and the rules of CoDel and
+/// FQ-CoDel.
 #[derive(Debug)]
 pub struct Link<P> {
     config: LinkConfig,
     policer: Option<Bucket>,
-    /// The queue, if it is a managed one.
+    /// The queue, if it is a managed queue.
     managed: Option<Box<Managed<P>>>,
     /// Time of the last arrival at the managed queue.
     latest: Instant,
@@ -39,64 +40,65 @@ pub struct Link<P> {
     delay: Delay,
     losses: Vec<Loss>,
     random: Streams,
-    /// Packets whose last bit had not left the transmitter at the last arrival, in order; all but the first
+    /// Packets whose last bit had not left the transmitter at the time of the last arrival, in order. All but the first
     /// wait.
     pending: VecDeque<Pending>,
     /// Total bytes of the pending packets.
     pending_bytes: u64,
     /// Time at which the transmitter finishes all accepted packets.
     busy_until: Instant,
-    /// Latest arrival time of the accepted packets, without extra delays. If the link keeps order, no later packet
-    /// arrives before this time.
+    /// Latest arrival time of all accepted packets, without extra delays. If the link keeps the order of packets, no
+    /// later packet arrives before this time.
     last_arrival: Instant,
-    /// Propagating packets by arrival, without and with the extra delay. The extra delay is constant, so that
-    /// each ring grows only at its end if the link keeps order.
+    /// Propagating packets in the order of arrival: the first ring has packets without the extra delay, the second ring
+    /// packets with it. The extra delay is constant. If the link keeps the order of packets, each ring therefore grows
+    /// only at its end.
     prompt: VecDeque<Flight<P>>,
     held_up: VecDeque<Flight<P>>,
     black_hole: bool,
     down: bool,
-    /// Counters without the pending packets and without times.
+    /// Counters, without the pending packets and without times.
     stats: LinkStats,
-    /// Total busy time of the transmitter and total waiting time, in nanoseconds, for all packets accepted so
-    /// far. A packet that waits for ever soon makes them exceed 64 bits.
+    /// Total busy time of the transmitter and total waiting time, both in nanoseconds, for all packets accepted so far.
+    /// If a packet waits for ever, these times soon exceed 64 bits.
     busy_ns: u128,
     wait_ns: u128,
 }
 
-/// Outcome of a packet at a link.
+/// Outcome of offering a packet to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnqueueOutcome {
-    /// The packet waits for the transmitter and leaves it, unless the link goes down before.
+    /// The packet waits for the transmitter. It is then sent, unless the link goes down before.
     Taken {
-        /// Time at which the packet's last bit leaves the transmitter for the last time; [`Instant::MAX`] at a rate
-        /// that stays 0.
+        /// Time at which the packet's last bit leaves the transmitter for the last time. It is [`Instant::MAX`] if the
+        /// rate stays 0.
         departs: Instant,
-        /// True if a loss model drops it after the transmitter, and the link does not retransmit it.
+        /// True if a loss model drops the packet after the transmitter and the link does not retransmit it again.
         lost: bool,
-        /// Number of retransmissions by the link.
+        /// Number of retransmissions of the packet by the link.
         retransmissions: u8,
     },
-    /// The packet waits in a managed queue, which has not yet decided.
+    /// The packet waits in a managed queue, which has not decided on it yet.
     Waits,
-    /// The queue was full.
+    /// The packet was dropped because the queue was full.
     QueueFull,
     /// The policer dropped the packet.
     Policed,
-    /// The queue's management dropped the packet, to keep waiting times short.
+    /// The managed queue dropped the packet to keep waiting times short.
     Managed,
-    /// The link was down.
+    /// The packet was dropped because the link was down.
     Down,
 }
 
-/// Delay of a link. A constant is by far the most frequent.
+/// Propagation delay of a link. Nearly all links have a constant delay.
 #[derive(Debug)]
 enum Delay {
-    /// Delay in nanoseconds.
+    /// Constant delay in nanoseconds.
     Constant(u64),
     Varying(Varying),
 }
 
-/// One random stream per purpose, so that enabling one does not change the draws of the others.
+/// Random streams, one per purpose. Enabling a feature therefore does not change the random numbers of the others.
 #[derive(Debug)]
 struct Streams {
     reorder: Random,
@@ -104,7 +106,7 @@ struct Streams {
     corrupt: Random,
 }
 
-/// A packet in the transmitter or before it.
+/// A packet in the transmitter, or waiting for it.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     departs: Instant,
@@ -121,10 +123,10 @@ struct Flight<P> {
 }
 
 impl<P: Payload> Link<P> {
-    /// A link that is up and empty, with separate random streams under `label`.
+    /// Returns a link that is up and empty. Its random streams have the label `label`.
     ///
     /// # Panics
-    /// If [`LinkConfig::validate`] rejects `config`.
+    /// Panics if [`LinkConfig::validate`] rejects `config`.
     pub fn new(config: LinkConfig, seeds: &Seeds, label: &str) -> Self {
         if let Err(error) = config.validate() {
             panic!("link {label}: {error}");
@@ -163,7 +165,7 @@ impl<P: Payload> Link<P> {
         }
     }
 
-    /// Offers the link a packet of `len` bytes at IP level and returns the outcome.
+    /// Offers a packet of `len` bytes at IP level to the link. Returns the outcome.
     pub fn enqueue(&mut self, now: Instant, packet: P, len: usize) -> EnqueueOutcome {
         self.stats.offered.add(len);
         if self.down {
@@ -196,8 +198,8 @@ impl<P: Payload> Link<P> {
         EnqueueOutcome::Taken { departs, lost, retransmissions }
     }
 
-    /// Lets the transmitter take the packets of a managed queue whose turn has come by `now`. Calls `decided` for each
-    /// packet that the transmitter takes and for each packet that the queue drops.
+    /// Lets the transmitter take the packets of a managed queue whose turn comes until `now`. Calls the function
+    /// `decided` for each packet that the transmitter takes, and for each packet that the queue drops.
     pub fn serve(&mut self, now: Instant, mut decided: impl FnMut(&P, EnqueueOutcome)) {
         let Some(mut managed) = self.managed.take() else { return };
         let limit = self.config.queue.limit;
@@ -225,7 +227,7 @@ impl<P: Payload> Link<P> {
         self.managed = Some(managed);
     }
 
-    /// Gives the transmitter a packet that arrived at `now`.
+    /// Passes a packet that arrived at `now` to the transmitter.
     fn send(&mut self, now: Instant, packet: &P, len: usize) -> Pending {
         let start = self.busy_until.max(now);
         let pending = self.transmit(now, len, packet.is_spared());
@@ -237,7 +239,7 @@ impl<P: Payload> Link<P> {
         pending
     }
 
-    /// Transmits a packet until it is not lost or the retries are used up.
+    /// Transmits a packet until it is not lost, or until the retransmissions are used up.
     fn transmit(&mut self, now: Instant, len: usize, spared: bool) -> Pending {
         let mut retransmissions = 0;
         loop {
@@ -254,14 +256,14 @@ impl<P: Payload> Link<P> {
         }
     }
 
-    /// Time of the next poll; `None` until the next `enqueue`.
+    /// Returns the time of the next poll; `None` until the next `enqueue`.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let turn = self.managed.as_ref().filter(|managed| managed.len() > 0).map(|_| self.turn());
         self.next_arrival().into_iter().chain(turn).min().filter(|&at| at < Instant::MAX)
     }
 
-    /// Time at which the transmitter takes the next packet of a managed queue: an idle transmitter takes a packet at
-    /// its arrival, so that it is never idle while packets wait.
+    /// Returns the time at which the transmitter takes the next packet of a managed queue. An idle transmitter takes a
+    /// packet at its arrival, so it is never idle while packets wait.
     fn turn(&self) -> Instant {
         self.busy_until.max(self.latest)
     }
@@ -272,7 +274,7 @@ impl<P: Payload> Link<P> {
         prompt.into_iter().chain(held_up).min()
     }
 
-    /// Returns the next packet that has arrived by `now`, in order of arrival.
+    /// Returns the next packet that has arrived until `now`, in order of arrival.
     pub fn poll(&mut self, now: Instant) -> Option<P> {
         self.serve(now, |_, _| ());
         loop {
@@ -291,16 +293,16 @@ impl<P: Payload> Link<P> {
         }
     }
 
-    /// Turns the black hole on or off. It drops every packet that arrives at the end of the link, including packets
-    /// that were sent before. The sender gets no notice.
+    /// Turns the black hole of the link on or off. A black hole drops every packet that reaches the end of the link,
+    /// including packets that were sent before. The sender is not notified.
     pub fn set_black_hole(&mut self, on: bool) {
         self.black_hole = on;
     }
 
-    /// Takes the link down or up. A link that goes down drops waiting and propagating packets. It also drops new
-    /// packets until it is up again. The caller decides whether the sender learns this from [`EnqueueOutcome::Down`].
-    /// Packets that have arrived must be polled before this call; otherwise they are dropped as well. Returns the
-    /// dropped packets and copies that would have arrived.
+    /// Takes the link down, or brings it up. A link that goes down drops waiting and propagating packets. It drops new
+    /// packets until it is up again. The caller decides whether the sender is notified by [`EnqueueOutcome::Down`].
+    /// Packets that have arrived must be polled before this call. Otherwise they are also dropped. Returns the dropped
+    /// packets and copies that would have arrived.
     pub fn set_down(&mut self, now: Instant, down: bool) -> Vec<P> {
         self.down = down;
         if !down {
@@ -328,7 +330,7 @@ impl<P: Payload> Link<P> {
         dropped
     }
 
-    /// Number of packets waiting at `now`, without the one in the transmitter.
+    /// Returns the number of packets waiting at `now`, without the packet in the transmitter.
     pub fn waiting(&self, now: Instant) -> usize {
         if let Some(managed) = &self.managed {
             return managed.len();
@@ -336,7 +338,7 @@ impl<P: Payload> Link<P> {
         (self.pending.len() - self.served(now)).saturating_sub(1)
     }
 
-    /// Statistics until `now`, which must not precede the last call with a time.
+    /// Returns the statistics until `now`. This time must not precede the last call that had a time.
     pub fn stats_at(&self, now: Instant) -> LinkStats {
         let mut stats = self.stats;
         for pending in self.pending.range(..self.served(now)) {
@@ -346,17 +348,18 @@ impl<P: Payload> Link<P> {
         LinkStats { busy_time: from_nanos(busy), queue_time: from_nanos(wait), ..stats }
     }
 
-    /// Number of bits that the transmitter could send after `from` and until `to`; `None` if it is unlimited.
+    /// Returns the number of bits that the transmitter could send after `from` and until `to`; `None` if it is
+    /// unlimited.
     pub fn capacity_bits(&self, from: Instant, to: Instant) -> Option<f64> {
         self.transmitter.capacity_bits(from, to)
     }
 
-    /// Configuration of the link.
+    /// Returns the configuration of the link.
     pub fn config(&self) -> &LinkConfig {
         &self.config
     }
 
-    /// Capacity of the rings.
+    /// Returns the capacities of the rings.
     #[cfg(test)]
     pub(super) fn capacity(&self) -> [usize; 3] {
         [self.pending.capacity(), self.prompt.capacity(), self.held_up.capacity()]
@@ -370,7 +373,7 @@ impl<P: Payload> Link<P> {
         }
     }
 
-    /// Returns whether a packet may enter, after [`settle`](Self::settle).
+    /// Returns whether a packet of `len` bytes may enter, after a call of [`settle`](Self::settle).
     fn has_room(&self, len: usize) -> bool {
         if let Some(managed) = &self.managed {
             // The transmitter takes at once what comes while it is idle.
@@ -385,12 +388,13 @@ impl<P: Payload> Link<P> {
         self.config.queue.limit.holds(packets + 1, bytes + len as u64)
     }
 
-    /// Number of pending packets that have left the transmitter by `now`.
+    /// Returns the number of pending packets that have left the transmitter until `now`.
     fn served(&self, now: Instant) -> usize {
         self.pending.partition_point(|pending| pending.departs <= now)
     }
 
-    /// Returns busy and waiting times until `now`, in nanoseconds, without the future part of the totals.
+    /// Returns the busy time and the waiting time until `now`, in nanoseconds. The future part of the totals is
+    /// subtracted.
     fn times(&self, now: Instant) -> (u128, u128) {
         let busy = self.busy_ns - (self.busy_until - now).as_nanos();
         // Each waits until the previous one has left.
@@ -401,7 +405,7 @@ impl<P: Payload> Link<P> {
         (busy, self.wait_ns - wait + managed)
     }
 
-    /// Propagates a packet whose last bit leaves the transmitter at `departs`.
+    /// Starts the propagation of a packet whose last bit leaves the transmitter at `departs`.
     fn propagate(&mut self, departs: Instant, packet: P, len: usize) {
         let delay = match &mut self.delay {
             Delay::Constant(delay) => *delay,
@@ -450,7 +454,7 @@ impl Pending {
     }
 }
 
-/// Inserts a packet after those that arrive no later, nearly always at the end.
+/// Inserts a packet after the packets that arrive earlier or at the same time. The place is nearly always the end.
 fn insert<P>(ring: &mut VecDeque<Flight<P>>, flight: Flight<P>) {
     match ring.back() {
         Some(last) if last.arrival > flight.arrival => {
@@ -461,8 +465,8 @@ fn insert<P>(ring: &mut VecDeque<Flight<P>>, flight: Flight<P>) {
     }
 }
 
-/// Returns true with probability `p`. It draws a number only if `p` is above 0, because most links damage and duplicate
-/// nothing.
+/// Returns true with probability `p`. A random number is drawn only if `p` is above 0, because most links do not damage
+/// or duplicate packets.
 fn happens(random: &mut Random, p: f64) -> bool {
     p > 0.0 && random.chance(p)
 }

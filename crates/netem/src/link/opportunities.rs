@@ -1,4 +1,4 @@
-//! Recorded times at which a link could send.
+//! Recorded times at which a link could send (mahimahi traces).
 
 use std::sync::Arc;
 
@@ -8,29 +8,29 @@ use crate::number::TraceError;
 
 const NANOS_PER_MS: u64 = 1_000_000;
 
-/// A mahimahi trace: the times at which 1500 bytes could leave a link, repeated after the last one.
+/// A mahimahi trace: the times at which 1500 bytes could leave a link. It repeats after the last time.
 ///
-/// Model: mahimahi's `mm-link`. The bytes of an opportunity go to the packets that arrived before it, in
-/// order. A packet that needs more bytes continues in the next opportunities and leaves with its last byte;
-/// unused bytes of an opportunity are lost. A packet that arrives at the exact time of an opportunity is too
-/// late for it. Differs: times are exact, while mahimahi uses whole milliseconds of the wall clock; 1500
-/// bytes are IP's, while mahimahi counts 4 bytes of its device in addition; packets may be longer than an
+/// Model: the link of mahimahi's `mm-link`. The bytes of a sending opportunity go to the packets that arrived before
+/// it, in order. A packet that needs more bytes continues in the next opportunities, and leaves with its last byte.
+/// Unused bytes of an opportunity are lost. A packet that arrives at the exact time of an opportunity cannot use it.
+/// Differs in three points. Times are exact, while mahimahi uses whole milliseconds of the wall clock. 1500 bytes are
+/// counted at IP level, while mahimahi counts 4 additional bytes of its device. Packets may be longer than an
 /// opportunity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opportunities {
-    /// Times in milliseconds, ascending, repeated for several opportunities; the last is not 0.
+    /// Times in milliseconds, ascending. A time is repeated for several opportunities. The last time is not 0.
     moments: Vec<u64>,
 }
 
 impl Opportunities {
-    /// Bytes at IP level that may leave at each time.
+    /// Number of bytes at IP level that may be sent at each time.
     pub const BYTES: u64 = 1500;
 
-    /// Reads a trace: a whole number of milliseconds per line, not descending; the last is the length of the
-    /// trace.
+    /// Reads a trace. Each line is a whole number of milliseconds, and the numbers must not decrease. The last number
+    /// is the length of the trace.
     ///
     /// # Errors
-    /// The first invalid line.
+    /// Returns the first invalid line, as an error.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let mut moments: Vec<u64> = Vec::new();
         let mut number = 0;
@@ -58,22 +58,22 @@ impl Opportunities {
         }
     }
 
-    /// Times of the opportunities. A time that occurs n times stands for n opportunities.
+    /// Returns the times of the opportunities. A time that occurs n times stands for n opportunities.
     pub fn moments(&self) -> impl Iterator<Item = Duration> + '_ {
         self.moments.iter().map(|&ms| Duration::from_millis(ms))
     }
 
-    /// Number of opportunities per repetition.
+    /// Returns the number of opportunities per repetition of the trace.
     pub fn count(&self) -> usize {
         self.moments.len()
     }
 
-    /// Time after which the trace repeats.
+    /// Returns the time after which the trace repeats.
     pub fn period(&self) -> Duration {
         Duration::from_millis(self.period_ms())
     }
 
-    /// Rate in bit/s if every opportunity is used.
+    /// Returns the rate in bit/s if every opportunity is used.
     pub fn mean_bps(&self) -> f64 {
         (self.moments.len() as u64 * Self::BYTES * 8) as f64 / self.period().as_secs_f64()
     }
@@ -87,16 +87,16 @@ impl Opportunities {
     }
 }
 
-/// A trace in use.
+/// State of a trace in use.
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
     trace: Arc<Opportunities>,
-    /// Time in nanoseconds by which repetitions of the trace begin before multiples of its period. It moves the offset
-    /// of the trace to the origin.
+    /// Time in nanoseconds by which repetitions of the trace begin before multiples of its period. This shift moves the
+    /// offset within the trace to the origin.
     shift: u64,
-    /// Number of the opportunity after the last one used.
+    /// Number of the opportunity that follows the last one used.
     next: u64,
-    /// Unused bytes of the last opportunity.
+    /// Number of unused bytes of the last opportunity.
     left: u64,
 }
 
@@ -107,7 +107,7 @@ impl Slots {
         Slots { trace, shift, next: 0, left: 0 }
     }
 
-    /// Returns the departure time of a packet that arrived at `now`, after one that leaves at `free`.
+    /// Returns the departure time of a packet that arrived at `now`. The packet follows one that leaves at `free`.
     pub fn serve(&mut self, now: Instant, free: Instant, len: u64) -> Instant {
         if free <= now {
             self.next = self.first_after(now);
@@ -126,12 +126,12 @@ impl Slots {
         self.moment(self.next - 1)
     }
 
-    /// Bytes that may leave after `from` and until `to`.
+    /// Returns the bytes that may be sent after `from` and until `to`.
     pub fn bytes(&self, from: Instant, to: Instant) -> u64 {
         (self.first_after(to) - self.first_after(from)) * Opportunities::BYTES
     }
 
-    /// Number of the first opportunity after `now`.
+    /// Returns the number of the first opportunity after `now`.
     fn first_after(&self, now: Instant) -> u64 {
         let now = now.as_nanos().saturating_add(self.shift);
         let period = self.trace.period_ns();

@@ -1,14 +1,14 @@
-//! Requirements of a link on packets.
+//! Properties that a link requires of packets.
 
 use bytes::Bytes;
 use strandcast_proto::seeds::Random;
 
 /// A packet that a link can duplicate and damage.
 pub trait Payload: Clone {
-    /// Damages the packet, like a bit error that the lower layers missed.
+    /// Damages the packet, like a bit error that lower layers did not detect.
     fn corrupt(&mut self, random: &mut Random);
 
-    /// Number of the flow to which the packet belongs, for queues that treat flows alike.
+    /// Returns the number of the flow to which the packet belongs. Queues use it to treat flows equally.
     fn flow(&self) -> u64 {
         0
     }
@@ -19,7 +19,7 @@ pub trait Payload: Clone {
     }
 }
 
-/// Each call goes to the packet in the box.
+/// Each call is passed to the packet in the box.
 impl<P: Payload> Payload for Box<P> {
     fn corrupt(&mut self, random: &mut Random) {
         (**self).corrupt(random);
@@ -34,7 +34,7 @@ impl<P: Payload> Payload for Box<P> {
     }
 }
 
-/// Flips one bit; an empty packet stays as it is.
+/// Flips one bit. An empty packet does not change.
 impl Payload for Vec<u8> {
     fn corrupt(&mut self, random: &mut Random) {
         let bit = random.below(self.len() as u64 * 8) as usize;
@@ -44,7 +44,7 @@ impl Payload for Vec<u8> {
     }
 }
 
-/// Flips one bit, in a copy if the bytes are shared; an empty packet stays as it is.
+/// Flips one bit, in a copy if the bytes are shared. An empty packet does not change.
 impl Payload for Bytes {
     fn corrupt(&mut self, random: &mut Random) {
         let mut bytes = Vec::from(core::mem::take(self));

@@ -1,20 +1,20 @@
-//! A token bucket that drops packets beyond its rate.
+//! Policer: a token bucket that drops packets that exceed its rate.
 
 use strandcast_proto::time::Instant;
 
-/// Tokens of one byte, where a token is 1 bit/s for 1 ns.
+/// Number of tokens for one byte. A token is 1 bit/s for 1 ns.
 const BYTE: u128 = 8 * 1_000_000_000;
 
-/// A policer before a link's queue: it drops packets beyond its rate and burst, and no packet waits.
+/// A policer that precedes a link's queue. It drops packets that exceed its rate and burst, and delays no packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policer {
-    /// Rate at which tokens are added, in bit/s; above 0.
+    /// Rate in bit/s at which tokens are added. It must be above 0.
     pub rate: u64,
-    /// Bytes that may pass at once after a pause; a longer packet never passes. Above 0.
+    /// Number of bytes that may pass at one time after an idle time. A longer packet never passes. It must be above 0.
     pub burst: u64,
 }
 
-/// Tokens of a policer, in bit · ns per second, full at the start.
+/// Tokens of a policer, in bit · ns per second. The bucket is full at the start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bucket {
     policer: Policer,
@@ -27,7 +27,7 @@ impl Bucket {
         Bucket { policer, tokens: u128::from(policer.burst) * BYTE, filled: Instant::ZERO }
     }
 
-    /// Returns whether a packet of `len` bytes passes. If it passes, its tokens are removed.
+    /// Returns whether a packet of `len` bytes passes the policer. If it passes, the packet's tokens are removed.
     pub fn passes(&mut self, now: Instant, len: usize) -> bool {
         let more = u128::from(self.policer.rate) * (now - self.filled).as_nanos();
         self.tokens = (self.tokens + more).min(u128::from(self.policer.burst) * BYTE);

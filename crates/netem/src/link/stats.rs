@@ -4,12 +4,12 @@ use core::ops::AddAssign;
 
 use strandcast_proto::time::Duration;
 
-/// Packets and their bytes at IP level, as given by the caller.
+/// Number of packets, and of their bytes at IP level. The caller gives these lengths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Packets.
+    /// Number of packets.
     pub packets: u64,
-    /// Bytes.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
@@ -26,44 +26,44 @@ impl AddAssign for Count {
     }
 }
 
-/// Statistics of one direction from its start to a given time. Every offered or duplicated packet is
-/// delivered, dropped for one of four reasons, or still under way. The difference of two statistics describes
-/// the time between them.
+/// Statistics of one direction of a link, from its start to a given time. Every offered or duplicated packet is
+/// delivered, dropped for one of four reasons, or still in transit. The difference between two statistics describes the
+/// time between them.
 ///
-/// Transmissions on a wireless link are frames. `served` and `repeated` together count all frames, and `repeated` and
-/// `dropped_loss` count the frames in error.
+/// On a wireless link, each transmission is a frame. The sum of `served` and `repeated` is the number of all frames.
+/// The sum of `repeated` and `dropped_loss` is the number of frame errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
-    /// Packets given to the link.
+    /// Packets offered to the link.
     pub offered: Count,
-    /// Packets whose last bit left the transmitter, whether or not they were lost later.
+    /// Packets whose last bit left the transmitter, including packets that were lost later.
     pub served: Count,
-    /// Retransmissions by the link, counted when the packet leaves the transmitter for the last time.
+    /// Retransmissions by the link. They are counted when their packet leaves the transmitter for the last time.
     pub repeated: Count,
     /// Packets that reached the other end and were polled.
     pub delivered: Count,
-    /// Packets that arrived at a full queue, or that a queue's management or a policer dropped.
+    /// Packets that arrived at a full queue, or that a managed queue or a policer dropped.
     pub dropped_queue: Count,
     /// Packets lost at random after the transmitter.
     pub dropped_loss: Count,
-    /// Packets that reached the end during a black hole.
+    /// Packets that reached the end of the link while it was a black hole.
     pub dropped_black_hole: Count,
-    /// Packets rejected by a link that was down, or inside it when it went down.
+    /// Packets dropped because the link was down, including packets that were inside when it went down.
     pub dropped_down: Count,
-    /// Copies made; counted when the packet enters the link.
+    /// Copies of packets. They are counted when the packet enters the link.
     pub duplicated: Count,
-    /// Packets and copies damaged; counted when the packet enters the link.
+    /// Damaged packets and copies. They are counted when the packet enters the link.
     pub corrupted: Count,
-    /// Packets and copies that were delayed to arrive out of order, or that overtake an earlier packet;
-    /// counted when the packet enters the link.
+    /// Packets and copies that arrive out of order because of an extra delay, or that overtake an earlier packet. They
+    /// are counted when the packet enters the link.
     pub reordered: Count,
-    /// Maximum number of waiting packets, without the one in the transmitter.
+    /// Maximum number of waiting packets, without the packet in the transmitter.
     pub max_queue: usize,
-    /// Time for which the transmitter had a packet, including times at which it could not send because its
-    /// rate was 0 or because it waited for an opportunity.
+    /// Time for which the transmitter had a packet. It includes times at which the packet could not be sent because the
+    /// rate was 0 or no opportunity had come.
     pub busy_time: Duration,
-    /// Total time for which packets waited for the transmitter: the integral over time of the number of waiting
-    /// packets, without the one in the transmitter. This time divided by a duration is the mean number of waiting
-    /// packets.
+    /// Total time for which packets waited for the transmitter. It is the integral over time of the number of waiting
+    /// packets, without the packet in the transmitter. This time divided by a duration is the mean number of waiting
+    /// packets in that duration.
     pub queue_time: Duration,
 }

@@ -1,4 +1,4 @@
-//! The transmitter, which puts packets on the wire.
+//! The transmitter, which serialises packets.
 
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
@@ -8,22 +8,23 @@ use super::opportunities::Slots;
 use crate::number::{Every, Number, Varying};
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
-/// Maximum number of changes of the rate during one packet; a longer packet never leaves.
+/// Maximum number of changes of the rate during the serialisation of one packet. A packet that would need more never
+/// leaves.
 const MOST_CHANGES: u32 = 1_000_000;
 
-/// Computes departure times in order of arrival, each at the packet's arrival, because even a varying rate is
-/// known in advance.
+/// Transmitter that computes departure times in the order of arrival. Each is computed when its packet arrives, because
+/// even a varying rate is known in advance.
 #[derive(Clone, Debug)]
 pub(super) enum Transmitter {
     Infinite,
-    /// `owed` is the time by which the last packet leaves later than the returned nanosecond, in bit · ns.
+    /// `owed`, in bit · ns, is the part of the last packet that leaves later than the returned nanosecond.
     Constant {
         bps: u64,
         owed: u64,
     },
     Varying {
         bps: Varying,
-        /// Long-run rate, if the rate is drawn for each packet.
+        /// Long-run rate. It is set if the rate is drawn for each packet.
         drawn: Option<f64>,
         owed: u128,
     },
@@ -55,8 +56,8 @@ impl Transmitter {
         }
     }
 
-    /// Returns the departure time of the last bit of a packet that arrived at `now`, after one that leaves at
-    /// `free`; [`Instant::MAX`] is never.
+    /// Returns the time at which the last bit of a packet leaves the transmitter. The packet arrived at `now`, and
+    /// follows one that leaves at `free`. [`Instant::MAX`] means never.
     pub fn serve(&mut self, now: Instant, free: Instant, len: usize) -> Instant {
         let start = now.max(free);
         match self {
@@ -86,7 +87,7 @@ impl Transmitter {
         }
     }
 
-    /// Number of bits that could be sent after `from` and until `to`; `None` if it is unlimited.
+    /// Returns the number of bits that could be sent after `from` and until `to`; `None` if it is unlimited.
     pub fn capacity_bits(&self, from: Instant, to: Instant) -> Option<f64> {
         let seconds = (to - from).as_secs_f64();
         match self {
@@ -99,8 +100,8 @@ impl Transmitter {
     }
 }
 
-/// Long-run rate of a transmitter whose rate is drawn for each packet. Slow packets take longer, so it is the
-/// harmonic mean, (high - low) / ln(high / low).
+/// Returns the long-run rate of a transmitter whose rate is drawn for each packet. Slow packets take longer. The
+/// long-run rate is therefore the harmonic mean, (high - low) / ln(high / low).
 fn drawn_bps(number: &Number) -> Option<f64> {
     match *number {
         Number::Uniform { low, high, every: Every::Packet } if high > low => {
@@ -127,8 +128,8 @@ fn serve_constant(bps: u64, owed: &mut u64, start: Instant, len: usize) -> Insta
     Instant::from_nanos(start.as_nanos().saturating_add(time))
 }
 
-/// Sends `owed`, in bit · ns, from `start` on at each rate while it lasts, and leaves the remainder of the
-/// last nanosecond.
+/// Sends `owed`, in bit · ns, from `start` on, at each rate while it lasts. Leaves the remainder of the last nanosecond
+/// in `owed`.
 fn serve_varying(bps: &mut Varying, owed: &mut u128, start: Instant) -> Instant {
     let mut at = start;
     for _ in 0..MOST_CHANGES {
@@ -163,7 +164,7 @@ fn integral(bps: &mut Varying, from: Instant, to: Instant) -> f64 {
     bits
 }
 
-/// Rounds to a whole number, saturating at the ends.
+/// Returns `bps` rounded to a whole number, and limited to the range of the result.
 fn whole(bps: f64) -> u64 {
     bps.round() as u64
 }

@@ -1,9 +1,9 @@
-//! Errors of bits and frames over white Gaussian noise.
+//! Probabilities of bit errors and frame errors with white Gaussian noise.
 
 use core::f64::consts::{PI, SQRT_2};
 
-/// Modulation: the relation between bits, symbols and the signal-to-noise ratio. s is the linear ratio per
-/// symbol, Q the tail of the normal distribution.
+/// Modulation: the relation between bits, symbols and the signal-to-noise ratio. In the formulas, s is the linear ratio
+/// per symbol, and Q is the tail of the normal distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modulation {
     /// BER = Q(√(2s)).
@@ -16,12 +16,12 @@ pub enum Modulation {
     Qam64,
     /// BER = ½ exp(-s).
     Dbpsk,
-    /// BER = (√2+1)/√(8π√2) x^(-½) exp(-(2-√2) x) with x = s/2, ½ at most.
+    /// BER = (√2+1)/√(8π√2) x^(-½) exp(-(2-√2) x) with x = s/2, and at most ½.
     Dqpsk,
 }
 
 impl Modulation {
-    /// Probability that a bit is wrong at a ratio of `snr_db` decibels.
+    /// Returns the probability that a bit is wrong at a signal-to-noise ratio of `snr_db` decibels.
     pub fn bit_error_rate(self, snr_db: f64) -> f64 {
         let s = libm::pow(10.0, snr_db / 10.0);
         let q = |x: f64| 0.5 * libm::erfc(libm::sqrt(x / 2.0));
@@ -39,7 +39,7 @@ impl Modulation {
     }
 }
 
-/// Probability that at least one bit of `bytes` is wrong, each independently of the others.
+/// Returns the probability that at least one bit of `bytes` bytes is wrong. Bit errors are independent of each other.
 pub fn frame_error_rate(bit_error_rate: f64, bytes: usize) -> f64 {
     -libm::expm1(8.0 * bytes as f64 * libm::log1p(-bit_error_rate))
 }

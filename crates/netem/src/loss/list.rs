@@ -1,19 +1,19 @@
-//! Recorded losses.
+//! Recorded losses of packets.
 
 use crate::number::TraceError;
 use crate::number::content_lines;
 
-/// Lost packets, by their ordinal on the link. The first packet has the ordinal 1.
+/// List of lost packets, by their ordinal on the link. The first packet on the link has the ordinal 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LossList {
     ordinals: Vec<u64>,
 }
 
 impl LossList {
-    /// Reads a file with one ordinal per line, ascending; empty lines and comments after `#` are skipped.
+    /// Reads a file with one ordinal per line, in ascending order. Empty lines, and comments after `#`, are skipped.
     ///
     /// # Errors
-    /// The first invalid line.
+    /// Returns the first invalid line, as an error.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let mut ordinals: Vec<u64> = Vec::new();
         for (line, content) in content_lines(text) {
@@ -38,12 +38,12 @@ impl LossList {
         Ok(LossList { ordinals })
     }
 
-    /// Ordinals, ascending; at least one.
+    /// Returns the ordinals in ascending order. There is at least one.
     pub fn ordinals(&self) -> &[u64] {
         &self.ordinals
     }
 
-    /// Last ordinal: the number of packets that the list covers.
+    /// Returns the last ordinal, which is the number of packets that the list covers.
     pub(super) fn len(&self) -> u64 {
         *self.ordinals.last().expect("a list has an ordinal")
     }

@@ -1,4 +1,4 @@
-//! Random loss, packet by packet.
+//! Random loss of packets.
 
 mod awgn;
 mod list;

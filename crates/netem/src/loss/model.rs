@@ -1,4 +1,4 @@
-//! Loss models and their running state.
+//! Loss models, and their state in a run.
 
 use std::sync::Arc;
 
@@ -9,84 +9,86 @@ use super::sojourns::Sojourns;
 use super::{LossList, Modulation, frame_error_rate};
 use crate::number::{Number, Varying};
 
-/// A model of random loss on a link. A link without random loss has no model. A link with several models applies all of
-/// them, and a packet must survive each.
+/// A model of random loss on a link. A link without random loss has no loss model. If a link has several models, a
+/// packet must survive all of them.
 ///
 /// Models: uniform (independent) loss; the two-state chain of Gilbert and Elliott, advanced once per packet or in
-/// continuous time; bit errors over white Gaussian noise; a recorded list. Limits: only bit errors depend on a packet's
-/// length. A burst of the chain that advances per packet is counted in packets, so that it lasts longer with a slower
-/// sender. Validation: stationary loss, its variance and mean burst length compared with their closed forms.
+/// continuous time; bit errors with white Gaussian noise; a recorded list. Limits: only the model of bit errors depends
+/// on a packet's length. If the chain advances per packet, a burst is a number of packets. It therefore lasts longer
+/// with a slower sender. Validation: stationary loss, its variance and the mean burst length are compared with their
+/// closed forms.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LossModel {
-    /// Each packet is lost independently.
+    /// Each packet is lost independently of the others.
     Uniform {
-        /// Probability of losing a packet.
+        /// Probability that a packet is lost.
         p: Number,
     },
-    /// Two-state Markov chain, starting in Good. Each packet first advances the chain, then is lost with the
-    /// probability of the new state.
+    /// Two-state Markov chain, which starts in the state Good. Each packet first advances the chain. It is then lost
+    /// with the probability of the new state.
     Markov {
-        /// Probability per packet of going from Good to Bad.
+        /// Probability per packet of a change from Good to Bad.
         p_good_to_bad: f64,
-        /// Probability per packet of going from Bad to Good.
+        /// Probability per packet of a change from Bad to Good.
         p_bad_to_good: f64,
-        /// Probability of losing a packet in Good.
+        /// Probability that a packet is lost in the state Good.
         loss_good: f64,
-        /// Probability of losing a packet in Bad.
+        /// Probability that a packet is lost in the state Bad.
         loss_bad: f64,
     },
-    /// Two-state Markov process in continuous time, stationary from the start: both states last exponential
-    /// times, independently of packets. A packet is lost with the probability of the state in which its last
-    /// bit leaves the transmitter.
+    /// Two-state Markov process in continuous time, which is stationary from the start. Both states last exponentially
+    /// distributed times, independent of packets. A packet is lost with the probability of the state at the time when
+    /// its last bit leaves the transmitter.
     MarkovByTime {
-        /// Mean time in Good, at least 1 µs.
+        /// Mean duration of the state Good, at least 1 µs.
         mean_good: Duration,
-        /// Mean time in Bad, at least 1 µs.
+        /// Mean duration of the state Bad, at least 1 µs.
         mean_bad: Duration,
-        /// Probability of losing a packet in Good.
+        /// Probability that a packet is lost in the state Good.
         loss_good: f64,
-        /// Probability of losing a packet in Bad.
+        /// Probability that a packet is lost in the state Bad.
         loss_bad: f64,
     },
-    /// A packet is lost if one of its bits is wrong, each independently.
+    /// A packet is lost if one of its bits is wrong. Bit errors are independent of each other.
     Snr {
         /// Modulation.
         modulation: Modulation,
-        /// Signal-to-noise ratio per symbol in dB, at least 0, at the time when the packet's last bit leaves.
+        /// Signal-to-noise ratio per symbol in dB, at least 0. The value at the time when a packet's last bit leaves
+        /// applies to the packet.
         snr_db: Number,
     },
-    /// Recorded losses.
+    /// A list of recorded losses.
     List {
-        /// Lost packets.
+        /// List of lost packets.
         list: Arc<LossList>,
         /// True if the list repeats after its last packet.
         repeat: bool,
     },
 }
 
-/// Number of midpoints for the mean over a range of ratios.
+/// Number of midpoints for the mean over a range of signal-to-noise ratios.
 const MIDPOINTS: u32 = 64;
 
 impl LossModel {
-    /// A model that loses each packet independently with a constant probability.
+    /// Returns a model that loses each packet independently with the constant probability `p`.
     pub fn uniform(p: f64) -> Self {
         LossModel::Uniform { p: Number::Constant(p) }
     }
 
-    /// A chain that loses nothing in Good and everything in Bad, with a long-run fraction of lost packets and
-    /// a mean length of loss bursts (`mean_burst` ≥ 1): 1/p_bad_to_good = mean_burst, and the stationary
-    /// fraction of Bad is `mean_loss`.
+    /// Returns a chain that loses no packet in Good and every packet in Bad. It has the given long-run fraction of lost
+    /// packets, and the given mean length of loss bursts (`mean_burst` ≥ 1): 1/p_bad_to_good = mean_burst, and the
+    /// stationary fraction of Bad is `mean_loss`.
     ///
-    /// Impossible numbers (a loss of 1, bursts shorter than a packet) give probabilities outside `[0, 1]`,
-    /// which [`is_valid`](Self::is_valid) detects.
+    /// Impossible arguments (a loss of 1, bursts shorter than a packet) give probabilities outside `[0, 1]`.
+    /// [`is_valid`](Self::is_valid) detects these.
     pub fn bursts(mean_loss: f64, mean_burst: f64) -> Self {
         let p_bad_to_good = 1.0 / mean_burst;
         let p_good_to_bad = mean_loss * p_bad_to_good / (1.0 - mean_loss);
         LossModel::Markov { p_good_to_bad, p_bad_to_good, loss_good: 0.0, loss_bad: 1.0 }
     }
 
-    /// Long-run fraction of packets lost, if their arrivals are independent of the losses. A chain that never moves
-    /// stays in Good. For bit errors, packets have 1500 bytes.
+    /// Returns the long-run fraction of lost packets, if arrivals are independent of losses. A chain that never changes
+    /// its state stays in Good. For the model of bit errors, packets have 1500 bytes.
     pub fn mean_loss(&self) -> f64 {
         let mixed = |bad: f64, loss_good: f64, loss_bad: f64| loss_good + bad * (loss_bad - loss_good);
         match *self {
@@ -115,7 +117,7 @@ impl LossModel {
         }
     }
 
-    /// Returns whether all probabilities are in `[0, 1]`, all times long enough and all ratios at least 0 dB.
+    /// Returns whether all probabilities are in `[0, 1]`, all times are long enough, and all ratios are at least 0 dB.
     pub fn is_valid(&self) -> bool {
         let probability = |p: f64| (0.0..=1.0).contains(&p);
         match *self {
@@ -136,7 +138,7 @@ impl LossModel {
     }
 }
 
-/// A loss model in use.
+/// State of a loss model in a run.
 #[derive(Clone, Debug)]
 pub struct Loss {
     state: State,
@@ -152,12 +154,12 @@ enum State {
     List { list: Arc<LossList>, repeat: bool, seen: u64, next: usize },
 }
 
-/// Bit errors at a ratio that rarely changes.
+/// State of the model of bit errors, whose signal-to-noise ratio rarely changes.
 #[derive(Clone, Debug)]
 struct Noise {
     modulation: Modulation,
     snr_db: Varying,
-    /// The last ratio, and its bit error rate.
+    /// Last signal-to-noise ratio, and its bit error rate.
     last: (f64, f64),
 }
 
@@ -172,8 +174,8 @@ impl Noise {
 }
 
 impl Loss {
-    /// Creates a running `model` that draws from streams of `seeds` under `label`. Times in its numbers count from
-    /// `origin`.
+    /// Creates the state of `model`. It draws from streams of `seeds` with the label `label`. Times in the numbers of
+    /// the model count from `origin`.
     pub fn new(model: &LossModel, seeds: &Seeds, label: &str, origin: Instant) -> Self {
         // Draws in time have a separate stream: packets must not move it.
         let in_time = || seeds.stream(&format!("{label}/time"));
@@ -197,8 +199,8 @@ impl Loss {
         Loss { state, random: seeds.stream(label) }
     }
 
-    /// Returns whether the next packet, of `bytes`, is lost if its last bit leaves the transmitter at `at`. To be
-    /// called once per transmission of every packet, even if the packet is lost for another reason.
+    /// Returns whether the next packet, of `bytes` bytes, is lost. Its last bit leaves the transmitter at `at`. This
+    /// method must be called once per transmission of every packet, even if the packet is lost for another reason.
     pub fn next_is_lost(&mut self, at: Instant, bytes: usize) -> bool {
         let p = match &mut self.state {
             State::Uniform(p) => p.at(at),

@@ -1,15 +1,15 @@
-//! Two states that alternate in time.
+//! Two states that alternate over time.
 
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::{Duration, Instant};
 
-/// Good and Bad, each lasting an exponential time. The state depends on the time alone, independently of
-/// earlier queries; queries at ascending times are fast.
+/// The process of the states Good and Bad, each of which lasts an exponentially distributed time. The state depends
+/// only on the time, and not on earlier queries. Queries at ascending times are fast.
 #[derive(Clone, Debug)]
 pub(super) struct Sojourns {
     mean_good: f64,
     mean_bad: f64,
-    /// Random state before the first draw.
+    /// State of the random stream before the first draw.
     first: Random,
     random: Random,
     bad: bool,
@@ -18,8 +18,8 @@ pub(super) struct Sojourns {
 }
 
 impl Sojourns {
-    /// A process whose state at [`Instant::ZERO`] is drawn from the stationary distribution. The remainder of
-    /// an exponential time is exponential, so the process is stationary from the start.
+    /// Returns a process whose state at [`Instant::ZERO`] is drawn from the stationary distribution. The remainder of
+    /// an exponential time is also exponential. The process is therefore stationary from the start.
     pub fn new(mean_good: Duration, mean_bad: Duration, random: Random) -> Self {
         let mut sojourns = Sojourns {
             mean_good: mean_good.as_secs_f64(),
@@ -34,7 +34,7 @@ impl Sojourns {
         sojourns
     }
 
-    /// Returns whether the state is Bad at `now`.
+    /// Returns whether the process is in the state Bad at `now`.
     pub fn bad(&mut self, now: Instant) -> bool {
         if now < self.since {
             self.random = self.first.clone();
@@ -53,7 +53,7 @@ impl Sojourns {
         self.last();
     }
 
-    /// Draws the duration of the next state, which begins at the end of the last one.
+    /// Draws the duration of the next state, which begins when the last one ends.
     fn last(&mut self) {
         let mean = if self.bad { self.mean_bad } else { self.mean_good };
         let seconds = -libm::log(1.0 - self.random.unit()) * mean;

@@ -1,8 +1,8 @@
-//! Errors of numbers and traces, and the checks that find them.
+//! Errors in numbers and traces, and the checks that find these errors.
 
 use strandcast_proto::time::Duration;
 
-/// Reason why a [`Number`](super::Number) or a [`Trace`](super::Trace) is invalid.
+/// Reason for which a [`Number`](super::Number) or a [`Trace`](super::Trace) is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NumberError {
@@ -12,24 +12,24 @@ pub enum NumberError {
     /// The range is empty.
     #[error("the lower end, {low}, is above the upper end, {high}")]
     Range {
-        /// Lower end.
+        /// Lower end of the range.
         low: f64,
-        /// Upper end.
+        /// Upper end of the range.
         high: f64,
     },
-    /// The number is drawn too often.
+    /// The time between draws of the number is too short.
     #[error("a number can't be drawn every {0:?}: at least 1 µs")]
     Period(Duration),
-    /// A deviation, shape or correlation is out of range.
+    /// A deviation, a shape or a correlation of the distribution is out of range.
     #[error("a deviation, shape or correlation is outside of its range")]
     Law,
-    /// A trace that does not repeat has a random offset, which is not possible.
+    /// A trace has a random offset although it does not repeat.
     #[error("only a trace that repeats can begin at a random time")]
     Endless,
-    /// Steps or a trace have no value.
+    /// A list of steps or a trace contains no value.
     #[error("no value is given")]
     Empty,
-    /// Times do not ascend.
+    /// The times do not ascend.
     #[error("{0:?} does not exceed the time before it")]
     NotAscending(Duration),
     /// The trace repeats before its last time, or after a time of zero.
@@ -41,7 +41,7 @@ pub(super) fn finite(value: f64) -> Result<(), NumberError> {
     if value.is_finite() { Ok(()) } else { Err(NumberError::NotFinite(value)) }
 }
 
-/// Checks that there is at least one value, that all values are finite, and that times ascend.
+/// Checks that there is at least one point, that all values are finite, and that times ascend.
 pub(super) fn check_points(points: &[(Duration, f64)]) -> Result<(), NumberError> {
     if points.is_empty() {
         return Err(NumberError::Empty);

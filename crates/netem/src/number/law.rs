@@ -4,18 +4,18 @@ use strandcast_proto::seeds::Random;
 
 use super::checks::{NumberError, finite};
 
-/// A distribution. Draws outside of `low` to `high` are moved to the nearer end.
+/// A distribution of random numbers. A draw outside of `low` to `high` is replaced by the nearer end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Law {
     /// Shape of the distribution.
     pub shape: Shape,
-    /// Least value.
+    /// Smallest value.
     pub low: f64,
-    /// Greatest value.
+    /// Largest value.
     pub high: f64,
-    /// Correlation of a draw with the draw before it, at least 0 and below 1. The correlation of draw n + k with draw n
-    /// is its k-th power. For log-normal numbers, it is the correlation of the logarithms. A Pareto law has no
-    /// correlation.
+    /// Correlation of a draw with the previous draw. It is at least 0 and below 1. The correlation of draw n + k with
+    /// draw n is the k-th power of this number. For log-normal numbers, it is the correlation of their logarithms.
+    /// Draws from a Pareto distribution are not correlated.
     pub correlation: f64,
 }
 
@@ -24,23 +24,23 @@ pub struct Law {
 pub enum Shape {
     /// The normal distribution.
     Normal {
-        /// Mean.
+        /// Mean of the distribution.
         mean: f64,
-        /// Standard deviation.
+        /// Standard deviation of the distribution.
         deviation: f64,
     },
-    /// The distribution of a number whose logarithm is normal.
+    /// The log-normal distribution: the logarithm of the number is normally distributed.
     Lognormal {
         /// Mean of the number.
         mean: f64,
         /// Standard deviation of the number.
         deviation: f64,
     },
-    /// The Pareto distribution: P(x > a) = (least / a)^shape from its least value on.
+    /// The Pareto distribution: P(x > a) = (least / a)^shape for a from the least value on.
     Pareto {
-        /// Mean.
+        /// Mean of the distribution.
         mean: f64,
-        /// Shape, above 1.
+        /// Shape of the Pareto distribution. It must be above 1.
         shape: f64,
     },
 }
@@ -64,7 +64,7 @@ impl Law {
         if valid { Ok(()) } else { Err(NumberError::Law) }
     }
 
-    /// Mean of the draws, which includes draws that are moved to an end of the range.
+    /// Returns the mean of the draws. It includes draws that were replaced by an end of the range.
     pub fn mean(&self) -> f64 {
         let Law { shape, low, high, .. } = *self;
         match shape {
@@ -98,24 +98,24 @@ impl Law {
     }
 }
 
-/// Probability that a standard normal number is below `x`.
+/// Returns the probability that a standard normal number is below `x`.
 fn below(x: f64) -> f64 {
     libm::erfc(-x * core::f64::consts::FRAC_1_SQRT_2) / 2.0
 }
 
-/// Density of the standard normal distribution.
+/// Returns the density of the standard normal distribution at `x`.
 fn density(x: f64) -> f64 {
     libm::exp(-x * x / 2.0) / libm::sqrt(core::f64::consts::TAU)
 }
 
-/// Draws of a number.
+/// Source of the draws of a number.
 #[derive(Clone, Debug)]
 pub(super) enum Draws {
     Uniform {
         low: f64,
         high: f64,
     },
-    /// A distribution. `last` is the normal number of the last draw.
+    /// Draws from a distribution. `last` is the standard normal number of the last draw.
     Law {
         law: Law,
         last: Option<f64>,
@@ -145,7 +145,7 @@ impl Draws {
         value.clamp(law.low, law.high)
     }
 
-    /// Starts again without an earlier draw.
+    /// Removes the last draw, so that the next draw does not depend on it.
     pub fn restart(&mut self) {
         if let Draws::Law { last, .. } = self {
             *last = None;
@@ -153,7 +153,7 @@ impl Draws {
     }
 }
 
-/// The next normal number, an autoregressive process of first order.
+/// Returns the next normal number of an autoregressive process of first order.
 fn next_normal(correlation: f64, last: &mut Option<f64>, random: &mut Random) -> f64 {
     let fresh = standard_normal(random);
     let next = match *last {
@@ -164,7 +164,7 @@ fn next_normal(correlation: f64, last: &mut Option<f64>, random: &mut Random) ->
     next
 }
 
-/// Box and Muller's transform.
+/// Returns a standard normal number by the transform of Box and Muller.
 fn standard_normal(random: &mut Random) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - random.unit()));
     radius * libm::cos(core::f64::consts::TAU * random.unit())

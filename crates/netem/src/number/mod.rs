@@ -1,4 +1,4 @@
-//! Numbers of links and sources that may change: their description in a file, and their value at a given
+//! Numbers of links and sources that may change over time. A number has a description in a file, and a value at each
 //! time.
 
 mod checks;

@@ -1,10 +1,11 @@
-//! Recorded numbers.
+//! Recorded numbers (traces).
 
 use strandcast_proto::time::Duration;
 
 use super::checks::{NumberError, check_points};
 
-/// A recorded number, constant from each time to the next. The first value also holds before its time.
+/// A recorded number, which is constant from each time to the next time. The first value also applies before its own
+/// time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
     points: Vec<(Duration, f64)>,
@@ -15,24 +16,25 @@ pub struct Trace {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct TraceError {
-    /// Line number, starting at 1.
+    /// Number of the line, starting at 1.
     pub line: usize,
-    /// The mistake and its remedy.
+    /// The mistake, and how to correct it.
     pub problem: String,
 }
 
 impl TraceError {
-    /// Creates the error of a line.
+    /// Creates the error for an invalid line.
     pub fn new(line: usize, problem: impl Into<String>) -> Self {
         TraceError { line, problem: problem.into() }
     }
 }
 
 impl Trace {
-    /// A trace of times and values, which repeats after `repeat` if given, at or after the last time.
+    /// Creates a trace of times and values. If `repeat` is given, the trace repeats after this time, which is not
+    /// before the last time.
     ///
     /// # Errors
-    /// If the list is empty, a value is not finite, times do not ascend or `repeat` is too early.
+    /// Returns an error if the list is empty, a value is not finite, times do not ascend, or `repeat` is too early.
     pub fn new(points: Vec<(Duration, f64)>, repeat: Option<Duration>) -> Result<Self, NumberError> {
         check_points(&points)?;
         let last = points.last().expect("check_points found one").0;
@@ -42,11 +44,11 @@ impl Trace {
         }
     }
 
-    /// Reads lines of `time,value`, time in seconds. Times begin at 0 and ascend. Empty lines, comments after
-    /// `#` and one line of headings at the beginning are skipped. The trace does not repeat.
+    /// Reads lines of `time,value`, with the time in seconds. The first time must be 0, and times must ascend. Empty
+    /// lines, comments after `#`, and one line of headings at the beginning are skipped. The trace does not repeat.
     ///
     /// # Errors
-    /// The first invalid line.
+    /// Returns the first invalid line, as an error.
     pub fn from_csv(text: &str) -> Result<Self, TraceError> {
         let mut points: Vec<(Duration, f64)> = Vec::new();
         let mut heading = true;
@@ -72,26 +74,26 @@ impl Trace {
         Trace::new(points, None).map_err(|_| empty)
     }
 
-    /// Returns the trace repeated at its last time. The value of the last time then never holds.
+    /// Returns the trace with a repetition that starts at its last time. The value at the last time then never applies.
     ///
     /// # Errors
-    /// If its only time is 0.
+    /// Returns an error if the only time of the trace is 0.
     pub fn repeating(self) -> Result<Self, NumberError> {
         let last = self.points.last().expect("a trace has a point").0;
         Trace::new(self.points, Some(last))
     }
 
-    /// Times and values.
+    /// Returns the times and values.
     pub fn points(&self) -> &[(Duration, f64)] {
         &self.points
     }
 
-    /// Time after which the trace repeats, if it does.
+    /// Returns the time after which the trace repeats, if it does.
     pub fn repeat(&self) -> Option<Duration> {
         self.repeat
     }
 
-    /// Long-run mean.
+    /// Returns the long-run mean.
     pub(super) fn mean(&self) -> f64 {
         let (last, value) = *self.points.last().expect("a trace has a point");
         let Some(repeat) = self.repeat else { return value };
@@ -102,7 +104,7 @@ impl Trace {
     }
 }
 
-/// Lines with content, each with its line number, without comments and surrounding space.
+/// Returns the lines that have content, each with its line number. Comments and surrounding spaces are removed.
 pub fn content_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let content = |line: &'_ str| line.find('#').unwrap_or(line.len());
     (1..)
@@ -111,7 +113,7 @@ pub fn content_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .filter(|(_, line)| !line.is_empty())
 }
 
-/// Returns whether the line contains words instead of numbers.
+/// Returns whether the line contains words, and no numbers.
 fn is_heading(line: &str) -> bool {
     line.split(',').all(|word| word.trim().starts_with(|c: char| c.is_alphabetic()))
 }

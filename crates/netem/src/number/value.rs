@@ -9,59 +9,60 @@ use super::checks::{NumberError, check_points, finite};
 use super::law::Law;
 use super::trace::Trace;
 
-/// A number that may change during a run. The owner defines its unit: bit/s, seconds, a probability.
+/// A number that may change during a run. Its unit depends on its use: bit/s, seconds, or a probability.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Number {
-    /// A constant.
+    /// The number is constant.
     Constant(f64),
-    /// Uniform in `[low, high)`.
+    /// The number is uniformly distributed in `[low, high)`.
     Uniform {
-        /// Lower end.
+        /// Lower end of the range.
         low: f64,
-        /// Upper end.
+        /// Upper end of the range.
         high: f64,
         /// Times at which the number is drawn.
         every: Every,
     },
-    /// A list of ascending times, each with the value that holds from it on. The first value also holds before its
-    /// time.
+    /// A list of ascending times, each with the value that applies from this time on. The first value also applies
+    /// before its own time.
     Steps(Vec<(Duration, f64)>),
-    /// A recorded number.
+    /// The number is recorded in a trace.
     Trace(Arc<Trace>),
-    /// Drawn from a distribution.
+    /// The number is drawn from a distribution.
     Drawn {
-        /// Distribution.
+        /// Distribution of the number.
         law: Law,
         /// Times at which the number is drawn.
         every: Every,
     },
-    /// One of several recorded numbers, which is drawn once. It starts at a given or random time of the trace.
+    /// The number is recorded in one of several traces, which is drawn once. It starts at a given or a random time of
+    /// the trace.
     Traces {
-        /// The recorded numbers, at least one.
+        /// The traces. There is at least one.
         traces: Vec<Arc<Trace>>,
-        /// Time of the trace at time 0.
+        /// Time within the trace that corresponds to time 0.
         offset: Offset,
     },
-    /// A number with the draws of a cause: all numbers of one cause, with equal laws and times, are equal.
+    /// The number takes the draws of a cause. All numbers of one cause that have equal laws and times are equal.
     Caused {
         /// Seed of the cause.
         cause: u64,
-        /// The number.
+        /// Description of the number.
         number: Box<Number>,
     },
 }
 
-/// Time in a recorded trace at which a run starts.
+/// Time within a trace at which a run starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offset {
-    /// The trace begins at this time.
+    /// The run starts at this time of the trace.
     Fixed(Duration),
-    /// A uniform time within a trace that repeats, drawn once.
+    /// The run starts at a uniformly distributed time within a trace that repeats. The time is drawn once.
     Random,
 }
 
 impl Offset {
-    /// The offset in nanoseconds within a trace of this period.
+    /// Returns the offset in nanoseconds within a trace of this period.
     pub(crate) fn within(self, period: u64, random: &mut Random) -> u64 {
         match self {
             Offset::Fixed(offset) => u64::try_from(offset.as_nanos()).unwrap_or(u64::MAX),
@@ -73,11 +74,11 @@ impl Offset {
 /// Times at which a random number is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Every {
-    /// One draw per run.
+    /// The number is drawn once per run.
     Run,
-    /// One draw per packet.
+    /// The number is drawn for each packet.
     Packet,
-    /// One draw per multiple of this time, at least 1 µs.
+    /// The number is drawn at each multiple of this time, which is at least 1 µs.
     Period(Duration),
 }
 
@@ -96,7 +97,7 @@ impl From<f64> for Number {
     }
 }
 
-/// A constant in seconds.
+/// Returns a constant number of seconds.
 impl From<Duration> for Number {
     fn from(time: Duration) -> Self {
         Number::Constant(time.as_secs_f64())
@@ -107,7 +108,7 @@ impl Number {
     /// Checks that all values are valid.
     ///
     /// # Errors
-    /// [`NumberError`].
+    /// Returns a [`NumberError`] if a value is invalid.
     pub fn validate(&self) -> Result<(), NumberError> {
         match *self {
             Number::Constant(value) => finite(value),
@@ -134,7 +135,7 @@ impl Number {
         }
     }
 
-    /// Minimum and maximum of the number's values.
+    /// Returns the minimum and the maximum of the number's values.
     pub fn range(&self) -> (f64, f64) {
         let of = |points: &[(Duration, f64)]| {
             let ends = (f64::INFINITY, f64::NEG_INFINITY);
@@ -163,8 +164,8 @@ impl Number {
         }
     }
 
-    /// Long-run mean. For steps, and for a trace that does not repeat, it is the last value. For a distribution, it
-    /// includes draws that are moved to an end of the range.
+    /// Returns the long-run mean. For steps, and for a trace that does not repeat, it is the last value. For a
+    /// distribution, it includes draws that were replaced by an end of the range.
     pub fn mean(&self) -> f64 {
         match self {
             Number::Constant(value) => *value,

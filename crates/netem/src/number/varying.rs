@@ -1,4 +1,4 @@
-//! A number in use.
+//! State of a number in a run.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use strandcast_proto::time::{Duration, Instant};
 use super::law::Draws;
 use super::{Every, Number, Trace};
 
-/// A running [`Number`], with its value at any time.
+/// A [`Number`] in a run, with its value at any time.
 ///
-/// A value drawn for each packet is drawn at each call. Every other value depends on the time alone,
-/// independently of earlier queries; queries at ascending times are fast. Times in the number count from
-/// `origin`; before it, the value at `origin` holds.
+/// A number that is drawn for each packet is drawn at each call. Every other value depends only on the time, and not on
+/// earlier queries. Queries at ascending times are fast. Times in the number count from `origin`. Before the origin,
+/// the value at `origin` applies.
 #[derive(Clone, Debug)]
 pub struct Varying {
     origin: Instant,
@@ -27,7 +27,7 @@ enum Law {
         random: Random,
     },
     Periods(Periods),
-    /// A list of points. `cursor` is the point of the last query, and `offset` the trace's time at the origin.
+    /// A list of points. `cursor` is the point of the last query. `offset` is the time of the trace at the origin.
     Points {
         trace: Arc<Trace>,
         offset: Duration,
@@ -35,12 +35,12 @@ enum Law {
     },
 }
 
-/// One draw per period, starting at period 0.
+/// State of a number that is drawn once per period, starting at period 0.
 #[derive(Clone, Debug)]
 struct Periods {
     draws: Draws,
     length: u64,
-    /// Random state before the first draw.
+    /// State of the random stream before the first draw.
     first: Random,
     random: Random,
     drawn: u64,
@@ -48,10 +48,10 @@ struct Periods {
 }
 
 impl Varying {
-    /// Creates a running `number` that draws from `random`. Its times count from `origin`.
+    /// Creates the state of `number`, which draws from `random`. Times in the number count from `origin`.
     ///
     /// # Panics
-    /// If [`Number::validate`] rejects `number`.
+    /// Panics if [`Number::validate`] rejects `number`.
     pub fn new(number: &Number, mut random: Random, origin: Instant) -> Self {
         if let Err(error) = number.validate() {
             panic!("{number:?}: {error}");
@@ -78,7 +78,7 @@ impl Varying {
         Varying { origin, law }
     }
 
-    /// The value of a constant number.
+    /// Returns the value if the number is constant.
     pub fn constant(&self) -> Option<f64> {
         match self.law {
             Law::Constant(value) => Some(value),
@@ -86,7 +86,7 @@ impl Varying {
         }
     }
 
-    /// The value at `now`.
+    /// Returns the value at `now`.
     pub fn at(&mut self, now: Instant) -> f64 {
         let since = now - self.origin;
         match &mut self.law {
@@ -100,8 +100,8 @@ impl Varying {
         }
     }
 
-    /// Time after `now` at which the value may change next; `None` if it never does. A value drawn for each packet
-    /// changes with packets instead of time.
+    /// Returns the first time after `now` at which the value may change; `None` if it never does. A value that is drawn
+    /// for each packet changes with packets, and not with time.
     pub fn next_change(&self, now: Instant) -> Option<Instant> {
         let since = now - self.origin;
         match &self.law {
@@ -153,7 +153,7 @@ impl Periods {
     }
 }
 
-/// Last beginning of the trace, and the time since then.
+/// Returns the time at which the present repetition of the trace began, and the time since then.
 fn within(trace: &Trace, since: Duration) -> (Duration, Duration) {
     let Some(repeat) = trace.repeat() else { return (Duration::ZERO, since) };
     let since = nanos(since);
@@ -161,8 +161,8 @@ fn within(trace: &Trace, since: Duration) -> (Duration, Duration) {
     (Duration::from_nanos(since - rest), Duration::from_nanos(rest))
 }
 
-/// Index of the last point at or before `since`, or of the first point. The search begins at `cursor`, because the
-/// point is usually this one or the next.
+/// Returns the index of the last point at or before `since`, or of the first point. The search begins at `cursor`,
+/// because the result is usually that point or the one after it.
 fn find(trace: &Trace, cursor: usize, since: Duration) -> usize {
     let points = trace.points();
     let holds = |i: usize| {
@@ -176,7 +176,7 @@ fn find(trace: &Trace, cursor: usize, since: Duration) -> usize {
     }
 }
 
-/// Converts to nanoseconds, saturating after 584 years.
+/// Returns `time` in nanoseconds. The result saturates after 584 years.
 fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
