@@ -2,21 +2,21 @@
 
 use crate::frame::ALL;
 
-/// Identifier of a station: its index among the positions with which the radio was made.
+/// Identifier of a station: the station's index in the list of positions with which the radio was created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StationId(pub u32);
 
-/// Receiver of a packet.
+/// Receiver to which a packet is addressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// One station, which acknowledges it.
+    /// One station, which acknowledges the packet.
     Station(StationId),
-    /// All stations in range, at the basic rate and without acknowledgement.
+    /// All stations in range. The packet is sent at the basic rate and is not acknowledged.
     All,
 }
 
 impl Destination {
-    /// The address in a frame.
+    /// Returns the address in a frame that represents this receiver.
     pub(crate) fn address(self) -> u32 {
         match self {
             Destination::Station(StationId(id)) => id,
@@ -24,7 +24,7 @@ impl Destination {
         }
     }
 
-    /// Returns the receiver that an address in a frame represents.
+    /// Returns the receiver that the address in a frame represents.
     pub(crate) fn of(address: u32) -> Destination {
         match address {
             ALL => Destination::All,

@@ -1,8 +1,8 @@
-//! Stations sorted into square cells, so that a search near a place need not read all stations.
+//! Stations sorted into square cells. A search near a place then need not visit all stations.
 
 use crate::place::Position;
 
-/// Stations by cell.
+/// Lists of stations, by cell.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cells {
     west: f64,
@@ -10,14 +10,14 @@ pub(crate) struct Cells {
     side: f64,
     columns: usize,
     rows: usize,
-    /// Offsets in `order`: the beginning of each cell's part, and the end.
+    /// Offsets in `order`: the beginning of each cell's stations, and the end of the list.
     begins: Vec<u32>,
     order: Vec<u32>,
 }
 
 impl Cells {
-    /// Sorts stations into cells at least as wide as `reach`: all stations within reach of a place are in the
-    /// nine cells around it.
+    /// Sorts stations into cells that are at least as wide as `reach`. All stations within reach of a place are then in
+    /// the nine cells around it.
     pub fn renew(&mut self, positions: &[Position], reach: f64) {
         let bounds = |of: fn(&Position) -> f64| {
             let low = positions.iter().map(of).fold(f64::INFINITY, f64::min);
@@ -34,7 +34,7 @@ impl Cells {
         self.sort(positions);
     }
 
-    /// Counting sort: `order[begins[c]..begins[c + 1]]` are the stations of cell c.
+    /// Sorts by counting: `order[begins[c]..begins[c + 1]]` are the stations of cell c.
     fn sort(&mut self, positions: &[Position]) {
         self.begins.clear();
         self.begins.resize(self.columns * self.rows + 1, 0);
@@ -66,7 +66,7 @@ impl Cells {
         row * self.columns + column
     }
 
-    /// Stations in the cells around a place. They include all stations within reach.
+    /// Returns the stations in the cells around a place. They include all stations within reach of the place.
     pub fn near(&self, at: Position) -> impl Iterator<Item = u32> {
         let (column, row) = self.place(at);
         let columns = column.saturating_sub(1)..=(column + 1).min(self.columns - 1);

@@ -1,4 +1,4 @@
-//! Configuration of a radio, and the profiles of IEEE 802.11 DCF.
+//! Configuration of a radio, and profiles of IEEE 802.11 DCF.
 
 use core::time::Duration;
 
@@ -19,7 +19,7 @@ words! {
 }
 
 impl Rate {
-    /// Rate in units of 500 kbit/s, as in the standard's rate fields.
+    /// Returns the rate in units of 500 kbit/s, as in the rate fields of the standard.
     pub const fn half_megabits(self) -> u64 {
         match self {
             Rate::R1 => 2,
@@ -29,7 +29,7 @@ impl Rate {
         }
     }
 
-    /// Bits per second.
+    /// Returns the rate in bits per second.
     pub const fn bps(self) -> u64 {
         self.half_megabits() * 500_000
     }
@@ -183,7 +183,7 @@ keys! {
 }
 
 impl DcfConfig {
-    /// The constants and rules of a profile.
+    /// Returns the constants and rules of a profile.
     pub fn of(profile: Profile) -> Self {
         let ns2 = DcfConfig::default();
         match profile {
@@ -243,12 +243,12 @@ keys! {
     }
 }
 
-/// Ratios in dB of ns-3.37: half of the frames survive at 11 Mbit/s (1000 bytes), at 1 Mbit/s (20 to 60 bytes), by its
-/// error rates of DSSS; its threshold for a preamble.
+/// Ratios in dB of ns-3.37 at which half of the frames survive: at 11 Mbit/s (1000 bytes), and at 1 Mbit/s (20 to 60
+/// bytes), by its error rates of DSSS. The third value is its threshold for a preamble.
 const CAPTURE_NS3: (f64, f64, f64) = (6.0, -6.0, 4.0);
 
 impl RadioConfig {
-    /// The constants and rules of a profile.
+    /// Returns the constants and rules of a profile.
     pub fn of(profile: Profile) -> Self {
         let mut medium = MediumConfig::default();
         if profile == Profile::Ns3 {
@@ -258,10 +258,10 @@ impl RadioConfig {
         RadioConfig { medium, dcf: DcfConfig::of(profile), mobility: MobilityConfig::default() }
     }
 
-    /// Checks that the values are consistent.
+    /// Checks whether the values are consistent.
     ///
     /// # Errors
-    /// If two values contradict each other.
+    /// Returns an error if two values contradict each other.
     pub fn check(&self) -> Result<(), ConfigError> {
         let RadioConfig { medium, dcf, mobility } = self;
         if medium.sense_range < medium.reception_range {
@@ -277,19 +277,19 @@ impl RadioConfig {
     }
 }
 
-/// Inconsistent values of a radio.
+/// Inconsistent values in the configuration of a radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// Some frames could be decoded but not sensed.
+    /// The sense range is shorter than the reception range: some frames could be decoded but not sensed.
     #[error("sense_range is shorter than reception_range")]
     SenseRange,
-    /// The maximum is below the minimum.
+    /// The maximum contention window is below the minimum.
     #[error("cw_max is less than cw_min")]
     Window,
-    /// The maximum is below the minimum.
+    /// The maximum speed is below the minimum.
     #[error("speed_max is less than speed_min")]
     Speed,
-    /// The neighbour lists would take too much memory.
+    /// The lists of neighbours would need too much memory.
     #[error(
         "{stations} stations have more than {most} neighbours in total; fewer stations, a larger area or a shorter range \
          would do"
@@ -297,7 +297,7 @@ pub enum ConfigError {
     Density {
         /// Number of stations.
         stations: usize,
-        /// Maximum number of neighbours in total.
+        /// Maximum number of neighbours of all stations in total.
         most: usize,
     },
 }

@@ -7,38 +7,39 @@ use crate::frame::FrameKind;
 /// Counters of a station since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// RTS transmitted.
+    /// Number of RTS frames transmitted.
     pub rts: u64,
-    /// CTS transmitted.
+    /// Number of CTS frames transmitted.
     pub cts: u64,
-    /// Data frames transmitted to one station.
+    /// Number of data frames transmitted to one station.
     pub data: u64,
-    /// ACKs transmitted.
+    /// Number of ACK frames transmitted.
     pub acks: u64,
-    /// Data frames transmitted to all stations.
+    /// Number of data frames transmitted to all stations.
     pub broadcasts: u64,
-    /// Number of RTS without a CTS, and of data frames without an ACK.
+    /// Number of RTS frames that no CTS answered, and of data frames that no ACK answered.
     pub retries: u64,
-    /// Packets abandoned after the last attempt.
+    /// Number of packets abandoned after the last attempt.
     pub failures: u64,
-    /// Packets dropped by the interface queue.
+    /// Number of packets dropped by the interface queue.
     pub queue_drops: u64,
-    /// Packets received, without duplicates.
+    /// Number of packets received, without duplicates.
     pub received: u64,
-    /// Data frames received again.
+    /// Number of data frames that were received again.
     pub duplicates: u64,
-    /// Frames for this station, or for all stations, that were strong enough but were disturbed by another frame.
+    /// Number of frames for this station, or for all stations, that were strong enough to be decoded but were disturbed
+    /// by another frame.
     pub collided: u64,
-    /// Time spent transmitting.
+    /// Time for which the station transmitted.
     pub transmit_time: Duration,
-    /// Time without transmission, reception, carrier, NAV or an exchange of this station.
+    /// Time without a transmission, a reception, a carrier, a NAV, or an exchange of frames by this station.
     pub idle_time: Duration,
-    /// Remaining time, in which the station neither transmitted nor was idle.
+    /// Remaining time, in which the station was neither transmitting nor idle.
     pub busy_time: Duration,
 }
 
 impl Counters {
-    /// Counter of transmitted frames of a kind.
+    /// Returns the counter of transmitted frames of one kind.
     pub(crate) fn sent(&mut self, kind: FrameKind) -> &mut u64 {
         match kind {
             FrameKind::Rts => &mut self.rts,
@@ -49,7 +50,7 @@ impl Counters {
         }
     }
 
-    /// Number of frames transmitted.
+    /// Returns the number of frames transmitted.
     pub fn frames(&self) -> u64 {
         self.rts + self.cts + self.data + self.acks + self.broadcasts
     }

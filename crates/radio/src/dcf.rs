@@ -1,4 +1,4 @@
-//! The distributed coordination function: contention, exchanges of frames, retries.
+//! The distributed coordination function (DCF): contention, exchanges of frames, and retries.
 
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::Instant;
@@ -13,28 +13,28 @@ use crate::receivers::FrameEnd;
 use crate::rules::{CTS_BYTES, NEVER, RTS_BYTES};
 use crate::station::{Exchange, NO_FRAME};
 
-/// MAC state of a station that is not in its [`Station`](crate::station::Station).
+/// MAC state of a station in addition to its [`Station`](crate::station::Station).
 #[derive(Debug)]
 struct Node<P> {
     queue: Queue<P>,
     duplicates: Duplicates,
-    /// Number of the packet in service.
+    /// Number of the packet that the station is sending.
     sequence: u32,
     short: u32,
     long: u32,
-    /// Receiver of the pending CTS or ACK, and its duration field.
+    /// Receiver of the CTS or ACK to be sent, and the duration field of that frame.
     answer: (u32, u64),
-    /// True if data arrived while the station waited for a response, so that the ACK is sent later.
+    /// True if data arrived while the station waited for a response. The ACK is then sent later.
     owes_ack: bool,
 }
 
-/// All stations' MACs.
+/// MAC state of all stations.
 #[derive(Debug)]
 pub(crate) struct Dcf<P> {
     pub medium: Medium,
     nodes: Vec<Node<P>>,
     random: Random,
-    /// Scratch buffer.
+    /// Buffer that is reused, so that its memory stays allocated.
     frame_ends: Vec<FrameEnd>,
 }
 
@@ -53,7 +53,7 @@ impl<P: Clone> Dcf<P> {
         Dcf { medium, nodes, random, frame_ends: Vec::new() }
     }
 
-    /// Adds a packet to the interface queue of `at`.
+    /// Adds a packet to the interface queue of station `at`.
     pub fn enqueue(&mut self, now: Instant, at: u32, packet: Packet<P>, out: &mut RadioOutput<P>) {
         let limit = self.medium.receivers.rules.queue;
         let queue = &mut self.nodes[at as usize].queue;
@@ -69,7 +69,7 @@ impl<P: Clone> Dcf<P> {
         }
     }
 
-    /// Starts to send the next packet, unless one is being sent.
+    /// Starts to send the next packet, unless a packet is being sent.
     fn serve(&mut self, at: u32) -> bool {
         let node = &mut self.nodes[at as usize];
         let fresh = node.queue.service.is_none();
@@ -83,7 +83,7 @@ impl<P: Clone> Dcf<P> {
         served
     }
 
-    /// Contends for the medium, unless a backoff is pending.
+    /// Starts to contend for the medium, unless a backoff is pending.
     fn contend(&mut self, now: u64, at: u32) {
         let station = &mut self.medium.receivers.stations[at as usize];
         if station.backing_off() {
@@ -109,8 +109,8 @@ impl<P: Clone> Dcf<P> {
         self.random.below(u64::from(most)) as u32
     }
 
-    /// Handles the alarm of the earliest timers. Timers that expire at one instant run in the order of their
-    /// stations.
+    /// Handles the alarm for the timers that expire first. Timers that expire at one time are handled in the order of
+    /// their stations.
     pub fn alarm(&mut self, now: u64, out: &mut RadioOutput<P>) {
         if !self.medium.receivers.timers.came(now) {
             return;
@@ -123,14 +123,14 @@ impl<P: Clone> Dcf<P> {
         }
     }
 
-    /// Requests an alarm for the earliest timer.
+    /// Requests an alarm for the timer that expires first.
     pub fn ask(&mut self, out: &mut RadioOutput<P>) {
         if let Some(at) = self.medium.receivers.timers.ask() {
             out.alarms.push((Instant::from_nanos(at), Alarm::Timer));
         }
     }
 
-    /// Handles an expired timer of a station.
+    /// Handles the expiry of a station's timer.
     fn due(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
         let station = &mut self.medium.receivers.stations[at as usize];
         if station.deadline > now {
@@ -156,7 +156,7 @@ impl<P: Clone> Dcf<P> {
         }
     }
 
-    /// Handles the end of a backoff: the station may transmit its packet.
+    /// Handles the end of a backoff, after which the station may transmit its packet.
     fn access(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
         if self.medium.receivers.stations[at as usize].undrawn() {
             let slots = self.draw(at);
@@ -185,7 +185,7 @@ impl<P: Clone> Dcf<P> {
         self.transmit(now, at, FrameKind::Rts, to, nav, out);
     }
 
-    /// Transmits the packet being sent.
+    /// Transmits the packet that the station is sending.
     fn transmit_data(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
         let Some(packet) = &self.nodes[at as usize].queue.service else { return };
         let nav = self
@@ -197,7 +197,7 @@ impl<P: Clone> Dcf<P> {
         self.transmit(now, at, FrameKind::Data, to, nav, out);
     }
 
-    /// Puts a frame on the air.
+    /// Starts the transmission of a frame.
     fn transmit(
         &mut self,
         now: u64,
@@ -232,7 +232,7 @@ impl<P: Clone> Dcf<P> {
         self.hear(now, out);
     }
 
-    /// Sends the pending response, SIFS after a frame.
+    /// Sends the pending CTS or ACK, SIFS after a frame.
     fn respond(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
         let station = &self.medium.receivers.stations[at as usize];
         let (to, nav) = self.nodes[at as usize].answer;
@@ -276,7 +276,7 @@ impl<P: Clone> Dcf<P> {
         self.medium.receivers.frames.release(id);
     }
 
-    /// Continues the exchange at the transmitter of a frame.
+    /// Continues an exchange of frames at the station that transmitted `frame`.
     fn sent(&mut self, now: u64, frame: &Frame, out: &mut RadioOutput<P>) {
         let (at, rules) = (frame.from, &self.medium.receivers.rules);
         let response_by = now + rules.response_timeout(rules.cts);
@@ -294,7 +294,7 @@ impl<P: Clone> Dcf<P> {
         self.settle(now, at);
     }
 
-    /// Handles the collected ends of frames.
+    /// Handles the ends of frames that were collected.
     fn hear(&mut self, now: u64, out: &mut RadioOutput<P>) {
         if self.medium.receivers.frame_ends.is_empty() {
             return;
@@ -308,8 +308,8 @@ impl<P: Clone> Dcf<P> {
         self.frame_ends.clear();
     }
 
-    /// Handles a frame at a station. The frame has no errors and is for this station, or the station waits for a
-    /// response.
+    /// Handles a frame at a station that received it. Either the frame has no errors and is for this station, or the
+    /// station waits for a response.
     fn handle(&mut self, now: u64, end: FrameEnd, out: &mut RadioOutput<P>) {
         let FrameEnd { at, frame: id, good } = end;
         let frame = *self.medium.receivers.frames.get(id);
@@ -341,7 +341,7 @@ impl<P: Clone> Dcf<P> {
         }
     }
 
-    /// Handles an RTS. A CTS follows if the station is in no exchange and its NAV is not set.
+    /// Handles an RTS. A CTS follows if the station is in no exchange of frames and its NAV is not set.
     fn requested(&mut self, now: u64, at: u32, frame: &Frame) -> bool {
         let rules = &self.medium.receivers.rules;
         let station = &mut self.medium.receivers.stations[at as usize];
@@ -354,7 +354,7 @@ impl<P: Clone> Dcf<P> {
         true
     }
 
-    /// Handles data. An ACK follows even for duplicates.
+    /// Handles a data frame. An ACK follows even if the data are a duplicate.
     fn data(&mut self, now: u64, at: u32, frame: &Frame, out: &mut RadioOutput<P>) -> bool {
         let rules = &self.medium.receivers.rules;
         let station = &mut self.medium.receivers.stations[at as usize];
@@ -390,7 +390,7 @@ impl<P: Clone> Dcf<P> {
         }));
     }
 
-    /// Handles a CTS; data follow.
+    /// Handles a CTS, after which data are sent.
     fn cleared(&mut self, now: u64, at: u32) {
         if self.medium.receivers.rules.retries == Retries::Station {
             self.nodes[at as usize].short = 0;
@@ -402,7 +402,7 @@ impl<P: Clone> Dcf<P> {
         );
     }
 
-    /// Completes the packet being sent, which was acknowledged or broadcast.
+    /// Completes the packet being sent, because it was acknowledged or broadcast.
     fn done(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
         let (node, rules) = (&mut self.nodes[at as usize], &self.medium.receivers.rules);
         let Some(packet) = node.queue.service.take() else { return };
@@ -443,8 +443,8 @@ impl<P: Clone> Dcf<P> {
         self.back_off(now, at);
     }
 
-    /// Abandons the packet being sent. The next one starts only after its backoff, so that the caller can
-    /// withdraw other packets for the same station.
+    /// Abandons the packet being sent. The next packet is sent only after its backoff. The caller can therefore
+    /// withdraw other packets for this station before.
     fn give_up(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
         let node = &mut self.nodes[at as usize];
         let Some(Packet { to, packet, .. }) = node.queue.service.take() else { return };
@@ -457,13 +457,13 @@ impl<P: Clone> Dcf<P> {
         }
     }
 
-    /// Increases the contention window after a failure.
+    /// Increases the contention window after a failed attempt.
     fn widen(&mut self, at: u32) {
         let station = &mut self.medium.receivers.stations[at as usize];
         station.cw = (2 * station.cw + 1).min(self.medium.receivers.rules.cw_max);
     }
 
-    /// Ends a step of an exchange: sends a postponed ACK, or continues to contend.
+    /// Ends a step of an exchange of frames. The station sends a postponed ACK, or continues to contend.
     fn settle(&mut self, now: u64, at: u32) {
         let node = &mut self.nodes[at as usize];
         let station = &mut self.medium.receivers.stations[at as usize];
@@ -477,12 +477,12 @@ impl<P: Clone> Dcf<P> {
         self.medium.receivers.resume(now, at);
     }
 
-    /// Removes the next packet for `to` from the queue of `from`.
+    /// Removes and returns the next packet for `to` in the queue of `from`.
     pub fn take(&mut self, from: u32, to: StationId) -> Option<P> {
         self.nodes[from as usize].queue.take(to)
     }
 
-    /// Number of packets that the interface queue can still take.
+    /// Returns the number of packets for which the interface queue has room.
     pub fn room(&self, at: u32) -> usize {
         self.medium.receivers.rules.queue.saturating_sub(self.nodes[at as usize].queue.len())
     }

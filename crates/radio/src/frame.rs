@@ -5,7 +5,7 @@ use strandcast_proto::time::Instant;
 
 use crate::config::Rate;
 
-/// The address of all stations.
+/// Address in a frame that represents all stations.
 pub(crate) const ALL: u32 = u32::MAX;
 
 words! {
@@ -25,20 +25,20 @@ words! {
 }
 
 words! {
-    /// Outcome of a frame at its receiver. Broadcasts count as `received`.
+    /// Outcome of a frame at its receiver. A broadcast always counts as `received`.
     pub enum FrameOutcome {
-        /// The frame arrived without errors, and the station accepted it.
+        /// The frame arrived without errors and the station accepted it.
         Received = "received",
-        /// Another frame disturbed it.
+        /// Another frame disturbed the frame.
         Collided = "collided",
-        /// The frame was too weak to be decoded, or not sensed at all.
+        /// The frame was too weak to be decoded or sensed.
         Weak = "weak",
-        /// The station was transmitting.
+        /// The station was transmitting when the frame arrived.
         Deaf = "deaf",
         /// The station was receiving a stronger frame.
         Ignored = "ignored",
-        /// The frame arrived without errors, but the station did not expect it, had no room for the answer, or had a
-        /// NAV.
+        /// The frame arrived without errors, but the station did not accept it. The station did not expect it, had no
+        /// room for the answer, or had a NAV.
         Refused = "refused",
     }
 }
@@ -48,19 +48,19 @@ words! {
 pub(crate) struct Frame {
     pub start: u64,
     pub end: u64,
-    /// Duration field: remaining time of the exchange after the frame.
+    /// Duration field of the frame: remaining time of the exchange after the frame.
     pub nav: u64,
     pub from: u32,
     pub to: u32,
     pub bytes: u32,
-    /// Number of the frame's packet at its sender.
+    /// Number of the frame's packet at the sending station.
     pub sequence: u32,
     /// Time at which the frame's packet entered the interface queue.
     pub queued: Instant,
     pub kind: FrameKind,
     pub rate: Rate,
     pub outcome: FrameOutcome,
-    /// Index of the neighbour list with which it was sent.
+    /// Index of the neighbour list with which the frame began.
     pub list: u8,
 }
 
@@ -81,7 +81,8 @@ impl Frames {
         (self.frames.len() - 1) as u32
     }
 
-    /// Releases the number of a frame that has ended. Its contents stay readable until the next `insert`.
+    /// Releases the number of a frame that has ended. The contents of the frame can be read until the next call of
+    /// `insert`.
     pub fn release(&mut self, id: u32) {
         self.free.push(id);
     }

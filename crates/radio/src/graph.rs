@@ -1,4 +1,4 @@
-//! The graph of stations that can receive from each other.
+//! Graph of stations: an edge connects two stations that can receive from each other.
 
 use std::collections::VecDeque;
 
@@ -8,13 +8,13 @@ use crate::place::Position;
 /// An undirected graph of stations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
-    /// Offsets in `list`: the beginning of each station's part, and the end.
+    /// Offsets in `list`: the beginning of each station's neighbours, and the end of the list.
     begins: Vec<u32>,
     list: Vec<u32>,
 }
 
 impl Graph {
-    /// The unit-disk graph: an edge between any two stations at most `range` metres apart.
+    /// Returns the unit-disk graph. An edge connects any two stations that are at most `range` metres apart.
     pub fn unit_disk(positions: &[Position], range: f64) -> Graph {
         let mut cells = Cells::default();
         cells.renew(positions, range.max(f64::MIN_POSITIVE));
@@ -25,7 +25,7 @@ impl Graph {
         })
     }
 
-    /// A graph from the neighbours of each of `n` stations.
+    /// Returns a graph of `n` stations from the neighbours of each station.
     pub(crate) fn collect(n: usize, neighbours: impl Fn(usize) -> Vec<u32>) -> Graph {
         let mut graph = Graph { begins: vec![0], list: Vec::new() };
         for station in 0..n {
@@ -37,7 +37,7 @@ impl Graph {
         graph
     }
 
-    /// Number of stations.
+    /// Returns the number of stations.
     pub fn len(&self) -> usize {
         self.begins.len().saturating_sub(1)
     }
@@ -47,17 +47,17 @@ impl Graph {
         self.len() == 0
     }
 
-    /// The neighbours of a station, in ascending order.
+    /// Returns the neighbours of a station in ascending order.
     pub fn neighbours(&self, station: usize) -> &[u32] {
         &self.list[self.begins[station] as usize..self.begins[station + 1] as usize]
     }
 
-    /// The mean number of neighbours.
+    /// Returns the mean number of neighbours.
     pub fn mean_degree(&self) -> f64 {
         self.list.len() as f64 / self.len().max(1) as f64
     }
 
-    /// Hops on a shortest path from a station to each other one; `None` for unreachable stations.
+    /// Returns the hops on a shortest path from a station to each other station; `None` for unreachable stations.
     pub fn hops(&self, from: usize) -> Vec<Option<u32>> {
         let mut hops = vec![None; self.len()];
         let mut border = VecDeque::from([from as u32]);

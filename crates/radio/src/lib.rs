@@ -1,5 +1,6 @@
-//! A shared radio medium and IEEE 802.11 DCF. Time is an argument, and randomness comes from labelled seeds; the caller
-//! keeps the alarms in its own event engine. The crate neither reads the contents of packets nor routes them.
+//! A radio medium that stations share, and IEEE 802.11 DCF. Time is an argument of calls, and randomness comes from
+//! labelled seeds. The caller keeps the alarms in its own event engine. The crate neither reads the contents of packets
+//! nor routes packets.
 #![forbid(unsafe_code)]
 
 mod address;

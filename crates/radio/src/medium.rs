@@ -1,4 +1,4 @@
-//! The shared medium: the frames on the air, and the stations in their range. The medium does not use packets.
+//! The shared medium: the frames on the air, and the stations in range of each frame. This module does not use packets.
 
 use crate::config::MediumConfig;
 use crate::frame::Frame;
@@ -12,8 +12,8 @@ pub(crate) struct Medium {
     pub receivers: Receivers,
     config: MediumConfig,
     shadowing: u64,
-    /// Neighbour lists. Frames end with the list with which they began, so two lists alternate while stations
-    /// move.
+    /// Two lists of neighbours. A frame ends with the list with which it began. While stations move, the two lists
+    /// alternate.
     lists: [Neighbours; 2],
     list: usize,
     on_air: [u32; 2],
@@ -34,8 +34,8 @@ impl Medium {
         }
     }
 
-    /// Renews the neighbours. Returns false if frames on the air still use the older list; the caller then tries again
-    /// later.
+    /// Renews the list of neighbours. Returns false if frames on the air still use the older list. The caller then
+    /// tries again later.
     pub fn moved(&mut self, positions: &[Position]) -> bool {
         let next = 1 - self.list;
         if self.on_air[next] > 0 {
@@ -50,7 +50,7 @@ impl Medium {
         self.lists[self.list].of(station)
     }
 
-    /// Puts a frame on the air and returns its number, which is valid until its end.
+    /// Starts a frame on the air. Returns the frame's number, which is valid until the frame ends.
     pub fn begin(&mut self, now: u64, mut frame: Frame) -> u32 {
         frame.list = self.list as u8;
         self.on_air[self.list] += 1;

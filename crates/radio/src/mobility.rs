@@ -1,4 +1,4 @@
-//! Movement by random waypoints.
+//! Movement of stations by random waypoints.
 
 use core::time::Duration;
 
@@ -7,20 +7,20 @@ use strandcast_proto::seeds::{Random, Seeds};
 use crate::config::MobilityConfig;
 use crate::place::Position;
 
-/// Minimum speed, metres per second: speeds near 0 would make one station after another stop.
+/// Minimum speed in metres per second. At speeds near 0, more and more stations would stop.
 const MIN_SPEED: f64 = 0.01;
-/// Minimum duration of a leg, nanoseconds: an area without extent would give an endless sequence of empty
+/// Minimum duration of a leg in nanoseconds. Without it, an area without extent would give an endless sequence of empty
 /// legs.
 const MIN_LEG: u64 = 1_000_000;
 
-/// Movement of all stations.
+/// State of the movement of all stations.
 #[derive(Debug)]
 pub(crate) struct Movement {
     config: MobilityConfig,
     walkers: Vec<Walker>,
 }
 
-/// A leg of a station's movement. Times are in nanoseconds.
+/// One leg of a station's movement. Times of a leg are in nanoseconds.
 #[derive(Debug)]
 struct Walker {
     from: Position,
@@ -31,7 +31,7 @@ struct Walker {
 }
 
 impl Movement {
-    /// Movement that starts at `positions`, or `None` if no station moves. Each station pauses first.
+    /// Returns a movement that starts at `positions`; `None` if no station moves. Each station first pauses.
     pub fn new(config: &MobilityConfig, positions: &[Position], seeds: &Seeds) -> Option<Movement> {
         let walker = |(id, &at): (usize, &Position)| {
             let random = seeds.stream(&format!("waypoints/{id}"));
@@ -41,7 +41,7 @@ impl Movement {
         (config.speed_max > 0.0).then(|| Movement { config: config.clone(), walkers })
     }
 
-    /// Interval at which positions are renewed.
+    /// Returns the interval at which positions are renewed.
     pub fn step(&self) -> Duration {
         self.config.step.max(Duration::from_millis(1))
     }
@@ -68,7 +68,7 @@ impl Walker {
         Position { x: between(self.from.x, self.to.x), y: between(self.from.y, self.to.y) }
     }
 
-    /// Starts the next leg.
+    /// Starts the next leg of a station's movement.
     fn go_on(&mut self, pause: u64, config: &MobilityConfig) {
         let x = self.random.uniform(config.area_x, config.area_x + config.area_width);
         let y = self.random.uniform(config.area_y, config.area_y + config.area_height);

@@ -1,26 +1,26 @@
-//! Stations that sense each other, and the power between them.
+//! Stations that sense each other, and the power that they receive from each other.
 
 use crate::cells::Cells;
 use crate::config::{ConfigError, Interference, MediumConfig};
 use crate::place::Position;
 use crate::propagation::{mean_power, reach, shadowing};
 
-/// A station in range.
+/// A station in range of another station.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Neighbour {
     pub id: u32,
-    /// Received power, watts.
+    /// Received power in watts.
     pub power: f32,
 }
 
-/// Thresholds of power, watts.
+/// Thresholds of received power in watts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Thresholds {
-    /// Minimum power of a frame that can be decoded.
+    /// Minimum power at which a frame can be decoded.
     pub reception: f32,
-    /// Minimum power that is sensed.
+    /// Minimum power at which a frame is sensed.
     pub sense: f32,
-    /// Minimum power that counts as interference.
+    /// Minimum power at which a frame counts as interference.
     floor: f32,
 }
 
@@ -36,14 +36,14 @@ impl Thresholds {
     }
 }
 
-/// Maximum number of pairs of stations in range, each counted once per direction: 400 MB, or all pairs of
-/// 7000 stations.
+/// Maximum number of pairs of stations in range. A pair counts once per direction. It takes 400 MB, and allows all
+/// pairs of 7000 stations.
 const MOST_PAIRS: usize = 50_000_000;
 
-/// Checks that the neighbour lists fit into memory.
+/// Checks whether the lists of neighbours fit into memory.
 ///
 /// # Errors
-/// If too many stations are in range of each other.
+/// Returns an error if too many stations are in range of each other.
 pub fn check_density(medium: &MediumConfig, positions: &[Position]) -> Result<(), ConfigError> {
     let reach = reach(medium, f64::from(Thresholds::new(medium).floor));
     let mut cells = Cells::default();
@@ -59,17 +59,17 @@ pub fn check_density(medium: &MediumConfig, positions: &[Position]) -> Result<()
     Ok(())
 }
 
-/// The neighbours of all stations, in one list.
+/// Neighbours of all stations in one list.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Neighbours {
-    /// Offsets in `list`: the beginning of each station's part, and the end.
+    /// Offsets in `list`: the beginning of each station's neighbours, and the end of the list.
     begins: Vec<usize>,
     list: Vec<Neighbour>,
     cells: Cells,
 }
 
 impl Neighbours {
-    /// Renews the neighbours, sorted by number for each station.
+    /// Renews the neighbours of all stations. For each station they are sorted by number.
     pub fn renew(
         &mut self,
         medium: &MediumConfig,

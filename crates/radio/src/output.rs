@@ -1,4 +1,4 @@
-//! Requests and reports of a radio to its caller.
+//! Requests and events that a radio returns to its caller.
 
 use strandcast_proto::time::Instant;
 
@@ -6,47 +6,47 @@ use crate::address::{Destination, StationId};
 use crate::config::Rate;
 use crate::frame::{FrameKind, FrameOutcome};
 
-/// An alarm that the caller returns at its time, to [`Radio::handle_alarm`](crate::Radio::handle_alarm).
-/// Alarms are never cancelled: the radio ignores one that has become stale.
+/// An alarm. The caller passes it to [`Radio::handle_alarm`](crate::Radio::handle_alarm) at the alarm's time. Alarms
+/// are never cancelled. The radio ignores an alarm that is out of date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alarm {
-    /// The end of a frame.
+    /// A frame ends at this time.
     Frame(u32),
-    /// A timer of some station.
+    /// The timer of a station expires at this time.
     Timer,
-    /// The next movement of stations.
+    /// Stations move at this time.
     Move,
 }
 
-/// Requests and reports of a call, in order. The caller empties the lists and keeps the allocation.
+/// Requests and events that calls return, in order. The caller empties the lists. Their memory stays allocated.
 #[derive(Debug)]
 pub struct RadioOutput<P> {
-    /// Alarms to return, and their times.
+    /// Requested alarms, each with its time.
     pub alarms: Vec<(Instant, Alarm)>,
-    /// Events.
+    /// Events on the air.
     pub events: Vec<RadioEvent<P>>,
-    /// Frames that have ended, if the caller provides a list.
+    /// Frames that have ended. They are recorded if the caller provides this list.
     pub frames: Option<Vec<FrameRecord>>,
 }
 
 /// A frame that was on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameRecord {
-    /// Type of the frame.
+    /// Kind of the frame.
     pub kind: FrameKind,
     /// Transmitting station.
     pub from: StationId,
-    /// Intended receiver.
+    /// Receiver to which the frame was addressed.
     pub to: Destination,
-    /// Time of its beginning.
+    /// Time at which the frame began.
     pub start: Instant,
-    /// Time of its end.
+    /// Time at which the frame ended.
     pub end: Instant,
-    /// Length with MAC header and FCS, without preamble.
+    /// Bytes of the frame with MAC header and FCS, without preamble.
     pub bytes: u32,
-    /// Bit rate.
+    /// Bit rate of the frame.
     pub rate: Rate,
-    /// Outcome at its receiver.
+    /// Outcome of the frame at its receiver.
     pub outcome: FrameOutcome,
 }
 
@@ -55,55 +55,54 @@ pub struct FrameRecord {
 pub enum RadioEvent<P> {
     /// A packet arrived at its receiver for the first time.
     Received(Reception<P>),
-    /// A station completed a packet: it was acknowledged, or it was broadcast. The station's queue has room
-    /// again.
+    /// A station completed a packet, because it was acknowledged or broadcast. The station's queue has room again.
     Sent {
         /// Transmitting station.
         from: StationId,
-        /// Receiver.
+        /// Receiver to which the packet was addressed.
         to: Destination,
     },
-    /// A packet was abandoned after the last retry: for the station, the link to `to` has failed.
+    /// A station abandoned a packet after the last retry. For this station, the link to `to` has failed.
     Failed {
-        /// Transmitting station.
+        /// Station that transmitted the packet.
         from: StationId,
         /// Station that did not answer.
         to: StationId,
-        /// The packet.
+        /// The abandoned packet.
         packet: P,
     },
-    /// An interface queue rejected a packet, or dropped one for a packet of more priority.
+    /// An interface queue rejected a packet, or dropped a packet to make room for one with a higher priority.
     Dropped {
-        /// Owner of the queue.
+        /// Station that owns the queue.
         from: StationId,
-        /// The packet.
+        /// The dropped packet.
         packet: P,
-        /// Reason.
+        /// Reason for the drop.
         cause: DropCause,
     },
 }
 
-/// A received packet.
+/// A packet that arrived at its receiver.
 #[derive(Clone, Debug)]
 pub struct Reception<P> {
     /// Receiving station.
     pub at: StationId,
     /// Transmitting station.
     pub from: StationId,
-    /// True for a packet to all stations.
+    /// True if the packet is addressed to all stations.
     pub broadcast: bool,
     /// Time at which the packet entered the transmitting station's interface queue.
     pub queued: Instant,
-    /// The packet.
+    /// The packet that arrived.
     pub packet: P,
 }
 
-/// Reason why an interface queue dropped a packet.
+/// Reason for which an interface queue dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropCause {
     /// The queue was full.
     QueueFull,
-    /// A packet of more priority took the place of the packet.
+    /// A packet with a higher priority replaced the packet.
     PushedOut,
 }
 

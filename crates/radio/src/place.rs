@@ -1,16 +1,16 @@
 //! Positions of stations.
 
-/// A place on the plane, metres.
+/// A position on the plane, in metres.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Position {
-    /// Distance to the east.
+    /// Distance to the east in metres.
     pub x: f64,
-    /// Distance to the north.
+    /// Distance to the north in metres.
     pub y: f64,
 }
 
 impl Position {
-    /// Metres to `other`.
+    /// Returns the distance to `other` in metres.
     pub fn distance(self, other: Position) -> f64 {
         libm::hypot(self.x - other.x, self.y - other.y)
     }

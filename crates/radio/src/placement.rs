@@ -5,7 +5,7 @@ use strandcast_proto::seeds::Random;
 use crate::graph::Graph;
 use crate::place::Position;
 
-/// Reason why positions cannot be placed or read.
+/// Reason for which positions cannot be drawn or read.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlacementError {
     /// No draw of random positions gave a connected graph.
@@ -16,11 +16,11 @@ pub enum PlacementError {
     NeverConnected {
         /// Number of stations.
         stations: usize,
-        /// Width of the area, metres.
+        /// Width of the area in metres.
         width: f64,
-        /// Height of the area, metres.
+        /// Height of the area in metres.
         height: f64,
-        /// Maximum distance between neighbours, metres.
+        /// Maximum distance between neighbours in metres.
         range: f64,
         /// Number of draws.
         attempts: u32,
@@ -38,7 +38,8 @@ pub enum PlacementError {
     Empty,
 }
 
-/// `columns` × `rows` positions, `spacing` metres apart, row by row from the south-west corner.
+/// Returns a grid of `columns` × `rows` positions that are `spacing` metres apart. They are listed row by row from the
+/// south-west corner.
 pub fn grid(columns: usize, rows: usize, spacing: f64) -> Vec<Position> {
     let places = (0..rows).flat_map(|row| (0..columns).map(move |column| (column, row)));
     places.map(|(column, row)| Position { x: column as f64 * spacing, y: row as f64 * spacing }).collect()
@@ -47,17 +48,18 @@ pub fn grid(columns: usize, rows: usize, spacing: f64) -> Vec<Position> {
 /// An area for random positions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Area {
-    /// Width, metres.
+    /// Width in metres.
     pub width: f64,
-    /// Height, metres.
+    /// Height in metres.
     pub height: f64,
 }
 
-/// `stations` positions drawn uniformly from the area. They are drawn again, at most `attempts` times, until their
-/// unit-disk graph at `range` metres is connected. Without a range, the first draw is taken.
+/// Returns `stations` positions that are drawn uniformly from the area. The positions are drawn again, at most
+/// `attempts` times, until their unit-disk graph at `range` metres is connected. Without `range`, the first draw is
+/// returned.
 ///
 /// # Errors
-/// If the graph of every draw is disconnected.
+/// Returns an error if the graph of every draw is disconnected.
 pub fn random(
     stations: usize,
     area: Area,
@@ -80,11 +82,11 @@ pub fn random(
     Err(PlacementError::NeverConnected { stations, width, height, range, attempts: attempts.max(1) })
 }
 
-/// Positions from lines `x,y` in metres. Skips empty lines, lines that begin with `#`, and a first line
+/// Returns the positions in lines `x,y`, in metres. It skips empty lines, lines that begin with `#`, and a first line
 /// without numbers (a heading).
 ///
 /// # Errors
-/// If a line does not contain two finite numbers, or the file contains no position.
+/// Returns an error if a line does not contain two finite numbers, or if the file contains no position.
 pub fn parse_csv(text: &str) -> Result<Vec<Position>, PlacementError> {
     let mut positions = Vec::new();
     let mut heading = true;

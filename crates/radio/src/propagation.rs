@@ -1,16 +1,18 @@
-//! Received power.
+//! Power that stations receive.
 
 use core::f64::consts::PI;
 
 use crate::config::{MediumConfig, Propagation};
 
 const LIGHT: f64 = 299_792_458.0;
-/// Transmitted power, watts: two-ray ground then reaches 250 m at ns-2's threshold of 3.652 × 10⁻¹⁰ W.
+/// Transmitted power in watts. With it, two-ray ground propagation reaches 250 m at ns-2's threshold of 3.652 × 10⁻¹⁰
+/// W.
 const TRANSMITTED: f64 = 0.281_838_15;
-/// Limit of shadowing in standard deviations, so that distance bounds the stations in range.
+/// Limit of shadowing in standard deviations. Because of this limit, distance bounds the stations in range.
 pub(crate) const MOST_DEVIATIONS: f64 = 4.0;
 
-/// Mean power received at `distance` metres, watts. Antennas have gain 1, and the system is lossless.
+/// Returns the mean power in watts that is received at `distance` metres. Antennas have gain 1, and the system is
+/// lossless.
 ///
 /// Friis: Pt·λ²/(4πd)². Two-ray ground: Friis up to the crossover distance 4π·ht·hr/λ, and Pt·ht²·hr²/d⁴
 /// beyond it. Log-distance: Friis at 1 m, and the power −n of the distance beyond it.
@@ -37,8 +39,9 @@ pub fn mean_power(medium: &MediumConfig, distance: f64) -> f64 {
     }
 }
 
-/// Shadowing between the stations `a` and `b` in decibels, equal in both directions: normal with deviation
-/// `sigma`, cut off at four deviations. `key` selects the realisation.
+/// Returns the shadowing between the stations `a` and `b` in decibels, which is equal in both directions. It is
+/// normally distributed with the deviation `sigma`, and cut off at four deviations. `key` selects the realisation of
+/// the shadowing.
 pub fn shadowing(key: u64, a: u32, b: u32, sigma: f64) -> f64 {
     let pair = u64::from(a.min(b)) << 32 | u64::from(a.max(b));
     let unit = |n: u64| ((mix(key ^ mix(pair ^ n)) >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
@@ -47,14 +50,14 @@ pub fn shadowing(key: u64, a: u32, b: u32, sigma: f64) -> f64 {
     sigma * normal.clamp(-MOST_DEVIATIONS, MOST_DEVIATIONS)
 }
 
-/// A bijection of 64 bits whose output looks random (the finalizer of SplitMix64).
+/// Returns the image of `n` under a bijection of 64 bits whose output looks random (the finalizer of SplitMix64).
 fn mix(n: u64) -> u64 {
     let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     n ^ (n >> 31)
 }
 
-/// Maximum distance at which power can reach `threshold`, metres.
+/// Returns the maximum distance in metres at which power can reach `threshold`.
 pub(crate) fn reach(medium: &MediumConfig, threshold: f64) -> f64 {
     let margin = libm::pow(10.0, medium.shadowing * MOST_DEVIATIONS / 10.0);
     let (mut near, mut far) = (0.01, 1.0);

@@ -1,4 +1,4 @@
-//! Packets of a station: its interface queue, the packet being sent, and numbers of received packets.
+//! Packets of a station: its interface queue, the packet being sent, and the numbers of received packets.
 
 use std::collections::VecDeque;
 
@@ -7,14 +7,16 @@ use strandcast_proto::time::Instant;
 use crate::address::{Destination, StationId};
 use crate::output::DropCause;
 
-/// Place that a packet takes in an interface queue. Packets of one priority keep their order, except urgent ones.
+/// Priority of a packet, which decides its place in an interface queue. Packets of one priority keep their order,
+/// except urgent packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Priority {
-    /// The tail. A full queue rejects the packet.
+    /// The packet is added at the tail of the queue. A full queue rejects the packet.
     Normal,
-    /// The last place before normal packets. In a full queue the packet replaces the last normal one.
+    /// The packet is placed before the normal packets. If the queue is full, the packet replaces the last normal
+    /// packet.
     High,
-    /// The head. In a full queue the packet replaces the last one.
+    /// The packet is placed at the head of the queue. If the queue is full, the packet replaces the last packet.
     Urgent,
 }
 
@@ -22,19 +24,19 @@ pub enum Priority {
 #[derive(Clone, Debug)]
 pub(crate) struct Packet<P> {
     pub to: u32,
-    /// Bytes on the air, MAC header and FCS included.
+    /// Bytes on the air, including MAC header and FCS.
     pub bytes: u32,
     pub queued: Instant,
     pub priority: Priority,
     pub packet: P,
 }
 
-/// The interface queue. The packet being sent counts as part of it.
+/// The interface queue of a station. The packet being sent counts as a part of the queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue<P> {
-    /// In descending order of priority.
+    /// Waiting packets in descending order of priority.
     waiting: VecDeque<Packet<P>>,
-    /// The packet being sent.
+    /// The packet that the station is sending.
     pub service: Option<Packet<P>>,
 }
 
@@ -51,7 +53,7 @@ impl<P> Queue<P> {
         self.len() == 0
     }
 
-    /// Adds a packet at the place of its priority, and returns a packet without room.
+    /// Adds a packet at the place of its priority. If a packet has no room, returns that packet.
     pub fn push(&mut self, packet: Packet<P>, limit: usize) -> Option<(Packet<P>, DropCause)> {
         let full = self.len() >= limit;
         let replaced =
@@ -71,7 +73,8 @@ impl<P> Queue<P> {
         out.map(|packet| (packet, DropCause::PushedOut))
     }
 
-    /// Starts to send the packet at the head, unless one is being sent. Returns false if the queue is empty.
+    /// Starts to send the packet at the head of the queue, unless a packet is being sent. Returns false if the queue is
+    /// empty.
     pub fn serve(&mut self) -> bool {
         if self.service.is_none() {
             self.service = self.waiting.pop_front();
@@ -79,7 +82,7 @@ impl<P> Queue<P> {
         self.service.is_some()
     }
 
-    /// Removes the first packet for `to`.
+    /// Removes and returns the first packet for `to`.
     pub fn take(&mut self, to: StationId) -> Option<P> {
         let to = Destination::Station(to).address();
         let at = self.waiting.iter().position(|packet| packet.to == to)?;
@@ -87,7 +90,7 @@ impl<P> Queue<P> {
     }
 }
 
-/// The last packet received from each sender (IEEE 802.11-2007 §9.2.9): a retransmitted packet keeps its
+/// Number of the last packet received from each sender (IEEE 802.11-2007 §9.2.9). A retransmitted packet keeps its
 /// number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Duplicates {
@@ -95,7 +98,7 @@ pub(crate) struct Duplicates {
 }
 
 impl Duplicates {
-    /// Records packet `sequence` of `from`. Returns true if it repeats the last one.
+    /// Records that packet `sequence` of `from` arrived. Returns true if it repeats the last packet of `from`.
     pub fn seen(&mut self, from: u32, sequence: u32) -> bool {
         match self.last.iter_mut().find(|(sender, _)| *sender == from) {
             Some((_, last)) => core::mem::replace(last, sequence) == sequence,

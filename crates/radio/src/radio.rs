@@ -17,7 +17,7 @@ use crate::place::Position;
 use crate::queue::{Packet, Priority};
 use crate::rules::Rules;
 
-/// Stations that share a channel.
+/// A radio: stations that share a channel.
 #[derive(Debug)]
 pub struct Radio<P> {
     dcf: Dcf<P>,
@@ -25,11 +25,11 @@ pub struct Radio<P> {
     movement: Option<Movement>,
 }
 
-/// Delay of a search for neighbours while frames on the air use both lists.
+/// Delay of the search for neighbours if frames on the air use both lists.
 const POSTPONED: Duration = Duration::from_millis(1);
 
 impl<P: Clone> Radio<P> {
-    /// Stations at these places, with separate random streams under `label`.
+    /// Creates a radio with stations at `positions`. Its random streams have the label `label`.
     pub fn new(config: &RadioConfig, positions: Vec<Position>, seeds: &Seeds, label: &str) -> Self {
         let seeds = seeds.child(label);
         let rules = Rules::new(&config.dcf, &config.medium);
@@ -39,15 +39,16 @@ impl<P: Clone> Radio<P> {
         Radio { dcf: Dcf::new(medium, seeds.stream("backoff")), positions, movement }
     }
 
-    /// Requests the alarm of the first movement. To be called once, before the run. Without mobility, the call has no
-    /// effect.
+    /// Requests the alarm for the first movement of stations. This method must be called once, before the run. Without
+    /// mobility, it has no effect.
     pub fn start(&self, out: &mut RadioOutput<P>) {
         if let Some(movement) = &self.movement {
             out.alarms.push((Instant::ZERO + movement.step(), Alarm::Move));
         }
     }
 
-    /// Adds a packet of `bytes` at IP level to a station's interface queue; its priority decides on its place.
+    /// Adds a packet of `bytes` bytes at IP level to a station's interface queue. The packet's priority decides its
+    /// place.
     pub fn send(
         &mut self,
         now: Instant,
@@ -62,7 +63,7 @@ impl<P: Clone> Radio<P> {
         self.dcf.ask(out);
     }
 
-    /// Handles an alarm.
+    /// Handles an alarm that this radio requested.
     pub fn handle_alarm(&mut self, now: Instant, alarm: Alarm, out: &mut RadioOutput<P>) {
         match alarm {
             Alarm::Frame(id) => self.dcf.frame_ends(now.as_nanos(), id, out),
@@ -72,7 +73,8 @@ impl<P: Clone> Radio<P> {
         self.dcf.ask(out);
     }
 
-    /// Renews positions and neighbours. Frames on the air keep the neighbours with which they began.
+    /// Renews the positions of stations and their neighbours. Frames on the air keep the neighbours that they had at
+    /// their beginning.
     fn move_stations(&mut self, now: Instant, out: &mut RadioOutput<P>) {
         let Some(movement) = &mut self.movement else { return };
         movement.advance(now.as_nanos(), &mut self.positions);
@@ -81,23 +83,23 @@ impl<P: Clone> Radio<P> {
         out.alarms.push((now + next, Alarm::Move));
     }
 
-    /// Removes the next packet for `to` from a station's interface queue.
+    /// Removes and returns the next packet for `to` in the interface queue of station `from`.
     pub fn take_queued(&mut self, from: StationId, to: StationId) -> Option<P> {
         self.dcf.take(from.0, to)
     }
 
-    /// Number of packets that a station's interface queue can still take.
+    /// Returns the number of packets for which a station's interface queue has room.
     pub fn room(&self, station: StationId) -> usize {
         self.dcf.room(station.0)
     }
 
-    /// Time for which a station has been idle since the start: it neither sent nor received nor sensed a
-    /// carrier, had no NAV, and was in no exchange of frames.
+    /// Returns the time for which a station has been idle since the start. An idle station neither sends nor receives
+    /// nor senses a carrier, has no NAV, and is in no exchange of frames.
     pub fn idle_time(&self, now: Instant, station: StationId) -> Duration {
         Duration::from_nanos(self.dcf.medium.receivers.stations[station.0 as usize].idle_time(now.as_nanos()))
     }
 
-    /// Counters of a station until `now`.
+    /// Returns the counters of a station until `now`.
     pub fn counters(&self, now: Instant, station: StationId) -> Counters {
         let counted = self.dcf.medium.receivers.counters[station.0 as usize];
         let idle_time = self.idle_time(now, station);
@@ -105,7 +107,7 @@ impl<P: Clone> Radio<P> {
         Counters { idle_time, busy_time: rest.saturating_sub(counted.transmit_time), ..counted }
     }
 
-    /// Graph of stations that can presently receive from each other, without regard to other frames.
+    /// Returns the graph of stations that can now receive from each other, without regard to other frames.
     pub fn graph(&self) -> Graph {
         let medium = &self.dcf.medium;
         let decodable = |station: usize| {
@@ -115,7 +117,7 @@ impl<P: Clone> Radio<P> {
         Graph::collect(self.positions.len(), decodable)
     }
 
-    /// Position of a station. For a moving station, it is the position at the last step.
+    /// Returns the position of a station. For a moving station, it is the position at the last step of the movement.
     pub fn position(&self, station: StationId) -> Position {
         self.positions[station.0 as usize]
     }

@@ -1,4 +1,4 @@
-//! Receivers of all stations. They handle one frame or one change of interference after the other.
+//! Receiving parts of all stations. They handle frames and changes of interference one by one.
 
 use crate::config::{Eifs, Timeout};
 use crate::counters::Counters;
@@ -8,16 +8,16 @@ use crate::rules::{NEVER, Rules};
 use crate::station::{Exchange, Hearing, NO_FRAME, Station};
 use crate::timers::Timers;
 
-/// End of a frame that a station must handle.
+/// The end of a frame at a station that must handle it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrameEnd {
     pub at: u32,
     pub frame: u32,
-    /// True if the frame is for this station, or for all, and has no errors.
+    /// True if the frame has no errors and is for this station or for all stations.
     pub good: bool,
 }
 
-/// All stations as receivers.
+/// Receiving parts of all stations.
 #[derive(Debug)]
 pub(crate) struct Receivers {
     pub rules: Rules,
@@ -26,7 +26,7 @@ pub(crate) struct Receivers {
     pub frames: Frames,
     pub counters: Vec<Counters>,
     pub timers: Timers,
-    /// Ends of frames to handle, in order. The caller empties the list.
+    /// Ends of frames that stations must handle, in order. The caller empties this list.
     pub frame_ends: Vec<FrameEnd>,
 }
 
@@ -43,13 +43,13 @@ impl Receivers {
         }
     }
 
-    /// Enters the deadline of a station's timer.
+    /// Sets a station's timer to the station's deadline.
     #[inline]
     pub fn arm(&mut self, id: u32) {
         self.timers.set(id, self.stations[id as usize].deadline);
     }
 
-    /// Marks a station as transmitting, so that it receives nothing.
+    /// Records that a station transmits and therefore receives nothing.
     pub fn transmits(&mut self, now: u64, frame: &Frame) {
         let station = &mut self.stations[frame.from as usize];
         station.freeze(now, self.rules.slot);
@@ -68,7 +68,7 @@ impl Receivers {
         }
     }
 
-    /// Begins a frame at a station.
+    /// Handles the beginning of a frame at a station.
     #[inline]
     pub fn meet(&mut self, now: u64, at: Neighbour, id: u32, frame: &Frame) {
         let station = &self.stations[at.id as usize];
@@ -79,7 +79,7 @@ impl Receivers {
         }
     }
 
-    /// Begins a frame at a station that already follows another, or that sums powers.
+    /// Handles the beginning of a frame at a station that follows another frame, or that sums the powers of frames.
     fn meet_another(&mut self, now: u64, at: Neighbour, id: u32, frame: &Frame) {
         let station = &self.stations[at.id as usize];
         if station.frame != NO_FRAME && station.frame_end <= now {
@@ -96,7 +96,7 @@ impl Receivers {
         }
     }
 
-    /// Makes a station follow a frame.
+    /// Makes a station follow a frame, which it may receive.
     #[inline]
     fn follow(&mut self, now: u64, Neighbour { id: at, power }: Neighbour, id: u32, frame: &Frame) {
         let station = &mut self.stations[at as usize];
@@ -124,7 +124,7 @@ impl Receivers {
         }
     }
 
-    /// Ends a frame at a station in range.
+    /// Handles the end of a frame at a station in range.
     #[inline]
     pub fn leave(&mut self, now: u64, Neighbour { id: at, power }: Neighbour, id: u32, frame: &Frame) {
         if self.rules.summed {
@@ -137,7 +137,7 @@ impl Receivers {
         }
     }
 
-    /// Compares the frame that a station follows with one that begins.
+    /// Compares the frame that a station follows with a frame that begins.
     #[cold]
     fn overlap(&mut self, now: u64, at: u32, power: f32, id: u32, frame: &Frame) {
         let station = &mut self.stations[at as usize];
@@ -171,7 +171,7 @@ impl Receivers {
         }
     }
 
-    /// Handles a stronger frame that begins at the same instant as the followed one.
+    /// Handles a stronger frame that begins at the same time as the frame that a station follows.
     #[cold]
     fn meet_stronger(&mut self, at: u32, power: f32, id: u32, frame: &Frame) {
         let station = &mut self.stations[at as usize];
@@ -208,8 +208,8 @@ impl Receivers {
         }
     }
 
-    /// Begins a frame at a station that sums the powers of all other frames. Frames too weak to be decoded count as
-    /// energy only.
+    /// Handles the beginning of a frame at a station that sums the powers of all other frames. A frame that is too weak
+    /// to be decoded counts only as power.
     #[inline]
     fn meet_in_sum(&mut self, now: u64, at: u32, power: f32, id: u32, frame: &Frame) {
         let station = &mut self.stations[at as usize];
@@ -270,7 +270,7 @@ impl Receivers {
         }
     }
 
-    /// Records that a station has lost a frame to another.
+    /// Records that another frame destroyed a frame at a station.
     #[cold]
     fn lose(&mut self, at: u32, frame: u32) {
         let frame = self.frames.get_mut(frame);
@@ -282,7 +282,7 @@ impl Receivers {
         }
     }
 
-    /// Subtracts the power of a frame.
+    /// Subtracts the power of a frame that has ended.
     fn fade(&mut self, now: u64, at: u32, power: f32) {
         let (station, sense) = (&mut self.stations[at as usize], f64::from(self.thresholds.sense));
         let sensed = station.sum >= sense;
@@ -296,7 +296,7 @@ impl Receivers {
         }
     }
 
-    /// Ends the frame that a station follows.
+    /// Handles the end of the frame that a station follows.
     #[inline]
     fn conclude(&mut self, now: u64, at: u32, id: u32, frame: &Frame) {
         let (rules, station) = (&self.rules, &mut self.stations[at as usize]);
@@ -332,7 +332,7 @@ impl Receivers {
         }
     }
 
-    /// Continues a station's backoff unless something prevents it.
+    /// Continues a station's backoff, unless something prevents this.
     #[inline]
     pub fn resume(&mut self, now: u64, at: u32) {
         let station = &mut self.stations[at as usize];

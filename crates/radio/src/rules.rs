@@ -3,17 +3,17 @@
 use crate::config::{DcfConfig, Eifs, Interference, Rate, Timeout};
 use crate::config::{MediumConfig, Retries};
 
-/// A time that never comes.
+/// Time that is never reached.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// Bytes of an RTS (IEEE 802.11-2007 §7.2.1.1).
+/// Bytes of an RTS frame (IEEE 802.11-2007 §7.2.1.1).
 pub(crate) const RTS_BYTES: u32 = 20;
-/// Bytes of a CTS or an ACK (IEEE 802.11-2007 §7.2.1.2, §7.2.1.3).
+/// Bytes of a CTS or ACK frame (IEEE 802.11-2007 §7.2.1.2, §7.2.1.3).
 pub(crate) const CTS_BYTES: u32 = 14;
-/// Propagation time that ns-2 adds to timeouts in both directions (2 µs each).
+/// Propagation time in both directions (2 µs each) that ns-2 adds to timeouts.
 const PROPAGATION: u64 = 4_000;
 
-/// The rules of DCF with computed durations.
+/// The rules of DCF, with durations that were computed in advance.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     pub slot: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Rules {
     pub eifs: Eifs,
     pub rts: u64,
     pub cts: u64,
-    /// Time after an RTS at which the NAV that it set ends, unless a frame follows.
+    /// Time after an RTS at which the NAV set by that RTS ends, unless a frame follows.
     pub nav_reset: u64,
     pub cw_min: u32,
     pub cw_max: u32,
@@ -42,10 +42,10 @@ pub(crate) struct Rules {
     pub data_rate: Rate,
     pub basic_rate: Rate,
     pub summed: bool,
-    /// Minimum ratio of powers for capture, in general and for frames at the basic rate.
+    /// Minimum ratio of powers for capture. `basic_capture` applies to frames at the basic rate.
     capture: f32,
     basic_capture: f32,
-    /// Minimum ratio of powers with which the start of a frame is noticed.
+    /// Minimum ratio of powers at which the start of a frame is noticed.
     pub preamble_capture: f32,
     preamble: u64,
     rx_start: u64,
@@ -101,12 +101,12 @@ impl Rules {
         rules
     }
 
-    /// Minimum ratio of powers with which a frame of `rate` survives others.
+    /// Returns the minimum ratio of powers at which a frame of `rate` survives other frames.
     pub fn capture(&self, rate: Rate) -> f32 {
         if rate == self.basic_rate { self.basic_capture } else { self.capture }
     }
 
-    /// Time on the air of a frame of `bytes`, preamble included.
+    /// Returns the time on the air of a frame of `bytes` bytes, including the preamble.
     pub fn airtime(&self, bytes: u32, rate: Rate) -> u64 {
         let halves = rate.half_megabits();
         let bits = u64::from(bytes) * 8;
@@ -117,7 +117,7 @@ impl Rules {
         self.preamble + body
     }
 
-    /// Rounds a duration to whole microseconds, as in a duration field.
+    /// Returns a duration rounded to whole microseconds, as in a duration field.
     pub fn field(&self, time: u64) -> u64 {
         match self.whole_microseconds {
             true => time.div_ceil(1000) * 1000,
@@ -125,7 +125,7 @@ impl Rules {
         }
     }
 
-    /// Timeout for a response that lasts `response`, counted from the end of the frame before it.
+    /// Returns the timeout for a response that lasts `response`. It counts from the end of the frame that is answered.
     pub fn response_timeout(&self, response: u64) -> u64 {
         match self.timeout {
             Timeout::Whole => self.sifs + response + PROPAGATION,
@@ -134,7 +134,7 @@ impl Rules {
     }
 }
 
-/// A ratio of powers from dB.
+/// Returns the ratio of powers for a value in dB.
 fn ratio(db: f64) -> f32 {
     libm::pow(10.0, db / 10.0) as f32
 }

@@ -1,80 +1,80 @@
-//! Reception of a station, and its access to the medium. Times are nanoseconds.
+//! State of a station's reception and of its access to the medium. Times are in nanoseconds.
 
 use crate::rules::{NEVER, Rules};
 
-/// No frame is being received.
+/// Value of `frame` while no frame is being received.
 pub(crate) const NO_FRAME: u32 = u32::MAX;
-/// No backoff is pending.
+/// Value of `slots` while no backoff is pending.
 const NO_BACKOFF: u32 = u32::MAX;
-/// Access without backoff.
+/// Value of `slots` for access without backoff.
 const IMMEDIATE: u32 = u32::MAX - 1;
-/// Value for an access that began without backoff, before the medium became busy.
+/// Value of `slots` if access began without backoff and the medium then became busy.
 const UNDRAWN: u32 = u32::MAX - 2;
 
 /// State of a frame that a station follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hearing {
-    /// The frame has had no errors.
+    /// The frame has had no errors so far.
     Good,
-    /// The frame is too weak, or overlaps a transmission of the station.
+    /// The frame is too weak, or overlaps with a transmission of the station.
     Bad,
     /// Another frame has disturbed the frame.
     Collided,
 }
 
-/// Step of a station in an exchange of frames.
+/// Step of an exchange of frames that a station has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exchange {
-    /// No exchange: the station contends for the medium or has nothing to send.
+    /// The station is in no exchange. It contends for the medium or has nothing to send.
     None,
     /// The station transmits a frame.
     Sending,
-    /// The station has sent an RTS.
+    /// The station sent an RTS and waits for a CTS.
     AwaitCts,
-    /// The station has sent data.
+    /// The station sent data and waits for an ACK.
     AwaitAck,
-    /// The station has sent a CTS.
+    /// The station sent a CTS and waits for data.
     AwaitData,
-    /// The station waits SIFS before a CTS.
+    /// The station waits SIFS before it sends a CTS.
     CtsDue,
-    /// The station waits SIFS before data.
+    /// The station waits SIFS before it sends data.
     DataDue,
-    /// The station waits SIFS before an ACK.
+    /// The station waits SIFS before it sends an ACK.
     AckDue,
 }
 
-/// The state of a station that each nearby frame changes.
+/// State of a station that each frame nearby changes.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Station {
-    /// The followed frame.
+    /// Number of the frame that the station follows.
     pub frame: u32,
     pub hearing: Hearing,
     pub exchange: Exchange,
-    /// True if the last frame followed to its end had errors (for `Eifs::Interval`).
+    /// True if the last frame that the station followed to its end had errors (for `Eifs::Interval`).
     bad: bool,
-    /// Power of the followed frame.
+    /// Power of the frame that the station follows.
     pub power: f32,
-    /// Power of all frames on the air, if interference is summed.
+    /// Total power of all frames on the air. It is used if interference is summed.
     pub sum: f64,
     pub frame_start: u64,
     pub frame_end: u64,
-    /// End of the latest transmission.
+    /// End of the station's latest transmission.
     pub sending_until: u64,
     nav: u64,
-    /// End of a NAV set by an RTS if no frame begins before.
+    /// Time at which a NAV set by an RTS ends if no frame begins before.
     nav_reset: u64,
-    /// Time until which the medium was last in use, by this station or by a station that it senses.
+    /// Time until which the medium was last used by this station or by a station that it senses.
     air_free: u64,
-    /// Beginning of the station's idle time, in the past or future; `NEVER` while it is busy.
+    /// Beginning of the station's idle time, which may be in the future. It is `NEVER` while the station is busy.
     idle_from: u64,
     idle_total: u64,
-    /// Slots of backoff left.
+    /// Number of slots of the backoff that are left.
     slots: u32,
     pub cw: u32,
     /// Time from which slots are counted.
     count_from: u64,
-    /// Deadline of the timer: the end of backoff, a response, or a timeout.
+    /// Deadline of the station's timer: the end of a backoff, a response, or a timeout.
     pub deadline: u64,
 }
 
@@ -102,22 +102,22 @@ impl Station {
         }
     }
 
-    /// Returns whether a frame began to arrive before `now` or the NAV is set.
+    /// Returns whether the NAV is set or a frame began to arrive before `now`.
     pub fn senses(&self, now: u64) -> bool {
         (self.frame != NO_FRAME && self.frame_start < now) || self.nav() > now
     }
 
-    /// Returns whether the station waits for a CTS or an ACK.
+    /// Returns whether the station waits for a CTS or ACK.
     pub fn awaits_response(&self) -> bool {
         matches!(self.exchange, Exchange::AwaitCts | Exchange::AwaitAck)
     }
 
-    /// End of the NAV if no frame begins before.
+    /// Returns the end of the NAV if no frame begins before.
     pub fn nav(&self) -> u64 {
         self.nav.min(self.nav_reset)
     }
 
-    /// Extends the NAV to at least `until`; with `reset`, only if a frame begins before that time.
+    /// Extends the NAV to at least `until`. If no frame begins before the time `reset`, the NAV ends at that time.
     pub fn set_nav(&mut self, until: u64, reset: u64) {
         if until > self.nav() {
             self.nav = until;
@@ -125,7 +125,7 @@ impl Station {
         }
     }
 
-    /// Stops counting slots because the medium is in use. A timer that expires now still runs.
+    /// Stops the count of backoff slots, because the medium is in use. A timer that expires at `now` still runs.
     #[inline]
     pub fn freeze(&mut self, now: u64, slot: u64) {
         if self.idle_from == NEVER {
@@ -144,7 +144,7 @@ impl Station {
         }
     }
 
-    /// Handles the beginning of a frame: a NAV set by an RTS remains, unless it has ended.
+    /// Handles the beginning of a frame. A NAV that an RTS set then stays, unless it has already ended.
     #[inline]
     pub fn frame_begins(&mut self, now: u64) {
         if self.nav_reset != NEVER {
@@ -155,27 +155,28 @@ impl Station {
         }
     }
 
-    /// Handles the end of the followed frame, with or without errors.
+    /// Handles the end of the frame that the station follows. `bad` is true if it had errors.
     #[inline]
     pub fn frame_ended(&mut self, bad: bool) {
         self.frame = NO_FRAME;
         self.bad = bad;
     }
 
-    /// Records a transmission until `end`. EIFS follows a reception with errors, and DIFS follows a
-    /// transmission of the station (IEEE 802.11-2007, §9.2.3.5).
+    /// Records a transmission of the station until `end`. A station waits EIFS after a reception with errors, and DIFS
+    /// after its own transmission (IEEE 802.11-2007, §9.2.3.5).
     pub fn transmits(&mut self, end: u64) {
         self.sending_until = end;
         self.bad = false;
     }
 
-    /// Records that the medium is free again.
+    /// Records that the medium is no longer used.
     #[inline]
     pub fn air_is_free(&mut self, now: u64) {
         self.air_free = now;
     }
 
-    /// Continues a backoff outside an exchange, DIFS after both the medium and the NAV became free.
+    /// Continues a backoff outside an exchange of frames. Slots count from DIFS after both the medium and the NAV are
+    /// free.
     #[inline]
     pub fn resume(&mut self, now: u64, rules: &Rules) {
         if self.exchange != Exchange::None || self.frame != NO_FRAME || self.idle_from != NEVER {
@@ -187,14 +188,14 @@ impl Station {
         }
     }
 
-    /// Time from which an idle station may count slots at `now`.
+    /// Returns the time from which an idle station may count slots, as of `now`.
     fn access_from(&self, now: u64, rules: &Rules) -> u64 {
         let free = if rules.difs_after_timeout { now } else { self.air_free };
         let interval = if self.bad { rules.eifs_time } else { rules.difs };
         (free + interval).max(self.nav() + rules.difs)
     }
 
-    /// Counts slots from now on, aligned to whole slots if the medium has been idle for longer.
+    /// Counts backoff slots from now on. If the medium has been idle for longer, the count is aligned to whole slots.
     #[inline]
     fn count(&mut self, now: u64, rules: &Rules) {
         let mut from = self.access_from(now, rules);
@@ -206,7 +207,7 @@ impl Station {
         self.deadline = from + u64::from(slots) * rules.slot;
     }
 
-    /// Begins a backoff of `slots`.
+    /// Begins a backoff of `slots` slots.
     pub fn back_off(&mut self, now: u64, slots: u32, rules: &Rules) {
         self.slots = slots;
         if self.idle_from != NEVER {
@@ -214,8 +215,8 @@ impl Station {
         }
     }
 
-    /// Accesses the medium without backoff, once it has been idle for DIFS. Returns false if the medium is in
-    /// use.
+    /// Starts access to the medium without backoff, once the medium has been idle for DIFS. Returns false if the medium
+    /// is in use.
     pub fn access_now(&mut self, now: u64, rules: &Rules) -> bool {
         if self.idle_from > now {
             return false;
@@ -226,8 +227,8 @@ impl Station {
         true
     }
 
-    /// Draws the backoff of an expired timer that had none: slots are counted from now on. Returns true if
-    /// the draw is zero slots.
+    /// Draws the backoff for an expired timer that had no backoff. Slots count from now on. Returns true if the backoff
+    /// has zero slots.
     pub fn draw_late(&mut self, now: u64, slots: u32, rules: &Rules) -> bool {
         self.slots = slots;
         self.count_from = now;
@@ -237,7 +238,7 @@ impl Station {
         slots == 0
     }
 
-    /// Returns whether the backoff must still be drawn.
+    /// Returns whether the backoff is not drawn yet.
     pub fn undrawn(&self) -> bool {
         self.slots == UNDRAWN
     }
@@ -247,31 +248,32 @@ impl Station {
         self.slots != NO_BACKOFF
     }
 
-    /// Ends the backoff.
+    /// Ends the station's backoff.
     pub fn backoff_done(&mut self) {
         self.slots = NO_BACKOFF;
         self.deadline = NEVER;
     }
 
-    /// Schedules a response after SIFS.
+    /// Schedules a response, SIFS after `now`.
     pub fn respond(&mut self, now: u64, due: Exchange, rules: &Rules) {
         self.freeze(now, rules.slot);
         self.enter(due, now + rules.sifs);
     }
 
-    /// Enters a step of an exchange. The step ends at `deadline`.
+    /// Enters a step of an exchange of frames. The step lasts until `deadline`.
     pub fn enter(&mut self, exchange: Exchange, deadline: u64) {
         self.exchange = exchange;
         self.deadline = deadline;
     }
 
-    /// Idle time until `now`.
+    /// Returns the idle time until `now`.
     pub fn idle_time(&self, now: u64) -> u64 {
         self.idle_total + if self.idle_from == NEVER { 0 } else { now.saturating_sub(self.idle_from) }
     }
 }
 
-/// `time / slot`, by a 32-bit division if possible: it takes a third of the time, and each freeze needs one.
+/// Returns `time / slot`. It uses a 32-bit division if possible, which takes a third of the time. Each interruption of
+/// a backoff needs one division.
 #[inline]
 fn whole_slots(time: u64, slot: u64) -> u32 {
     match (u32::try_from(time), u32::try_from(slot)) {

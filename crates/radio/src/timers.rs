@@ -1,19 +1,20 @@
-//! The timers of all stations. The caller's engine gets only the earliest timer, so that freezing and resuming a
-//! backoff costs only one store to memory.
+//! The timers of all stations. The caller's engine gets only the timer that expires first. Stopping and continuing a
+//! backoff therefore costs only one write to memory.
 
 use crate::rules::NEVER;
 
-/// Children per node.
+/// Number of children of a node in the tree.
 const FAN: usize = 16;
 
-/// A tree of minima. The leaves are the stations' timers; each inner node contains the earliest of its
-/// children, or, while it is stale, an earlier time.
+/// A tree of minima. The leaves are the stations' timers. Each inner node has the earliest time of its children; while
+/// it is out of date, it may have an earlier time.
 #[derive(Debug)]
 pub(crate) struct Timers {
     leaves: Vec<u64>,
-    /// Levels from the parents of the leaves to the root.
+    /// Levels of the tree, from the parents of the leaves to the root.
     levels: Vec<Level>,
-    /// Requested alarms that the caller has not returned. Each is earlier than the alarm requested before it.
+    /// Times of requested alarms that the caller has not returned yet. Each alarm is earlier than the alarm requested
+    /// before it.
     asked: Vec<u64>,
 }
 
@@ -60,7 +61,7 @@ impl Timers {
         }
     }
 
-    /// Earliest timer below a node.
+    /// Returns the earliest timer below a node.
     fn earliest(&mut self, level: usize, index: usize) -> u64 {
         if !self.levels[level].stale[index] {
             return self.levels[level].earliest[index];
@@ -82,7 +83,7 @@ impl Timers {
         earliest
     }
 
-    /// Time of the alarm to request, unless an earlier one is pending.
+    /// Returns the time of the alarm to request; `None` if an earlier alarm is pending.
     pub fn ask(&mut self) -> Option<u64> {
         let earliest = self.earliest(self.levels.len() - 1, 0);
         if earliest >= self.asked.last().copied().unwrap_or(NEVER) {
@@ -92,7 +93,7 @@ impl Timers {
         Some(earliest)
     }
 
-    /// Handles an alarm. Returns false if these timers did not request the alarm.
+    /// Handles an alarm that the caller returned. Returns false if these timers did not request this alarm.
     pub fn came(&mut self, now: u64) -> bool {
         let mine = self.asked.last() == Some(&now);
         if mine {
@@ -101,7 +102,7 @@ impl Timers {
         mine
     }
 
-    /// The first station at or after `from` whose timer has expired.
+    /// Returns the first station, starting at `from`, whose timer has expired.
     pub fn next_due(&mut self, now: u64, from: u32) -> Option<u32> {
         let top = self.levels.len() - 1;
         if self.earliest(top, 0) > now {
@@ -132,7 +133,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Timers set in any order: the requested alarm is the earliest, and expired timers are found in
+        /// Timers are set in any order. The requested alarm is the earliest timer, and expired timers are found in
         /// order.
         #[test]
         fn the_earliest_is_found(
