@@ -16,8 +16,8 @@ const CAPACITY: usize = 64;
 /// Maximum wait of a datagram (ns-2.35).
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
-/// A queue of datagrams. For each destination it is first in, first out. In a full queue, a new datagram replaces the
-/// oldest one.
+/// A queue of datagrams that wait for a route. For each destination, it is first in, first out. If the queue is full, a
+/// new datagram replaces the oldest one.
 #[derive(Clone, Debug)]
 pub struct SendBuffer<B> {
     waiting: VecDeque<(Instant, Datagram<B>)>,
@@ -30,7 +30,8 @@ impl<B> Default for SendBuffer<B> {
 }
 
 impl<B> SendBuffer<B> {
-    /// Adds `datagram`. Drops datagrams that have waited too long, and the oldest one of a full queue.
+    /// Adds `datagram` to the queue. It drops datagrams that have waited too long, and the oldest datagram of a full
+    /// queue.
     pub fn push(
         &mut self,
         now: Instant,
@@ -54,7 +55,7 @@ impl<B> SendBuffer<B> {
         }
     }
 
-    /// Removes the oldest datagram for `destination`.
+    /// Removes and returns the oldest datagram for `destination`.
     pub fn take(&mut self, destination: Address) -> Option<Datagram<B>> {
         let at = self.waiting.iter().position(|(_, waiting)| waiting.destination == destination)?;
         self.waiting.remove(at).map(|(_, datagram)| datagram)
@@ -65,7 +66,7 @@ impl<B> SendBuffer<B> {
         self.waiting.iter().any(|(_, waiting)| waiting.destination == destination)
     }
 
-    /// Number of waiting datagrams.
+    /// Returns the number of waiting datagrams.
     pub fn len(&self) -> usize {
         self.waiting.len()
     }

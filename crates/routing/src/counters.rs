@@ -1,4 +1,4 @@
-//! Counters of a router, and the functions that count sent messages and dropped datagrams.
+//! Counters of a router, and the functions that update them for sent messages and dropped datagrams.
 
 use core::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::datagram::{Datagram, IP_HEADER, Packet};
 use crate::message::Message;
 use crate::output::{DropCause, NextHop, RoutingOutput, Transmit};
 
-/// Number of messages of one kind.
+/// Numbers of messages of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Number of messages that this node created and sent.
@@ -18,40 +18,41 @@ pub struct Tally {
 /// Counters of a router since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Route requests.
+    /// Numbers of route requests.
     pub requests: Tally,
-    /// Route replies.
+    /// Numbers of route replies.
     pub replies: Tally,
-    /// Route errors. An error that passes on another node's error counts as forwarded.
+    /// Numbers of route errors. A route error counts as forwarded if it reports another node's error.
     pub errors: Tally,
-    /// HELLO messages.
+    /// Number of HELLO messages.
     pub hellos: u64,
-    /// Probes.
+    /// Number of probes.
     pub probes: u64,
-    /// Bytes of all messages at IP level.
+    /// Bytes at IP level of all messages.
     pub bytes: u64,
-    /// Searches for a route, with one or more requests.
+    /// Number of searches for a route. A search may take several requests.
     pub discoveries: u64,
-    /// Failed searches.
+    /// Number of searches that failed.
     pub failures: u64,
-    /// Local repairs begun.
+    /// Number of local repairs that were begun.
     pub repairs: u64,
-    /// Datagrams sent over another path after a link had failed.
+    /// Number of datagrams sent on another path after a link had failed.
     pub salvages: u64,
-    /// Own datagrams sent while originals and retransmissions had different paths (Guo, Liu and Lian 2010, §5.3).
+    /// Number of the node's own datagrams that were sent while originals and retransmissions had different paths (Guo,
+    /// Liu and Lian 2010, §5.3).
     pub apart: u64,
-    /// Own datagrams sent while originals and retransmissions had the same path.
+    /// Number of the node's own datagrams that were sent while originals and retransmissions had the same path.
     pub together: u64,
-    /// Datagrams dropped, by cause in the order of [`DropCause::ALL`].
+    /// Number of dropped datagrams by cause, in the order of [`DropCause::ALL`].
     pub drops: [u64; DropCause::ALL.len()],
 }
 
-/// Author of a message.
+/// Origin of a message: this node or another node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// Messages of this node.
+    /// The message was created by this node.
     Own,
-    /// Messages of another node.
+    /// The message was created by another node.
     Forwarded,
 }
 
@@ -62,12 +63,12 @@ impl Tally {
 }
 
 impl Counters {
-    /// Number of datagrams dropped for this cause.
+    /// Returns the number of datagrams dropped for this cause.
     pub fn dropped(&self, cause: DropCause) -> u64 {
         self.drops[cause as usize]
     }
 
-    /// Number of messages sent and forwarded, each transmission counted.
+    /// Returns the number of messages sent and forwarded. Each transmission counts.
     pub fn messages(&self) -> u64 {
         let tallies = [self.requests, self.replies, self.errors];
         self.hellos + self.probes + tallies.iter().map(|t| t.sent + t.forwarded).sum::<u64>()

@@ -3,62 +3,62 @@
 use crate::address::Address;
 use crate::message::Message;
 
-/// Maximum number of hops of a datagram (32 in ns-2.35's transports, and 30 in its AODV; no route is that long).
+/// Maximum number of hops of a datagram. It is 32 in ns-2.35's transports and 30 in its AODV; no route is that long.
 const DATAGRAM_TTL: u8 = 32;
 
-/// Bytes of a label on the air.
+/// Number of bytes of a label on the air.
 const LABEL_BYTES: u32 = 4;
 
-/// Bytes of an IP header.
+/// Number of bytes of an IP header.
 pub const IP_HEADER: u32 = 20;
 
-/// Class of a datagram: first transmission or repetition (Guo, Liu and Lian 2010, §5.1).
+/// Class of a datagram: original or retransmission (Guo, Liu and Lian 2010, §5.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Class {
-    /// A first transmission.
+    /// The datagram carries a first transmission of data.
     #[default]
     Original,
-    /// A retransmission.
+    /// The datagram carries a retransmission of data.
     Retransmission,
 }
 
-/// A packet of the network layer, with fields that its source and the forwarding nodes add.
+/// A packet of the network layer. Its source and the forwarding nodes add further fields to it.
 #[derive(Clone, Debug)]
 pub struct Datagram<B> {
-    /// Source.
+    /// Node that sent the datagram.
     pub source: Address,
-    /// Destination.
+    /// Node to which the datagram is sent.
     pub destination: Address,
-    /// Bytes at IP level, headers included, without `label`.
+    /// Bytes at IP level, including headers, without `label`.
     pub bytes: u32,
-    /// Remaining number of hops. Routing lowers it at each hop.
+    /// Remaining number of hops. Each hop decreases it.
     pub ttl: u8,
-    /// Number of hops so far. Routing raises it at each hop.
+    /// Number of hops so far. Each hop increases it.
     pub hops: u8,
-    /// Number of times that the datagram was sent over another path after a link had failed.
+    /// Number of times that the datagram was sent on another path after a link had failed.
     pub salvaged: u8,
-    /// Original or retransmission. The classifier of the split `mpr` sets it.
+    /// Class of the datagram: original or retransmission. The classifier of the split `mpr` sets it.
     pub class: Class,
-    /// True if it leaves interface queues before datagrams that are not expedited, on each hop.
+    /// True if the datagram leaves interface queues, on each hop, before datagrams that are not expedited.
     pub expedited: bool,
-    /// Last hop of the path that the datagram's source chose, if the source chooses among several paths. It takes 4
-    /// bytes on the air.
+    /// Last hop of the path that the source chose. It is set if the source chooses among several paths. The label takes
+    /// 4 bytes on the air.
     pub label: Option<Address>,
-    /// Payload.
+    /// Payload of the datagram.
     pub body: B,
 }
 
-/// A packet on the air.
+/// A packet that a node transmits.
 #[derive(Clone, Debug)]
 pub enum Packet<B> {
-    /// Data of a host.
+    /// A datagram of a host.
     Data(Datagram<B>),
     /// A routing message.
     Control(Message),
 }
 
 impl<B> Datagram<B> {
-    /// A datagram of `bytes` at IP level at its source.
+    /// Creates a datagram of `bytes` bytes at IP level at its source.
     pub fn new(source: Address, destination: Address, bytes: u32, body: B) -> Self {
         Datagram {
             source,
@@ -76,7 +76,7 @@ impl<B> Datagram<B> {
 }
 
 impl<B> Packet<B> {
-    /// Bytes at IP level.
+    /// Returns the number of bytes at IP level.
     pub fn bytes(&self) -> u32 {
         match self {
             Packet::Data(datagram) => datagram.bytes + LABEL_BYTES * u32::from(datagram.label.is_some()),

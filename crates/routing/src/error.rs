@@ -1,36 +1,36 @@
-//! Mistakes in a routing spec.
+//! Errors in a routing spec.
 
 use strandcast_keys::BadValue;
 
-/// Reason why a routing spec cannot be read, in one line with the possible values.
+/// Reason for which a routing spec cannot be read. Its message is one line with the possible values.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// The protocol is unknown.
+    /// The protocol has an unknown name.
     #[error("no routing protocol '{name}'{}; there are {known}", .suggestion.map_or(String::new(), |s| format!(", did you mean {s}?")))]
     UnknownProtocol {
-        /// The name as given.
+        /// Name in the spec.
         name: String,
-        /// A similar name.
+        /// A known name that is similar.
         suggestion: Option<&'static str>,
-        /// All protocols.
+        /// Names of all protocols.
         known: String,
     },
-    /// The key is unknown.
+    /// The protocol does not have this key.
     #[error("{protocol} has no key '{key}'{}; {}", .suggestion.map_or(String::new(), |s| format!(", did you mean {s}?")), possible(.known))]
     UnknownKey {
-        /// The protocol.
+        /// Name of the protocol.
         protocol: &'static str,
-        /// The key as given.
+        /// Key in the spec.
         key: String,
-        /// A similar key.
+        /// A key of the protocol that is similar.
         suggestion: Option<&'static str>,
         /// All keys of the protocol.
         known: String,
     },
-    /// A word is not a key with a value.
+    /// A word of the spec is not a key with a value.
     #[error("'{word}' in '{spec}' is not KEY=VALUE, as in aodv,repair=off")]
     NotAPair {
-        /// The word as given.
+        /// The word in the spec.
         word: String,
         /// The whole spec.
         spec: String,
@@ -38,7 +38,7 @@ pub enum SpecError {
     /// A key is given twice.
     #[error("{key} is set twice in '{spec}'")]
     Twice {
-        /// The key.
+        /// Name of the key.
         key: String,
         /// The whole spec.
         spec: String,

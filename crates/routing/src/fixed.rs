@@ -1,4 +1,4 @@
-//! Fixed routes: the routes with the fewest hops over a given graph.
+//! Fixed routes, which have the fewest hops in a given graph.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use crate::datagram::{Datagram, Packet};
 use crate::node::{Body, Context, Link, PathReport, Routing, arrive};
 use crate::output::{DropCause, NextHop, RoutingOutput, Transmit};
 
-/// Next hops and lengths of shortest paths between all nodes, computed once for all of them.
+/// Next hops and lengths of shortest paths between all nodes. They are computed once for all nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
     nodes: usize,
-    /// Next hop and hops, by node and then by destination.
+    /// Next hop and number of hops, by node and then by destination.
     entries: Vec<Option<(Address, u8)>>,
 }
 
 impl Routes {
-    /// Shortest paths by hops over a graph. `neighbours[n]` are the nodes in range of node `n`, each named by
-    /// its index. The smallest address is chosen among several next hops on shortest paths.
+    /// Computes the shortest paths by hops in a graph. `neighbours[n]` are the nodes in range of node `n`. Each node is
+    /// named by its index. If several next hops lie on shortest paths, the smallest address is chosen.
     pub fn new(neighbours: &[Vec<Address>]) -> Self {
         let nodes = neighbours.len();
         let mut entries = vec![None; nodes * nodes];
@@ -49,7 +49,7 @@ impl Routes {
         Routes { nodes, entries }
     }
 
-    /// Next hop from `node` to `destination`, and the number of hops.
+    /// Returns the next hop from `node` to `destination`, and the number of hops.
     pub fn get(&self, node: Address, destination: Address) -> Option<(Address, u8)> {
         let (node, destination) = (index(node), index(destination));
         if node >= self.nodes || destination >= self.nodes {
@@ -73,7 +73,8 @@ fn reversed(neighbours: &[Vec<Address>]) -> Vec<Vec<usize>> {
     incoming
 }
 
-/// A node that follows [`Routes`]. A datagram on a failed link is lost, and the route does not change.
+/// A node that follows the fixed routes in [`Routes`]. If a link fails, its datagram is lost and the route does not
+/// change.
 #[derive(Clone, Debug)]
 pub struct Static {
     address: Address,
@@ -82,7 +83,7 @@ pub struct Static {
 }
 
 impl Static {
-    /// Creates the node `address`.
+    /// Creates a node with the address `address`.
     pub fn new(address: Address, routes: Arc<Routes>) -> Self {
         Static { address, routes, counters: Counters::default() }
     }

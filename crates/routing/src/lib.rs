@@ -1,6 +1,6 @@
-//! Ad-hoc routing: forwarding of packets by nodes without a direct link to the destination. The protocols are
-//! state machines without clock, sockets or radio: the caller passes in arriving packets and reports of the
-//! link layer, and carries out the returned actions.
+//! Ad-hoc routing: nodes forward packets if the source has no direct link to the destination. The protocols are state
+//! machines without clock, sockets or radio. The caller passes in packets that arrive and reports of the link layer,
+//! and carries out the returned actions.
 #![forbid(unsafe_code)]
 
 mod address;

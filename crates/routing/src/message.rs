@@ -11,101 +11,101 @@ use crate::address::Address;
 pub enum Message {
     /// A search for a route (RFC 3561 §5.1).
     Request(Request),
-    /// Announcement of a route to the node that searched for it (RFC 3561 §5.2).
+    /// The announcement of a route to the node that searched for it (RFC 3561 §5.2).
     Reply(Reply),
     /// A list of destinations that have become unreachable (RFC 3561 §5.3).
     Error(Vec<Unreachable>),
-    /// A sign that the sender of the message is present (RFC 3561 §6.9).
+    /// A HELLO, which shows that its sender is present (RFC 3561 §6.9).
     Hello {
-        /// The sender's own sequence number.
+        /// Sequence number of the sender.
         sequence: u32,
     },
-    /// A probe that replaces a measurement before any route exists (Guo, Liu and Lian 2010, §5.3).
+    /// A probe, which serves as a measurement before any route exists (Guo, Liu and Lian 2010, §5.3).
     Probe,
 }
 
-/// A route request (RREQ). A request is flooded.
+/// A route request (RREQ). Nodes flood it through the network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Request {
-    /// Searching node.
+    /// Node that searches for a route.
     pub source: Address,
-    /// Sequence number of the source.
+    /// Sequence number of this node.
     pub source_sequence: u32,
-    /// Number of this request at its source.
+    /// Number of this request among the requests of its source.
     pub id: u32,
-    /// Requested node.
+    /// Node to which a route is searched.
     pub destination: Address,
-    /// Minimum sequence number of a route; 0 if unknown.
+    /// Minimum sequence number that the route must have; 0 if it is unknown.
     pub destination_sequence: u32,
     /// Number of hops from the source. It is the length of the sender's route to the source, or the length that the
-    /// sender of this copy advertises.
+    /// sender of this copy announces.
     pub hops: u8,
     /// Remaining number of transmissions of this copy.
     pub ttl: u8,
-    /// Time at which the source sent it.
+    /// Time at which the source sent the request.
     pub sent: Instant,
-    /// AOMDV: first hop of this copy, a neighbour of the source.
+    /// AOMDV: first hop of this copy of the request, which is a neighbour of the source.
     pub first_hop: Option<Address>,
     /// QAOMDV: quality of the path from the source.
     pub quality: Option<Quality>,
 }
 
-/// A route reply (RREP). A reply follows the reverse route of its request.
+/// A route reply (RREP). It follows the reverse route of its request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reply {
     /// Node that searched for the route.
     pub source: Address,
-    /// Requested node.
+    /// Node to which a route was searched.
     pub destination: Address,
-    /// The destination's sequence number.
+    /// Sequence number of the destination.
     pub destination_sequence: u32,
     /// Number of hops to the destination. It is the length of the sender's route to the destination, or the length that
-    /// the sender of this copy advertises.
+    /// the sender of this copy announces.
     pub hops: u8,
-    /// Remaining number of transmissions.
+    /// Remaining number of transmissions of this reply.
     pub ttl: u8,
-    /// Lifetime of the route.
+    /// Lifetime of the announced route.
     pub lifetime: Duration,
     /// Time at which the request was sent.
     pub sent: Instant,
-    /// AOMDV: the answered request, and the first hop of the reply, a neighbour of the destination.
+    /// AOMDV: number of the answered request, and first hop of the reply, which is a neighbour of the destination.
     pub trace: Option<Trace>,
     /// QAOMDV: quality of the path to the destination.
     pub quality: Option<Quality>,
 }
 
-/// Addition of AOMDV to a reply.
+/// Fields that AOMDV adds to a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// Number of the request.
+    /// Number of the answered request.
     pub id: u32,
-    /// First hop of the reply, which is the last hop of the route.
+    /// First hop of the reply. It is the last hop of the announced route.
     pub first_hop: Address,
 }
 
-/// Quality of a path in QAOMDV's messages and tables (Guo, Liu and Lian 2010, §5.2).
+/// Quality of a path in the messages and tables of QAOMDV (Guo, Liu and Lian 2010, §5.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quality {
-    /// Least residual bandwidth of the path's nodes, in bytes per second.
+    /// Smallest residual bandwidth of the path's nodes, in bytes per second.
     pub bandwidth: f64,
-    /// Sum of the path's links' delays.
+    /// Sum of the delays of the path's links.
     pub delay: Duration,
 }
 
 /// A destination in a route error (RERR).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreachable {
-    /// Destination.
+    /// The unreachable destination.
     pub destination: Address,
-    /// Last known sequence number of the destination, after it was raised.
+    /// Last known sequence number of the destination, already increased.
     pub sequence: u32,
 }
 
-/// Bytes of `min-bandwidth` and `delay`, 32 bits each.
+/// Number of bytes of `min-bandwidth` and `delay`, which have 32 bits each.
 const QUALITY_BYTES: u32 = 8;
 
 impl Message {
-    /// Bytes without the IP header, as ns-2.35 counts them.
+    /// Returns the bytes of the message without the IP header, by the count of ns-2.35.
     pub fn bytes(&self) -> u32 {
         match self {
             Message::Request(request) => {

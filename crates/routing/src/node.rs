@@ -11,36 +11,36 @@ use crate::datagram::{Datagram, Packet};
 use crate::message::Message;
 use crate::output::{DropCause, RoutingOutput};
 
-/// State of the node at a call.
+/// State of the node at the time of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
     /// Current time.
     pub now: Instant,
     /// Time for which the channel around this node has been idle since the start of the run.
     pub idle: Duration,
-    /// Number of packets that the interface queue can still take.
+    /// Number of packets for which the interface queue has room.
     pub room: usize,
 }
 
 /// The link over which a packet arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Link {
-    /// Transmitting neighbour.
+    /// Neighbour that transmitted the packet.
     pub from: Address,
-    /// Time from the packet's entry into that neighbour's interface queue to its arrival.
+    /// Time between the packet's entry into the interface queue of that neighbour and its arrival.
     pub delay: Duration,
 }
 
-/// Payload of a datagram, as far as the classifier reads it.
+/// Payload of a datagram, as the classifier sees it.
 pub trait Body: Clone + Debug + Send {
-    /// Data transmission of a reliable transport in the payload; `None` for an acknowledgement or another
-    /// transport.
+    /// Returns the data transmission of a reliable transport in the payload. Returns `None` for an acknowledgement, and
+    /// for other transports.
     fn transmission(&self) -> Option<Transmission> {
         None
     }
 }
 
-/// Range of a stream's bytes in a segment.
+/// Range of bytes of a stream in one segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmission {
     /// Number of the stream.
@@ -49,15 +49,15 @@ pub struct Transmission {
     pub end: u32,
 }
 
-/// A routing protocol on one node. The node calls its methods, which return actions in `out`.
+/// A routing protocol on one node. The node calls the methods of this trait. They return actions in `out`.
 pub trait Routing<B: Body>: Debug + Send {
-    /// Starts the run.
+    /// Starts the protocol at the beginning of a run.
     fn start(&mut self, _context: &Context, _out: &mut RoutingOutput<B>) {}
 
-    /// Sends a datagram of the node's host.
+    /// Sends a datagram that comes from the node's host.
     fn originate(&mut self, context: &Context, datagram: Datagram<B>, out: &mut RoutingOutput<B>);
 
-    /// Handles a datagram from a neighbour.
+    /// Handles a datagram that arrived from a neighbour.
     fn handle_datagram(
         &mut self,
         context: &Context,
@@ -66,7 +66,7 @@ pub trait Routing<B: Body>: Debug + Send {
         out: &mut RoutingOutput<B>,
     );
 
-    /// Handles a neighbour's message.
+    /// Handles a message that arrived from a neighbour.
     fn handle_message(
         &mut self,
         _context: &Context,
@@ -76,8 +76,8 @@ pub trait Routing<B: Body>: Debug + Send {
     ) {
     }
 
-    /// Handles a packet for neighbour `to` that the link layer abandoned. Each call of `queued` removes a further
-    /// packet that waits for `to`, and returns it.
+    /// Handles a packet for the neighbour `to` that the link layer abandoned. Each call of the function `queued`
+    /// removes a further packet that waits for `to`, and returns this packet.
     fn handle_link_failure(
         &mut self,
         context: &Context,
@@ -87,8 +87,8 @@ pub trait Routing<B: Body>: Debug + Send {
         out: &mut RoutingOutput<B>,
     );
 
-    /// Handles a packet for neighbour `to` that was removed from the interface queue because of
-    /// [`RoutingOutput::reclaim`]. The node then removes packets for further entries of `out.reclaim`.
+    /// Handles a packet for the neighbour `to` that was removed from the interface queue. [`RoutingOutput::reclaim`]
+    /// requested this. Afterwards the node removes the packets for further entries of `out.reclaim`.
     fn handle_reclaimed(
         &mut self,
         _context: &Context,
@@ -104,29 +104,30 @@ pub trait Routing<B: Body>: Debug + Send {
     /// Reports that the interface queue has room again.
     fn handle_room(&mut self, _context: &Context, _out: &mut RoutingOutput<B>) {}
 
-    /// Handles an expired timer.
+    /// Handles the expiry of the timer.
     fn handle_timeout(&mut self, _context: &Context, _out: &mut RoutingOutput<B>) {}
 
-    /// Time of the next [`handle_timeout`](Self::handle_timeout).
+    /// Returns the time of the next call of [`handle_timeout`](Self::handle_timeout).
     fn poll_timeout(&self) -> Option<Instant> {
         None
     }
 
-    /// Paths to a destination that the node would use now, for pictures and checks. The best path is the first.
+    /// Returns the paths to a destination that the node would use now, for pictures and checks. The best path comes
+    /// first.
     fn paths(&self, now: Instant, destination: Address) -> Vec<PathReport>;
 
-    /// Counters since the start of the run.
+    /// Returns the counters since the start of the run.
     fn counters(&self) -> Counters {
         Counters::default()
     }
 
-    /// Number of datagrams held: those that wait for a route or for room in the interface queue.
+    /// Returns the number of datagrams held, which wait for a route or for room in the interface queue.
     fn waiting(&self) -> usize {
         0
     }
 }
 
-/// Counts the hop of a datagram from a neighbour, and returns the datagram if it must be forwarded.
+/// Counts a hop of a datagram that arrived from a neighbour. Returns the datagram if it must be forwarded.
 pub(crate) fn arrive<B>(
     address: Address,
     mut datagram: Datagram<B>,
@@ -147,21 +148,21 @@ pub(crate) fn arrive<B>(
     None
 }
 
-/// A path in a node's table.
+/// A path in a node's table, for pictures and checks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathReport {
     /// First node of the path.
     pub next_hop: Address,
-    /// Last node before the destination, if the protocol has it.
+    /// Last node before the destination, if the protocol records it.
     pub last_hop: Option<Address>,
     /// Length in hops.
     pub hops: u8,
-    /// Estimated bytes per second, if the protocol estimates them.
+    /// Estimated bandwidth in bytes per second, if the protocol estimates it.
     pub bandwidth: Option<f64>,
     /// Estimated delay, if the protocol estimates it.
     pub delay: Option<Duration>,
-    /// Destination's sequence number of the path, if the protocol uses such numbers.
+    /// Sequence number of the destination for this path, if the protocol uses such numbers.
     pub sequence: Option<u32>,
-    /// AOMDV: hops that the node announces to others, after the first announcement.
+    /// AOMDV: number of hops that the node announces to other nodes. It is set after the first announcement.
     pub advertised: Option<u8>,
 }

@@ -5,47 +5,48 @@ use core::time::Duration;
 use crate::address::Address;
 use crate::datagram::{Datagram, Packet};
 
-/// Requested actions. The node carries out `reclaim` before the other lists, and each list in order. The caller empties
-/// the lists and keeps the allocations.
+/// Actions that one or more calls requested. The node carries out the actions in `reclaim` before those of the other
+/// lists. Within each list it keeps the order. The caller empties the lists. Their memory stays allocated.
 #[derive(Debug)]
 pub struct RoutingOutput<B> {
-    /// Neighbours whose packets must leave the interface queue. The caller removes these packets and passes each to
-    /// [`Routing::handle_reclaimed`](crate::Routing::handle_reclaimed) before it transmits any packet of this output.
+    /// Neighbours whose packets must be removed from the interface queue. The caller removes these packets, and passes
+    /// each to [`Routing::handle_reclaimed`](crate::Routing::handle_reclaimed). It does so before it transmits any
+    /// packet of this output.
     pub reclaim: Vec<Address>,
-    /// Packets to transmit.
+    /// Packets to be transmitted.
     pub transmit: Vec<Transmit<B>>,
     /// Datagrams for the node's host.
     pub deliver: Vec<Datagram<B>>,
-    /// Dropped datagrams.
+    /// Datagrams that were dropped, each with the cause.
     pub drop: Vec<(Datagram<B>, DropCause)>,
 }
 
-/// A packet to transmit.
+/// A packet to be transmitted.
 #[derive(Clone, Debug)]
 pub struct Transmit<B> {
-    /// Receiver.
+    /// Receiver of the packet.
     pub to: NextHop,
-    /// Packet.
+    /// The packet.
     pub packet: Packet<B>,
-    /// Delay before the packet enters the interface queue (jitter of broadcasts).
+    /// Delay before the packet enters the interface queue. It spreads broadcasts in time (jitter).
     pub after: Duration,
 }
 
 /// Receiver of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextHop {
-    /// A neighbour.
+    /// One neighbour.
     Neighbour(Address),
     /// All neighbours.
     All,
 }
 
-/// Reason why routing dropped a datagram.
+/// Reason for which routing dropped a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DropCause {
-    /// A search found no route to its destination.
+    /// A search found no route to the destination of the datagram.
     NoRoute,
-    /// The datagram waited too long for a route, or the queue was full.
+    /// The datagram waited too long for a route, or the send buffer was full.
     SendBuffer,
     /// The link to the next hop failed.
     LinkFailed,
@@ -53,7 +54,7 @@ pub enum DropCause {
     TtlExpired,
     /// The datagram returned to its source.
     Returned,
-    /// The source's queue of originals or of retransmissions was full.
+    /// The source's queue of originals or of retransmissions was full (split `mpr`).
     SplitQueue,
 }
 

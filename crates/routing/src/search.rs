@@ -1,30 +1,30 @@
-//! Search for one destination: range and times of its requests (RFC 3561 §6.4, with ns-2.35's constants).
+//! Search for a route to one destination: range and times of its requests (RFC 3561 §6.4, with ns-2.35's constants).
 
 use core::time::Duration;
 
 use strandcast_proto::time::Instant;
 
-/// TTL of the first request of an expanding ring.
+/// TTL of the first request if the search is an expanding ring.
 const TTL_START: u8 = 5;
-/// Growth of the ring per request.
+/// Increase of the TTL with each request.
 const TTL_INCREMENT: u8 = 2;
-/// TTL above which requests cover the whole network.
+/// TTL above which a request covers the whole network.
 const TTL_THRESHOLD: u8 = 7;
 /// TTL of requests and replies that cover the whole network.
 pub const NETWORK_DIAMETER: u8 = 30;
-/// Number of repetitions of a request through the whole network before the search fails.
+/// Number of times that a request through the whole network is repeated before the search fails.
 const RREQ_RETRIES: u8 = 3;
-/// Assumed time per hop before a measurement.
+/// Time per hop that is assumed before the first measurement.
 const NODE_TRAVERSAL_TIME: Duration = Duration::from_millis(30);
-/// Number of measured latencies that are kept.
+/// Number of measured latencies that are recorded.
 const HISTORY: usize = 3;
-/// Length of an unusable route.
+/// Length in hops that stands for an unusable route.
 pub const INFINITE_HOPS: u8 = u8::MAX;
 
 /// Next action of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Wait for an answer.
+    /// Wait for an answer to the last request.
     Wait,
     /// Send a request with this TTL.
     Request(u8),
@@ -32,27 +32,26 @@ pub enum Step {
     GiveUp,
 }
 
-/// The state of a search.
+/// State of a search.
 #[derive(Clone, Debug)]
 pub struct Search {
     /// Number of requests that covered the whole network.
     wide: u8,
-    /// Time before which no request is sent.
+    /// Time before which no further request is sent.
     until: Option<Instant>,
-    /// TTL of the last request, or number of hops of the route that was found.
+    /// TTL of the last request. After a search, it is the number of hops of the route that was found.
     last_ttl: u8,
-    /// Length of the last route.
+    /// Length of the last route in hops.
     last_hops: u8,
-    /// Times from request to reply, per hop.
+    /// Times between request and reply, divided by the number of hops.
     latencies: [Option<Duration>; HISTORY],
     /// Index of the oldest latency.
     oldest: usize,
 }
 
 impl Search {
-    /// A search for an unknown destination. The first request covers [`TTL_START`] hops with `ring`,
-    /// otherwise the whole network: ns-2.35 uses the length of the last route, which is infinite, as the
-    /// radius.
+    /// Creates a search for an unknown destination. With `ring`, the first request covers [`TTL_START`] hops. Otherwise
+    /// it covers the whole network: ns-2.35 takes the length of the last route, which is infinite, as the radius.
     pub fn new(ring: bool) -> Self {
         Search {
             wide: 0,
@@ -64,8 +63,8 @@ impl Search {
         }
     }
 
-    /// Returns the next action. `longest` limits the pause between requests, and is the pause after a failed
-    /// search (MAX_RREQ_TIMEOUT).
+    /// Returns the next action of the search. `longest` is the maximum pause between requests, and the pause after a
+    /// failed search (MAX_RREQ_TIMEOUT).
     pub fn step(&mut self, now: Instant, longest: Duration) -> Step {
         if self.until.is_some_and(|until| until > now) {
             return Step::Wait;
@@ -89,29 +88,30 @@ impl Search {
         Step::Request(ttl)
     }
 
-    /// Returns whether a request was sent and not answered.
+    /// Returns whether a request was sent and is not answered yet.
     pub fn under_way(&self) -> bool {
         self.until.is_some()
     }
 
-    /// Time until which the last request may be answered.
+    /// Returns the time until which the last request may be answered.
     pub fn until(&self) -> Option<Instant> {
         self.until
     }
 
-    /// Records that a route of `hops` was found. The next search starts with this number; 0 restarts the ring.
+    /// Records that a route of `hops` hops was found. The next search starts with this number of hops. 0 restarts the
+    /// ring.
     pub fn found(&mut self, hops: u8) {
         self.wide = 0;
         self.until = None;
         self.last_ttl = hops;
     }
 
-    /// Records the length of the route.
+    /// Records the length of the route in hops.
     pub fn remember(&mut self, hops: u8) {
         self.last_hops = hops;
     }
 
-    /// Records a reply that arrived over `hops`, `latency` after its request.
+    /// Records a reply over `hops` hops that arrived `latency` after its request.
     pub fn measured(&mut self, latency: Duration, hops: u8) {
         self.latencies[self.oldest] = Some(latency / u32::from(hops.max(1)));
         self.oldest = (self.oldest + 1) % HISTORY;

@@ -1,22 +1,22 @@
-//! Sequence numbers of destinations. A live route has an even number, which the destination gave. A node that
-//! invalidates a route makes the number odd (ns-2.35), so that the route counts as older than any later one.
+//! Sequence numbers of destinations. A usable route has an even number, which the destination assigned. A node that
+//! invalidates a route makes its number odd (ns-2.35). The route then counts as older than any later route.
 
-/// Returns whether `a` is newer than `b` (RFC 3561 §6.1: the difference as a signed number).
+/// Returns whether `a` is newer than `b`. Their difference counts as a signed number (RFC 3561 §6.1).
 pub fn newer(a: u32, b: u32) -> bool {
     a.wrapping_sub(b).cast_signed() > 0
 }
 
-/// The newer of two sequence numbers.
+/// Returns the newer of two sequence numbers.
 pub fn newest(a: u32, b: u32) -> u32 {
     if newer(b, a) { b } else { a }
 }
 
-/// The next odd number, for a route that has ended.
+/// Returns the next odd number, for a route that has ended.
 pub fn ended(sequence: u32) -> u32 {
     sequence.wrapping_add(1) | 1
 }
 
-/// The next even number, for a route that its destination announces.
+/// Returns the next even number, for a route that its destination announces.
 pub fn announced(sequence: u32) -> u32 {
     sequence.wrapping_add(2) & !1
 }

@@ -1,4 +1,4 @@
-//! Routing as users write it: `NAME[,key=value]...`.
+//! Routing spec, as users write it: `NAME[,key=value]...`.
 
 use core::fmt;
 use std::sync::Arc;
@@ -20,25 +20,25 @@ keys! {
     }
 }
 
-/// A protocol with its keys.
+/// A routing protocol with the values of its keys.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Spec {
-    /// Shortest paths by hops, computed once.
+    /// Fixed routes: the shortest paths by hops, computed once.
     Static(StaticConfig),
-    /// RFC 3561.
+    /// AODV (RFC 3561).
     Aodv(AodvConfig),
-    /// Marina and Das 2001.
+    /// AOMDV (Marina and Das 2001).
     Aomdv(AomdvConfig),
-    /// Guo, Liu and Lian 2010.
+    /// QAOMDV (Guo, Liu and Lian 2010).
     Qaomdv(QaomdvConfig),
 }
 
-/// A protocol in help and documentation.
+/// A routing protocol, for help and documentation.
 #[derive(Clone, Copy, Debug)]
 pub struct Protocol {
-    /// Name in a spec.
+    /// Name of the protocol in a spec.
     pub name: &'static str,
-    /// Description.
+    /// Description of the protocol.
     pub summary: &'static str,
     default: fn() -> Spec,
 }
@@ -66,13 +66,13 @@ const PROTOCOLS: [Protocol; 4] = [
     },
 ];
 
-/// All protocols.
+/// Returns all protocols.
 pub fn protocols() -> &'static [Protocol] {
     &PROTOCOLS
 }
 
 impl Protocol {
-    /// Keys with their defaults, as a spec writes them.
+    /// Returns the keys with their defaults, in the form of a spec.
     pub fn keys(&self) -> Vec<(Key, String)> {
         let spec = (self.default)();
         let keyed = spec.keyed();
@@ -80,11 +80,11 @@ impl Protocol {
     }
 }
 
-/// Reads `NAME[,key=value]...`. A profile is read first, at any position, and the other keys change its
-/// values.
+/// Reads a spec `NAME[,key=value]...`. A profile is applied first, wherever it stands in the spec. The other keys then
+/// change its values.
 ///
 /// # Errors
-/// [`SpecError`], which lists the possible values in one line.
+/// Returns a [`SpecError`], which lists the possible values in one line.
 pub fn parse(text: &str) -> Result<Spec, SpecError> {
     let (name, rest) = text.split_once(',').unwrap_or((text, ""));
     let name = name.trim();
@@ -109,7 +109,7 @@ pub fn parse(text: &str) -> Result<Spec, SpecError> {
     Ok(spec)
 }
 
-/// The keys and values of `rest`.
+/// Returns the keys and values in `rest`.
 fn pairs<'a>(rest: &'a str, spec: &str) -> Result<Vec<(&'a str, &'a str)>, SpecError> {
     let mut found: Vec<(&str, &str)> = Vec::new();
     for word in rest.split(',').filter(|_| !rest.trim().is_empty()) {
@@ -126,7 +126,7 @@ fn pairs<'a>(rest: &'a str, spec: &str) -> Result<Vec<(&'a str, &'a str)>, SpecE
 }
 
 impl Spec {
-    /// Name of the protocol.
+    /// Returns the name of the protocol.
     pub fn name(&self) -> &'static str {
         match self {
             Spec::Static(_) => "static",
@@ -136,18 +136,18 @@ impl Spec {
         }
     }
 
-    /// Returns whether the protocol's routers need [`Routes`].
+    /// Returns whether routers of the protocol need [`Routes`].
     pub fn needs_routes(&self) -> bool {
         matches!(self, Spec::Static(_))
     }
 
-    /// Value of `key`; `None` if the protocol does not have the key.
+    /// Returns the value of `key`; `None` if the protocol does not have this key.
     pub fn value(&self, key: &str) -> Option<String> {
         self.keyed().get(key)
     }
 
-    /// Router of the node `address`. `routes` are used by `static` alone. `seeds` are those of routing in
-    /// this run, equal for all nodes.
+    /// Creates the router of the node `address`. Only the protocol `static` uses `routes`. `seeds` are the seeds of
+    /// routing in this run. They are equal for all nodes.
     pub fn router<B: Body + 'static>(
         &self,
         address: Address,
@@ -203,8 +203,7 @@ impl Spec {
     }
 }
 
-/// Writes a spec that gives this protocol with these keys, without values that equal the profile or the
-/// default.
+/// Writes a spec for this protocol and its keys. It omits values that equal those of the profile or the default.
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;

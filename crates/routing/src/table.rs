@@ -1,5 +1,5 @@
-//! A routing table: one entry per destination, in the order of addresses. Entries are never removed, so that
-//! sequence numbers persist.
+//! A routing table with one entry per destination, in the order of addresses. Entries are never removed, so sequence
+//! numbers are kept.
 
 use core::ops::{Index, IndexMut};
 
@@ -19,22 +19,22 @@ impl<E> Default for Table<E> {
 }
 
 impl<E> Table<E> {
-    /// The entry of `destination`.
+    /// Returns the entry of `destination`.
     pub fn get(&self, destination: Address) -> Option<&E> {
         self.slot(destination).map(|slot| &self.entries[slot])
     }
 
-    /// The mutable entry of `destination`.
+    /// Returns the entry of `destination`, to be changed.
     pub fn get_mut(&mut self, destination: Address) -> Option<&mut E> {
         self.slot(destination).map(|slot| &mut self.entries[slot])
     }
 
-    /// Slot of the entry of `destination`, valid until another entry is added.
+    /// Returns the slot of the entry of `destination`. It is valid until another entry is added.
     pub fn slot(&self, destination: Address) -> Option<usize> {
         self.destinations.binary_search(&destination).ok()
     }
 
-    /// Slot of the entry of `destination`, which is added if it is missing.
+    /// Returns the slot of the entry of `destination`. If the entry is missing, it is added.
     pub fn slot_or_insert(&mut self, destination: Address, entry: impl FnOnce() -> E) -> usize {
         self.destinations.binary_search(&destination).unwrap_or_else(|slot| {
             self.destinations.insert(slot, destination);
@@ -43,22 +43,22 @@ impl<E> Table<E> {
         })
     }
 
-    /// Destination of an entry.
+    /// Returns the destination of an entry.
     pub fn destination(&self, slot: usize) -> Address {
         self.destinations[slot]
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Returns whether any entry satisfies `such`.
+    /// Returns whether the function `such` is true for any entry.
     pub fn any(&self, such: impl Fn(&E) -> bool) -> bool {
         self.entries.iter().any(such)
     }
 
-    /// All entries, mutable.
+    /// Returns all entries, to be changed.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (Address, &mut E)> {
         self.destinations.iter().copied().zip(&mut self.entries)
     }

@@ -48,7 +48,7 @@ keys! {
 }
 
 impl AodvConfig {
-    /// The values of a profile.
+    /// Returns the values of a profile.
     pub fn of(profile: Profile) -> Self {
         match profile {
             Profile::Ns2 => AodvConfig::default(),

@@ -6,14 +6,14 @@ use crate::address::Address;
 use crate::search::{INFINITE_HOPS, Search};
 use crate::sequence::{ended, newer};
 
-/// State of a route.
+/// State of an AODV route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Unusable.
+    /// The route is unusable.
     Down,
-    /// Usable.
+    /// The route is usable.
     Up,
-    /// The next hop is lost, and the node searches for another one.
+    /// The next hop was lost, and the node searches for another one.
     InRepair,
 }
 
@@ -21,19 +21,19 @@ pub(super) enum State {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub state: State,
-    /// Sequence number of the destination; 0 if unknown.
+    /// Sequence number of the destination; 0 if it is unknown.
     pub sequence: u32,
-    /// Length in hops; infinite while the route is down.
+    /// Length of the route in hops. It is infinite while the route is down.
     pub hops: u8,
     pub next_hop: Address,
     pub expires: Instant,
-    /// Neighbours whose routes to the destination lead over this node.
+    /// Neighbours whose routes to the destination lead through this node.
     pub precursors: Vec<Address>,
     pub search: Search,
 }
 
 impl Entry {
-    /// An entry for an unknown destination.
+    /// Returns an entry for a destination without a route.
     pub fn new(ring: bool) -> Self {
         Entry {
             state: State::Down,
@@ -46,8 +46,9 @@ impl Entry {
         }
     }
 
-    /// Returns whether a route with `sequence` over `hops` replaces this one (RFC 3561 §6.2): the new route is newer,
-    /// or equally new and shorter. Routes stay free of loops because each next hop has a newer or a shorter route.
+    /// Returns whether a route with `sequence` over `hops` hops replaces this route (RFC 3561 §6.2). The new route must
+    /// be newer, or equally new and shorter. Routes are free of loops, because each next hop has a newer or a shorter
+    /// route.
     pub fn improved_by(&self, sequence: u32, hops: u8) -> bool {
         newer(sequence, self.sequence) || (sequence == self.sequence && hops < self.hops)
     }
@@ -61,7 +62,7 @@ impl Entry {
         self.expires = expires;
     }
 
-    /// Marks the route as down.
+    /// Marks the route as unusable.
     pub fn down(&mut self) {
         if self.state != State::Down {
             self.search.remember(self.hops);
@@ -71,18 +72,18 @@ impl Entry {
         }
     }
 
-    /// Marks the route as down, and makes any later route count as newer.
+    /// Marks the route as unusable, and makes any later route count as newer.
     pub fn end(&mut self) {
         self.sequence = ended(self.sequence);
         self.down();
     }
 
-    /// Returns whether data can be sent over the route.
+    /// Returns whether data can be sent on the route.
     pub fn usable(&self) -> bool {
         self.state == State::Up
     }
 
-    /// Returns whether the route has a length; a route in repair has one.
+    /// Returns whether the route has a finite length. A route in repair has one.
     pub fn finite(&self) -> bool {
         self.hops != INFINITE_HOPS
     }

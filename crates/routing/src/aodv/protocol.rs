@@ -18,7 +18,7 @@ use crate::seen::Seen;
 use crate::sequence::{announced, newer, newest};
 use crate::table::Table;
 
-/// Lifetime of a route in use (ACTIVE_ROUTE_TIMEOUT).
+/// Lifetime of a route that is in use (ACTIVE_ROUTE_TIMEOUT).
 const ACTIVE_ROUTE: Duration = Duration::from_secs(10);
 /// Lifetime of a route that its destination announces (MY_ROUTE_TIMEOUT).
 const MY_ROUTE: Duration = Duration::from_secs(10);
@@ -26,34 +26,34 @@ const MY_ROUTE: Duration = Duration::from_secs(10);
 const REVERSE_ROUTE: Duration = Duration::from_secs(6);
 /// Maximum pause between requests (MAX_RREQ_TIMEOUT).
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
-/// Time over which nodes that received one message spread their broadcasts.
+/// Longest time by which nodes delay their broadcasts at random, after they received one message.
 const JITTER: f64 = 0.01;
-/// Time between datagrams that waited for a route (ns-2.35: so that ARP keeps up).
+/// Time between datagrams that waited for a route. In ns-2.35, it leaves time for ARP.
 pub(super) const SPACING: Duration = Duration::from_millis(10);
 /// Interval at which expired routes are removed from the table.
 pub(super) const LOOK: Duration = Duration::from_millis(500);
 
-/// AODV on one node.
+/// State of AODV on one node.
 #[derive(Clone, Debug)]
 pub struct Aodv<B> {
     pub(super) address: Address,
     pub(super) config: AodvConfig,
-    /// Sequence number of routes to this node.
+    /// Sequence number for routes to this node.
     sequence: u32,
-    /// Number of the next request.
+    /// Number of the next route request of this node.
     id: u32,
     pub(super) table: Table<Entry>,
     seen: Seen<()>,
     pub(super) buffer: SendBuffer<B>,
     jitter: Random,
     pub(super) next_look: Instant,
-    /// Local repairs, each with the time at which it fails without a route.
+    /// Destinations in local repair, each with the time at which the repair fails if no route is found.
     pub(super) repairs: Vec<(Instant, Address)>,
     pub(super) counters: Counters,
 }
 
 impl<B> Aodv<B> {
-    /// AODV on the node `address` with the node's `seeds`.
+    /// Creates AODV on the node `address`, with the node's `seeds`.
     pub fn new(address: Address, config: AodvConfig, seeds: &Seeds) -> Self {
         Aodv {
             address,
@@ -109,8 +109,8 @@ impl<B> Aodv<B> {
         out.transmit.push(Transmit { to, packet: Packet::Data(datagram), after });
     }
 
-    /// Sends the datagrams that waited for this route, the first after `after` and the others `spacing`
-    /// apart. Returns the time at which the next one may follow.
+    /// Sends the datagrams that waited for this route. The first leaves after `after`, and the others follow `spacing`
+    /// apart. Returns the time at which the next datagram may leave.
     pub(super) fn send_waiting(
         &mut self,
         now: Instant,
@@ -134,7 +134,7 @@ impl<B> Aodv<B> {
         }
     }
 
-    /// Sends a request for the destination of `slot` unless it is too early (RFC 3561 §6.3, §6.4).
+    /// Sends a route request for the destination of `slot`, unless it is too early for this (RFC 3561 §6.3, §6.4).
     pub(super) fn search(&mut self, now: Instant, slot: usize, out: &mut RoutingOutput<B>) {
         let destination = self.table.destination(slot);
         let entry = &mut self.table[slot];
@@ -169,7 +169,7 @@ impl<B> Aodv<B> {
         self.counters.transmit(out, Origin::Own, NextHop::All, message, Duration::ZERO);
     }
 
-    /// Handles a request (RFC 3561 §6.5).
+    /// Handles a route request (RFC 3561 §6.5).
     pub(super) fn handle_request(
         &mut self,
         now: Instant,
@@ -198,7 +198,7 @@ impl<B> Aodv<B> {
         }
     }
 
-    /// Stores the reverse route to the source of a request.
+    /// Stores the reverse route to the source of a route request.
     fn learn_reverse_route(
         &mut self,
         now: Instant,
@@ -220,15 +220,16 @@ impl<B> Aodv<B> {
         self.send_waiting(now, slot, Duration::ZERO, Duration::ZERO, out);
     }
 
-    /// Returns whether this node may answer a request (RFC 3561 §6.6). In ns-2.35 a route in repair also answers. This
-    /// causes no loop, because length and sequence number of the route do not change.
+    /// Returns whether this node may answer a route request (RFC 3561 §6.6). As in ns-2.35, a node whose route is in
+    /// repair also answers. Such an answer causes no loop, because the length and the sequence number of the route do
+    /// not change.
     fn may_answer(&self, slot: usize, request: &Request) -> bool {
         let entry = &self.table[slot];
         let alive = entry.usable() || (self.config.repair == Repair::Ns2 && entry.finite());
         alive && !newer(request.destination_sequence, entry.sequence)
     }
 
-    /// Sends the reply of an intermediate node (RFC 3561 §6.6.2).
+    /// Sends the route reply of an intermediate node (RFC 3561 §6.6.2).
     fn answer(&mut self, now: Instant, slot: usize, request: &Request, out: &mut RoutingOutput<B>) {
         let (hops, sequence) = (self.table[slot].hops, self.table[slot].sequence);
         let lifetime = self.table[slot].expires - now;
@@ -264,7 +265,7 @@ impl<B> Aodv<B> {
         self.counters.transmit(out, Origin::Own, to, Message::Reply(reply), Duration::ZERO);
     }
 
-    /// Handles a reply (RFC 3561 §6.7).
+    /// Handles a route reply (RFC 3561 §6.7).
     pub(super) fn handle_reply(
         &mut self,
         now: Instant,
@@ -299,7 +300,7 @@ impl<B> Aodv<B> {
         self.counters.transmit(out, Origin::Forwarded, to, Message::Reply(reply), Duration::ZERO);
     }
 
-    /// Handles an error (RFC 3561 §6.11 (iii)).
+    /// Handles a route error (RFC 3561 §6.11 (iii)).
     pub(super) fn handle_error(&mut self, from: Address, list: &[Unreachable], out: &mut RoutingOutput<B>) {
         let mut passed_on = Vec::new();
         let mut concerned = false;
@@ -326,8 +327,8 @@ impl<B> Aodv<B> {
         }
     }
 
-    /// Handles a lost link to a neighbour, which ends all routes over it (RFC 3561 §6.11 (i)). ns-2.35
-    /// broadcasts the error even without precursors.
+    /// Handles the loss of the link to a neighbour, which ends all routes over this link (RFC 3561 §6.11 (i)). As in
+    /// ns-2.35, the route error is broadcast even without precursors.
     pub(super) fn lose(&mut self, neighbour: Address, out: &mut RoutingOutput<B>) {
         self.sequence = self.sequence.wrapping_add(2);
         let mut lost = Vec::new();

@@ -1,4 +1,4 @@
-//! Interface of AODV to its node: datagrams, link failures and local repair (RFC 3561 §6.12), and timers.
+//! Interface between AODV and its node: datagrams, link failures with local repair (RFC 3561 §6.12), and timers.
 
 use core::time::Duration;
 
@@ -125,8 +125,8 @@ impl<B: Body> Routing<B> for Aodv<B> {
 }
 
 impl<B: Body> Aodv<B> {
-    /// Returns whether the destination is nearer than the source. RFC 3561 §6.12 repairs only the broken route. ns-2.35
-    /// repairs even if the route already has another next hop.
+    /// Returns whether this node is nearer to the destination than to the source of `datagram`. RFC 3561 §6.12 repairs
+    /// only the broken route. ns-2.35 repairs even if the route already has another next hop.
     fn repairs_here(&self, to: Address, datagram: &Datagram<B>) -> bool {
         let Some(entry) = self.table.get(datagram.destination) else { return false };
         let nearer = entry.finite() && datagram.hops > entry.hops;
@@ -160,9 +160,9 @@ impl<B: Body> Aodv<B> {
         }
     }
 
-    /// Ends a failed repair. ns-2.35 sends no error at that point and keeps the sequence number. Nodes whose routes
-    /// lead here could then answer the next request, which would cause a loop. This implementation therefore raises the
-    /// number.
+    /// Ends a local repair that failed. ns-2.35 sends no route error in this case, and keeps the sequence number. Nodes
+    /// whose routes lead through this node could then answer the next request, which would cause a loop. For this
+    /// reason, this implementation increases the sequence number.
     fn end_repair(&mut self, destination: Address, out: &mut RoutingOutput<B>) {
         let Some(entry) = self.table.get_mut(destination).filter(|entry| entry.state == State::InRepair)
         else {
@@ -177,7 +177,7 @@ impl<B: Body> Aodv<B> {
         self.drop_waiting(destination, out);
     }
 
-    /// Ends expired routes and continues searches (ns-2.35: every 500 ms).
+    /// Ends expired routes and continues searches (as ns-2.35 does every 500 ms).
     fn look_through(&mut self, now: Instant, out: &mut RoutingOutput<B>) {
         let mut after = Duration::ZERO;
         for slot in 0..self.table.len() {

@@ -68,7 +68,7 @@ keys! {
 }
 
 impl AomdvConfig {
-    /// The values of a profile.
+    /// Returns the values of a profile.
     pub fn of(profile: Profile) -> Self {
         let paths = match profile {
             Profile::Paper => MultipathConfig::default(),

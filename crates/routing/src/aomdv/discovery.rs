@@ -22,11 +22,11 @@ use crate::sequence::{ended, newer, newest};
 const MY_ROUTE: Duration = Duration::from_secs(10);
 /// Lifetime of the reverse route to the source of a request (REV_ROUTE_LIFE).
 const REVERSE_ROUTE: Duration = Duration::from_secs(6);
-/// Maximum pause between requests (MAX_RREQ_TIMEOUT of ns-2.35's AOMDV; its AODV waits 10 s).
+/// Maximum pause between requests. It is MAX_RREQ_TIMEOUT of ns-2.35's AOMDV; its AODV waits 10 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 impl<B> Aomdv<B> {
-    /// Sends a request for the destination of `slot` unless it is too early.
+    /// Sends a route request for the destination of `slot`, unless it is too early for this.
     pub(super) fn search(&mut self, context: &Context, slot: usize, out: &mut RoutingOutput<B>) {
         let destination = self.table.destination(slot);
         let entry = &mut self.table[slot];
@@ -50,8 +50,8 @@ impl<B> Aomdv<B> {
         }
     }
 
-    /// QAOMDV: measures the paths of a destination again, while the old ones stay in use. The requested
-    /// number is one that only the destination can give.
+    /// QAOMDV: measures the paths of a destination again. The old paths stay in use meanwhile. The request asks for a
+    /// sequence number that only the destination can give.
     pub(super) fn refresh(&mut self, context: &Context, slot: usize, out: &mut RoutingOutput<B>) {
         let Some(refresh) = self.qos.as_ref().and_then(|qos| qos.refresh) else { return };
         if context.now - self.table[slot].measured < refresh {
@@ -91,7 +91,8 @@ impl<B> Aomdv<B> {
         self.transmit(Origin::Own, NextHop::All, Message::Request(request), Duration::ZERO, out);
     }
 
-    /// Handles a request. Each copy of it may reveal another reverse route; only the first is forwarded.
+    /// Handles a route request. Each copy of a request may reveal another reverse route. Only the first copy is
+    /// forwarded.
     pub(super) fn handle_request(
         &mut self,
         context: &Context,
@@ -128,8 +129,8 @@ impl<B> Aomdv<B> {
         }
     }
 
-    /// Stores the reverse route to the request's source. Returns `None` if the request is useless,
-    /// `Some(None)` if only its route is.
+    /// Stores the reverse route to the source of a request. Returns `None` if the request is useless. Returns
+    /// `Some(None)` if only its route is useless.
     fn learn_reverse_route(
         &mut self,
         now: Instant,
@@ -161,7 +162,7 @@ impl<B> Aomdv<B> {
         }
     }
 
-    /// Forwards the first copy of a request, with the length announced under this number.
+    /// Forwards the first copy of a request, with the length that was announced under this sequence number.
     fn send_on(&mut self, mut request: Request, out: &mut RoutingOutput<B>) {
         if let Some(entry) = self.table.get(request.destination) {
             request.destination_sequence = newest(entry.sequence, request.destination_sequence);
@@ -179,9 +180,9 @@ impl<B> Aomdv<B> {
         self.transmit(Origin::Forwarded, NextHop::All, Message::Request(request), after, out);
     }
 
-    /// Answers as the destination. The copies of different neighbours are answered regardless of their first
-    /// hop, up to the maximum number of paths (Marina and Das 2001); in ns-2.35, any number of copies that
-    /// are as short as the node's path with the same first hop.
+    /// Answers a request as the destination. Copies from different neighbours are answered regardless of their first
+    /// hop, up to the maximum number of paths (Marina and Das 2001). In ns-2.35, any number of copies is answered, if
+    /// they are as short as the node's path with the same first hop.
     fn reply_as_destination(&mut self, from: Address, request: &Request, out: &mut RoutingOutput<B>) {
         let Some(answered) = self.seen.get_mut(request.source, request.id) else { return };
         if self.rules.disjoint == Disjoint::Link && answered.replies >= self.rules.paths {
@@ -208,14 +209,14 @@ impl<B> Aomdv<B> {
         self.transmit(Origin::Own, to, Message::Reply(reply), Duration::ZERO, out);
     }
 
-    /// Returns whether this node has a route that is new enough (RFC 3561 §6.6).
+    /// Returns whether this node has a route that is new enough to answer the request (RFC 3561 §6.6).
     fn fresh(&self, slot: usize, request: &Request) -> bool {
         let entry = &self.table[slot];
         entry.up && !newer(request.destination_sequence, entry.sequence)
     }
 
-    /// Answers as an intermediate node. Each path to the destination is announced once, and each reverse
-    /// route is used once; with node-disjoint paths one reply is sent in total.
+    /// Answers a request as an intermediate node. Each path to the destination is announced once, and each reverse
+    /// route is used once. With node-disjoint paths, the node sends only one reply.
     fn reply_for(
         &mut self,
         now: Instant,
@@ -259,8 +260,8 @@ impl<B> Aomdv<B> {
         self.transmit(Origin::Own, to, Message::Reply(reply), Duration::ZERO, out);
     }
 
-    /// Handles a reply, which contains a path to its destination. A reply is forwarded over a reverse route that no
-    /// reply to this request has taken.
+    /// Handles a route reply, which contains a path to its destination. The reply is forwarded over a reverse route
+    /// that no earlier reply to this request has taken.
     pub(super) fn handle_reply(
         &mut self,
         context: &Context,

@@ -1,4 +1,4 @@
-//! An entry of AOMDV's routing table: a list of disjoint paths under one sequence number (Marina and Das 2001).
+//! An entry of AOMDV's routing table: a list of disjoint paths with one sequence number (Marina and Das 2001).
 
 use strandcast_proto::time::Instant;
 
@@ -12,43 +12,43 @@ use crate::sequence::{ended, newer, newest};
 /// The paths to one destination.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// True if the entry has a path.
+    /// True if the entry has at least one path.
     pub up: bool,
-    /// Sequence number of the destination; 0 if unknown.
+    /// Sequence number of the destination; 0 if it is unknown.
     pub sequence: u32,
-    /// Length announced to others under this sequence number. It is the length of the longest path at the first
-    /// announcement, and infinite before.
+    /// Length in hops that is announced to other nodes under this sequence number. It is the length of the longest path
+    /// at the first announcement. Before that announcement it is infinite.
     pub advertised: u8,
     pub paths: Vec<Path>,
-    /// Newest number in an error about a lost path.
+    /// Newest sequence number in a route error about a lost path.
     pub highest_received: u32,
-    /// True if another node's route to the destination uses this node. Such a node must be notified when the last path
-    /// ends.
+    /// True if the route of another node to the destination leads through this node. That node must be notified when
+    /// the last path of the entry ends.
     pub report: bool,
-    /// State of the split `even`: path of the last datagram.
+    /// State of the split `even`: which path the last datagram took.
     pub turn: bool,
-    /// Time of the last search or measurement of the paths.
+    /// Time at which the paths were last searched or measured.
     pub measured: Instant,
     pub search: Search,
 }
 
-/// Result of offering a path.
+/// Result of offering a path to an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
     /// The path was added at this index.
     Taken(usize),
-    /// The path shares its next hop or its last hop with another.
+    /// The path has the same next hop or the same last hop as another path of the entry.
     Overlapping,
-    /// The path has too many hops more than the shortest path.
+    /// The path has too many more hops than the shortest path.
     TooLong,
-    /// The list is full.
+    /// The list of paths is full.
     Full,
-    /// The path is older than the entry, or not shorter than the announced length.
+    /// The path is older than the entry, or is not shorter than the announced length.
     Old,
 }
 
 impl Entry {
-    /// An entry for an unknown destination.
+    /// Returns an entry for a destination without a path.
     pub fn new() -> Self {
         Entry {
             up: false,
@@ -63,11 +63,11 @@ impl Entry {
         }
     }
 
-    /// Adds a path that a neighbour announced with `announced` hops, if the rules allow it.
+    /// Adds a path that a neighbour announced with `announced` hops, if the rules permit it.
     ///
-    /// Two rules prevent loops: all paths of an entry have the same sequence number, and a path is accepted only from a
-    /// neighbour that announced fewer hops than this node announced under that number. No other property of a path may
-    /// override these rules.
+    /// Two rules prevent loops. All paths of an entry have the same sequence number. A path is accepted only from a
+    /// neighbour that announced fewer hops than this node announced under that number. These rules take precedence over
+    /// all other properties of a path.
     pub fn offer(&mut self, now: Instant, sequence: u32, announced: u8, path: Path, rules: &Rules) -> Offer {
         if newer(sequence, self.sequence) {
             self.sequence = sequence;
@@ -115,17 +115,17 @@ impl Entry {
         Offer::Taken(self.paths.len() - 1)
     }
 
-    /// Hops of the shortest path.
+    /// Returns the number of hops of the shortest path.
     pub fn shortest(&self) -> u8 {
         self.paths.iter().map(|path| path.hops).min().unwrap_or(INFINITE_HOPS)
     }
 
-    /// Hops of the longest path.
+    /// Returns the number of hops of the longest path.
     pub fn longest(&self) -> u8 {
         self.paths.iter().map(|path| path.hops).max().unwrap_or(INFINITE_HOPS)
     }
 
-    /// Returns the length to announce, which is fixed at the first call.
+    /// Returns the length to announce. The first call fixes it.
     pub fn advertise(&mut self) -> u8 {
         if self.advertised == INFINITE_HOPS {
             self.advertised = self.longest();
@@ -133,14 +133,14 @@ impl Entry {
         self.advertised
     }
 
-    /// Removes the path over `neighbour`. Returns whether it existed.
+    /// Removes the path whose next hop is `neighbour`. Returns whether there was such a path.
     pub fn remove(&mut self, neighbour: Address) -> bool {
         let before = self.paths.len();
         self.paths.retain(|path| path.next_hop != neighbour);
         self.paths.len() < before
     }
 
-    /// Ends the entry after its last path: any later path counts as newer.
+    /// Ends the entry after its last path was removed. Any later path then counts as newer.
     pub fn end(&mut self) {
         self.sequence = newest(ended(self.sequence), self.highest_received) | 1;
         self.up = false;
@@ -148,26 +148,26 @@ impl Entry {
         self.paths.clear();
     }
 
-    /// Index of the path with this last hop.
+    /// Returns the index of the path with this last hop.
     pub fn with_last_hop(&self, last_hop: Address) -> Option<usize> {
         self.paths.iter().position(|path| path.last_hop == last_hop)
     }
 }
 
-/// Selection of the paths that are kept.
+/// Rules for the paths that an entry keeps.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     pub disjoint: Disjoint,
     pub paths: usize,
     pub difference: u8,
-    /// QAOMDV: true if a better path may replace another.
+    /// QAOMDV: true if a better path may replace another path.
     pub replace: bool,
-    /// QAOMDV: true if a path that is neither wider nor faster than all others is refused.
+    /// QAOMDV: true if a path that is neither wider nor faster than all other paths is refused.
     pub better: bool,
 }
 
 impl Rules {
-    /// The rules of a configuration.
+    /// Returns the rules of a configuration.
     pub fn new(config: &MultipathConfig, replace: bool, better: bool) -> Self {
         let difference = u8::try_from(config.difference).unwrap_or(u8::MAX);
         Rules { disjoint: config.disjoint, paths: config.paths, difference, replace, better }

@@ -11,11 +11,11 @@ use crate::message::{Message, Reply, Trace};
 use crate::node::Context;
 use crate::output::{NextHop, RoutingOutput};
 
-/// Lifetime of the path to the neighbour.
+/// Lifetime of the path to a neighbour after its HELLO.
 const LIFETIME: Duration = Duration::from_secs(4);
 
 impl<B> Aomdv<B> {
-    /// Sends a HELLO if a path is in use, and removes neighbours that were silent for too long.
+    /// Sends a HELLO if a path is in use. Also removes neighbours that were silent for too long.
     pub(super) fn greet(&mut self, now: Instant, out: &mut RoutingOutput<B>) {
         let Some(hellos) = &mut self.hellos else { return };
         if hellos.due(now) && self.table.any(|entry| entry.up) {
@@ -29,7 +29,7 @@ impl<B> Aomdv<B> {
         }
     }
 
-    /// Handles a HELLO, which is a reply whose destination is its sender.
+    /// Handles a HELLO, which is a route reply whose destination is its sender.
     pub(super) fn handle_hello(
         &mut self,
         context: &Context,

@@ -1,5 +1,5 @@
-//! Lost links of AOMDV: paths are removed one by one, and only the last causes an error. Datagrams continue
-//! on another path.
+//! Loss of links in AOMDV: paths are removed one by one, and only the loss of the last path causes a route error.
+//! Datagrams of a lost path continue on another path.
 
 use core::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::node::Context;
 use crate::output::{DropCause, NextHop, RoutingOutput, Transmit};
 use crate::sequence::{newer, newest};
 
-/// Maximum number of times that a datagram may continue on another path (AOMDV_MAX_SALVAGE_COUNT).
+/// Maximum number of times that a datagram may change to another path (AOMDV_MAX_SALVAGE_COUNT).
 const SALVAGES: u8 = 10;
 
 impl<B> Aomdv<B> {
-    /// Forwards a datagram, or queues it until a path is found. `from` is the neighbour that sent it.
+    /// Forwards a datagram, or queues it until a path is found. `from` is the neighbour that sent the datagram.
     pub(super) fn route(
         &mut self,
         context: &Context,
@@ -42,7 +42,7 @@ impl<B> Aomdv<B> {
         }
     }
 
-    /// Sends a datagram over one of the paths of an entry that is up.
+    /// Sends a datagram on one of the paths of an entry that has paths.
     fn forward(
         &mut self,
         context: &Context,
@@ -87,7 +87,7 @@ impl<B> Aomdv<B> {
         }
     }
 
-    /// Handles a lost link to a neighbour.
+    /// Handles the loss of the link to a neighbour.
     pub(super) fn lose(&mut self, neighbour: Address, out: &mut RoutingOutput<B>) {
         let mut lost = Vec::new();
         for (destination, entry) in self.table.iter_mut() {
@@ -103,7 +103,7 @@ impl<B> Aomdv<B> {
         }
     }
 
-    /// Sends a datagram over another path, if the entry has one.
+    /// Sends a datagram on another path after a link failed, if the entry has one.
     pub(super) fn salvage(
         &mut self,
         context: &Context,
@@ -121,7 +121,7 @@ impl<B> Aomdv<B> {
         }
     }
 
-    /// Handles an error: a neighbour has lost its paths to these destinations.
+    /// Handles a route error: a neighbour has lost its paths to these destinations.
     pub(super) fn handle_error(&mut self, from: Address, list: &[Unreachable], out: &mut RoutingOutput<B>) {
         let mut passed_on = Vec::new();
         for lost in list {
@@ -143,7 +143,7 @@ impl<B> Aomdv<B> {
         }
     }
 
-    /// Ends expired paths and continues searches (ns-2.35: every 500 ms).
+    /// Ends expired paths and continues searches (as ns-2.35 does every 500 ms).
     pub(super) fn look_through(&mut self, context: &Context, out: &mut RoutingOutput<B>) {
         for slot in 0..self.table.len() {
             let destination = self.table.destination(slot);

@@ -1,4 +1,4 @@
-//! AOMDV: several disjoint paths per destination without loops (Marina and Das 2001), after ns-2.35.
+//! AOMDV: several disjoint paths per destination without loops (Marina and Das 2001), as in ns-2.35.
 
 mod config;
 mod discovery;

@@ -7,13 +7,14 @@ use strandcast_proto::time::Instant;
 
 use crate::address::Address;
 
-/// HELLO_INTERVAL. Each pause is between 0.75 and 1.25 of it.
+/// HELLO_INTERVAL: mean interval between HELLO messages of a node. Each interval is between 0.75 and 1.25 times this
+/// value.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Time for which a neighbour counts as present after its first HELLO: ALLOWED_HELLO_LOSS intervals.
+/// Time for which a neighbour counts as present after its first HELLO. It is ALLOWED_HELLO_LOSS intervals.
 const NEW_NEIGHBOUR: Duration = Duration::from_secs(3);
 /// Time for which a neighbour counts as present after a later HELLO.
 const NEIGHBOUR: Duration = Duration::from_millis(4500);
-/// Timer of HELLOs, and the neighbours present.
+/// Timer of HELLO messages, and the neighbours that are present.
 #[derive(Clone, Debug)]
 pub struct Hellos {
     random: Random,
@@ -23,18 +24,18 @@ pub struct Hellos {
 }
 
 impl Hellos {
-    /// A timer with the node's `seeds`.
+    /// Creates a timer with the node's `seeds`.
     pub fn new(seeds: &Seeds) -> Self {
         let (next_send, next_check) = (Instant::ZERO, Instant::ZERO);
         Hellos { random: seeds.stream("hello"), next_send, next_check, neighbours: Vec::new() }
     }
 
-    /// Time of the next call.
+    /// Returns the time of the next HELLO or check.
     pub fn next(&self) -> Instant {
         self.next_send.min(self.next_check)
     }
 
-    /// Returns whether a HELLO is due.
+    /// Returns whether a HELLO must be sent.
     pub fn due(&mut self, now: Instant) -> bool {
         let due = self.next_send <= now;
         if due {
@@ -43,7 +44,7 @@ impl Hellos {
         due
     }
 
-    /// Records a HELLO.
+    /// Records a HELLO from a neighbour.
     pub fn on_received(&mut self, now: Instant, from: Address) {
         match self.neighbours.iter_mut().find(|(neighbour, _)| *neighbour == from) {
             Some((_, until)) => *until = now + NEIGHBOUR,
@@ -51,7 +52,7 @@ impl Hellos {
         }
     }
 
-    /// Removes a neighbour that was silent for too long, at each check.
+    /// Removes and returns a neighbour that was silent for too long. It does so only when a check is due.
     pub fn silent(&mut self, now: Instant) -> Option<Address> {
         if self.next_check > now {
             return None;

@@ -9,17 +9,17 @@ use crate::message::Quality;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Path {
     pub next_hop: Address,
-    /// Node before the destination. Two paths with different next hops and different last hops share no link, provided
-    /// that all nodes on them keep such paths only.
+    /// Last hop: the node before the destination. Two paths with different next hops and different last hops share no
+    /// link. This holds if all nodes on them keep only such paths.
     pub last_hop: Address,
     pub hops: u8,
     pub expires: Instant,
-    /// Quality measured by QAOMDV.
+    /// Quality of the path, measured by QAOMDV.
     pub quality: Option<Quality>,
 }
 
 impl Path {
-    /// Returns whether the path shares its next hop or its last hop with another.
+    /// Returns whether the path has the same next hop or the same last hop as another path.
     pub fn overlaps(&self, other: &Path) -> bool {
         self.next_hop == other.next_hop || self.last_hop == other.last_hop
     }

@@ -1,4 +1,4 @@
-//! AOMDV on one node: its state, and the common part of its messages.
+//! AOMDV on one node: its state, and the part that is common to its messages.
 
 use core::time::Duration;
 
@@ -19,21 +19,21 @@ use crate::seen::Seen;
 use crate::split::{Choice, Scheduler};
 use crate::table::Table;
 
-/// Lifetime of a path in use (ACTIVE_ROUTE_TIMEOUT).
+/// Lifetime of a path that is in use (ACTIVE_ROUTE_TIMEOUT).
 pub(super) const ACTIVE_ROUTE: Duration = Duration::from_secs(10);
-/// Time over which nodes that received one message spread their broadcasts.
+/// Longest time by which nodes delay their broadcasts at random, after they received one message.
 const JITTER: f64 = 0.01;
 /// Interval at which expired paths are removed from the table.
 pub(super) const LOOK: Duration = Duration::from_millis(500);
 
-/// AOMDV on one node, or QAOMDV if it has estimators.
+/// State of AOMDV on one node. With estimators, it is QAOMDV.
 #[derive(Clone, Debug)]
 pub struct Aomdv<B> {
     pub(super) address: Address,
     pub(super) rules: Rules,
-    /// Sequence number of paths to this node.
+    /// Sequence number for paths to this node.
     pub(super) sequence: u32,
-    /// Number of the next request.
+    /// Number of the next route request of this node.
     pub(super) id: u32,
     pub(super) table: Table<Entry>,
     pub(super) seen: Seen<Answered>,
@@ -42,28 +42,28 @@ pub struct Aomdv<B> {
     pub(super) next_look: Instant,
     pub(super) hellos: Option<Hellos>,
     pub(super) qos: Option<Estimators>,
-    /// Choice of paths.
+    /// Rule by which the node chooses paths.
     pub(super) choice: Choice,
-    /// Queues of the split `mpr`.
+    /// Queues of the split `mpr`, which separates retransmissions from originals.
     pub(super) scheduler: Option<Scheduler<B>>,
     pub(super) counters: Counters,
 }
 
-/// Record of a request that the node has answered, so that each path is announced only once.
+/// Record of a request that the node answered. It ensures that each path is announced only once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answered {
-    /// Number of replies sent.
+    /// Number of replies to the request.
     pub replies: usize,
-    /// Announced paths to the destination: next hop and last hop.
+    /// Announced paths to the destination, each with its next hop and last hop.
     pub forward: Vec<(Address, Address)>,
-    /// Paths to the source that replies have used.
+    /// Reverse routes to the source that replies have used.
     pub reverse: Vec<(Address, Address)>,
-    /// QAOMDV: delay from the source, as in the forwarded request.
+    /// QAOMDV: delay from the source, as stated in the forwarded request.
     pub delay: Duration,
 }
 
 impl<B> Aomdv<B> {
-    /// AOMDV on the node `address` with the node's `seeds`.
+    /// Creates AOMDV on the node `address`, with the node's `seeds`.
     pub fn new(address: Address, config: &AomdvConfig, seeds: &Seeds) -> Self {
         let choice = match config.split {
             AomdvSplit::None => Choice::First,
@@ -72,7 +72,7 @@ impl<B> Aomdv<B> {
         Aomdv::with(address, &config.paths, choice, None, seeds)
     }
 
-    /// QAOMDV on the node `address` with the node's `seeds`.
+    /// Creates QAOMDV on the node `address`, with the node's `seeds`.
     pub fn qos(address: Address, config: &QaomdvConfig, seeds: &Seeds) -> Self {
         let estimators = Estimators::new(config, seeds);
         let mut router = Aomdv::with(address, &config.paths, config.choice(), Some(estimators), seeds);

@@ -1,4 +1,4 @@
-//! Interface of AOMDV to its node.
+//! Interface between AOMDV and its node.
 
 use strandcast_proto::time::Instant;
 
@@ -142,7 +142,7 @@ impl<B: Body> Routing<B> for Aomdv<B> {
 }
 
 impl<B: Body> Aomdv<B> {
-    /// Sends datagrams from the split's queues, retransmissions first, while the interface queue has room.
+    /// Sends datagrams from the queues of the split while the interface queue has room. Retransmissions come first.
     fn drain(&mut self, context: &Context, out: &mut RoutingOutput<B>) {
         while out.transmit.len() < context.room
             && let Some(datagram) = self.scheduler.as_mut().and_then(|scheduler| scheduler.pop())

@@ -90,13 +90,13 @@ keys! {
 }
 
 impl QaomdvConfig {
-    /// The defaults, which allow paths longer than the shortest by any number of hops.
+    /// Returns the defaults. They permit paths that are longer than the shortest path by any number of hops.
     pub fn usual() -> Self {
         let paths = MultipathConfig { difference: 30, ..MultipathConfig::default() };
         QaomdvConfig { paths, ..QaomdvConfig::default() }
     }
 
-    /// Choice of paths.
+    /// Returns the rule by which nodes choose paths.
     pub fn choice(&self) -> Choice {
         match self.split {
             QaomdvSplit::None => Choice::Widest,

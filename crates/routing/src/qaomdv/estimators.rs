@@ -1,5 +1,5 @@
-//! Measurements of a node: the unused part of the channel, and the delay of packets from each neighbour (Guo,
-//! Liu and Lian 2010, §5.3).
+//! Measurements of a node: the unused part of the channel, and the delay of packets from each neighbour (Guo, Liu and
+//! Lian 2010, §5.3).
 
 use core::time::Duration;
 
@@ -15,11 +15,11 @@ use crate::table::Table;
 const PERIOD: Duration = Duration::from_secs(1);
 /// Interval between probes.
 const PROBE_INTERVAL: Duration = Duration::from_millis(200);
-/// Fraction of the interval over which probes of different nodes are spread.
+/// Fraction of the interval between probes over which the probes of different nodes are spread.
 const PROBE_SPREAD: f64 = 0.5;
-/// Assumed delay of a link without a received packet.
+/// Delay of a link that is assumed before a packet was received over it.
 const UNKNOWN_DELAY: Duration = Duration::from_millis(5);
-/// Bandwidth of a node whose channel is always busy, bytes per second.
+/// Bandwidth in bytes per second of a node whose channel is always busy.
 const FLOOR: f64 = 1000.0;
 
 /// The estimators of one node.
@@ -31,9 +31,9 @@ pub struct Estimators {
     bandwidth: Bandwidth,
     /// Capacity of the channel in bytes per second.
     capacity: f64,
-    /// Fraction of idle time, once measured.
+    /// Measured fraction of idle time; `None` before the first measurement.
     share: Option<f64>,
-    /// Beginnings of the current and the last period, and the channel's idle time until then.
+    /// Beginning of the current period, with the channel's idle time until then. `before` is that of the last period.
     began: Mark,
     before: Mark,
     /// Number of bytes sent by the node.
@@ -44,7 +44,7 @@ pub struct Estimators {
     random: Random,
 }
 
-/// Idle time until some instant.
+/// Idle time of the channel until one point in time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     at: Instant,
@@ -52,7 +52,7 @@ struct Mark {
 }
 
 impl Estimators {
-    /// Estimators with the node's `seeds`.
+    /// Creates estimators with the node's `seeds`.
     pub fn new(config: &QaomdvConfig, seeds: &Seeds) -> Self {
         let mut random = seeds.stream("probe");
         let spread = PROBE_SPREAD * random.unit();
@@ -73,8 +73,8 @@ impl Estimators {
         }
     }
 
-    /// Residual bandwidth of the node, bytes per second: the channel's capacity times the fraction of idle
-    /// time.
+    /// Returns the residual bandwidth of the node in bytes per second. It is the capacity of the channel times the
+    /// fraction of idle time.
     pub fn bandwidth(&self, context: &Context) -> f64 {
         let share = match self.bandwidth {
             Bandwidth::Estimated => self.share,
@@ -83,31 +83,31 @@ impl Estimators {
         (self.capacity * share.unwrap_or(1.0)).max(FLOOR)
     }
 
-    /// Delay of the link from a neighbour.
+    /// Returns the delay of the link from a neighbour.
     pub fn delay(&self, from: Address) -> Duration {
         self.delays.get(from).copied().unwrap_or(UNKNOWN_DELAY)
     }
 
-    /// Records a packet from a neighbour, which arrived `delay` after its entry into that neighbour's
-    /// interface queue.
+    /// Records a packet from a neighbour. It arrived `delay` after it had entered the interface queue of that
+    /// neighbour.
     pub fn on_received(&mut self, from: Address, delay: Duration) {
         let slot = self.delays.slot_or_insert(from, || delay);
         let old = self.delays[slot];
         self.delays[slot] = old.mul_f64(1.0 - self.gain) + delay.mul_f64(self.gain);
     }
 
-    /// Records that the node sends `bytes`.
+    /// Records that the node sends `bytes` bytes.
     pub fn sent(&mut self, bytes: u32) {
         self.sent += u64::from(bytes);
     }
 
-    /// Time of the next call.
+    /// Returns the time of the next call of [`handle_timeout`](Self::handle_timeout).
     pub fn next(&self) -> Instant {
         let period = self.began.at + PERIOD;
         if self.probes > 0 { period.min(self.next_probe) } else { period }
     }
 
-    /// Takes a sample if one is due. Returns whether to send a probe.
+    /// Takes a sample of the idle time if one is due. Returns whether a probe must be sent.
     pub fn handle_timeout(&mut self, context: &Context) -> bool {
         if context.now >= self.began.at + PERIOD {
             let sample = self.share_since(self.began, context);
@@ -133,8 +133,8 @@ impl Estimators {
         (idle / time).clamp(0.0, 1.0)
     }
 
-    /// Idle time since the start of the run. Without carrier sense it is the time not used by the node's own
-    /// packets at the raw bit rate, because routing cannot see the additions of the link layer.
+    /// Returns the idle time since the start of the run. Without carrier sense, it is the time that the node's own
+    /// packets do not use at the raw bit rate. Routing cannot see the overhead of the link layer.
     fn idle(&self, context: &Context) -> Duration {
         match self.idle {
             Idle::Carrier => context.idle,

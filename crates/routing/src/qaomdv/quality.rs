@@ -1,27 +1,28 @@
-//! Decisions based on bandwidths and delays.
+//! Decisions that depend on bandwidths and delays of paths.
 
 use crate::aomdv::Path;
 use crate::message::Quality;
 
-/// Relative improvement that a path needs to replace another.
+/// Relative improvement by which a path must be better to replace another path.
 const MARGIN: f64 = 0.1;
 
-/// Number of hops on a chain whose transmissions hinder each other.
+/// Number of consecutive hops in a chain whose transmissions hinder each other.
 const CONTENDING_HOPS: u8 = 4;
 
-/// Usable bandwidth of a path of `hops` whose nodes have `bandwidth` left: its hops share the channel (Guo,
-/// Liu and Lian 2010, Algorithm 1).
+/// Returns the usable bandwidth of a path of `hops` hops. Each of its nodes has `bandwidth` left, and its hops share
+/// the channel (Guo, Liu and Lian 2010, Algorithm 1).
 pub fn usable_bandwidth(bandwidth: f64, hops: u8) -> f64 {
     bandwidth / f64::from(hops.clamp(1, CONTENDING_HOPS))
 }
 
-/// Bandwidth of the narrowest node on a path of `hops` hops, of which `usable` remains for the path: the inverse of
-/// [`usable_bandwidth`].
+/// Returns the bandwidth of the narrowest node on a path of `hops` hops that has `usable` bandwidth. It is the inverse
+/// of [`usable_bandwidth`].
 pub fn node_bandwidth(usable: f64, hops: u8) -> f64 {
     usable * f64::from(hops.clamp(1, CONTENDING_HOPS))
 }
 
-/// Returns whether `new` is wider or faster than all `paths`; true without any, or if a quality is unknown.
+/// Returns whether `new` is wider or faster than all `paths`. It also returns true if there are no paths, or if a
+/// quality is unknown.
 pub fn improves(paths: &[Path], new: &Path) -> bool {
     let Some(offered) = new.quality else { return true };
     let known = || paths.iter().filter_map(|path| path.quality);
@@ -31,8 +32,8 @@ pub fn improves(paths: &[Path], new: &Path) -> bool {
     known().all(|q| offered.bandwidth > q.bandwidth) || known().all(|q| offered.delay < q.delay)
 }
 
-/// Path of a full list that `new` replaces: the narrowest one that is neither the widest nor the fastest,
-/// provided that `new` is wider or faster by a tenth and disjoint with the others.
+/// Returns the path that `new` replaces in a full list. It is the narrowest path that is neither the widest nor the
+/// fastest. `new` must be wider or faster than it by a tenth, and disjoint with the other paths.
 pub fn replaceable(paths: &[Path], new: &Path) -> Option<usize> {
     let quality = |path: &Path| path.quality;
     let offered = quality(new)?;

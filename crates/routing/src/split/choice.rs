@@ -1,4 +1,4 @@
-//! Choice of a datagram's path.
+//! Choice of the path that a datagram takes.
 
 use core::cmp::Ordering;
 
@@ -19,32 +19,32 @@ words! {
     }
 }
 
-/// Rule by which a node chooses among the paths to a destination.
+/// Rule by which a node chooses among its paths to a destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// The first path of the list (ns-2.35's AOMDV).
+    /// The node takes the first path of the list (ns-2.35's AOMDV).
     First,
-    /// A source alternates between the two paths with the fewest hops; a forwarding node takes the first that
-    /// does not lead back.
+    /// A source alternates between the two paths with the fewest hops. A forwarding node takes the first path that does
+    /// not lead back.
     Even,
-    /// The widest path.
+    /// The node takes the widest path.
     Widest,
-    /// A source alternates between the two widest paths; a forwarding node takes the widest that does not
-    /// lead back.
+    /// A source alternates between the two widest paths. A forwarding node takes the widest path that does not lead
+    /// back.
     EvenWidest,
-    /// A path per class (Guo, Liu and Lian 2010, §5.1). The source labels datagrams with the last hop of
-    /// their path. Forwarding nodes keep that path if they have it, and take the best path for the class
-    /// otherwise.
+    /// Originals and retransmissions have separate criteria (Guo, Liu and Lian 2010, §5.1). The source labels a
+    /// datagram with the last hop of its path. A forwarding node keeps this path if it has the path. Otherwise it takes
+    /// the best path for the class.
     Classes {
-        /// Criterion for originals.
+        /// Criterion for the path of originals.
         original: Criterion,
-        /// Criterion for retransmissions.
+        /// Criterion for the path of retransmissions.
         retransmission: Criterion,
     },
 }
 
 impl Choice {
-    /// Path for a datagram of this node; `turn` is kept per destination.
+    /// Returns the path for a datagram of this node. `turn` is kept for each destination.
     pub fn at_source(self, paths: &[Path], turn: &mut bool, class: Class) -> usize {
         match self {
             Choice::Even | Choice::EvenWidest if paths.len() > 1 => {
@@ -60,7 +60,7 @@ impl Choice {
         }
     }
 
-    /// Path for another node's datagram, received from neighbour `from`.
+    /// Returns the path for a datagram of another node, which arrived from the neighbour `from`.
     pub fn on_the_way(
         self,
         paths: &[Path],
@@ -81,8 +81,7 @@ impl Choice {
         }
     }
 
-    /// Returns whether originals and retransmissions have different paths; `None` if the choice ignores
-    /// classes.
+    /// Returns whether originals and retransmissions have different paths. Returns `None` if the rule ignores classes.
     pub fn apart(self, paths: &[Path]) -> Option<bool> {
         let differ = || self.best(paths, Class::Original) != self.best(paths, Class::Retransmission);
         self.labels().then(differ)
@@ -93,7 +92,7 @@ impl Choice {
         matches!(self, Choice::Classes { .. })
     }
 
-    /// All paths; that of originals is the first.
+    /// Returns all paths, the path of originals first.
     pub fn order(self, paths: &[Path]) -> Vec<usize> {
         let mut order: Vec<usize> = (0..paths.len()).collect();
         match self {
@@ -109,8 +108,8 @@ impl Choice {
         order
     }
 
-    /// The best path for a class. Equally good paths rank by hops, and retransmissions prefer one that
-    /// originals do not take.
+    /// Returns the best path for a class. Equally good paths rank by hops. For retransmissions, a path that originals
+    /// do not take is preferred.
     fn best(self, paths: &[Path], class: Class) -> usize {
         match self {
             Choice::First | Choice::Even => 0,
@@ -137,7 +136,7 @@ impl Choice {
 }
 
 impl Criterion {
-    /// The best path; `avoided` loses against an equally good one.
+    /// Returns the best path. If two paths are equally good, `avoided` is not chosen.
     fn best(self, paths: &[Path], avoided: Option<usize>) -> usize {
         let order = |a: &usize, b: &usize| {
             let avoided = |at: usize| Some(at) == avoided;
@@ -146,7 +145,7 @@ impl Criterion {
         (0..paths.len()).min_by(order).unwrap_or(0)
     }
 
-    /// Orders better paths first. A path without estimates is last.
+    /// Compares two paths so that the better path comes first. A path without estimates comes last.
     fn compare(self, a: &Path, b: &Path) -> Ordering {
         let known = |quality: Option<Quality>| quality.is_none();
         let measured = match (a.quality, b.quality) {
@@ -170,7 +169,7 @@ mod tests {
 
     const MPR: Choice = Choice::Classes { original: Criterion::Widest, retransmission: Criterion::Fastest };
 
-    /// A path over `node`, with last hop 100 + `node`.
+    /// Returns a path through `node`. Its last hop is 100 + `node`.
     fn path(node: u32, hops: u8, bandwidth: f64, delay_ms: u64) -> Path {
         let quality = Quality { bandwidth, delay: Duration::from_millis(delay_ms) };
         let (next_hop, last_hop) = (Address(node), Address(100 + node));

@@ -1,17 +1,19 @@
-//! The classifier between transport and network layer (Guo, Liu and Lian 2010, §5.1).
+//! Classifier that separates originals from retransmissions, between transport and network layer (Guo, Liu and Lian
+//! 2010, §5.1).
 
 use crate::datagram::Class;
 use crate::node::Transmission;
 use crate::sequence::newer;
 
-/// Classifier that keeps the newest sequence number of each flow.
+/// Classifier with the newest sequence number of each flow.
 #[derive(Clone, Debug, Default)]
 pub struct Classifier {
     newest: Vec<(u32, u32)>,
 }
 
 impl Classifier {
-    /// Returns whether a transmission carries new data. Datagrams without a data transmission are originals.
+    /// Returns the class of a datagram: original if its transmission carries new data. A datagram without a data
+    /// transmission is an original.
     pub fn classify(&mut self, transmission: Option<Transmission>) -> Class {
         let Some(Transmission { flow, end }) = transmission else { return Class::Original };
         match self.newest.iter_mut().find(|(known, _)| *known == flow) {

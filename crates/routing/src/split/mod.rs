@@ -1,4 +1,4 @@
-//! Distribution of a source's datagrams over paths.
+//! Distribution of a source's datagrams over several paths.
 
 mod choice;
 mod classifier;

@@ -1,4 +1,4 @@
-//! The scheduler, with a queue of originals and a queue of retransmissions. Retransmissions leave first (Guo, Liu and
+//! Scheduler with one queue of originals and one queue of retransmissions. Retransmissions are sent first (Guo, Liu and
 //! Lian 2010, §5.1).
 
 use std::collections::VecDeque;
@@ -21,25 +21,25 @@ pub struct Scheduler<B> {
 }
 
 impl<B> Scheduler<B> {
-    /// Empty queues; `expedite` marks retransmissions for the interface queues of all nodes.
+    /// Creates empty queues. `expedite` marks retransmissions for the interface queues of all nodes.
     pub fn new(expedite: bool) -> Self {
         let (retransmissions, originals) = (VecDeque::new(), VecDeque::new());
         Scheduler { expedite, classifier: Classifier::default(), retransmissions, originals }
     }
 
-    /// The next datagram.
+    /// Returns the next datagram to send.
     pub fn pop(&mut self) -> Option<Datagram<B>> {
         self.retransmissions.pop_front().or_else(|| self.originals.pop_front())
     }
 
-    /// Number of waiting datagrams.
+    /// Returns the number of waiting datagrams.
     pub fn len(&self) -> usize {
         self.retransmissions.len() + self.originals.len()
     }
 }
 
 impl<B: Body> Scheduler<B> {
-    /// Classifies and queues a datagram. Returns the datagram if its queue is full.
+    /// Classifies a datagram, and adds it to a queue. If this queue is full, returns the datagram.
     pub fn push(&mut self, mut datagram: Datagram<B>) -> Result<(), Datagram<B>> {
         datagram.class = self.classifier.classify(datagram.body.transmission());
         let queue = match datagram.class {

@@ -1,5 +1,5 @@
-//! Routers, links that fail and return, and an interface queue per node that serves one packet per
-//! millisecond. A search for loops follows each event, and each datagram must end.
+//! A network for tests: routers, links that fail and return, and an interface queue per node that sends one packet per
+//! millisecond. After each event, the routes are searched for loops. Each datagram must end.
 
 use core::cmp::Reverse;
 use core::time::Duration;
@@ -23,9 +23,9 @@ const QUEUE: usize = 50;
 /// Payload of a test datagram.
 #[derive(Clone, Copy, Debug)]
 pub struct Tag {
-    /// Unique number.
+    /// Number of the datagram, which is unique.
     pub number: u64,
-    /// Transmission for the classifier.
+    /// Transmission of data, for the classifier.
     pub transmission: Option<Transmission>,
 }
 
@@ -53,37 +53,37 @@ enum Event {
     Links(Vec<(u32, u32, bool)>),
 }
 
-/// The network.
+/// A network of routers.
 pub struct Net {
     pub now: Instant,
     nodes: Vec<Node>,
     links: BTreeSet<(u32, u32)>,
-    /// Time to send one packet.
+    /// Time that a node needs to send one packet.
     pub service: Duration,
-    /// Extra delay reported per link.
+    /// Extra delay that is reported for each link.
     pub extra: BTreeMap<(u32, u32), Duration>,
-    /// Fraction of the time for which other transmissions keep a node's channel busy.
+    /// Fraction of the time for which transmissions of others keep a node's channel busy.
     pub busy: BTreeMap<u32, f64>,
-    /// Probability that a broadcast is lost, and that one attempt of a unicast is.
+    /// Probability that a broadcast is lost. It also applies to each attempt of a unicast.
     pub loss: f64,
     random: Random,
     events: BinaryHeap<Reverse<(Instant, u64, usize)>>,
     pending: BTreeMap<usize, Event>,
     order: u64,
     numbers: u64,
-    /// Delivered datagrams and their times.
+    /// Delivered datagrams, each with its time.
     pub delivered: Vec<(Datagram<Tag>, Instant)>,
-    /// Dropped datagrams.
+    /// Dropped datagrams, each with its cause.
     pub dropped: Vec<(Datagram<Tag>, DropCause)>,
-    /// Every transmission that began: time, sender, receiver, packet.
+    /// Every transmission, with its time, sender, receiver and packet.
     pub air: Vec<(Instant, u32, NextHop, Packet<Tag>)>,
-    /// Packets lost in an interface queue or with a link.
+    /// Number of packets lost in an interface queue or on a link that went down.
     lost: u64,
     pub check: bool,
 }
 
 impl Net {
-    /// Nodes 0 … `nodes` - 1 with the protocol `spec`, linked in both directions.
+    /// Creates the nodes 0 … `nodes` - 1 with the protocol `spec`. They are linked in both directions.
     pub fn new(spec: &str, nodes: u32, links: &[(u32, u32)], seed: u64) -> Self {
         let seeds = Seeds::new(seed, 0);
         let spec = parse(spec).expect("specs of tests are right");
@@ -126,12 +126,12 @@ impl Net {
         net
     }
 
-    /// Sends a datagram of 1000 bytes at `at`; returns its number.
+    /// Sends a datagram of 1000 bytes at the time `at`. Returns its number.
     pub fn send(&mut self, at: f64, from: u32, to: u32) -> u64 {
         self.send_transmission(at, from, to, None)
     }
 
-    /// Sends a datagram of 1000 bytes with a transmission for the classifier; returns its number.
+    /// Sends a datagram of 1000 bytes with a transmission for the classifier. Returns the datagram's number.
     pub fn send_transmission(
         &mut self,
         at: f64,
@@ -146,12 +146,12 @@ impl Net {
         number
     }
 
-    /// Sets a link up (`true`) or down at `at`.
+    /// Sets a link up (`true`) or down (`false`) at the time `at`.
     pub fn set_link(&mut self, at: f64, a: u32, b: u32, up: bool) {
         self.schedule(Instant::from_secs_f64(at), Event::Links(vec![(a, b, up)]));
     }
 
-    /// Runs until `until`.
+    /// Runs the network until the time `until`.
     pub fn run(&mut self, until: f64) {
         let until = Instant::from_secs_f64(until);
         while let Some(Reverse((at, _, key))) = self.events.peek().copied() {
@@ -170,7 +170,7 @@ impl Net {
         self.now = until;
     }
 
-    /// Runs until `until` and checks that each datagram ended or waits.
+    /// Runs the network until `until`. Checks that each datagram has ended or waits.
     pub fn finish(&mut self, until: f64) {
         self.run(until);
         let waiting: usize = self.nodes.iter().map(|node| node.router.waiting()).sum();
@@ -198,12 +198,12 @@ impl Net {
         assert_eq!(counted as usize, self.dropped.len(), "each drop is counted by its router");
     }
 
-    /// The router of a node.
+    /// Returns the router of a node.
     pub fn router(&self, node: u32) -> &dyn Routing<Tag> {
         &*self.nodes[node as usize].router
     }
 
-    /// Passes a message to a node as if neighbour `from` had sent it, and returns the node's transmissions.
+    /// Passes a message to a node, as if the neighbour `from` had sent it. Returns the node's transmissions.
     pub fn tell(&mut self, node: u32, from: u32, message: Message) -> Vec<Transmit<Tag>> {
         let link = Link { from: Address(from), delay: self.service };
         let mut out = RoutingOutput::default();
@@ -214,18 +214,18 @@ impl Net {
         sent
     }
 
-    /// Next hop of the best path.
+    /// Returns the next hop of the best path.
     pub fn next_hop(&self, node: u32, destination: u32) -> Option<u32> {
         self.hops(node, destination).first().map(|(hop, _)| *hop)
     }
 
-    /// Next hops and lengths of all paths.
+    /// Returns the next hops and lengths of all paths.
     pub fn hops(&self, node: u32, destination: u32) -> Vec<(u32, u8)> {
         let paths = self.router(node).paths(self.now, Address(destination));
         paths.iter().map(|path| (path.next_hop.0, path.hops)).collect()
     }
 
-    /// Transmitted messages of a kind, with time and sender.
+    /// Returns the transmitted messages of one kind, each with its time and sender.
     pub fn messages<T>(&self, which: impl Fn(&Message) -> Option<T>) -> Vec<(f64, u32, T)> {
         let found = self.air.iter().filter_map(|(at, from, _, packet)| match packet {
             Packet::Control(message) => Some((at.as_secs_f64(), *from, which(message)?)),
@@ -313,7 +313,7 @@ impl Net {
         }
     }
 
-    /// Removes a packet that waits for `to`; the first packet of the queue is on the air.
+    /// Removes and returns a packet that waits for `to`. The first packet of the queue is on the air and stays.
     fn take_queued(&mut self, node: usize, to: Address) -> Option<Packet<Tag>> {
         let node = &mut self.nodes[node];
         let first = usize::from(node.serving);
@@ -397,7 +397,7 @@ impl Net {
         });
     }
 
-    /// Follows all paths of all nodes to each destination.
+    /// Follows all paths of all nodes to each destination. Panics if there is a loop.
     fn assert_no_loops(&self) {
         let nodes = self.nodes.len() as u32;
         for destination in 0..nodes {
@@ -422,9 +422,9 @@ impl Net {
 }
 
 impl Net {
-    /// Checks the invariants of AOMDV (Marina and Das 2001): no path exceeds the announced length, paths of
-    /// one destination share neither next hop nor last hop, and each next hop has a newer path or announces
-    /// less.
+    /// Checks the invariants of AOMDV (Marina and Das 2001). No path exceeds the announced length. Paths of one
+    /// destination have different next hops and different last hops. Each next hop has a newer path, or announces fewer
+    /// hops.
     fn assert_paths(&self) {
         let nodes = self.nodes.len() as u32;
         for (node, destination) in (0..nodes).flat_map(|node| (0..nodes).map(move |to| (node, to))) {
@@ -454,7 +454,7 @@ fn data<'a>(packets: impl Iterator<Item = &'a Packet<Tag>>) -> usize {
     packets.filter(|packet| matches!(packet, Packet::Data(_))).count()
 }
 
-/// Number of cases that fits into the tests' time.
+/// Returns the settings of property tests, with a number of cases that fits the tests' time.
 pub fn settings() -> proptest::prelude::ProptestConfig {
     proptest::prelude::ProptestConfig { cases: 96, ..Default::default() }
 }

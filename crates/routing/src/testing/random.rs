@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::net::{Net, settings};
 
-/// A network in which links fail, move and lose packets.
+/// A test case: a network in which links fail, move and lose packets.
 #[derive(Clone, Debug)]
 struct Case {
     nodes: u32,
