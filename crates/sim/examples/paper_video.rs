@@ -1,5 +1,4 @@
-//! Writes `experiments/cao2016/video.txt`: the frame trace that replaces the unpublished one of SCTP-Rev⁺'s
-//! evaluation.
+//! Writes `experiments/cao2016/video.txt`. This frame trace replaces the unpublished trace of SCTP-Rev⁺'s evaluation.
 //!
 //! `cargo run -p strandcast-sim --example paper_video > experiments/cao2016/video.txt`
 

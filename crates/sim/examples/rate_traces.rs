@@ -1,27 +1,27 @@
-//! Writes the files of `scenarios/real-paths`: three rates typical of LTE and Wi-Fi links, and a stream of
-//! constant rate in frames of one message each.
+//! Writes the files of `scenarios/real-paths`: three rates typical of LTE and Wi-Fi links, and a stream of constant
+//! rate with one message per frame.
 //!
-//! `cargo run -p strandcast-sim --example rate_traces -- lte-a > scenarios/real-paths/lte-a.csv`, and the
-//! same command for `lte-b`, `wifi` and `stream` (`stream.txt`).
+//! The command for one file is `cargo run -p strandcast-sim --example rate_traces -- lte-a >
+//! scenarios/real-paths/lte-a.csv`. The other names are `lte-b`, `wifi` and `stream` (`stream.txt`).
 //!
-//! A rate changes in steps. At each step, its logarithm returns towards the mean's and is moved by noise (an
-//! autoregressive process of first order). Occasionally the link stalls for 0.3 to 1 s, uniform, at
-//! exponential intervals, as in a handover or after a burst of retransmissions. All numbers follow from seed
-//! 1 and are ASSUMED; nothing was recorded.
+//! A rate changes in steps. At each step, the rate's logarithm returns towards its mean and is moved by noise (an
+//! autoregressive process of first order). Occasionally the link stalls, as in a handover or after a burst of
+//! retransmissions. A stall lasts 0.3 to 1 s (uniform), and stalls have exponential intervals. All numbers follow from
+//! seed 1 and are ASSUMED. No number was recorded on a real link.
 
 use std::process::ExitCode;
 
 use strandcast_proto::seeds::{Random, Seeds};
 
-/// Parameters of a link's rate.
+/// Parameters of the rate of a link.
 struct Link {
     name: &'static str,
     what: &'static str,
-    /// Median rate, bit/s.
+    /// Median rate in bit/s.
     median_bps: f64,
     /// Standard deviation of the rate's logarithm.
     deviation: f64,
-    /// Milliseconds between changes.
+    /// Time in milliseconds between changes of the rate.
     step_ms: u64,
     /// Time in milliseconds after which the correlation with an earlier rate has fallen to 1/e.
     memory_ms: f64,
@@ -59,12 +59,12 @@ const LINKS: [Link; 3] = [
     },
 ];
 
-/// Length of each trace, after which it repeats.
+/// Length of each trace in milliseconds. After this time the trace repeats.
 const LONG_MS: u64 = 60_000;
 const SHORTEST_STALL_MS: u64 = 300;
 const LONGEST_STALL_MS: u64 = 1000;
 
-/// A number of standard normal distribution (Box and Muller).
+/// Returns a number of the standard normal distribution (Box and Muller).
 fn normal(draw: &mut Random) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - draw.unit()));
     radius * libm::cos(core::f64::consts::TAU * draw.unit())
@@ -106,8 +106,8 @@ fn trace(link: &Link) -> String {
     text
 }
 
-/// One second of a stream of 4 Mbit/s, as frames of one message each. A message has seven MPEG-TS packets, and messages
-/// are at even intervals.
+/// Returns one second of a stream of 4 Mbit/s, as frames of one message each. A message has seven MPEG-TS packets, and
+/// messages are at even intervals.
 fn stream() -> String {
     let mut text =
         "# A second of 4 Mbit/s: 380 messages of 1316 bytes, as `strandcast send` cuts MPEG-TS.\n".to_owned();

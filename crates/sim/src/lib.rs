@@ -1,14 +1,16 @@
-//! Discrete-event network simulator: nodes joined by emulated links, hosts with Strandcast's own transport, TCP and
-//! MPTCP agents, and sources of traffic. Time is an argument and randomness comes from labelled seeds, so that equal
-//! runs are equal bit for bit on any machine. The crate reads no files and contains no schemes: the caller passes both
-//! in.
+//! Discrete-event network simulator. It has nodes joined by emulated links, hosts with Strandcast's own transport, TCP
+//! and MPTCP agents, and sources of traffic. Time is an argument of calls and randomness comes from labelled seeds.
+//! Equal runs are therefore equal bit for bit on any machine. The crate reads no files and contains no schemes. The
+//! caller passes both to it.
 //!
-//! [`net::Network`] is the whole network: directed links, radios, routes, and agents at their ends.
-//! [`host::Net`] is a shorter interface for hosts joined by paths:
+//! [`net::Network`] is the whole network: directed links, radios, routes, and the agents at their ends. [`host::Net`]
+//! is a simpler interface for hosts that are joined by paths:
 //!
-//! 1. [`add_host`](host::Net::add_host) for each end, [`add_path`](host::Net::add_path) for each link between two of them;
-//! 2. [`add_app`](host::Net::add_app) puts sources and sinks on hosts, [`connect`](host::Net::connect) opens an association;
-//! 3. [`run_for`](host::Net::run_for) advances time; between two calls, links may be taken down and all state can be
+//! 1. [`add_host`](host::Net::add_host) adds each end, and [`add_path`](host::Net::add_path) adds each path between two
+//!    ends;
+//! 2. [`add_app`](host::Net::add_app) adds sources and sinks to hosts, and [`connect`](host::Net::connect) opens an
+//!    association;
+//! 3. [`run_for`](host::Net::run_for) advances time. Between two calls, links may be taken down and all state can be
 //!    read.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! The ends of background load: a TCP connection and datagrams in parallel.
+//! The two ends of background load: a TCP connection, and datagrams in parallel to it.
 
 use strandcast_proto::time::Instant;
 
@@ -7,8 +7,8 @@ use crate::net::{Agent, AgentOutput, Body, Datagram, Framing, Outgoing, Packet, 
 use crate::tcp::{Config, Receiver, Sender};
 use crate::traffic::{BackgroundEvent, BackgroundSource, Via};
 
-/// Sends the packets of a source of background load. The TCP connection drops its unsent backlog at each draw of the
-/// load; UDP packets leave at once.
+/// Sender of the packets that a source of background load produces. At each new draw of the load, the TCP connection
+/// drops its unsent backlog. UDP packets are sent immediately.
 #[derive(Debug)]
 pub struct BackgroundSender {
     source: BackgroundSource,
@@ -20,7 +20,7 @@ pub struct BackgroundSender {
 }
 
 impl BackgroundSender {
-    /// A sender over one route.
+    /// Creates a sender that uses one route.
     pub fn new(mut source: BackgroundSource, sender: Sender, route: RouteId) -> Self {
         let next = source.next();
         BackgroundSender { source, next, sender, route, datagrams: 0, begun: false }
@@ -96,7 +96,7 @@ impl Agent for BackgroundSender {
     }
 }
 
-/// Receives packets, and acknowledges those of TCP.
+/// Receiver of background load. It acknowledges TCP packets.
 #[derive(Debug)]
 pub struct BackgroundSink {
     receiver: Receiver,
@@ -105,7 +105,7 @@ pub struct BackgroundSink {
 }
 
 impl BackgroundSink {
-    /// A sink that acknowledges over one route.
+    /// Creates a receiver that sends its acknowledgements over one route.
     pub fn new(config: Config, route: RouteId) -> Self {
         BackgroundSink { receiver: Receiver::new(config.clone()), config, route }
     }

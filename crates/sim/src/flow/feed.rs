@@ -1,25 +1,25 @@
-//! Messages that an application sends, and their times.
+//! Messages that an application sends, and the times at which it sends them.
 
 use strandcast_proto::time::Instant;
 
 use crate::traffic::{Emission, Source};
 
-/// Messages for a transport, at once or at the times of a source.
+/// Messages for a transport: as fast as it accepts them, or at the times of a source.
 #[derive(Debug)]
 pub enum Feed {
-    /// Unlimited messages, as fast as the transport accepts them.
+    /// Messages without end, as fast as the transport accepts them.
     Endless {
-        /// Bytes per message.
+        /// Number of bytes per message.
         size: u32,
     },
-    /// Messages up to a number of bytes, as fast as the transport accepts them.
+    /// Messages up to a total number of bytes, as fast as the transport accepts them.
     Finite {
-        /// Bytes per message.
+        /// Number of bytes per message.
         size: u32,
-        /// Remaining bytes.
+        /// Number of bytes that are left.
         left: u64,
     },
-    /// Messages of a source at their times.
+    /// Messages of a source, at the source's times.
     Timed {
         /// Source of the messages.
         source: Box<dyn Source>,
@@ -29,13 +29,13 @@ pub enum Feed {
 }
 
 impl Feed {
-    /// Feeds the messages of `source` at their times.
+    /// Returns a feed of the messages of `source`, at their times.
     pub fn timed(mut source: Box<dyn Source>) -> Self {
         let next = source.next();
         Feed::Timed { source, next }
     }
 
-    /// Message to send now.
+    /// Returns the message to send now.
     pub fn peek(&self, now: Instant) -> Option<Emission> {
         match *self {
             Feed::Endless { size } => Some(Emission::plain(now, size)),
@@ -56,7 +56,7 @@ impl Feed {
         }
     }
 
-    /// Time of the next message, if the source decides about it instead of the transport.
+    /// Returns the time of the next message, if the source decides on times and not the transport.
     pub fn next_at(&self) -> Option<Instant> {
         match self {
             Feed::Timed { next, .. } => next.map(|emission| emission.at),
@@ -64,7 +64,7 @@ impl Feed {
         }
     }
 
-    /// Returns whether all messages were taken.
+    /// Returns whether all messages have been taken.
     pub fn is_done(&self) -> bool {
         matches!(self, Feed::Finite { left: 0, .. } | Feed::Timed { next: None, .. })
     }

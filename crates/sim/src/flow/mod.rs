@@ -1,4 +1,4 @@
-//! Flows: the agents at the two ends of a flow, for each transport.
+//! Flows: the agents at the two ends of each flow, by transport.
 
 mod background;
 mod feed;

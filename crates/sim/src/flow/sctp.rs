@@ -1,4 +1,4 @@
-//! The ends of an SCTP flow: applications of a [`SctpHost`](crate::host::SctpHost).
+//! The two ends of an SCTP flow: applications of a [`SctpHost`](crate::host::SctpHost).
 
 use core::time::Duration;
 
@@ -15,47 +15,48 @@ use crate::host::TracedApp;
 use crate::net::TraceEvent;
 use crate::traffic::Frame;
 
-/// Bytes at the beginning of every message: its number and submission time.
+/// Number of bytes at the beginning of every message: the message's number and time of submission.
 const HEADER: usize = 16;
-/// Stream and lifetime of keep-alives, which are messages of one byte, as in `strandcast send`.
+/// Stream of keep-alives; `ALIVE_LIFETIME` is their lifetime. A keep-alive is a message of one byte, as in `strandcast
+/// send`.
 const ALIVE: u16 = 1;
 const ALIVE_LIFETIME: Duration = Duration::from_secs(2);
-/// Size of the blocks from which messages are cut, so that one allocation serves many messages.
+/// Size in bytes of the blocks from which messages are cut. One allocation then serves many messages.
 const BLOCK: usize = 64 * 1024;
 
-/// Number of the message that begins with `data`; `None` if it is too short for a message of a
+/// Returns the number of the message that begins with `data`; `None` if `data` is too short for a message of a
 /// [`FlowSource`].
 pub fn message_number(data: &[u8]) -> Option<u64> {
     data.first_chunk::<8>().map(|number| u64::from_be_bytes(*number))
 }
 
-/// A path that joins or leaves during the flow.
+/// Plan for a path that joins or leaves during the flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathPlan {
     /// 4-tuple of the path at the client.
     pub tuple: FourTuple,
-    /// Time of the change.
+    /// Time at which the path joins or leaves.
     pub at: Instant,
-    /// True to join, false to leave.
+    /// True if the path joins, false if it leaves.
     pub joins: bool,
 }
 
 /// Configuration of an SCTP flow.
 #[derive(Debug)]
 pub struct SctpFlow {
-    /// Parameters that open the association.
+    /// Parameters with which the association is opened.
     pub connect: Connect,
-    /// Path of `connect` that becomes the primary path; `None` keeps the path of the handshake.
+    /// Path of `connect` that becomes the primary path. `None` keeps the path of the handshake as primary.
     pub primary: Option<PathId>,
-    /// Time at which the flow opens.
+    /// Time at which the association is opened.
     pub start: Instant,
-    /// Time at which the application ends; buffered data are still sent.
+    /// Time at which the application stops. Buffered data are still sent.
     pub stop: Option<Instant>,
-    /// Messages to send.
+    /// Messages that the application sends.
     pub feed: Feed,
-    /// Time after capture at which messages of a video are abandoned.
+    /// Time after capture at which messages of a video are given up.
     pub lifetime: Option<Duration>,
-    /// Idle time after which the application sends a message of one byte; `None` disables keep-alives.
+    /// Time without a message after which the application sends a keep-alive of one byte. `None` turns keep-alives off.
     pub keep_alive: Option<Duration>,
     /// Paths that join and leave, in order of time.
     pub plan: Vec<PathPlan>,
@@ -71,7 +72,7 @@ pub struct FlowSource {
     feed: Feed,
     lifetime: Option<Duration>,
     keep_alive: Option<Duration>,
-    /// Time of the next keep-alive, unless a message is sent before.
+    /// Time of the next keep-alive, if no message is sent before.
     alive_at: Instant,
     plan: std::collections::VecDeque<PathPlan>,
     association: Option<AssociationId>,
@@ -79,14 +80,15 @@ pub struct FlowSource {
     full: bool,
     ended: bool,
     message: u64,
-    /// Message numbers that the transport gave to keep-alives. Keep-alives and messages share one numbering.
+    /// Message numbers that the transport assigned to keep-alives. Keep-alives and other messages share one sequence of
+    /// numbers.
     alive: Vec<u64>,
     block: BytesMut,
     events: Vec<TraceEvent>,
 }
 
 impl FlowSource {
-    /// Creates a source that has not started.
+    /// Creates a source that has not started yet.
     pub fn new(flow: SctpFlow) -> Self {
         let SctpFlow { connect, primary, start, stop, feed, lifetime, keep_alive, plan } = flow;
         FlowSource {
@@ -139,7 +141,8 @@ impl FlowSource {
         }
     }
 
-    /// Sends a keep-alive at its time. A full send buffer needs no keep-alive, because other messages wait in it.
+    /// Sends a keep-alive if one is due. No keep-alive is needed while the send buffer is full, because other messages
+    /// wait in it.
     fn keep_alive(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
         if self.alive_at <= now && !self.ended {
             let lifetime = Some(ALIVE_LIFETIME);
@@ -149,7 +152,7 @@ impl FlowSource {
         }
     }
 
-    /// Schedules the next keep-alive `keep_alive` after a message.
+    /// Schedules the next keep-alive for the time `keep_alive` after a message.
     fn said(&mut self, now: Instant) {
         self.alive_at = self.keep_alive.map_or(Instant::MAX, |after| now + after);
     }

@@ -1,4 +1,4 @@
-//! The ends of a flow whose packets come from programs outside the simulation.
+//! The two ends of a flow whose packets come from programs outside the simulation.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use strandcast_proto::time::Instant;
 
 use crate::net::{Agent, AgentOutput, Body, Framing, Outgoing, Packet, RouteId};
 
-/// One end: it sends the IP packets that a program outside hands to it, and keeps those that arrive.
+/// One end of such a flow. It sends the IP packets that an outside program passes to it, and keeps packets that arrive.
 #[derive(Debug)]
 pub struct Tap {
     /// Route of each path.
@@ -16,24 +16,24 @@ pub struct Tap {
     arrived: VecDeque<Arrival>,
 }
 
-/// An IP packet that has arrived.
+/// An IP packet that arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// Path by which the packet arrived.
     pub path: u8,
-    /// Time of its arrival.
+    /// Time at which the packet arrived.
     pub at: Instant,
-    /// The packet, from its IP header on.
+    /// Bytes of the packet, starting with its IP header.
     pub packet: Bytes,
 }
 
 impl Tap {
-    /// Creates an end that sends over `routes`, one for each path.
+    /// Creates an end that sends over `routes`. Each path has one route.
     pub fn new(routes: Vec<RouteId>) -> Self {
         Tap { routes, outgoing: Vec::new(), arrived: VecDeque::new() }
     }
 
-    /// Sends a packet over a path at the next run. A packet for a path that does not exist is dropped.
+    /// Queues a packet, which is sent over a path at the next run. If the path does not exist, the packet is dropped.
     pub fn send(&mut self, path: u8, packet: Bytes) {
         let Some(&route) = self.routes.get(usize::from(path)) else { return };
         let len = u32::try_from(packet.len()).unwrap_or(u32::MAX);
@@ -47,7 +47,7 @@ impl Tap {
         });
     }
 
-    /// Returns the oldest packet that has arrived.
+    /// Removes and returns the oldest packet that has arrived.
     pub fn receive(&mut self) -> Option<Arrival> {
         self.arrived.pop_front()
     }

@@ -1,4 +1,4 @@
-//! The ends of a TCP or MPTCP flow.
+//! The two ends of a TCP or MPTCP flow.
 
 use std::collections::VecDeque;
 
@@ -11,18 +11,18 @@ use crate::net::{
 };
 use crate::tcp::{Config, Receiver, Segment, Sender};
 
-/// A subflow that joins or leaves.
+/// Plan for a subflow that joins or leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubflowPlan {
-    /// Path of the flow that the subflow uses.
+    /// Path of the flow on which the subflow runs.
     pub path: u8,
-    /// Time of the change.
+    /// Time at which the subflow joins or leaves.
     pub at: Instant,
-    /// True to join, false to leave.
+    /// True if the subflow joins, false if it leaves.
     pub joins: bool,
 }
 
-/// The sending end.
+/// The sending end of a TCP or MPTCP flow.
 #[derive(Debug)]
 pub struct TcpSender {
     sender: Sender,
@@ -31,7 +31,7 @@ pub struct TcpSender {
     stop: Option<Instant>,
     /// Routes, by path.
     routes: Vec<RouteId>,
-    /// The path of each subflow, in the order in which they joined.
+    /// Path of each subflow, in the order in which the subflows joined.
     paths: Vec<u8>,
     plan: VecDeque<SubflowPlan>,
     message: u64,
@@ -39,7 +39,8 @@ pub struct TcpSender {
 }
 
 impl TcpSender {
-    /// Creates an end that opens and closes subflows by `plan`, in order of time. It sends from `start` on.
+    /// Creates an end that opens and closes subflows by `plan`, which is in order of time. It sends data from `start`
+    /// on.
     pub fn new(
         sender: Sender,
         feed: Feed,
@@ -51,7 +52,7 @@ impl TcpSender {
         TcpSender { sender, feed, start, stop, routes, paths: Vec::new(), plan, message: 0, begun: false }
     }
 
-    /// The connection.
+    /// Returns the sending side of the connection.
     pub fn connection(&self) -> &Sender {
         &self.sender
     }
@@ -167,20 +168,20 @@ impl Agent for TcpSender {
     }
 }
 
-/// The receiving end.
+/// The receiving end of a TCP or MPTCP flow.
 #[derive(Debug)]
 pub struct TcpReceiver {
     receiver: Receiver,
     config: Config,
     /// Routes, by path.
     routes: Vec<RouteId>,
-    /// Path on which each subflow's segments arrived.
+    /// Path on which the segments of each subflow arrived.
     paths: Vec<u8>,
     delivered: u64,
 }
 
 impl TcpReceiver {
-    /// Creates an end that sends each answer on the path of the request.
+    /// Creates an end that sends each answer on the path of the segment that it answers.
     pub fn new(config: Config, routes: Vec<RouteId>) -> Self {
         TcpReceiver {
             receiver: Receiver::new(config.clone()),

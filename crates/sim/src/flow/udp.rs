@@ -1,22 +1,22 @@
-//! The ends of a UDP flow.
+//! The two ends of a UDP flow.
 
 use strandcast_proto::time::Instant;
 
 use super::Feed;
 use crate::net::{Agent, AgentOutput, Body, Datagram, Framing, Outgoing, Packet, RouteId, TraceEvent};
 
-/// Sends the messages of its source without feedback.
+/// Sender of a source's messages by UDP, without feedback.
 #[derive(Debug)]
 pub struct UdpSender {
     feed: Feed,
     route: RouteId,
-    /// Bytes of IP and UDP header per datagram.
+    /// Bytes of the IP and UDP headers per datagram.
     header: u32,
     message: u64,
 }
 
 impl UdpSender {
-    /// A sender of the messages of `feed` at their times.
+    /// Creates a sender of the messages of `feed`, at their times.
     pub fn new(feed: Feed, route: RouteId, header: u32) -> Self {
         UdpSender { feed, route, header, message: 0 }
     }
@@ -47,7 +47,7 @@ impl Agent for UdpSender {
     }
 }
 
-/// Receives datagrams.
+/// Receiver of datagrams.
 #[derive(Debug, Default)]
 pub struct UdpSink {
     seen: u64,

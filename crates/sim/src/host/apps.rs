@@ -8,25 +8,26 @@ use strandcast_proto::association::{Event, SendError, SendOptions};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
 use strandcast_proto::time::Instant;
 
-/// Bytes of a message's number at its beginning.
+/// Number of bytes of a message's number, which is at the message's beginning.
 const NUMBER_LEN: usize = 8;
 
-/// Message of `size` bytes that begins with `number`. The other bytes depend on their position and on the number.
+/// Returns a message of `size` bytes that begins with `number`. Each other byte depends on its position and on the
+/// number.
 fn message(number: u64, size: usize) -> Bytes {
     let rest = (NUMBER_LEN..).map(|i| (number.wrapping_mul(31) + i as u64 * 131 + (i as u64 >> 8)) as u8);
     number.to_be_bytes().into_iter().chain(rest).take(size.max(NUMBER_LEN)).collect()
 }
 
-/// Keeps the send buffer of one association full.
+/// Application that keeps the send buffer of one association full.
 #[derive(Debug)]
 pub struct BulkSender {
-    /// The association; `None` until the first one is connected.
+    /// The association that is used. It is `None` until the first association is connected.
     pub association: Option<AssociationId>,
-    /// Bytes per message, at least 8.
+    /// Number of bytes per message, at least 8.
     pub size: usize,
     /// Options of each message.
     pub options: SendOptions,
-    /// Number of messages after which the association is closed; `None`: no limit.
+    /// Number of messages after which the association is closed. `None` means no limit.
     pub limit: Option<u64>,
     /// Number of messages sent.
     pub sent: u64,
@@ -35,14 +36,14 @@ pub struct BulkSender {
 }
 
 impl BulkSender {
-    /// Creates a sender of reliable, ordered messages of `size` bytes without end, over the first association that
+    /// Creates a sender of reliable, ordered messages of `size` bytes, without end. It uses the first association that
     /// connects.
     pub fn new(size: usize) -> Self {
         let options = SendOptions::default();
         BulkSender { association: None, size, options, limit: None, sent: 0, full: false, done: false }
     }
 
-    /// Sends only `messages`, then closes.
+    /// Limits the sender to `messages` messages, after which it closes the association.
     #[must_use]
     pub fn limited(self, messages: u64) -> Self {
         BulkSender { limit: Some(messages), ..self }
@@ -76,12 +77,12 @@ impl App for BulkSender {
     }
 }
 
-/// Sends a message at constant intervals, as long as the association lives.
+/// Application that sends messages at constant intervals while the association lives.
 #[derive(Debug)]
 pub struct Cbr {
-    /// The association; `None` until the first one is connected.
+    /// The association that is used. It is `None` until the first association is connected.
     pub association: Option<AssociationId>,
-    /// Bytes per message, at least 8.
+    /// Number of bytes per message, at least 8.
     pub size: usize,
     /// Time between messages.
     pub interval: Duration,
@@ -89,14 +90,14 @@ pub struct Cbr {
     pub options: SendOptions,
     /// Number of messages sent.
     pub sent: u64,
-    /// Messages rejected by a full send buffer.
+    /// Number of messages that a full send buffer refused.
     pub refused: u64,
     next: Option<Instant>,
 }
 
 impl Cbr {
-    /// Creates a sender of unordered messages of `size` bytes every `interval`, over the first association that
-    /// connects. Each message is abandoned after `lifetime`.
+    /// Creates a sender of an unordered message of `size` bytes every `interval`. It uses the first association that
+    /// connects. Each message is given up after `lifetime`.
     pub fn new(size: usize, interval: Duration, lifetime: Option<Duration>) -> Self {
         let options = SendOptions { unordered: true, lifetime, ..SendOptions::default() };
         Cbr { association: None, size, interval, options, sent: 0, refused: 0, next: None }
@@ -128,21 +129,21 @@ impl App for Cbr {
     }
 }
 
-/// A [`Cbr`] whose rate follows the advice of the association's scheme, as an encoder's would, for
+/// A [`Cbr`] whose rate follows the advice of the association's scheme, as the rate of an encoder would. It serves
 /// measurements.
 #[derive(Debug)]
 pub struct Adaptive {
-    /// The messages; their interval follows from the rate.
+    /// The sender of messages. Its interval follows from the rate.
     pub messages: Cbr,
-    /// Minimum and maximum rate, payload bits per second. The rate begins at the minimum.
+    /// Minimum and maximum rate in payload bits per second. The initial rate is the minimum.
     pub range_bps: [u64; 2],
-    /// Log of the advice, with its time: payload bits per second now, and payload bits per second without the path that
-    /// carries most.
+    /// Log of the advice: its time, the rate of payload bits per second now, and the rate if the path with the most
+    /// data failed.
     pub advice_log: Vec<(Instant, u64, u64)>,
 }
 
 impl Adaptive {
-    /// Creates a sender of messages of `size` bytes. Each message is abandoned after `lifetime`.
+    /// Creates a sender of messages of `size` bytes. Each message is given up after `lifetime`.
     pub fn new(size: usize, range_bps: [u64; 2], lifetime: Duration) -> Self {
         let messages = Cbr::new(size, Duration::from_secs(1), Some(lifetime));
         let mut app = Adaptive { messages, range_bps, advice_log: Vec::new() };
@@ -174,43 +175,43 @@ impl App for Adaptive {
     }
 }
 
-/// A message received by a [`Sink`].
+/// A message that a [`Sink`] received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Time of arrival.
+    /// Time at which the message arrived.
     pub at: Instant,
-    /// Number that the sender gave to the message.
+    /// Number that the sender assigned to the message.
     pub number: u64,
     /// Length of the message in bytes.
     pub len: usize,
 }
 
-/// Reads messages of [`BulkSender`] and [`Cbr`].
+/// Application that reads the messages of [`BulkSender`] and [`Cbr`].
 #[derive(Debug, Default)]
 pub struct Sink {
-    /// Every message, in order of delivery.
+    /// All received messages, in order of delivery.
     pub deliveries: Vec<Delivery>,
-    /// Messages whose bytes differ from the sent ones.
+    /// Number of messages whose bytes differ from the sent bytes.
     pub damaged: u64,
-    /// Messages whose number does not follow the previous one.
+    /// Number of messages whose number does not follow that of the previous message.
     pub out_of_order: u64,
-    /// Events except [`Event::Readable`] and [`Event::Writable`].
+    /// Events of the association, except [`Event::Readable`] and [`Event::Writable`].
     pub events: Vec<(Instant, Event)>,
     readable: Vec<AssociationId>,
 }
 
 impl Sink {
-    /// Payload bytes delivered after `from`, up to and including `to`.
+    /// Returns the payload bytes delivered after `from`, up to and including `to`.
     pub fn bytes_between(&self, from: Instant, to: Instant) -> u64 {
         self.deliveries.iter().filter(|d| d.at > from && d.at <= to).map(|d| d.len as u64).sum()
     }
 
-    /// Payload bytes delivered until now.
+    /// Returns the payload bytes delivered so far.
     pub fn bytes(&self) -> u64 {
         self.deliveries.iter().map(|d| d.len as u64).sum()
     }
 
-    /// Longest time without delivery between `from` and `to`, and its beginning.
+    /// Returns the longest time without a delivery between `from` and `to`, and the beginning of that time.
     pub fn longest_gap(&self, from: Instant, to: Instant) -> (Instant, Duration) {
         let mut longest = (from, Duration::ZERO);
         let mut last = from;

@@ -1,24 +1,24 @@
-//! DATA chunks of a packet in transit, for measurements, without validation.
+//! DATA chunks of a packet in transit, for measurements. The packet is not validated.
 
-/// Fields of a DATA chunk's header (RFC 9260 §3.3.1).
+/// Fields of the header of a DATA chunk (RFC 9260 §3.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataChunk {
     /// Transmission sequence number.
     pub tsn: u32,
-    /// Bytes of user data.
+    /// Number of bytes of user data.
     pub bytes: u32,
 }
 
-/// A DATA chunk with its contents.
+/// A DATA chunk with its user data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataPart<'a> {
-    /// Fields of its header.
+    /// Fields of the chunk's header.
     pub chunk: DataChunk,
     /// True for the first fragment of a message (the B bit).
     pub begins: bool,
-    /// True for the last fragment (the E bit).
+    /// True for the last fragment of a message (the E bit).
     pub ends: bool,
-    /// User data.
+    /// User data of the chunk.
     pub data: &'a [u8],
 }
 
@@ -28,12 +28,12 @@ const DATA_HEADER: usize = 16;
 const BEGINS: u8 = 2;
 const ENDS: u8 = 1;
 
-/// The DATA chunks of an SCTP packet, in order.
+/// Returns the DATA chunks of an SCTP packet, in order.
 pub fn data_chunks(packet: &[u8]) -> impl Iterator<Item = DataChunk> {
     data_parts(packet).map(|part| part.chunk)
 }
 
-/// The DATA chunks of an SCTP packet with their contents, in order.
+/// Returns the DATA chunks of an SCTP packet with their user data, in order.
 pub fn data_parts(packet: &[u8]) -> impl Iterator<Item = DataPart<'_>> {
     let mut rest = packet.get(COMMON_HEADER..).unwrap_or(&[]);
     core::iter::from_fn(move || {
@@ -57,7 +57,7 @@ pub fn data_parts(packet: &[u8]) -> impl Iterator<Item = DataPart<'_>> {
     })
 }
 
-/// The chunk types of an SCTP packet, in order (RFC 9260 §3.2).
+/// Returns the chunk types of an SCTP packet, in order (RFC 9260 §3.2).
 pub fn chunk_types(packet: &[u8]) -> impl Iterator<Item = u8> {
     let mut rest = packet.get(COMMON_HEADER..).unwrap_or(&[]);
     core::iter::from_fn(move || {

@@ -14,7 +14,7 @@ pub(super) const UNCONNECTED: Standing = Standing {
     inactive: Paths::NONE,
 };
 
-/// Counters of messages that were dropped before anything was sent, by cause.
+/// Names of the counters of messages that were dropped before any part was sent, by cause.
 const UNSENT: [(DropCause, &str); 6] = [
     (DropCause::Expired, "unsent_expired_messages"),
     (DropCause::Scheduler(GiveUp::TooLate), "unsent_too_late_messages"),
@@ -23,7 +23,7 @@ const UNSENT: [(DropCause, &str); 6] = [
     (DropCause::Group, "unsent_group_messages"),
     (DropCause::Ended, "unsent_ended_messages"),
 ];
-/// Counters of messages that were dropped after a part was sent, by cause.
+/// Names of the counters of messages that were dropped after a part was sent, by cause.
 const ABANDONED: [(DropCause, &str); 7] = [
     (DropCause::Expired, "abandoned_expired_messages"),
     (DropCause::Scheduler(GiveUp::TooLate), "abandoned_too_late_messages"),
@@ -34,7 +34,7 @@ const ABANDONED: [(DropCause, &str); 7] = [
     (DropCause::Ended, "abandoned_ended_messages"),
 ];
 
-/// Counters since the start.
+/// Reports the counters of an association since its start.
 pub fn counters(
     association: &Association,
     now: Instant,
@@ -74,7 +74,7 @@ pub fn counters(
     }
 }
 
-/// Dropped messages, if the association may drop any.
+/// Reports the numbers of dropped messages, if the association may drop any.
 fn dropped(association: &Association, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
     let stats = association.stats();
     if stats.messages_with_lifetime == 0 && stats.unsent.total() + stats.abandoned.total() == 0 {
@@ -84,7 +84,7 @@ fn dropped(association: &Association, report: &mut dyn FnMut(Option<u8>, &'stati
     ABANDONED.iter().for_each(|(cause, name)| report(None, name, stats.abandoned.of(*cause) as f64));
 }
 
-/// Symbols sent and received, if either side codes.
+/// Reports the numbers of symbols sent and received, if either side codes.
 fn symbols(association: &Association, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
     if association.coded().out().is_none() && association.coded().incoming().is_none() {
         return;
@@ -106,7 +106,7 @@ fn symbols(association: &Association, report: &mut dyn FnMut(Option<u8>, &'stati
     }
 }
 
-/// Estimates of the scheme for a path.
+/// Reports the scheme's estimates for a path.
 fn estimates(est: &Estimate, mut report: impl FnMut(&'static str, f64)) {
     let rates = [("bandwidth_bps", est.bandwidth), ("delivery_rate_bps", est.delivery_rate)];
     let numbers = [
@@ -126,7 +126,8 @@ fn estimates(est: &Estimate, mut report: impl FnMut(&'static str, f64)) {
     }
 }
 
-/// Windows, round-trip times and the scheme's estimates of paths, the receive window, and a send buffer that may grow.
+/// Reports windows, round-trip times and the scheme's estimates of paths. Also reports the receive window, and a send
+/// buffer that may grow.
 pub fn gauges(
     association: &Association,
     path_of: impl Fn(PathId) -> Option<u8>,
@@ -156,7 +157,7 @@ pub fn gauges(
     }
 }
 
-/// State of a sender.
+/// Returns the state of a sender.
 pub(super) fn standing(
     association: &Association,
     now: Instant,

@@ -1,4 +1,4 @@
-//! Endpoints as nodes of a network: hosts joined by paths, each a pair of links, with applications on top.
+//! Endpoints as nodes of a network: hosts that are joined by paths, with applications. A path is a pair of links.
 
 mod apps;
 mod chunks;

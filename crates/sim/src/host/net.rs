@@ -1,4 +1,4 @@
-//! Hosts with separate uplinks: the networks of tests, demonstrations and measurements.
+//! Hosts with separate uplinks. Tests, demonstrations and measurements use these networks.
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use core::time::Duration;
@@ -17,39 +17,39 @@ use strandcast_seal::{ConnectError, Peer, SealConfig, SealedEndpoint};
 use super::SctpHost;
 use crate::net::{AgentId, DirectedLinkId, FlowId, Network, Packet, RouteId, Step};
 
-/// Bytes of IPv4 and UDP header.
+/// Number of bytes of the IPv4 and UDP headers.
 const OVERHEAD: usize = 28;
-/// UDP port of every host's listening address (RFC 6951).
+/// UDP port on which every host listens (RFC 6951).
 const PORT: u16 = 9899;
 
-/// Identifier of a host of a [`Net`].
+/// Identifier of a host in a [`Net`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HostId(usize);
 
-/// Identifier of a path of a [`Net`]: the number of paths added before it.
+/// Identifier of a path in a [`Net`]: the number of paths that were added before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NetPath(pub usize);
 
-/// Identifier of an application of a [`Net`].
+/// Identifier of an application in a [`Net`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AppId(usize, usize);
 
-/// A direction of a path.
+/// Direction of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
-    /// Away from the host that owns the uplink.
+    /// The direction away from the host that owns the uplink.
     Forward,
-    /// The direction to that host.
+    /// The direction towards the host that owns the uplink.
     Reverse,
 }
 
 /// Hosts and the paths between them, in simulated time.
 ///
-/// Model: a path is the uplink of one host, with its own address and its own NAT, to the single address of another
-/// host. Hosts need no processing time: packets that arrive at one instant over one link are handled together and
-/// answered at that instant. On links, a packet's length includes IPv4 and UDP headers (28 bytes). Limits: paths share
-/// no link. Hosts have no queue except their send buffer, so that a drop in a link's queue is a loss for the transport.
-/// Equal seeds and equal calls give the same [`Net::fingerprint`].
+/// Model: a path leads from an uplink of one host to the single address of another host. The uplink has its own address
+/// and its own NAT. Hosts need no processing time. Packets that arrive at one time over one link are handled together,
+/// and are answered at that time. On a link, the length of a packet includes the IPv4 and UDP headers (28 bytes).
+/// Limits: paths do not share links. Hosts have no queues except their send buffers. A drop in a link's queue is
+/// therefore a loss for the transport. Equal seeds and equal calls give an equal [`Net::fingerprint`].
 #[derive(Debug)]
 pub struct Net {
     network: Network,
@@ -72,23 +72,23 @@ struct Path {
     server: HostId,
     /// The 4-tuples of the path at the client and at the server.
     tuples: [FourTuple; 2],
-    /// Number of ports that the NAT has assigned, and number of addresses that the client has had.
+    /// Number of ports that the NAT has assigned, which is also the number of addresses that the client has had.
     rebound: u16,
     wires: [DirectedLinkId; 2],
     routes: [RouteId; 2],
 }
 
 impl Net {
-    /// A network without hosts at [`Instant::ZERO`].
+    /// Creates a network without hosts. Its time is [`Instant::ZERO`].
     pub fn new(seeds: &Seeds) -> Self {
         let seeds = seeds.child("net");
         Net { network: Network::new(&seeds, ()), seeds, hosts: Vec::new(), paths: Vec::new() }
     }
 
-    /// Adds a host.
+    /// Adds a host to the network.
     ///
     /// # Panics
-    /// After 250 hosts: they share one /24.
+    /// Panics after 250 hosts, because all hosts share one /24.
     pub fn add_host(&mut self, config: EndpointConfig) -> HostId {
         self.add_host_with(config, None)
     }
@@ -96,7 +96,7 @@ impl Net {
     /// Adds a host with a seal.
     ///
     /// # Panics
-    /// As [`Net::add_host`].
+    /// Panics as [`Net::add_host`] does.
     pub fn add_sealed_host(&mut self, config: EndpointConfig, seal: SealConfig) -> HostId {
         self.add_host_with(config, Some(seal))
     }
@@ -111,10 +111,10 @@ impl Net {
         HostId(n)
     }
 
-    /// Adds an uplink of `client` to `server`.
+    /// Adds an uplink of `client` that leads to `server`.
     ///
     /// # Panics
-    /// If the network is invalid ([`strandcast_netem::link::LinkConfig::validate`]), or after 2¹⁶ paths.
+    /// Panics if the network is invalid ([`strandcast_netem::link::LinkConfig::validate`]), or after 2¹⁶ paths.
     pub fn add_path(&mut self, client: HostId, server: HostId, network: PathNetwork) -> NetPath {
         let n = u16::try_from(self.paths.len()).expect("addresses are numbered with 16 bits");
         let link = LinkId(self.hosts[client.0].uplinks);
@@ -170,27 +170,27 @@ impl Net {
         AppId(host.0, index)
     }
 
-    /// An application.
+    /// Returns an application.
     ///
     /// # Panics
-    /// If its type is not `A`.
+    /// Panics if the application's type is not `A`.
     pub fn app<A: App>(&self, id: AppId) -> &A {
         self.host(HostId(id.0)).app(id.1)
     }
 
-    /// An application, mutable; its host runs with the next event.
+    /// Returns an application, to be changed. Its host runs with the next event.
     ///
     /// # Panics
-    /// If its type is not `A`.
+    /// Panics if the application's type is not `A`.
     pub fn app_mut<A: App>(&mut self, id: AppId) -> &mut A {
         self.host_mut(HostId(id.0)).app_mut(id.1)
     }
 
-    /// Opens an association over `paths`, which all begin at `client`, to the SCTP port on which the other
+    /// Opens an association over `paths`, which all begin at `client`. It connects to the SCTP port on which the other
     /// host listens.
     ///
     /// # Errors
-    /// [`ConnectError`].
+    /// Returns a [`ConnectError`] if the association cannot be opened.
     pub fn connect(
         &mut self,
         client: HostId,
@@ -200,10 +200,10 @@ impl Net {
         self.connect_to(client, paths, scheme, None)
     }
 
-    /// Opens an association of a sealed host with `peer`.
+    /// Opens an association between a sealed host and `peer`.
     ///
     /// # Errors
-    /// [`ConnectError`].
+    /// Returns a [`ConnectError`] if the association cannot be opened.
     pub fn connect_to(
         &mut self,
         client: HostId,
@@ -216,33 +216,33 @@ impl Net {
         self.with_sealed(client, |now, endpoint| endpoint.connect(now, connect, peer))
     }
 
-    /// The 4-tuple of a path at the side that sends in `direction`.
+    /// Returns the 4-tuple of a path at the side that sends in `direction`.
     pub fn tuple(&self, path: NetPath, direction: Direction) -> FourTuple {
         self.paths[path.0].tuples[direction as usize]
     }
 
-    /// A host's endpoint.
+    /// Returns the endpoint of a host.
     pub fn endpoint(&self, host: HostId) -> &Endpoint {
         self.host(host).endpoint()
     }
 
-    /// Calls `f` on a host's endpoint, and sends the resulting packets.
+    /// Calls the function `f` with the endpoint of a host, and sends the resulting packets.
     pub fn with_endpoint<T>(&mut self, host: HostId, f: impl FnOnce(Instant, &mut Endpoint) -> T) -> T {
         self.with_sealed(host, |now, sealed| f(now, sealed.endpoint_mut()))
     }
 
-    /// A host's endpoint with its seal.
+    /// Returns the endpoint of a host with its seal.
     pub fn sealed(&self, host: HostId) -> &SealedEndpoint {
         self.host(host).sealed()
     }
 
-    /// Calls `f` as [`Net::with_endpoint`] does, with the seal.
+    /// Calls the function `f` as [`Net::with_endpoint`] does. The argument of `f` is the endpoint with its seal.
     pub fn with_sealed<T>(&mut self, host: HostId, f: impl FnOnce(Instant, &mut SealedEndpoint) -> T) -> T {
         let agent = self.hosts[host.0].agent;
         self.network.with_agent(agent, |now, host: &mut SctpHost| f(now, host.sealed_mut()))
     }
 
-    /// A direction of a path.
+    /// Returns the link of a path in one direction.
     pub fn link(&self, path: NetPath, direction: Direction) -> &Link<Box<Packet>> {
         &self.network.wire(self.wire(path, direction)).link
     }
@@ -251,18 +251,20 @@ impl Net {
         self.paths[path.0].wires[direction as usize]
     }
 
-    /// Turns a black hole on or off. A black hole drops all packets, including those in transit.
+    /// Turns a black hole in one direction of a path on or off. A black hole drops all packets, including packets in
+    /// transit.
     pub fn set_black_hole(&mut self, path: NetPath, direction: Direction, on: bool) {
         self.network.set_black_hole(self.wire(path, direction), on);
     }
 
-    /// Takes the direction down or up again, without notice. Taking it down drops all packets in transit.
+    /// Takes one direction of a path down, or brings it up again. The hosts are not notified. Taking it down drops all
+    /// packets in transit.
     pub fn set_down(&mut self, path: NetPath, direction: Direction, down: bool) {
         self.network.set_down(self.wire(path, direction), down, false);
     }
 
-    /// Makes the NAT of a path drop its mapping: the server receives from another port from now on, and
-    /// packets to the old port are lost.
+    /// Makes the NAT of a path drop its mapping. From now on the server receives from another port, and packets to the
+    /// old port are lost.
     pub fn rebind(&mut self, path: NetPath) {
         self.unroute(path);
         let p = &mut self.paths[path.0];
@@ -271,9 +273,8 @@ impl Net {
         self.route(path);
     }
 
-    /// Changes the client's address on the path and returns the new 4-tuple, for
-    /// [`move_path`](strandcast_proto::association::Association::move_path). Packets from the old address are
-    /// lost.
+    /// Changes the client's address on a path. Returns the new 4-tuple, for
+    /// [`move_path`](strandcast_proto::association::Association::move_path). Packets from the old address are lost.
     pub fn readdress(&mut self, path: NetPath) -> FourTuple {
         self.rebind(path);
         self.unroute(path);
@@ -283,23 +284,23 @@ impl Net {
         self.tuple(path, Direction::Forward)
     }
 
-    /// Simulated time.
+    /// Returns the simulated time.
     pub fn now(&self) -> Instant {
         self.network.now()
     }
 
-    /// Runs all events up to and including `end`.
+    /// Runs all events up to and including the time `end`.
     pub fn run_until(&mut self, end: Instant) {
         while self.step(end) {}
     }
 
-    /// Runs for `time`.
+    /// Runs all events for the duration `time`.
     pub fn run_for(&mut self, time: Duration) {
         self.run_until(self.now() + time);
     }
 
-    /// Runs while `going` returns true before each event, at most for `limit`. Returns whether `going`
-    /// returned false.
+    /// Runs events while the function `going` returns true before each event, for at most `limit`. Returns whether
+    /// `going` returned false.
     pub fn run_while(&mut self, limit: Duration, mut going: impl FnMut(&Net) -> bool) -> bool {
         let end = self.now() + limit;
         while going(self) {
@@ -310,17 +311,18 @@ impl Net {
         true
     }
 
-    /// Runs the next event up to and including `end`. Without one, advances time to `end` and returns false.
+    /// Runs the next event, if its time is at most `end`. If there is no such event, advances time to `end` and returns
+    /// false.
     pub fn step(&mut self, end: Instant) -> bool {
         self.network.step(end)
     }
 
-    /// Number of packets without a path.
+    /// Returns the number of packets that have no path.
     pub fn unroutable(&self) -> u64 {
         self.hosts.iter().map(|host| self.network.agent::<SctpHost>(host.agent).unroutable()).sum()
     }
 
-    /// Fingerprint of the trajectory: every packet that left a link, with its checksum, and every
+    /// Returns the fingerprint of the run so far. It covers every packet that left a link, with its checksum, and every
     /// intervention.
     pub fn fingerprint(&self) -> Fingerprint {
         self.network.fingerprint()

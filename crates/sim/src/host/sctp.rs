@@ -1,4 +1,4 @@
-//! An endpoint as an agent of the network.
+//! An SCTP endpoint as an agent of the network.
 
 use core::any::Any;
 use std::collections::BTreeMap;
@@ -21,14 +21,15 @@ use super::chunks::{DataChunk, data_chunks, data_parts};
 use super::symbols::application_bytes;
 use super::verdicts::{ArrivalTimes, Verdicts};
 
-/// Greatest number of rounds of one host at one instant. Only an application that creates work without end exceeds it.
+/// Maximum number of rounds in which one host runs at one time. Only an application that creates work without end needs
+/// more.
 const MOST_ROUNDS: usize = 100_000;
-/// Additional header bytes of IPv6 compared with IPv4.
+/// Number of header bytes by which IPv6 exceeds IPv4.
 const IPV6_MORE: usize = 20;
 
-/// An application that reports the messages it sends and receives.
+/// An application that reports the messages that it sends and receives.
 pub trait TracedApp: App {
-    /// Moves events since the last call to `out`.
+    /// Moves the events since the last call to `out`.
     fn take_events(&mut self, out: &mut Vec<TraceEvent>);
 }
 
@@ -43,37 +44,37 @@ type AppSlot = Slot<Box<dyn App>, Box<dyn TracedApp>>;
 #[derive(Clone, Copy, Debug)]
 struct PathRoute {
     route: RouteId,
-    /// Path number in its flow.
+    /// Number of the path in its flow.
     path: u8,
 }
 
-/// An [`Endpoint`], sealed or not, with its applications, as an [`Agent`].
+/// An [`Endpoint`] with its applications, as an [`Agent`]. The endpoint may be sealed.
 pub struct SctpHost {
     sealed: SealedEndpoint,
     apps: Vec<AppSlot>,
-    /// Routes by 4-tuple, in both directions. The 4-tuples have no session.
+    /// Routes by 4-tuple, in both directions. These 4-tuples contain no session.
     routes: BTreeMap<FourTuple, PathRoute>,
     tuples: BTreeMap<RouteId, FourTuple>,
-    /// Links at the start of routes, each with the endpoint's number for it.
+    /// First link of each route, with the number that the endpoint has for it.
     links: Vec<(DirectedLinkId, LinkId)>,
-    /// Bytes of IPv4 (and UDP) header per packet.
+    /// Bytes of the IPv4 header, and of the UDP header if there is one, per packet.
     headers: usize,
     buffer: Vec<u8>,
-    /// Buffer for packets before they are sealed.
+    /// Buffer for packets that are not sealed yet.
     open: Vec<u8>,
     unroutable: u64,
-    /// Highest TSN sent. A lower TSN is a retransmission.
+    /// Highest TSN sent so far. A lower TSN is that of a retransmission.
     highest: Option<u32>,
     /// Association whose arrivals are reported.
     noted: Option<AssociationId>,
-    /// Arrivals at this host, for the verdicts of the other host.
+    /// Record of arrivals at this host. The other host's verdicts on paths are compared with it.
     arrivals: Option<ArrivalTimes>,
     verdicts: Option<Verdicts>,
     news: bool,
 }
 
 impl SctpHost {
-    /// A host without routes. `headers` is the number of bytes of IPv4 (and UDP) header per SCTP packet.
+    /// Creates a host without routes. `headers` is the number of bytes of the IPv4 (and UDP) headers per SCTP packet.
     pub fn new(sealed: SealedEndpoint, headers: usize) -> Self {
         SctpHost {
             sealed,
@@ -93,8 +94,8 @@ impl SctpHost {
         }
     }
 
-    /// Adds a route. Packets with this 4-tuple leave by `out`, on the flow's path `path`. Packets that arrive by `back`
-    /// get this 4-tuple.
+    /// Adds a route. Packets with the 4-tuple `tuple` are sent on the route `out`, as path `path` of the flow. Packets
+    /// that arrive on the route `back` get this 4-tuple.
     pub fn add_route(&mut self, tuple: FourTuple, path: u8, out: RouteId, back: RouteId) {
         self.routes.insert(tuple, PathRoute { route: out, path });
         self.tuples.insert(back, tuple);
@@ -111,61 +112,61 @@ impl SctpHost {
         self.links.push((wire, link));
     }
 
-    /// Records arrivals at this host, which its peer's verdicts on paths use.
+    /// Records arrivals at this host in `arrivals`. The verdicts of its peer on paths are compared with them.
     pub fn record_arrivals(&mut self, arrivals: ArrivalTimes) {
         self.arrivals = Some(arrivals);
     }
 
-    /// Counts the verdicts on paths of the reported association, compared with the arrivals at `peer`.
+    /// Counts the verdicts on paths of the reported association. They are compared with the arrivals at `peer`.
     pub fn count_verdicts(&mut self, peer: ArrivalTimes, rto_min: Duration) {
         self.verdicts = Some(Verdicts::new(peer, rto_min));
     }
 
-    /// Adds an application to the host and returns its index.
+    /// Adds an application to the host. Returns the application's index.
     pub fn add_app(&mut self, app: impl App) -> usize {
         self.apps.push(Slot::Plain(Box::new(app)));
         self.news = true;
         self.apps.len() - 1
     }
 
-    /// Adds an application whose events are reported, together with the arrivals of the first association.
-    /// Returns its index.
+    /// Adds an application whose events are reported. The arrivals of the first association are also reported. Returns
+    /// the application's index.
     pub fn add_traced_app(&mut self, app: impl TracedApp) -> usize {
         self.apps.push(Slot::Traced(Box::new(app)));
         self.news = true;
         self.apps.len() - 1
     }
 
-    /// The endpoint.
+    /// Returns the endpoint.
     pub fn endpoint(&self) -> &Endpoint {
         self.sealed.endpoint()
     }
 
-    /// The endpoint, mutable.
+    /// Returns the endpoint, to be changed.
     pub fn endpoint_mut(&mut self) -> &mut Endpoint {
         self.sealed_mut().endpoint_mut()
     }
 
-    /// The endpoint with its seal.
+    /// Returns the endpoint with its seal.
     pub fn sealed(&self) -> &SealedEndpoint {
         &self.sealed
     }
 
-    /// The endpoint with its seal, mutable.
+    /// Returns the endpoint with its seal, to be changed.
     pub fn sealed_mut(&mut self) -> &mut SealedEndpoint {
         self.news = true;
         &mut self.sealed
     }
 
-    /// Number of packets without a route.
+    /// Returns the number of packets that have no route.
     pub fn unroutable(&self) -> u64 {
         self.unroutable
     }
 
-    /// An application.
+    /// Returns an application.
     ///
     /// # Panics
-    /// If its type is not `A`.
+    /// Panics if the application's type is not `A`.
     pub fn app<A: App>(&self, index: usize) -> &A {
         let app: &dyn Any = match &self.apps[index] {
             Slot::Plain(app) => &**app,
@@ -174,10 +175,10 @@ impl SctpHost {
         app.downcast_ref().expect("the application is of the type it was added with")
     }
 
-    /// An application, mutable.
+    /// Returns an application, to be changed.
     ///
     /// # Panics
-    /// If its type is not `A`.
+    /// Panics if the application's type is not `A`.
     pub fn app_mut<A: App>(&mut self, index: usize) -> &mut A {
         let app: &mut dyn Any = match &mut self.apps[index] {
             Slot::Plain(app) => &mut **app,
@@ -186,7 +187,7 @@ impl SctpHost {
         app.downcast_mut().expect("the application is of the type it was added with")
     }
 
-    /// Runs the host until it has no further output at this instant.
+    /// Runs the host until it has no further output at the time `now`.
     fn pump(&mut self, now: Instant, out: &mut AgentOutput) {
         for round in 0.. {
             assert!(round < MOST_ROUNDS, "a host is never done at {now:?}");
@@ -217,7 +218,7 @@ impl SctpHost {
         }
     }
 
-    /// Sends all output of the endpoint. Returns whether it had any.
+    /// Sends all output of the endpoint. Returns whether there was any output.
     fn send(&mut self, now: Instant, out: &mut AgentOutput) -> bool {
         let mut any = false;
         while let Some((transmit, open)) = self.next(now) {
@@ -229,7 +230,7 @@ impl SctpHost {
         any
     }
 
-    /// Appends the next datagrams to the buffer, and returns them with the packets in them, which are not sealed.
+    /// Appends the next datagrams to the buffer. Returns them, and the packets in them before sealing.
     fn next(&mut self, now: Instant) -> Option<(Transmit, Option<Bytes>)> {
         if !self.sealed.is_sealed() {
             return Some((self.sealed.poll_output(now, &mut self.buffer)?, None));
@@ -270,7 +271,7 @@ impl SctpHost {
         }
     }
 
-    /// Framing of the reported association's user data.
+    /// Returns the framing of the reported association's user data.
     fn framing(&self) -> Framing {
         let association = self.noted.and_then(|id| self.endpoint().association(id));
         match association.and_then(|a| a.coded().out()) {
@@ -280,19 +281,19 @@ impl SctpHost {
         }
     }
 
-    /// Number of an association's path in its flow.
+    /// Returns the number in the flow of an association's path.
     fn path_of(&self, association: &Association, id: PathId) -> Option<u8> {
         association.tuple(id).and_then(|tuple| self.routes.get(&clear(tuple))).map(|way| way.path)
     }
 
-    /// New and repeated DATA chunks received by the reported association.
+    /// Returns the numbers of new and of repeated DATA chunks that the reported association received.
     fn taken(&self) -> (u64, u64) {
         let association = self.noted.and_then(|id| self.endpoint().association(id));
         association.map_or((0, 0), |a| (a.stats().chunks_received, a.stats().duplicates_received))
     }
 }
 
-/// Number in the flow of the path that an event concerns.
+/// Returns the number in the flow of the path to which an event belongs.
 fn event_path(
     association: &Association,
     event: &Event,
@@ -302,7 +303,7 @@ fn event_path(
     association.tuple(*id).and_then(|tuple| routes.get(&clear(tuple))).map(|way| way.path)
 }
 
-/// The 4-tuple without its session.
+/// Returns the 4-tuple without its session.
 fn clear(tuple: FourTuple) -> FourTuple {
     FourTuple { sealed: SealId::CLEAR, ..tuple }
 }

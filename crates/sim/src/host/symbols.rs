@@ -1,4 +1,4 @@
-//! Symbols in DATA chunks in transit, for measurements.
+//! Coding symbols in DATA chunks in transit, for measurements.
 
 use core::fmt;
 
@@ -7,8 +7,8 @@ use strandcast_proto::coding::Header;
 use super::chunks::DataPart;
 use crate::net::Framing;
 
-/// Splits the user data of a DATA chunk with this framing into the symbol's header, if it begins with one,
-/// and the remainder.
+/// Splits the user data of a DATA chunk with this framing into the header of a symbol and the remainder. Returns no
+/// header if the user data do not begin with one.
 pub fn symbol<'a>(framing: Framing, part: &DataPart<'a>) -> (Option<Header>, &'a [u8]) {
     // Only the first fragment of a long message has a header.
     if framing == Framing::Messages || !part.begins {
@@ -20,8 +20,8 @@ pub fn symbol<'a>(framing: Framing, part: &DataPart<'a>) -> (Option<Header>, &'a
     }
 }
 
-/// Application bytes in a DATA chunk. A repair symbol in addition to messages has none, and a symbol of blocks has its
-/// whole payload.
+/// Returns the number of application bytes in a DATA chunk. A repair symbol in addition to messages has no application
+/// bytes. For a symbol of blocks, the whole payload counts.
 pub fn application_bytes(framing: Framing, part: &DataPart<'_>) -> u32 {
     match (framing, symbol(framing, part)) {
         (Framing::Repair, (Some(Header::Repair { .. } | Header::WindowRepair { .. }), _)) => 0,
@@ -29,29 +29,29 @@ pub fn application_bytes(framing: Framing, part: &DataPart<'_>) -> u32 {
     }
 }
 
-/// Short description of a symbol, without commas.
+/// Short description of a symbol. It contains no commas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymbolName {
     /// A source symbol of a block, with its position.
     Source {
-        /// Block.
+        /// Number of the block.
         block: u32,
-        /// Position in the block.
+        /// Position of the symbol in the block.
         index: u16,
     },
     /// A repair symbol of a block.
     Repair {
-        /// Block.
+        /// Number of the block.
         block: u32,
     },
-    /// A source symbol of a window.
+    /// A source symbol of a sliding window.
     WindowSource {
-        /// Number of the symbol.
+        /// Number of the source symbol.
         number: u32,
     },
-    /// A repair symbol of a window.
+    /// A repair symbol of a sliding window.
     WindowRepair {
-        /// Numbers of the first and the last source symbol that it covers.
+        /// Numbers of the first and the last covered source symbol.
         covers: (u32, u32),
     },
     /// A message that no repair symbol covers.
@@ -59,7 +59,7 @@ pub enum SymbolName {
 }
 
 impl SymbolName {
-    /// The name of a symbol with this header.
+    /// Returns the description of a symbol with this header.
     pub fn of(header: &Header) -> Self {
         match *header {
             Header::Source { block, index, .. } => SymbolName::Source { block, index },

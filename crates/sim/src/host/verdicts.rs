@@ -1,4 +1,5 @@
-//! Comparison of verdicts on paths with the behaviour of their links. The simulator has access to both ends.
+//! Comparison of the verdicts of senders on paths with the behaviour of the links. The simulator can compare them
+//! because it has access to both ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,17 +8,17 @@ use strandcast_proto::association::{Association, Event, PathChange};
 use strandcast_proto::policy::PathState;
 use strandcast_proto::time::{Duration, Instant};
 
-/// Time of the peer's last packet on each path. Both hosts of a flow share it.
+/// Time at which the peer's last packet arrived on each path. Both hosts of a flow share this record.
 #[derive(Clone, Debug)]
 pub struct ArrivalTimes(Arc<[AtomicU64]>);
 
 impl ArrivalTimes {
-    /// State for a flow with this number of paths.
+    /// Creates the record for a flow with `paths` paths.
     pub fn new(paths: usize) -> Self {
         ArrivalTimes((0..paths).map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// Records the arrival of an undamaged packet by `path`.
+    /// Records the arrival of an undamaged packet on `path`.
     pub(super) fn record(&self, now: Instant, path: u8) {
         if let Some(at) = self.0.get(usize::from(path)) {
             at.store((now - Instant::ZERO).as_nanos() as u64, Ordering::Relaxed);
@@ -30,8 +31,9 @@ impl ArrivalTimes {
     }
 }
 
-/// Verdicts of one sender by path, as pairs (potentially failed, failed): all verdicts, and needless verdicts. A
-/// verdict is needless if the link delivered one of the sender's packets during the RTO before it.
+/// Numbers of the verdicts of one sender by path, as pairs (potentially failed, failed). One pair counts all verdicts,
+/// the other needless verdicts. A verdict is needless if the link delivered a packet of the sender during the RTO
+/// before the verdict.
 #[derive(Debug)]
 pub(super) struct Verdicts {
     peer: ArrivalTimes,
@@ -45,7 +47,7 @@ impl Verdicts {
         Verdicts { peer, rto_min, counts }
     }
 
-    /// Handles an event of the association, which concerns `path`.
+    /// Handles an event of the association that is about `path`.
     pub fn hear(&mut self, now: Instant, association: &Association, event: &Event, path: Option<u8>) {
         let Event::Path(id, PathChange::State(state)) = event else { return };
         let kind = match state {

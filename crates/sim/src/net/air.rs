@@ -8,16 +8,16 @@ use strandcast_routing::{Address, Context, Datagram, Link, NextHop, Routing, Rou
 use super::event::Event;
 use super::{Frame, Observer, Packet, RadioId, RadioNote};
 
-/// A radio, and a router on each of its stations. A station's number is its address.
+/// A radio with a router on each of its stations. The address of a router is the number of its station.
 ///
-/// The delay between router and interface queue (25 µs in ns-2) is omitted, because it would need an event
-/// per packet and hop.
+/// The delay between router and interface queue (25 µs in ns-2) is omitted, because it would need one event per packet
+/// and hop.
 #[derive(Debug)]
 pub struct Air {
     id: RadioId,
     radio: Radio<Frame>,
     routers: Vec<Router>,
-    /// Packets that wait before they enter an interface queue; `None` marks a free place.
+    /// Packets that wait before they enter an interface queue. `None` marks a free entry.
     delayed: Vec<Option<(StationId, Transmit<Packet>)>>,
     free: Vec<u32>,
     radio_out: RadioOutput<Frame>,
@@ -28,11 +28,11 @@ pub struct Air {
 #[derive(Debug)]
 struct Router {
     routing: Box<dyn Routing<Packet>>,
-    /// Time of the earliest scheduled event; later ones have no effect.
+    /// Time of the earliest scheduled event. Later events have no effect.
     alarm: Option<Instant>,
 }
 
-/// State outside a radio on which it acts.
+/// State outside a radio that the radio changes.
 pub(super) struct Surroundings<'a, W> {
     pub now: Instant,
     pub engine: &'a mut Engine<Event>,
@@ -40,7 +40,7 @@ pub(super) struct Surroundings<'a, W> {
     pub observer: &'a mut W,
     /// Packets that have left the radio.
     pub delivered: &'a mut Vec<Packet>,
-    /// Number of agents' packets that arrived at a station; each hop counts.
+    /// Number of arrivals of agents' packets at stations. Each hop counts.
     pub hops: &'a mut u64,
 }
 
@@ -59,12 +59,12 @@ impl Air {
         }
     }
 
-    /// The radio.
+    /// Returns the radio.
     pub fn radio(&self) -> &Radio<Frame> {
         &self.radio
     }
 
-    /// The router of a station.
+    /// Returns the router of a station.
     pub fn router(&self, station: StationId) -> &dyn Routing<Packet> {
         &*self.routers[station.0 as usize].routing
     }
@@ -74,12 +74,12 @@ impl Air {
         self.radio_out.frames = Some(Vec::new());
     }
 
-    /// Number of stations.
+    /// Returns the number of stations.
     pub fn stations(&self) -> usize {
         self.routers.len()
     }
 
-    /// Starts the routers.
+    /// Starts the routers of all stations.
     pub(super) fn start<W: Observer>(&mut self, cx: &mut Surroundings<'_, W>) {
         self.radio.start(&mut self.radio_out);
         for station in 0..self.routers.len() as u32 {
@@ -88,7 +88,7 @@ impl Air {
         self.settle(cx);
     }
 
-    /// Hands a packet to the radio.
+    /// Passes a packet of an agent to the router of its station.
     pub(super) fn originate<W: Observer>(
         &mut self,
         from: StationId,
@@ -101,7 +101,7 @@ impl Air {
         self.settle(cx);
     }
 
-    /// Handles a radio's alarm.
+    /// Handles an alarm of the radio.
     pub(super) fn handle_alarm<W: Observer>(
         &mut self,
         alarm: strandcast_radio::Alarm,
@@ -111,7 +111,7 @@ impl Air {
         self.settle(cx);
     }
 
-    /// Handles a router's timer.
+    /// Handles the timer of a router.
     pub(super) fn handle_timeout<W: Observer>(&mut self, at: StationId, cx: &mut Surroundings<'_, W>) {
         let router = &mut self.routers[at.0 as usize];
         if router.alarm.is_some_and(|set| set <= cx.now) {
@@ -125,7 +125,7 @@ impl Air {
         }
     }
 
-    /// Releases a packet after its jitter.
+    /// Lets a packet enter the interface queue after its random delay (jitter).
     pub(super) fn release<W: Observer>(&mut self, place: u32, cx: &mut Surroundings<'_, W>) {
         let waiting = self.delayed[place as usize].take();
         let (station, transmit) = waiting.expect("a delayed packet is released once");
@@ -134,7 +134,7 @@ impl Air {
         self.settle(cx);
     }
 
-    /// Handles the reports of the radio until no report is left.
+    /// Handles the events of the radio until none is left.
     fn settle<W: Observer>(&mut self, cx: &mut Surroundings<'_, W>) {
         loop {
             for (at, alarm) in self.radio_out.alarms.drain(..) {
@@ -212,7 +212,7 @@ impl Air {
         Context { now, idle: self.radio.idle_time(now, station), room: self.radio.room(station) }
     }
 
-    /// Calls a router and carries out its requests.
+    /// Calls a router, and carries out the actions that it returns.
     fn call<W: Observer>(
         &mut self,
         at: StationId,
@@ -250,8 +250,8 @@ impl Air {
         }
     }
 
-    /// Removes the packets that a router withdraws from the interface queue, and returns them to the router. Returns
-    /// whether there were any.
+    /// Removes the packets that a router withdraws from the interface queue. Passes them to the router. Returns whether
+    /// there were such packets.
     fn reclaim<W: Observer>(&mut self, at: StationId, cx: &mut Surroundings<'_, W>) -> bool {
         let mut any = false;
         while let Some(to) = self.routing_out.reclaim.pop() {

@@ -1,24 +1,24 @@
-//! Future events.
+//! Future events of the network.
 
 use strandcast_radio::{Alarm, StationId};
 
 use super::{AgentId, DirectedLinkId, RadioId, RouteId};
 
-/// A future event. The event is small, because the heap moves it: packets are stored elsewhere.
+/// A future event of the network. An event is small, because the heap moves it. Packets are stored elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
-    /// A packet may leave a link.
+    /// A packet may leave this link.
     DirectedLink(DirectedLinkId),
-    /// The sending host's delay ends.
+    /// The delay of a packet in the sending host ends.
     Leave(RouteId),
-    /// An agent's timer expires.
+    /// The timer of this agent expires.
     Agent(AgentId),
-    /// A packet's last bit leaves a wireless link.
+    /// The last bit of a packet leaves this wireless link.
     Departed(DirectedLinkId),
-    /// A radio's alarm fires.
+    /// This alarm of a radio fires.
     Radio(RadioId, Alarm),
     /// The timer of a station's router expires.
     Router(RadioId, StationId),
-    /// A router's packet enters the interface queue after its delay.
+    /// A packet of a router enters the interface queue after its delay.
     Delayed(RadioId, u32),
 }

@@ -1,4 +1,4 @@
-//! Links and routes.
+//! Links and routes of a network.
 
 use std::collections::VecDeque;
 
@@ -17,20 +17,20 @@ use super::packet::{Packet, PacketMeta};
 /// One direction of a link.
 #[derive(Debug)]
 pub struct DirectedLink {
-    /// The link itself.
+    /// The emulated link.
     pub link: Link<Box<Packet>>,
-    /// True if the link counts frames and reports them to the agents whose routes begin with it.
+    /// True if the link counts its frames. It then reports the counts to agents whose routes begin with it.
     pub wireless: bool,
-    /// True if the link's random loss spares background load.
+    /// True if the random loss of this link spares background load.
     pub spares_background: bool,
     pub(super) alarm: Option<Instant>,
-    /// Packets of a wireless link that are not fully serialised.
+    /// Packets of a wireless link that are not completely serialised yet.
     pub(super) departing: VecDeque<Departing>,
-    /// Frames that left a wireless link.
+    /// Counts of the frames that left a wireless link.
     pub(super) frames: Frames,
 }
 
-/// Parts of the network that a link needs.
+/// Other parts of the network that a link needs.
 pub(super) struct Around<'a, W> {
     pub routes: &'a [Route],
     pub engine: &'a mut Engine<Event>,
@@ -49,7 +49,7 @@ impl DirectedLink {
         }
     }
 
-    /// Takes a packet, and reports its outcome.
+    /// Adds a packet to the link, and reports the packet's outcome.
     pub(super) fn enter<W: Observer>(
         &mut self,
         now: Instant,
@@ -67,7 +67,7 @@ impl DirectedLink {
         self.serve(now, id, &mut around);
     }
 
-    /// Lets a managed queue send the packets that are due.
+    /// Lets a managed queue send the packets whose turn has come.
     pub(super) fn serve<W: Observer>(
         &mut self,
         now: Instant,
@@ -85,7 +85,7 @@ impl DirectedLink {
 }
 
 impl<W> Around<'_, W> {
-    /// Stores a frame that a wireless link has accepted, until its last bit has left.
+    /// Records a frame that a wireless link accepted, until its last bit has left.
     fn note_departure(
         &mut self,
         id: DirectedLinkId,
@@ -100,29 +100,29 @@ impl<W> Around<'_, W> {
     }
 }
 
-/// A packet that waits for the transmitter of a wireless link, or that is being transmitted.
+/// A packet of a wireless link that waits for the transmitter or is being transmitted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Departing {
     pub at: Instant,
     pub len: u32,
     pub lost: bool,
-    /// Number of retransmissions by the link.
+    /// Number of retransmissions of the packet by the link.
     pub retransmissions: u8,
     pub from: AgentId,
 }
 
-/// Frames sent by a wireless link, each transmission counted.
+/// Counts of the frames that a wireless link sent. Each transmission counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Frames {
     pub sent: u64,
-    /// Number of frames in error that were retransmitted.
+    /// Number of frame errors after which the link retransmitted the frame.
     pub retransmissions: u64,
-    /// Number of frames in error that were abandoned.
+    /// Number of frame errors after which the link gave up the frame.
     pub failed: u64,
 }
 
 impl Frames {
-    /// Counts a frame that has left its link and returns the report for its sender.
+    /// Counts a frame that has left its link. Returns the report for the frame's sender.
     pub fn count(&mut self, frame: &Departing) -> LinkSample {
         self.sent += 1 + u64::from(frame.retransmissions);
         self.retransmissions += u64::from(frame.retransmissions);
@@ -138,14 +138,15 @@ impl Frames {
     }
 }
 
-/// A part of a route.
+/// A step of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A link.
+    /// The route leads over a link.
     Link(DirectedLinkId),
-    /// A radio, from one station to another, hop by hop along the routers' routes.
+    /// The route leads over a radio, from one station to another. Packets go hop by hop along the routes of the
+    /// routers.
     Radio {
-        /// Radio.
+        /// The radio of this step.
         radio: RadioId,
         /// Station at which the packet enters the radio.
         from: StationId,
@@ -157,14 +158,14 @@ pub enum Step {
 /// A route through the network, from one agent to another.
 #[derive(Debug)]
 pub struct Route {
-    /// Agent that sends over the route.
+    /// Agent that sends on the route.
     pub from: AgentId,
-    /// Agent that receives.
+    /// Agent that receives from the route.
     pub to: AgentId,
-    /// Path number in its flow.
+    /// Number of the path in its flow.
     pub path: u8,
-    /// Links and radios in order.
+    /// Steps of the route, in order.
     pub steps: Vec<Step>,
-    /// Delay of the sending host.
+    /// Random delay of packets in the sending host.
     pub(super) nic: Option<Nic>,
 }

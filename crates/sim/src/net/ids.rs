@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AgentId(pub u32);
 
-/// Identifier of a flow; agents outside any flow have flow 0.
+/// Identifier of a flow. Agents outside any flow have flow 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct FlowId(pub u32);
 
@@ -17,7 +17,7 @@ pub struct DirectedLinkId(pub u32);
 pub struct RadioId(pub u16);
 
 impl RadioId {
-    /// Position in order of creation.
+    /// Returns the position in the order of creation.
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
@@ -28,14 +28,14 @@ impl RadioId {
 pub struct RouteId(pub u32);
 
 impl DirectedLinkId {
-    /// Position in order of creation.
+    /// Returns the position in the order of creation.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl RouteId {
-    /// Position in order of creation.
+    /// Returns the position in the order of creation.
     pub fn index(self) -> usize {
         self.0 as usize
     }

@@ -1,4 +1,4 @@
-//! The network: links, radios, routes and the agents at their ends, in simulated time.
+//! The network: links, radios, routes and agents in simulated time.
 
 mod agent;
 mod air;

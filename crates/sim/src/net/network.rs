@@ -1,4 +1,4 @@
-//! The event loop.
+//! The event loop of the network.
 
 use core::any::Any;
 use core::time::Duration;
@@ -20,12 +20,12 @@ use super::{
     PacketMeta, RadioId, Route, RouteId, Step,
 };
 
-/// Links, radios, routes and agents, in simulated time.
+/// A network of links, radios, routes and agents in simulated time.
 ///
-/// Model: packets follow their route step by step, over links and over radios, where routers find the route between
-/// stations. Nodes need no processing time. Agents answer an arrival at once, or after the random delay of a route that
-/// has one. Limits: no fragmentation, no ARP, no queues but those of links and interfaces. Equal seeds and equal calls
-/// give the same [`Network::fingerprint`], with any observer.
+/// Model: packets follow their route step by step, over links and radios. On a radio, the routers find the route
+/// between stations. Nodes need no processing time. Agents answer an arrival immediately. If the route has a random
+/// delay, the answer waits for it. Limits: no fragmentation, no ARP, and no queues except those of links and
+/// interfaces. Equal seeds and equal calls give an equal [`Network::fingerprint`], with any observer.
 #[derive(Debug)]
 pub struct Network<W = ()> {
     engine: Engine<Event>,
@@ -49,12 +49,12 @@ pub struct Network<W = ()> {
 struct Slot {
     agent: Box<dyn Agent>,
     flow: FlowId,
-    /// Time of the earliest scheduled event; later ones have no effect.
+    /// Time of the earliest scheduled event. Later events have no effect.
     alarm: Option<Instant>,
 }
 
 impl<W: Observer> Network<W> {
-    /// An empty network at [`Instant::ZERO`].
+    /// Creates an empty network. Its time is [`Instant::ZERO`].
     pub fn new(seeds: &Seeds, observer: W) -> Self {
         Network {
             engine: Engine::new(),
@@ -75,49 +75,49 @@ impl<W: Observer> Network<W> {
         }
     }
 
-    /// Adds one direction of a link, with separate random streams under `label`.
+    /// Adds one direction of a link. Its random streams have the label `label`.
     ///
     /// # Panics
-    /// If [`LinkConfig::validate`] rejects `config`.
+    /// Panics if [`LinkConfig::validate`] rejects `config`.
     pub fn add_wire(&mut self, config: LinkConfig, label: &str) -> DirectedLinkId {
         self.wires.push(DirectedLink::new(Link::new(config, &self.seeds, label)));
         DirectedLinkId(self.wires.len() as u32 - 1)
     }
 
-    /// Makes a link count its frames for agents whose routes begin with it.
+    /// Makes a link count its frames, and report them to agents whose routes begin with it.
     pub fn set_wireless(&mut self, wire: DirectedLinkId) {
         self.wires[wire.index()].wireless = true;
     }
 
-    /// Makes a link's random loss spare [background load](Self::set_background).
+    /// Makes the random loss of a link spare [background load](Self::set_background).
     pub fn set_sparing(&mut self, wire: DirectedLinkId) {
         self.wires[wire.index()].spares_background = true;
     }
 
-    /// Adds a radio with a router per station; the routers start at [`wake_all`](Self::wake_all).
+    /// Adds a radio with one router per station. The routers start at [`wake_all`](Self::wake_all).
     pub fn add_radio(&mut self, radio: Radio<Frame>, routers: Vec<Box<dyn Routing<Packet>>>) -> RadioId {
         let id = RadioId(self.airs.len() as u16);
         self.airs.push(Air::new(id, radio, routers));
         id
     }
 
-    /// Reports each frame to the observer ([`RadioNote::Frame`](super::RadioNote::Frame)) from now on.
+    /// Reports each frame to the observer from now on ([`RadioNote::Frame`](super::RadioNote::Frame)).
     pub fn report_frames(&mut self) {
         self.airs.iter_mut().for_each(Air::report_frames);
     }
 
-    /// Makes flows from this number on background load.
+    /// Makes all flows from the number `first` on background load.
     pub fn set_background(&mut self, first: FlowId) {
         self.background = first;
     }
 
-    /// Adds an agent; it runs with its first event, or when it is [woken](Self::wake).
+    /// Adds an agent. It runs with its first event, or when it is [woken](Self::wake).
     pub fn add_agent(&mut self, flow: FlowId, agent: impl Agent) -> AgentId {
         self.agents.push(Slot { agent: Box::new(agent), flow, alarm: None });
         AgentId(self.agents.len() as u32 - 1)
     }
 
-    /// Identifiers of the next two agents, so that routes can be added before their ends.
+    /// Returns the identifiers of the next two agents. Routes can then be added before their ends.
     pub fn next_agents(&self) -> [AgentId; 2] {
         let next = self.agents.len() as u32;
         [AgentId(next), AgentId(next + 1)]
@@ -133,7 +133,7 @@ impl<W: Observer> Network<W> {
         }
     }
 
-    /// Adds a route from one agent to another. Each packet waits U(0, `overhead`) in the sending host.
+    /// Adds a route from one agent to another agent. Each packet waits a time of U(0, `overhead`) in the sending host.
     pub fn add_route(
         &mut self,
         (from, to): (AgentId, AgentId),
@@ -146,10 +146,10 @@ impl<W: Observer> Network<W> {
         RouteId(self.routes.len() as u32 - 1)
     }
 
-    /// Calls `f` on an agent of a known type and lets it run.
+    /// Calls the function `f` with an agent of a known type, and lets the agent run.
     ///
     /// # Panics
-    /// If its type is not `A`.
+    /// Panics if the agent's type is not `A`.
     pub fn with_agent<A: Agent, T>(&mut self, id: AgentId, f: impl FnOnce(Instant, &mut A) -> T) -> T {
         let agent: &mut dyn Any = &mut *self.agents[id.0 as usize].agent;
         let agent = agent.downcast_mut().expect("the agent is of the type it was added with");
@@ -158,82 +158,82 @@ impl<W: Observer> Network<W> {
         result
     }
 
-    /// An agent of a known type.
+    /// Returns an agent of a known type.
     ///
     /// # Panics
-    /// If its type is not `A`.
+    /// Panics if the agent's type is not `A`.
     pub fn agent<A: Agent>(&self, id: AgentId) -> &A {
         let agent: &dyn Any = &*self.agents[id.0 as usize].agent;
         agent.downcast_ref().expect("the agent is of the type it was added with")
     }
 
-    /// An agent of a known type, mutable; it runs with its next event.
+    /// Returns an agent of a known type, to be changed. It runs with its next event.
     ///
     /// # Panics
-    /// If its type is not `A`.
+    /// Panics if the agent's type is not `A`.
     pub fn agent_mut<A: Agent>(&mut self, id: AgentId) -> &mut A {
         let agent: &mut dyn Any = &mut *self.agents[id.0 as usize].agent;
         agent.downcast_mut().expect("the agent is of the type it was added with")
     }
 
-    /// An agent, for reading its counters and gauges.
+    /// Returns an agent, to read its counters and gauges.
     pub fn any_agent(&self, id: AgentId) -> &dyn Agent {
         &*self.agents[id.0 as usize].agent
     }
 
-    /// A link.
+    /// Returns a link.
     pub fn wire(&self, wire: DirectedLinkId) -> &DirectedLink {
         &self.wires[wire.index()]
     }
 
-    /// A radio with its routers.
+    /// Returns a radio with its routers.
     pub fn air(&self, radio: RadioId) -> &Air {
         &self.airs[radio.index()]
     }
 
-    /// A route.
+    /// Returns a route.
     pub fn route(&self, route: RouteId) -> &Route {
         &self.routes[route.index()]
     }
 
-    /// The observer.
+    /// Returns the observer.
     pub fn observer(&self) -> &W {
         &self.observer
     }
 
-    /// The observer, mutably.
+    /// Returns the observer, to be changed.
     pub fn observer_mut(&mut self) -> &mut W {
         &mut self.observer
     }
 
-    /// Simulated time.
+    /// Returns the simulated time.
     pub fn now(&self) -> Instant {
         self.engine.now()
     }
 
-    /// Fingerprint of all packets that left links and arrived at stations, and of every intervention.
+    /// Returns the fingerprint of all packets that left links or arrived at stations, and of every intervention.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
 
-    /// Number of packets that left a link or arrived at a station, each hop counted.
+    /// Returns the number of packets that left a link or arrived at a station. Each hop counts.
     pub fn packet_hops(&self) -> u64 {
         self.hops
     }
 
-    /// Number of packets without a route.
+    /// Returns the number of packets that have no route.
     pub fn unroutable(&self) -> u64 {
         self.unroutable
     }
 
-    /// Turns a black hole on or off. It drops all packets, including those in transit.
+    /// Turns a black hole in a link on or off. A black hole drops all packets, including packets in transit.
     pub fn set_black_hole(&mut self, wire: DirectedLinkId, on: bool) {
         self.wires[wire.index()].link.set_black_hole(on);
         self.fingerprint.record(self.engine.now(), "black hole", &[u64::from(wire.0), u64::from(on)]);
     }
 
-    /// Takes the link down or up again. Taking it down drops all packets in transit. With `notify`, agents whose routes
-    /// begin with the link are notified.
+    /// Takes a link down, or brings it up again. Taking the link down drops all packets in transit. With `notify`,
+    /// agents whose routes begin with the link are notified.
     pub fn set_down(&mut self, wire: DirectedLinkId, down: bool, notify: bool) {
         let now = self.engine.now();
         let w = &mut self.wires[wire.index()];
@@ -257,22 +257,23 @@ impl<W: Observer> Network<W> {
         }
     }
 
-    /// Time of the next event; `None` if nothing will happen without a packet from outside.
+    /// Returns the time of the next event. `None` means that no event follows unless a packet is added from outside.
     pub fn next_time(&self) -> Option<Instant> {
         self.engine.next_time()
     }
 
-    /// Runs all events up to and including `end`.
+    /// Runs all events up to and including the time `end`.
     pub fn run_until(&mut self, end: Instant) {
         while self.step(end) {}
     }
 
-    /// Runs at most `events` events up to and including `end`. Returns true if no such event is left.
+    /// Runs at most `events` events up to and including the time `end`. Returns true if no such event is left.
     pub fn run_within(&mut self, end: Instant, events: usize) -> bool {
         !(0..events).all(|_| self.step(end))
     }
 
-    /// Runs the next event up to and including `end`. Without one, advances time to `end` and returns false.
+    /// Runs the next event, if its time is at most `end`. If there is no such event, advances time to `end` and returns
+    /// false.
     pub fn step(&mut self, end: Instant) -> bool {
         let Some(event) = self.engine.pop_until(end) else { return false };
         let now = self.engine.now();
@@ -298,7 +299,7 @@ impl<W: Observer> Network<W> {
         true
     }
 
-    /// Lets an agent emit its pending output.
+    /// Lets an agent send its pending output.
     pub fn wake(&mut self, id: AgentId) {
         let now = self.engine.now();
         let mut out = core::mem::take(&mut self.out);
@@ -379,7 +380,7 @@ impl<W: Observer> Network<W> {
         }
     }
 
-    /// Returns the next step of a packet's route, or `None` if it has arrived.
+    /// Returns the next step of a packet's route; `None` if the packet has arrived.
     fn step_of(&self, packet: &Packet) -> Option<Step> {
         let steps = &self.routes[packet.meta.route.index()].steps;
         steps.get(usize::from(packet.meta.hop)).copied()
@@ -395,7 +396,7 @@ impl<W: Observer> Network<W> {
         }
     }
 
-    /// Calls `happen` on a radio, and delivers the packets that have left the radio.
+    /// Calls the function `happen` with a radio. Then delivers the packets that have left the radio.
     fn on_air(&mut self, id: RadioId, happen: impl FnOnce(&mut Air, &mut Surroundings<'_, W>)) {
         let now = self.engine.now();
         let mut cx = Surroundings {
@@ -484,7 +485,7 @@ impl<W: Observer> Network<W> {
         self.out = out;
     }
 
-    /// Reports a wireless link's counters to the senders of packets whose last bit left it.
+    /// Reports the counters of a wireless link to the senders of packets whose last bit has left it.
     fn departed(&mut self, now: Instant, id: DirectedLinkId) {
         loop {
             let wire = &mut self.wires[id.index()];

@@ -1,4 +1,4 @@
-//! Delay of packets in the sending host.
+//! Random delay of packets in the sending host.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -8,9 +8,9 @@ use strandcast_proto::time::Instant;
 
 use super::Packet;
 
-/// Delays each packet by U(0, `most`) without reordering. Without this delay, a deterministic simulator locks the
-/// phases of drop-tail queues, so that packets of one flow always find the queue full (S. Floyd, V. Jacobson, "On
-/// traffic phase effects in packet-switched gateways", 1992).
+/// Delay of each packet by U(0, `most`), without reordering. Without this delay, a deterministic simulator locks the
+/// phases of drop-tail queues: packets of one flow always find the queue full (S. Floyd, V. Jacobson, "On traffic phase
+/// effects in packet-switched gateways", 1992).
 #[derive(Debug)]
 pub(super) struct Nic {
     most: Duration,
@@ -24,7 +24,7 @@ impl Nic {
         Nic { most, random, last: Instant::ZERO, held: VecDeque::new() }
     }
 
-    /// Adds a packet and returns its departure time, if no other packet waits.
+    /// Adds a packet. Returns its departure time if no other packet waits.
     pub fn hold(&mut self, now: Instant, packet: Box<Packet>) -> Option<Instant> {
         let wait = Duration::from_nanos(self.random.below(self.most.as_nanos() as u64 + 1));
         self.last = self.last.max(now + wait);
@@ -32,12 +32,12 @@ impl Nic {
         (self.held.len() == 1).then_some(self.last)
     }
 
-    /// Returns the next packet that leaves by `now`.
+    /// Removes and returns the next packet that leaves until `now`.
     pub fn release(&mut self, now: Instant) -> Option<Box<Packet>> {
         self.held.pop_front_if(|(at, _)| *at <= now).map(|(_, packet)| packet)
     }
 
-    /// Departure time of the next packet.
+    /// Returns the departure time of the next packet.
     pub fn next(&self) -> Option<Instant> {
         self.held.front().map(|(at, _)| *at)
     }

@@ -11,15 +11,15 @@ use super::{Agent, AgentId, DirectedLinkId, FlowId, Frame, Packet, PacketMeta, R
 /// An event on a radio.
 #[derive(Clone, Copy, Debug)]
 pub enum RadioNote<'a> {
-    /// A frame ended, if frames are reported.
+    /// A frame ended. This event is reported if frames are reported.
     Frame(&'a FrameRecord),
     /// A packet arrived at a station's interface queue.
     Offered {
-        /// Owner of the queue.
+        /// Station that owns the queue.
         station: StationId,
-        /// Receiver of the transmission.
+        /// Receiver to which the packet is transmitted.
         to: Destination,
-        /// The packet.
+        /// The packet that arrived.
         packet: &'a Frame,
     },
     /// A station received a packet that was transmitted to it.
@@ -28,50 +28,51 @@ pub enum RadioNote<'a> {
         station: StationId,
         /// Transmitting station.
         from: StationId,
-        /// The packet.
+        /// The packet that arrived.
         packet: &'a Frame,
     },
-    /// A station abandoned a packet after the last retry; its router decides what to do with it.
+    /// A station abandoned a packet after the last retry. Its router decides on the packet.
     Failed {
-        /// Transmitting station.
+        /// Station that transmitted the packet.
         station: StationId,
         /// Station that did not answer.
         to: StationId,
-        /// The packet.
+        /// The abandoned packet.
         packet: &'a Frame,
     },
     /// An interface queue dropped a packet.
     QueueDropped {
-        /// Owner of the queue.
+        /// Station that owns the queue.
         station: StationId,
-        /// The packet.
+        /// The dropped packet.
         packet: &'a Frame,
-        /// Reason.
+        /// Reason for the drop.
         cause: DropCause,
     },
     /// A router dropped a packet.
     RouterDropped {
         /// Station of the router.
         station: StationId,
-        /// The packet.
+        /// The dropped packet.
         packet: &'a PacketMeta,
-        /// Reason.
+        /// Reason for the drop.
         cause: strandcast_routing::DropCause,
     },
     /// A packet arrived at the station at which it leaves the radio.
     Delivered {
-        /// The station.
+        /// Station at which the packet leaves the radio.
         station: StationId,
-        /// The packet.
+        /// The packet that arrived.
         packet: &'a PacketMeta,
         /// Number of hops that the packet took.
         hops: u8,
     },
 }
 
-/// Callbacks for all events in a network. Observation changes nothing: no draw, no order, no fingerprint.
+/// Observer with a method for each kind of event in a network. Observation does not affect the run: random numbers,
+/// order of events and fingerprint stay equal.
 pub trait Observer {
-    /// Called when an agent hands a packet to the network.
+    /// Called when an agent passes a packet to the network.
     fn sent(&mut self, _now: Instant, _from: AgentId, _packet: &Packet) {}
 
     /// Called when a packet arrives at a link.
@@ -100,18 +101,18 @@ pub trait Observer {
     /// Called when a link that went down drops a waiting or propagating packet.
     fn dropped(&mut self, _now: Instant, _wire: DirectedLinkId, _head: &PacketMeta) {}
 
-    /// Called for an event on a radio.
+    /// Called when an event occurs on a radio.
     fn radio(&mut self, _now: Instant, _radio: RadioId, _note: RadioNote<'_>) {}
 
-    /// Called before the receiving agent receives a packet, which may be damaged.
+    /// Called before an agent receives a packet. The packet may be damaged.
     fn received(&mut self, _now: Instant, _head: &PacketMeta) {}
 
     /// Called when an agent reports an event.
     fn event(&mut self, _now: Instant, _flow: FlowId, _from: AgentId, _note: &TraceEvent) {}
 
-    /// Called after an agent has handled an event and emitted its output.
+    /// Called after an agent has handled an event and sent its output.
     fn ran(&mut self, _now: Instant, _id: AgentId, _agent: &dyn Agent) {}
 }
 
-/// Observes nothing.
+/// Observer that ignores all events.
 impl Observer for () {}

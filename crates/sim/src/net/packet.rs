@@ -1,4 +1,4 @@
-//! Packets.
+//! Packets of the simulated network.
 
 use bytes::Bytes;
 use strandcast_netem::link::Payload;
@@ -16,79 +16,79 @@ use super::ids::{FlowId, RouteId};
 pub struct Packet {
     /// Fields that the network reads.
     pub meta: PacketMeta,
-    /// Contents, which only agents read.
+    /// Contents of the packet, which only agents read.
     pub body: Body,
 }
 
-/// Frames of stations.
+/// Frame that stations of a radio transmit.
 pub type Frame = strandcast_routing::Packet<Packet>;
 
 /// Fields of a packet that the network reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketMeta {
-    /// Number among all packets of the run, in order of sending.
+    /// Number of the packet among all packets of the run, in order of sending.
     pub id: u64,
-    /// Flow.
+    /// Flow to which the packet belongs.
     pub flow: FlowId,
-    /// Route.
+    /// Route that the packet takes.
     pub route: RouteId,
-    /// Number of steps of the route already taken.
+    /// Number of steps of the route that the packet has taken.
     pub hop: u16,
-    /// Path number in its flow.
+    /// Number of the path in its flow.
     pub path: u8,
-    /// Bytes at IP level, headers included.
+    /// Bytes at IP level, including headers.
     pub len: u32,
-    /// Bytes of application data in it; 0 for acknowledgements and control.
+    /// Bytes of application data in the packet. It is 0 for acknowledgements and control.
     pub payload: u32,
     /// True if the packet carries a retransmission.
     pub retransmission: bool,
-    /// Framing of the user data in its DATA chunks.
+    /// Framing of the user data in the packet's DATA chunks.
     pub framing: Framing,
-    /// Time at which the packet's sender handed it to the network.
+    /// Time at which the sender passed the packet to the network.
     pub sent: Instant,
     /// True if the random loss of the present link spares the packet.
     pub spared: bool,
-    /// True if a link has damaged the packet, so that the receiver's checksum rejects it.
+    /// True if a link has damaged the packet. The receiver's checksum then rejects it.
     pub damaged: bool,
 }
 
-/// Framing of the user data in SCTP's DATA chunks.
+/// Framing of the user data in DATA chunks of SCTP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Framing {
-    /// Messages.
+    /// User data are messages.
     #[default]
     Messages,
-    /// Messages and repair symbols, each after the header of a symbol.
+    /// User data are messages and repair symbols. Each follows the header of a symbol.
     Repair,
-    /// Symbols of coded blocks, whose chunks do not show the messages in them.
+    /// User data are symbols of coded blocks. Such chunks do not show which messages are in them.
     Blocks,
 }
 
-/// Contents that agents exchange.
+/// Contents of a packet, which agents exchange.
 #[derive(Clone, Debug)]
 pub enum Body {
-    /// An SCTP packet, encoded.
+    /// An encoded SCTP packet.
     Sctp(Bytes),
     /// A sealed datagram.
     Sealed {
-        /// The datagram in transit.
+        /// Bytes of the datagram in transit.
         datagram: Bytes,
-        /// The SCTP packet in it, for measurements; empty for a handshake, or for a control message of the
-        /// seal.
+        /// The SCTP packet in the datagram, for measurements. It is empty for a handshake and for a control message of
+        /// the seal.
         packet: Bytes,
     },
     /// A TCP segment.
     Tcp(Segment),
-    /// A datagram that is never retransmitted.
+    /// A UDP datagram, which is never retransmitted.
     Udp(Datagram),
     /// An IP packet of a program outside the simulation.
     Ip(Bytes),
-    /// A damaged packet of any protocol: checksums of IP, TCP and UDP reject it.
+    /// A damaged packet of any protocol. The checksums of IP, TCP and UDP reject it.
     Damaged,
 }
 
 impl Body {
-    /// SCTP packet before sealing, or as sent if it is not sealed.
+    /// Returns the SCTP packet before sealing. If it is not sealed, returns the packet as sent.
     pub fn sctp(&self) -> Option<&Bytes> {
         match self {
             Body::Sctp(packet) | Body::Sealed { packet, .. } => Some(packet),
@@ -97,23 +97,23 @@ impl Body {
     }
 }
 
-/// A datagram of a constant-rate source or of background load.
+/// A datagram of a source with constant rate, or of background load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
     /// Number of the message in its flow.
     pub message: u64,
-    /// Time at which the application submitted it.
+    /// Time at which the application submitted the message.
     pub submitted: Instant,
 }
 
 impl Packet {
-    /// Takes the contents out of the packet, which is not used afterwards.
+    /// Removes and returns the contents of the packet. The packet is not used afterwards.
     pub fn take_body(&mut self) -> Body {
         core::mem::replace(&mut self.body, Body::Damaged)
     }
 
-    /// Value that distinguishes packets in fingerprints: the length and SCTP's checksum, the end of a sealed
-    /// datagram's tag, TCP's number or the message's number.
+    /// Returns a value that distinguishes packets in fingerprints. It is the length and SCTP's checksum, the end of a
+    /// sealed datagram's tag, TCP's sequence number, or the number of the message.
     pub fn digest(&self) -> u64 {
         let content = match &self.body {
             Body::Sctp(bytes) => {
@@ -131,8 +131,8 @@ impl Packet {
     }
 }
 
-/// Damages a packet. SCTP must find the damage by its checksum, the seal by its tag, and a program outside by the
-/// checksums of its protocols. Damaged packets of other protocols do not reach their agents.
+/// Damages a packet. SCTP must detect the damage by its checksum, and the seal by its tag. An outside program must
+/// detect it by the checksums of its protocols. Damaged packets of other protocols are not passed to their agents.
 impl Payload for Packet {
     fn corrupt(&mut self, random: &mut Random) {
         self.meta.damaged = true;
@@ -145,7 +145,8 @@ impl Payload for Packet {
         }
     }
 
-    /// Key of a flow's path and direction, which addresses and ports would distinguish.
+    /// Returns a key for the flow and direction of the packet. In a real network, addresses and ports would distinguish
+    /// them.
     fn flow(&self) -> u64 {
         u64::from(self.meta.route.0)
     }
@@ -155,8 +156,8 @@ impl Payload for Packet {
     }
 }
 
-/// Distinguishes originals from retransmissions on a radio. For each route it compares the end of a TCP segment's
-/// bytes, or the highest TSN of an SCTP packet.
+/// Distinguishes originals from retransmissions on a radio. For each route, it compares the end of a TCP segment's
+/// bytes or the highest TSN of an SCTP packet.
 impl strandcast_routing::Body for Packet {
     fn transmission(&self) -> Option<Transmission> {
         let end = match &self.body {

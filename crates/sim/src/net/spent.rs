@@ -2,8 +2,8 @@
 
 use super::Packet;
 
-/// Boxes of packets that have arrived. New packets reuse them, because packets are large and links and queues move them
-/// often.
+/// Memory (boxes) of packets that have arrived. New packets reuse this memory, because packets are large and are often
+/// moved by links and queues.
 #[derive(Debug, Default)]
 #[expect(clippy::vec_box, reason = "the boxes themselves are used again")]
 pub(super) struct Spent(Vec<Box<Packet>>);
@@ -20,7 +20,7 @@ impl Spent {
         }
     }
 
-    /// Takes a packet out of its box, and keeps the box.
+    /// Removes a packet from its box, and keeps the box for reuse.
     pub fn unboxed(&mut self, mut packet: Box<Packet>) -> Packet {
         let whole = Packet { meta: packet.meta, body: packet.take_body() };
         self.0.push(packet);

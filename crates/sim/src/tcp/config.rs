@@ -1,4 +1,4 @@
-//! Every constant of the TCP agents.
+//! All constants of the TCP agents.
 
 use core::time::Duration;
 
@@ -22,7 +22,7 @@ words! {
 }
 
 impl Recovery {
-    /// Returns whether the receiver acknowledges selectively.
+    /// Returns whether the receiver sends selective acknowledgements.
     pub(super) fn is_selective(self) -> bool {
         matches!(self, Recovery::Sack | Recovery::Rack)
     }
@@ -31,23 +31,23 @@ impl Recovery {
 /// Initial slow-start threshold of a connection.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum InitialSsthresh {
-    /// "Arbitrarily high" (RFC 5681 §3.1).
+    /// The threshold is "arbitrarily high" (RFC 5681 §3.1).
     Unbounded,
-    /// The receive window.
+    /// The threshold equals the receive window.
     ReceiveWindow,
-    /// A number of bytes.
+    /// The threshold is a number of bytes.
     Bytes(u64),
 }
 
-/// Maximum number of packets, and of bytes in a packet.
+/// Maximum value of a number of packets, and of the bytes in a packet.
 const MOST_COUNT: u64 = u32::MAX as u64;
-/// Maximum number of bytes: TOML cannot represent every larger whole number.
+/// Maximum value of a number of bytes. TOML cannot represent every larger whole number.
 const MOST_BYTES: u64 = 1 << 53;
 
 keys! {
-    /// Constants of a TCP or MPTCP flow, for both sides, so that one value builds sender and receiver. Fields
-    /// have the names of the keys in the scenario file; [`super::Profile`] lists the values of the standards
-    /// and of other programs.
+    /// Constants of a TCP or MPTCP flow, for both sides. One value therefore creates sender and receiver. The fields
+    /// have the names of the keys in a scenario file. [`super::Profile`] lists the values of the standards and of other
+    /// programs.
     pub struct Config in snake_case {
         /// Method of loss recovery.
         recovery: Recovery,
@@ -122,12 +122,12 @@ keys! {
 }
 
 impl Config {
-    /// The initial window in bytes.
+    /// Returns the initial window in bytes.
     pub fn initial_window_bytes(&self) -> u64 {
         u64::from(self.initial_window.max(1)) * u64::from(self.segment)
     }
 
-    /// The initial slow-start threshold in bytes; `None` if it is arbitrarily high.
+    /// Returns the initial slow-start threshold in bytes; `None` if it is arbitrarily high.
     pub fn initial_ssthresh_bytes(&self) -> Option<u64> {
         match self.initial_ssthresh {
             InitialSsthresh::Unbounded => None,
@@ -136,10 +136,10 @@ impl Config {
         }
     }
 
-    /// Checks the combination of keys.
+    /// Checks whether the values of the keys are compatible.
     ///
     /// # Errors
-    /// A constant, or two together, with which no data would flow.
+    /// Returns an error if one constant, or two together, would prevent any flow of data.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let wrong = |key, why: &str| Err(ConfigError::Value { key, why: why.into() });
         if self.segment == 0 {
@@ -166,10 +166,10 @@ impl Config {
         Ok(())
     }
 
-    /// Replaces the constant named `name`.
+    /// Sets the constant that is named `name`.
     ///
     /// # Errors
-    /// If the key is unknown or the value invalid.
+    /// Returns an error if the key is unknown or the value is invalid.
     pub fn set(&mut self, name: &str, value: &TcpValue) -> Result<(), ConfigError> {
         let keys = Keyed::keys(self);
         let Some(key) = keys.iter().find(|key| key.name == name) else {
@@ -193,13 +193,13 @@ impl Config {
         Keyed::set(self, name, &text).map(|_| ()).map_err(|_| wrong())
     }
 
-    /// Returns whether the constant named `name` is a time.
+    /// Returns whether the constant that is named `name` is a time.
     pub fn is_time(&self, name: &str) -> bool {
         let is = |key: &Key| key.name == name && matches!(key.values, Values::Decimal(.., "s"));
         Keyed::keys(self).iter().any(is)
     }
 
-    /// All keys with their values as text, times in seconds.
+    /// Returns all keys with their values as text. Times are in seconds.
     pub fn values(&self) -> impl Iterator<Item = (&'static str, String)> {
         let value = |key: &Key| match (key.values, self.get(key.name)) {
             (Values::Switch, Some(on)) => (on == "on").to_string(),
@@ -209,7 +209,7 @@ impl Config {
     }
 }
 
-/// Describes the values of a key.
+/// Returns a description of the values of a key.
 fn takes(values: &Values) -> String {
     match values {
         Values::Switch => "true or false".into(),
@@ -223,7 +223,7 @@ fn takes(values: &Values) -> String {
     }
 }
 
-/// Reads a word or a number of bytes.
+/// Reads a word, or a number of bytes.
 impl Setting for InitialSsthresh {
     type Range = ();
 
@@ -248,7 +248,7 @@ impl Setting for InitialSsthresh {
     }
 }
 
-/// The value named `word` among `all`.
+/// Returns the value that has the name `word` in `all`.
 pub(super) fn by_name<T: Copy>(
     what: &'static str,
     word: &str,
@@ -261,31 +261,31 @@ pub(super) fn by_name<T: Copy>(
     })
 }
 
-/// Returns the name with the fewest single-letter changes from `word`.
+/// Returns the name that differs from `word` by the fewest changes of single letters.
 fn nearest(word: &str, names: impl Iterator<Item = &'static str>) -> &'static str {
     closest(word, names).unwrap_or_default()
 }
 
-/// Reason why constants of TCP are rejected.
+/// Reason for rejecting constants of TCP.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// A key or a word is unknown.
     #[error("unknown {what} `{word}`; did you mean `{nearest}`?")]
     Unknown {
-        /// Expected kind of word.
+        /// Kind of word that is expected.
         what: &'static str,
-        /// The word as given.
+        /// The unknown word.
         word: String,
-        /// The closest valid word.
+        /// The most similar valid word.
         nearest: &'static str,
     },
     /// A value is invalid for its key.
     #[error("tcp.{key}: {why}")]
     Value {
-        /// The key.
+        /// Name of the key.
         key: &'static str,
-        /// The valid values.
+        /// Description of the valid values.
         why: String,
     },
 }

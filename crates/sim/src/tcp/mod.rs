@@ -1,6 +1,5 @@
-//! TCP and MPTCP agents, sans-IO: state machines with segments, cumulative, selective and duplicate
-//! acknowledgements. The caller passes in their congestion windows, which implement the trait of Strandcast's
-//! transport.
+//! TCP and MPTCP agents as state machines without I/O. They have segments, and cumulative, selective and duplicate
+//! acknowledgements. The caller passes in congestion windows, which implement the trait of Strandcast's transport.
 
 mod config;
 mod multipath;

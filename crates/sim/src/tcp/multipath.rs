@@ -1,5 +1,5 @@
-//! State that several subflows of one connection share: the scheduler, copies, reinjection, and the remedy
-//! for a full receive window.
+//! State that the subflows of a connection share: the scheduler, copies, reinjections, and the remedy for a full
+//! receive window.
 
 use strandcast_proto::policy::{Backlog, Holder, LossTrigger, PathId, PathSet};
 use strandcast_proto::time::Instant;
@@ -10,12 +10,12 @@ use super::segment::Segment;
 use super::sender::{Limit, Sender};
 use super::subflow::{LossEvent, Mode, Phase, Subflow};
 
-/// Bytes that an endless application offers, small enough that schedulers may add to it.
+/// Number of bytes that an endless application offers. Schedulers can add to it without overflow.
 const ENDLESS: u64 = 1 << 40;
 
 impl Sender {
-    /// Subflows whose windows have room for `len` bytes now, except those in `tried`. A subflow in slow start
-    /// after a timeout gets data of the connection only if it is the only one.
+    /// Returns the subflows whose windows have room for `len` bytes now, except those in `tried`. A subflow in slow
+    /// start after a timeout gets data of the connection only if it is the only subflow.
     pub(super) fn with_room(&self, len: u32, tried: PathSet) -> impl Iterator<Item = (u8, &Subflow)> {
         let open = || self.subflows.iter().zip(0..).filter(|(s, _)| s.phase == Phase::Open);
         let worst = open().all(|(s, _)| s.mode == Mode::Loss);
@@ -25,7 +25,7 @@ impl Sender {
         })
     }
 
-    /// Chooses the subflow for `len` bytes among those not in `tried`. Returns `None` if the data must wait.
+    /// Chooses a subflow for `len` bytes, except those in `tried`. Returns `None` if the data must wait.
     pub(super) fn choose(&mut self, now: Instant, len: u32, tried: PathSet) -> Option<Choice> {
         if self.windows.scheduling.is_none() {
             let only = self.with_room(len, tried).next();
@@ -43,7 +43,7 @@ impl Sender {
         windows.choose(&at, &backlog)
     }
 
-    /// Handles a timeout of a subflow: other subflows also send its data in flight, once.
+    /// Handles a timeout of subflow `from`: other subflows also send its data in flight, once.
     pub(super) fn reinject(&mut self, from: u8) {
         if self.subflows.len() < 2 {
             return;
@@ -59,7 +59,7 @@ impl Sender {
         }
     }
 
-    /// Next data that a second subflow sends as well.
+    /// Returns the next data that a second subflow must also send.
     pub(super) fn reinjection(&mut self, now: Instant) -> Option<Segment> {
         let what = self.shared.next(self.data_una)?;
         let tried = PathSet::one(PathId(what.from));
@@ -71,8 +71,8 @@ impl Sender {
         Some(self.send(now, subflow, what.data_seq, what.len))
     }
 
-    /// Next copy that a subflow with room sends, if the scheduler sends data on several subflows. Data that the
-    /// receiver has acknowledged are left out.
+    /// Returns the next copy that a subflow with room must send. There are copies if the scheduler sends data on
+    /// several subflows. Data that the receiver has acknowledged are skipped.
     pub(super) fn copy(&mut self, now: Instant) -> Option<Segment> {
         for id in 0..self.subflows.len() {
             let Some((data_seq, len)) = self.shared.owed(id, self.data_una) else { continue };
@@ -87,7 +87,7 @@ impl Sender {
         None
     }
 
-    /// The subflow whose first segment is at the edge of the receive window.
+    /// Returns the subflow whose first segment is at the edge of the receive window.
     fn holder(&self) -> Option<(u8, &Record)> {
         let una = self.data_una;
         let holds = |r: &&Record| r.data_seq <= una && una < r.data_seq + u64::from(r.len);
@@ -95,8 +95,8 @@ impl Sender {
         subflows.find_map(|(s, id)| s.board.front().filter(holds).map(|record| (id, record)))
     }
 
-    /// Reports to the scheduler the receive window that blocks new data despite room, or its end if `limit`
-    /// is anything else.
+    /// Notifies the scheduler that the receive window blocks new data although a subflow has room. For any other
+    /// `limit`, notifies it that this has ended.
     pub(super) fn note_blocked(&mut self, now: Instant, limit: Option<Limit>) {
         let full = limit == Some(Limit::ReceiveWindow);
         let holder = if full && self.windows.scheduling.is_some() { self.holder() } else { None };
@@ -106,10 +106,9 @@ impl Sender {
         }
     }
 
-    /// Handles a full receive window: the segment that blocks it is also sent on a much faster subflow with
-    /// room, and the window of the blocking subflow is cut, as
-    /// [`HeadOfLine`](strandcast_proto::policy::HeadOfLine) decides by Linux's rules
-    /// (mptcp_rcv_buf_optimization; the size of the cut is the congestion control's answer to a loss).
+    /// Handles a full receive window. The segment that blocks it is also sent on a much faster subflow with room, and
+    /// the window of the blocking subflow is cut. [`HeadOfLine`](strandcast_proto::policy::HeadOfLine) decides on both
+    /// by Linux's rules (mptcp_rcv_buf_optimization). The size of the cut is the congestion control's answer to a loss.
     pub(super) fn opportunity(&mut self, now: Instant, limit: Limit) -> Option<Segment> {
         let remedy = self.shared.remedy?;
         if limit != Limit::ReceiveWindow || self.subflows.len() < 2 {
@@ -137,8 +136,8 @@ impl Sender {
         Some(self.send(now, fast, data_seq, len))
     }
 
-    /// Asks the scheduler for a subflow to penalise because data wait, and cuts its window at most once per its round
-    /// trip. Returns whether it cut a window.
+    /// Asks the scheduler which subflow to penalise, because data wait. The subflow's window is cut at most once per
+    /// round trip of this subflow. Returns whether a window was cut.
     pub(super) fn ask_for_penalty(&mut self, now: Instant) -> bool {
         let (windows, at) = self.scene(now);
         let asked = windows.penalty(&at).map(|path| path.0);

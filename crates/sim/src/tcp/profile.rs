@@ -1,8 +1,8 @@
-//! The constants of the standards and of other programs in one table.
+//! Table of the constants of the standards and of other programs.
 //!
-//! Sources: `rfc` the section in the comment of each line; `ns2` ns-2.35, `tcl/lib/ns-default.tcl` and its
-//! use in `tcp/tcp.cc` and `tcp/tcp-sink.cc` (read back from the program: `Agent/TCP set window_` and so on);
-//! `ns3` ns-3.37, the attributes of `TcpSocket`, `TcpSocketBase` and `RttEstimator`; `linux` Linux 6,
+//! Sources: for `rfc`, the section in the comment of each line. For `ns2`, ns-2.35: `tcl/lib/ns-default.tcl` and its
+//! use in `tcp/tcp.cc` and `tcp/tcp-sink.cc` (read back from the program: `Agent/TCP set window_` and so on). For
+//! `ns3`, ns-3.37: the attributes of `TcpSocket`, `TcpSocketBase` and `RttEstimator`. For `linux`, Linux 6:
 //! `include/net/tcp.h` and `Documentation/networking/ip-sysctl.rst`.
 
 use core::fmt;
@@ -14,10 +14,10 @@ use strandcast_keys::Keyed;
 use super::config::{Config, ConfigError, InitialSsthresh, Recovery, by_name};
 use super::value::TcpValue;
 
-/// Source of a flow's initial constants.
+/// Profile: the source of a flow's initial constants.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// The standards.
+    /// The constants of the standards.
     Rfc,
     /// The defaults of ns-2.35 (`Agent/TCP/Newreno` to `Agent/TCPSink`).
     Ns2,
@@ -31,16 +31,16 @@ const MS: fn(u64) -> Duration = Duration::from_millis;
 const S: fn(u64) -> Duration = Duration::from_secs;
 
 impl Profile {
-    /// All profiles by name.
+    /// All profiles with their names.
     pub const ALL: [(&'static str, Profile); 4] =
         [("rfc", Profile::Rfc), ("ns2", Profile::Ns2), ("ns3", Profile::Ns3), ("linux", Profile::Linux)];
 
-    /// Value of the profile in a line of the table.
+    /// Returns the profile's value in a line of the table.
     fn of<T: Copy>(self, line: [T; 4]) -> T {
         line[self as usize]
     }
 
-    /// The table, in the order rfc, ns2, ns3, linux.
+    /// Returns the constants of the profile. The columns of the table are in the order rfc, ns2, ns3, linux.
     #[rustfmt::skip]
     pub(super) fn config(self) -> Config {
         use InitialSsthresh::{ReceiveWindow, Unbounded};
@@ -122,10 +122,10 @@ impl From<Profile> for Config {
 }
 
 impl Config {
-    /// The constants of the profile with this name, some of them replaced.
+    /// Returns the constants of the profile with this name, after replacing some of them.
     ///
     /// # Errors
-    /// The first mistake, with the nearest valid value.
+    /// Returns the first error, with the most similar valid value.
     pub fn of_profile<'a>(
         profile: &str,
         replaced: impl IntoIterator<Item = (&'a str, TcpValue)>,
@@ -138,7 +138,7 @@ impl Config {
         Ok(config)
     }
 
-    /// All keys.
+    /// Returns the names of all keys.
     pub fn keys() -> impl Iterator<Item = &'static str> {
         Keyed::keys(&Config::from(Profile::Rfc)).into_iter().map(|key| key.name)
     }
@@ -161,7 +161,7 @@ impl fmt::Display for Profile {
 mod tests {
     use super::*;
 
-    /// The table of `docs/models/tcp.md` equals the one above.
+    /// The table in `docs/models/tcp.md` equals the table above.
     #[test]
     fn the_documentation_has_the_same_table() {
         let document = include_str!("../../../../docs/models/tcp.md");

@@ -1,6 +1,6 @@
-//! A set of bytes as disjoint ranges.
+//! A set of bytes, stored as disjoint ranges.
 
-/// Ascending, disjoint and not touching ranges `start..end`.
+/// Ranges `start..end` in ascending order. They are disjoint and do not touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ranges(Vec<(u64, u64)>);
 
@@ -10,24 +10,24 @@ impl Ranges {
         self.0.is_empty()
     }
 
-    /// The ranges, ascending.
+    /// Returns the ranges in ascending order.
     pub(super) fn as_slice(&self) -> &[(u64, u64)] {
         &self.0
     }
 
-    /// The end of the last range.
+    /// Returns the end of the last range.
     pub(super) fn highest(&self) -> Option<u64> {
         self.0.last().map(|r| r.1)
     }
 
-    /// The range that contains `byte`.
+    /// Returns the range that contains `byte`.
     pub(super) fn containing(&self, byte: u64) -> Option<(u64, u64)> {
         let i = self.0.partition_point(|r| r.1 <= byte);
         self.0.get(i).copied().filter(|r| r.0 <= byte)
     }
 
-    /// Adds `start..end`, and calls `fresh` with each part that was not in the set. Returns the number of
-    /// bytes added.
+    /// Adds `start..end` to the set. Calls the function `fresh` with each part that was not in the set before. Returns
+    /// the number of bytes that were added.
     pub(super) fn insert(&mut self, start: u64, end: u64, mut fresh: impl FnMut(u64, u64)) -> u64 {
         if start >= end {
             return 0;
@@ -59,7 +59,7 @@ impl Ranges {
         added
     }
 
-    /// Removes everything below `bound`.
+    /// Removes all bytes below `bound`.
     pub(super) fn remove_below(&mut self, bound: u64) {
         let gone = self.0.partition_point(|r| r.1 <= bound);
         self.0.drain(..gone);
@@ -76,7 +76,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// A set of single bytes is the reference.
+        /// The reference for comparison is a set of single bytes.
         #[test]
         fn is_the_set_of_its_bytes(ops in prop::collection::vec((0u64..60, 0u64..12, any::<bool>()), 0..40)) {
             let (mut ranges, mut bytes) = (Ranges::default(), BTreeSet::new());

@@ -1,5 +1,5 @@
-//! The receiving host: reassembly and acknowledgements. The application reads in-order data at once, so that
-//! the receive window, counted from the data acknowledgement, never shrinks.
+//! The receiving end: reassembly and acknowledgements. The application reads data immediately when they are in order.
+//! The receive window, counted from the data acknowledgement, therefore never shrinks.
 
 use strandcast_proto::time::Instant;
 
@@ -10,29 +10,30 @@ use super::stats::ReceiverStats;
 
 /// The receiving end of a TCP or MPTCP connection.
 ///
-/// After each `handle_segment` and `handle_timeout`, the caller calls `poll_output` until it returns `None`.
+/// After each call of `handle_segment` or `handle_timeout`, the caller calls `poll_output` until it returns `None`.
 #[derive(Debug)]
 pub struct Receiver {
     config: Config,
     subflows: Vec<Inbound>,
-    /// Data of the connection; only used with several subflows.
+    /// Data of the whole connection. It is used only with several subflows.
     data: Reassembly,
 }
 
-/// A received segment with data.
+/// A segment with data that arrived.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Subflow.
+    /// Subflow on which the segment arrived.
     pub subflow: u8,
-    /// First byte in the subflow's sequence space.
+    /// First byte of the segment in the subflow's sequence space.
     pub seq: u64,
-    /// Bytes of data.
+    /// Number of bytes of data.
     pub len: u32,
-    /// First byte in the connection's sequence space.
+    /// First byte of the segment in the connection's sequence space.
     pub data_seq: u64,
-    /// Time at which the segment left the sender.
+    /// Time at which the segment was sent.
     pub sent: Instant,
-    /// True if no byte of the segment had arrived on this subflow before; otherwise its last transmission was spurious.
+    /// True if no byte of the segment had arrived on this subflow before. If false, the segment's last transmission was
+    /// spurious.
     pub new: bool,
     /// True if the segment lies beyond a gap of its subflow.
     pub out_of_order: bool,
@@ -42,32 +43,32 @@ pub struct Arrival {
 #[derive(Debug, Default)]
 struct Inbound {
     bytes: Reassembly,
-    /// True if a SYN must be answered.
+    /// True if the subflow must answer a SYN.
     syn: bool,
-    /// Acknowledgements to send now.
+    /// Number of acknowledgements to be sent now.
     due: u32,
-    /// In-order segments since the last acknowledgement.
+    /// Number of in-order segments since the last acknowledgement.
     pending: u32,
-    /// Time by which the last of these segments must be acknowledged.
+    /// Time at which the last of these segments must be acknowledged at the latest.
     deadline: Option<Instant>,
-    /// TS.Recent of RFC 7323.
+    /// TS.Recent of RFC 7323: timestamp to be echoed.
     recent: Option<Instant>,
     acknowledged: u64,
-    /// A byte of each range reported last, most recent first (RFC 2018 §4).
+    /// One byte of each range that was reported last, most recent first (RFC 2018 §4).
     reported: [Option<u64>; SackBlocks::MOST],
     stats: ReceiverStats,
 }
 
-/// Bytes received.
+/// Bytes that were received.
 #[derive(Debug, Default)]
 struct Reassembly {
-    /// First byte that has not arrived. All lower bytes have arrived.
+    /// First byte that has not arrived yet. All bytes before it have arrived.
     next: u64,
     beyond: Ranges,
 }
 
 impl Reassembly {
-    /// Adds `start..end`. Returns the number of new bytes.
+    /// Adds the bytes `start..end`. Returns the number of new bytes.
     fn insert(&mut self, start: u64, end: u64) -> u64 {
         let start = start.max(self.next);
         if start >= end {
@@ -89,12 +90,12 @@ impl Reassembly {
 }
 
 impl Receiver {
-    /// The receiving end of a connection with the constants `config`.
+    /// Creates the receiving end of a connection with the constants `config`.
     pub fn new(config: Config) -> Self {
         Receiver { config, subflows: Vec::new(), data: Reassembly::default() }
     }
 
-    /// Handles a segment of the sender. Returns a description of an undamaged segment with data.
+    /// Handles a segment from the sender. If the segment is undamaged and has data, returns a description of it.
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) -> Option<Arrival> {
         let index = usize::from(segment.subflow);
         if self.subflows.len() <= index {
@@ -120,7 +121,7 @@ impl Receiver {
         Some(arrival)
     }
 
-    /// The next acknowledgement to send.
+    /// Returns the next acknowledgement to be sent.
     pub fn poll_output(&mut self, now: Instant) -> Option<Segment> {
         let due = |s: &Inbound| s.syn || s.due > 0;
         let index = self.subflows.iter().position(due)?;
@@ -156,12 +157,12 @@ impl Receiver {
         })
     }
 
-    /// Time of the next `handle_timeout`: that of a delayed acknowledgement.
+    /// Returns the time of the next call of `handle_timeout`, when a delayed acknowledgement is due.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.subflows.iter().filter_map(|s| s.deadline).min()
     }
 
-    /// Handles an expired timer.
+    /// Handles the expiry of the timer.
     pub fn handle_timeout(&mut self, now: Instant) {
         for inbound in &mut self.subflows {
             if inbound.deadline.is_some_and(|deadline| deadline <= now) {
@@ -171,7 +172,7 @@ impl Receiver {
         }
     }
 
-    /// Bytes delivered to the application: all bytes in order.
+    /// Returns the bytes delivered to the application, which are all bytes in order.
     pub fn delivered(&self) -> u64 {
         match self.subflows.first() {
             _ if self.config.multipath => self.data.next,
@@ -180,7 +181,7 @@ impl Receiver {
         }
     }
 
-    /// Bytes that wait for earlier ones.
+    /// Returns the bytes that wait for earlier bytes.
     pub fn held(&self) -> u64 {
         let reassembly = match self.subflows.first() {
             _ if self.config.multipath => &self.data,
@@ -190,14 +191,14 @@ impl Receiver {
         reassembly.beyond.as_slice().iter().map(|r| r.1 - r.0).sum()
     }
 
-    /// Counters of a subflow.
+    /// Returns the counters of a subflow.
     pub fn stats(&self, subflow: u8) -> ReceiverStats {
         self.subflows.get(usize::from(subflow)).map(|s| s.stats).unwrap_or_default()
     }
 }
 
 impl Inbound {
-    /// Adds a segment with data and decides when to acknowledge it (RFC 5681 §4.2).
+    /// Adds a segment with data, and decides when to acknowledge it (RFC 5681 §4.2).
     fn take(&mut self, now: Instant, segment: &Segment, config: &Config) -> Arrival {
         let end = segment.seq + u64::from(segment.len);
         // RFC 7323 §4.3: the timestamp of the segment to which the next acknowledgement refers.
@@ -230,7 +231,7 @@ impl Inbound {
         }
     }
 
-    /// Makes the range with `byte` the most recent one.
+    /// Makes the range that contains `byte` the most recent one.
     fn report_first(&mut self, byte: u64) {
         let range = self.bytes.beyond.containing(byte);
         let same = |old: &Option<u64>| old.is_some_and(|old| range == self.bytes.beyond.containing(old));
@@ -239,7 +240,7 @@ impl Inbound {
         self.reported[0] = Some(byte);
     }
 
-    /// The SACK option: the most recent range first, then previously reported ones (RFC 2018 §4).
+    /// Returns the blocks of the SACK option: the most recent range first, then ranges reported before (RFC 2018 §4).
     fn blocks(&mut self, most: u32) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         if self.bytes.beyond.is_empty() {

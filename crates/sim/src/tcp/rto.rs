@@ -1,4 +1,4 @@
-//! The retransmission timeout (RFC 6298).
+//! The retransmission timeout, RTO (RFC 6298).
 
 use core::time::Duration;
 
@@ -6,7 +6,7 @@ use strandcast_proto::time::Instant;
 
 use super::Config;
 
-/// Round-trip times of a subflow and the resulting timeout.
+/// Round-trip times of a subflow, and the RTO that follows from them.
 #[derive(Clone, Debug)]
 pub(super) struct Rto {
     pub(super) srtt: Option<Duration>,
@@ -14,10 +14,10 @@ pub(super) struct Rto {
     pub(super) latest: Option<Duration>,
     pub(super) least: Option<Duration>,
     pub(super) samples: u64,
-    /// Timeout without back-off.
+    /// RTO without back-off.
     base: Duration,
     max: Duration,
-    /// Number of doublings.
+    /// Number of times that the RTO was doubled.
     backoff: u32,
 }
 
@@ -35,19 +35,19 @@ impl Rto {
         }
     }
 
-    /// Current timeout.
+    /// Returns the current RTO.
     pub(super) fn value(&self) -> Duration {
         self.base.saturating_mul(1 << self.backoff).min(self.max)
     }
 
-    /// RFC 6298 (5.5): backs off after the timer expired.
+    /// Backs off after the timer expired (RFC 6298, rule 5.5).
     pub(super) fn back_off(&mut self) {
         if self.value() < self.max {
             self.backoff = (self.backoff + 1).min(30);
         }
     }
 
-    /// RFC 6298 (5.7): the handshake needed a retransmission, so the timeout for data begins at 3 s or more.
+    /// Handles a handshake that needed a retransmission: the RTO for data begins at 3 s or more (RFC 6298, rule 5.7).
     pub(super) fn restart_after_syn_loss(&mut self) {
         self.backoff = 0;
         if self.srtt.is_none() {
@@ -55,8 +55,8 @@ impl Rto {
         }
     }
 
-    /// Adds the round-trip time of a segment sent at `sent`, measured by a clock with ticks of `granularity`
-    /// (§2, §4).
+    /// Applies the round-trip time of a segment sent at `sent`, measured by a clock with ticks of `granularity` (RFC
+    /// 6298 §2, §4).
     pub(super) fn sample(&mut self, now: Instant, sent: Instant, config: &Config) {
         let tick = config.granularity.as_nanos().max(1) as u64;
         let ticks = now.as_nanos() / tick - sent.as_nanos().min(now.as_nanos()) / tick;
@@ -105,7 +105,7 @@ mod tests {
         rto
     }
 
-    /// Computed from §2: 100, 100, 200 ms.
+    /// Values computed by RFC 6298 §2 for round-trip times of 100, 100 and 200 ms.
     #[test]
     fn follows_the_equations_of_rfc_6298() {
         let config = config(1);
@@ -137,14 +137,14 @@ mod tests {
         assert_eq!(rto.value(), MS(1000));
     }
 
-    /// §2.4 bounds the whole timeout; Linux bounds the variance.
+    /// RFC 6298 §2.4 bounds the whole timeout. Linux bounds the variance.
     #[test]
     fn the_lower_bound_may_lie_above_the_srtt() {
         let config = Config { rto_min_above_srtt: true, ..config(200) };
         assert_eq!(after(&[100; 100], &config).value(), MS(300));
     }
 
-    /// §4: a coarse clock rounds samples, and G bounds the variance.
+    /// RFC 6298 §4: a coarse clock rounds the samples, and G bounds the variance.
     #[test]
     fn samples_are_whole_ticks() {
         let config = Config { granularity: MS(10), ..config(1) };

@@ -1,4 +1,4 @@
-//! The scheduler of an MPTCP connection, and its view of the subflows.
+//! The scheduler of an MPTCP connection, and the scheduler's view of the subflows.
 //!
 //! | in [`PathView`] | of a subflow |
 //! |---|---|
@@ -7,8 +7,8 @@
 //! | `blocked` | the window has room, but not for a segment of this length, or the burst limit is reached, or the subflow was tried |
 //! | `srtt` | before the first sample [`UNMEASURED`] |
 //!
-//! So [`PathView::has_room`] equals the subflow's own answer for the next segment. Bytes are payload, and
-//! TSNs count the segments of a subflow.
+//! With these values, [`PathView::has_room`] equals the subflow's own decision for the next segment. Bytes in the view
+//! are payload, and TSNs count the segments of a subflow.
 
 use core::time::Duration;
 
@@ -22,46 +22,46 @@ use strandcast_proto::wire::serial::Tsn;
 use super::config::Config;
 use super::subflow::{Mode, Phase, Subflow};
 
-/// Round-trip time of an open subflow without a sample: below all others, so that it is measured soon, like
-/// Linux's zero; not zero, because schedulers divide by it.
+/// Round-trip time in the view of an open subflow without a sample. It is below all others, so that the subflow is
+/// measured soon, as with Linux's zero. It is not zero, because schedulers divide by it.
 const UNMEASURED: Duration = Duration::from_micros(1);
 
-/// State of the sender at a signal or a decision.
+/// State of the sender at the time of a signal or decision.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Scene<'a> {
     pub(super) now: Instant,
     pub(super) config: &'a Config,
     pub(super) subflows: &'a [Subflow],
-    /// Receive window: bytes that the receiver accepts, starting at the first unacknowledged one.
+    /// Receive window: number of bytes that the receiver accepts, starting at the first unacknowledged byte.
     pub(super) rwnd: u64,
-    /// Bytes of the receive window that were never sent.
+    /// Number of bytes in the receive window that were never sent.
     pub(super) admits: u64,
 }
 
-/// TSN that represents a segment's ordinal in policies.
+/// Returns the TSN that stands for a segment's ordinal in policies.
 pub(super) fn tsn(ordinal: u64) -> Tsn {
     Tsn(ordinal as u32)
 }
 
-/// Choice of the scheduler for a segment.
+/// The scheduler's decision for a segment.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
-    /// A subflow with room.
+    /// The chosen subflow, which has room.
     pub(super) subflow: u8,
-    /// Subflows that send a copy once they have room.
+    /// Subflows that send a copy of the segment once they have room.
     pub(super) copies: PathSet,
 }
 
-/// A scheduler with its view and its decisions.
+/// A scheduler with its view of the subflows and its decisions.
 #[derive(Debug)]
 pub(super) struct Scheduling {
     scheduler: Box<dyn Scheduler>,
     paths: Vec<PathView>,
     last_path_used: Option<PathId>,
     blocked: Option<Blocked>,
-    /// Remainder of its last assignment of new data.
+    /// Rest of the scheduler's last assignment of new data.
     assignment: Option<Assignment>,
-    /// True while the scheduler holds everything back until the next event.
+    /// True if the scheduler holds all data back until the next event.
     held: bool,
 }
 
@@ -81,13 +81,13 @@ impl Scheduling {
         self.scheduler.poll_timeout()
     }
 
-    /// Makes the scheduler decide again about held data after any event.
+    /// Ensures that the scheduler is asked again about data that it held back.
     pub(super) fn wake(&mut self) {
         self.held = false;
     }
 
-    /// Reports that the receive window is full and `by`, the first record of its subflow, blocks new data;
-    /// `None` ends the blockage.
+    /// Records that the receive window is full. `by`, the first record of its subflow, blocks new data. `None` ends
+    /// this state.
     pub(super) fn note_blocked(&mut self, now: Instant, by: Option<(u8, u64)>) {
         self.blocked = by.map(|(id, ordinal)| {
             let (path, tsn) = (PathId(id), tsn(ordinal));
@@ -96,7 +96,8 @@ impl Scheduling {
         });
     }
 
-    /// Passes on a signal after the congestion control, whose view is `windows`, has received it.
+    /// Passes a signal to the scheduler. The congestion control, whose view is `windows`, has already received the
+    /// signal.
     pub(super) fn hear(&mut self, at: &Scene<'_>, windows: &[PathView], signal: &Signal<'_>) {
         let named =
             if let Signal::PathChanged(path) = signal { PathSet::one(*path) } else { PathSet::default() };
@@ -107,8 +108,8 @@ impl Scheduling {
         self.held &= matches!(signal, Signal::Sent(_));
     }
 
-    /// Chooses a subflow for a segment that has room on some subflow that was not tried. Returns `None` if
-    /// the segment is held back.
+    /// Chooses a subflow for a segment. Some subflow that was not tried must have room for it. Returns `None` if the
+    /// scheduler holds the segment back.
     pub(super) fn choose(
         &mut self,
         at: &Scene<'_>,
@@ -153,8 +154,8 @@ impl Scheduling {
         self.scheduler.penalise(&view)
     }
 
-    /// Updates the view for a segment of `len` bytes that was on subflows `tried`. The scheduler receives the
-    /// state changes of subflows, except those `named` by the next signal.
+    /// Updates the view for a segment of `len` bytes that was already sent on the subflows in `tried`. The scheduler
+    /// gets a signal for each change of a subflow's state, except for subflows in `named`, which the next signal names.
     fn look(&mut self, at: &Scene<'_>, windows: &[PathView], (len, tried): (u64, PathSet), named: PathSet) {
         if self.paths.len() < windows.len() {
             let new = windows[self.paths.len()..].iter().cloned();
@@ -184,7 +185,7 @@ impl Scheduling {
     }
 }
 
-/// The view of the scheduler.
+/// Returns the view of the scheduler.
 fn view<'a>(
     at: &Scene<'_>,
     paths: &'a [PathView],
@@ -204,8 +205,8 @@ fn view<'a>(
     }
 }
 
-/// State of a subflow. With `worst`, all open subflows are in slow start after a timeout, so that none is
-/// preferred.
+/// Returns the path state of a subflow. `worst` is true if all open subflows are in slow start after a timeout. No
+/// subflow is then preferred.
 fn state(subflow: &Subflow, worst: bool) -> PathState {
     match (subflow.phase, subflow.mode) {
         (Phase::Opening | Phase::SynSent, _) => PathState::Unconfirmed,
@@ -215,7 +216,7 @@ fn state(subflow: &Subflow, worst: bool) -> PathState {
     }
 }
 
-/// Copies measured values.
+/// Copies measured values of a subflow to its path view.
 fn picture(path: &mut PathView, window: &PathView, subflow: &Subflow, at: &Scene<'_>) {
     let rto = &subflow.rto;
     path.srtt = rto.srtt.or((subflow.phase == Phase::Open).then_some(UNMEASURED));

@@ -1,4 +1,4 @@
-//! State of each segment that a subflow's sender has not had acknowledged cumulatively.
+//! Scoreboard: the state of each segment that was sent and is not acknowledged cumulatively.
 
 use std::collections::VecDeque;
 
@@ -6,28 +6,28 @@ use strandcast_proto::time::Instant;
 
 use super::ranges::Ranges;
 
-/// A segment in transit.
+/// A segment on the scoreboard.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub(super) seq: u64,
     pub(super) data_seq: u64,
     pub(super) sent: Instant,
     pub(super) len: u32,
-    /// Number of transmissions.
+    /// Number of transmissions of the segment.
     pub(super) transmissions: u32,
-    /// True once acknowledged selectively.
+    /// True if the segment was acknowledged selectively.
     pub(super) sacked: bool,
-    /// True once declared lost; its first transmissions no longer count as being in the network.
+    /// True if the segment was declared lost. Its earlier transmissions then no longer count as being in the network.
     pub(super) lost: bool,
-    /// True if retransmitted since the segment was lost, or by rules 3 and 4 of RFC 6675's NextSeg: the copy counts as
-    /// being in the network.
+    /// True if the segment was retransmitted after its loss, or by rules 3 and 4 of RFC 6675's NextSeg. The
+    /// retransmission counts as being in the network.
     pub(super) resent: bool,
-    /// True once passed to other subflows.
+    /// True if the segment was also passed to other subflows.
     pub(super) reinjected: bool,
 }
 
 impl Record {
-    /// Bytes of the segment in the network (RFC 6675's SetPipe, for one segment).
+    /// Returns the bytes of the segment that are in the network (RFC 6675's SetPipe, for one segment).
     fn pipe(&self) -> u64 {
         let copies = if self.sacked { 0 } else { u64::from(!self.lost) + u64::from(self.resent) };
         copies * u64::from(self.len)
@@ -38,7 +38,7 @@ impl Record {
     }
 }
 
-/// A transmission that arrived or was lost.
+/// A transmission of a segment that arrived or was lost.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct SegmentInfo {
     pub(super) ordinal: u64,
@@ -47,7 +47,7 @@ pub(super) struct SegmentInfo {
     pub(super) transmissions: u32,
 }
 
-/// Transmissions that an event showed to have arrived or been lost, for congestion controls that request
+/// Transmissions that an event showed to be arrived or lost. They are recorded for congestion controls that request
 /// them.
 #[derive(Debug, Default)]
 pub(super) struct News {
@@ -56,7 +56,7 @@ pub(super) struct News {
 }
 
 impl News {
-    /// Clears the lists before the next event.
+    /// Empties the lists before the next event.
     pub(super) fn clear(&mut self) {
         self.delivered.clear();
         self.lost.clear();
@@ -68,40 +68,41 @@ impl News {
 pub(super) struct Taken {
     pub(super) bytes: u64,
     pub(super) segments: u32,
-    /// Number of segments sent more than once.
+    /// Number of these segments that were sent more than once.
     pub(super) retransmissions: u32,
-    /// Departure time of the latest of them.
+    /// Time at which the latest of these segments was sent.
     pub(super) newest_sent: Option<Instant>,
 }
 
-/// All segments between the cumulative acknowledgement and the highest sequence number sent. A segment's ordinal counts
-/// from the first segment of the subflow.
+/// All segments between the cumulative acknowledgement and the highest sequence number that was sent. The ordinal of a
+/// segment counts from the first segment of the subflow.
 #[derive(Debug, Default)]
 pub(super) struct Scoreboard {
     ring: VecDeque<Record>,
-    /// Ordinal of the ring's front.
+    /// Ordinal of the first segment in the ring.
     first: u64,
-    /// SND.UNA.
+    /// SND.UNA: first byte that is not acknowledged.
     pub(super) una: u64,
-    /// SND.NXT, which never goes back.
+    /// SND.NXT: next byte to be sent for the first time. It never decreases.
     pub(super) nxt: u64,
-    /// Bytes in the network.
+    /// Number of bytes in the network.
     pub(super) pipe: u64,
     sacked: Ranges,
-    /// First ordinal that may still need a retransmission: RFC 6675's HighRxt plus one.
+    /// First ordinal that may still need a retransmission. It is RFC 6675's HighRxt plus one.
     next_resend: u64,
-    /// First ordinal not covered by loss marking: all lower unacknowledged segments are marked lost.
+    /// First ordinal that the marking of losses has not reached. All unacknowledged segments with lower ordinals are
+    /// marked lost.
     marked: u64,
-    /// News for the congestion control; `None` if it does not request them.
+    /// News for the congestion control; `None` if it does not request news.
     pub(super) news: Option<News>,
-    /// Retransmissions and their times, in order, with RACK.
+    /// With RACK, retransmissions with their times, in the order of sending.
     resends: VecDeque<(u64, Instant)>,
-    /// RACK.xmit_ts: departure time of the newest segment that arrived.
+    /// RACK.xmit_ts: time at which the newest arrived segment was sent.
     newest: Option<Instant>,
 }
 
 impl Scoreboard {
-    /// Segments not acknowledged cumulatively.
+    /// Returns the number of segments that are not acknowledged cumulatively.
     pub(super) fn len(&self) -> u32 {
         self.ring.len() as u32
     }
@@ -110,17 +111,17 @@ impl Scoreboard {
         self.ring.is_empty()
     }
 
-    /// Ordinal of the first segment that is not acknowledged cumulatively.
+    /// Returns the ordinal of the first segment that is not acknowledged cumulatively.
     pub(super) fn first(&self) -> u64 {
         self.first
     }
 
-    /// Ordinal of the next new segment.
+    /// Returns the ordinal of the next new segment.
     pub(super) fn next(&self) -> u64 {
         self.first + self.ring.len() as u64
     }
 
-    /// Bytes not acknowledged cumulatively.
+    /// Returns the number of bytes that are not acknowledged cumulatively.
     pub(super) fn outstanding(&self) -> u64 {
         self.nxt - self.una
     }
@@ -133,12 +134,12 @@ impl Scoreboard {
         self.ring.iter_mut()
     }
 
-    /// The first segment not acknowledged.
+    /// Returns the first segment that is not acknowledged.
     pub(super) fn front(&self) -> Option<&Record> {
         self.ring.front()
     }
 
-    /// The first unacknowledged segment, mutable.
+    /// Returns the first segment that is not acknowledged, to be changed.
     pub(super) fn front_mut(&mut self) -> Option<&mut Record> {
         self.ring.front_mut()
     }
@@ -161,8 +162,8 @@ impl Scoreboard {
         self.pipe += u64::from(len);
     }
 
-    /// Records that everything below `ack` has arrived. A retransmitted segment arrived by its last copy if
-    /// that copy left by `trusted`.
+    /// Records that all bytes below `ack` have arrived. A retransmitted segment counts as arrived by its last
+    /// transmission, if that was sent until `trusted`.
     pub(super) fn acknowledge(&mut self, ack: u64, trusted: Instant) -> Taken {
         let mut taken = Taken::default();
         while let Some(record) = self.ring.front().filter(|r| r.end() <= ack) {
@@ -184,8 +185,7 @@ impl Scoreboard {
         taken
     }
 
-    /// Records that bytes `start..end` arrived out of order (RFC 6675's Update). Returns the number of new
-    /// bytes.
+    /// Records that the bytes `start..end` arrived out of order (RFC 6675's Update). Returns the number of new bytes.
     pub(super) fn sack(&mut self, start: u64, end: u64, trusted: Instant) -> u64 {
         let (start, end) = (start.max(self.una), end.min(self.nxt));
         let (ring, pipe, first) = (&mut self.ring, &mut self.pipe, self.first);
@@ -202,7 +202,7 @@ impl Scoreboard {
         })
     }
 
-    /// Marks retransmissions lost if a segment that left after them arrived (RFC 8985 §6.2).
+    /// Marks a retransmission as lost if a segment that was sent after it has arrived (RFC 8985 §6.2).
     pub(super) fn mark_resent_lost(&mut self) {
         while let Some(&(ordinal, sent)) = self.resends.front() {
             let record = ordinal.checked_sub(self.first).and_then(|i| self.ring.get_mut(i as usize));
@@ -233,9 +233,9 @@ impl Scoreboard {
         }
     }
 
-    /// Marks losses by RFC 6675's IsLost: above a lost segment, `threshold` separate ranges, or more than
-    /// `threshold` - 1 full `segment`s of bytes, are acknowledged selectively. Returns whether the first
-    /// segment is lost.
+    /// Marks losses by RFC 6675's IsLost. A segment is lost if enough data above it are acknowledged selectively:
+    /// `threshold` separate ranges, or more bytes than `threshold` - 1 full segments of `segment` bytes. Returns
+    /// whether the first segment is lost.
     pub(super) fn mark_lost(&mut self, threshold: u32, segment: u32) -> bool {
         let enough = u64::from(threshold - 1) * u64::from(segment);
         let (mut ranges, mut bytes) = (0, 0);
@@ -257,7 +257,7 @@ impl Scoreboard {
         bound > self.una
     }
 
-    /// Begins fast recovery: HighRxt is HighACK, and copies of an earlier recovery no longer count.
+    /// Begins fast recovery. HighRxt becomes HighACK, and retransmissions of an earlier recovery no longer count.
     pub(super) fn begin_recovery(&mut self) {
         let resent = (self.next_resend - self.first) as usize;
         for record in self.ring.range_mut(..resent.min(self.ring.len())).filter(|r| r.resent) {
@@ -269,7 +269,8 @@ impl Scoreboard {
         self.next_resend = self.first;
     }
 
-    /// Handles a timeout: nothing is in the network, and all unacknowledged segments must be sent again.
+    /// Handles a timeout: no segment counts as being in the network, and all unacknowledged segments must be sent
+    /// again.
     pub(super) fn mark_all_lost(&mut self) {
         for (record, ordinal) in self.ring.iter_mut().zip(self.first..) {
             if record.pipe() > 0 {
@@ -284,7 +285,7 @@ impl Scoreboard {
         self.marked = self.next();
     }
 
-    /// First unacknowledged segment without a retransmission, lost or not.
+    /// Returns the first unacknowledged segment that was not retransmitted. It need not be lost.
     fn next_candidate(&mut self) -> Option<u64> {
         while let Some(record) = self.ring.get((self.next_resend - self.first) as usize) {
             if !record.sacked && !record.resent {
@@ -295,24 +296,25 @@ impl Scoreboard {
         None
     }
 
-    /// RFC 6675's NextSeg (1): the first lost segment without a retransmission.
+    /// Returns the first lost segment that was not retransmitted (RFC 6675's NextSeg, rule 1).
     pub(super) fn next_lost(&mut self) -> Option<u64> {
         self.next_candidate().filter(|&ordinal| self.record(ordinal).lost)
     }
 
-    /// NextSeg (3): the first segment without a retransmission below a selectively acknowledged one.
+    /// Returns the first segment that was not retransmitted and lies below a selectively acknowledged segment (NextSeg,
+    /// rule 3).
     pub(super) fn next_below_sacked(&mut self) -> Option<u64> {
         let highest = self.sacked.highest()?;
         self.next_candidate().filter(|&ordinal| self.record(ordinal).end() <= highest)
     }
 
-    /// NextSeg (4): the last segment not acknowledged.
+    /// Returns the last unacknowledged segment (NextSeg, rule 4).
     pub(super) fn last_unacknowledged(&self) -> Option<u64> {
         let at = self.ring.iter().rposition(|r| !r.sacked)?;
         Some(self.first + at as u64)
     }
 
-    /// Records a retransmission.
+    /// Records a retransmission of a segment.
     pub(super) fn resend(&mut self, ordinal: u64, now: Instant) -> &Record {
         let record = &mut self.ring[(ordinal - self.first) as usize];
         if !record.resent {
@@ -346,7 +348,7 @@ fn arrived(
     }
 }
 
-/// Records that a transmission is declared lost.
+/// Records that a transmission of a segment is declared lost.
 fn lost(record: &Record, ordinal: u64, news: &mut Option<News>) {
     if let Some(news) = news {
         news.lost.push(segment_info(record, ordinal));

@@ -1,4 +1,4 @@
-//! TCP segments on the wire.
+//! Layout of TCP segments.
 
 use strandcast_netem::link::Payload;
 use strandcast_proto::seeds::Random;
@@ -6,40 +6,41 @@ use strandcast_proto::time::Instant;
 
 use super::Config;
 
-/// A segment: data of a sender, or an acknowledgement of a receiver. Sequence numbers are byte offsets from the first
-/// byte of data and do not wrap.
+/// A segment: data from a sender, or an acknowledgement from a receiver. Sequence numbers are byte offsets from the
+/// first byte of data. They do not wrap around.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Segment {
-    /// Subflow of the connection; 0 for plain TCP.
+    /// Subflow of the connection. It is 0 for plain TCP.
     pub subflow: u8,
     /// First byte of data in the subflow's sequence space.
     pub seq: u64,
-    /// Bytes of data.
+    /// Number of bytes of data.
     pub len: u32,
-    /// Next byte that the receiver expects on this subflow; `None` in segments of a sender.
+    /// Next byte that the receiver expects on this subflow. It is `None` in segments from a sender.
     pub ack: Option<u64>,
-    /// Bytes that the receiver accepts beyond `data_ack` (equal to `ack` for plain TCP).
+    /// Number of bytes that the receiver accepts beyond `data_ack`. For plain TCP, `data_ack` equals `ack`.
     pub window: u64,
-    /// Data received out of order (RFC 2018).
+    /// Blocks of data that were received out of order (RFC 2018).
     pub sack: SackBlocks,
-    /// First byte of data in the connection's sequence space; equal to `seq` for plain TCP.
+    /// First byte of data in the connection's sequence space. It equals `seq` for plain TCP.
     pub data_seq: u64,
-    /// Next byte that the receiver expects of the connection (RFC 8684 §3.3.2).
+    /// Next byte of the connection that the receiver expects (RFC 8684 §3.3.2).
     pub data_ack: u64,
     /// True if the segment opens the subflow.
     pub syn: bool,
-    /// True if the data were sent before on this subflow.
+    /// True if the data were already sent on this subflow before.
     pub retransmission: bool,
-    /// Departure time: TSval of the timestamp option, if it is in use, and the basis of measured delays.
+    /// Time at which the segment was sent. It is the TSval of the timestamps option, if that option is used, and the
+    /// basis of measured delays.
     pub sent: Instant,
-    /// The timestamp option's TSecr (RFC 7323 §4).
+    /// TSecr of the timestamps option (RFC 7323 §4).
     pub echo: Option<Instant>,
-    /// True if the packet was damaged in transit and fails its checksum.
+    /// True if the packet was damaged in transit. It then fails its checksum.
     pub damaged: bool,
 }
 
 impl Segment {
-    /// Bytes at IP level: header, options and data.
+    /// Returns the bytes at IP level: header, options and data.
     pub fn wire_len(&self, config: &Config) -> u32 {
         let mut len = config.header + self.len;
         if config.timestamps {
@@ -66,10 +67,10 @@ impl Payload for Segment {
     }
 }
 
-/// Up to four blocks of the SACK option, most recently changed one first (RFC 2018 §4).
+/// Up to four blocks of the SACK option. The block that changed last comes first (RFC 2018 §4).
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
-    /// Distance of a block's first byte from the segment's `ack`, and the block's length.
+    /// Distance of each block's first byte from the segment's `ack`, and the length of each block.
     blocks: [(u32, u32); SackBlocks::MOST],
     count: u8,
 }
@@ -78,8 +79,8 @@ impl SackBlocks {
     /// Maximum number of blocks.
     pub const MOST: usize = 4;
 
-    /// Adds the block of bytes `start..end` of a segment that acknowledges `ack` cumulatively. A block too
-    /// far from `ack`, or beyond the maximum number, is left out, as a receiver always may.
+    /// Adds the block of bytes `start..end` to a segment that acknowledges `ack` cumulatively. A block is omitted if it
+    /// is too far from `ack`, or if there are already four. A receiver may always omit blocks.
     pub fn push(&mut self, ack: u64, start: u64, end: u64) {
         let block = (start.checked_sub(ack).map(u32::try_from), end.checked_sub(start).map(u32::try_from));
         if let (Some(Ok(offset)), Some(Ok(len))) = block
@@ -90,7 +91,7 @@ impl SackBlocks {
         }
     }
 
-    /// The blocks as `(start, end)` of a segment that acknowledges `ack` cumulatively.
+    /// Returns the blocks as `(start, end)`, for a segment that acknowledges `ack` cumulatively.
     pub fn iter(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let blocks = &self.blocks[..self.len()];
         blocks.iter().map(move |&(offset, len)| {
@@ -99,7 +100,7 @@ impl SackBlocks {
         })
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     pub fn len(&self) -> usize {
         usize::from(self.count)
     }

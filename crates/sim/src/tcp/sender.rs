@@ -1,4 +1,4 @@
-//! The sending host: data of one application over one subflow (TCP) or several (MPTCP).
+//! The sending end: data of one application over one subflow (TCP) or several subflows (MPTCP).
 
 use core::time::Duration;
 
@@ -19,34 +19,34 @@ use super::window::Windows;
 
 /// The sending end of a TCP or MPTCP connection.
 ///
-/// The caller calls `add_subflow` (once for TCP) and `write`. After each of these, and after `handle_segment` and
-/// `handle_timeout`, it calls `poll_output` until `None`, and then sleeps until `poll_timeout`.
+/// The caller calls `add_subflow` (once for TCP) and `write`. After each of these calls, and after `handle_segment` and
+/// `handle_timeout`, the caller calls `poll_output` until it returns `None`. It then sleeps until `poll_timeout`.
 ///
-/// The caller passes in a [`CongestionControl`] built with the configuration's initial window and threshold. The
-/// congestion control owns the congestion windows and sees one path per subflow. The MTU of such a path is the segment
-/// size, and its bytes are payload. The caller's [`Scheduler`] chooses among several subflows.
+/// The caller passes in a [`CongestionControl`], created with the initial window and threshold of the configuration.
+/// The congestion control has the congestion windows. It sees one path per subflow. The MTU of such a path is the
+/// segment size, and bytes count payload. The [`Scheduler`] that the caller passes in chooses among several subflows.
 #[derive(Debug)]
 pub struct Sender {
     pub(super) config: Config,
     pub(super) subflows: Vec<Subflow>,
     pub(super) windows: Windows,
-    /// Bytes that the application has written; `u64::MAX` for an endless stream.
+    /// Number of bytes that the application has written. It is `u64::MAX` for an endless stream.
     written: u64,
-    /// The next byte of the connection that was never sent.
+    /// Next byte of the connection that was never sent.
     pub(super) data_nxt: u64,
-    /// The next byte that the receiver expects of the connection.
+    /// Next byte of the connection that the receiver expects.
     pub(super) data_una: u64,
     /// Edge of the receive window: the receiver accepts bytes below it.
     edge: u64,
-    /// State of the subflows beyond their windows.
+    /// State of the subflows that is not part of their windows.
     pub(super) shared: Shared,
-    /// True if data were queued while none waited, and the congestion control was not notified yet.
+    /// True if data were queued while no data waited, and the congestion control was not notified yet.
     queued: bool,
     limit: Option<(Limit, Instant)>,
     limits: Limits,
 }
 
-/// Reason why new data are not sent.
+/// Reason for which new data are not sent.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Limit {
     Application,
@@ -56,12 +56,12 @@ pub(super) enum Limit {
 }
 
 impl Sender {
-    /// The sending end of a connection with the constants `config`, before its only subflow is added.
+    /// Creates the sending end of a connection with the constants `config`. Its only subflow is added later.
     pub fn new(config: Config, congestion: Box<dyn CongestionControl>) -> Self {
         Sender::with(config, congestion, None)
     }
 
-    /// The sending end of a connection with several subflows.
+    /// Creates the sending end of a connection with several subflows.
     pub fn multipath(
         config: Config,
         congestion: Box<dyn CongestionControl>,
@@ -70,13 +70,13 @@ impl Sender {
         Sender::with(config, congestion, Some(Scheduling::new(scheduler)))
     }
 
-    /// Replaces the configured remedy for data that block the receive window; `None` disables it.
+    /// Replaces the configured remedy for data that block the receive window. `None` turns the remedy off.
     pub fn with_head_of_line(mut self, remedy: Option<HeadOfLineConfig>) -> Self {
         self.shared = Shared::new(remedy);
         self
     }
 
-    /// Remedy for data that block the receive window.
+    /// Returns the remedy for data that block the receive window.
     pub fn head_of_line(&self) -> Option<HeadOfLineConfig> {
         self.shared.remedy
     }
@@ -99,10 +99,10 @@ impl Sender {
         }
     }
 
-    /// Opens a subflow and returns its number: 0, 1, 2 … Numbers are not used again.
+    /// Opens a subflow. Returns its number: 0, 1, 2 … Numbers are not reused.
     ///
     /// # Panics
-    /// Beyond 32 subflows, and beyond one without a scheduler.
+    /// Panics beyond 32 subflows. Without a scheduler, it panics beyond one subflow.
     pub fn add_subflow(&mut self, now: Instant) -> u8 {
         let id = self.subflows.len() as u8;
         assert!(id < 32, "a connection has at most 32 subflows");
@@ -116,7 +116,7 @@ impl Sender {
         id
     }
 
-    /// Closes a subflow. Other subflows send its undelivered data.
+    /// Closes a subflow. Other subflows then send its undelivered data.
     pub fn remove_subflow(&mut self, now: Instant, subflow: u8) {
         let Some(slot) = self.subflows.get_mut(usize::from(subflow)) else { return };
         let shared = &mut self.shared;
@@ -126,49 +126,49 @@ impl Sender {
         windows.remove(&at, subflow);
     }
 
-    /// The windows, and the state of the sender for a signal to them.
+    /// Returns the windows, and the state of the sender for a signal to them.
     pub(super) fn scene(&mut self, now: Instant) -> (&mut Windows, Scene<'_>) {
         let (rwnd, admits) = (self.edge - self.data_una, self.edge.saturating_sub(self.data_nxt));
         (&mut self.windows, Scene { now, config: &self.config, subflows: &self.subflows, rwnd, admits })
     }
 
-    /// Makes the scheduler decide again.
+    /// Ensures that the scheduler decides again.
     fn wake(&mut self) {
         if let Some(scheduling) = &mut self.windows.scheduling {
             scheduling.wake();
         }
     }
 
-    /// Adds `bytes` of the application.
+    /// Adds `bytes` bytes from the application.
     pub fn write(&mut self, bytes: u64) {
         self.wake();
         self.queued |= bytes > 0 && self.backlog() == 0;
         self.written = self.written.saturating_add(bytes);
     }
 
-    /// Makes the application's data endless.
+    /// Makes the data of the application endless.
     pub fn write_endless(&mut self) {
         self.write(u64::MAX);
     }
 
-    /// Drops data that were written and not yet sent. Returns the number of bytes.
+    /// Drops data that the application wrote and that were not sent yet. Returns the number of dropped bytes.
     pub fn drop_backlog(&mut self) -> u64 {
         let dropped = self.backlog();
         self.written = self.data_nxt;
         dropped
     }
 
-    /// Bytes written and never sent.
+    /// Returns the number of bytes that were written and never sent.
     pub fn backlog(&self) -> u64 {
         self.written - self.data_nxt
     }
 
-    /// Returns whether everything written has been acknowledged.
+    /// Returns whether all written bytes are acknowledged.
     pub fn is_done(&self) -> bool {
         self.data_una == self.written
     }
 
-    /// Handles a segment of the receiver.
+    /// Handles a segment from the receiver.
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         let Some(ack) = segment.ack.filter(|_| !segment.damaged) else { return };
         self.wake();
@@ -199,7 +199,7 @@ impl Sender {
         }
     }
 
-    /// The next segment to send.
+    /// Returns the next segment to be sent.
     pub fn poll_output(&mut self, now: Instant) -> Option<Segment> {
         for subflow in &mut self.subflows {
             subflow.held = subflow.pace > now;
@@ -239,7 +239,7 @@ impl Sender {
         }
     }
 
-    /// Next segment that a subflow must retransmit.
+    /// Returns the next segment that a subflow must retransmit.
     fn retransmission(&mut self, now: Instant, starved: bool) -> Option<Segment> {
         for id in 0..self.subflows.len() {
             let subflow = &mut self.subflows[id];
@@ -263,7 +263,7 @@ impl Sender {
         Segment { seq, len, data_seq, retransmission: true, ..self.blank(now, id) }
     }
 
-    /// Next segment of data that were never sent, on the subflow that the scheduler chooses.
+    /// Returns the next segment with data that were never sent. The scheduler chooses its subflow.
     fn new_data(&mut self, now: Instant) -> Result<Segment, Limit> {
         let len = u64::from(self.config.segment).min(self.backlog()) as u32;
         let limit = self.limit_of_new(len);
@@ -285,7 +285,7 @@ impl Sender {
         Ok(self.send(now, choice.subflow, data_seq, len))
     }
 
-    /// Reason why `len` bytes of new data cannot be sent, independent of the scheduler.
+    /// Returns the reason for which `len` bytes of new data cannot be sent. The scheduler is not asked.
     fn limit_of_new(&self, len: u32) -> Option<Limit> {
         if len == 0 {
             return Some(Limit::Application);
@@ -301,7 +301,7 @@ impl Sender {
         nagle.then_some(Limit::Application)
     }
 
-    /// Sends bytes of the connection as a new segment of a subflow.
+    /// Sends bytes of the connection as a new segment on a subflow.
     pub(super) fn send(&mut self, now: Instant, id: u8, data_seq: u64, len: u32) -> Segment {
         let subflow = &mut self.subflows[usize::from(id)];
         let seq = subflow.board.nxt;
@@ -317,14 +317,14 @@ impl Sender {
         Segment { seq, len, data_seq, ..self.blank(now, id) }
     }
 
-    /// Time of the next `handle_timeout`.
+    /// Returns the time of the next call of `handle_timeout`.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let timers = self.subflows.iter().filter_map(|s| s.timer);
         let paced = self.subflows.iter().filter(|s| s.held).map(|s| s.pace);
         timers.chain(paced).chain(self.windows.poll_timeout()).min()
     }
 
-    /// Handles expired timers.
+    /// Handles the expiry of timers.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.wake();
         let (windows, at) = self.scene(now);
@@ -344,13 +344,13 @@ impl Sender {
         }
     }
 
-    /// Applies the congestion control's pacing to a departing segment.
+    /// Applies the pacing rate of the congestion control to a segment that is sent.
     fn pace_sent(&mut self, now: Instant, id: u8, len: u32) {
         let rate = self.windows.path(id).limit.pacing;
         self.subflows[usize::from(id)].pace_sent(now, len, rate);
     }
 
-    /// Reports lost segments to a congestion control that requests them.
+    /// Reports lost segments to the congestion control, if it requests them.
     fn tell_lost(&mut self, now: Instant, id: u8) {
         let Some(mut news) = self.subflows[usize::from(id)].board.news.take() else { return };
         let (windows, at) = self.scene(now);
@@ -359,8 +359,7 @@ impl Sender {
         self.subflows[usize::from(id)].board.news = Some(news);
     }
 
-    /// Reports lost and arrived segments to a congestion control that requests them, and counts the arrived
-    /// ones.
+    /// Reports lost and arrived segments to the congestion control, if it requests them. Counts the arrived segments.
     fn tell_news(&mut self, now: Instant, id: u8, acked: &Acked, flight_before: u64) {
         self.tell_lost(now, id);
         if let Some(event) = acked.recovery {
@@ -381,7 +380,7 @@ impl Sender {
         self.lift_cap(id);
     }
 
-    /// Removes a cap that the window no longer exceeds.
+    /// Removes a cap on the window if the window no longer exceeds the cap.
     fn lift_cap(&mut self, id: u8) {
         let cwnd = self.windows.cwnd(usize::from(id));
         let subflow = &mut self.subflows[usize::from(id)];
@@ -394,13 +393,14 @@ impl Sender {
         self.windows.measure(id, &self.subflows[usize::from(id)], &self.config);
     }
 
-    /// Receive window: bytes that the receiver accepts, starting at the first unacknowledged one.
+    /// Returns the receive window: the number of bytes that the receiver accepts, starting at the first unacknowledged
+    /// byte.
     pub fn rwnd(&self) -> u64 {
         self.edge - self.data_una
     }
 
-    /// Reason why new data are not sent, after all possible output; `None` if no data wait, or if Nagle's algorithm
-    /// waits for more data.
+    /// Returns the reason for which new data are not sent, after all possible output. Returns `None` if no data wait,
+    /// or if Nagle's algorithm waits for more data.
     pub fn held_back(&self) -> Option<HeldBy> {
         match self.limit?.0 {
             Limit::Application => None,
@@ -413,7 +413,7 @@ impl Sender {
         }
     }
 
-    /// The first byte that the receiver still expects.
+    /// Returns the first byte that the receiver still expects.
     pub fn unacknowledged(&self) -> u64 {
         self.data_una
     }
@@ -442,7 +442,7 @@ impl Sender {
         }
     }
 
-    /// Time for which each limit kept the sender from sending more, until `now`.
+    /// Returns the times until `now` for which each limit prevented the sender from sending more.
     pub fn limits(&self, now: Instant) -> Limits {
         let mut limits = self.limits;
         if let Some((limit, since)) = self.limit {
@@ -451,36 +451,36 @@ impl Sender {
         limits
     }
 
-    /// Constants of the connection.
+    /// Returns the constants of the connection.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Number of subflows, closed ones included.
+    /// Returns the number of subflows, including closed ones.
     pub fn subflows(&self) -> u8 {
         self.subflows.len() as u8
     }
 
-    /// Window, threshold, round-trip time and flight of a subflow in the congestion control's view; bytes are
-    /// payload.
+    /// Returns window, threshold, round-trip time and data in flight of a subflow, as the congestion control sees them.
+    /// Bytes count payload.
     ///
     /// # Panics
-    /// If the subflow does not exist.
+    /// Panics if the subflow does not exist.
     pub fn path(&self, subflow: u8) -> &PathView {
         self.windows.path(subflow)
     }
 
-    /// Names and values that the congestion control reports for a subflow in addition to its window.
+    /// Returns names and values that the congestion control reports for a subflow in addition to its window.
     pub fn gauges(&self, subflow: u8) -> Vec<(&'static str, f64)> {
         self.windows.gauges(subflow)
     }
 
-    /// Number of round-trip times measured on a subflow.
+    /// Returns the number of round-trip times measured on a subflow.
     pub fn rtt_samples(&self, subflow: u8) -> u64 {
         self.subflows.get(usize::from(subflow)).map_or(0, |s| s.rto.samples)
     }
 
-    /// Counters of a subflow.
+    /// Returns the counters of a subflow.
     pub fn stats(&self, subflow: u8) -> SubflowStats {
         self.subflows.get(usize::from(subflow)).map(|s| s.stats).unwrap_or_default()
     }

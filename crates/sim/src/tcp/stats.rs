@@ -1,76 +1,76 @@
-//! Counters of the agents.
+//! Counters of the TCP agents.
 
 use core::time::Duration;
 
-/// Counters of one subflow's sender.
+/// Counters of the sender of one subflow.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct SubflowStats {
-    /// Segments with data, retransmissions included.
+    /// Number of segments with data that were sent, including retransmissions.
     pub segments_sent: u64,
-    /// Bytes of data in the segments.
+    /// Number of bytes of data in these segments.
     pub bytes_sent: u64,
-    /// Retransmissions in fast recovery.
+    /// Number of retransmissions in fast recovery.
     pub fast_retransmissions: u64,
-    /// Retransmissions after a timeout.
+    /// Number of retransmissions after a timeout.
     pub timeout_retransmissions: u64,
     /// Number of fast recoveries.
     pub fast_recoveries: u64,
     /// Number of expirations of the retransmission timer.
     pub timeouts: u64,
-    /// Timeouts that follow progress: the beginnings of Padhye's timeout sequences.
+    /// Number of timeouts that follow progress. They are the beginnings of Padhye's sequences of timeouts.
     pub first_timeouts: u64,
-    /// Sum of the retransmission timeouts of `first_timeouts`; divided by their number, Padhye's T0.
+    /// Sum of the retransmission timeouts at `first_timeouts`. Divided by their number, it is Padhye's T0.
     pub first_timeout_total: Duration,
-    /// Bytes acknowledged cumulatively.
+    /// Number of bytes acknowledged cumulatively.
     pub bytes_acked: u64,
-    /// Segments of the connection sent here because another subflow seemed to have lost or blocked them.
+    /// Number of segments that were sent on this subflow because another subflow seemed to have lost or blocked them.
     pub reinjections: u64,
-    /// Segments of the connection sent here because the scheduler sends them on several subflows.
+    /// Number of segments that were sent on this subflow because the scheduler sends them on several subflows.
     pub copies: u64,
-    /// Number of reinjections sent because the segments blocked the receive window on a slower subflow.
+    /// Number of reinjections that were sent because the segments blocked the receive window on a slower subflow.
     pub opportunistic: u64,
-    /// Number of window cuts because the subflow blocked the receive window.
+    /// Number of cuts of the window because the subflow blocked the receive window.
     pub penalties: u64,
 }
 
 impl SubflowStats {
-    /// Number of loss indications as Padhye counts them: fast recoveries, and sequences of timeouts.
+    /// Returns the number of loss indications by Padhye's count: fast recoveries, and sequences of timeouts.
     pub fn loss_events(&self) -> u64 {
         self.fast_recoveries + self.first_timeouts
     }
 
-    /// Mean first retransmission timeout (Padhye's T0).
+    /// Returns the mean of the first retransmission timeouts (Padhye's T0).
     pub fn mean_first_timeout(&self) -> Option<Duration> {
         let n = u32::try_from(self.first_timeouts).ok().filter(|n| *n > 0)?;
         Some(self.first_timeout_total / n)
     }
 }
 
-/// Time for which each limit kept a sender from sending more.
+/// Times for which each limit prevented a sender from sending more.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// The application had nothing to send.
+    /// Time for which the application had no data to send.
     pub application: Duration,
-    /// The congestion windows were full.
+    /// Time for which the congestion windows were full.
     pub congestion_window: Duration,
-    /// The receive window was full.
+    /// Time for which the receive window was full.
     pub receive_window: Duration,
-    /// The scheduler used no subflow that had room.
+    /// Time for which the scheduler used none of the subflows that had room.
     pub scheduler: Duration,
 }
 
-/// Counters of one subflow's receiver.
+/// Counters of the receiver of one subflow.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverStats {
-    /// Segments with data.
+    /// Number of segments with data that arrived.
     pub segments: u64,
-    /// Number of segments with data that had arrived on this subflow before: spurious retransmissions, or copies made
-    /// by the network.
+    /// Number of segments whose data had arrived on this subflow before. They are spurious retransmissions, or copies
+    /// made by the network.
     pub duplicates: u64,
-    /// Number of segments beyond a gap.
+    /// Number of segments that arrived beyond a gap.
     pub out_of_order: u64,
-    /// Acknowledgements sent.
+    /// Number of acknowledgements sent.
     pub acks: u64,
-    /// Damaged segments, which are dropped.
+    /// Number of damaged segments, which are dropped.
     pub damaged: u64,
 }

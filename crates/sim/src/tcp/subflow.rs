@@ -1,4 +1,5 @@
-//! The sending half of one subflow: timer, loss detection and recovery. Plain TCP has one, MPTCP several.
+//! The sending half of one subflow: timer, loss detection, and loss recovery. Plain TCP has one subflow, and MPTCP has
+//! several.
 //!
 //! | words of the RFC | here |
 //! |---|---|
@@ -7,8 +8,8 @@
 //! | RFC 3042, limited transmit | [`Subflow::on_duplicate`], without SACK a temporary window increase |
 //! | RFC 6675 §5, with SACK | [`Subflow::on_duplicate`], [`Subflow::next_retransmission`], the scoreboard |
 //!
-//! "cwnd" of the RFCs is the congestion control's window plus `inflation`, which belongs to recovery without
-//! SACK. At a loss the congestion control receives FlightSize without data sent by limited transmit.
+//! The "cwnd" of the RFCs is the window of the congestion control plus `inflation`. The inflation is part of recovery
+//! without SACK. At a loss, the congestion control gets FlightSize without the data sent by limited transmit.
 
 use core::time::Duration;
 
@@ -24,47 +25,47 @@ use super::stats::SubflowStats;
 /// Phase of a subflow.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// A SYN must be sent, first or again.
+    /// A SYN must be sent, for the first time or again.
     Opening,
     /// The SYN is in transit.
     SynSent,
-    /// Data may flow.
+    /// Data may be sent.
     Open,
-    /// The subflow has left.
+    /// The subflow is closed.
     Closed,
 }
 
 /// State of loss recovery.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// No recovery.
+    /// There is no recovery.
     Open,
     /// Fast recovery.
     Recovery,
-    /// Slow start after a timeout, until all data sent before it are acknowledged.
+    /// Slow start after a timeout. It lasts until all data sent before the timeout are acknowledged.
     Loss,
 }
 
-/// Segment that the subflow must retransmit.
+/// A segment that the subflow must retransmit.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Retransmission {
     pub(super) ordinal: u64,
-    /// True if the retransmission leaves regardless of the window.
+    /// True if the retransmission is sent regardless of the window.
     pub(super) forced: bool,
-    /// True for RFC 6675's rescue retransmission.
+    /// True for the rescue retransmission of RFC 6675.
     rescue: bool,
 }
 
-/// Effect of an acknowledgement.
+/// Effect of an acknowledgement on a subflow.
 #[derive(Debug, Default)]
 pub(super) struct Acked {
-    /// Progress of the cumulative acknowledgement.
+    /// Progress of the cumulative acknowledgement, if there was any.
     pub(super) progress: Option<Progress>,
     /// Loss event, if fast recovery began.
     pub(super) recovery: Option<LossEvent>,
 }
 
-/// Effect of progress of the cumulative acknowledgement.
+/// Progress of the cumulative acknowledgement, with its effects.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Progress {
     pub(super) taken: Taken,
@@ -74,16 +75,16 @@ pub(super) struct Progress {
     pub(super) recovered: bool,
 }
 
-/// Data of a loss for the congestion control.
+/// Data about a loss, for the congestion control.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct LossEvent {
-    /// FlightSize.
+    /// FlightSize at the loss.
     pub(super) flight: u64,
-    /// Ordinal whose acknowledgement ends recovery.
+    /// Ordinal of the segment whose acknowledgement ends the recovery.
     pub(super) highest: u64,
 }
 
-/// The sending half of one subflow.
+/// State of the sending half of one subflow.
 #[derive(Debug)]
 pub(super) struct Subflow {
     pub(super) phase: Phase,
@@ -92,32 +93,33 @@ pub(super) struct Subflow {
     pub(super) rto: Rto,
     pub(super) timer: Option<Instant>,
     pub(super) last_sent: Option<Instant>,
-    /// Limit of the window beyond that of the congestion control: after idleness, or after a lost SYN.
+    /// Limit of the window in addition to that of the congestion control. It applies after an idle time, or after a
+    /// lost SYN.
     pub(super) cap: Option<u64>,
     /// Number of segments that may still be sent in answer to this acknowledgement.
     pub(super) budget: u32,
-    /// Earliest time of the next segment under pacing, and true if a segment waits for it.
+    /// Earliest time of the next segment by pacing; `held` is true if a segment waits for this time.
     pub(super) pace: Instant,
     pub(super) held: bool,
     pub(super) stats: SubflowStats,
     dupacks: u32,
     /// Change of the window by recovery without SACK.
     inflation: i64,
-    /// Data sent in answer to duplicate acknowledgements before recovery.
+    /// Number of bytes sent in answer to duplicate acknowledgements before recovery (limited transmit).
     limited: u64,
-    /// True if one retransmission may leave regardless of the window.
+    /// True if one retransmission may be sent regardless of the window.
     force: bool,
-    /// SND.NXT at the last loss. Recovery ends there, and no other recovery begins before it.
+    /// SND.NXT at the last loss. Recovery ends when this byte is reached. No other recovery begins before.
     recover: Option<u64>,
     /// True if a timeout detected the last loss.
     after_timeout: bool,
-    /// True once a partial acknowledgement has restarted the timer ("impatient" variant of RFC 6582).
+    /// True if a partial acknowledgement has restarted the timer (the "impatient" variant of RFC 6582).
     partial: bool,
-    /// RFC 6675's RescueRxt: true after the rescue of this recovery.
+    /// RescueRxt of RFC 6675: true if the rescue retransmission of this recovery was sent.
     rescued: bool,
     /// Number of timeouts since the last progress.
     repeats: u32,
-    /// The segment whose round-trip time is measured, without timestamps.
+    /// Segment whose round-trip time is measured if timestamps are not used.
     timed: Option<(u64, Instant)>,
     syn_sent: Option<Instant>,
     syn_lost: bool,
@@ -152,7 +154,7 @@ impl Subflow {
         }
     }
 
-    /// Records the departure of a SYN.
+    /// Records that a SYN was sent.
     pub(super) fn on_syn_sent(&mut self, now: Instant) {
         self.phase = Phase::SynSent;
         self.syn_lost |= self.syn_sent.is_some();
@@ -177,20 +179,20 @@ impl Subflow {
         }
     }
 
-    /// Window in bytes for the congestion control's `cwnd`, after all adjustments.
+    /// Returns the window in bytes, after all adjustments of the congestion control's `cwnd`.
     pub(super) fn window(&self, cwnd: u64, config: &Config) -> u64 {
         let capped = self.cap.map_or(cwnd, |cap| cap.min(cwnd));
         let inflated = capped.saturating_add_signed(self.inflation);
         inflated.max(u64::from(config.segment))
     }
 
-    /// Bytes that count against the window.
+    /// Returns the bytes that count against the window.
     pub(super) fn in_flight(&self, config: &Config) -> u64 {
         let early = self.mode == Mode::Open && !config.limited_transmit;
         if early { self.board.outstanding() } else { self.board.pipe }
     }
 
-    /// Returns whether `len` more bytes fit the window. One segment may always leave if nothing is in flight.
+    /// Returns whether `len` more bytes fit into the window. If no data are in flight, one segment may always be sent.
     pub(super) fn has_room(&self, len: u32, cwnd: u64, config: &Config) -> bool {
         let flight = self.in_flight(config);
         self.phase == Phase::Open
@@ -199,14 +201,14 @@ impl Subflow {
             && flight.saturating_add(u64::from(len)) <= self.window(cwnd, config)
     }
 
-    /// Records `len` bytes sent at the pacing rate.
+    /// Records that `len` bytes are sent at the pacing rate.
     pub(super) fn pace_sent(&mut self, now: Instant, len: u32, rate: Option<Rate>) {
         let gap = rate.and_then(|rate| rate.time_for(u64::from(len)));
         self.pace = gap.map_or(now, |gap| self.pace.max(now) + gap);
         self.held = self.pace > now;
     }
 
-    /// RFC 5681 §4.1: sets the restart window after an RTO without a transmission.
+    /// Sets the restart window if nothing was sent for an RTO (RFC 5681 §4.1).
     pub(super) fn restart_after_idle(&mut self, now: Instant, config: &Config) {
         let idle = self.last_sent.is_some_and(|sent| now - sent > self.rto.value());
         if idle && config.restart_window > 0 && self.board.is_empty() {
@@ -214,7 +216,7 @@ impl Subflow {
         }
     }
 
-    /// Records a new segment.
+    /// Records that a new segment is sent.
     pub(super) fn on_sent(&mut self, now: Instant, data_seq: u64, len: u32) {
         if self.timed.is_none() {
             self.timed = Some((self.board.next(), now));
@@ -226,8 +228,8 @@ impl Subflow {
         self.count_sent(now, len);
     }
 
-    /// Next retransmission of the subflow; the caller checks the room. In `starved` recovery, without new
-    /// data to send, RFC 6675's rules 3 and 4 apply as well.
+    /// Returns the next retransmission of the subflow. The caller checks whether the window has room. `starved` is true
+    /// if there are no new data to send. In recovery, rules 3 and 4 of RFC 6675 then also apply.
     pub(super) fn next_retransmission(&mut self, starved: bool, config: &Config) -> Option<Retransmission> {
         if self.mode == Mode::Open || self.phase != Phase::Open {
             return None;
@@ -245,7 +247,7 @@ impl Subflow {
         Some(Retransmission { ordinal, forced: false, rescue: true })
     }
 
-    /// Records a retransmission.
+    /// Records that a segment is retransmitted.
     pub(super) fn on_retransmitted(&mut self, now: Instant, what: Retransmission) -> Record {
         self.force = false;
         self.rescued |= what.rescue;
@@ -297,7 +299,7 @@ impl Subflow {
         acked
     }
 
-    /// Moves the cumulative acknowledgement to `ack`.
+    /// Advances the cumulative acknowledgement to `ack`.
     fn acknowledge(&mut self, now: Instant, segment: &Segment, ack: u64, config: &Config) -> Progress {
         let flight_before = self.in_flight(config);
         let taken = self.board.acknowledge(ack, now - self.rto.least.unwrap_or_default());
@@ -321,7 +323,7 @@ impl Subflow {
         Progress { taken, flight_before, rtt: sample.and(self.rto.latest), recovered }
     }
 
-    /// Departure time of the timed segment, if it was acknowledged.
+    /// Returns the time at which the timed segment was sent, if it is now acknowledged.
     fn timed_sample(&mut self) -> Option<Instant> {
         let (ordinal, sent) = self.timed?;
         let done = ordinal < self.board.first();
@@ -367,7 +369,7 @@ impl Subflow {
         }
     }
 
-    /// Handles a duplicate acknowledgement. Returns a loss event if fast recovery begins with it.
+    /// Handles a duplicate acknowledgement. Returns a loss event if fast recovery begins.
     fn on_duplicate(&mut self, now: Instant, config: &Config) -> Option<LossEvent> {
         self.dupacks += 1;
         let sack = config.recovery.is_selective();
@@ -398,13 +400,13 @@ impl Subflow {
         }
     }
 
-    /// Rule (2) of RFC 6675 §5. It does not mark losses, because recovery may not begin.
+    /// Applies rule (2) of RFC 6675 §5. It does not mark losses, because recovery may not begin yet.
     fn first_is_lost(&mut self, config: &Config) -> bool {
         self.may_recover(config) && self.board.mark_lost(config.dup_threshold, config.segment)
     }
 
-    /// Returns whether fast recovery may begin: not for data sent before the last loss (RFC 6582 §3.2 step 1,
-    /// RFC 6675 §5.1). Plain Reno applies this restriction after a timeout only.
+    /// Returns whether fast recovery may begin. It may not begin for data sent before the last loss (RFC 6582 §3.2 step
+    /// 1, RFC 6675 §5.1). For plain Reno, this restriction applies only after a timeout.
     fn may_recover(&self, config: &Config) -> bool {
         match config.recovery {
             // Only news count with SACK, so data sent before `recover` cannot be mistaken.
@@ -444,7 +446,7 @@ impl Subflow {
         self.timed = None;
     }
 
-    /// Handles an expired timer. Returns a loss event if the window must shrink.
+    /// Handles the expiry of the retransmission timer. Returns a loss event if the window must shrink.
     pub(super) fn on_timeout(&mut self, now: Instant, config: &Config) -> Option<LossEvent> {
         self.timer = None;
         if self.phase == Phase::SynSent {
@@ -479,7 +481,7 @@ impl Subflow {
         shrinks.then(|| LossEvent { flight, highest: self.board.next() - 1 })
     }
 
-    /// Closes the subflow. Calls `lost` with data sequence number and length of its undelivered data.
+    /// Closes the subflow. Calls the function `lost` with the data sequence number and length of undelivered data.
     pub(super) fn close(&mut self, mut lost: impl FnMut(u64, u32)) {
         for record in self.board.iter_mut().filter(|r| !r.reinjected) {
             lost(record.data_seq, record.len);

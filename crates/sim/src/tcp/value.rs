@@ -1,12 +1,12 @@
-//! A constant as given in text.
+//! A constant of TCP as text or number.
 
-/// The value of a key of [`Config`](super::Config).
+/// Value of a key of [`Config`](super::Config).
 #[derive(Clone, Debug, PartialEq)]
 pub enum TcpValue {
-    /// A number: bytes, packets, seconds (units already applied).
+    /// A number of bytes, packets or seconds. Units are already applied.
     Number(f64),
-    /// A word (`recovery = "sack"`).
+    /// A word, as in `recovery = "sack"`.
     Word(String),
-    /// A switch.
+    /// A switch that is on or off.
     Switch(bool),
 }

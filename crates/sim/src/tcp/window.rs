@@ -1,5 +1,5 @@
-//! The congestion control and its view of the subflows, updated in place. The scheduler receives every signal
-//! of the congestion control.
+//! The congestion control and its view of the subflows. The view is updated in place. The scheduler gets every signal
+//! that the congestion control gets.
 
 use core::time::Duration;
 
@@ -19,13 +19,13 @@ use super::subflow::{LossEvent, Progress, Subflow};
 #[derive(Debug)]
 pub(super) struct Windows {
     congestion: Box<dyn CongestionControl>,
-    /// Scheduler of subflows; `None` for TCP, which has only one.
+    /// Scheduler of the subflows. It is `None` for TCP, which has only one subflow.
     pub(super) scheduling: Option<Scheduling>,
     paths: Vec<PathView>,
     last_path_used: Option<PathId>,
-    /// Contents of the signal `Sent`, stored so that no allocation is needed.
+    /// Contents of the signal `Sent`. They are stored so that no allocation is needed.
     chunk: ChunkInfo,
-    /// True if the congestion control requests each segment.
+    /// True if the congestion control requests signals about each segment.
     hears_deliveries: bool,
 }
 
@@ -90,7 +90,7 @@ impl Windows {
         self.tell(at, &Signal::PathChanged(PathId(id)));
     }
 
-    /// Copies the changed values of a subflow into the view.
+    /// Copies the values of a subflow that have changed to the view.
     pub(super) fn measure(&mut self, id: u8, subflow: &Subflow, config: &Config) {
         let path = &mut self.paths[usize::from(id)];
         path.srtt = subflow.rto.srtt;
@@ -140,7 +140,7 @@ impl Windows {
         self.tell_of(at, path, segment, |chunk| Signal::Sent(chunk));
     }
 
-    /// Reports one segment.
+    /// Signals the outcome of one segment.
     fn tell_of(
         &mut self,
         at: &Scene<'_>,
@@ -181,7 +181,7 @@ impl Windows {
         }
     }
 
-    /// Reports the segments that an acknowledgement newly covers, and their total.
+    /// Signals the segments that an acknowledgement newly covers, and then their total.
     pub(super) fn tell_delivered(
         &mut self,
         at: &Scene<'_>,
@@ -209,7 +209,7 @@ impl Windows {
         self.tell(at, &Signal::Acked(&info));
     }
 
-    /// Reports an acknowledgement. `grows` is true if the acknowledgement ended fast recovery and the window grows
+    /// Signals an acknowledgement. `grows` is true if the acknowledgement ended fast recovery and the window grows
     /// nevertheless.
     pub(super) fn tell_acked(&mut self, at: &Scene<'_>, id: u8, progress: &Progress, grows: bool) {
         let path = PathId(id);
@@ -238,7 +238,7 @@ impl Windows {
         self.tell(at, &Signal::LossEvent { path, trigger, highest, cause: LossCause::Congestion });
     }
 
-    /// Reports a signal to the congestion control, applies the limits it sets, and reports the signal to the
+    /// Passes a signal to the congestion control, applies the limits that it sets, and passes the signal to the
     /// scheduler.
     fn tell(&mut self, at: &Scene<'_>, signal: &Signal<'_>) {
         let view = View {
@@ -272,19 +272,19 @@ impl Windows {
     }
 }
 
-/// Total of the segments that an acknowledgement newly covers.
+/// Totals of the segments that an acknowledgement newly covers.
 #[derive(Copy, Clone, Debug)]
 struct Sum {
     bytes: u64,
     segments: u32,
-    /// Number of segments sent more than once.
+    /// Number of these segments that were sent more than once.
     again: u32,
     newest_sent: Option<Instant>,
-    /// First and last of these segments.
+    /// TSNs of the first and the last of these segments.
     range: (Tsn, Tsn),
 }
 
-/// Contents of an acknowledgement for a policy.
+/// Returns the contents of an acknowledgement for a policy.
 fn info(board: &Scoreboard, path: PathId, flight_before: u64, rtt: Option<Duration>, sum: Sum) -> AckInfo {
     AckInfo {
         path,

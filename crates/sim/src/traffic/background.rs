@@ -1,4 +1,4 @@
-//! Background load: Pareto on/off sources that send packets by TCP and UDP.
+//! Background load: on/off sources with Pareto times, which send packets by TCP and UDP.
 
 use core::time::Duration;
 
@@ -12,107 +12,107 @@ use super::law::Pareto;
 const BITS_PER_BYTE: f64 = 8.0;
 const NANOS_PER_S: f64 = 1e9;
 
-/// Pareto on/off sources that share a load.
+/// On/off sources with Pareto times that share a load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BackgroundLoad {
-    /// Fraction of packets sent by TCP; the others leave by UDP.
+    /// Fraction of packets sent by TCP. The other packets are sent by UDP.
     pub tcp_share: f64,
-    /// Packet sizes. Their order affects the random draws.
+    /// Sizes of packets. The order of the sizes affects the random numbers.
     pub sizes: Vec<PacketSize>,
-    /// Mean time on.
+    /// Mean on time of a source.
     pub on: Duration,
-    /// Mean time off.
+    /// Mean off time of a source.
     pub off: Duration,
-    /// Pareto shape.
+    /// Shape of the Pareto distribution.
     pub shape: f64,
-    /// Independent sources that share the load.
+    /// Number of independent sources that share the load.
     pub sources: u32,
 }
 
-/// A packet size of background load.
+/// A size of background packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PacketSize {
     /// Bytes at IP level.
     pub bytes: u32,
-    /// Fraction of packets; fractions are scaled to add up to 1.
+    /// Fraction of packets with this size. The fractions are scaled so that their sum is 1.
     pub share: f64,
 }
 
 /// An event of background load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BackgroundEvent {
-    /// A packet is offered.
+    /// A packet is offered to a transport.
     Packet {
-        /// Time.
+        /// Time at which the packet is offered.
         at: Instant,
         /// Bytes at IP level.
         bytes: u32,
-        /// Protocol.
+        /// Protocol that carries the packet.
         via: Via,
     },
-    /// The load is redrawn: unsent TCP data must be dropped. The first event of all is such a draw.
+    /// The load is drawn again. Unsent TCP data must be dropped. The first event of a source is such a draw.
     Redraw {
-        /// Time.
+        /// Time of the draw.
         at: Instant,
         /// Mean load from now on, as a fraction of the link's rate.
         load: f64,
     },
 }
 
-/// Carrier of a packet.
+/// Protocol that carries a background packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Via {
-    /// The TCP connection.
+    /// The packet is sent on the TCP connection.
     Tcp,
-    /// Datagrams.
+    /// The packet is sent as a UDP datagram.
     Udp,
 }
 
-/// Packets offered since the start.
+/// Numbers of packets that were offered since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offered {
-    /// Packets offered to TCP.
+    /// Packets that were offered to TCP.
     pub tcp: Count,
-    /// Packets offered to UDP.
+    /// Packets that were offered to UDP.
     pub udp: Count,
 }
 
 /// Iterator over the packets of on/off sources with Pareto times, in order of time. The sources share a load, which is
-/// redrawn from time to time.
+/// drawn again from time to time.
 ///
-/// During a burst, a source sends packets at equal intervals, each with a drawn size. Its rate during a burst is (on +
-/// off)/on times its fraction of the load. On and off times do not depend on the load. A change of the load does not
-/// interrupt these times, nor the remainder of an interval. At the start, a source is in the state of a source that has
-/// always run. The expected bytes between any two times therefore equal the load exactly, for small and large loads:
-/// bursts are not rounded to whole packets, the scale of the distribution compensates for the cut of long times, and no
-/// warm-up is needed.
+/// During a burst, a source sends packets at equal intervals. The size of each packet is drawn. The rate of a source
+/// during a burst is (on + off)/on times its fraction of the load. On times and off times do not depend on the load. A
+/// change of the load interrupts neither these times nor the remainder of an interval between packets. At the start, a
+/// source has the state of a source that has always been running. The expected bytes between any two times therefore
+/// equal the load exactly, for small and large loads. Bursts are not rounded to whole packets, the scale of the
+/// distribution compensates for the cut of long times, and no warm-up is needed.
 #[derive(Debug)]
 pub struct BackgroundSource {
     load: Box<dyn Level>,
-    /// Rate of one source during a burst at a load of 1, bit/s.
+    /// Rate in bit/s of one source during a burst, at a load of 1.
     peak_bps: f64,
     sizes: Sizes,
     tcp_share: f64,
     bursts: Vec<Burst>,
     size_draws: Random,
     via_draws: Random,
-    /// True if a new draw of the load is due.
+    /// True if the load must be drawn again.
     redraw: bool,
-    /// End of the present load, and end of all loads.
+    /// Time at which the present load ends; `stop` is the time at which the source ends.
     until: Instant,
     stop: Instant,
-    /// Interval between packets of a source that is on.
+    /// Interval in nanoseconds between packets of a source that is on.
     interval_ns: f64,
     offered: Offered,
 }
 
 impl BackgroundSource {
-    /// Creates the source that `background` describes, for a link of `link_rate_bps`, from `start` on and before
-    /// `stop`. `load` is its fraction of the link's rate, at the start and at every change. All other numbers are drawn
-    /// from streams of `seeds`.
+    /// Creates the source that `background` describes, for a link of `link_rate_bps`. It runs from `start` until before
+    /// `stop`. `load` is the source's fraction of the link's rate, at the start and at each change. All other numbers
+    /// are drawn from streams of `seeds`.
     ///
     /// # Panics
-    /// If the Pareto shape is not above 1.
+    /// Panics if the shape of the Pareto distribution is not above 1.
     pub fn new(
         background: &BackgroundLoad,
         load: Box<dyn Level>,
@@ -147,7 +147,7 @@ impl BackgroundSource {
         }
     }
 
-    /// Number of packets offered.
+    /// Returns the numbers of packets offered.
     pub fn offered(&self) -> Offered {
         self.offered
     }
@@ -198,27 +198,27 @@ impl Iterator for BackgroundSource {
     }
 }
 
-/// Distributions of one source's times, in nanoseconds.
+/// Distributions of the on and off times of one source, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct OnOffLaw {
     on: Pareto,
     off: Pareto,
-    /// Fraction of time for which the source is on.
+    /// Fraction of the time for which the source is on.
     share: f64,
 }
 
 /// One on/off source.
 #[derive(Debug)]
 struct Burst {
-    /// Distribution of its times; `None` for a source that is always on.
+    /// Distributions of the source's times; `None` for a source that is always on.
     law: Option<OnOffLaw>,
     random: Random,
     on: bool,
     /// Time up to which the source has advanced.
     at: Instant,
-    /// Time at which the source changes between burst and silence next.
+    /// Time of the source's next change between burst and silence.
     turn: Instant,
-    /// Burst time until the next packet, in intervals.
+    /// Time of burst that is left until the next packet, in units of the interval.
     need: f64,
     /// Time of the next packet, if the load does not change before.
     packet: Option<Instant>,
@@ -238,7 +238,7 @@ impl Burst {
         Burst { law, random, on, at: start, turn, need, packet: None }
     }
 
-    /// Advances to the next packet, but not to `until`.
+    /// Advances to the next packet, if it is before `until`.
     fn advance(&mut self, interval_ns: f64, until: Instant) {
         self.packet = None;
         loop {
@@ -271,10 +271,10 @@ fn nanos(ns: f64) -> Duration {
     Duration::from_nanos(ns as u64)
 }
 
-/// Packet sizes with their frequencies.
+/// Sizes of packets with their frequencies.
 #[derive(Debug)]
 struct Sizes {
-    /// Bytes, and the cumulative fraction up to this size.
+    /// Size of each packet in bytes, and the cumulative fraction of packets up to this size.
     sizes: Vec<(u32, f64)>,
     total: f64,
 }
@@ -290,7 +290,7 @@ impl Sizes {
         Sizes { sizes, total }
     }
 
-    /// Mean bytes of a packet.
+    /// Returns the mean size of a packet in bytes.
     fn mean(&self) -> f64 {
         let mut below = 0.0;
         let weigh = |&(bytes, up_to): &(u32, f64)| {

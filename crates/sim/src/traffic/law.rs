@@ -2,14 +2,14 @@
 
 use strandcast_proto::seeds::Random;
 
-/// A sample of the exponential distribution with mean 1.
+/// Returns a sample of the exponential distribution with mean 1.
 pub(super) fn exponential(random: &mut Random) -> f64 {
     -libm::log(1.0 - random.unit())
 }
 
-/// A Pareto distribution whose samples above [`CAP`](Self::CAP) means are cut to that value, because its
-/// variance is infinite for the usual shapes (1 to 2). A larger scale compensates for the cut, so that the
-/// mean is the requested one.
+/// A Pareto distribution that replaces samples above [`CAP`](Self::CAP) means by that value, because its variance is
+/// infinite for the usual shapes (1 to 2). A larger scale compensates for this cut, so that the mean has the requested
+/// value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Pareto {
     scale: f64,
@@ -18,13 +18,13 @@ pub(super) struct Pareto {
 }
 
 impl Pareto {
-    /// Largest sample, in means.
+    /// Largest sample, in multiples of the mean.
     pub(super) const CAP: f64 = 100.0;
 
-    /// A distribution with this mean after the cut.
+    /// Returns a distribution that has the mean `mean` after the cut.
     ///
     /// # Panics
-    /// If `shape` is not above 1.
+    /// Panics if `shape` is not above 1.
     pub(super) fn new(mean: f64, shape: f64) -> Self {
         assert!(
             shape > 1.0,
@@ -41,18 +41,18 @@ impl Pareto {
         Pareto { scale: low * mean, shape, cap: Self::CAP * mean }
     }
 
-    /// ∫ P(X > x) dx from 0 to the cap.
+    /// Returns ∫ P(X > x) dx from 0 to the cap.
     pub(super) fn mean(&self) -> f64 {
         self.below(self.cap)
     }
 
-    /// A sample.
+    /// Returns a sample of the distribution.
     pub(super) fn sample(&self, random: &mut Random) -> f64 {
         (self.scale * libm::pow(1.0 - random.unit(), -1.0 / self.shape)).min(self.cap)
     }
 
-    /// Remainder of the interval that contains a random time, if consecutive intervals are drawn from this
-    /// distribution: its density is P(X > x) / mean.
+    /// Returns the remainder of the interval that contains a random time, if consecutive intervals are drawn from this
+    /// distribution. The density of the remainder is P(X > x) / mean.
     pub(super) fn residual(&self, random: &mut Random) -> f64 {
         let area = random.unit() * self.mean();
         if area < self.scale {
@@ -62,7 +62,7 @@ impl Pareto {
         (self.scale * libm::pow(tail, -1.0 / (self.shape - 1.0))).min(self.cap)
     }
 
-    /// ∫ P(X > x) dx from 0 to `end`.
+    /// Returns ∫ P(X > x) dx from 0 to `end`.
     fn below(&self, end: f64) -> f64 {
         let Pareto { scale, shape, .. } = *self;
         if end <= scale {

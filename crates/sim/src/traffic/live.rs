@@ -8,73 +8,72 @@ use strandcast_proto::time::Instant;
 
 use super::{Emission, Frame, Level, Source};
 
-/// Amount that a source delivers at once.
+/// Amount of data that a source delivers at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Burst {
-    /// All messages that are due within this time.
+    /// The source delivers all messages that become due within this time.
     Time(Duration),
-    /// A number of bytes.
+    /// The source delivers this number of bytes.
     Bytes(u64),
 }
 
-/// Key frames, which are longer than other frames; they do not change the mean rate.
+/// Key frames, which are longer than other frames. They do not change the mean rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KeyFrames {
-    /// Frames from one key frame to the next; the first frame is a key frame.
+    /// Number of frames from one key frame to the next. The first frame is a key frame.
     pub every: u32,
-    /// Bytes of a key frame, as a multiple of the bytes of another frame.
+    /// Size of a key frame as a multiple of the size of other frames.
     pub times: f64,
 }
 
 /// A pause in which the source sends no messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
-    /// Start of the pause, counted from the start of the source.
+    /// Start of the pause, measured from the start of the source.
     pub from: Duration,
-    /// End of the pause, counted from the start of the source.
+    /// End of the pause, measured from the start of the source.
     pub to: Duration,
-    /// True if the source delivers the messages of the pause at its end; otherwise the video stops during the
-    /// pause.
+    /// True if the source delivers the messages of the pause at its end. If false, the video stops during the pause.
     pub keep: bool,
 }
 
 /// Rate, bursts and pauses of a live video.
 #[derive(Debug)]
 pub struct LiveConfig {
-    /// Mean rate outside pauses, bit/s, above 0.
+    /// Mean rate outside pauses in bit/s. It must be above 0.
     pub rate_bps: f64,
-    /// Bytes of a message, at least 1.
+    /// Number of bytes of a message, at least 1.
     pub size: u32,
-    /// Amount that the source delivers at once; `None`: one message.
+    /// Amount of data that the source delivers at one time. `None` means one message.
     pub burst: Option<Burst>,
-    /// Time between two messages of a burst, seconds. The value is read when the burst begins, so that a number that is
-    /// drawn for each packet is drawn once per burst.
+    /// Time between two messages of a burst, in seconds. The value is read when the burst begins. A number that is
+    /// drawn for each packet is therefore drawn once per burst.
     pub spacing: Box<dyn Level>,
-    /// If present, each burst is a frame, and some frames are key frames. `None`: each message is a frame.
+    /// If set, each burst is a frame, and some frames are key frames. `None` means that each message is a frame.
     pub key_frames: Option<KeyFrames>,
-    /// Pauses in order of time; each begins after the end of the previous one.
+    /// Pauses in order of time. Each begins after the end of the previous pause.
     pub pauses: Vec<Pause>,
 }
 
-/// A video at a constant rate. The source delivers it in bursts of whole messages at equal intervals, the
-/// first burst at the start. A message that is not completely due by the end of a burst leaves with the next
+/// A video with a constant rate. The source delivers the video in bursts of whole messages at equal intervals. The
+/// first burst is at the start. If a message is not completely due at the end of a burst, it is delivered with the next
 /// burst.
 #[derive(Debug)]
 pub struct LiveVideo {
     config: LiveConfig,
     start: Instant,
     stop: Instant,
-    /// Mean bytes of a burst.
+    /// Mean number of bytes of a burst.
     burst_bytes: f64,
-    /// Number of bursts begun.
+    /// Number of bursts that have begun.
     bursts: u64,
     /// Number of messages in these bursts.
     messages: u64,
-    /// Number of remaining messages of the last burst, and the time of the next one.
+    /// Number of messages of the last burst that are left; `at` is the time of the next one.
     left: u64,
     at: Instant,
     spacing: Duration,
-    /// Capture time of the last burst; true if it is a key frame.
+    /// Capture time of the last burst; `is_key` is true if the burst is a key frame.
     capture: Instant,
     is_key: bool,
     /// Number of complete frames.
@@ -82,7 +81,7 @@ pub struct LiveVideo {
 }
 
 impl LiveVideo {
-    /// A video with messages from `start` on, before `stop`.
+    /// Creates a video whose messages are sent from `start` until before `stop`.
     pub fn new(config: LiveConfig, start: Instant, stop: Instant) -> Self {
         let burst_bytes = match config.burst {
             None => f64::from(config.size),
@@ -105,7 +104,7 @@ impl LiveVideo {
         }
     }
 
-    /// Whole messages in the first `bursts` bursts.
+    /// Returns the number of whole messages in the first `bursts` bursts.
     fn due(&self, bursts: u64) -> u64 {
         let plain = |bursts: u64| bursts as f64 * self.burst_bytes;
         let bytes = match self.config.key_frames {
@@ -122,8 +121,8 @@ impl LiveVideo {
         (bytes / f64::from(self.config.size.max(1)) + 1e-6) as u64
     }
 
-    /// Time at which the source delivers a burst that would be due at `time` without pauses; both count from
-    /// the start.
+    /// Returns the time at which the source delivers a burst that would be due at `time` without pauses. Both times
+    /// count from the start.
     fn after_pauses(&self, time: Duration) -> Duration {
         let pause = |at: Duration, pause: &Pause| match pause {
             Pause { from, .. } if at < *from => at,
@@ -133,8 +132,7 @@ impl LiveVideo {
         self.config.pauses.iter().fold(time, pause)
     }
 
-    /// Advances to the next burst that contains a message; returns `None` if no such burst begins before
-    /// `stop`.
+    /// Advances to the next burst that contains a message. Returns `None` if no such burst begins before `stop`.
     fn next_burst(&mut self) -> Option<()> {
         while self.left == 0 {
             let seconds = self.burst_bytes * 8.0 * self.bursts as f64 / self.config.rate_bps;
@@ -158,7 +156,7 @@ impl LiveVideo {
         Some(())
     }
 
-    /// The frame of the next message.
+    /// Returns the frame of the next message.
     fn frame(&self) -> Frame {
         if self.config.key_frames.is_none() {
             let (kind, importance) = (Some(FrameType::I), Importance::Normal);

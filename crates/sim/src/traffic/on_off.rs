@@ -1,4 +1,4 @@
-//! Bursts at a constant rate.
+//! Bursts of messages at a constant rate.
 
 use core::time::Duration;
 
@@ -11,24 +11,24 @@ use super::{Emission, Level, Source};
 
 const BITS: f64 = 8.0;
 
-/// Distribution of on and off times.
+/// Distribution of on times and off times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OnOffLaw {
-    /// Constant: always the mean.
+    /// All times equal the mean.
     Constant,
-    /// Exponential.
+    /// Times are exponentially distributed.
     Exponential,
-    /// Pareto with this shape; a sample is at most 100 means.
+    /// Times have a Pareto distribution with this shape. A sample is at most 100 means.
     Pareto {
-        /// Shape, above 1.
+        /// Shape of the Pareto distribution. It must be above 1.
         shape: f64,
     },
 }
 
-/// Alternating silence and bursts of messages, beginning with silence, as ns-2's `Exponential` and `Pareto`
-/// applications draw them. A burst has a whole number of messages: the drawn on time divided by the interval
-/// between messages, rounded, and at least one. Each message follows one interval after the preceding message
-/// or silence.
+/// Source that alternates between silence and bursts of messages, beginning with silence. It draws them as ns-2's
+/// applications `Exponential` and `Pareto` do. A burst has a whole number of messages. It is the drawn on time divided
+/// by the interval between messages, rounded, and at least one. Each message is sent one interval after the previous
+/// message or the silence.
 #[derive(Debug)]
 pub struct OnOff {
     size: u32,
@@ -36,16 +36,17 @@ pub struct OnOff {
     on: Law,
     off: Law,
     random: Random,
-    /// Remaining messages of the burst.
+    /// Number of messages of the burst that are left.
     left: u64,
 }
 
 impl OnOff {
-    /// Creates a source of messages of `size` bytes (at least 1) at `rate_bps` during bursts. The lengths of bursts and
-    /// silences have the means `on_off` and the distribution `law`. The source runs from `start` on and before `stop`.
+    /// Creates a source of messages of `size` bytes (at least 1). During bursts, its rate is `rate_bps`. `on_off` has
+    /// the mean lengths of bursts and silences, and `law` is their distribution. The source runs from `start` until
+    /// before `stop`.
     ///
     /// # Panics
-    /// If a Pareto law's shape is not above 1.
+    /// Panics if the shape of a Pareto distribution is not above 1.
     pub fn new(
         size: u32,
         rate_bps: Box<dyn Level>,
@@ -75,7 +76,7 @@ impl Source for OnOff {
     }
 }
 
-/// Distribution of times, in seconds.
+/// Distribution of times in seconds.
 #[derive(Clone, Copy, Debug)]
 enum Law {
     Constant(f64),

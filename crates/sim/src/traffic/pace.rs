@@ -1,4 +1,4 @@
-//! Conversion of amounts of data to times.
+//! Conversion of amounts of data into times.
 
 use core::fmt::Debug;
 use core::time::Duration;
@@ -8,16 +8,17 @@ use strandcast_proto::time::Instant;
 
 const NANOS_PER_S: f64 = 1e9;
 
-/// A number in use that may change with time, piecewise constant.
+/// A number that may change over time. It is constant between its changes.
 pub trait Level: Debug + Send {
-    /// Value at `now`, which never decreases. A number drawn for each packet is drawn at each call.
+    /// Returns the value at `now`. This time must not decrease from call to call. A number that is drawn for each
+    /// packet is drawn at each call.
     fn at(&mut self, now: Instant) -> f64;
 
-    /// Time after `now` at which the value may change next; `None` if it never does.
+    /// Returns the first time after `now` at which the value may change; `None` if it never does.
     fn next_change(&self, now: Instant) -> Option<Instant>;
 }
 
-/// A constant.
+/// A constant value.
 impl Level for f64 {
     fn at(&mut self, _: Instant) -> f64 {
         *self
@@ -38,34 +39,34 @@ impl Level for Varying {
     }
 }
 
-/// Advances from message to message at a rate, and keeps fractions of nanoseconds, so that intervals add up
+/// Pace that advances from message to message at a rate. It keeps fractions of nanoseconds, so that intervals add up
 /// without error.
 #[derive(Debug)]
 pub(super) struct Pace {
     rate_bps: Box<dyn Level>,
     at: Instant,
-    /// Fraction of a nanosecond after `at`, below 1.
+    /// Fraction of a nanosecond, below 1, to be added to `at`.
     part_ns: f64,
     stop: Instant,
 }
 
 impl Pace {
-    /// A pace from `start` on, before `stop`.
+    /// Creates a pace that runs from `start` until before `stop`.
     pub(super) fn new(rate_bps: Box<dyn Level>, start: Instant, stop: Instant) -> Self {
         Pace { rate_bps, at: start, part_ns: 0.0, stop }
     }
 
-    /// Rate at the present time, bit/s.
+    /// Returns the rate at the present time in bit/s.
     pub(super) fn rate_bps(&mut self) -> f64 {
         self.rate_bps.at(self.at)
     }
 
-    /// Advances by a time.
+    /// Advances by `seconds`.
     pub(super) fn wait(&mut self, seconds: f64) {
         self.go_on(seconds * NANOS_PER_S);
     }
 
-    /// Advances until the rate's integral has grown by `bits`. Returns `None` if the source ends before that time, for
+    /// Advances until the integral of the rate has grown by `bits`. Returns `None` if the source ends before this, for
     /// example at a rate of 0.
     pub(super) fn send(&mut self, mut bits: f64) -> Option<Instant> {
         while self.at < self.stop {

@@ -1,4 +1,4 @@
-//! The video of a paper with an unpublished trace.
+//! A video like that of a paper whose trace is not published.
 
 use core::time::Duration;
 
@@ -6,7 +6,7 @@ use strandcast_media::trace::{FrameTrace, TracedFrame};
 use strandcast_media::ts::FrameType::{self, B, I, P};
 use strandcast_proto::seeds::Random;
 
-/// The header and the first eight frames, as the paper prints them.
+/// The header and the first eight frames, as printed in the paper.
 const PRINTED: [(Option<FrameType>, u32); 9] = [
     (None, 29),
     (Some(I), 1508),
@@ -20,20 +20,22 @@ const PRINTED: [(Option<FrameType>, u32); 9] = [
 ];
 /// Number of frames after the header.
 const FRAMES: u32 = 2000;
-/// Repeated sequence after the first I frame: 9 frames from one I frame to the next, in coding order.
+/// Sequence of frame types that repeats after the first I frame, in coding order. There are 9 frames from one I frame
+/// to the next.
 const GROUP: [FrameType; 9] = [P, B, B, P, B, B, I, B, B];
-/// Number of frames of each type that need one packet more than the others of their type.
+/// Number of frames of each type that need one packet more than the other frames of this type.
 const LARGER: [(FrameType, usize); 3] = [(I, 17), (P, 8), (B, 2)];
 const FRAMES_PER_S: u32 = 30;
-/// A packet holds at least 1400 and at most 1452 bytes of a frame: sizes between these bounds are avoided.
+/// Bytes of a frame that a packet holds: at least 1400 and at most 1452. Sizes between these bounds are avoided.
 const PACKET: (f64, f64) = (1400.0, 1452.0);
 
-/// A video like that of SCTP-Rev⁺'s evaluation (QCIF, 30 frames per second, groups of 9), whose trace is not
-/// published: the frames that the paper prints, and all its counts. These are 223 I, 445 P and 1332 B frames
-/// after a header, and 463 + 453 + 1334 packets of 1400 to 1452 bytes.
+/// Returns a video like that of SCTP-Rev⁺'s evaluation (QCIF, 30 frames per second, groups of 9), whose trace is not
+/// published. It has the frames that the paper prints, and all counts that the paper gives. The counts are 223 I, 445 P
+/// and 1332 B frames after a header, and 463 + 453 + 1334 packets of 1400 to 1452 bytes.
 ///
-/// ASSUMED: sizes are lognormal around 1560 (I), 300 (P) and 260 bytes (B), limited to the number of packets that the
-/// counts require; the frames with one packet more than most of their type (17 I, 8 P, 2 B) are drawn from the others.
+/// ASSUMED: sizes are lognormal around 1560 (I), 300 (P) and 260 bytes (B). They are limited to the number of packets
+/// that the counts require. Frames that need one packet more than most frames of their type (17 I, 8 P, 2 B) are drawn
+/// among the frames that are not printed.
 pub fn synthetic_video(random: &mut Random) -> FrameTrace {
     let kind = |number: u32| match number {
         0 => None,
@@ -57,7 +59,7 @@ pub fn synthetic_video(random: &mut Random) -> FrameTrace {
     FrameTrace::new((0..=FRAMES).map(frame).collect()).expect("2001 frames are more than none")
 }
 
-/// Size of a frame after the printed ones.
+/// Returns the size of a frame that is not printed in the paper.
 fn size(kind: Option<FrameType>, larger: bool, random: &mut Random) -> u32 {
     let (median, sigma, packets) = match kind {
         Some(I) => (1560.0, 0.05, 2),
@@ -76,7 +78,7 @@ fn size(kind: Option<FrameType>, larger: bool, random: &mut Random) -> u32 {
     }
 }
 
-/// A sample of the standard normal distribution (Box and Muller).
+/// Returns a sample of the standard normal distribution (Box and Muller).
 fn normal(random: &mut Random) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - random.unit()));
     radius * libm::cos(core::f64::consts::TAU * random.unit())

@@ -1,4 +1,4 @@
-//! Messages of sources.
+//! Sources of messages.
 
 use core::fmt::Debug;
 
@@ -6,30 +6,30 @@ use strandcast_media::ts::FrameType;
 use strandcast_proto::policy::Importance;
 use strandcast_proto::time::Instant;
 
-/// Messages of an application.
+/// A source of an application's messages.
 pub trait Source: Debug + Send {
-    /// Returns the next message; times never decrease. Returns `None` after the end.
+    /// Returns the next message. Times never decrease. Returns `None` after the last message.
     fn next(&mut self) -> Option<Emission>;
 }
 
-/// A message handed to a transport.
+/// A message for a transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Emission {
-    /// Time.
+    /// Time at which the message is submitted.
     pub at: Instant,
-    /// Bytes of the message, above 0.
+    /// Number of bytes of the message, above 0.
     pub bytes: u32,
-    /// Frame of a video that the message contains or is a part of.
+    /// Video frame that the message contains completely or in part.
     pub frame: Option<Frame>,
 }
 
 impl Emission {
-    /// A message that is not a part of a video.
+    /// Returns a message that is not part of a video.
     pub fn plain(at: Instant, bytes: u32) -> Self {
         Emission { at, bytes, frame: None }
     }
 
-    /// Capture time of the contents.
+    /// Returns the capture time of the message's contents.
     pub fn capture(&self) -> Instant {
         self.frame.map_or(self.at, |frame| frame.capture)
     }
@@ -38,13 +38,14 @@ impl Emission {
 /// A video frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Number of earlier frames of the source, in sending order; continues when a trace repeats.
+    /// Number of earlier frames of the source, in the order of sending. It continues when a trace repeats.
     pub number: u32,
-    /// Dependence on others; `None` for no picture or an unknown type.
+    /// Type of the frame, which gives its dependence on other frames. It is `None` if the frame is not a picture or has
+    /// an unknown type.
     pub kind: Option<FrameType>,
-    /// Importance to other frames.
+    /// Importance of the frame for other frames.
     pub importance: Importance,
-    /// Capture time; an encoder that reorders frames sends the frame later.
+    /// Time at which the frame was captured. An encoder that reorders frames sends it later.
     pub capture: Instant,
     /// True if the frame ends with this message.
     pub last: bool,

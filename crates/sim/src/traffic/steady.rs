@@ -1,4 +1,4 @@
-//! Single messages, at a constant rate and at random.
+//! Single messages at a constant rate, and single messages at random times.
 
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::Instant;
@@ -9,9 +9,9 @@ use super::{Emission, Level, Source};
 
 const BITS: f64 = 8.0;
 
-/// Source of messages of constant size, each sent when its bits are due. The first message is sent at once (as soon as
-/// the rate is above 0), and the n-th after it when the rate's integral is n messages. A constant rate gives the
-/// interval 8·size/rate.
+/// Source of messages of constant size. Each message is sent when all its bits are due. The first message is sent as
+/// soon as the rate is above 0. The n-th message after it is sent when the integral of the rate reaches n messages. At
+/// a constant rate, the interval is 8·size/rate.
 #[derive(Debug)]
 pub struct Cbr {
     size: u32,
@@ -20,7 +20,8 @@ pub struct Cbr {
 }
 
 impl Cbr {
-    /// Messages of `size` bytes (at least 1) at `rate_bps`, from `start` on, before `stop`.
+    /// Creates a source of messages of `size` bytes (at least 1) at `rate_bps`. It runs from `start` until before
+    /// `stop`.
     pub fn new(size: u32, rate_bps: Box<dyn Level>, start: Instant, stop: Instant) -> Self {
         Cbr { size: size.max(1), pace: Pace::new(rate_bps, start, stop), begun: false }
     }
@@ -34,8 +35,8 @@ impl Source for Cbr {
     }
 }
 
-/// Messages of constant size at exponential intervals: a Poisson process. Its intensity is the rate, which
-/// may change, divided by the size of a message.
+/// Source of messages of constant size at exponential intervals (a Poisson process). The intensity of the process is
+/// the rate, which may change, divided by the size of a message.
 #[derive(Debug)]
 pub struct Poisson {
     size: u32,
@@ -44,7 +45,8 @@ pub struct Poisson {
 }
 
 impl Poisson {
-    /// Messages of `size` bytes (at least 1) at `rate_bps` on average, from `start` on, before `stop`.
+    /// Creates a source of messages of `size` bytes (at least 1) at the mean rate `rate_bps`. It runs from `start`
+    /// until before `stop`.
     pub fn new(size: u32, rate_bps: Box<dyn Level>, random: Random, start: Instant, stop: Instant) -> Self {
         Poisson { size: size.max(1), pace: Pace::new(rate_bps, start, stop), random }
     }

@@ -1,4 +1,4 @@
-//! Frames of a video, cut into messages.
+//! Video frames, cut into messages.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use strandcast_proto::time::Instant;
 
 use super::{Cbr, Emission, Frame, Source};
 
-/// A video of constant rate, without types of frames: a message is a frame.
+/// A video with a constant rate and without frame types. Each message is a frame.
 #[derive(Debug)]
 pub struct ConstantVideo {
     messages: Cbr,
@@ -18,7 +18,8 @@ pub struct ConstantVideo {
 }
 
 impl ConstantVideo {
-    /// A message of `size` bytes (at least 1) every 8·size/`rate_bps` seconds, from `start` on, before `stop`.
+    /// Creates a source of a message of `size` bytes (at least 1) every 8·size/`rate_bps` seconds. It runs from `start`
+    /// until before `stop`.
     pub fn new(size: u32, rate_bps: f64, start: Instant, stop: Instant) -> Self {
         ConstantVideo { messages: Cbr::new(size, Box::new(rate_bps), start, stop), frames: 0 }
     }
@@ -34,31 +35,31 @@ impl Source for ConstantVideo {
     }
 }
 
-/// Source of the frames of a trace. The earliest time of the trace is at the start. A frame is sent as soon as it is
-/// captured, but not before the preceding frame of the trace. B frames are coded after the P frame that is shown after
-/// them, and are therefore sent together with this P frame. All messages of a frame have the maximum size except the
-/// last one, and are sent at once.
+/// Source of the frames of a trace. The earliest time of the trace corresponds to the start of the source. A frame is
+/// sent as soon as it is captured, but not before the previous frame of the trace. A B frame is coded after the P frame
+/// that is shown after it. It is therefore sent together with this P frame. All messages of a frame, except the last,
+/// have the maximum size. They are sent at one time.
 #[derive(Debug)]
 pub struct TracedVideo {
     trace: Arc<FrameTrace>,
     size: u32,
     stop: Instant,
-    /// Time by which each repetition of the trace is shifted, if the trace repeats.
+    /// Time by which each repetition of the trace is shifted. It is `None` if the trace does not repeat.
     again: Option<Duration>,
-    /// Earliest time of the trace, stored because finding it reads all frames.
+    /// Earliest time of the trace. It is stored because finding it requires reading all frames.
     earliest: Duration,
-    /// Time of `earliest` in the present repetition.
+    /// Time that corresponds to `earliest` in the present repetition.
     begin: Instant,
     at: Instant,
-    /// The frame being sent, and its remaining bytes.
+    /// Index of the frame that is being sent; `left` is the number of its remaining bytes.
     index: usize,
     left: u32,
     number: u32,
 }
 
 impl TracedVideo {
-    /// Sends `trace` in messages of at most `size` bytes (at least 1), from `start` on, before `stop`. With
-    /// `repeat`, a trace that has a duration repeats.
+    /// Creates a source that sends `trace` in messages of at most `size` bytes (at least 1). It runs from `start` until
+    /// before `stop`. If `repeat` is true, a trace that has a duration repeats.
     pub fn new(trace: Arc<FrameTrace>, repeat: bool, size: u32, start: Instant, stop: Instant) -> Self {
         let again = trace.duration().filter(|_| repeat && trace.bytes() > 0);
         let left = trace.frames()[0].bytes;
@@ -76,7 +77,7 @@ impl TracedVideo {
         }
     }
 
-    /// Advances to the next frame; returns `None` after the last one.
+    /// Advances to the next frame. Returns `None` after the last frame.
     fn next_frame(&mut self) -> Option<TracedFrame> {
         self.index += 1;
         if self.index >= self.trace.frames().len() {
@@ -90,7 +91,7 @@ impl TracedVideo {
     }
 }
 
-/// Importance of a frame to the others: all of them depend on a header.
+/// Returns the importance of a frame for other frames. All frames depend on a header.
 fn importance(kind: Option<FrameType>) -> Importance {
     match kind {
         Some(FrameType::B) => Importance::Disposable,
