@@ -1,22 +1,24 @@
-//! The contract every policy must keep, as one call: [`check`].
+//! The contract that every policy must keep. One call checks it: [`check`].
 //!
-//! A toy association (paths that lose, fail, leave, join and are suspended; chunks; SACKs; T3) drives a scheme with
-//! random but legal signals, then lets everything recover; after that it sends signals that make no sense. The test
-//! asserts:
-//! - progress from all-`None` estimates: with nothing in flight and data waiting something is sent within a second,
-//!   and once all paths work everything is delivered;
-//! - `poll_timeout` moves on after each Tick;
-//! - same input, same output: two runs from one seed agree in every decision;
-//! - assignments, retransmissions, SACKs and probes name paths that are not closed;
-//! - limits of active paths are not zero, pacing rates and estimates are finite;
-//! - `overhead` covers the reports that precede DATA; `reports` and `probe` come to an end;
-//! - symbols chosen ([`Scheduler::next_symbol`](strandcast_proto::policy::Scheduler::next_symbol)) are of blocks shown, source symbols of those not
-//!   sent, repair symbols of closed blocks; while blocks are shown and nothing is in flight one is chosen within a second,
-//!   and all blocks arrive; repair symbols ([`Scheduler::next_repair`](strandcast_proto::policy::Scheduler::next_repair)) go to open paths;
-//! - acts ([`Policy::act`](strandcast_proto::policy::Policy::act)) come to an end each time, and do not keep data from arriving;
-//! - no panic, whatever comes.
+//! A toy association drives a scheme with random but legal signals, and then lets everything recover. It has chunks,
+//! SACKs, T3, and paths that lose packets, fail, leave, join and are suspended. Afterwards it sends signals that make
+//! no sense. The test asserts the following properties:
+//! - The scheme makes progress from estimates that are all `None`. If data wait and none are in flight, something is
+//!   sent within a second. Once all paths work, everything is delivered.
+//! - `poll_timeout` returns a later time after each `Tick`.
+//! - Equal input gives equal output: two runs with one seed agree in every decision.
+//! - Assignments, retransmissions, SACKs and probes name paths that are not closed.
+//! - Limits of active paths are not zero. Pacing rates and estimates are finite.
+//! - `overhead` covers the reports that precede DATA. `reports` and `probe` come to an end.
+//! - Chosen symbols ([`Scheduler::next_symbol`](strandcast_proto::policy::Scheduler::next_symbol)) belong to blocks in
+//!   the view. Source symbols were not sent before, and repair symbols are of closed blocks. While the view has blocks
+//!   and nothing is in flight, a symbol is chosen within a second, and all blocks arrive. Repair symbols
+//!   ([`Scheduler::next_repair`](strandcast_proto::policy::Scheduler::next_repair)) take open paths.
+//! - Actions ([`Policy::act`](strandcast_proto::policy::Policy::act)) come to an end each time, and do not prevent data
+//!   from arriving.
+//! - No input causes a panic.
 //!
-//! A failure prints the seed and the line that runs this case alone.
+//! A failure prints the seed, and the line that runs only the failing case.
 
 mod harness;
 mod loss;
@@ -31,13 +33,13 @@ mod tests;
 use model::Model;
 use strandcast_proto::policy::Scheme;
 
-/// Cases a call runs.
+/// Number of cases that one call runs.
 const CASES: u64 = 8;
 
-/// Runs the contract test on the scheme that `build` gives, each time a new one.
+/// Runs the contract test on schemes that the function `build` creates. Each case gets a new scheme.
 ///
 /// # Panics
-/// When the contract is broken.
+/// Panics if a scheme violates the contract.
 pub fn check(name: &str, build: impl Fn() -> Box<dyn Scheme>) {
     for seed in 0..CASES {
         replay(name, seed, &build);
@@ -47,16 +49,16 @@ pub fn check(name: &str, build: impl Fn() -> Box<dyn Scheme>) {
 /// Runs one case of [`check`] again.
 ///
 /// # Panics
-/// When the contract is broken.
+/// Panics if the scheme violates the contract.
 pub fn replay(name: &str, seed: u64, build: impl Fn() -> Box<dyn Scheme>) {
     let _on_panic = Replay { name, seed };
     case(name, seed, build);
 }
 
-/// Runs one case, without output on standard error except the panic's own: for callers that report it in another way.
+/// Runs one case. Only the panic itself writes to standard error, for callers that report a failure in another form.
 ///
 /// # Panics
-/// If the contract is broken.
+/// Panics if the scheme violates the contract.
 pub fn case(name: &str, seed: u64, build: impl Fn() -> Box<dyn Scheme>) {
     let first = Model::run(seed, [build(), build()]);
     let second = Model::run(seed, [build(), build()]);
@@ -66,7 +68,7 @@ pub fn case(name: &str, seed: u64, build: impl Fn() -> Box<dyn Scheme>) {
     nonsense::run(seed, build().as_mut());
 }
 
-/// Says how to run a case again when it failed.
+/// Prints how to run a case again if the case failed.
 struct Replay<'a> {
     name: &'a str,
     seed: u64,

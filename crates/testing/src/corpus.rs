@@ -1,10 +1,10 @@
-//! The corpus of a fuzz target, for tests of the crates that it runs.
+//! Corpus of a fuzz target, for the tests of the crates that the target runs.
 
 use std::fs;
 use std::panic;
 use std::path::Path;
 
-/// Passes each input of `target`'s corpus to `run`. An input that panics is named.
+/// Passes each input in the corpus of `target` to the function `run`. If an input causes a panic, the input is named.
 pub fn replay(target: &str, run: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
     let mut inputs: Vec<_> =

@@ -1,4 +1,4 @@
-//! Two endpoints and the wires between them: a client with one uplink per wire, and a server with one address.
+//! Two endpoints and the wires between them. The client has one uplink per wire, and the server has one address.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -24,25 +24,26 @@ pub fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// One uplink of the client.
+/// A wire, which is one uplink of the client.
 #[derive(Clone, Debug)]
 pub struct Wire {
-    /// The client's own address.
+    /// Address of the client on this uplink.
     pub inside: SocketAddr,
-    /// Address that the server sees, after the NAT.
+    /// Address of the client that the server sees, after the NAT.
     pub outside: SocketAddr,
     pub delay: Duration,
-    /// Extra delay drawn uniformly, so that packets overtake each other.
+    /// Bound of an extra delay, which is drawn uniformly. It makes packets overtake each other.
     pub jitter: Duration,
-    /// True for each direction that works: towards the server, and back.
+    /// True for each direction that works: towards the server, and towards the client.
     pub up: [bool; 2],
-    /// Probabilities of loss, duplication and a flipped bit.
+    /// Probability that a packet is lost; `duplicate` and `corrupt` are those of duplication and of a flipped bit.
     pub loss: f64,
     pub duplicate: f64,
     pub corrupt: f64,
-    /// IP packets of more bytes are lost, unless they may be fragmented.
+    /// Maximum bytes of an IP packet. Larger packets are lost, unless they may be fragmented.
     pub mtu: usize,
-    /// IP packets of the client with more bytes are refused by its interface, and then leave in fragments.
+    /// Maximum bytes of an IP packet of the client at its interface. Larger packets are refused, and are then sent in
+    /// fragments.
     pub interface_mtu: usize,
 }
 
@@ -69,7 +70,7 @@ impl Wire {
     }
 }
 
-/// A datagram under way.
+/// A datagram in transit.
 #[derive(Clone, Debug)]
 struct Flying {
     to: usize,
@@ -77,10 +78,10 @@ struct Flying {
     bytes: Vec<u8>,
 }
 
-/// Decides over a packet: (now, sender, wire, bytes) → deliver it.
+/// Function that decides whether a packet is delivered: (now, sender, wire, bytes) → true to deliver it.
 pub type Filter = Box<dyn FnMut(Instant, usize, usize, &[u8]) -> bool>;
 
-/// Observations of a side's application.
+/// Observations by the application of one side.
 #[derive(Debug, Default)]
 pub struct App {
     pub id: Option<AssociationId>,
@@ -99,14 +100,15 @@ pub struct TestPair {
     sequence: u64,
     random: Random,
     pub filter: Filter,
-    /// Packets sent, by sender and wire.
+    /// Number of packets sent, by sender and wire.
     pub sent: BTreeMap<(usize, usize), u64>,
-    /// With a seal: the sessions as each end numbers them, and the envelopes of packets. The wires carry everything.
+    /// Session of each end, by its own number. It is used with a seal, and packets then have envelopes. The wires carry
+    /// all packets.
     pub sealed: [SealId; 2],
     pub envelope: Envelope,
-    /// Datagrams in the largest batch.
+    /// Number of datagrams in the largest batch.
     pub largest_batch: usize,
-    /// (time, sender, wire) of each packet that carried at least one DATA chunk and arrived.
+    /// Time, sender and wire of each packet that arrived and contained at least one DATA chunk.
     pub data_log: Vec<(Instant, usize, usize)>,
 }
 
@@ -150,19 +152,19 @@ impl TestPair {
         }
     }
 
-    /// Pair with an envelope that protects nothing.
+    /// Creates a pair with an envelope that protects nothing.
     pub fn sealed(delays_ms: &[u64], transport: TransportConfig, seed: u64) -> Self {
         let envelope = Envelope { front: 13, back: 16 };
         let pair = TestPair::new(delays_ms, TransportConfig { envelope, ..transport }, seed);
         TestPair { sealed: [SealId(3), SealId(8)], envelope, ..pair }
     }
 
-    /// The client's 4-tuple of a wire, in its session.
+    /// Returns the client's 4-tuple of wire `n`, in the session of this wire.
     pub fn client_tuple(&self, n: usize) -> FourTuple {
         FourTuple { sealed: self.sealed[CLIENT], ..self.wires[n].client_tuple(n) }
     }
 
-    /// Returns the server's 4-tuple of a wire, in the session of that wire.
+    /// Returns the server's 4-tuple of wire `n`, in the session of this wire.
     pub fn server_tuple(&self, n: usize) -> FourTuple {
         let tuple = FourTuple::new(LinkId(0), SERVER_ADDRESS, self.wires[n].outside);
         FourTuple { sealed: self.sealed[SERVER], ..tuple }
@@ -181,7 +183,7 @@ impl TestPair {
         id
     }
 
-    /// Connects and runs until the handshake and the joins are done.
+    /// Connects the endpoints, and runs until the handshake is complete and all paths have joined.
     pub fn up(&mut self) {
         self.connect();
         self.run(ms(3000));
@@ -239,7 +241,7 @@ impl TestPair {
         }
     }
 
-    /// Drains both endpoints at the current time.
+    /// Sends all pending output of both endpoints at the current time.
     pub fn pump(&mut self) {
         for side in 0..2 {
             let mut buf = Vec::new();
@@ -267,7 +269,7 @@ impl TestPair {
         }
     }
 
-    /// Reads everything there is.
+    /// Reads all messages that can be read.
     pub fn read(&mut self, side: usize) {
         let Some(id) = self.apps[side].id else { return };
         while let Some(message) = self.ends[side].recv(id) {
@@ -275,7 +277,8 @@ impl TestPair {
         }
     }
 
-    /// Takes the next event (arrival or timer) not after `end`. Returns false if there are no more.
+    /// Handles the next event (arrival or timer), if its time is at most `end`. Returns false if there is no such
+    /// event.
     pub fn step(&mut self, end: Instant) -> bool {
         let arrival = self.flying.keys().next().map(|(at, _)| *at);
         let timers = [0, 1].map(|s| self.ends[s].poll_timeout());
@@ -307,7 +310,7 @@ impl TestPair {
         self.pump();
     }
 
-    /// Runs until `done` or for `limit`. Returns whether `done` was reached.
+    /// Runs until the function `done` returns true, or for `limit`. Returns whether `done` returned true.
     pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&TestPair) -> bool) -> bool {
         let end = self.now + limit;
         while !done(self) {
@@ -323,7 +326,7 @@ impl TestPair {
         (0..2).map(|s| format!("{s}: {:?}", reason(s))).collect()
     }
 
-    /// The application payload a side received, in order of delivery.
+    /// Returns the payload that a side received, in the order of delivery.
     pub fn received(&self, side: usize) -> Vec<u8> {
         self.apps[side].messages.iter().flat_map(|m| m.payload.iter().copied()).collect()
     }
@@ -341,7 +344,7 @@ impl TestPair {
     }
 }
 
-/// Bytes that differ everywhere, so that nothing can be swapped unnoticed.
+/// Returns bytes that differ at every position, so that swapped bytes are detected.
 pub fn pattern(from: usize, len: usize) -> Vec<u8> {
     (from..from + len).map(|i| ((i * 131) + (i >> 8) * 7 + (i >> 16)) as u8).collect()
 }

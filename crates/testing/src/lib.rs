@@ -1,4 +1,4 @@
-//! Does a scheme keep the contract? [`contract::check`] answers for any
+//! Test whether a scheme keeps the contract. [`contract::check`] tests any
 //! [`Scheme`](strandcast_proto::policy::Scheme), in this repository or outside of it:
 //!
 //! ```
@@ -7,8 +7,9 @@
 //! strandcast_testing::contract::check("rfc", || Box::new(rfc::scheme()));
 //! ```
 //!
-//! With its features the crate has what tests of several crates share: pairs of endpoints, raw peers, adversarial networks, other SCTP
-//! stacks, fuzz targets and their corpus (`harness`), scenarios in code (`lab`), stations (`radio`), windows alone (`schemes`).
+//! With its features, the crate has parts that tests of several crates share. They are pairs of endpoints, raw peers,
+//! adversarial networks, other SCTP stacks, fuzz targets and their corpus (`harness`), scenarios in code (`lab`),
+//! stations (`radio`), and windows without an association (`schemes`).
 #![forbid(unsafe_code)]
 
 pub mod contract;

@@ -1,6 +1,6 @@
-//! A second of a stream of 10 Mbit/s from one endpoint to another in memory, over a path of 150 ms one-way delay in
-//! both directions that loses every 50th packet. A message is worthless after 300 ms, so that each lost message can be
-//! repaired in time.
+//! One second of a stream of 10 Mbit/s between two endpoints in memory. The path has a one-way delay of 150 ms in both
+//! directions, and loses every 50th packet. A message is useless after 300 ms. Each lost message can be repaired within
+//! this time.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -19,12 +19,12 @@ use strandcast_proto::time::{Duration, Instant};
 use crate::plain;
 
 const MESSAGE: usize = 1316;
-/// 950 messages of 1316 bytes per second are 10 Mbit/s.
+/// Number of messages per second: 950 messages of 1316 bytes are 10 Mbit.
 const MESSAGES: u32 = 950;
 const INTERVAL: Duration = Duration::from_micros(1_000_000 / MESSAGES as u64);
 const ONE_WAY: Duration = Duration::from_millis(150);
 const LATENCY: Duration = Duration::from_millis(300);
-/// Interval of lost packets with data.
+/// Interval between lost packets, counted in packets with data.
 const LOST: u64 = 50;
 
 pub struct Live {
@@ -32,7 +32,7 @@ pub struct Live {
     ends: [Endpoint; 2],
     ids: [Option<AssociationId>; 2],
     tuples: [FourTuple; 2],
-    /// Datagrams in flight and their times of arrival, by the end that receives them.
+    /// Datagrams in flight with their times of arrival, by the end that receives them.
     air: [VecDeque<(Instant, Bytes)>; 2],
     buf: Vec<u8>,
     wire: BytesMut,
@@ -41,12 +41,12 @@ pub struct Live {
 }
 
 impl Live {
-    /// A connected stream.
+    /// Creates a connected stream.
     pub fn new(coding: Option<Coding>) -> Self {
         Live::with(coding, plain::windowed(1 << 20))
     }
 
-    /// A connected stream that `scheme` sends.
+    /// Creates a connected stream whose sender uses `scheme`.
     pub fn with(coding: Option<Coding>, scheme: Box<dyn Scheme>) -> Self {
         let transport = Arc::new(TransportConfig { coding, ..TransportConfig::live() });
         let seeds = Seeds::new(1, 0);
@@ -100,7 +100,7 @@ impl Live {
         }
     }
 
-    /// Lets `time` pass.
+    /// Runs both ends for `time`.
     fn run(&mut self, time: Duration) {
         let end = self.now + time;
         loop {
@@ -126,7 +126,7 @@ impl Live {
         self.now = end;
     }
 
-    /// A second of the stream.
+    /// Sends one second of the stream.
     pub fn second(&mut self, payload: &Bytes) {
         let options = SendOptions { unordered: true, lifetime: Some(LATENCY), ..SendOptions::default() };
         for _ in 0..MESSAGES {
@@ -135,7 +135,7 @@ impl Live {
         }
     }
 
-    /// Repair symbols sent so far, and messages that the receiver computed from them.
+    /// Returns the number of repair symbols sent so far, and of messages that the receiver computed from them.
     pub fn repairs(&self) -> (u64, u64) {
         let [sent, recovered] = [0, 1].map(|end| {
             let coding = self.ends[end].association(self.ids[end].unwrap()).unwrap().stats().coding;
@@ -144,18 +144,18 @@ impl Live {
         (sent, recovered)
     }
 
-    /// Redundancy so far.
+    /// Returns the redundancy so far.
     pub fn redundancy(&self) -> Option<f64> {
         self.ends[0].association(self.ids[0].unwrap()).unwrap().stats().coding.redundancy()
     }
 }
 
-/// Repair with a redundancy of 5 %.
+/// Returns the coding `Repair` with a redundancy of 5 %.
 pub fn coding(code: RepairCode) -> Option<Coding> {
     Some(Coding::Repair(RepairCoding { code, redundancy: 0.05, when: RepairWhen::Late, window: 128 }))
 }
 
-/// Payload of the messages.
+/// Returns the payload of each message.
 pub fn payload() -> Bytes {
     Bytes::from((0..MESSAGE).map(|i| (i * 7) as u8).collect::<Vec<_>>())
 }

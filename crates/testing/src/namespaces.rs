@@ -1,13 +1,13 @@
-//! A client and a server in network namespaces of their own: nothing of the machine's network is touched.
+//! A client and a server in separate network namespaces. The network of the machine is not changed.
 //!
-//! A test that uses this is a program without a harness. The test starts itself again inside two namespaces (`unshare`,
-//! for any user where the system lets it): with `ROLE=server`, and with `ROLE=client` and the server's process in
-//! `SERVER`. If that is not possible, the test prints this and passes.
+//! A test that uses this module is a program without a test harness. The test starts itself again inside two namespaces
+//! (`unshare`, as any user if the system permits it): once with `ROLE=server`, and once with `ROLE=client` and the
+//! server's process in `SERVER`. If namespaces are not possible, the test prints this and passes.
 
 use std::env;
 use std::process::Command;
 
-/// Text before the commands that make a network, which may call `in_server`.
+/// Shell text before the commands that create a network. These commands may call `in_server`.
 const HOSTS: &str = r#"
 set -e
 ip link set lo up
@@ -17,7 +17,7 @@ until [ "$(readlink /proc/$server/ns/net)" != "$(readlink /proc/$$/ns/net)" ]; d
 in_server() { nsenter --preserve-credentials -t $server -n "$@"; }
 in_server ip link set lo up
 "#;
-/// Text after them.
+/// Shell text after these commands.
 const ROLES: &str = r#"
 ROLE=server nsenter --preserve-credentials -t $server -n "$PROGRAM" &
 ROLE=client SERVER=$server "$PROGRAM"
@@ -26,7 +26,7 @@ ROLE=client SERVER=$server "$PROGRAM"
 /// Runs this program as both hosts of a network, with `settings` in their environment.
 ///
 /// # Panics
-/// The client failed, or it took more than `seconds`.
+/// Panics if the client failed, or if it took more than `seconds`.
 pub fn play(test: &str, network: &str, seconds: u32, settings: &[(&str, &str)]) {
     let may = ["-rnpf", "--mount-proc", "ip", "link", "set", "lo", "up"];
     if !Command::new("unshare").args(may).output().is_ok_and(|done| done.status.success()) {
@@ -46,7 +46,7 @@ pub fn play(test: &str, network: &str, seconds: u32, settings: &[(&str, &str)]) 
 /// Runs `ip` with these arguments on the client's side.
 ///
 /// # Panics
-/// It fails.
+/// Panics if the command fails.
 pub fn ip(args: &str) {
     succeeds(Command::new("ip"), args);
 }
@@ -54,7 +54,7 @@ pub fn ip(args: &str) {
 /// Runs `ip` with these arguments on the server's side.
 ///
 /// # Panics
-/// It fails.
+/// Panics if the command fails.
 pub fn in_server(args: &str) {
     let server = env::var("SERVER").expect("the client has the server's process");
     let mut command = Command::new("nsenter");

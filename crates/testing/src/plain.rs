@@ -1,4 +1,5 @@
-//! The smallest scheme that works: a fixed window per path, paths in turn, split fast retransmit.
+//! The smallest scheme that works. Each path has a fixed window, paths are used in turn, and fast retransmit is split
+//! (SFR).
 
 use strandcast_proto::policy::{
     AckInfo, Act, Assignment, Backlog, ChunkInfo, CongestionControl, Feedback, Flight, Limit, LossCause,
@@ -58,7 +59,7 @@ pub fn windowed(window: u64) -> Box<dyn Scheme> {
     Box::new(parts(window))
 }
 
-/// The scheme in parts, some of which a test may replace.
+/// Returns the parts of the scheme. A test may replace some of them.
 pub fn parts(window: u64) -> Parts {
     Parts {
         name: "simple".into(),
@@ -70,7 +71,7 @@ pub fn parts(window: u64) -> Parts {
     }
 }
 
-/// [`Split`] that also receives arrivals and acts, though it never finds anything to do.
+/// Loss policy [`Split`] that also requests arrivals and acts. It never requests an action.
 #[derive(Debug)]
 struct Watching;
 impl Policy for Watching {
@@ -98,13 +99,13 @@ impl LossPolicy for Watching {
     }
 }
 
-/// The scheme with fixed windows that reads the oldest chunk in flight on each path whenever it may act.
+/// Returns the scheme with fixed windows that visits the oldest chunk in flight on each path whenever it may act.
 pub fn watching(window: u64) -> Box<dyn Scheme> {
     Box::new(Parts { loss: Box::new(Watching), ..parts(window) })
 }
 
-/// Symbols of blocks: source symbols in order, if it sends any, and repair symbols until each block has the needed
-/// number and `margin` more in flight, each on the path with the most room.
+/// Scheduler of symbols in blocks. It sends source symbols in order, if it sends any, and repair symbols until each
+/// block has the needed number and `margin` more in flight. Each symbol takes the path with the most room.
 #[derive(Debug)]
 pub struct Symbols {
     pub sources: bool,
@@ -131,7 +132,7 @@ impl Scheduler for Symbols {
     }
 }
 
-/// A fixed window and [`Symbols`].
+/// Returns a scheme of a fixed window and [`Symbols`].
 pub fn symbols(sources: bool, margin: u32) -> Box<dyn Scheme> {
     windowed_symbols(WINDOW, sources, margin)
 }

@@ -11,10 +11,11 @@ use strandcast_radio::{
     StationId,
 };
 
-/// A packet: a number, and for the harness its next destination.
+/// A packet. Its value is a number, from which the harness finds the next destination.
 pub type Packet = u64;
 
-/// An event heap like the simulator's: by time, then in the order of requests.
+/// A radio with an event heap like the simulator's. Events are ordered by time, and then by the order of their
+/// requests.
 pub struct Net {
     pub radio: Radio<Packet>,
     pub now: Instant,
@@ -24,16 +25,16 @@ pub struct Net {
     asked: u64,
     pub handled: u64,
     pub out: RadioOutput<Packet>,
-    /// Everything that happened.
+    /// All events so far, each with its time.
     pub log: Vec<(Instant, RadioEvent<Packet>)>,
     pub keep_log: bool,
-    /// Stations that always have a packet, with its destination and length.
+    /// Stations that always have a packet to send, with its destination and length.
     pub saturated: Vec<Option<(Destination, u32)>>,
-    /// Next station of each station: a chain.
+    /// Next station of each station, if packets follow a chain.
     pub next: Vec<Option<(StationId, u32)>>,
-    /// Packets received by station.
+    /// Number of packets received, by station.
     pub received: Vec<u64>,
-    /// Packets acknowledged or broadcast, by their sender.
+    /// Number of packets acknowledged or broadcast, by sender.
     pub acknowledged: Vec<u64>,
     sent: u64,
 }
@@ -73,7 +74,7 @@ impl Net {
         self.out.frames.as_deref().unwrap_or_default()
     }
 
-    /// Keeps a station's queue full for the whole run.
+    /// Keeps the queue of a station full for the whole run.
     pub fn saturate(&mut self, from: u32, to: Destination, bytes: u32) {
         self.saturated[from as usize] = Some((to, bytes));
         self.fill(StationId(from));
@@ -168,12 +169,12 @@ impl Net {
     }
 }
 
-/// Stations on a line, `spacing` metres apart.
+/// Returns positions on a line, `spacing` metres apart.
 pub fn line(n: usize, spacing: f64) -> Vec<(f64, f64)> {
     (0..n).map(|i| (i as f64 * spacing, 0.0)).collect()
 }
 
-/// Stations on a circle: all at most `2 * radius` apart.
+/// Returns positions on a circle. Any two are at most `2 * radius` apart.
 pub fn circle(n: usize, radius: f64) -> Vec<(f64, f64)> {
     let angle = |i: usize| 2.0 * core::f64::consts::PI * i as f64 / n as f64;
     (0..n).map(|i| (radius * libm::cos(angle(i)), radius * libm::sin(angle(i)))).collect()

@@ -6,7 +6,7 @@ use strandcast_proto::rx::Message;
 
 use crate::endpoints::pattern;
 
-/// A submitted message. Its number is its payload protocol identifier.
+/// A message that was submitted. Its number is used as its payload protocol identifier.
 #[derive(Debug)]
 pub struct Sent {
     pub stream: u16,
@@ -15,22 +15,22 @@ pub struct Sent {
     pub len: usize,
 }
 
-/// One direction.
+/// Record of one direction.
 #[derive(Debug, Default)]
 pub struct Book {
     pub sent: Vec<Sent>,
     seen: BTreeSet<u32>,
-    /// The last ordered message of each stream.
+    /// Number of the last ordered message of each stream.
     last: BTreeMap<u16, u32>,
 }
 
 impl Book {
-    /// The content of message `number`.
+    /// Returns the content of message `number`.
     pub fn payload(number: usize, len: usize) -> Vec<u8> {
         pattern(number * 7919, len)
     }
 
-    /// Checks a message that arrived: once, unchanged, in the order of its stream.
+    /// Checks a message that arrived. It must arrive once, unchanged, and in the order of its stream.
     pub fn arrived(&mut self, m: &Message) {
         let number = m.ppid.0;
         let sent =
@@ -44,7 +44,7 @@ impl Book {
         }
     }
 
-    /// Reliable messages that have not arrived (yet).
+    /// Returns the numbers of reliable messages that have not arrived yet.
     pub fn missing(&self) -> Vec<u32> {
         let numbered = (0u32..).zip(&self.sent);
         numbered.filter(|(n, s)| s.reliable && !self.seen.contains(n)).map(|(n, _)| n).collect()

@@ -1,4 +1,4 @@
-//! Events of one case.
+//! Events of one test case.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -6,19 +6,19 @@ use proptest::prelude::*;
 /// Configuration of the two sides.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// The default.
+    /// The default configuration.
     Plain,
-    /// `strict_rfc`.
+    /// The configuration with `strict_rfc`.
     Strict,
-    /// RFC 7829's state, failed paths probed often.
+    /// The configuration with the state potentially failed of RFC 7829. Failed paths are probed often.
     PotentiallyFailed,
-    /// Three packets fit the receive buffer, few the send buffer.
+    /// The receive buffer has room for three packets, and the send buffer for few.
     SmallBuffers,
-    /// The default, with a bad network from the start.
+    /// The default configuration, with a bad network from the start.
     Early,
 }
 
-/// One event.
+/// An event of a test case.
 #[derive(Clone, Debug)]
 pub enum Op {
     /// `count` messages are submitted.
@@ -30,9 +30,9 @@ pub enum Op {
         unordered: bool,
         lifetime_ms: Option<u64>,
     },
-    /// Time passes.
+    /// This time passes.
     Run(u64),
-    /// Treatment of packets by a wire: shares lost, doubled and corrupted, and delay.
+    /// A wire changes how it treats packets: the fractions that it loses, duplicates and corrupts, and its delay.
     Quality {
         wire: usize,
         loss: f64,
@@ -41,18 +41,18 @@ pub enum Op {
         jitter_ms: u64,
         delay_ms: u64,
     },
-    /// A wire works in this direction or not.
+    /// A wire starts or stops working in this direction.
     Direction {
         wire: usize,
         from: usize,
         up: bool,
     },
-    /// A wire works in both directions or not.
+    /// A wire starts or stops working in both directions.
     Both {
         wire: usize,
         up: bool,
     },
-    /// A wire never works again, unless it is the last.
+    /// A wire stops working for ever, unless it is the last wire.
     Die {
         wire: usize,
     },
@@ -63,40 +63,40 @@ pub enum Op {
     Add {
         wire: usize,
     },
-    /// A side suspends a path or resumes it.
+    /// A side suspends or resumes a path.
     Suspend {
         wire: usize,
         side: usize,
         aside: bool,
     },
-    /// The NAT of the client gives it a new address.
+    /// The NAT of the client assigns a new address to the client.
     Rebind {
         wire: usize,
     },
-    /// The client's own address changes, and the client reports it.
+    /// The client's own address changes. The client reports the new address.
     Move {
         wire: usize,
     },
-    /// A side stops or continues reading.
+    /// A side stops or continues to read.
     Lazy {
         side: usize,
         lazy: bool,
     },
 }
 
-/// One case. A case can be repeated from its printed form.
+/// A test case. The case can be repeated from its printed form.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub kind: Kind,
     pub seed: u64,
-    /// One-way delay of each wire, ms.
+    /// One-way delay of each wire in ms.
     pub delays: Vec<u64>,
-    /// Wires that exist from the beginning; the others join by `Op::Add`.
+    /// Number of wires that exist from the beginning. The other wires join by `Op::Add`.
     pub first: usize,
     pub ops: Vec<Op>,
-    /// Side that closes in the end.
+    /// Side that closes the association at the end.
     pub closer: usize,
-    /// True if the close begins before the network works again.
+    /// True if the association is closed before the network works again.
     pub close_early: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Two applications over an adversarial network, and the properties that must hold nevertheless.
+//! Two applications over an adversarial network, and the properties that must hold in spite of it.
 
 mod book;
 pub mod case;
@@ -12,7 +12,7 @@ use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner}
 pub use case::{Case, Kind};
 pub use play::{Make, Tune, run};
 
-/// `PROPTEST_CASES` cases a test, drawn from `PROPTEST_RNG_SEED`.
+/// Returns the settings of a property test: `PROPTEST_CASES` cases per test, drawn from `PROPTEST_RNG_SEED`.
 fn config(default_cases: u32) -> Config {
     let number = |name: &str| env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
     Config {
@@ -24,13 +24,13 @@ fn config(default_cases: u32) -> Config {
     }
 }
 
-/// Runs cases of `kind`. A failure ends with the smallest case that fails and with the command line that repeats the
-/// run. That line begins with `command`, which runs this test alone.
+/// Runs test cases of `kind`. If a case fails, the test ends with the smallest case that fails, and with the command
+/// line that repeats the run. That command line begins with `command`, which runs only this test.
 pub fn holds(command: &str, kind: Kind, default_cases: u32, make: &Make, tune: &Tune) {
     holds_for(command, default_cases, &Case::strategy(kind), |case| run(case, make, tune));
 }
 
-/// Runs other cases.
+/// Runs test cases of another strategy.
 pub fn holds_for<S: Strategy>(command: &str, default_cases: u32, cases: &S, run: impl Fn(&S::Value)) {
     let config = config(default_cases);
     let (seed, number) = (config.rng_seed, config.cases);

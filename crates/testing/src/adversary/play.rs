@@ -1,4 +1,4 @@
-//! Runs a case and checks it.
+//! Runs a test case and checks it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use super::book::{Book, Sent};
 use super::case::{Case, Kind, Op};
 use crate::endpoints::{CLIENT, SERVER, TestPair, Wire, ms};
 
-/// Makes a scheme.
+/// Function that creates a scheme.
 pub type Make = Arc<dyn Fn() -> Box<dyn Scheme> + Send + Sync>;
 
-/// Sets the values of the transport that a scheme needs.
+/// Function that sets the transport's parameters that a scheme needs.
 pub type Tune = Arc<dyn Fn(&mut TransportConfig) + Send + Sync>;
 
-/// Steps without progress in time before a timer counts as stuck.
+/// Number of steps without progress of time after which a timer counts as stuck.
 const STUCK: u32 = 5000;
 
-/// Runs `case` with schemes from `make` on both sides. Panics if a check fails.
+/// Runs `case` with schemes from the function `make` on both sides. Panics if a check fails.
 pub fn run(case: &Case, make: &Make, tune: &Tune) {
     let mut play = Play::new(case, make.clone(), tune);
     play.open(make);
@@ -43,10 +43,10 @@ pub fn run(case: &Case, make: &Make, tune: &Tune) {
 struct Play<'a> {
     case: &'a Case,
     w: TestPair,
-    /// Records by receiver.
+    /// Records of messages, by receiver.
     books: [Book; 2],
     dead: Vec<bool>,
-    /// New addresses given out.
+    /// Number of new addresses that were assigned.
     moves: u16,
     closing: bool,
 }
@@ -106,7 +106,7 @@ impl<'a> Play<'a> {
         self.look();
     }
 
-    /// Checks the conditions that hold after every step.
+    /// Checks the conditions that must hold after every step.
     fn look(&mut self) {
         for side in 0..2 {
             for m in self.w.apps[side].messages.drain(..) {
@@ -183,7 +183,7 @@ impl<'a> Play<'a> {
         SocketAddr::from((net, 20_000 + self.moves))
     }
 
-    /// The client's open path over a wire.
+    /// Returns the client's open path over a wire.
     fn path(&self, wire: usize) -> Option<PathId> {
         let id = self.w.apps[CLIENT].id?;
         let a = self.w.ends[CLIENT].association(id)?;
@@ -194,7 +194,7 @@ impl<'a> Play<'a> {
         a.paths().iter().find(over).map(|v| v.id)
     }
 
-    /// Returns whether another wire that is not dead has a path that both sides use.
+    /// Returns whether another wire works or may work again, and has a path that both sides use.
     fn dispensable(&self, wire: usize) -> bool {
         let served = |n: usize| {
             let Some(id) = self.w.apps[SERVER].id else { return false };
@@ -271,7 +271,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Repairs everything except dead wires.
+    /// Repairs everything except wires that stopped for ever.
     fn heal(&mut self) {
         for side in 0..2 {
             self.w.apps[side].lazy = false;
@@ -291,7 +291,7 @@ impl<'a> Play<'a> {
         self.look();
     }
 
-    /// Opens paths again that were given up, as a driver does.
+    /// Opens paths again that were given up. A driver does the same.
     fn add_missing(&mut self) {
         for n in 0..self.w.wires.len() {
             self.add(n);
@@ -338,7 +338,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Describes the state for the message of a failure.
+    /// Returns a description of the state, for the message of a failure.
     fn state(&self) -> String {
         let mut out = format!("{:?}\n", self.w.reasons());
         for side in 0..2 {

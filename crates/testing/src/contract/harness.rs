@@ -1,4 +1,4 @@
-//! A scheme and the view that it is shown. Every answer is checked and recorded.
+//! A scheme, and the view that it receives. Every answer of the scheme is checked and recorded.
 
 use strandcast_proto::policy::fixture;
 use strandcast_proto::policy::{
@@ -8,18 +8,19 @@ use strandcast_proto::policy::{
 };
 use strandcast_proto::time::Instant;
 
-/// Bytes of a REPORT chunk's header, of an item's and of a reliable item's serial (docs/wire-format.md).
+/// Bytes of the header of a REPORT chunk, of the header of an item, and of the serial of a reliable item
+/// (docs/wire-format.md).
 const REPORT_HEADERS: (usize, usize, usize) = (4, 8, 4);
 
-/// Estimates and windows of open paths, and the aggregate window.
+/// Estimates and windows of open paths, and the limit over all paths.
 type Shown = (Vec<(PathId, Estimate, Limit)>, Option<u64>);
 
-/// One side of the toy association: the driver and the views of an association, and checks of every answer.
+/// One side of the toy association. It has the driver and the views of an association, and checks every answer.
 #[derive(Debug)]
 pub(super) struct SchemeHarness {
     pub driver: Driver,
     pub views: PathViews,
-    /// A hash of every decision so far.
+    /// Hash over all decisions so far.
     pub trace: u64,
 }
 
@@ -31,7 +32,7 @@ impl SchemeHarness {
         SchemeHarness { driver: Driver::new(scheme), views, trace: 0xcbf2_9ce4_8422_2325 }
     }
 
-    /// Records a decision (FNV-1a).
+    /// Adds a decision to the hash (FNV-1a).
     fn note(&mut self, decision: &dyn core::fmt::Debug) {
         for b in format!("{decision:?}").bytes() {
             self.trace = (self.trace ^ u64::from(b)).wrapping_mul(0x100_0000_01b3);
@@ -92,7 +93,7 @@ impl SchemeHarness {
         assert!(kept, "a chunk on path {} moved another path, against `moves`", chunk.path().0);
     }
 
-    /// Estimates and windows of open paths, and the aggregate window.
+    /// Returns the estimates and windows of open paths, and the limit over all paths.
     fn shown(&self) -> Shown {
         let scheme = self.driver.scheme();
         let of = |v: &PathView| {
@@ -104,8 +105,9 @@ impl SchemeHarness {
         (open.map(of).collect(), scheme.congestion().aggregate())
     }
 
-    /// Returns whether a signal of `path` with the effect `moves` changed nothing else since `before`: estimates and
-    /// windows of other open paths, and the aggregate window if nothing may change.
+    /// Returns whether a signal of `path` changed only values that its effect `moves` permits. Since `before`,
+    /// estimates and windows of other open paths must be unchanged. If nothing may change, the limit over all paths
+    /// must also be unchanged.
     fn keeps(&self, before: Shown, moves: Moves, path: Option<PathId>) -> bool {
         let others = |shown: Shown| shown.0.into_iter().filter(|of| Some(of.0) != path).collect::<Vec<_>>();
         match (moves, path) {
@@ -165,7 +167,7 @@ impl SchemeHarness {
         verdict
     }
 
-    /// Returns the scheme's value: zero is an error.
+    /// Returns the number of misses that the scheme requires for a loss. Zero is an error.
     pub fn threshold(&mut self, path: PathId) -> u8 {
         self.ask(Instant::ZERO, |scheme, _| scheme.loss().threshold(path))
     }
@@ -182,7 +184,7 @@ impl SchemeHarness {
         next
     }
 
-    /// The next symbol, which the core can send if the path has room.
+    /// Returns the next symbol. The core can send it if the path has room.
     pub fn next_symbol(&mut self, now: Instant, backlog: &Backlog) -> Option<SymbolAssignment> {
         let next = self.driver.next_symbol(&mut self.views, now, backlog);
         self.check_open_paths();
@@ -199,7 +201,7 @@ impl SchemeHarness {
         next
     }
 
-    /// The path of a repair symbol.
+    /// Returns the path of a repair symbol.
     pub fn next_repair(&mut self, now: Instant, offer: &RepairOffer) -> Option<PathId> {
         let path = self.driver.next_repair(&mut self.views, now, offer);
         self.note(&path);
@@ -220,7 +222,7 @@ impl SchemeHarness {
         rule
     }
 
-    /// The reports for one occasion.
+    /// Returns the reports for one occasion.
     pub fn reports(&mut self, now: Instant, trigger: ReportTrigger) -> Vec<Report> {
         let mut out = Vec::new();
         self.driver.ask(&self.views, now, |scheme, view| scheme.feedback().reports(view, trigger, &mut out));
@@ -238,7 +240,7 @@ impl SchemeHarness {
         out
     }
 
-    /// Returns the heartbeats that the scheme requests now: (path, is probe).
+    /// Returns the paths of the heartbeats that the scheme requests now.
     pub fn probes(&mut self, now: Instant) -> Vec<PathId> {
         let mut out = Vec::new();
         while let Some(probe) = self.ask(now, |scheme, view| scheme.feedback().probe(view)) {
@@ -249,7 +251,7 @@ impl SchemeHarness {
         out
     }
 
-    /// Ticks if that is due.
+    /// Sends a `Tick` if it is due.
     pub fn maybe_tick(&mut self, now: Instant) {
         if self.driver.scheme().poll_timeout().is_some_and(|t| t <= now) {
             self.signal(now, &Signal::Tick);

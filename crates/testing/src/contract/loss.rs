@@ -1,4 +1,4 @@
-//! Losses: by misses, by timeout, and chunks that are given up.
+//! Losses: by miss indications, by timeout, and chunks that are given up.
 
 use strandcast_proto::policy::{AckInfo, ChunkInfo, LossCause, LossTrigger, PathId, Signal};
 use strandcast_proto::time::Instant;
@@ -49,7 +49,7 @@ impl Model {
         self.ends[SENDER].signal(self.now, &Signal::LossEvent { path, trigger, highest, cause });
     }
 
-    /// Penalises `path`, whose data in flight block others: its window must not become larger.
+    /// Penalises `path`, because its data in flight block other data. Its window must not become larger.
     pub fn penalise(&mut self, path: PathId) {
         let Some(highest) = self.highest_in_flight(path) else { return };
         // The view is as of the last signal but `Sent`, after which limits are not read.
@@ -60,8 +60,8 @@ impl Model {
         assert!(after <= before, "a penalty made the window of path {path:?} {after} of {before}");
     }
 
-    /// Asks the scheduler for a penalty, once per round trip, if data wait though paths may have room. Returns whether
-    /// a path was penalised.
+    /// Asks the scheduler for a penalty if data wait although paths may have room. It asks once per round trip. Returns
+    /// whether a path was penalised.
     pub fn ask_for_penalty(&mut self) -> bool {
         let path = self.ends[SENDER].penalise(self.now);
         let due = path.filter(|path| self.asked.asked(self.now, self.ends[SENDER].view(*path)));
@@ -76,12 +76,12 @@ impl Model {
         self.chunks.iter().rfind(|(_, c)| here(c)).map(|(s, _)| *s)
     }
 
-    /// Takes the transmission of `seq` on `path` out of flight. The chunk is lost if no copy is in flight.
+    /// Removes the transmission of chunk `seq` on `path` from flight. The chunk is lost if no copy of it is in flight.
     fn lose(&mut self, seq: u32, path: PathId, trigger: LossTrigger) -> Option<LossCause> {
         self.lose_by(seq, path, |end, now, info| end.classify(now, info, trigger))
     }
 
-    /// Takes a transmission out of flight by a verdict of `judge`.
+    /// Removes a transmission from flight. The function `judge` decides on its loss.
     fn lose_by(
         &mut self,
         seq: u32,
@@ -102,7 +102,7 @@ impl Model {
         Some(cause)
     }
 
-    /// Declares chunks lost that left on `path` before `sent_before`, as the scheme requests.
+    /// Declares all chunks lost that were sent on `path` before `sent_before`, because the scheme requests this.
     pub fn lose_sent(&mut self, path: PathId, sent_before: Instant, cause: LossCause) {
         if !self.ends[SENDER].is_open(path) {
             return;
@@ -136,7 +136,7 @@ impl Model {
         self.error(path);
     }
 
-    /// Partial reliability gives one outstanding chunk up; the receiver is notified at once.
+    /// Abandons one outstanding chunk (partial reliability). The receiver is notified immediately.
     pub fn give_up(&mut self) {
         let open: Vec<u32> =
             self.chunks.iter().filter(|(_, c)| c.delivery != Delivery::Acked).map(|(s, _)| *s).collect();

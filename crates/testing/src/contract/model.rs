@@ -1,4 +1,4 @@
-//! The toy association: its state, its events and the disturbances.
+//! The toy association: its state, its events, and the disturbances of its network.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,19 +13,19 @@ use strandcast_proto::wire::serial::Tsn;
 
 use super::harness::SchemeHarness;
 
-/// Slots a toy association may use.
+/// Number of path slots that a toy association may use.
 const SLOTS: u8 = 4;
 /// Duration of the disturbances.
 const STORM: Duration = Duration::from_secs(6);
-/// Time in which everything must be delivered afterwards.
+/// Time after the disturbances within which everything must be delivered.
 const CALM: Duration = Duration::from_secs(300);
-/// Maximum time for which a sender may send nothing with nothing in flight.
+/// Maximum time for which a sender may send nothing while no data are in flight.
 pub(super) const MAX_MUTE: Duration = Duration::from_secs(1);
 
 pub(super) const SENDER: usize = 0;
 pub(super) const RECEIVER: usize = 1;
 
-/// Properties of a path.
+/// Properties of the wire of a path.
 #[derive(Debug)]
 pub(super) struct Wire {
     pub delay: Duration,
@@ -46,14 +46,14 @@ pub(super) struct Chunk {
     pub delivery: Delivery,
 }
 
-/// A SACK on its way.
+/// Contents of a SACK in transit.
 #[derive(Debug)]
 pub(super) struct Image {
     pub via: PathId,
     pub cum: u32,
     pub beyond: Vec<u32>,
     pub packets: u32,
-    /// Time at which it was written, and the arrivals by each path.
+    /// Time at which the SACK was written, and the arrivals by each path.
     pub written: Instant,
     pub arrived: BTreeMap<PathId, (u32, Instant, u64, u64)>,
 }
@@ -64,7 +64,7 @@ impl Image {
     }
 }
 
-/// Content of a packet in flight.
+/// Content of a packet in transit.
 #[derive(Debug)]
 pub(super) enum Flying {
     Data { seq: u32, path: PathId, reports: Vec<Report> },
@@ -73,8 +73,8 @@ pub(super) enum Flying {
     Reports { to: usize, reports: Vec<Report> },
 }
 
-/// Two parties, the wires between them, and what the core would keep of each path. Chunks go from `SENDER` to
-/// `RECEIVER` and are numbered from 1; `base` makes TSNs of the numbers, so that they wrap around in some cases.
+/// Two parties, the wires between them, and the state of each path that the core would keep. Chunks go from `SENDER` to
+/// `RECEIVER` and are numbered from 1. `base` converts the numbers to TSNs, so that TSNs wrap around in some cases.
 #[derive(Debug)]
 pub(super) struct Model {
     pub random: Random,
@@ -86,7 +86,7 @@ pub(super) struct Model {
     pub cum: u32,
     pub next: u32,
     pub lost: BTreeSet<u32>,
-    /// Chunks waiting to be sent for the first time, and the size of the next.
+    /// Number of chunks that wait for their first transmission; `next_len` is the size of the next one.
     pub queue: u32,
     pub next_len: u64,
     pub assignment: Option<Assignment>,
@@ -98,7 +98,7 @@ pub(super) struct Model {
     pub received: BTreeSet<u32>,
     pub received_cum: u32,
     pub packets: u32,
-    /// Arrivals by each path: the last chunk, its time, packets and bytes.
+    /// Arrivals by each path: the last chunk, its time of arrival, and the packets and bytes so far.
     pub arrived: BTreeMap<PathId, (u32, Instant, u64, u64)>,
     /// Time at which the last received report of arrivals was written.
     pub last_report: Instant,
@@ -110,7 +110,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Runs one case. Returns a hash of all decisions.
+    /// Runs one case. Returns a hash over all decisions.
     pub fn run(seed: u64, schemes: [Box<dyn Scheme>; 2]) -> u64 {
         let mut random = Seeds::new(seed, 0).stream("policy contract");
         let base = if random.chance(0.5) { Tsn(u32::MAX - 50) } else { Tsn(random.u32()) };
@@ -162,7 +162,7 @@ impl Model {
         PathId(self.random.below(self.wires.len() as u64) as u8)
     }
 
-    /// Puts something on the wire of `path`, which may lose it.
+    /// Sends `what` over the wire of `path`, which may lose it.
     pub fn launch(&mut self, path: PathId, what: Flying) {
         let wire = &self.wires[path.index()];
         let arrives = wire.works && !self.random.chance(wire.loss);
@@ -183,7 +183,7 @@ impl Model {
         }
     }
 
-    /// Repairs everything: afterwards only the scheme can prevent delivery.
+    /// Repairs everything. Afterwards only the scheme can prevent delivery.
     fn calm(&mut self) {
         for path in self.paths() {
             (self.wires[path.index()].works, self.wires[path.index()].loss) = (true, 0.0);
@@ -283,7 +283,7 @@ impl Model {
         }
     }
 
-    /// Does the core's work after any input: separate reports and probes, then data.
+    /// Does the work of the core after an input: separate reports and probes first, then data.
     fn settle(&mut self) {
         for end in [SENDER, RECEIVER] {
             let reports = self.ends[end].reports(self.now, ReportTrigger::Tick);
@@ -327,7 +327,7 @@ impl Model {
         self.assignment = None;
     }
 
-    /// Counts an unanswered transmission (RFC 9260 §8.2, RFC 7829 §4.2).
+    /// Counts a transmission that was not answered (RFC 9260 §8.2, RFC 7829 §4.2).
     pub fn error(&mut self, path: PathId) {
         let view = self.ends[SENDER].view_mut(path);
         view.error_count += 1;
@@ -369,7 +369,7 @@ impl Model {
         self.set_state(path, PathState::Active);
     }
 
-    /// One random thing that may happen to an association.
+    /// Causes one random disturbance of the association.
     fn disturb(&mut self) {
         let path = self.any_path();
         let open = self.ends[SENDER].is_open(path);

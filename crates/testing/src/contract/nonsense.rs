@@ -1,4 +1,4 @@
-//! Signals and calls in random order and with random content: a policy may answer anything, but must not panic.
+//! Signals and calls in random order and with random content. A policy may give any answer, but must not panic.
 
 use smallvec::SmallVec;
 
@@ -15,10 +15,10 @@ use strandcast_proto::units::Rate;
 use strandcast_proto::wire::serial::{StreamId, Tsn};
 
 const STEPS: usize = 2000;
-/// Slots of the picture; every path named is one of them, as the core guarantees.
+/// Number of path slots in the view. Every path that is named is one of them, which the core guarantees.
 const SLOTS: u64 = 3;
 
-/// Asks `scheme` and sends it signals at random.
+/// Calls `scheme`, and sends it signals at random.
 pub(super) fn run(seed: u64, scheme: &mut dyn Scheme) {
     let mut noise = Noise(Seeds::new(seed, 0).stream("policy contract: nonsense"));
     let mut picture = fixture::Picture::new(SLOTS as u8);
@@ -66,7 +66,7 @@ impl Noise {
         self.0.chance(0.5)
     }
 
-    /// Draws zero, a small or a large number, up to 2⁴⁰.
+    /// Draws zero, a small number, or a large number up to 2⁴⁰.
     fn bytes(&mut self) -> u64 {
         let shift = 24 + self.0.below(41);
         self.0.u64().checked_shr(shift as u32).unwrap_or(0)
@@ -159,7 +159,8 @@ impl Noise {
         }
     }
 
-    /// Asks the scheme for acts on chunks of any kind, until it returns no further act or the core would stop asking.
+    /// Asks the scheme for actions on chunks of any kind. It stops when the scheme returns no further action, or when
+    /// the core would stop asking.
     fn act(&mut self, scheme: &mut dyn Scheme, picture: &fixture::Picture) {
         let first = self.tsn();
         let mut chunks: Vec<ChunkInfo> = (0..self.0.below(8)).map(|_| self.chunk()).collect();
@@ -218,7 +219,7 @@ impl Noise {
         }
     }
 
-    /// Few or any.
+    /// Draws a small number or any number.
     fn few(&mut self) -> u32 {
         if self.0.chance(0.9) { self.0.below(20) as u32 } else { self.0.u32() }
     }

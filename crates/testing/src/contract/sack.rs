@@ -1,4 +1,4 @@
-//! Arrivals, their acknowledgement, and its effects at the sender.
+//! Arrivals, their acknowledgement, and the effects of the acknowledgement at the sender.
 
 use strandcast_proto::policy::{
     AckInfo, ChunkInfo, PathArrivals, PathId, PathState, PeerArrivals, PeerTime, ReportTrigger, RxInfo,
@@ -62,7 +62,7 @@ impl Model {
         self.launch(via, Flying::Sack { sack, reports });
     }
 
-    /// The first original and the first retransmission in flight on `path`.
+    /// Returns the first original and the first retransmission in flight on `path`.
     fn fronts(&self, path: PathId) -> (Option<u32>, Option<u32>) {
         let front = |again: bool| {
             let here =
@@ -72,8 +72,8 @@ impl Model {
         (front(false), front(true))
     }
 
-    /// Passes the report of arrivals with `sack` to a scheme that requests it; without paths if a newer one arrived
-    /// before.
+    /// Passes the report of arrivals in `sack` to a scheme that requests it. If a newer report arrived before, the
+    /// report has no paths.
     fn hear_arrivals(&mut self, sack: &Image) {
         if !self.ends[SENDER].driver.hears_arrivals() {
             return;
@@ -139,7 +139,7 @@ impl Model {
         }
     }
 
-    /// Names the chunks that `path` is credited with, to a scheme that asks.
+    /// Signals the chunks that are credited to `path`, if the scheme requests this signal.
     fn deliver(&mut self, named: &[(Option<PathId>, ChunkInfo)], path: Option<PathId>) {
         let wanted = self.ends[SENDER].driver.hears_deliveries();
         for (_, chunk) in named.iter().filter(|(by, _)| wanted && *by == path) {
@@ -175,7 +175,7 @@ impl Model {
         (0..self.wires.len()).map(|i| blank(PathId(i as u8))).collect()
     }
 
-    /// Takes one acknowledged chunk; the paths that are credited with it.
+    /// Handles one acknowledged chunk. Returns the paths to which it is credited.
     fn credit(&mut self, seq: u32, via: PathId, acks: &mut [AckInfo]) -> Vec<PathId> {
         let tsn = self.tsn(seq);
         let chunk = self.chunks.get_mut(&seq).expect("it is outstanding");
@@ -209,7 +209,7 @@ impl Model {
         by
     }
 
-    /// Round-trip time, T3 and errors of one path after a SACK.
+    /// Updates round-trip time, T3 and errors of one path after a SACK.
     fn settle_path(&mut self, ack: &AckInfo) {
         let view = self.ends[SENDER].view_mut(ack.path);
         if let Some(rtt) = ack.rtt {

@@ -1,4 +1,5 @@
-//! Output: lost chunks first, then new ones, on the paths that the scheme chooses, as windows admit.
+//! Output of the toy association: lost chunks first, then new chunks. The scheme chooses their paths, and windows limit
+//! them.
 
 use strandcast_proto::policy::fixture;
 use strandcast_proto::policy::{
@@ -10,11 +11,11 @@ use strandcast_proto::wire::serial::StreamId;
 
 use super::model::{Chunk, Delivery, Flying, Model, SENDER};
 
-/// Lost chunks asked about at one opportunity.
+/// Number of lost chunks about which the scheme is asked at one send opportunity.
 const LOST_LOOKED_AT: usize = 16;
 
 impl Model {
-    /// Sends all chunks that may leave, and records the time since which none does.
+    /// Sends all chunks that may be sent. Records the time since which none could be sent.
     pub fn send(&mut self) {
         let mut sent = 0;
         while self.send_lost() || self.send_new() {
@@ -100,14 +101,14 @@ impl Model {
         self.ends[SENDER].retransmit(self.now, &chunk.info, cause)
     }
 
-    /// `path`, and the other paths of the assignment that admit a copy.
+    /// Returns `path`, and the other paths of the assignment that admit a copy.
     fn copies(&mut self, path: PathId) -> Vec<PathId> {
         let paths = self.assignment.as_ref().map(|a| a.paths.clone()).unwrap_or_default();
         let others: Vec<PathId> = paths.into_iter().filter(|p| *p != path && self.admits(*p)).collect();
         core::iter::once(path).chain(others).collect()
     }
 
-    /// Payload bytes of lost chunks that are left to the scheduler.
+    /// Returns the payload bytes of lost chunks that the loss policy left to the scheduler.
     fn requeued(&mut self) -> u64 {
         let lost: Vec<u32> = self.lost.iter().copied().collect();
         let requeued = lost.into_iter().filter(|seq| self.verdict(*seq) == Retransmit::Requeue);
@@ -115,7 +116,7 @@ impl Model {
         requeued.iter().map(|seq| self.chunks[seq].info.len - 16).sum()
     }
 
-    /// The first path of the scheduler's answer that admits the next new chunk, or the lost one `again`.
+    /// Returns the first path in the scheduler's answer that admits the next new chunk, or the lost chunk `again`.
     fn assign(&mut self, again: Option<u32>) -> Option<PathId> {
         if self.ends[SENDER].driver.held() || !self.ends[SENDER].views.paths().iter().any(|p| p.has_room()) {
             return None;
@@ -148,7 +149,7 @@ impl Model {
         path
     }
 
-    /// All waiting messages have one importance.
+    /// Returns the first waiting messages. All waiting messages have one importance.
     fn heads(&self) -> Heads {
         let head = MessageHead {
             importance: Importance::Normal,
@@ -201,7 +202,8 @@ impl Model {
         true
     }
 
-    /// The peer's window is full: the scheduler is shown what blocks while a path has room.
+    /// Handles a full receive window of the peer: the scheduler's view shows the chunk that blocks, while a path has
+    /// room.
     fn block(&mut self) {
         let any = (0..self.wires.len()).any(|i| self.admits(PathId(i as u8)));
         let front = self.chunks.values().next().filter(|_| any).map(|c| &c.info);
@@ -232,7 +234,8 @@ impl Model {
     }
 }
 
-/// Time at which the message of chunk `seq` becomes worthless: every third has a lifetime, which nothing here outlasts.
+/// Returns the time at which the message of chunk `seq` becomes useless. Every third message has a lifetime, and all
+/// lifetimes are longer than the test.
 fn expiry(seq: u32) -> Option<Instant> {
     seq.is_multiple_of(3).then(|| Instant::from_millis(3_600_000 + u64::from(seq)))
 }

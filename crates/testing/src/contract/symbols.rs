@@ -1,4 +1,5 @@
-//! A toy sender of blocks: symbols that the scheduler chooses arrive or are lost, until the receiver has all blocks.
+//! A toy sender of coded blocks. The scheduler chooses symbols, which arrive or are lost until the receiver has all
+//! blocks.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +16,17 @@ use strandcast_proto::wire::serial::{StreamId, Tsn};
 use super::harness::SchemeHarness;
 use super::model::MAX_MUTE;
 
-/// Blocks of one case, how many are open at once, and source symbols of the longest.
+/// Number of blocks in one case; `OPEN` is the number of open blocks, and `SOURCES` that of source symbols in the
+/// longest block.
 const BLOCKS: u32 = 20;
 const OPEN: usize = 4;
 const SOURCES: u64 = 8;
-/// Number of the first blocks, which meet losses.
+/// Number of the first blocks, whose symbols may be lost.
 const STORM: u32 = 12;
-/// Time in which all blocks must arrive.
+/// Time within which all blocks must arrive.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// A symbol under way.
+/// A symbol in transit.
 #[derive(Clone, Debug)]
 struct Flying {
     chunk: ChunkInfo,
@@ -38,12 +40,12 @@ struct Toy {
     delays: Vec<Duration>,
     next_block: u32,
     next_tsn: u32,
-    /// Symbols in flight, by the time at which the sender receives their fate.
+    /// Symbols in flight, by the time at which the sender gets their acknowledgement or loss.
     flying: BTreeMap<(Instant, u32), Flying>,
     mute_since: Option<Instant>,
 }
 
-/// Runs one case. Returns a hash of all decisions.
+/// Runs one case. Returns a hash over all decisions.
 pub(super) fn run(seed: u64, scheme: Box<dyn Scheme>) -> u64 {
     let mut random = Seeds::new(seed, 0).stream("policy contract: symbols");
     let paths = 1 + random.below(3) as u8;
@@ -67,7 +69,7 @@ pub(super) fn run(seed: u64, scheme: Box<dyn Scheme>) -> u64 {
 }
 
 impl Toy {
-    /// Blocks grow, close and begin.
+    /// Adds source symbols to blocks, closes blocks, and begins new ones.
     fn open_blocks(&mut self) {
         let views = self.end.views.blocks_mut();
         let before: usize = views.iter().map(|b| usize::from(b.sources) + usize::from(b.closed)).sum();
@@ -158,7 +160,7 @@ impl Toy {
         self.flying.insert((at + delay, chunk.tsn.0), Flying { chunk, lost });
     }
 
-    /// Offers a repair symbol for messages, which is independent of the blocks.
+    /// Offers a repair symbol for messages. This is independent of the blocks.
     fn offer_repair(&mut self) {
         let offer = RepairOffer {
             len: 916,
@@ -170,7 +172,7 @@ impl Toy {
         self.end.next_repair(self.now, &offer);
     }
 
-    /// Advances to the next event.
+    /// Advances the time to the next event.
     fn advance(&mut self) {
         let arrival = self.flying.keys().next().map(|(at, _)| *at);
         let tick = self.end.driver.scheme().poll_timeout().map(|at| at.max(self.now));

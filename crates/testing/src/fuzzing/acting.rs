@@ -1,4 +1,4 @@
-//! The default scheme with a loss policy that receives arrivals and acts at random; each run has the same acts.
+//! The default scheme with a loss policy that requests arrivals and acts at random. The actions are equal in each run.
 
 use strandcast_proto::policy::{
     AckInfo, Act, ChunkInfo, Feedback, Flight, LossCause, LossPolicy, LossTrigger, Parts, PathId, PathSet,
@@ -67,7 +67,7 @@ impl LossPolicy for Restless {
     }
 }
 
-/// Requests SACKs by other return paths each second.
+/// Feedback that requests SACKs by other return paths each second.
 #[derive(Debug)]
 struct AnyReturnPath;
 

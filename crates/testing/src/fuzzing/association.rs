@@ -1,4 +1,4 @@
-//! An established association and a peer that sends anything.
+//! An established association, and a peer that sends arbitrary chunks.
 
 use core::net::SocketAddr;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ const VICTIM: usize = 1;
 
 /// Time at which a script begins.
 const START: Instant = Instant::from_millis(10_000);
-/// Most packets sent at one instant.
+/// Maximum number of packets sent at one time.
 const MOST_PACKETS: usize = 20_000;
 
 struct Harness<'a> {
@@ -36,19 +36,20 @@ struct Harness<'a> {
     ends: [Endpoint; 2],
     ids: [AssociationId; 2],
     codes: bool,
-    /// The TSN of the next symbol, from 0.
+    /// TSN of the next symbol, counted from 0.
     symbols: u32,
 }
 
-/// Runs `data`: chunks in packets with the right tag and checksum (TSNs count from the initial ones), from known and
-/// unknown addresses, signed or not, mixed with the passing of time, the application's actions and the real peer's
-/// packets. The counts must agree, queues stay within their bounds, and the cost of a packet follows its length.
+/// Runs `data` as a script. The peer sends chunks in packets with the right tag and checksum (TSNs count from the
+/// initial TSNs). The packets come from known and unknown addresses, and are signed or not. In between, time passes,
+/// the application acts, and packets of the real peer arrive. Counters must agree, queues must stay within their
+/// bounds, and the cost of a packet must be proportional to its length.
 pub fn association(data: &[u8]) {
     play(Script(data), [None, None]);
 }
 
-/// Runs `data` with a coding of the peer and the victim that a byte before it selects, and with symbols of any bytes,
-/// otherwise of an honest sender, among the chunks.
+/// Runs `data` with coding. A byte at its beginning selects the coding of the peer and the victim. The chunks then
+/// include symbols: of any bytes, or of an honest sender.
 pub fn coded_association(data: &[u8]) {
     let mut script = Script(data);
     let codings = [script.u8(), script.u8()].map(coded::coding);
@@ -66,7 +67,7 @@ fn play(script: Script<'_>, codings: [Option<Coding>; 2]) {
     }
 }
 
-/// The peer's 4-tuple and others, as the victim sees them.
+/// Returns the 4-tuple of the peer, or another one, as the victim sees it.
 fn tuple(kind: u8) -> FourTuple {
     let (ip, port, link) = match kind % 8 {
         0..=3 => ([10, 0, 0, 1], 9899, 0),
@@ -79,7 +80,7 @@ fn tuple(kind: u8) -> FourTuple {
 }
 
 impl<'a> Harness<'a> {
-    /// Runs a script after the handshake. Its first byte chooses the configuration.
+    /// Runs a script after the handshake. The first byte of the script selects the configuration.
     fn established(mut script: Script<'a>, codings: [Option<Coding>; 2]) -> Option<Self> {
         let kind = script.u8();
         let codes = codings != [None, None];
@@ -172,7 +173,8 @@ impl<'a> Harness<'a> {
         }
     }
 
-    /// Chunks with symbols: the script's bytes, or zeros after a header that an honest sender may write.
+    /// Sends chunks with symbols. They contain the script's bytes, or zeros after a header that an honest sender may
+    /// write.
     fn symbols(&mut self) {
         let (kind, count) = (self.script.u8(), self.script.u8() % 64);
         for n in 0..count {
@@ -203,7 +205,7 @@ impl<'a> Harness<'a> {
         }
     }
 
-    /// Packets with one DATA chunk each, more than the victim has room for.
+    /// Sends packets with one DATA chunk each, more than the victim has room for.
     fn flood(&mut self) {
         let (flags, most) = (self.script.u8(), 4 * u32::from(self.script.u8()));
         let (first, stride) = (u32::from(self.script.u8()), 1 + u32::from(self.script.u8() % 4));
@@ -244,14 +246,14 @@ impl<'a> Harness<'a> {
         self.ends[VICTIM].association(self.ids[VICTIM])
     }
 
-    /// Sends a packet in the peer's name that the peer never sent.
+    /// Sends a packet with the peer's address that the peer never sent.
     fn forge(&mut self) {
         let (kind, len) = (self.script.u8(), usize::from(self.script.u16() % 2048));
         let chunks = self.script.take(len).to_vec();
         self.give(kind, chunks);
     }
 
-    /// Gives the victim `chunks` in a packet of the kind that `kind` chooses.
+    /// Passes `chunks` to the victim, in a packet of the kind that `kind` selects.
     fn give(&mut self, kind: u8, mut chunks: Vec<u8>) {
         chunks.resize(padded(chunks.len()), 0);
         let Some(victim) = self.victim() else { return };
@@ -289,7 +291,7 @@ impl<'a> Harness<'a> {
         self.ends[PEER].handle_timeout(end);
     }
 
-    /// Takes all output. The output reaches the other side if they `talk`.
+    /// Reads all output of both sides. If `talk` is true, the output is passed to the other side.
     fn drain(&mut self, talk: bool) {
         let mut buf = Vec::new();
         let mut packets = 0;
@@ -331,8 +333,8 @@ impl<'a> Harness<'a> {
     }
 }
 
-/// Makes the TSNs in `chunks`, which count from 0, count from the initial ones: the peer's in what it sends, ours in
-/// what it acknowledges.
+/// Converts the TSNs in `chunks`, which count from 0, to TSNs that count from the initial ones. TSNs of data count from
+/// the peer's initial TSN, and acknowledged TSNs from ours.
 pub(super) fn count_from(chunks: &mut [u8], theirs: u32, ours: u32) {
     let mut at = 0;
     while let Some(&[kind, _, a, b]) = chunks.get(at..).and_then(|c| c.first_chunk()) {
@@ -349,7 +351,7 @@ pub(super) fn count_from(chunks: &mut [u8], theirs: u32, ours: u32) {
     }
 }
 
-/// The AUTH chunk that signs `chunks`; nothing if the association has no keys.
+/// Returns the AUTH chunk that signs `chunks`. Returns no bytes if the association has no keys.
 pub(super) fn signature(victim: &Association, chunks: &[u8]) -> Vec<u8> {
     let Some((id, hmac)) = victim.sign(&[]) else { return Vec::new() };
     let len = 8 + hmac.len();

@@ -1,4 +1,4 @@
-//! Coding for fuzzers.
+//! Coding configurations for fuzzers.
 
 use strandcast_proto::association::Association;
 use strandcast_proto::coding::{BlockCoding, Code, Coding, RepairCode, RepairCoding, RepairWhen, most_work};
@@ -8,7 +8,7 @@ use strandcast_proto::policy::{
 use strandcast_proto::rfc;
 use strandcast_proto::time::Duration;
 
-/// Coding by a byte's lower four bits. Five values in twelve are for repair.
+/// Returns the coding that the lower four bits of a byte select. Five of twelve values select repair.
 pub(super) fn coding(kind: u8) -> Option<Coding> {
     let blocks =
         |code, sources| Coding::Blocks(BlockCoding { code, sources, flush: Duration::from_millis(10) });
@@ -31,7 +31,7 @@ pub(super) fn coding(kind: u8) -> Option<Coding> {
     }
 }
 
-/// One path, and repair symbols on it until each block has the needed number and one more in flight.
+/// Scheduler that uses one path. It sends repair symbols until each block has the needed number and one more in flight.
 #[derive(Debug)]
 struct Symbols;
 
@@ -56,7 +56,7 @@ impl Scheduler for Symbols {
     }
 }
 
-/// Checks that the received bytes, and the time since the beginning, pay for the decoding work of an association.
+/// Checks that the received bytes and the time since the beginning permit the decoding work of an association.
 pub(super) fn assert_work(association: &Association, time: Duration) {
     let came = |p: &PathView| association.path_stats(p.id).map_or(0, |stats| stats.payload_received);
     let (bytes, work) = (association.paths().iter().map(came).sum(), association.stats().coding.work);
@@ -64,7 +64,7 @@ pub(super) fn assert_work(association: &Association, time: Duration) {
     assert!(work <= most, "{work} work of {most} for {bytes} bytes in {time:?}");
 }
 
-/// RFC 9260's scheme, with symbols.
+/// Returns RFC 9260's scheme with a scheduler of symbols.
 pub(super) fn scheme() -> Box<dyn Scheme> {
     Box::new(Parts { scheduler: Box::new(Symbols), ..rfc::scheme() })
 }

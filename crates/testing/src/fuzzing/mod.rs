@@ -1,5 +1,5 @@
-//! Fuzz targets, which tests over their corpus also run: each function reads its input as a script, whatever the bytes
-//! are, and panics if a check fails.
+//! Fuzz targets, which tests also run with the saved inputs. Each function reads any input as a script, and panics if a
+//! check fails.
 
 mod acting;
 mod association;

@@ -1,4 +1,4 @@
-//! Any bytes as a packet.
+//! Fuzz target that reads any bytes as a packet.
 
 use bytes::Bytes;
 
@@ -7,8 +7,8 @@ use strandcast_proto::wire::{ChunkEncode, PacketWriter, padded};
 
 use super::work::bounded;
 
-/// Parses `data` unchanged, and with a correct checksum. Parsed packets are written and read again. The cost of reading
-/// follows the length.
+/// Parses `data` unchanged, and again with a correct checksum. A packet that was parsed is written and read again. The
+/// cost of reading must be proportional to the length.
 pub fn packet(data: &[u8]) {
     read(Bytes::copy_from_slice(data));
     if data.len() >= HEADER_LEN {
@@ -42,7 +42,7 @@ fn read(bytes: Bytes) {
     }
 }
 
-/// Puts the right checksum into a packet.
+/// Writes the right checksum into a packet.
 pub(super) fn seal(packet: &mut [u8]) {
     let checksum = checksum(packet);
     packet[8..HEADER_LEN].copy_from_slice(&checksum.to_le_bytes());

@@ -1,4 +1,4 @@
-//! Two associations over bad wires.
+//! Fuzz target of two associations over bad wires.
 
 use core::net::SocketAddr;
 use std::collections::BTreeMap;
@@ -22,11 +22,11 @@ use super::{acting, coded};
 const CLIENT: usize = 0;
 const SERVER: usize = 1;
 
-/// One uplink of the client. Bit `n % 8` of a pattern decides over a sender's `n`th packet.
+/// A wire, which is one uplink of the client. Bit `n % 8` of a pattern decides on the sender's packet number `n`.
 #[derive(Copy, Clone)]
 struct Wire {
     inside: SocketAddr,
-    /// Address that the server sees, after the NAT.
+    /// Address of the client that the server sees, after the NAT.
     outside: SocketAddr,
     up: [bool; 2],
     lost: [u8; 2],
@@ -46,7 +46,7 @@ struct Sent {
 
 struct Play<'a> {
     script: Script<'a>,
-    /// True if the buffers hold less than the longest message.
+    /// True if the buffers are smaller than the longest message.
     small: bool,
     now: Instant,
     ends: [Endpoint; 2],
@@ -56,21 +56,21 @@ struct Play<'a> {
     wires: Vec<Wire>,
     flying: BTreeMap<(Instant, u64), (usize, FourTuple, Bytes)>,
     launched: u64,
-    /// Sides that code all their data in blocks.
+    /// True for each side that codes all its data in blocks.
     blocks: [bool; 2],
-    /// Records by receiver.
+    /// Records of sent messages, by receiver.
     books: [Vec<Sent>; 2],
 }
 
-/// Runs `data`: sends in both directions over wires that lose, repeat, change, delay and reorder packets, break and
-/// change their addresses. The counts must agree all the time. When the wires work again, all reliable messages arrive
-/// once, unchanged and in order, and a graceful close completes on both sides.
+/// Runs `data` as a script. Both sides send over wires that lose, repeat, change, delay and reorder packets, break, and
+/// change their addresses. Counters must agree at all times. When the wires work again, all reliable messages must
+/// arrive once, unchanged and in order. A graceful close must complete on both sides.
 pub fn pair(data: &[u8]) {
     carry(Script(data), [None, None]);
 }
 
-/// Runs `data` with the coding of client and server that two bytes before it select. Messages in blocks are reliable,
-/// and in order across streams.
+/// Runs `data` with coding. Two bytes at its beginning select the coding of client and server. Messages in blocks must
+/// be reliable, and in order across streams.
 pub fn coded_pair(data: &[u8]) {
     let mut script = Script(data);
     let codings = [script.u8(), script.u8()].map(coded::coding);
@@ -121,7 +121,7 @@ impl Wire {
 }
 
 impl<'a> Play<'a> {
-    /// The first byte chooses wires and configuration.
+    /// The first byte of the script selects the wires and the configuration.
     fn new(mut script: Script<'a>, codings: [Option<Coding>; 2]) -> Self {
         let kind = script.u8();
         let seeds = Seeds::new(1, 0);
@@ -262,7 +262,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Takes everything out of both at the current time.
+    /// Sends all pending output of both sides at the current time.
     fn pump(&mut self) {
         let mut buf = Vec::new();
         for side in 0..2 {

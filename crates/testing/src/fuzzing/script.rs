@@ -1,11 +1,11 @@
-//! Bytes as a script.
+//! Bytes of a fuzzer's input, read as a script.
 
-/// Length beyond which inputs find nothing new.
+/// Length in bytes above which inputs find nothing new.
 pub(super) const LONGEST: usize = 1 << 14;
-/// Rounds at one instant before time counts as standing still.
+/// Number of rounds at one time after which time counts as standing still.
 pub(super) const STUCK: u32 = 5000;
 
-/// Rest of the input. Fields beyond its end are zero.
+/// Rest of the input. Fields beyond the end of the input are zero.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Script<'a>(pub &'a [u8]);
 
@@ -22,7 +22,7 @@ impl<'a> Script<'a> {
         u16::from_be_bytes([self.u8(), self.u8()])
     }
 
-    /// Takes at most `len` bytes.
+    /// Removes and returns at most `len` bytes.
     pub fn take(&mut self, len: usize) -> &'a [u8] {
         self.0.split_off(..len.min(self.0.len())).unwrap_or_default()
     }

@@ -1,4 +1,5 @@
-//! An endpoint that accepts, and an unknown source that owns two addresses and claims others.
+//! Fuzz target of an endpoint that accepts associations, and an unknown source. The source owns two addresses and
+//! claims others.
 
 use core::net::{IpAddr, SocketAddr};
 use std::collections::BTreeMap;
@@ -23,17 +24,18 @@ use super::packet::seal;
 use super::script::{LONGEST, STUCK, Script};
 use super::work;
 
-/// IPv4 and UDP headers.
+/// Number of bytes of the IPv4 and UDP headers.
 const HEADERS: usize = 28;
-/// The first places belong to the unknown source: what is sent there is read.
+/// Number of addresses that belong to the unknown source. It reads the packets that are sent to them.
 const OWN: u8 = 2;
 const PLACES: u8 = 8;
-/// Cookies and heartbeats that the unknown source keeps.
+/// Number of cookies and heartbeats that the unknown source keeps.
 const KEPT: usize = 16;
-/// Most packets sent at one instant.
+/// Maximum number of packets sent at one time.
 const MOST_PACKETS: usize = 20_000;
 
-/// Place `n`: two of the unknown source's own, another host's behind the same NAT as the first, and others'.
+/// Returns address number `n`. Two addresses belong to the unknown source, one to another host that shares the first
+/// one's NAT, and the rest to others.
 fn place(n: u8) -> SocketAddr {
     match n % PLACES {
         0 => SocketAddr::from(([10, 0, 0, 1], 9899)),
@@ -47,19 +49,19 @@ fn own(address: SocketAddr) -> bool {
     (0..OWN).any(|n| place(n) == address)
 }
 
-/// Values that INIT ACK reported to the unknown source.
+/// Values that the unknown source received in an INIT ACK.
 #[derive(Clone)]
 struct Held {
     cookie: Bytes,
     tag: VerificationTag,
 }
 
-/// Bytes from and to an address, headers counted.
+/// Bytes from and to one address, including headers.
 #[derive(Copy, Clone, Default, Debug)]
 struct ByteCounter {
     given: usize,
     got: usize,
-    /// Bytes of heartbeats to an address that INIT listed.
+    /// Bytes of heartbeats to an address that an INIT listed.
     listed: usize,
 }
 
@@ -74,11 +76,11 @@ struct Harness<'a> {
     counters: BTreeMap<SocketAddr, ByteCounter>,
 }
 
-/// Runs `data`: handshakes, cookies that are echoed from elsewhere, chunks signed or not, blind acknowledgements and
-/// answers to heartbeats, each from an address that the unknown source owns or forges, mixed with the passing of time
-/// and the application's messages. No address that is merely claimed receives more than three times the bytes that
-/// arrived from there (and the few heartbeats for listed ones), held state stays within bounds, and the cost of a
-/// packet follows its length.
+/// Runs `data` as a script. It has handshakes, cookies that are echoed from elsewhere, chunks with or without a
+/// signature, blind acknowledgements, and answers to heartbeats. Each packet has a source address that the unknown
+/// source owns or forges. In between, time passes and the application sends messages. An address that is merely claimed
+/// must receive at most three times the bytes that arrived from there, apart from a few heartbeats to listed addresses.
+/// Held state must stay within bounds, and the cost of a packet must be proportional to its length.
 pub fn unknown_sources(data: &[u8]) {
     if data.len() > LONGEST {
         return;
@@ -93,7 +95,7 @@ pub fn unknown_sources(data: &[u8]) {
 }
 
 impl<'a> Harness<'a> {
-    /// The first byte chooses the configuration.
+    /// The first byte of the script selects the configuration.
     fn new(mut script: Script<'a>) -> Self {
         let kind = script.u8();
         let announces = kind & 2 > 0;
@@ -141,7 +143,7 @@ impl<'a> Harness<'a> {
         }
     }
 
-    /// INIT with what the script's bits say.
+    /// Sends an INIT whose contents the script's bits select.
     fn init(&mut self) {
         let (from, kind) = (place(self.script.u8()), self.script.u8());
         let mut params = Vec::new();
@@ -189,7 +191,7 @@ impl<'a> Harness<'a> {
         self.give(from, tag, Some(CookieEcho { cookie }.into()), Some(bundled));
     }
 
-    /// Chunks under an association's tag.
+    /// Sends chunks with the verification tag of an association.
     fn forge(&mut self) {
         let (from, which, kind) = (place(self.script.u8()), self.script.u8(), self.script.u8());
         let len = usize::from(self.script.u16() % 2048);
@@ -212,7 +214,7 @@ impl<'a> Harness<'a> {
         self.give(from, tag, None, Some(chunks));
     }
 
-    /// Sends a SACK without gaps for the script's number of chunks, received or not.
+    /// Sends a SACK without gaps for a number of chunks from the script. They need not have been received.
     fn acknowledge(&mut self) {
         let (from, which, count) = (place(self.script.u8()), self.script.u8(), self.script.u8());
         let Some(a) = self.association(which) else { return };
@@ -222,7 +224,7 @@ impl<'a> Harness<'a> {
         self.give(from, tag, Some(Sack::new(header, &[], &[]).into()), None);
     }
 
-    /// The content of a heartbeat to the unknown source, from anywhere and for any association.
+    /// Answers a heartbeat that the unknown source received, from any address and for any association.
     fn answer_heartbeat(&mut self) {
         let (from, which, index) = (place(self.script.u8()), self.script.u8(), self.script.u8());
         let n = self.heartbeats.len().max(1);
@@ -267,7 +269,7 @@ impl<'a> Harness<'a> {
         self.counters.entry(address).or_default()
     }
 
-    /// Sends a packet of `chunk`, followed by `more` as bytes.
+    /// Sends a packet that contains `chunk`, followed by the bytes `more`.
     fn give(&mut self, from: SocketAddr, tag: VerificationTag, chunk: Option<Chunk>, more: Option<Vec<u8>>) {
         let header = strandcast_proto::wire::packet::Header {
             source_port: 5000,
@@ -308,7 +310,7 @@ impl<'a> Harness<'a> {
         self.now = end;
     }
 
-    /// Takes everything out; the unknown source reads what arrives at its own addresses.
+    /// Reads all output. The unknown source reads the packets that arrive at its own addresses.
     fn drain(&mut self) {
         let mut buf = Vec::new();
         let mut packets = 0;

@@ -1,17 +1,18 @@
-//! Cost of input.
+//! Cost of processing input.
 
 use strandcast_proto::association::Association;
 use strandcast_proto::work::done;
 
-/// Work that a byte of a packet may cause: it is read and hashed several times.
+/// Work that each byte of a packet may cause. A byte is read and hashed several times.
 const PER_BYTE: u64 = 8;
-/// Work that each chunk in flight and each block of TSNs may cause, for each chunk of a packet that contains TSNs.
+/// Work that each chunk in flight and each block of TSNs may cause. It counts for each chunk of a packet that contains
+/// TSNs.
 const PER_ENTRY: u64 = 4;
-/// Work whatever the length.
+/// Work that any packet may cause, regardless of its length.
 const ALWAYS: u64 = 4096;
 
-/// Executes the requests of a packet of `len` bytes. Panics if that is more work than its bytes pay for, and the
-/// `entries` that each of its chunks may cause to be read.
+/// Calls the function `act`, which processes a packet of `len` bytes. Panics if this causes more work than the packet's
+/// bytes permit. Each of its chunks may also cause `entries` list entries to be read.
 pub(super) fn bounded<T>(len: usize, entries: usize, act: impl FnOnce() -> T) -> T {
     let before = done();
     let result = act();
@@ -22,7 +23,7 @@ pub(super) fn bounded<T>(len: usize, entries: usize, act: impl FnOnce() -> T) ->
     result
 }
 
-/// Chunks that are not acknowledged, which a SACK may overtake, and blocks of TSNs that arrived.
+/// Returns the number of list entries: unacknowledged chunks that a SACK may cover, and blocks of TSNs that arrived.
 pub(super) fn entries(association: Option<&Association>) -> usize {
     association.map_or(0, strandcast_proto::association::entries)
 }

@@ -1,4 +1,4 @@
-//! Crate dcsctp, WebRTC's SCTP.
+//! Interoperation with the crate dcsctp, a port of WebRTC's SCTP.
 
 use std::collections::VecDeque;
 
@@ -10,12 +10,12 @@ use strandcast_proto::time::Duration;
 
 use super::{Foreign, How, PeerState, UserMessage};
 
-/// One end of it.
+/// An endpoint of dcsctp.
 pub struct Dcsctp {
     socket: Box<dyn DcSctpSocket>,
     packets: VecDeque<Bytes>,
     state: PeerState,
-    /// Number of times that the peer restarted without its memory.
+    /// Number of times that the peer restarted without its state.
     pub restarts: u32,
 }
 

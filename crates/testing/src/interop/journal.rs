@@ -1,4 +1,4 @@
-//! Every packet of a run, printed when the run fails.
+//! Journal of the packets of a run, which is printed if the run fails.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use bytes::Bytes;
 use strandcast_proto::time::Instant;
 use strandcast_proto::wire::{Chunk, Packet};
 
-/// End that sent a packet.
+/// The end that sent a packet.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum PacketOrigin {
     Us,
@@ -27,11 +27,11 @@ pub struct Journal {
     pub entries: Vec<Entry>,
 }
 
-/// Lines printed of a failing run: its first and its last.
+/// Number of lines that are printed of a failed run, at its beginning and at its end.
 const SHOWN: usize = 150;
 
 impl Journal {
-    /// Packets of one end of which some chunk is as `wanted`.
+    /// Returns the number of packets from one end that contain a chunk for which the function `wanted` returns true.
     pub fn count(&self, from: PacketOrigin, wanted: impl Fn(&Chunk) -> bool) -> usize {
         let sent = self.entries.iter().filter(|e| e.from == from);
         sent.filter(|e| chunks(&e.packet).iter().any(|c| c.as_ref().is_ok_and(&wanted))).count()

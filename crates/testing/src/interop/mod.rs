@@ -1,5 +1,5 @@
-//! An endpoint of this project and another implementation's, with a link between them that delays and loses packets.
-//! There is no UDP: SCTP packets are passed directly. The two endpoints share one clock.
+//! An endpoint of this project and an endpoint of another implementation. The link between them delays and loses
+//! packets. SCTP packets are passed directly, without UDP. The two endpoints share one clock.
 
 pub mod dcsctp;
 pub mod journal;
@@ -26,10 +26,10 @@ use journal::{Entry, Journal, PacketOrigin};
 
 pub const OUR_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 9899);
 pub const THEIR_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)), 9899);
-/// Start of the clock.
+/// Time at which the clock starts.
 const START: Instant = Instant::from_millis(10_000);
 
-/// A message, sent or received.
+/// A user message that was sent or received.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct UserMessage {
     pub stream: u16,
@@ -44,7 +44,7 @@ pub struct How {
     pub lifetime: Option<Duration>,
 }
 
-/// The end state of an association.
+/// Final state of an association.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum PeerState {
     Opening,
@@ -53,13 +53,13 @@ pub enum PeerState {
     Aborted,
 }
 
-/// Another implementation. Times are since the start.
+/// Endpoint of another implementation. Times are measured from the start.
 pub trait Foreign {
-    /// It understands a SHUTDOWN COMPLETE with the T bit, which answers its SHUTDOWN ACK if ours was lost. If not,
-    /// none is lost.
+    /// True if the implementation supports a SHUTDOWN COMPLETE with the T bit. Such a chunk answers its SHUTDOWN ACK if
+    /// our first answer was lost. If false, no SHUTDOWN COMPLETE is lost.
     const KNOWS_T_BIT: bool = true;
 
-    /// An end that waits to be connected to.
+    /// Creates an endpoint that waits for an association.
     fn new(seed: u64) -> Self;
     fn connect(&mut self, now: Duration);
     fn input(&mut self, now: Duration, packet: Bytes);
@@ -73,27 +73,28 @@ pub trait Foreign {
     fn state(&self) -> PeerState;
 }
 
-/// Treatment of packets by the link.
+/// Properties of the link: how it treats packets.
 #[derive(Copy, Clone, Debug)]
 pub struct Link {
     pub delay: Duration,
-    /// Extra delay drawn uniformly, so that packets overtake each other.
+    /// Bound of an extra delay, which is drawn uniformly. It makes packets overtake each other.
     pub jitter: Duration,
     pub loss: f64,
     pub duplicate: f64,
 }
 
-/// Decides over a packet in addition to the losses: (its sender, its bytes) → deliver it.
+/// Function that decides whether a packet is delivered, in addition to the losses: (sender, bytes) → true to deliver
+/// it.
 pub type Filter = Box<dyn FnMut(PacketOrigin, &Bytes) -> bool>;
 
-/// Configuration of this project's side.
+/// Configuration of this project's endpoint.
 #[derive(Clone)]
 pub struct OurEnd {
     pub scheme: SchemeFactory,
     pub transport: TransportConfig,
 }
 
-/// RFC 9260, and room for all that a test sends at once.
+/// Parameters of RFC 9260, with room for all data that a test sends at one time.
 impl Default for OurEnd {
     fn default() -> Self {
         let transport = TransportConfig { send_buffer: 1 << 22, ..TransportConfig::default() };
@@ -111,7 +112,7 @@ pub struct Pair<F> {
     pub link: Link,
     pub filter: Filter,
     pub journal: Journal,
-    /// Messages that each side's application read.
+    /// Messages that the application of this project's side has read.
     pub we_got: Vec<UserMessage>,
     pub they_got: Vec<UserMessage>,
     flying: BTreeMap<(Instant, u64), (PacketOrigin, Bytes)>,
@@ -151,7 +152,7 @@ impl<F: Foreign> Pair<F> {
         Endpoint::new(config, &seeds.child("ours"))
     }
 
-    /// Restarts this project's end without its memory. Packets in flight are lost.
+    /// Restarts this project's endpoint without its state. Packets in transit are lost.
     pub fn restart_ours(&mut self, seed: u64) {
         self.ours = Pair::<F>::endpoint(&self.made_of, &Seeds::new(seed, 0));
         self.id = None;
@@ -159,7 +160,7 @@ impl<F: Foreign> Pair<F> {
         self.flying.clear();
     }
 
-    /// Restarts the other end without its memory. Its clock continues.
+    /// Restarts the other endpoint without its state. The clock of the other endpoint continues.
     pub fn restart_theirs(&mut self, seed: u64) {
         self.theirs = F::new(seed);
         self.flying.clear();
@@ -183,7 +184,7 @@ impl<F: Foreign> Pair<F> {
         self.pump();
     }
 
-    /// Connects and waits for it.
+    /// Opens the association, and waits until it is open.
     pub fn open(&mut self, by: PacketOrigin) {
         self.connect(by);
         let open =
@@ -253,7 +254,7 @@ impl<F: Foreign> Pair<F> {
         }
     }
 
-    /// Drains both ends at the current time.
+    /// Sends all pending output of both ends at the current time.
     pub fn pump(&mut self) {
         let mut buf = Vec::new();
         while let Some(Transmit { segment_size, .. }) = self.ours.poll_output(self.now, &mut buf) {
@@ -276,7 +277,8 @@ impl<F: Foreign> Pair<F> {
         self.they_got.extend(self.theirs.received());
     }
 
-    /// Takes the next event (arrival or timer) not after `end`. Returns false if there are no more.
+    /// Handles the next event (arrival or timer), if its time is at most `end`. Returns false if there is no such
+    /// event.
     fn step(&mut self, end: Instant) -> bool {
         let arrival = self.flying.keys().next().map(|(at, _)| *at);
         let timers = [self.ours.poll_timeout(), self.theirs.poll_timeout().map(|t| START + t)];
@@ -309,7 +311,7 @@ impl<F: Foreign> Pair<F> {
         self.pump();
     }
 
-    /// Runs until `done` or for `seconds`. Returns whether `done` was reached.
+    /// Runs until the function `done` returns true, or for `seconds`. Returns whether `done` returned true.
     pub fn run_until(&mut self, seconds: u64, mut done: impl FnMut(&Self) -> bool) -> bool {
         let end = self.now + Duration::from_secs(seconds);
         while !done(self) {

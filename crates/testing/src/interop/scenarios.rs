@@ -1,4 +1,4 @@
-//! Scenarios for every implementation.
+//! Test scenarios for all implementations.
 
 use std::collections::BTreeSet;
 
@@ -14,16 +14,16 @@ use super::{Foreign, How, Pair, PeerState, UserMessage};
 use crate::endpoints::{ms, pattern};
 
 pub const BOTH: [PacketOrigin; 2] = [PacketOrigin::Us, PacketOrigin::Them];
-/// Known to everybody: WebRTC's string and binary.
+/// Payload protocol identifiers that all implementations support: WebRTC's string and binary.
 const PPIDS: [u32; 2] = [51, 53];
-/// The stream whose messages are sent unordered.
+/// Stream whose messages are sent unordered.
 const UNORDERED: u16 = 3;
 
 pub fn other(side: PacketOrigin) -> PacketOrigin {
     if side == PacketOrigin::Us { PacketOrigin::Them } else { PacketOrigin::Us }
 }
 
-/// Opens the association and sends a greeting in each direction.
+/// Opens the association, and sends a greeting in each direction.
 pub fn handshake<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64) -> Pair<F> {
     let mut p = Pair::<F>::new(&format!("handshake by {by:?}"), seed, loss);
     p.open(by);
@@ -37,7 +37,7 @@ pub fn handshake<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64) -> Pair<F> 
     p
 }
 
-/// Messages of all sizes over four streams, the last of them unordered.
+/// Returns messages of all sizes over four streams. The last stream is unordered.
 fn mixture(random: &mut Random, messages: usize, largest: usize) -> Vec<UserMessage> {
     let size = |random: &mut Random| match random.below(10) {
         0 => 1,
@@ -57,7 +57,7 @@ fn of_stream(messages: &[UserMessage], stream: u16) -> Vec<UserMessage> {
     messages.iter().filter(|n| n.stream == stream).cloned().collect()
 }
 
-/// Everything arrived, and in order where an order was asked for.
+/// Checks that all messages arrived, and that ordered messages arrived in order.
 fn assert_delivered(sent: &[UserMessage], got: &[UserMessage], by: PacketOrigin) {
     for stream in 0..=UNORDERED {
         let (mut sent, mut got) = (of_stream(sent, stream), of_stream(got, stream));
@@ -76,13 +76,13 @@ fn how(message: &UserMessage) -> How {
     How { unordered: message.stream == UNORDERED, lifetime: None }
 }
 
-/// Traffic in both directions at once, then a graceful close by `by`.
+/// Sends traffic in both directions at one time. The side `by` then closes gracefully.
 pub fn traffic<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64, largest: usize) {
     let p = Pair::<F>::new(&format!("traffic opened and closed by {by:?}"), seed, loss);
     run_traffic(p, by, seed, largest);
 }
 
-/// Traffic in both directions, with packets that overtake each other and arrive twice.
+/// Sends traffic in both directions. Packets overtake each other and arrive twice.
 pub fn disorder<F: Foreign>(by: PacketOrigin, seed: u64) {
     let mut p = Pair::<F>::new(&format!("disorder, opened by {by:?}"), seed, 0.01);
     p.link.jitter = ms(10);
@@ -90,13 +90,13 @@ pub fn disorder<F: Foreign>(by: PacketOrigin, seed: u64) {
     run_traffic(p, by, seed, 20_000);
 }
 
-/// Traffic in both directions over `p`, then a graceful close by `by`.
+/// Sends traffic in both directions over `p`. The side `by` then closes gracefully.
 pub fn run_traffic<F: Foreign>(mut p: Pair<F>, by: PacketOrigin, seed: u64, largest: usize) {
     exchange(&mut p, by, seed, largest);
     close(&mut p, by);
 }
 
-/// Traffic in both directions over `p`, which `by` opens.
+/// Opens the association from the side `by`, and sends traffic in both directions over `p`.
 pub fn exchange<F: Foreign>(p: &mut Pair<F>, by: PacketOrigin, seed: u64, largest: usize) {
     let mut random = Seeds::new(seed, 0).stream("messages");
     let sent = BOTH.map(|_| mixture(&mut random, 60, largest));
@@ -123,7 +123,8 @@ pub fn close<F: Foreign>(p: &mut Pair<F>, by: PacketOrigin) {
     assert_eq!((p.our_state(), p.theirs.state()), (PeerState::Closed, PeerState::Closed), "{:?}", p.events);
 }
 
-/// `by` closes while its messages are still queued: they are delivered first (RFC 9260 §9.2).
+/// Closes the association from the side `by` while its messages are still queued. These messages are delivered first
+/// (RFC 9260 §9.2).
 pub fn close_with_data_queued<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64) {
     let mut p = Pair::<F>::new(&format!("close by {by:?} with data queued"), seed, loss);
     let mut random = Seeds::new(seed, 0).stream("messages");
@@ -148,13 +149,13 @@ pub fn abort<F: Foreign>(by: PacketOrigin, seed: u64) {
     assert!(p.journal.count(by, |c| matches!(c, Chunk::Abort(_))) > 0);
 }
 
-/// Packets that are lost for two seconds.
+/// Kind of packets that are lost for two seconds.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Outage {
-    /// Only the usual losses; lifetimes are so short that each loss costs a message.
+    /// There is no outage. Lifetimes are so short that each usual loss costs a message.
     None,
     Everything,
-    /// Packets with a message that has a lifetime.
+    /// Packets are lost that contain a message with a lifetime.
     Mortal,
 }
 
@@ -163,7 +164,8 @@ fn has_mortal(packet: &Bytes) -> bool {
     packet.chunks().any(|c| matches!(c, Ok((_, Chunk::Data(d))) if d.header.stream_id.0 != 1))
 }
 
-/// `by` sends messages with a lifetime and reliable ones, some of `large` bytes, through an outage.
+/// The side `by` sends messages with a lifetime and reliable messages through an outage. Some messages have `large`
+/// bytes.
 pub fn partial_reliability<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64, outage: Outage, large: usize) {
     let mut p = Pair::<F>::new(&format!("partial reliability by {by:?}"), seed, loss);
     p.open(PacketOrigin::Us);
@@ -216,7 +218,7 @@ pub fn partial_reliability<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64, o
     close(&mut p, by);
 }
 
-/// The number a message begins with.
+/// Returns the number with which a message begins.
 fn number(message: &UserMessage) -> u32 {
     u32::from_be_bytes(message.payload[..4].try_into().expect("four bytes"))
 }
@@ -228,7 +230,7 @@ fn assert_subsequence(part: &[UserMessage], whole: &[UserMessage]) {
     }
 }
 
-/// Two minutes without traffic, then a message in each direction.
+/// Waits two minutes without traffic, and then sends a message in each direction.
 pub fn idle<F: Foreign>(seed: u64) {
     let mut p = handshake::<F>(PacketOrigin::Them, seed, 0.0);
     p.run(Duration::from_secs(130));
@@ -255,7 +257,7 @@ fn hello<F: Foreign>(p: &mut Pair<F>) {
     }
 }
 
-/// Both sides open at the same time (RFC 9260 §5.2.1, §5.2.4 B and D).
+/// Opens the association from both sides at one time (RFC 9260 §5.2.1, §5.2.4 B and D).
 pub fn collision<F: Foreign>(seed: u64, loss: f64) {
     let mut p = Pair::<F>::new("both open", seed, loss);
     p.connect(PacketOrigin::Us);
@@ -266,7 +268,7 @@ pub fn collision<F: Foreign>(seed: u64, loss: f64) {
     close(&mut p, PacketOrigin::Us);
 }
 
-/// The other end loses its state and opens again (RFC 9260 §5.2.4 A).
+/// Restarts the other end: it loses its state and opens the association again (RFC 9260 §5.2.4 A).
 pub fn restart_of_theirs<F: Foreign>(seed: u64, loss: f64) {
     let mut p = handshake::<F>(PacketOrigin::Us, seed, loss);
     p.journal.title = format!("they restart, seed {seed}, loss {loss}");
@@ -279,7 +281,7 @@ pub fn restart_of_theirs<F: Foreign>(seed: u64, loss: f64) {
     close(&mut p, PacketOrigin::Them);
 }
 
-/// Runs a restart in which Strandcast's end loses its state and opens again.
+/// Restarts Strandcast's end: it loses its state and opens the association again.
 pub fn restart_of_our_end<F: Foreign>(seed: u64, loss: f64) -> Pair<F> {
     let mut p = handshake::<F>(PacketOrigin::Us, seed, loss);
     p.journal.title = format!("we restart, seed {seed}, loss {loss}");

@@ -1,4 +1,4 @@
-//! Crate sctp-proto, which webrtc-rs and str0m use.
+//! Interoperation with the crate sctp-proto, which webrtc-rs and str0m use.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::{Foreign, How, OUR_ADDRESS, PeerState, UserMessage};
 #[allow(clippy::disallowed_types, reason = "the crate's own notion of time: a base and what has passed")]
 type StdInstant = std::time::Instant;
 
-/// One end of it.
+/// An endpoint of sctp-proto.
 pub struct SctpProto {
     base: StdInstant,
     endpoint: Endpoint,
@@ -23,13 +23,13 @@ pub struct SctpProto {
     packets: VecDeque<Bytes>,
     messages: Vec<UserMessage>,
     state: PeerState,
-    /// True if this side or the peer requested a close.
+    /// True if this side or the peer has requested a close.
     closing: bool,
 }
 
 impl SctpProto {
     #[allow(clippy::disallowed_types, reason = "see above")]
-    /// An end with another configuration.
+    /// Creates an endpoint with another configuration.
     pub fn with(config: ServerConfig) -> Self {
         SctpProto {
             base: StdInstant::now(),

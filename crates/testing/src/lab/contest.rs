@@ -1,4 +1,5 @@
-//! One network: a scheme over all its paths, compared with the same scheme and single-path SCTP on each path alone.
+//! Contest on one network: a scheme over all paths is compared with single paths. Each single path is tried with the
+//! same scheme and with single-path SCTP.
 
 use std::collections::BTreeMap;
 
@@ -8,50 +9,51 @@ use strandcast_lab::simulation::{RunOptions, Simulation};
 
 use super::Presets;
 
-/// The scheme that a single path is also tried with, if no other is named.
+/// Scheme with which single paths are also tried if no other is named.
 pub const SINGLE: &str = "sctp";
-/// All paths, where a run names its path.
+/// Name that stands for all paths, in place of the name of a path.
 pub const ALL: &str = "all";
-/// Bytes of payload in a packet of 1400 bytes at IP level: the largest part of a link's rate for data.
+/// Part of a link's rate that data can use at most: the payload bytes in a packet of 1400 bytes at IP level.
 pub const PAYLOAD_SHARE: f64 = 1344.0 / 1400.0;
-/// Factor for data that were queued before the window begins: they add to a link's data in it.
+/// Factor that allows for data that were queued before the measured time. They add to the data that a link carries in
+/// it.
 const SLACK: f64 = 1.05;
 
-/// A run that can be made, or has been made.
+/// A run that can be carried out, or was carried out.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Run {
-    /// [`scenario::hash`] of the network with the paths that were open.
+    /// [`scenario::hash`] of the network, with the open paths.
     pub scenario: String,
     pub scheme: String,
-    /// A path's name, or [`ALL`].
+    /// Name of a path, or [`ALL`].
     pub path: String,
     pub seed: u64,
 }
 
-/// A network and its runs.
+/// A network and the runs on it.
 pub struct Contest<'a> {
     /// Name of the measured flow.
     pub flow: &'a str,
     pub network: &'a Scenario,
     pub scheme: &'a str,
-    /// Further schemes for each path alone.
+    /// Further schemes with which each single path is tried.
     pub alone: &'a [String],
     pub seeds: core::ops::RangeInclusive<u64>,
 }
 
-/// Goodput of a path alone.
+/// Result of a single path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alone {
     pub path: String,
-    /// Goodput in bit/s of the best scheme on it, mean over the seeds; `None`: its rate is below the goodput of another
-    /// path, so that it was not run.
+    /// Mean goodput in bit/s over the seeds, with the best scheme on this path. It is `None` if the path was not run
+    /// because its rate is below the goodput of another path.
     pub goodput_bps: Option<f64>,
-    /// Name of the best scheme.
+    /// Name of the best scheme on this path.
     pub scheme: String,
 }
 
 impl core::fmt::Display for Alone {
-    /// The path and its goodput alone in Mbit/s, `-` if it was not run.
+    /// Writes the name of the path and its goodput in Mbit/s, or `-` if the path was not run.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self.goodput_bps {
             Some(bps) => write!(f, "{} {:.3}", self.path, bps / 1e6),
@@ -63,13 +65,13 @@ impl core::fmt::Display for Alone {
 /// Result of a contest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The scheme over all paths, mean over the seeds, bit/s.
+    /// Mean goodput in bit/s over the seeds, with the scheme over all paths.
     pub goodput_bps: f64,
     pub alone: Vec<Alone>,
 }
 
 impl Outcome {
-    /// Returns the path that carries most alone.
+    /// Returns the single path with the largest goodput.
     pub fn best(&self) -> &Alone {
         let most = self
             .alone
@@ -78,44 +80,46 @@ impl Outcome {
         most.expect("a flow has paths")
     }
 
-    /// Goodput over all paths as a share of that of the best path.
+    /// Returns the goodput over all paths, divided by the goodput of the best single path.
     pub fn ratio(&self) -> f64 {
         self.goodput_bps / self.best().goodput_bps.unwrap_or(f64::NAN)
     }
 
-    /// Goodput over all paths as a share of the sum of all paths alone, if all were run.
+    /// Returns the goodput over all paths, divided by the sum of the goodputs of all single paths. It is `None` if a
+    /// path was not run.
     pub fn of_sum(&self) -> Option<f64> {
         let all: Option<Vec<f64>> = self.alone.iter().map(|alone| alone.goodput_bps).collect();
         Some(self.goodput_bps / all?.iter().sum::<f64>())
     }
 }
 
-/// Values of flows in a run, by `FLOW METRIC`: those of `METRICS`.
+/// Values of the flows in a run, by `FLOW METRIC`. They are the metrics in `METRICS`.
 pub type Values = BTreeMap<String, f64>;
-/// Metrics that are kept of each flow.
+/// Metrics of each flow that are kept.
 const METRICS: [&str; 2] = [GOODPUT, MISSED];
 const GOODPUT: &str = "goodput_bps";
 const MISSED: &str = "missed_ratio";
 
-/// The goodput of a flow, bit/s.
+/// Returns the goodput of a flow in bit/s.
 pub fn goodput(values: &Values, flow: &str) -> Result<f64, String> {
     let goodput = values.get(&format!("{flow} {GOODPUT}"));
     goodput.copied().ok_or_else(|| format!("flow {flow} has no goodput"))
 }
 
-/// Share of a flow's messages or frames that were late or never arrived.
+/// Returns the fraction of a flow's messages or frames that were late or never arrived.
 pub fn lost(values: &Values, flow: &str) -> Result<f64, String> {
     let missed = values.get(&format!("{flow} {MISSED}"));
     missed.copied().ok_or_else(|| format!("flow {flow} has no deadline"))
 }
 
-/// Makes runs, or returns stored ones.
+/// Runner that carries out runs, or returns stored results.
 pub trait Runner {
     fn run(&self, run: &Run, scenario: &Scenario) -> Result<Values, String>;
 }
 
 impl Contest<'_> {
-    /// Makes all runs of the contest. `prune`: paths with a rate below the goodput of another one are not run.
+    /// Carries out all runs of the contest. If `prune` is true, paths whose rate is below the goodput of another path
+    /// are not run.
     pub fn hold(&self, runner: &impl Runner, prune: bool) -> Result<Outcome, String> {
         let paths = &self.network.flows[self.flow].paths;
         let mut order: Vec<(&String, f64)> = paths.keys().map(|path| (path, self.bound(path))).collect();
@@ -140,7 +144,7 @@ impl Contest<'_> {
         Ok(Outcome { goodput_bps: self.mean(runner, self.network, self.scheme, ALL)?, alone })
     }
 
-    /// The first seed's run over a path or [`ALL`], bit/s.
+    /// Returns the goodput in bit/s of the first seed's run over a path or [`ALL`].
     pub fn once(&self, path: &str) -> Result<f64, String> {
         let paths = &self.network.flows[self.flow].paths;
         let on = match path {
@@ -154,7 +158,7 @@ impl Contest<'_> {
         goodput(&simulate(self.flow, &run, &on)?, self.flow)
     }
 
-    /// Values of the flows with all paths open, by seed.
+    /// Returns the values of the flows with all paths open, by seed.
     pub fn all(&self, runner: &impl Runner) -> Result<Vec<Values>, String> {
         let scenario = scenario::hash(self.network);
         let run = |seed| {
@@ -164,7 +168,7 @@ impl Contest<'_> {
         self.seeds.clone().map(run).collect()
     }
 
-    /// Mean over the seeds, bit/s.
+    /// Returns the mean goodput in bit/s over the seeds.
     fn mean(&self, runner: &impl Runner, on: &Scenario, scheme: &str, path: &str) -> Result<f64, String> {
         let hash = scenario::hash(on);
         let mut sum = 0.0;
@@ -175,7 +179,8 @@ impl Contest<'_> {
         Ok(sum / self.seeds.clone().count() as f64)
     }
 
-    /// The network with one path of the flow open. Links and hosts draw what they draw with all paths.
+    /// Returns the network with only one path of the flow open. Links and hosts draw the random numbers that they draw
+    /// with all paths open.
     fn only(&self, path: &str) -> Scenario {
         let mut single = self.network.clone();
         let flow = single.flows.get_mut(self.flow).expect("the contest names a flow");
@@ -184,7 +189,7 @@ impl Contest<'_> {
         single
     }
 
-    /// Maximum rate of a path, bit/s: the least constant rate of its links.
+    /// Returns the maximum rate of a path in bit/s: the smallest constant rate of its links.
     fn bound(&self, path: &str) -> f64 {
         let via = &self.network.flows[self.flow].paths[path].via;
         let rates = via.iter().map(|link| match self.network.links[link].forward.rate {
@@ -195,7 +200,7 @@ impl Contest<'_> {
     }
 }
 
-/// Makes one run, whatever was run before.
+/// Carries out one run, independent of earlier runs.
 pub fn simulate(flow: &str, run: &Run, scenario: &Scenario) -> Result<Values, String> {
     let mut built = scenario.clone();
     let own = built.flows.get_mut(flow).ok_or_else(|| format!("no flow is called {flow}"))?;

@@ -1,6 +1,7 @@
-//! Random networks, each made from (generator seed, number) alone, as a scenario file.
+//! Random networks as scenario files. Each depends only on (generator seed, number).
 //!
-//! The draws come from `Seeds::new(seed, 0).child("random networks").stream("network N")`, N from 0 on, in this order:
+//! The random numbers come from `Seeds::new(seed, 0).child("random networks").stream("network N")`, with N from 0 on.
+//! They are drawn in this order:
 //!
 //! | what | how it is drawn |
 //! |---|---|
@@ -15,15 +16,15 @@ use core::fmt::Write as _;
 
 use strandcast_proto::seeds::{Random, Seeds};
 
-/// The flow's name in every network.
+/// Name of the flow in every network.
 pub const FLOW: &str = "bulk";
 
-/// Uniform in the logarithm between `low` and `high`.
+/// Draws a number between `low` and `high` whose logarithm is uniformly distributed.
 fn log_uniform(draw: &mut Random, low: f64, high: f64) -> f64 {
     low * libm::exp(draw.unit() * libm::log(high / low))
 }
 
-/// The lines of a link's loss; empty: it loses nothing.
+/// Returns the lines that describe a link's loss. They are empty if the link has no loss.
 fn loss(draw: &mut Random) -> String {
     // All are drawn for every link, so that no draw depends on another.
     let (lossless, fades) = (draw.chance(0.25), draw.chance(1.0 / 3.0));
@@ -41,8 +42,8 @@ fn loss(draw: &mut Random) -> String {
     }
 }
 
-/// Network `number` of generator seed `seed`: one bulk flow over all paths `a`, `b` and so on, in profile `live`, for
-/// `time_s` seconds of which the first `warmup_s` do not count.
+/// Returns network `number` of the generator seed `seed`. It has one bulk flow over all paths `a`, `b` and so on, in
+/// profile `live`. The flow lasts `time_s` seconds, of which the first `warmup_s` do not count.
 pub fn network(seed: u64, number: u64, time_s: f64, warmup_s: f64) -> String {
     let mut draw = Seeds::new(seed, 0).child("random networks").stream(&format!("network {number}"));
     let paths = 2 + draw.below(4) as usize;

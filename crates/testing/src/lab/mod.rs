@@ -1,4 +1,4 @@
-//! The schemes of this repository, and scenarios built in code.
+//! The schemes of this repository, and scenarios that tests build in code.
 
 pub mod contest;
 pub mod generator;
@@ -88,7 +88,7 @@ pub fn rfc_tcp() -> Tcp {
     Tcp { profile: "rfc".into(), set: BTreeMap::new() }
 }
 
-/// Makes an SCTP transport without UDP, with packets of 1500 bytes.
+/// Returns an SCTP transport without UDP. Its packets have 1500 bytes.
 pub fn sctp(scheme: &str) -> Transport {
     let profile = sctp_profile("rfc").expect("there is such a profile");
     let sctp = Sctp { mtu: 1500, encapsulation: 20, ..profile };
@@ -100,7 +100,7 @@ pub fn run(scenario: &Scenario, seed: u64) -> RunResult {
     simulation.run(RunOptions::default(), &mut ()).expect("the run is not interrupted")
 }
 
-/// Metric of a flow.
+/// Returns a metric of a flow.
 pub fn of_flow(result: &RunResult, flow: &str, name: &str) -> f64 {
     metric(result, &Subject::Flow(flow.into()), name)
 }

@@ -1,4 +1,5 @@
-//! An endpoint whose peer is the test: it gets packets made by hand, and the test reads its packets.
+//! An endpoint whose peer is the test. The test creates the packets that the endpoint receives, and reads the packets
+//! that it sends.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use strandcast_proto::wire::{
     Chunk, Header, Packet, PacketWriter, Param, Ppid, Ssn, StreamId, Tsn, VerificationTag,
 };
 
-/// The test's own tag and first TSN.
+/// Verification tag of the test. `OUR_TSN` is the first TSN of the test.
 pub const OUR_TAG: u32 = 0x0a0b_0c0d;
 pub const OUR_TSN: u32 = 1000;
 pub const PORT: u16 = 5000;
@@ -29,7 +30,7 @@ pub fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// A packet that left.
+/// A packet that the endpoint sent.
 #[derive(Clone, Debug)]
 pub struct SentPacket {
     pub at: Instant,
@@ -44,11 +45,11 @@ pub struct RawPeer {
     pub end: Endpoint,
     pub tuple: FourTuple,
     pub id: Option<AssociationId>,
-    /// The endpoint's tag and first TSN, once known.
+    /// Verification tag of the endpoint, once it is known; `tsn` is its first TSN.
     pub tag: u32,
     pub tsn: u32,
     pub events: Vec<Event>,
-    /// Leave messages unread.
+    /// If true, received messages stay unread.
     pub lazy: bool,
     pub messages: Vec<Message>,
 }
@@ -79,7 +80,7 @@ impl RawPeer {
         }
     }
 
-    /// An established association that the test opened, with these parameters in its INIT.
+    /// Returns an established association that the test opened. Its INIT has the parameters `params`.
     pub fn accepted(transport: TransportConfig, params: Vec<Param>) -> Self {
         let mut l = RawPeer::new(transport);
         l.shake_hands(params);
@@ -95,7 +96,7 @@ impl RawPeer {
         assert!(self.id.is_some(), "an association");
     }
 
-    /// Sends an INIT; the INIT ACK.
+    /// Sends an INIT. Returns the INIT ACK.
     pub fn init(&mut self, params: Vec<Param>) -> InitAck {
         let out = self.give_tagged(0, &[init(params).into()]);
         match out.first().map(|o| &o.chunks[..]) {
@@ -104,7 +105,7 @@ impl RawPeer {
         }
     }
 
-    /// An established association that the endpoint opened.
+    /// Returns an established association that the endpoint opened.
     pub fn opened(transport: TransportConfig) -> Self {
         let mut l = RawPeer::new(transport);
         l.connect();
@@ -125,7 +126,7 @@ impl RawPeer {
         self.id = Some(self.end.connect(self.now, connect).expect("a free endpoint"));
     }
 
-    /// Delivers a packet with the endpoint's own tag. Returns the packets that leave at once.
+    /// Delivers a packet with the endpoint's verification tag. Returns the packets that the endpoint sends immediately.
     pub fn give(&mut self, chunks: &[Chunk]) -> Vec<SentPacket> {
         self.give_tagged(self.tag, chunks)
     }
@@ -142,7 +143,7 @@ impl RawPeer {
         self.take()
     }
 
-    /// Returns the packets that leave now.
+    /// Returns the packets that the endpoint sends now.
     pub fn take(&mut self) -> Vec<SentPacket> {
         let mut out = Vec::new();
         let mut buf = Vec::new();
@@ -171,7 +172,7 @@ impl RawPeer {
         }
     }
 
-    /// Lets time pass. Returns the packets that leave.
+    /// Advances the time by `time`. Returns the packets that the endpoint sends meanwhile.
     pub fn run(&mut self, time: Duration) -> Vec<SentPacket> {
         let end = self.now + time;
         let mut out = self.take();
@@ -210,7 +211,8 @@ pub fn packet(tag: u32, chunks: &[Chunk]) -> Vec<u8> {
     bytes
 }
 
-/// Parameters of a Strandcast with this coding: code, source symbols, bytes of each.
+/// Returns the parameters of a Strandcast peer with this coding: code, number of source symbols, and bytes of each
+/// symbol.
 pub fn coding(code: u8, sources: u16, length: u16) -> Vec<Param> {
     let ([a, b], [c, d]) = (sources.to_be_bytes(), length.to_be_bytes());
     vec![
@@ -233,7 +235,7 @@ pub fn init(params: Vec<Param>) -> Init {
     }
 }
 
-/// A whole ordered message on stream 0 in one chunk.
+/// Returns a chunk with a complete ordered message on stream 0.
 pub fn data(tsn: u32, ssn: u16, payload: &[u8]) -> Chunk {
     data_with(tsn, ssn, payload, |_| {})
 }
@@ -258,7 +260,7 @@ pub fn sack(cum: u32, a_rwnd: u32, gaps: &[(u16, u16)]) -> Chunk {
     Sack::new(SackHeader { cumulative_tsn_ack: Tsn(cum), a_rwnd, flags: 0 }, &gaps, &[]).into()
 }
 
-/// The first SACK among `out`.
+/// Returns the first SACK in `out`.
 pub fn first_sack(out: &[SentPacket]) -> Option<(Instant, Sack)> {
     let of = |o: &SentPacket| {
         let sacks =
@@ -268,7 +270,7 @@ pub fn first_sack(out: &[SentPacket]) -> Option<(Instant, Sack)> {
     out.iter().find_map(of)
 }
 
-/// (when, TSN, payload length) of every DATA chunk in `out`.
+/// Returns the time, TSN and payload length of every DATA chunk in `out`.
 pub fn sent_data(out: &[SentPacket]) -> Vec<(Instant, u32, usize)> {
     let mut all = Vec::new();
     for o in out {
@@ -281,7 +283,7 @@ pub fn sent_data(out: &[SentPacket]) -> Vec<(Instant, u32, usize)> {
     all
 }
 
-/// The chunk types of all packets.
+/// Returns the chunk types of all packets.
 pub fn types(out: &[SentPacket]) -> Vec<Vec<u8>> {
     use strandcast_proto::wire::ChunkEncode as _;
     out.iter().map(|o| o.chunks.iter().map(|c| c.chunk_type()).collect()).collect()

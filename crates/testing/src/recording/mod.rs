@@ -1,4 +1,4 @@
-//! A scheme that passes every call on to another scheme, has another name, and counts the reports.
+//! A scheme that passes every call on to another scheme. It has another name, and counts the reports.
 
 pub mod shadows;
 
@@ -11,18 +11,18 @@ use strandcast_proto::policy::{
 };
 use strandcast_proto::time::Instant;
 
-/// Number of recorded reports. Copies share one count.
+/// Counter of reports. Copies of this value share one counter.
 #[derive(Clone, Default, Debug)]
 pub struct Tally(Arc<AtomicU64>);
 
 impl Tally {
-    /// Reports made.
+    /// Returns the number of reports.
     pub fn reports(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// The scheme in disguise.
+/// A scheme that passes every call on to another one.
 #[derive(Debug)]
 pub struct RecordingScheme {
     scheme: Box<dyn Scheme>,

@@ -1,6 +1,7 @@
-//! A scheme with shadows: schemes of the same kind that receive every call of the first one, and whose results are
-//! discarded. Equal input gives equal output, so that each shadow does the work of the first scheme, in the same place,
-//! with the same caches. The additional cost of a run with `n` of them, divided by `n`, is the cost of a scheme.
+//! A scheme with shadows. Shadows are schemes of the same kind that receive every call of the first scheme, and whose
+//! results are discarded. Equal input gives equal output. Each shadow therefore does the work of the first scheme, in
+//! the same place and with the same caches. The additional cost of a run with `n` shadows, divided by `n`, is the cost
+//! of one scheme.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -15,15 +16,15 @@ use strandcast_proto::time::Instant;
 #[derive(Debug)]
 pub struct Shadowed {
     name: String,
-    /// The scheme first, then its shadows.
+    /// The scheme, followed by its shadows.
     all: RefCell<Vec<Box<dyn Scheme>>>,
-    /// Estimates of the shadows, by path: they are filled anew each time, as the core's are.
+    /// Estimates of the shadows, by path. They are written anew each time, as the core does.
     estimates: RefCell<Vec<Estimate>>,
     reports: Vec<Report>,
 }
 
 impl Shadowed {
-    /// One scheme and `shadows` more of `build`'s.
+    /// Creates one scheme and `shadows` shadows with the function `build`.
     pub fn boxed(build: impl Fn() -> Box<dyn Scheme>, shadows: usize) -> Box<dyn Scheme> {
         let all: Vec<_> = (0..=shadows).map(|_| build()).collect();
         let estimates = RefCell::new(vec![Estimate::default(); 32]);
@@ -31,7 +32,7 @@ impl Shadowed {
         Box::new(Shadowed { name, all: RefCell::new(all), estimates, reports: Vec::new() })
     }
 
-    /// Returns the answer of the scheme, after its shadows gave theirs.
+    /// Returns the answer of the scheme. Its shadows answer before it.
     fn ask<T>(&self, call: impl Fn(&mut dyn Scheme) -> T) -> T {
         let mut all = self.all.borrow_mut();
         let (scheme, shadows) = all.split_first_mut().expect("the scheme is there");

@@ -1,6 +1,6 @@
-//! Windows of TCP flows over four paths, driven as an MPTCP sender drives them: a segment leaves for each
-//! acknowledgement, round-trip times swing, and now and then a window has a loss. *Shadows* are further windows of the
-//! same kind. Shadows receive every call of the windows in use, and their limits are discarded.
+//! Windows of TCP flows over four paths, driven as an MPTCP sender drives them. A segment is sent for each
+//! acknowledgement, round-trip times vary, and windows sometimes have losses. *Shadows* are further windows of the same
+//! kind. They receive every call of the windows in use, and their limits are discarded.
 
 use core::hint::black_box;
 
@@ -12,14 +12,14 @@ use strandcast_proto::time::Duration;
 use strandcast_proto::wire::Tsn;
 use strandcast_schemes::{WindowSetup, congestion, congestions};
 
-/// Paths of a connection.
+/// Number of paths of a connection.
 pub const PATHS: u8 = 4;
-/// Acknowledgements of a path from one loss to the next.
+/// Number of acknowledgements on a path between two losses.
 const BETWEEN_LOSSES: u32 = 1000;
-/// Interval of losses that are found by a timeout.
+/// Interval, in losses, between losses that a timeout detects.
 const TIMEOUTS: u32 = 7;
 
-/// The specs of all windows that TCP and MPTCP flows can have.
+/// Returns the specs of all windows that TCP and MPTCP flows can have.
 pub fn specs() -> impl Iterator<Item = &'static str> {
     congestions().into_iter().filter(|one| one.not_for_tcp.is_none()).map(|one| one.name)
 }
@@ -30,13 +30,13 @@ pub struct Connection {
     shadows: Vec<Box<dyn CongestionControl>>,
     picture: Picture,
     acked: [u32; PATHS as usize],
-    /// Kept, so that a signal costs no allocation.
+    /// Content of a signal. It is kept so that a signal needs no allocation.
     sent: ChunkInfo,
     next: u8,
 }
 
 impl Connection {
-    /// Creates the windows of a spec, and `shadows` shadows.
+    /// Creates the windows of a spec, and `shadows` shadows of them.
     pub fn new(spec: &str, shadows: usize) -> Self {
         let setup = WindowSetup { initial_window_bytes: 10 * MTU, initial_ssthresh_bytes: Some(20 * MTU) };
         let build = || congestion(spec, setup).unwrap_or_else(|e| panic!("{spec}: {e}"));
@@ -52,7 +52,7 @@ impl Connection {
         it
     }
 
-    /// Does every sender's work: the signal, then the limits of all paths.
+    /// Does the work of any sender for a signal: the signal itself, and then the limits of all paths.
     fn tell(&mut self, signal: &Signal<'_>) {
         let view = self.picture.view();
         self.cc.on_signal(&view, signal);
@@ -67,7 +67,7 @@ impl Connection {
         }
     }
 
-    /// A segment of the next path is acknowledged while its window is full.
+    /// Acknowledges a segment of the next path, whose window is full.
     pub fn ack(&mut self) {
         let (path, index) = (self.next, usize::from(self.next));
         self.next = (self.next + 1) % PATHS;
@@ -91,7 +91,7 @@ impl Connection {
         }
     }
 
-    /// The segment that an acknowledgement lets out.
+    /// Sends the segment for which an acknowledgement made room.
     pub fn send(&mut self) {
         let path = (self.next + PATHS - 1) % PATHS;
         self.sent.tsn = Tsn(self.acked[usize::from(path)] + 1);
@@ -108,7 +108,7 @@ impl Connection {
         self.tell(&Signal::LossEvent { path, trigger, highest, cause: LossCause::Congestion });
     }
 
-    /// The windows of all paths, segments.
+    /// Returns the windows of all paths in segments.
     pub fn windows(&self) -> [f64; PATHS as usize] {
         core::array::from_fn(|path| self.picture.paths[path].limit.cwnd as f64 / MTU as f64)
     }

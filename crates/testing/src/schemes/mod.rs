@@ -1,4 +1,4 @@
-//! Windows and coded schedulers driven without an association, for tests and benches of their cost.
+//! Windows and coded schedulers that are driven without an association, for tests and benchmarks of their cost.
 
 pub mod clocked;
 pub mod symbols;

@@ -1,5 +1,5 @@
-//! A transfer in blocks in the view of its scheduler: paths with full windows and fixed round-trip times, no losses,
-//! every symbol independent.
+//! A transfer in coded blocks, as its scheduler sees it. The paths have full windows and fixed round-trip times. There
+//! are no losses, and every symbol is independent.
 
 use std::collections::VecDeque;
 
@@ -11,10 +11,10 @@ use strandcast_proto::policy::{
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_schemes::schedule::{Fmtcp, FmtcpConfig, NcMptcp, NcMptcpConfig};
 
-/// Source symbols of a block.
+/// Number of source symbols of a block.
 const SOURCES: u16 = 16;
 
-/// A new scheduler of symbols.
+/// Returns a new scheduler of symbols.
 pub fn scheduler(name: &str) -> Box<dyn Scheduler> {
     match name {
         "fmtcp" => Box::new(Fmtcp::new(FmtcpConfig::default())),
@@ -23,13 +23,13 @@ pub fn scheduler(name: &str) -> Box<dyn Scheduler> {
     }
 }
 
-/// The schedulers of symbols.
+/// Names of the schedulers of symbols.
 pub const SCHEDULERS: [&str; 2] = ["fmtcp", "nc-mptcp"];
 
-/// A transfer without end.
+/// A transfer that never ends.
 pub struct Transfer {
     picture: Picture,
-    /// Schedulers: the first decides, the others receive the same signals and questions.
+    /// Schedulers. The first one decides, and the others receive the same signals and questions.
     schedulers: Vec<Box<dyn Scheduler>>,
     /// Symbols in flight on each path, with the times of their acknowledgements.
     flying: Vec<VecDeque<(Instant, ChunkInfo)>>,
@@ -38,8 +38,8 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// Creates a transfer over `paths` paths with windows of `window` packets, the n-th with a round-trip time of 20 ms
-    /// · n, and `blocks` open blocks, with `shadows` further schedulers.
+    /// Creates a transfer over `paths` paths with windows of `window` packets. Path n has a round-trip time of 20 ms ·
+    /// n. There are `blocks` open blocks and `shadows` further schedulers.
     pub fn new(name: &str, paths: u8, window: u64, blocks: u32, shadows: usize) -> Self {
         let mut picture = Picture::new(paths);
         for (path, n) in picture.paths.iter_mut().zip(1..) {
@@ -56,7 +56,7 @@ impl Transfer {
         }
     }
 
-    /// Symbols that each path carried.
+    /// Returns the number of symbols in flight on each path.
     pub fn in_flight(&self) -> Vec<usize> {
         self.flying.iter().map(VecDeque::len).collect()
     }
@@ -66,7 +66,7 @@ impl Transfer {
         self.schedulers.iter_mut().for_each(|s| s.on_signal(&view, signal));
     }
 
-    /// Fills the windows, then acknowledges one symbol.
+    /// Fills the windows, and then acknowledges one symbol.
     pub fn step(&mut self) {
         while let Some(next) = self.ask() {
             self.send(next);
@@ -145,7 +145,7 @@ impl Transfer {
     }
 }
 
-/// A full block of which nothing was sent.
+/// Returns a full block of which no symbol was sent.
 fn block(number: u32) -> BlockView {
     BlockView {
         number,
