@@ -1,12 +1,14 @@
-//! PHY transmissions per CPU-second, with senders that always have packets. One transmission counts once, however many stations
-//! sense it. The heap is the harness's. Linux only: CPU time is read from the kernel.
+//! PHY transmissions per CPU-second, with senders that always have packets. A transmission counts once, for any number
+//! of stations that sense it. The heap of events is that of the test harness. The benchmark needs Linux, because it
+//! reads the CPU time from the kernel.
 
 use strandcast_proto::seeds::Seeds;
 use strandcast_radio::placement::{Area, random};
 use strandcast_radio::{Graph, RadioConfig, StationId};
 use strandcast_testing::radio::{Net, to};
 
-/// Random stations in a square of `side` metres, each of which sends to its first neighbour; and how many sense a frame.
+/// Returns a network of random stations in a square of `side` metres, and the mean number of stations that sense a
+/// frame. Each station sends to its first neighbour.
 fn network(stations: usize, side: f64) -> (Net, f64) {
     let area = Area { width: side, height: side };
     let mut draws = Seeds::new(1, 0).stream("positions");
@@ -26,7 +28,7 @@ fn transmissions(net: &Net) -> u64 {
     (0..net.received.len() as u32).map(|id| net.radio.counters(net.now, StationId(id)).frames()).sum()
 }
 
-/// CPU time of this process, seconds.
+/// Returns the CPU time of this process in seconds.
 fn cpu_time() -> f64 {
     let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     text.split(' ').next().and_then(|nanos| nanos.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1e9

@@ -1,4 +1,4 @@
-//! Source bytes per second and core: 1200-byte symbols, blocks of 32.
+//! Source bytes per second and core, with symbols of 1200 bytes and blocks of 32 symbols.
 
 use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
@@ -14,7 +14,7 @@ fn sources() -> Vec<Vec<u8>> {
     (0..SOURCES).map(|_| (0..LENGTH).map(|_| generator.next_256()).collect()).collect()
 }
 
-/// Seeds with which any block decodes from exactly the symbols that are passed on.
+/// Returns seeds with which any block is decoded from exactly the symbols that are passed on.
 fn seed_of(code: Code, symbol: usize) -> u32 {
     if code.slides() { 15 << 16 | symbol as u32 } else { symbol as u32 }
 }
@@ -63,7 +63,8 @@ fn take(decoder: &mut dyn Decoder, code: Code, sources: &[(usize, &[u8])], repai
     assert_eq!(decoder.rank(), SOURCES);
 }
 
-/// 28 source symbols and 4 repair symbols, or repair symbols alone, and as many more as the code asks for.
+/// Decodes a block from 28 source symbols and 4 repair symbols, or from repair symbols alone. Adds further symbols if
+/// the code needs them.
 fn decode(group: &mut BenchmarkGroup<'_, WallTime>, code: Code, dense: bool) {
     let sources = sources();
     let arrived = |&(index, _): &(usize, &[u8])| !dense && index % 8 != 3;
@@ -76,7 +77,8 @@ fn decode(group: &mut BenchmarkGroup<'_, WallTime>, code: Code, dense: bool) {
     });
 }
 
-/// A stream: each message enters a window of 32, every eighth is followed by a repair symbol, and every sixteenth is lost.
+/// Measures a stream. Each message enters a window of 32, a repair symbol follows every eighth message, and every
+/// sixteenth message is lost.
 fn slide(group: &mut BenchmarkGroup<'_, WallTime>) {
     let (sources, code) = (sources(), Code::Sliding);
     let mut out = Vec::with_capacity(2 * LENGTH);
@@ -106,7 +108,8 @@ fn slide(group: &mut BenchmarkGroup<'_, WallTime>) {
     });
 }
 
-/// One symbol more or less, by each instruction set: 32 symbols by their coefficients, bytes of the 32.
+/// Measures sums of 32 symbols with their coefficients, by each instruction set. The throughput counts the bytes of the
+/// 32 symbols.
 fn kernels(c: &mut Criterion) {
     let mut group = c.benchmark_group("sum of 32 products");
     let (row, mut generator) = (LENGTH.next_multiple_of(64), TinyMt32::new(7));

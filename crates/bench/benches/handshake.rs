@@ -1,4 +1,5 @@
-//! Cost of a handshake: both ends together, the receiver's part, and its handling of messages that lead nowhere.
+//! Cost of a handshake: of both ends together, of the receiver, and of the receiver's handling of messages that open no
+//! session.
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use strandcast_seal::testing::Handshakes;

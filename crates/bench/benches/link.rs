@@ -1,4 +1,4 @@
-//! Cost of a packet on one link: entering it, and leaving it.
+//! Cost of a packet on one link, from entering to leaving it.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ impl Payload for Packet {
     }
 }
 
-/// 10 Mbit/s, 20 ms, a queue of 50.
+/// Returns a link of 10 Mbit/s and 20 ms with a queue of 50 packets.
 fn plain() -> LinkConfig {
     LinkConfig {
         rate: Rate::Constant(10_000_000),
@@ -29,7 +29,7 @@ fn plain() -> LinkConfig {
     }
 }
 
-/// Packets of 1500 bytes at 95 % of 10 Mbit/s, each fetched when it arrives.
+/// Measures packets of 1500 bytes at 95 % of 10 Mbit/s. Each is read when it arrives.
 fn hop(c: &mut Criterion, name: &str, config: LinkConfig) {
     let mut group = c.benchmark_group("link");
     group.throughput(Throughput::Elements(1));

@@ -1,9 +1,9 @@
-//! One bulk transfer in memory over four paths, for counting instructions: `python3 -m bench instructions` runs it under
-//! callgrind without shadows of a scheme and with them.
+//! One bulk transfer in memory over four paths, for counting instructions. `python3 -m bench instructions` runs it
+//! under callgrind, with and without shadows of a scheme.
 //!
-//! `policies NETWORK SPEC SHADOWS` prints the DATA chunks sent, and a digest of times, paths and lengths of all
-//! datagrams. NETWORK is `lossy`, the paths of the simulator's bench, or
-//! `clean`, which loses nothing, has no rate, and hands over whatever was sent at once in one piece, as loopback does.
+//! `policies NETWORK SPEC SHADOWS` prints the number of DATA chunks sent, and a digest of the times, paths and lengths
+//! of all datagrams. NETWORK is `lossy` or `clean`. `lossy` has the paths of the simulator's benchmark. `clean` has no
+//! loss and no rate, and delivers all data that were sent at one time in one piece, as loopback does.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -20,16 +20,16 @@ use strandcast_proto::time::{Duration, Instant};
 use strandcast_schemes::{Spec, parse_spec};
 use strandcast_testing::recording::shadows::Shadowed;
 
-/// Bytes of a message that fits a packet of 1400 bytes, whatever header a scheme adds.
+/// Number of bytes of a message that fits a packet of 1400 bytes with the headers of any scheme.
 const MESSAGE: usize = 1300;
 /// Maximum number of packets that wait for a link.
 const QUEUE: u32 = 60;
-/// (Mbit/s, ms one way, loss).
+/// Properties of each path: (rate in Mbit/s, one-way delay in ms, loss).
 const PATHS: [(u32, u64, f64); 4] = [(20, 10, 0.002), (12, 25, 0.005), (8, 40, 0.01), (4, 60, 0.02)];
 
-/// One direction of a path: rate, tail drop, uniform loss, delay.
+/// One direction of a path: rate, tail drop, uniform loss, and delay.
 struct Link {
-    /// Bits per second; `None`: nothing waits.
+    /// Rate in bits per second. `None` means that packets never wait.
     rate: Option<u32>,
     delay: Duration,
     loss: f64,
@@ -37,7 +37,7 @@ struct Link {
 }
 
 impl Link {
-    /// Returns the time at which a packet that enters now leaves at the other end; `None`: it is lost.
+    /// Returns the time at which a packet that enters now leaves at the other end. Returns `None` if it is lost.
     fn carry(&mut self, now: Instant, bytes: usize, random: &mut Random) -> Option<Instant> {
         let Some(rate) = self.rate else { return Some(now + self.delay) };
         let takes = Duration::from_nanos(bytes as u64 * 8 * 1_000_000_000 / u64::from(rate));
@@ -57,7 +57,7 @@ struct Flying {
     segment_size: usize,
 }
 
-/// Client, server, and two directions of each path.
+/// A client, a server, and the two directions of each path.
 struct Net {
     now: Instant,
     ends: [Endpoint; 2],
@@ -76,7 +76,7 @@ fn address(end: usize, path: usize) -> SocketAddr {
     SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, end as u8, path as u8, 1)), 9899)
 }
 
-/// Path `path` as `end` sees it; the server has one address.
+/// Returns the 4-tuple of path `path` at the end `end`. The server has one address.
 fn tuple(end: usize, path: usize) -> FourTuple {
     let (client, server) = (address(0, path), address(1, 0));
     let (local, remote) = if end == 0 { (client, server) } else { (server, client) };
@@ -139,7 +139,7 @@ impl Net {
         self.buf.clear();
     }
 
-    /// The applications' part, and all pending output of the endpoints.
+    /// Runs the applications, and sends all pending output of the endpoints.
     fn pump(&mut self) {
         for end in 0..2 {
             while let Some((id, _)) = self.ends[end].poll_event() {

@@ -1,7 +1,9 @@
-//! Cost of a preset's decisions: all calls of both ends for one DATA packet, over four paths that lose. The simulated
-//! network is the same for every number of shadows, packet by packet, so that only they cause the difference.
+//! Cost of a preset's decisions: all calls at both ends for one DATA packet, over four lossy paths. The simulated
+//! network is equal, packet by packet, for any number of shadows. Only the shadows therefore cause the difference in
+//! cost.
 //!
-//! `cargo bench -p strandcast-bench --bench policies_simulator [-- SPEC...]`; exits 1 if a preset misses the bar.
+//! `cargo bench -p strandcast-bench --bench policies_simulator [-- SPEC...]`. It exits with 1 if a preset misses the
+//! bar.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -19,17 +21,17 @@ use strandcast_schemes::{Spec, parse_spec, presets};
 use strandcast_sim::host::{BulkSender, Net, Sink};
 use strandcast_testing::recording::shadows::Shadowed;
 
-/// Schedulers with `lia`'s windows. Only `linux` also belongs to a preset: `mptcp`.
+/// Schedulers that are measured with the windows of `lia`. Only `linux` also belongs to a preset, `mptcp`.
 const SCHEDULERS: [&str; 4] =
     ["lia,scheduler=ecf", "lia,scheduler=blest", "lia,scheduler=daps", "lia,scheduler=linux"];
-/// Most instructions, as a multiple of those of `sctp` in the same run.
+/// Maximum number of instructions, as a multiple of the instructions of `sctp` in the same run.
 const BAR: f64 = 2.0;
 const SHADOWS: usize = 16;
-/// Rounds, each with and without shadows; the least of each counts.
+/// Number of rounds, each with and without shadows. The smallest result of each counts.
 const ROUNDS: usize = 5;
-/// Bytes of a message that fits a packet of 1400 bytes, whatever header a scheme adds.
+/// Number of bytes of a message that fits a packet of 1400 bytes with the headers of any scheme.
 const MESSAGE: usize = 1300;
-/// (Mbit/s, ms one way, loss).
+/// Properties of each path: (rate in Mbit/s, one-way delay in ms, loss).
 const PATHS: [(u64, u64, f64); 4] = [(20, 10, 0.002), (12, 25, 0.005), (8, 40, 0.01), (4, 60, 0.02)];
 
 fn network(&(mbps, ms, loss): &(u64, u64, f64)) -> PathNetwork {
@@ -43,14 +45,15 @@ fn network(&(mbps, ms, loss): &(u64, u64, f64)) -> PathNetwork {
     PathNetwork { name: format!("{mbps}"), forward, reverse: back }
 }
 
-/// Processor time of this thread, seconds.
+/// Returns the processor time of this thread in seconds.
 fn cpu() -> f64 {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells");
     let ns: f64 = stat.split_whitespace().next().and_then(|n| n.parse().ok()).expect("a number");
     ns / 1e9
 }
 
-/// Processor time, DATA chunks sent and bytes delivered in 20 simulated seconds with `shadows` shadows.
+/// Returns the processor time, the DATA chunks sent and the bytes delivered, for 20 simulated seconds with `shadows`
+/// shadows.
 fn run(spec: &Spec, shadows: usize) -> (f64, u64, u64) {
     let seeds = Seeds::new(1, 0);
     let mut transport =
@@ -75,7 +78,7 @@ fn run(spec: &Spec, shadows: usize) -> (f64, u64, u64) {
     (used, (0..PATHS.len() as u8).map(sent).sum(), net.app::<Sink>(sink).bytes())
 }
 
-/// Nanoseconds a DATA packet: of a scheme at both ends, and of everything else.
+/// Returns the nanoseconds per DATA packet of a scheme at both ends, and of everything else.
 fn cost(spec: &Spec) -> (f64, f64, u64) {
     let (mut plain, mut shadowed) = (f64::INFINITY, f64::INFINITY);
     let (_, chunks, bytes) = run(spec, 0);

@@ -1,8 +1,9 @@
-//! The share of a transfer's processor time that a preset's decisions take: bulk data over four paths on loopback, in
-//! the loop that `strandcast perf` runs in, without shadows of the schemes and with them.
+//! Part of a transfer's processor time that a preset's decisions take. Bulk data are sent over four paths on loopback,
+//! in the loop of `strandcast perf`, with and without shadows of the schemes.
 //!
-//! `cargo bench -p strandcast-bench --bench policies_sockets [-- [lifetimes] [SPEC...]]`; exits 1 if a preset misses the bar. With
-//! `lifetimes` each message has one, as those of live video, and schemes that look at deadlines have more to do.
+//! `cargo bench -p strandcast-bench --bench policies_sockets [-- [lifetimes] [SPEC...]]`. It exits with 1 if a preset
+//! misses the bar. With `lifetimes`, each message has a lifetime, as messages of live video have. Schemes that use
+//! deadlines then have more work.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock, mpsc};
@@ -20,20 +21,20 @@ use strandcast_proto::time::Instant;
 use strandcast_schemes::{Spec, parse_spec, presets};
 use strandcast_testing::recording::shadows::Shadowed;
 
-/// Maximum share of the processor time per packet.
+/// Maximum fraction of the processor time per packet.
 const BAR: f64 = 0.10;
-/// Nanoseconds that `strand` may take instead: it judges four paths at each report and each chunk.
+/// Nanoseconds that are permitted for `strand` instead, because it evaluates four paths at each report and each chunk.
 const BAR_STRAND_NS: f64 = 300.0;
-/// Lifetime of each message, if any.
+/// Lifetime of each message, if messages have one.
 const LIFETIME: strandcast_proto::time::Duration = strandcast_proto::time::Duration::from_secs(1);
 const SHADOWS: usize = 8;
 const ROUNDS: usize = 5;
 const PATHS: usize = 4;
 const TIME: Duration = Duration::from_millis(1500);
-/// Fits a packet of 1400 bytes with any scheme's overhead.
+/// Number of bytes of a message that fits a packet of 1400 bytes with the headers of any scheme.
 const MESSAGE: usize = 1300;
 
-/// Sends as fast as possible until the deadline.
+/// Application that sends as fast as possible until the deadline.
 struct Sender {
     id: AssociationId,
     payload: Bytes,
@@ -72,7 +73,7 @@ impl App for Sender {
     }
 }
 
-/// Counts what arrives.
+/// Application that counts the messages that arrive.
 #[derive(Default)]
 struct Counter {
     readable: Vec<AssociationId>,
@@ -102,7 +103,7 @@ impl App for Counter {
     }
 }
 
-/// Processor time of this thread, seconds.
+/// Returns the processor time of this thread in seconds.
 fn cpu() -> f64 {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux has it");
     let ns: f64 = stat.split_whitespace().next().and_then(|n| n.parse().ok()).expect("a number");
@@ -150,7 +151,7 @@ async fn send(spec: &Spec, shadows: usize, options: SendOptions, to: SocketAddr)
     task.await.expect("no panic");
 }
 
-/// Nanoseconds of processor time at both ends per DATA packet.
+/// Returns the nanoseconds of processor time at both ends per DATA packet.
 fn run(spec: &Spec, shadows: usize, options: SendOptions) -> f64 {
     let (told, heard) = mpsc::channel();
     let theirs = spec.clone();

@@ -1,5 +1,5 @@
-//! Cost of repair symbols in addition to live messages, and of a scheme that receives arrivals and acts: a second of a
-//! stream, both ends.
+//! Cost of repair symbols in addition to live messages, and of a scheme that requests arrivals and acts. One second of
+//! a stream is measured at both ends.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use strandcast_proto::coding::RepairCode;

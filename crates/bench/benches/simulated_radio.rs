@@ -1,4 +1,5 @@
-//! Frames on the air per second of one core (one counts once, however many stations receive it), with routing and TCP.
+//! Frames on the air per second of one core, with routing and TCP. A frame counts once, for any number of stations that
+//! receive it.
 
 use std::path::Path;
 
@@ -7,7 +8,7 @@ use strandcast_lab::result::{RunResult, Subject};
 use strandcast_lab::scenario::{Scenario, parse};
 use strandcast_testing::lab::run;
 
-/// TCP between stations at random, a fifth of them.
+/// Returns a scenario of TCP flows between random stations. A fifth of the stations have a flow.
 fn scenario(stations: u32, side_m: u32, seconds: u32, routing: &str) -> Scenario {
     let text = format!(
         "[run]\ntime = {seconds}\n[radio.air]\nrouting = \"{routing}\"\n\

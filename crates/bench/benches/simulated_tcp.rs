@@ -1,5 +1,5 @@
-//! Packet-hops per second of one core (a packet, data or acknowledgement, that leaves a link), and cost against the number
-//! of flows.
+//! Packet-hops per second of one core, and cost against the number of flows. A packet-hop is a packet, with data or an
+//! acknowledgement, that leaves a link.
 
 use core::time::Duration;
 
@@ -7,7 +7,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use strandcast_lab::scenario::*;
 use strandcast_testing::lab::*;
 
-/// TCP flows over a dumbbell of 10 Mbit/s and 50 ms.
+/// Returns a scenario of TCP flows over a dumbbell of 10 Mbit/s and 50 ms.
 fn dumbbell(flows: u32, seconds: u64) -> Scenario {
     let links = [
         ("access", link("a", "r", 100e6, 0.002, 1000)),

@@ -1,8 +1,8 @@
-//! Cost of a symbol in the schedulers that choose symbols: its question, and the signals of its departure and arrival,
-//! over paths with full windows. Shadows only receive these calls: the additional time of a run with them, divided by
+//! Cost of a symbol in schedulers that choose symbols: the question for it, and the signals of its sending and arrival.
+//! All paths have full windows. Shadows only receive these calls. The additional time of a run with shadows, divided by
 //! their number, is the cost of one scheduler.
 //!
-//! `cargo bench -p strandcast-bench --bench symbols`. Processor time, the least of the rounds.
+//! `cargo bench -p strandcast-bench --bench symbols`. The result is processor time, the smallest value of all rounds.
 
 use strandcast_testing::schemes::symbols::{SCHEDULERS, Transfer};
 
@@ -10,13 +10,13 @@ const SHADOWS: usize = 8;
 const ROUNDS: usize = 7;
 const SYMBOLS: u64 = 20_000;
 
-/// Processor time of this thread, nanoseconds.
+/// Returns the processor time of this thread in nanoseconds.
 fn cpu_ns() -> f64 {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells");
     stat.split_whitespace().next().and_then(|n| n.parse().ok()).expect("a number")
 }
 
-/// Nanoseconds per symbol, the least of the rounds.
+/// Returns the nanoseconds per symbol, the smallest value of all rounds.
 fn least(name: &str, (paths, window, blocks): (u8, u64, u32), shadows: usize) -> f64 {
     let mut transfer = Transfer::new(name, paths, window, blocks, shadows);
     let mut least = f64::INFINITY;

@@ -1,4 +1,4 @@
-//! Bulk data from one endpoint to another in memory: cost of the state machines, without a kernel.
+//! Bulk data between two endpoints in memory. It measures the cost of the state machines, without a kernel.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// `coding`: of what the first end sends, as `scheme` chooses symbols.
+    /// `coding` applies to data of the first end. `scheme` chooses its symbols.
     fn new(coding: Option<Coding>, scheme: Box<dyn Scheme>) -> Self {
         let transport = Arc::new(TransportConfig {
             send_buffer: 4 << 20,
@@ -59,7 +59,7 @@ impl Pair {
         pair
     }
 
-    /// Carries all pending packets of both sides; returns whether there were any.
+    /// Carries all pending packets of both sides. Returns whether there were any.
     fn exchange(&mut self) -> bool {
         let mut any = false;
         for side in 0..2 {

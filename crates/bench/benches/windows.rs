@@ -1,33 +1,34 @@
-//! Cost of an acknowledgement in every window that TCP and MPTCP flows can have: its signal and the limits of all four
-//! paths, with a loss for each thousand. Shadows only receive these calls: the additional time of a run with them,
-//! divided by their number, is the cost of one window.
+//! Cost of an acknowledgement in every window that TCP and MPTCP flows can have: its signal, and the limits of all four
+//! paths. One in a thousand acknowledgements has a loss. Shadows only receive these calls. The additional time of a run
+//! with shadows, divided by their number, is the cost of one window.
 //!
-//! `cargo bench -p strandcast-bench --bench windows [-- SPEC...]`; exits 1 if a window misses the bar. Processor time,
-//! the least of the rounds. A spec with keys is one argument: `mpmtp,delta=one`.
+//! `cargo bench -p strandcast-bench --bench windows [-- SPEC...]`. It exits with 1 if a window misses the bar. The
+//! result is processor time, the smallest value of all rounds. A spec with keys is one argument, for example
+//! `mpmtp,delta=one`.
 
 use strandcast_testing::schemes::clocked::{Connection, specs};
 
-/// Most nanoseconds per acknowledgement.
+/// Maximum number of nanoseconds per acknowledgement.
 const BAR_NS: f64 = 100.0;
 const SHADOWS: usize = 8;
-/// Rounds, each with and without shadows; the least of each counts.
+/// Number of rounds, each with and without shadows. The smallest result of each counts.
 const ROUNDS: usize = 5;
 const ACKS: u32 = 100_001;
 
-/// Processor time of this thread, nanoseconds.
+/// Returns the processor time of this thread in nanoseconds.
 fn cpu_ns() -> f64 {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells");
     stat.split_whitespace().next().and_then(|n| n.parse().ok()).expect("a number")
 }
 
-/// Nanoseconds of one of `ACKS` steps.
+/// Returns the nanoseconds of one of [`ACKS`] steps.
 fn timed(connection: &mut Connection, step: fn(&mut Connection)) -> f64 {
     let before = cpu_ns();
     (0..ACKS).for_each(|_| step(connection));
     (cpu_ns() - before) / f64::from(ACKS)
 }
 
-/// Nanoseconds of the windows' calls in such a step.
+/// Returns the nanoseconds that the calls of the windows take in such a step.
 fn cost(spec: &str, step: fn(&mut Connection)) -> f64 {
     let least = |shadows| {
         let mut connection = Connection::new(spec, shadows);

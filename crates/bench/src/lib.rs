@@ -1,2 +1,2 @@
-//! Benches of the other crates, `cargo bench -p strandcast-bench`, and programs that `python3 -m bench` runs, `src/bin`
-//! (docs/measurements/performance.md).
+//! Benchmarks of the other crates (`cargo bench -p strandcast-bench`), and programs in `src/bin` that `python3 -m
+//! bench` runs (docs/measurements/performance.md).

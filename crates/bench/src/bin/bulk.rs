@@ -1,6 +1,6 @@
 //! Bulk data over loopback: goodput, and CPU seconds per gigabyte of both ends together.
 //!
-//! `bulk [SECONDS] [task|handle] [SCHEME] [MTU]`; each end runs in a separate thread.
+//! `bulk [SECONDS] [task|handle] [SCHEME] [MTU]`. Each end runs in a separate thread.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use strandcast_schemes::parse_spec;
 
 const MESSAGE: usize = 1400;
 
-/// Sends as fast as possible until the deadline.
+/// Application that sends as fast as possible until the deadline.
 struct Sender {
     id: AssociationId,
     payload: Bytes,
@@ -52,7 +52,7 @@ impl App for Sender {
     }
 }
 
-/// Counts arriving messages.
+/// Application that counts the messages that arrive.
 #[derive(Default)]
 struct Counter {
     readable: Vec<AssociationId>,
@@ -82,7 +82,7 @@ impl App for Counter {
     }
 }
 
-/// CPU seconds of this thread.
+/// Returns the CPU seconds of this thread.
 fn cpu() -> f64 {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux has it");
     let ns: f64 = stat.split_whitespace().next().and_then(|n| n.parse().ok()).expect("a number");

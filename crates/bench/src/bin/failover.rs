@@ -1,11 +1,12 @@
-//! Outages of the best path over real sockets and emulated links: one line of JSON per case; cases of one
-//! network run concurrently. `failover [SCHEME...]`, by default `sctp` and `cmt`; takes at most two minutes.
+//! Outages of the best path, over real sockets and emulated links. It prints one line of JSON per case. Cases of one
+//! network run concurrently. `failover [SCHEME...]`; the default schemes are `sctp` and `cmt`. It takes at most two
+//! minutes.
 //!
-//! Each case sends for 19.5 s; between 10 s and 15.5 s the first path is silent in one direction, in both, or down. Keys:
-//! `gap_s`, the longest time without in-order delivery from the outage on, and `gap_at_s`, when it began; `back_s`,
-//! from the path's return until data are sent on it (null: not before the end); `links`, the chunks sent on
-//! each path until then; `sent` and `delivered` messages; `complete`: all of them, in order and unchanged, within 30 s of
-//! the end of sending.
+//! In each case, data are sent for 19.5 s. Between 10 s and 15.5 s, the first path is silent in one direction, silent
+//! in both, or down. Keys: `gap_s` is the longest time without in-order delivery from the outage on, and `gap_at_s` is
+//! its beginning. `back_s` is the time from the path's return until data are sent on it (null: not before the end).
+//! `links` has the chunks sent on each path until then. `sent` and `delivered` are numbers of messages. `complete` is
+//! true if all of them were delivered, in order and unchanged, within 30 s after the end of sending.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -29,13 +30,13 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 const WARM_UP: Duration = Duration::from_secs(10);
-/// Not a multiple of a timeout, so that no probe coincides with the path's return.
+/// Duration of the outage. It is not a multiple of a timeout, so that no probe coincides with the path's return.
 const OUTAGE: Duration = Duration::from_millis(5500);
 const AFTER: Duration = Duration::from_secs(4);
 const DRAIN: Duration = Duration::from_secs(30);
-/// Polling interval for data on the path after its return: the resolution of `back_s`.
+/// Interval at which the path is polled for data after its return. It is the resolution of `back_s`.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// Receive window, as in the simulator's test of the same case.
+/// Receive window in bytes. It equals that of the simulator's test of this case.
 const WINDOW: u32 = 1 << 20;
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -46,7 +47,7 @@ const OUTAGES: [(&str, &[Direction], bool); 4] = [
     ("down", &[Direction::Forward, Direction::Reverse], true),
 ];
 
-/// Sends until the end time, then closes once everything is delivered.
+/// Application that sends until the end time. It closes once everything is delivered.
 struct Until<A> {
     inner: A,
     id: AssociationId,
@@ -79,7 +80,7 @@ impl<A: App> App for Until<A> {
     }
 }
 
-/// An application that counts sent messages.
+/// An application that counts the messages that it sent.
 trait Source: App {
     fn sent(&self) -> u64;
 }
@@ -96,14 +97,15 @@ impl Source for Cbr {
     }
 }
 
-/// 1 Mbit/s of video, here reliable and in order.
+/// Returns a source of 1 Mbit/s of video, which is reliable and in order here.
 fn video() -> Cbr {
     let mut video = Cbr::new(1340, Duration::from_micros(10_528), None);
     video.options.unordered = false;
     video
 }
 
-/// Two loss-free links of 10 Mbit/s, 20 ms one way, with a queue of one bandwidth-delay product (36 packets).
+/// Returns two links without loss, each of 10 Mbit/s and 20 ms one way. Their queues have one bandwidth-delay product
+/// (36 packets).
 fn two_alike() -> Vec<PathNetwork> {
     let link = LinkConfig {
         rate: Rate::Constant(10_000_000),
@@ -126,7 +128,7 @@ fn endpoint(spec: &Spec) -> EndpointConfig {
     EndpointConfig { transport: Arc::new(transport), ..EndpointConfig::default() }
 }
 
-/// A sender and a receiver with one relay per path between them.
+/// A sender, a receiver, and one relay per path between them.
 struct Setup<A> {
     relays: Vec<Relay>,
     server: (Driver, JoinHandle<Sink>),
@@ -171,7 +173,7 @@ impl<A: Source> Setup<A> {
         }
     }
 
-    /// Chunks sent on each path; empty once the association has ended.
+    /// Returns the number of chunks sent on each path. The list is empty once the association has ended.
     async fn sent(&self) -> Vec<u64> {
         let Some(all) = self.client.0.snapshot(AssociationId(0)).await else { return Vec::new() };
         let on =
@@ -179,12 +181,13 @@ impl<A: Source> Setup<A> {
         self.relays.iter().map(|relay| on(relay.local_addr())).collect()
     }
 
-    /// Chunks sent on the first path; `None` once the association has ended.
+    /// Returns the number of chunks sent on the first path; `None` once the association has ended.
     async fn sent_on_first(&self) -> Option<u64> {
         self.sent().await.first().copied()
     }
 
-    /// Time until data are sent on the first path again; `None` if not before the end of sending.
+    /// Returns the time until data are sent on the first path again; `None` if this does not happen before the end of
+    /// sending.
     async fn back(&self) -> Option<Duration> {
         let start = tokio::time::Instant::now();
         let before = self.sent_on_first().await?;

@@ -1,16 +1,17 @@
 //! A scenario's link in real time between two TUN devices: `tun FILE LINK SEED CONTROL [KEY=VALUE...]`.
 //!
-//! Standard input is the TUN device at the link's `from`, standard output the one at its `to` (both opened with
-//! `IFF_TUN | IFF_NO_PI`; `bench/links` does that). Whole IP packets cross the simulator's own link in both
-//! directions: the same queue, rate, losses and delay, drawn from the same random streams, as in `strandcast simulate
-//! FILE` with this seed; KEY=VALUE changes the file as `--set` does there. IPv4 only: other packets are dropped.
+//! Standard input is the TUN device at the link's `from`, and standard output is the device at its `to`. Both must be
+//! opened with `IFF_TUN | IFF_NO_PI`, as `bench/links` does. IP packets cross the simulator's own link in both
+//! directions. Queue, rate, losses and delay are those of `strandcast simulate FILE` with this seed, drawn from the
+//! same random streams. KEY=VALUE changes the file as `--set` does. Packets other than IPv4 are dropped.
 //!
-//! CONTROL is a file or pipe with one command per line: `hole on`, `hole off`, `down on`, `down off`, each followed by
-//! `forward`, `reverse` or `both`. At its end the counters of both directions are printed to standard error, as one
-//! line of JSON: packets and bytes by outcome, `largest` (bytes of the largest packet read), `late` (packets delivered
-//! more than 1, 5 and 20 ms after they were due), and `worst_ms`. Discard runs in which the emulator was late.
+//! CONTROL is a file or pipe with one command per line: `hole on`, `hole off`, `down on`, `down off`. Each is followed
+//! by `forward`, `reverse` or `both`. When CONTROL ends, the counters of both directions are printed to standard error
+//! as one line of JSON. It has packets and bytes by outcome, `largest` (bytes of the largest packet read), `late`
+//! (packets delivered more than 1, 5 and 20 ms after they were due), and `worst_ms`. A run in which the emulator was
+//! late should be discarded.
 //!
-//! A direction has two threads, one that reads and one that waits; timers are the system's (some 50 µs late).
+//! Each direction has two threads: one reads, and one waits. Timers are those of the system, and are some 50 µs late.
 
 use std::error::Error;
 use std::fs::File;
@@ -30,29 +31,29 @@ use strandcast_netem::link::{Count, Link};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 
-/// The largest packet of an interface.
+/// Maximum bytes of a packet of an interface.
 const MAX_PACKET: usize = 65_535;
-/// Delays beyond which a packet counts as late.
+/// Delays in ms above which a packet counts as late.
 const LATE_MS: [u64; 3] = [1, 5, 20];
 
-/// One direction.
+/// One direction of the link.
 struct LinkDirection {
     state: Mutex<State>,
-    /// Signals a packet or the end of an outage.
+    /// Condition variable that signals a packet or the end of an outage.
     changed: Condvar,
     begun: Wall,
 }
 
 struct State {
     link: Link<Bytes>,
-    /// Packets delivered later than each of [`LATE_MS`].
+    /// Number of packets that were later than each of [`LATE_MS`].
     late: [u64; 3],
     worst: Duration,
-    /// Bytes of the largest packet read: above the MTU, the kernel left segments together.
+    /// Bytes of the largest packet read. If it exceeds the MTU, the kernel did not split segments.
     largest: usize,
-    /// Packets other than IPv4.
+    /// Number of packets other than IPv4.
     strange: u64,
-    /// Packets that the interface did not accept.
+    /// Number of packets that the interface did not accept.
     unsent: u64,
 }
 
@@ -62,7 +63,7 @@ impl LinkDirection {
         Arc::new(LinkDirection { state: Mutex::new(state), changed: Condvar::new(), begun })
     }
 
-    /// Counters and links are consistent after every step.
+    /// Locks the state. Counters and links are consistent after every step.
     fn locked(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -71,7 +72,7 @@ impl LinkDirection {
         Instant::ZERO + self.begun.elapsed()
     }
 
-    /// Reads packets into the link, forever.
+    /// Reads packets into the link, without end.
     fn take(&self, mut from: File) -> io::Result<()> {
         let mut buffer = vec![0; MAX_PACKET];
         loop {
@@ -90,7 +91,7 @@ impl LinkDirection {
         }
     }
 
-    /// Delivers packets when they are due, forever.
+    /// Delivers packets when they are due, without end.
     fn give(&self, mut to: File) {
         let mut state = self.locked();
         loop {
@@ -142,7 +143,7 @@ impl LinkDirection {
     }
 }
 
-/// Both directions of the link, and the devices at its ends.
+/// Opens both directions of the link, and the devices at its ends.
 fn open(words: &[String]) -> Result<[Arc<LinkDirection>; 2], Box<dyn Error>> {
     let [file, name, seed, _, sets @ ..] = words else {
         return Err("usage: tun FILE LINK SEED CONTROL [KEY=VALUE...]".into());
