@@ -1,5 +1,4 @@
-//! Schemes and windows by name: a program that runs any scheme receives a catalog, and depends on none of
-//! them.
+//! Schemes and windows by name. A program that can run any scheme receives a catalog, and depends on no scheme.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,100 +7,99 @@ use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::SchemeFactory;
 use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig, Scheduler};
 
-/// Schemes and windows by name, and hooks for runs with them. `strandcast-schemes` implements the trait for
-/// all presets; the Python package adds schemes written in Python.
+/// Catalog of schemes and windows by name, with hooks for runs that use them. `strandcast-schemes` implements this
+/// trait for all presets. The Python package adds schemes written in Python.
 pub trait Catalog: Send + Sync {
-    /// Returns the scheme of `spec`. `defaults` are `key=value` pairs that apply to keys of the scheme that
-    /// `spec` does not set.
+    /// Returns the scheme for `spec`. `defaults` are `key=value` pairs. They apply to keys of the scheme that `spec`
+    /// does not set.
     ///
     /// # Errors
-    /// The mistake in the spec.
+    /// Returns the mistake in the spec.
     fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, CatalogError>;
 
-    /// Returns the scheme of `spec` for an association whose paths have these names: path n leaves by link n
+    /// Returns the scheme for `spec`, for an association whose paths have the names `paths`. Path n leaves by link n
     /// (`PathView::link`).
     ///
     /// # Errors
-    /// As [`scheme`](Self::scheme).
+    /// The errors are those of [`scheme`](Self::scheme).
     fn scheme_over(&self, spec: &str, defaults: &str, paths: &[&str]) -> Result<SchemePlan, CatalogError> {
         let _ = paths;
         self.scheme(spec, defaults)
     }
 
-    /// The names of all presets, in display order.
+    /// Returns the names of all presets, in display order.
     fn names(&self) -> Vec<&'static str> {
         Vec::new()
     }
 
-    /// Description of the scheme of `spec`.
+    /// Returns the description of the scheme for `spec`.
     ///
     /// # Errors
-    /// The mistake in the spec.
+    /// Returns the mistake in the spec.
     fn describe(&self, spec: &str) -> Result<Description, CatalogError> {
         Err(CatalogError::new(format_args!("{spec} has no description")))
     }
 
-    /// Returns whether the scheme of `spec` sends new data on the primary path alone, as far as the catalog
-    /// can decide.
+    /// Returns whether the scheme for `spec` sends new data only on the primary path, as far as the catalog can decide.
     fn primary_only(&self, _spec: &str) -> bool {
         false
     }
 
-    /// Returns the windows of `spec`, for a sender of TCP.
+    /// Returns the windows for `spec`, for a TCP sender.
     ///
     /// # Errors
-    /// The mistake in the spec.
+    /// Returns the mistake in the spec.
     fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError>;
 
-    /// Returns the scheduler of `spec`, for a connection of several TCP subflows. `own` is the connection's
-    /// remedy for data that block its receive window, unless the scheduler sets another.
+    /// Returns the scheduler for `spec`, for a connection of several TCP subflows. `own` is the connection's remedy for
+    /// data that block its receive window. It applies unless the scheduler sets another remedy.
     ///
     /// # Errors
-    /// The mistake in the spec.
+    /// Returns the mistake in the spec.
     fn scheduler(&self, spec: &str, own: Option<HeadOfLineConfig>) -> Result<FlowScheduler, CatalogError>;
 
-    /// Returns the specs of the windows and, if `spec` names one, of the scheduler for such a connection.
+    /// Returns the spec of the windows for such a connection. If `spec` names a scheduler, also returns the scheduler's
+    /// spec.
     ///
     /// # Errors
-    /// The mistake in the spec.
+    /// Returns the mistake in the spec.
     fn window_and_scheduler(&self, spec: &str) -> Result<(String, Option<String>), CatalogError> {
         Ok((spec.to_owned(), None))
     }
 
-    /// Spec with which the scheme honours `extra`: `spec` itself, or `spec` and one more key. An unknown scheme's spec is
-    /// returned unchanged.
+    /// Returns a spec with which the scheme uses `extra`: `spec` itself, or `spec` with one more key. The spec of an
+    /// unknown scheme is returned unchanged.
     ///
     /// # Errors
-    /// One line: the reason why the scheme ignores the extra, and a scheme or key that honours it.
+    /// Returns one line as error: the reason why the scheme ignores the extra, and a scheme or key that uses it.
     fn honouring(&self, spec: &str, _extra: Extra) -> Result<String, CatalogError> {
         Ok(spec.to_owned())
     }
 
-    /// Runs `work`, the whole work of a thread that makes simulated runs. Schemes in another language
-    /// surround it with the set-up of that language.
+    /// Calls the function `work`, which is the whole work of a thread that makes simulated runs. Catalogs of schemes in
+    /// another language can set up that language before the call, and clean up after it.
     fn around_thread(&self, work: Box<dyn FnOnce() + Send + '_>) {
         work();
     }
 
-    /// Called when a simulated run with this seed begins on this thread.
+    /// Called when a simulated run with the seed `_seed` begins on this thread.
     fn before_run(&self, _seed: u64) {}
 
-    /// One line that makes all further runs pointless, because something outside the runs failed; otherwise
-    /// `None`.
+    /// Returns one line if something outside the runs failed and all further runs are pointless; otherwise `None`.
     fn failure(&self) -> Option<String> {
         None
     }
 }
 
-/// A catalog for a whole program.
+/// A catalog that the whole program shares.
 pub type SharedCatalog = Arc<dyn Catalog>;
 
-/// Input that a program may give a scheme in addition to its spec.
+/// Input that a program can give a scheme in addition to the spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extra {
-    /// Prices of links, and the volumes that may be used.
+    /// Prices of links, and the volumes of data that may be used.
     Tariffs,
-    /// A receiver of the rates that the scheme advises.
+    /// A receiver of the rates that the scheme recommends.
     Advice,
 }
 
@@ -120,28 +118,28 @@ pub fn is_python(spec: &str) -> bool {
 /// Description of a scheme.
 #[derive(Clone, Debug)]
 pub struct Description {
-    /// Spec.
+    /// Spec of the scheme.
     pub name: String,
-    /// Paper or standard.
+    /// Paper or standard that defines the scheme.
     pub paper: &'static str,
     /// Description of the scheme in one line.
     pub summary: &'static str,
-    /// Roles, and the parts that play them.
+    /// Roles in the scheme, and the parts that have these roles.
     pub parts: Vec<(&'static str, String)>,
-    /// Keys that may follow the name.
+    /// Keys that may follow the name in a spec.
     pub keys: Vec<DescribedKey>,
 }
 
 /// Description of a key of a scheme.
 #[derive(Clone, Debug)]
 pub struct DescribedKey {
-    /// Name.
+    /// Name of the key.
     pub name: &'static str,
-    /// Default value.
+    /// Default value of the key.
     pub default: String,
-    /// Possible values.
+    /// Possible values of the key.
     pub values: String,
-    /// Meaning, in a line.
+    /// Meaning of the key in one line.
     pub summary: String,
 }
 
@@ -150,35 +148,35 @@ pub struct DescribedKey {
 pub struct FlowScheduler {
     /// Scheduler of the subflows.
     pub scheduler: Box<dyn Scheduler>,
-    /// Remedy for data that block the receive window; `None` disables it.
+    /// Remedy for data that block the receive window. `None` turns it off.
     pub head_of_line: Option<HeadOfLineConfig>,
 }
 
-/// Constructor of an association's schemes.
+/// Plan from which the schemes of associations are created.
 #[derive(Clone)]
 pub struct SchemePlan {
-    /// Applies the scheme's requirements to the transport.
+    /// Function that applies the scheme's requirements to the parameters of the transport.
     pub tune: Arc<dyn Fn(&mut TransportConfig) + Send + Sync>,
-    /// Makes a scheme.
+    /// Factory that creates a scheme.
     pub build: SchemeFactory,
 }
 
 /// Initial values of a flow's windows.
 #[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
 pub struct WindowSetup {
-    /// Initial window, at least one segment.
+    /// Initial window in bytes, at least one segment.
     pub initial_window_bytes: u64,
-    /// Initial slow-start threshold; `None` if it is arbitrarily high.
+    /// Initial slow-start threshold in bytes; `None` if it is arbitrarily high.
     pub initial_ssthresh_bytes: Option<u64>,
 }
 
-/// Reason why a catalog does not have a name, in one line.
+/// Reason for which a catalog does not have a name, in one line.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct CatalogError(String);
 
 impl CatalogError {
-    /// An error with this line.
+    /// Creates an error with this line.
     pub fn new(line: impl fmt::Display) -> Self {
         CatalogError(line.to_string())
     }

@@ -2,8 +2,7 @@
 
 /// Declares a struct whose fields are keys.
 ///
-/// A field consists of its documentation, which is the key's summary, its name, its type, its range and its
-/// default:
+/// A field has documentation, which is the summary of its key, and a name, a type, a range and a default:
 ///
 /// ```text
 /// /// what it does
@@ -14,13 +13,12 @@
 /// frozen: bool = false,                                   on or off
 /// ```
 ///
-/// The types are those that implement [`Setting`](crate::Setting): `bool`, `f64`, whole numbers, durations in
-/// milliseconds, options of these whose `None` is 0, and enums by [`words!`](crate::words).
-/// `with NAME: TYPE,` before the first field and `and NAME: TYPE,` after the last one include the keys of
-/// another such struct.
+/// A type must implement [`Setting`](crate::Setting). The types that do are `bool`, `f64`, whole numbers, durations in
+/// milliseconds, options of these whose `None` is 0, and enums by [`words!`](crate::words). `with NAME: TYPE,` before
+/// the first field includes the keys of another such struct. `and NAME: TYPE,` after the last field does the same.
 ///
-/// `struct NAME in snake_case { ... } and { ... }` declares a struct without defaults. The names of its
-/// fields are the keys, with underscores; the fields in the second braces are not keys.
+/// `struct NAME in snake_case { ... } and { ... }` declares a struct without defaults. The names of its fields are the
+/// keys, with underscores. The fields in the second pair of braces are not keys.
 #[macro_export]
 macro_rules! keys {
     (
@@ -186,7 +184,7 @@ macro_rules! key_name {
     }};
 }
 
-/// Range of a field: empty, or minimum and maximum, or these and a unit.
+/// Range of a field. It is empty, or a minimum and a maximum, or these and a unit.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! range {
@@ -201,7 +199,7 @@ macro_rules! range {
     };
 }
 
-/// Declares an enum of words.
+/// Declares an enum whose values have words as their text.
 #[macro_export]
 macro_rules! words {
     (

@@ -3,29 +3,29 @@
 /// A named setting.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Key {
-    /// Name of the key.
+    /// Name by which the key is set.
     pub name: &'static str,
-    /// Description in one line.
+    /// Description of the key in one line.
     pub summary: &'static str,
-    /// Possible values.
+    /// Possible values of the key.
     pub values: Values,
 }
 
 /// Possible values of a key.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub enum Values {
-    /// One of these words.
+    /// The value is one of these words.
     OneOf(&'static [&'static str]),
-    /// `on` or `off`.
+    /// The value is `on` or `off`.
     Switch,
-    /// A whole number between the first two, with a unit for display.
+    /// The value is a whole number between the first two numbers. The string is its unit for display.
     Number(u64, u64, &'static str),
-    /// A number between the first two, with a unit for display.
+    /// The value is a number between the first two numbers. The string is its unit for display.
     Decimal(f64, f64, &'static str),
 }
 
 impl Values {
-    /// Describes the values for display.
+    /// Returns a description of the values for display.
     pub fn describe(&self) -> String {
         match self {
             Values::OneOf(words) => words.join(", "),
@@ -38,29 +38,29 @@ impl Values {
 
 /// A struct whose fields are set by keys. [`keys!`](crate::keys) implements it.
 pub trait Keyed {
-    /// The keys, in the order they are listed.
+    /// Returns the keys in the order in which they are declared.
     fn keys(&self) -> Vec<Key>;
 
-    /// Sets `key` to the value of `text`; returns `false` if the struct does not have the key.
+    /// Sets `key` to the value in `text`. Returns `false` if the struct does not have the key.
     ///
     /// # Errors
-    /// If the key cannot have this value.
+    /// Returns an error if the key cannot have this value.
     fn set(&mut self, key: &str, text: &str) -> Result<bool, BadValue>;
 
     /// Returns the value of `key` in the form that [`set`](Keyed::set) reads.
     fn get(&self, key: &str) -> Option<String>;
 }
 
-/// A value that a key cannot have.
+/// Error: a value that its key cannot have.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{key} can't be '{value}'{}; it can be {expected}", .suggestion.map_or(String::new(), |s| format!(", did you mean {s}?")))]
 pub struct BadValue {
-    /// The key.
+    /// Name of the key.
     pub key: &'static str,
-    /// The value as given.
+    /// Value as it was given.
     pub value: String,
-    /// A similar value.
+    /// A possible value that is similar.
     pub suggestion: Option<&'static str>,
-    /// The possible values.
+    /// Description of the possible values.
     pub expected: String,
 }

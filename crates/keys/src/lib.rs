@@ -1,8 +1,9 @@
-//! Typed configuration, described once: a struct whose fields are keys with a summary, a range, a unit and a default.
+//! Typed configuration that is declared once. A struct has fields that are keys, each with a summary, a range, a unit
+//! and a default.
 //!
-//! [`keys!`] declares the struct, [`words!`] an enum of words. The declaration provides the list of keys for
-//! `--help` and the documentation, the reading of `key=value` with errors that name the possible values, and
-//! the printing of values.
+//! [`keys!`] declares such a struct, and [`words!`] declares an enum of words. The declaration gives the list of keys
+//! for `--help` and the documentation. It also reads `key=value`, with errors that name the possible values, and prints
+//! values.
 //!
 //! ```
 //! use strandcast_keys::{Keyed, keys, words};

@@ -1,9 +1,9 @@
-//! Search for the name that was probably meant.
+//! Search for the name that a user probably meant.
 
 use strsim::osa_distance;
 
-/// Returns the name closest to `word`, if at most a third of the letters differ. An edit inserts, deletes or
-/// replaces a letter, or swaps two neighbours.
+/// Returns the name that is closest to `word`, if at most a third of its letters differ. One edit inserts, deletes or
+/// replaces a letter, or swaps two adjacent letters.
 pub fn nearest(word: &str, names: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
     let word = word.to_lowercase();
     let scored = names.into_iter().map(|name| (osa_distance(&word, name), name));
@@ -11,7 +11,7 @@ pub fn nearest(word: &str, names: impl IntoIterator<Item = &'static str>) -> Opt
     scored.filter(near).min().map(|(_, name)| name)
 }
 
-/// Returns the name closest to `word` at any distance; the first of several.
+/// Returns the name that is closest to `word` at any distance. Among several, it returns the first.
 pub fn closest(word: &str, names: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
     names.into_iter().min_by_key(|name| strsim::levenshtein(word, name))
 }

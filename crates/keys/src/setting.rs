@@ -1,4 +1,4 @@
-//! Types of keys, and their text form.
+//! Types of keys, and the text form of their values.
 
 use core::time::Duration;
 
@@ -7,29 +7,29 @@ use crate::nearest::nearest;
 
 /// A type that a key can have.
 pub trait Setting: Sized {
-    /// Range in the declaration.
+    /// Type of the range in the declaration.
     type Range;
 
-    /// Possible values of such a key.
+    /// Returns the possible values of a key with this range.
     fn values(range: Self::Range) -> Values;
 
-    /// Parses the value from `text`.
+    /// Parses a value from `text`.
     fn read(text: &str, values: &Values) -> Option<Self>;
 
-    /// Writes the value as text.
+    /// Returns the value as text.
     fn write(&self, values: &Values) -> String;
 }
 
-/// Minimum, maximum, unit.
+/// Minimum, maximum and unit.
 type Whole = (u64, u64, &'static str);
 
-/// Parses a whole number within the range, with or without its unit.
+/// Parses a whole number within the range. Its unit may follow.
 fn whole(text: &str, values: &Values) -> Option<u64> {
     let Values::Number(least, most, unit) = values else { return None };
     bare(text, unit).parse().ok().filter(|n| (least..=most).contains(&n))
 }
 
-/// `text` without the unit after it.
+/// Returns `text` without the unit at its end.
 fn bare<'a>(text: &'a str, unit: &str) -> &'a str {
     text.strip_suffix(unit).map_or(text, str::trim_end)
 }
@@ -49,7 +49,7 @@ macro_rules! whole_numbers {
             }
         }
 
-        /// 0 stands for `None`.
+        /// The number 0 stands for `None`.
         impl Setting for Option<$ty> {
             type Range = Whole;
             fn values((least, most, unit): Whole) -> Values {
@@ -68,7 +68,7 @@ macro_rules! whole_numbers {
 
 whole_numbers!(u32, u64, usize);
 
-/// Milliseconds, or seconds with decimals if the unit is `s`.
+/// The text is in milliseconds. If the unit is `s`, it is in seconds with decimals.
 impl Setting for Duration {
     type Range = Whole;
     fn values((least, most, unit): Whole) -> Values {
@@ -93,7 +93,7 @@ impl Setting for Duration {
     }
 }
 
-/// 0 stands for `None`.
+/// The number 0 stands for `None`.
 impl Setting for Option<Duration> {
     type Range = Whole;
     fn values(range: Whole) -> Values {
@@ -138,10 +138,10 @@ impl Setting for bool {
     }
 }
 
-/// Sets `field` if `name` names `key`.
+/// Sets `field` if `name` is the name of `key`.
 ///
 /// # Errors
-/// If the key cannot have this value.
+/// Returns an error if the key cannot have this value.
 pub fn assign<T: Setting>(field: &mut T, key: &Key, name: &str, text: &str) -> Result<bool, BadValue> {
     if key.name != name {
         return Ok(false);
@@ -159,12 +159,13 @@ pub fn assign<T: Setting>(field: &mut T, key: &Key, name: &str, text: &str) -> R
     Ok(true)
 }
 
-/// Returns the text of `field` if `name` names `key`.
+/// Returns the text of `field` if `name` is the name of `key`.
 pub fn written<T: Setting>(field: &T, key: &Key, name: &str) -> Option<String> {
     (key.name == name).then(|| field.write(&key.values))
 }
 
-/// The bytes of `name`, of `N` letters, with hyphens for underscores: `loss_gain` is the key `loss-gain`.
+/// Returns the bytes of `name`, which has `N` letters, with hyphens in place of underscores. For example, `loss_gain`
+/// is the key `loss-gain`.
 pub const fn hyphens<const N: usize>(name: &str) -> [u8; N] {
     let mut bytes = [0; N];
     let mut i = 0;

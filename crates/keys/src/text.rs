@@ -1,12 +1,11 @@
-//! Text for people: text of a peer or a file, made safe for a terminal or a log, and numbers with their
-//! units.
+//! Text for people: text of a peer or a file that is made safe for a terminal or a log, and numbers with their units.
 
 use std::borrow::Cow;
 
-/// Returns whether a terminal could act on `c`, or `c` could mislead a reader: control characters (C0, DEL
-/// and C1, line ends included), line and paragraph separators, characters that change the direction of text
-/// (Unicode Standard Annex 9), and others without width (Unicode's zero-width and tag characters except the
-/// joiners that words need).
+/// Returns whether a terminal could act on `c`, or whether `c` could mislead a reader. These are control characters
+/// (C0, DEL and C1, including line ends), line and paragraph separators, and characters that change the direction of
+/// text (Unicode Standard Annex 9). Others are characters without width: Unicode's zero-width and tag characters,
+/// except the joiners that words need.
 pub fn needs_escape(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -24,8 +23,8 @@ pub fn needs_escape(c: char) -> bool {
         )
 }
 
-/// Writes `text` on one line: every character that [`needs_escape`] is escaped, as `\n` or `\u{1b}`. Others
-/// are unchanged, including a backslash.
+/// Writes `text` on one line. Every character that [`needs_escape`] selects is escaped, for example as `\n` or
+/// `\u{1b}`. All other characters are unchanged, including a backslash.
 ///
 /// ```
 /// use strandcast_keys::text::printable;
@@ -45,12 +44,12 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Formats a rate as `612 kbit/s`.
+/// Returns a rate as text, for example `612 kbit/s`.
 pub fn bits_per_s(bps: f64) -> String {
     scaled(bps, &["bit/s", "kbit/s", "Mbit/s", "Gbit/s"])
 }
 
-/// Formats a size as `3.01 MB`.
+/// Returns a size as text, for example `3.01 MB`.
 pub fn bytes(bytes: u64) -> String {
     scaled(bytes as f64, &["B", "kB", "MB", "GB", "TB"])
 }
@@ -71,7 +70,7 @@ fn scaled(value: f64, units: &[&str]) -> String {
     format!("{value:.digits$} {}", units[unit])
 }
 
-/// Formats a fraction as `1.6 %`; a positive value is never shown as zero.
+/// Returns a fraction as text, for example `1.6 %`. A positive value is never shown as zero.
 pub fn percent(share: f64) -> String {
     match share * 100.0 {
         p if p > 0.0 && p < 0.01 => "< 0.01 %".to_owned(),
