@@ -10,9 +10,9 @@ use crate::policy::HeadOfLineConfig;
 /// SACK.Delay between two Strandcast peers on real networks.
 pub const SACK_DELAY_STRANDCAST: Duration = Duration::from_millis(25);
 
-/// Protocol parameters of RFC 9260 §16, and further parameters. They apply to all associations of an endpoint, unless
-/// an association is opened with other parameters. The defaults are those of RFC 9260. [`TransportConfig::live`] has
-/// values for real networks.
+/// Protocol parameters of RFC 9260 §16, and further parameters. These parameters apply to all associations of an
+/// endpoint, unless an association is opened with other parameters. The defaults are those of RFC 9260.
+/// [`TransportConfig::live`] has values for real networks.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TransportConfig {
     /// RTO.Initial: retransmission timeout before the first measurement.
@@ -30,8 +30,8 @@ pub struct TransportConfig {
     pub max_burst: u32,
     /// Association.Max.Retrans: maximum number of consecutive errors of an association.
     pub association_max_retrans: u32,
-    /// Longest total silence of a Strandcast peer that an association tolerates. It is measured from the first timeout.
-    /// All paths are probed during a silence. If the value is `None`, Association.Max.Retrans errors end the
+    /// Longest total silence of a Strandcast peer that an association tolerates. The silence is measured from the first
+    /// timeout. All paths are probed during a silence. If the value is `None`, Association.Max.Retrans errors end the
     /// association (RFC 9260 §8.1). This rule always applies to other peers.
     pub silence_timeout: Option<Duration>,
     /// Path.Max.Retrans: maximum number of consecutive errors of a path.
@@ -55,8 +55,8 @@ pub struct TransportConfig {
     /// Number of errors after which a path is potentially failed (PFMR of RFC 7829). `None` turns the state off.
     pub pf_max_retrans: Option<u32>,
     /// Sends tail probes to a Strandcast peer: a chunk is retransmitted before T3-rtx expires if acknowledgements have
-    /// stopped (RFC 8985 §7). They count as stopped after two round trips, or after one and a half if there is another
-    /// path. Timeouts that turn out to be spurious are also reversed.
+    /// stopped (RFC 8985 §7). Acknowledgements count as stopped after two round trips, or after one and a half if there
+    /// is another path. Timeouts that turn out to be spurious are also reversed.
     pub tail_probes: bool,
     /// Waits for overtaken chunks before they count as lost, for as long as earlier packets of the path were late (the
     /// reordering window of RFC 8985 §6.2). Also restores windows after spurious losses (RFC 4015). If false, the third
@@ -68,7 +68,7 @@ pub struct TransportConfig {
     /// §6.3.1).
     pub ack_delays: bool,
     /// With a Strandcast peer, a path is potentially failed after an unanswered tail probe or after three unanswered
-    /// heartbeats. It is inactive after 40 consecutive errors and this time without an answer. If `None`, only the
+    /// heartbeats. A path is inactive after 40 consecutive errors and this time without an answer. If `None`, only the
     /// number of errors decides.
     pub failed_after: Option<Duration>,
     /// If true, and the peer is a Strandcast peer, a FORWARD-TSN also passes complete messages that the peer
@@ -79,9 +79,9 @@ pub struct TransportConfig {
     pub failed_probe_interval: Option<Duration>,
     /// IP-level MTU in bytes of a path for which no other value is given.
     pub mtu: u16,
-    /// Largest IP-level MTU in bytes for which path MTU discovery searches (RFC 8899). It searches only on paths that
-    /// carry data. The search starts at `mtu`, and also detects packets that have become too large. If `None`, only the
-    /// driver changes an MTU.
+    /// Largest IP-level MTU in bytes for which path MTU discovery searches (RFC 8899). Path MTU discovery searches only
+    /// on paths that carry data. The search starts at `mtu`, and also detects packets that have become too large. If
+    /// `None`, only the driver changes an MTU.
     pub mtu_discovery: Option<u16>,
     /// Bytes of the IP and UDP headers of an IPv4 packet. IPv6 adds 20 bytes.
     pub encapsulation: u16,
@@ -98,8 +98,8 @@ pub struct TransportConfig {
     /// The buffers grow only while the application reads, and only for peers that have answered on a path.
     pub buffer_limit: Option<usize>,
     /// Rules for a chunk on a slow path that blocks a buffer: sending it also on a faster path, and reducing the window
-    /// of the slow path. They are opportunistic retransmission and penalisation ([`crate::policy::HeadOfLine`]). `None`
-    /// turns both off.
+    /// of the slow path. The two rules are opportunistic retransmission and penalisation
+    /// ([`crate::policy::HeadOfLine`]). `None` turns both off.
     pub head_of_line: Option<HeadOfLineConfig>,
     /// Maximum bytes of copies and repair symbols that a scheme may send, divided by payload bytes of sent messages.
     /// The value is a hard cap. Unused redundancy is saved for at most ten seconds. Retransmissions, tail probes,
@@ -120,12 +120,13 @@ pub struct TransportConfig {
     pub partial_reliability: bool,
     /// If true, AUTH is offered (RFC 4895). Without AUTH there are no REPORT chunks.
     pub auth: bool,
-    /// If true, REPORT is announced. Its reports are about paths that join, leave and move, and carry data of schemes.
+    /// If true, REPORT is announced. REPORT's reports are about paths that join, leave and move, and carry data of
+    /// schemes.
     pub reports: bool,
     /// If true, INIT lists every local address, for multihoming with other SCTP implementations.
     pub announce: bool,
-    /// If true, the association avoids all departures from RFC 9260 that a network could observe. It applies Max.Burst
-    /// literally, and sends one SACK for every second packet.
+    /// If true, the association avoids all departures from RFC 9260 that a network could observe. Such an association
+    /// applies Max.Burst literally, and sends one SACK for every second packet.
     pub strict_rfc: bool,
     /// Maximum number of datagrams of one path in a batch of `poll_output`.
     pub max_batch: usize,
@@ -185,9 +186,9 @@ impl Default for TransportConfig {
 }
 
 impl TransportConfig {
-    /// Returns parameters for live media on real networks. They are those of RFC 9260, except where paths differ, fail
-    /// or fall silent. `strandcast send`, `receive`, `demo` and `perf` start from these parameters. The profile `live`
-    /// of simulated flows also does.
+    /// Returns parameters for live media on real networks. The returned parameters are those of RFC 9260, except where
+    /// paths differ, fail or fall silent. `strandcast send`, `receive`, `demo` and `perf` start from these parameters.
+    /// The profile `live` of simulated flows also does.
     pub fn live() -> Self {
         TransportConfig {
             receive_buffer: 512 << 10,

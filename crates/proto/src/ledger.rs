@@ -78,7 +78,7 @@ impl Ledger {
     }
 
     /// Returns the part of a source symbol's bytes that may be spent on this symbol alone. Without savings the part is
-    /// the configured redundancy. It rises to 1 with full savings.
+    /// the configured redundancy. The part rises to 1 with full savings.
     pub fn generosity(&self) -> f64 {
         let redundancy = (self.rate as f64 / PARTS as f64).min(1.0);
         let full = self.saved as f64 / self.most.max(1) as f64;

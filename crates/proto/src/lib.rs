@@ -1,5 +1,5 @@
-//! Multipath SCTP as a state machine without sockets, clock or global randomness. It implements RFC 9260 over UDP (RFC
-//! 6951).
+//! Multipath SCTP as a state machine without sockets, clock or global randomness. This state machine implements RFC
+//! 9260 over UDP (RFC 6951).
 //!
 //! An [`Endpoint`](endpoint::Endpoint) has all associations on one set of local addresses. A driver has the sockets and
 //! the clock, and calls the endpoint. Each call has the time as an argument: an [`Instant`](time::Instant), in

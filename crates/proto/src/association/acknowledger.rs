@@ -20,7 +20,7 @@ pub(super) struct Acknowledger {
     received_on: PathSet,
     /// Number of consecutive packets without new data. Such packets show that this side's SACKs are lost on their path.
     repeats: u32,
-    /// Number of SACKs sent. This number selects one of the return paths that the peer named.
+    /// Number of SACKs sent. The number of sent SACKs selects one of the return paths that the peer named.
     left: usize,
 }
 
@@ -92,8 +92,8 @@ impl Acknowledger {
     }
 
     /// Returns the next return path for a SACK. The peer named its return paths by wire id, and the path must work at
-    /// this end. Returns `None` if no such path works. It also returns `None` if data arrive again that had arrived
-    /// before: the earlier SACK was lost.
+    /// this end. Returns `None` if no such path works. The method also returns `None` if data arrive again that had
+    /// arrived before: the earlier SACK was lost.
     pub fn named_return_path(&self, paths: &PathTable, named: &[u16]) -> Option<PathId> {
         if named.is_empty() || self.repeats > 0 {
             return None;
@@ -106,12 +106,12 @@ impl Acknowledger {
         working.get(self.left % working.len().max(1)).copied()
     }
 
-    /// Returns the path of the SACK for data that arrived by `on`. This is the data's own path, unless its return
-    /// direction seems dead. The return direction seems dead if the path is not active at this end. It also seems dead
-    /// if the same data arrive repeatedly, because then the earlier SACK was lost. SACKs then rotate over the other
-    /// paths. If data arrived by several paths, the SACK takes another path than the last SACK. Without this rule, all
-    /// SACKs could take one path when paths deliver in step with SACKs, and that path may be dead in the return
-    /// direction.
+    /// Returns the path of the SACK for data that arrived by `on`. The returned path is the data's own path, unless its
+    /// return direction seems dead. The return direction seems dead if the path is not active at this end. A return
+    /// direction also seems dead if the same data arrive repeatedly, because then the earlier SACK was lost. SACKs then
+    /// rotate over the other paths. If data arrived by several paths, the SACK takes another path than the last SACK.
+    /// Without this rule, all SACKs could take one path when paths deliver in step with SACKs, and that path may be
+    /// dead in the return direction.
     ///
     /// `tolerates_silence` is true if a total silence does not end the association. The recorded states of paths may
     /// then be older than the packet that just arrived.

@@ -20,7 +20,8 @@ use crate::wire::{Chunk, PacketWriter, VerificationTag};
 /// Length of a HEARTBEAT chunk with its information and without padding, in bytes.
 const HEARTBEAT_LEN: usize = 20;
 
-/// Datagrams for one path. They are at the end of the buffer passed to `poll_output`, each with room for its envelope.
+/// Datagrams for one path. The datagrams are at the end of the buffer passed to `poll_output`, each with room for its
+/// envelope.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Transmit {
     /// Source and destination of the datagrams.
@@ -30,7 +31,7 @@ pub struct Transmit {
     /// Bytes of each datagram except the last. With one datagram the value is `len`.
     pub segment_size: usize,
     /// True if IP may fragment the datagrams. The datagrams' chunks were then cut for larger packets than the path now
-    /// accepts. Chunks cannot be cut again (RFC 9260 §6.9). Otherwise the datagrams are sent with DF set.
+    /// accepts. Chunks cannot be cut again (RFC 9260 §6.9). If false, the datagrams are sent with DF set.
     pub fragment: bool,
 }
 
@@ -86,9 +87,9 @@ impl Assembler<'_> {
         len
     }
 
-    /// Returns the number of bytes that the next packet for `path` may have. It is at most `limit`. This method drops
-    /// chunks that may not be sent to an unproven address, because they would block other chunks. The peer repeats its
-    /// request if it needs the answer.
+    /// Returns the number of bytes that the next packet for `path` may have. The returned number is at most `limit`.
+    /// This method drops chunks that may not be sent to an unproven address, because they would block other chunks. The
+    /// peer repeats its request if it needs the answer.
     pub fn room_on(&mut self, path: PathId, limit: usize) -> usize {
         let i = path.index();
         let limit = limit.min(self.cx.paths[i].packet_size(&self.cx.config));

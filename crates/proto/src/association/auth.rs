@@ -32,7 +32,7 @@ impl AuthParams {
         AuthParams { random: Bytes::new(), chunks: Bytes::new(), hmacs: SmallVec::new() }
     }
 
-    /// Returns the parameters of this side with fresh random bytes. They are empty if AUTH is off.
+    /// Returns the parameters of this side with fresh random bytes. The returned parameters are empty if AUTH is off.
     pub fn generate(random: &mut Random, config: &TransportConfig) -> Self {
         if !config.auth {
             return AuthParams::none();

@@ -121,7 +121,7 @@ impl Context {
         }
     }
 
-    /// Passes a signal to the scheme. Then refreshes the scheme's estimates and limits.
+    /// Passes a signal to the scheme. The call also refreshes the scheme's estimates and limits.
     pub fn signal(&mut self, now: Instant, signal: &Signal<'_>) {
         self.driver.signal(self.paths.seen_mut(), now, signal);
         if self.advisor.is_due(now) {

@@ -87,7 +87,7 @@ pub(crate) struct Offer<'a> {
     pub partial: bool,
     /// Parameters of AUTH. If they are empty, AUTH and REPORT are not offered.
     pub auth: &'a AuthParams,
-    /// Coding that is offered. It requires REPORT and partial reliability.
+    /// Coding that is offered. An offer of coding requires REPORT and partial reliability.
     pub coding: Option<Announced>,
     pub addresses: &'a [IpAddr],
 }
@@ -392,8 +392,8 @@ impl Handshake {
         cx.peer.coding_in = both.and_then(|(_, theirs)| theirs.agreed(cx.config.receive_buffer));
     }
 
-    /// Completes the handshake. The last packet of the handshake arrived by `on`. It confirms this path (RFC 9260
-    /// §5.4), unless the path's address is only claimed.
+    /// Completes the handshake. The last packet of the handshake arrived by `on`. The last packet of a handshake
+    /// confirms this path (RFC 9260 §5.4), unless the path's address is only claimed.
     pub fn establish(&mut self, m: &mut PathManager<'_>, now: Instant, on: PathId) {
         let on =
             if m.cx.role == Role::Opener && m.cx.unproven(on) { m.cx.paths.seen().primary() } else { on };

@@ -51,8 +51,8 @@ impl PathManager<'_> {
         id
     }
 
-    /// Releases memory that was needed only for bursts and backlogs. It is called after a path was idle for a heartbeat
-    /// interval.
+    /// Releases memory that was needed only for bursts and backlogs. This method is called after a path was idle for a
+    /// heartbeat interval.
     fn shrink(&mut self) {
         self.tx.shrink();
         self.rx.shrink();
@@ -194,7 +194,7 @@ impl PathManager<'_> {
     /// Removes a path and notifies the peer.
     ///
     /// # Errors
-    /// Its errors are [`AssociationError::UnknownPath`] and [`AssociationError::LastPath`].
+    /// The errors of this method are [`AssociationError::UnknownPath`] and [`AssociationError::LastPath`].
     pub fn remove_path(&mut self, now: Instant, path: PathId) -> Result<(), AssociationError> {
         if !self.cx.is_open(path) {
             return Err(AssociationError::UnknownPath);
@@ -213,7 +213,7 @@ impl PathManager<'_> {
     /// Suspends a path on both sides (`true`), or resumes it (`false`).
     ///
     /// # Errors
-    /// Its error is [`AssociationError::UnknownPath`].
+    /// The error of this method is [`AssociationError::UnknownPath`].
     pub fn suspend_path(&mut self, now: Instant, path: PathId, aside: bool) -> Result<(), AssociationError> {
         if !self.cx.is_open(path) {
             return Err(AssociationError::UnknownPath);
@@ -233,7 +233,7 @@ impl PathManager<'_> {
     /// Makes a path the primary once it is confirmed. The present primary path stays until then.
     ///
     /// # Errors
-    /// Its error is [`AssociationError::UnknownPath`].
+    /// The error of this method is [`AssociationError::UnknownPath`].
     pub fn set_primary(&mut self, now: Instant, path: PathId) -> Result<(), AssociationError> {
         if !self.cx.is_open(path) {
             return Err(AssociationError::UnknownPath);
@@ -245,7 +245,7 @@ impl PathManager<'_> {
     /// Moves a path to a new local address, for which the driver has opened a socket.
     ///
     /// # Errors
-    /// Its errors are [`AssociationError::UnknownPath`], [`AssociationError::NoPathChanges`] and
+    /// The errors of this method are [`AssociationError::UnknownPath`], [`AssociationError::NoPathChanges`] and
     /// [`AssociationError::PathExists`].
     pub fn move_path(
         &mut self,

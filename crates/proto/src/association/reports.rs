@@ -1,5 +1,5 @@
-//! Reliable reports. This side repeats each of its reports until the peer echoes the report's serial. It applies each
-//! report of the peer once (docs/wire-format.md).
+//! Reliable reports. This side repeats each of its reports until the peer echoes the report's serial. This side applies
+//! each report of the peer once (docs/wire-format.md).
 
 use std::collections::VecDeque;
 
@@ -62,8 +62,8 @@ impl Reports {
         self.last_serial
     }
 
-    /// Keeps a scheme's report. It is sent now, and again at `next` if no echo arrives. Returns the item to send. The
-    /// result is `None` if too many reports wait for an echo.
+    /// Keeps a scheme's report. The report is sent now, and again at `next` if no echo arrives. Returns the item to
+    /// send. The result is `None` if too many reports wait for an echo.
     pub fn keep(&mut self, mut item: ReportItem, via: Option<PathId>, next: Instant) -> Option<ReportItem> {
         if self.under_way.len() >= MAX_RELIABLE {
             return None;
@@ -168,8 +168,8 @@ fn outdates(kind: u16, old: u16) -> bool {
     }
 }
 
-/// Returns whether a report must arrive. This is so if no later packet carries its information. Such a report is
-/// repeated until the association ends.
+/// Returns whether a report must arrive. A report must arrive if no later packet carries its information. Such a report
+/// is repeated until the association ends.
 fn must_arrive(kind: u16) -> bool {
     matches!(kind, KIND_LEAVE | KIND_SUSPEND | KIND_RESUME | KIND_ARRIVED_REQUEST)
 }
@@ -182,8 +182,8 @@ mod tests {
         Instant::from_millis(ms)
     }
 
-    /// Sends the reports that are due at `ms`. Their echoes may take 100 ms. Returns the kind of each report, and its
-    /// attempts so far.
+    /// Sends the reports that are due at `ms`. The echoes of reports may take 100 ms. Returns the kind of each report,
+    /// and its attempts so far.
     fn due(reports: &mut Reports, ms: u64) -> Vec<(u16, u32)> {
         let mut sent = Vec::new();
         reports.resend(at(ms), |r| {

@@ -31,7 +31,7 @@ pub struct Buffers {
     /// Largest size of each buffer. `None` means that the buffers do not grow.
     pub limit: Option<usize>,
     /// Payload of messages that the application submitted and the peer has not acknowledged. Messages with a lifetime
-    /// may exceed the size of the buffer, because they expire. Their limit is
+    /// may exceed the size of the buffer, because they expire. The limit of such messages is
     /// [`crate::config::TransportConfig::buffer_limit`].
     pub send: Buffer,
     /// Received data that wait for missing data or for the application. Each chunk counts 16 bytes in addition.

@@ -1,5 +1,5 @@
-//! The sending half of an association. It decides which chunk leaves next and on which path, puts this chunk in flight,
-//! and handles its acknowledgement or loss.
+//! The sending half of an association. The sending half decides which chunk leaves next and on which path, puts this
+//! chunk in flight, and handles its acknowledgement or loss.
 //!
 //! *Decide* ([`Sender::decide`]) chooses a chunk and a path. The decision is kept until the chunk leaves, or until an
 //! event may change the decision. Another module assembles the packet. *Commit* ([`Sender::commit`]) puts the chunk
@@ -73,7 +73,7 @@ pub(super) struct Sender {
     /// The chunk that is sent next, once it is chosen.
     pending_chunk: Option<PendingChunk>,
     /// Revision of the path states at which `assignment` and `pending_chunk` were decided
-    /// ([`super::path_table::PathTable::revision`]). They hold for this revision only.
+    /// ([`super::path_table::PathTable::revision`]). `assignment` and `pending_chunk` hold for this revision only.
     revision: u32,
     /// Maximum payload bytes of a chunk that fits a packet of every path.
     max_payload: usize,
@@ -143,8 +143,8 @@ impl Sender {
         }
     }
 
-    /// Queues a message. Returns the number of the message. A message of a group that was given up is not queued. It
-    /// counts as dropped. `spare` is the heap in bytes that all queued messages together may take.
+    /// Queues a message. Returns the number of the message. A message of a group that was given up is not queued. Such
+    /// a message counts as dropped. `spare` is the heap in bytes that all queued messages together may take.
     pub fn send(
         &mut self,
         cx: &mut Context,

@@ -20,8 +20,8 @@ const MOST_SOURCES: u16 = 256;
 const WIDEST: u16 = 1024;
 /// Permitted numbers of bytes of a symbol's payload.
 const LENGTHS: core::ops::RangeInclusive<u16> = 64..=9000;
-/// Two numbers of source symbols per block: the usual number, and the number for a small buffer. They apply if a sender
-/// lets the peer's receive buffer determine the number.
+/// Two numbers of source symbols per block: the usual number, and the number for a small buffer. The two numbers apply
+/// if a sender lets the peer's receive buffer determine the number.
 const USUAL: (u16, u16) = (16, 8);
 const SMALL_BUFFER: u32 = 128 << 10;
 /// Minimum number of open blocks, because one block must fill while another is repaired.
@@ -75,8 +75,8 @@ pub(crate) struct Agreed {
 }
 
 impl Announced {
-    /// Returns the announcement of a side that codes as in `coding`. Its packets have room for `chunks` bytes of
-    /// chunks.
+    /// Returns the announcement of a side that codes as in `coding`. The packets of this side have room for `chunks`
+    /// bytes of chunks.
     pub fn new(coding: Option<&Coding>, chunks: usize) -> Self {
         let room = chunks.saturating_sub(DATA_HEADER + REPAIR_HEADER).min(usize::from(*LENGTHS.end()));
         // It is even for Reed–Solomon.

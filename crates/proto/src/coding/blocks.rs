@@ -3,8 +3,8 @@
 //!
 //! In the stream, each message is a [record](super::record).
 //!
-//! The sender keeps the rank of the receiver's decoder. It computes the rank by eliminating acknowledged symbols, for
-//! which their coefficients suffice.
+//! The sender keeps the rank of the receiver's decoder. The sender computes the rank by eliminating acknowledged
+//! symbols, for which their coefficients suffice.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -7,7 +7,7 @@ use strandcast_coding::symbol::REPAIR_HEADER;
 
 use super::covered::{LENGTH, PREFIX};
 
-/// Coding of data that an association sends. It is used with peers that can decode.
+/// Coding of data that an association sends. Data are coded for peers that can decode.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub enum Coding {
     /// All messages form one stream of bytes, which is cut into source symbols. A fixed number of source symbols is a

@@ -2,17 +2,18 @@
 //! still be missing.
 //!
 //! A *group* is the set of source symbols that a repair symbol covers. With a sliding window (RFC 8681), there is one
-//! group. It begins with the first source that is not known to have arrived and can still arrive in time. It ends with
-//! the last source that was sent. With blocks, each block is a group. A repair symbol is due at one of these times:
+//! group. The group begins with the first source that is not known to have arrived and can still arrive in time. The
+//! group ends with the last source that was sent. With blocks, each block is a group. A repair symbol is due at one of
+//! these times:
 //!
 //! | [`RepairWhen`] | window | block |
 //! |---|---|---|
 //! | `Always` | some source of it is open, and the ledger allows it | the same, once it is closed |
 //! | `Late` | a source of it is exposed, what they want is a repair symbol, and the ledger allows it | the same |
 //!
-//! A source is *open* until it arrives or is given up. It is *exposed* if it is open and could not be retransmitted in
-//! time after a loss ([`risk`](super::risk)). The exposure is assessed when the source is sent, and each time it is
-//! declared lost. An exposed source claims a part of a repair symbol in proportion to its bytes
+//! A source is *open* until it arrives or is given up. A source is *exposed* if it is open and could not be
+//! retransmitted in time after a loss ([`risk`](super::risk)). The exposure is assessed when the source is sent, and
+//! each time it is declared lost. An exposed source claims a part of a repair symbol in proportion to its bytes
 //! ([`Ledger::generosity`]). A lost source claims a whole repair symbol.
 //!
 //! A block is closed in three cases: it is full, one of its sources is lost and exposed, or three quarters of the time
@@ -457,8 +458,8 @@ impl RepairSource {
     }
 }
 
-/// Returns the maximum number of repair symbols that may be saved. It is a quarter of the number of sources that one
-/// symbol covers. A burst of losses of this length can then be repaired.
+/// Returns the maximum number of repair symbols that may be saved. This maximum is a quarter of the number of sources
+/// that one symbol covers. A burst of losses of this length can then be repaired.
 fn saved_at_most(window: u16) -> u16 {
     (window / 4).max(4)
 }

@@ -1,6 +1,6 @@
 //! Decision whether a message could be retransmitted in time after a loss.
 //!
-//! A message leaves at t on path p and is lost there. Its retransmission arrives at the earliest at
+//! A message leaves at t on path p and is lost there. The retransmission of the message arrives at the earliest at
 //!
 //! ```text
 //! t + srtt_p + reorder_p + rttvar_p + way

@@ -15,7 +15,7 @@ pub(crate) struct Written {
     pub header: Header,
     pub payload: Bytes,
     pub symbol: Symbol,
-    /// Time at which the last source symbol covered by this symbol becomes useless. It is set if messages have a
+    /// Time at which the last source symbol covered by this symbol becomes useless. The time is set if messages have a
     /// lifetime.
     pub expires: Option<Instant>,
 }

@@ -44,7 +44,7 @@ pub(super) enum Kind {
     OutOfTheBlue,
 }
 
-/// Answers that wait to be sent. Their number is at most the number that one second admits.
+/// Answers that wait to be sent. The number of waiting answers is at most the number that one second admits.
 #[derive(Debug)]
 pub(super) struct Answers {
     queue: VecDeque<(FourTuple, Vec<u8>)>,
@@ -76,8 +76,8 @@ impl Answers {
         self.opening.refused + self.unmatched.refused
     }
 
-    /// Answers the packet `asked`, which was admitted. The answer has one chunk and the verification tag `tag`. It is
-    /// not sent if it would be too long.
+    /// Answers the packet `asked`, which was admitted. The answer has one chunk and the verification tag `tag`. The
+    /// answer is not sent if it would be too long.
     pub fn send(&mut self, asked: &Asked, tag: VerificationTag, chunk: &impl ChunkEncode) {
         if !asked.admits(chunk) {
             return;

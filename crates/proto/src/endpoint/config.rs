@@ -17,15 +17,15 @@ pub type SchemeFactory = Arc<dyn Fn(&Seeds) -> Box<dyn Scheme> + Send + Sync>;
 /// Configuration of an endpoint.
 #[derive(Clone)]
 pub struct EndpointConfig {
-    /// Parameters of associations that peers open. They also apply to associations that this side opens without other
-    /// parameters.
+    /// Parameters of associations that peers open. These parameters also apply to associations that this side opens
+    /// without other parameters.
     pub transport: Arc<TransportConfig>,
     /// SCTP port of this side.
     pub port: u16,
     /// Factory of the schemes of accepted associations. `None` means that no association is accepted.
     pub accept: Option<SchemeFactory>,
-    /// Local addresses for INIT ACK, and for further paths to peers with other SCTP implementations. They are used only
-    /// with [`TransportConfig::announce`].
+    /// Local addresses for INIT ACK, and for further paths to peers with other SCTP implementations. The further local
+    /// addresses are used only with [`TransportConfig::announce`].
     pub locals: Vec<(LinkId, SocketAddr)>,
     /// Maximum number of associations. Further associations are refused.
     pub max_associations: usize,
@@ -34,9 +34,9 @@ pub struct EndpointConfig {
     /// Heap in bytes that all associations may hold together. If the heap is used up, new associations are refused and
     /// receive windows shrink. Payloads in the driver's buffers are not counted (see [`super::Endpoint::copy_kept`]).
     pub memory: usize,
-    /// If true, coded data are decoded as they arrive. It applies to data of peers that open associations. If false,
-    /// few of these data are decoded before the application reads ([`crate::association::Association::want`]). `false`
-    /// is for servers that select one of many associations.
+    /// If true, coded data are decoded as they arrive. Such decoding applies to data of peers that open associations.
+    /// If false, few of these data are decoded before the application reads
+    /// ([`crate::association::Association::want`]). `false` is for servers that select one of many associations.
     pub decodes_unasked: bool,
     /// Limits of answers to INIT (INIT ACK, ABORT) and to a late COOKIE ECHO (ERROR).
     pub init_answers: AnswerRates,

@@ -44,7 +44,7 @@ pub(super) struct Cookie {
     /// Tie-tags: the verification tags of an association that existed when the INIT arrived, or zero (RFC 9260 §5.2.2).
     pub tie: (VerificationTag, VerificationTag),
     pub ports: (u16, u16),
-    /// RANDOM parameter of this side. It is empty if INIT ACK has no such parameter.
+    /// RANDOM parameter of this side. The parameter is empty if INIT ACK has no such parameter.
     pub random: Bytes,
     /// Capabilities that the peer announced in its INIT.
     pub peer: Capabilities,

@@ -45,8 +45,8 @@ impl Bucket {
 pub(super) struct Limiter {
     rates: AnswerRates,
     all: Bucket,
-    /// Buckets of all tables, one table after the other. They are allocated with the first answer after [`EARLY`]
-    /// answers.
+    /// Buckets of all tables, one table after the other. Memory for the buckets is allocated with the first answer
+    /// after [`EARLY`] answers.
     buckets: Box<[Bucket]>,
     early: u32,
     key: u64,

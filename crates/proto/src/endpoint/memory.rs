@@ -1,7 +1,7 @@
 //! Memory limits of an endpoint: for all associations together, and for each association.
 
-/// Heap in bytes of an association without data. It consists of the association's state, its scheme, and memory that
-/// its queues keep.
+/// Heap in bytes of an association without data. This heap consists of the association's state, its scheme, and memory
+/// that its queues keep.
 const IDLE: usize = 24 << 10;
 /// Number of bytes that an association may hold regardless of the other associations.
 const LEAST: usize = 32 << 10;

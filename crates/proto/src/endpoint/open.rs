@@ -55,7 +55,7 @@ pub(super) enum Collision {
     Discard,
 }
 
-/// Returns the action by the rows of this table. They compare the cookie's tags and tie-tags with the association's
+/// Returns the action by the rows of this table. The rows compare the cookie's tags and tie-tags with the association's
 /// tags.
 pub(super) fn collision(
     cookie_tags: (VerificationTag, VerificationTag),

@@ -38,7 +38,7 @@ impl Endpoint {
         }
     }
 
-    /// Ends the session `sealed`. Its associations close for `reason`, and the peer is not notified.
+    /// Ends the session `sealed`. The associations of the session close for `reason`, and the peer is not notified.
     pub fn close_sealed(&mut self, _now: Instant, sealed: SealId, reason: CloseReason) {
         for id in self.ids() {
             let Some(e) = self.entries.get_mut(&id).filter(|e| e.sealed == sealed) else { continue };

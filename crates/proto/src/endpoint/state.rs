@@ -57,7 +57,7 @@ pub(super) struct Entry {
 
 /// The SCTP state machine for one set of sockets.
 ///
-/// After each call, a driver calls `poll_output` and `poll_event` until `None`. It then sleeps until `poll_timeout`.
+/// After each call, a driver calls `poll_output` and `poll_event` until `None`, then sleeps until `poll_timeout`.
 #[derive(Debug)]
 pub struct Endpoint {
     pub(super) config: EndpointConfig,
@@ -77,8 +77,8 @@ pub struct Endpoint {
     ready: VecDeque<AssociationId>,
     events: VecDeque<(AssociationId, Event)>,
     next_id: u64,
-    /// Number of dropped datagrams. They were not SCTP, belonged to no association, or were in the clear where packets
-    /// are sealed (or the reverse).
+    /// Number of datagrams that were dropped because they were not SCTP, belonged to no association, or were in the
+    /// clear where packets are sealed (or the reverse).
     pub(super) dropped: u64,
 }
 

@@ -13,8 +13,8 @@ pub(crate) const PROBES: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Candidate {
     pub tuple: FourTuple,
-    /// Number of bytes, including headers, that may still be sent to the candidate address. It is negative until the
-    /// packet that caused the present answer is counted.
+    /// Number of bytes, including headers, that may still be sent to the candidate address. The number of bytes is
+    /// negative until the packet that caused the present answer is counted.
     pub credit: isize,
     /// Serial of the report that named the candidate address.
     pub serial: Option<u32>,

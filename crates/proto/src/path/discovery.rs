@@ -69,7 +69,7 @@ pub(crate) struct Discovery {
     most: u16,
     /// Last limit that the driver reported for interface and route.
     told: Option<u16>,
-    /// Smallest size that was found too large. It is MAX_PLPMTU + 1 if none was found.
+    /// Smallest size that was found too large. This size is MAX_PLPMTU + 1 if none was found.
     too_large: u32,
     probe: Option<Probe>,
     /// PROBE_COUNT: number of lost probes of this size.
@@ -84,7 +84,7 @@ pub(crate) struct Discovery {
 }
 
 impl Discovery {
-    /// Starts discovery with packets of `plpmtu` bytes. It searches sizes up to `most`.
+    /// Starts discovery with packets of `plpmtu` bytes. Discovery searches sizes up to `most`.
     pub fn new(plpmtu: u16, most: u16) -> Self {
         let most = most.max(plpmtu);
         Discovery {
@@ -262,8 +262,8 @@ impl Discovery {
         }
     }
 
-    /// Handles the suspicion that packets are too large for the path. Their present size is probed, and it is reduced
-    /// if no such probe arrives.
+    /// Handles the suspicion that packets are too large for the path. Packets of the present size are probed, and the
+    /// size is reduced if no such probe arrives.
     pub fn suspect(&mut self, now: Instant) {
         use DiscoveryState::{SearchComplete, Searching};
         self.losses = 0;

@@ -15,7 +15,8 @@ const PROBES: usize = 48;
 struct Pending {
     nonce: u64,
     sent: Instant,
-    /// Deadline of the answer. It is `None` once the heartbeat has timed out or a later heartbeat was answered.
+    /// Deadline of the answer. The deadline is `None` once the heartbeat has timed out or a later heartbeat was
+    /// answered.
     deadline: Option<Instant>,
     probe: bool,
 }
@@ -35,7 +36,7 @@ pub(crate) struct Answer {
 pub(crate) struct Heartbeats {
     /// Time of the core's next regular heartbeat. `Instant::MAX` means never.
     pub next: Instant,
-    /// Heartbeats that the scheme or the core requested. They are sent as soon as possible.
+    /// Heartbeats that the scheme or the core requested. These heartbeats are sent as soon as possible.
     pub requests: SmallVec<[HeartbeatRequest; 2]>,
     pending: SmallVec<[Pending; 2]>,
 }

@@ -1,4 +1,4 @@
-//! Private state of a path. Its public state is [`PathView`].
+//! Private state of a path. The public state of a path is [`PathView`].
 
 use core::net::SocketAddr;
 
@@ -108,8 +108,8 @@ pub(crate) struct Path {
     pub last_sack: Option<Instant>,
     /// Arrivals by this path, recorded for a peer that requests the path of each arrival.
     pub arrivals: Arrivals,
-    /// Last packet with DATA that arrived by this path, and the totals of arrivals. They are recorded for a peer that
-    /// requests reports of arrivals.
+    /// Last packet with DATA that arrived by this path, and the totals of arrivals. The packet and the totals are
+    /// recorded for a peer that requests reports of arrivals.
     pub arrived: Option<ArrivedHere>,
     /// Time at which T3-rtx expires.
     pub t3: Option<Instant>,
@@ -175,7 +175,8 @@ impl Path {
     }
 }
 
-/// Returns the maximum bytes of an SCTP packet to `remote`. It is a multiple of four, because chunks are.
+/// Returns the maximum bytes of an SCTP packet to `remote`. The returned maximum is a multiple of four, because chunks
+/// are.
 pub(crate) fn packet_size(remote: SocketAddr, ip_mtu: u16, config: &TransportConfig) -> usize {
     let v6 = if remote.is_ipv6() && config.encapsulation > 0 { 20 } else { 0 };
     let least = 512usize.saturating_sub(config.envelope.len());

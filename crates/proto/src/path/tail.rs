@@ -10,8 +10,8 @@ pub(crate) struct Tail {
     pub at: Option<Instant>,
     /// True if a tail probe was sent and no data on the path have been acknowledged since then.
     pub spent: bool,
-    /// Chunk that was retransmitted on this path as the tail probe, and the time of this. It is kept until the probe is
-    /// answered.
+    /// Chunk that was retransmitted on this path as the tail probe, and the time of this. The tail probe's chunk is
+    /// kept until the probe is answered.
     pub probe: Option<(Tsn, Instant)>,
     /// Time of the last acknowledgement that gave a round-trip time and returned by this path.
     pub own_trip: Option<Instant>,

@@ -12,7 +12,7 @@ use crate::wire::serial::Tsn;
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Act {
     /// Sends a copy of a chunk on a further path, while the chunk is in flight. The copy leaves once `to` has room,
-    /// before lost and new chunks. It does not leave if the chunk has arrived, is lost or is useless by then. The
+    /// before lost and new chunks. A copy does not leave if the chunk has arrived, is lost or is useless by then. The
     /// action is refused in the following cases: the chunk has already arrived, is lost or is useless; the chunk is in
     /// flight or about to leave on `to`; `to` is not usable ([`View::usable`](super::View::usable)); too many copies
     /// wait; the cap on redundancy does not admit the copy.
@@ -34,10 +34,10 @@ pub enum Act {
         /// window.
         cause: LossCause,
     },
-    /// Gives up every message of a group. It applies to messages that wait and to messages that are submitted later
-    /// ([`SendOptions::group`](crate::association::SendOptions::group)). If the peer supports RFC 3758, it also applies
-    /// to messages that were sent and did not arrive. The action is refused if the group was already given up and has
-    /// no further messages.
+    /// Gives up every message of a group. This action applies to messages that wait and to messages that are submitted
+    /// later ([`SendOptions::group`](crate::association::SendOptions::group)). If the peer supports RFC 3758, it also
+    /// applies to messages that were sent and did not arrive. The action is refused if the group was already given up
+    /// and has no further messages.
     Drop {
         /// Number of the group.
         group: u64,

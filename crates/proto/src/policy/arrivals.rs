@@ -19,16 +19,16 @@ impl PeerTime {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }
 
-    /// Returns the difference in microseconds between this time of the peer's clock and the local time `sent`. It is
-    /// the one-way delay plus an unknown constant, which is equal for all paths.
+    /// Returns the difference in microseconds between this time of the peer's clock and the local time `sent`. The
+    /// difference is the one-way delay plus an unknown constant, which is equal for all paths.
     #[inline]
     pub fn ahead_of(self, sent: Instant) -> i64 {
         (self.0 as i64).wrapping_sub((sent.as_nanos() / 1000) as i64)
     }
 }
 
-/// One report of the peer about arrivals, by path. A report that arrives after a newer one has no paths. It still
-/// proves that its return path works. Reports on slower return paths always arrive after newer ones.
+/// One report of the peer about arrivals, by path. A report that arrives after a newer one has no paths. A late report
+/// still proves that its return path works. Reports on slower return paths always arrive after newer ones.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PeerArrivals {
     /// Time at which the peer wrote the report.
@@ -49,9 +49,9 @@ pub struct PathArrivals {
     pub tsn: Tsn,
     /// Time of the peer's clock at which that packet arrived.
     pub at: PeerTime,
-    /// Local time at which that packet was sent. It is `None` if that packet was acknowledged before the report
-    /// arrived. It is also `None` if the packet's highest TSN was sent on this path more than once: it is then unknown
-    /// which transmission arrived (Karn's rule).
+    /// Local time at which that packet was sent. The time is `None` if that packet was acknowledged before the report
+    /// arrived. The time is also `None` if the packet's highest TSN was sent on this path more than once: it is then
+    /// unknown which transmission arrived (Karn's rule).
     pub sent: Option<Instant>,
     /// Number of packets with DATA that have arrived by this path since this side requested reports.
     pub packets: u64,

@@ -18,7 +18,7 @@ pub enum BlockedBy {
 pub struct Blocked {
     /// The buffer that is full.
     pub by: BlockedBy,
-    /// The oldest unacknowledged chunk. Its acknowledgement would make room in the buffer.
+    /// The oldest unacknowledged chunk. An acknowledgement of this chunk would make room in the buffer.
     pub tsn: Tsn,
     /// Path on which the chunk was last sent.
     pub path: PathId,

@@ -1,5 +1,5 @@
-//! Driver of a scheme: it makes the core's calls of the scheme. Its calls have this order: signals, estimates, limits,
-//! decisions.
+//! Driver of a scheme: it makes the core's calls of the scheme. A driver makes these calls in the order: signals,
+//! estimates, limits, decisions.
 
 use super::{
     Act, Advice, Assignment, Backlog, ChunkInfo, Flight, Moves, PathId, PathSet, PathState, PathViews,
@@ -114,7 +114,8 @@ impl Driver {
         self.act_due
     }
 
-    /// Returns whether to ask the scheme for its return paths. This is so once after each event other than arrivals.
+    /// Returns whether to ask the scheme for its return paths. The scheme is asked for its return paths once after each
+    /// event other than arrivals.
     pub fn take_return_paths_due(&mut self) -> bool {
         core::mem::take(&mut self.return_paths_due)
     }
@@ -145,7 +146,7 @@ impl Driver {
         self.held = false;
     }
 
-    /// Passes a signal to the scheme. Then refreshes the estimates and limits in the views.
+    /// Passes a signal to the scheme. The call also refreshes the estimates and limits in the views.
     pub fn signal(&mut self, views: &mut PathViews, now: Instant, signal: &Signal<'_>) {
         self.scheme.observe(&views.view(now), signal);
         let of = self.concerned(views, signal);
@@ -158,8 +159,8 @@ impl Driver {
         self.return_paths_due |= !matches!(signal, Signal::Arrived(_));
     }
 
-    /// Returns the paths whose estimates and limits must be copied after `signal`. It includes paths of earlier signals
-    /// that were not copied yet.
+    /// Returns the paths whose estimates and limits must be copied after `signal`. The result includes paths of earlier
+    /// signals that were not copied yet.
     fn concerned(&self, views: &PathViews, signal: &Signal<'_>) -> PathSet {
         let path = match signal {
             Signal::Acked(ack) => Some(ack.path),
@@ -226,7 +227,7 @@ impl Driver {
         self.aggregate = cc.aggregate();
     }
 
-    /// Asks the scheme for a decision. Its estimates may be as old as the last signal.
+    /// Asks the scheme for a decision. The scheme's estimates may be as old as the last signal.
     pub fn ask<T>(
         &mut self,
         views: &PathViews,
@@ -245,7 +246,7 @@ impl Driver {
         assignment
     }
 
-    /// Returns the next symbol and its path. Its rules are those of [`Driver::next`].
+    /// Returns the next symbol and its path. The rules for the next symbol are those of [`Driver::next`].
     pub fn next_symbol(
         &mut self,
         views: &mut PathViews,

@@ -65,7 +65,7 @@ impl Picture {
         }
     }
 
-    /// Passes a signal to `scheme`. Then refreshes estimates and limits as the core does.
+    /// Passes a signal to `scheme`. The call also refreshes estimates and limits as the core does.
     pub fn signal(&mut self, scheme: &mut dyn Scheme, signal: &Signal<'_>) {
         scheme.observe(&self.view(), signal);
         for p in &mut self.paths {
@@ -126,8 +126,8 @@ pub fn loss_of(chunk: &ChunkInfo) -> Signal<'_> {
     Signal::Lost { chunk, path: chunk.path(), cause: LossCause::Congestion }
 }
 
-/// Returns a SACK that newly acknowledges the TSNs `low..=high`, all sent on `path`. It moves the cumulative TSN to
-/// `cum`. Before the SACK, `flight` bytes were in flight.
+/// Returns a SACK that newly acknowledges the TSNs `low..=high`, all sent on `path`. The returned SACK moves the
+/// cumulative TSN to `cum`. Before the SACK, `flight` bytes were in flight.
 pub fn ack(path: u8, cum: u32, (low, high): (u32, u32), flight: u64) -> AckInfo {
     let chunks = high - low + 1;
     let newly_acked = u64::from(chunks) * MTU;
@@ -165,7 +165,7 @@ pub struct Outstanding {
 }
 
 impl Outstanding {
-    /// Creates a state in which the given chunks have consecutive TSNs. They are in flight on the paths of their
+    /// Creates a state in which the given chunks have consecutive TSNs. The chunks are in flight on the paths of their
     /// transmissions.
     pub fn new<'a>(chunks: impl IntoIterator<Item = &'a ChunkInfo>) -> Self {
         let mut chunks = chunks.into_iter().peekable();

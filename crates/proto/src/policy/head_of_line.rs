@@ -22,7 +22,7 @@ const SMALL_WINDOW: u64 = 4;
 pub struct HeadOfLineConfig {
     /// Rules that select the chunks to be sent on a faster path in addition.
     pub rules: Rules,
-    /// True if the windows of slow paths are also reduced. Otherwise only copies are sent.
+    /// True if the windows of slow paths are also reduced. If false, only copies are sent.
     pub penalty: bool,
 }
 
@@ -41,7 +41,7 @@ pub enum Rules {
     /// one penalty per round trip of the fast path, for any path, with or without a copy. The rules apply once a buffer
     /// is full, and only to the first chunk in flight.
     Linux,
-    /// A copy is sent if it would be acknowledged sooner than the transmission in flight. It is also sent if the
+    /// A copy is sent if it would be acknowledged sooner than the transmission in flight. A copy is also sent if the
     /// acknowledgement of that transmission is overdue. Each slow path has at most one penalty per round trip of this
     /// path. A second reduction within a round trip would punish the same queue twice. The rules apply before a buffer
     /// is full, and to all chunks that block the fast path.
@@ -127,7 +127,7 @@ impl HeadOfLine {
     }
 }
 
-/// Returns the round-trip times of `fast` and `slow`. They must be two paths, and the first must be faster.
+/// Returns the round-trip times of `fast` and `slow`. The arguments must be two paths, and the first must be faster.
 fn faster(fast: &PathView, slow: &PathView) -> Option<(Duration, Duration)> {
     fast.srtt.zip(slow.srtt).filter(|(quick, slow_rtt)| fast.id != slow.id && quick < slow_rtt)
 }

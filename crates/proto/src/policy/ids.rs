@@ -1,7 +1,7 @@
 //! Identifiers of paths and links.
 
 /// Identifier of a path within one association: the index of its slot. The identifier does not change while the path is
-/// open. It is reused after the path is closed.
+/// open. An identifier is reused after the path is closed.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PathId(pub u8);
 

@@ -1,8 +1,8 @@
 //! The policy layer: the input of a scheme ([`View`], [`Signal`]) and the scheme's decisions (the traits).
 //!
 //! Information flows in one direction: signals → estimates → loss verdicts → limits → assignments. The core measures.
-//! It also enforces the limits of data in flight: windows, the limit over all paths, and the peer's receive window.
-//! Policies decide everything else.
+//! The core also enforces the limits of data in flight: windows, the limit over all paths, and the peer's receive
+//! window. Policies decide everything else.
 
 mod act;
 mod advice;

@@ -10,8 +10,8 @@ pub struct PathViews {
     paths: Vec<PathView>,
     /// Last receive window (a_rwnd) that the peer advertised, in bytes.
     a_rwnd: u64,
-    /// Counted bytes for which the peer's receive window must have room. They are the bytes in flight on all paths. A
-    /// chunk counts once for each transmission that may still arrive first.
+    /// Counted bytes for which the peer's receive window must have room. The counted bytes are the bytes in flight on
+    /// all paths. A chunk counts once for each transmission that may still arrive first.
     in_flight: u64,
     last_path_used: Option<PathId>,
     primary: PathId,
@@ -134,8 +134,8 @@ impl PathViews {
         &self.blocks
     }
 
-    /// Returns the coded blocks, to be changed by their owner. Their numbers of symbols in flight change with the
-    /// chunks in flight.
+    /// Returns the coded blocks, to be changed by their owner. The numbers of symbols in flight of these blocks change
+    /// with the chunks in flight.
     pub fn blocks_mut(&mut self) -> &mut Vec<BlockView> {
         &mut self.blocks
     }
@@ -209,8 +209,8 @@ impl PathViews {
         self.view(Instant::ZERO).usable()
     }
 
-    /// Returns the best path for control chunks. It is the primary path if that is usable and has no errors, otherwise
-    /// the usable path with the fewest errors.
+    /// Returns the best path for control chunks. The returned path is the primary path if that is usable and has no
+    /// errors, otherwise the usable path with the fewest errors.
     pub fn control_path(&self) -> PathId {
         self.control_path_in_turn(0)
     }

@@ -21,19 +21,20 @@ pub enum Signal<'a> {
     Sent(&'a ChunkInfo),
     /// The application queued data while no other data were waiting.
     Queued,
-    /// A SACK reports that a chunk arrived. There is one signal for each path by which the chunk arrived. It precedes
-    /// the signal `Acked` of that SACK and path. Only schemes that request this signal receive it
-    /// ([`Policy::hears_deliveries`](super::Policy::hears_deliveries)).
+    /// A SACK reports that a chunk arrived. There is one signal for each path by which the chunk arrived. The signal
+    /// for an arrived chunk precedes the signal `Acked` of that SACK and path. Only schemes that request this signal
+    /// receive it ([`Policy::hears_deliveries`](super::Policy::hears_deliveries)).
     ///
     /// Each TSN that a SACK newly acknowledges is reported with this SACK. If the peer later names the path of a copy,
     /// the copy is reported again with the next SACK, as if it had been sent only on this path. The first report of
     /// each TSN therefore shows that the TSN arrived.
     Delivered {
-        /// The chunk that arrived. Its arrived transmissions are no longer in flight.
+        /// The chunk that arrived. The transmissions of the chunk that arrived are no longer in flight.
         chunk: &'a ChunkInfo,
-        /// The path to whose [`AckInfo::newly_acked`] the chunk is credited. It is the path on which the chunk was
-        /// sent, or last sent if the chunk had been declared lost. It is `None` if the chunk was in flight on several
-        /// paths and the peer does not report the path of arrival. The chunk is then credited to no path.
+        /// The path to whose [`AckInfo::newly_acked`] the chunk is credited. The credited path is the path on which the
+        /// chunk was sent, or last sent if the chunk had been declared lost. The credited path is `None` if the chunk
+        /// was in flight on several paths and the peer does not report the path of arrival. The chunk is then credited
+        /// to no path.
         path: Option<PathId>,
     },
     /// A SACK newly acknowledged data on a path. There is one signal per SACK and path.
@@ -50,7 +51,7 @@ pub enum Signal<'a> {
         cause: LossCause,
     },
     /// A window of data had losses. The signal is sent at each timeout, and at most once per round trip for losses
-    /// found by fast retransmit. It is also sent at most once per round trip for a penalty
+    /// found by fast retransmit. The signal of a loss event is also sent at most once per round trip for a penalty
     /// ([`LossTrigger::HeadOfLine`]). With [`Rules::Linux`](super::Rules::Linux), that round trip is one of the faster
     /// path.
     LossEvent {
@@ -73,8 +74,8 @@ pub enum Signal<'a> {
         trigger: LossTrigger,
         /// Number of such chunks.
         chunks: u32,
-        /// The path's limits before the loss event. It is set if all losses of this event turned out to be spurious.
-        /// The window then returns to these limits (RFC 4015).
+        /// The path's limits before the loss event. The value is set if all losses of this event turned out to be
+        /// spurious. The window then returns to these limits (RFC 4015).
         before: Option<Limit>,
     },
     /// The sender abandoned the chunk (RFC 3758 §3.5).
@@ -150,14 +151,15 @@ pub struct Transmission {
     /// Next new TSN at the time of this transmission. A TSN that is equal or greater was therefore sent after this
     /// transmission.
     pub next_tsn: Tsn,
-    /// True if the transmission counts in the path's window. It is then neither acknowledged nor declared lost.
+    /// True if the transmission counts in the path's window. Such a transmission is then neither acknowledged nor
+    /// declared lost.
     pub in_flight: bool,
     /// Number of miss indications so far (RFC 9260 §7.2.4).
     pub misses: u8,
     /// Time at which a SACK first showed that this transmission was missing although a later one on this path had
     /// arrived.
     pub overtaken: Option<Instant>,
-    /// Time and trigger of the declaration of loss. It is `None` if there was no such declaration, or if the
+    /// Time and trigger of the declaration of loss. The value is `None` if there was no such declaration, or if the
     /// transmission is known to have arrived.
     pub lost: Option<DeclaredLost>,
 }
@@ -174,7 +176,7 @@ impl Transmission {
 pub struct DeclaredLost {
     /// Time of this declaration.
     pub at: Instant,
-    /// Trigger: miss indications or a timeout. It is `None` if the scheme declared the loss
+    /// Trigger: miss indications or a timeout. The trigger is `None` if the scheme declared the loss
     /// ([`Act::Lose`](super::Act::Lose)).
     pub by: Option<LossTrigger>,
 }
@@ -228,8 +230,8 @@ pub struct AckInfo {
     /// Number of DATA packets that this SACK acknowledges, if the peer reports this number (DAC), otherwise 1.
     pub dac_count: u8,
     /// Longest time for which the peer may have delayed this acknowledgement, after the path's newest packet arrived
-    /// (RFC 9260 §6.2). It is zero if this packet triggered the acknowledgement, and at most SACK.Delay. The value is
-    /// always zero unless [`TransportConfig::ack_delays`](crate::config::TransportConfig::ack_delays) is on.
+    /// (RFC 9260 §6.2). The time is zero if this packet triggered the acknowledgement, and at most SACK.Delay. The
+    /// value is always zero unless [`TransportConfig::ack_delays`](crate::config::TransportConfig::ack_delays) is on.
     pub held: Duration,
     /// Recent lateness of overtaken packets of this path. A lateness above zero has two consequences. Newly
     /// acknowledged chunks count as progress even if the earliest outstanding TSN does not advance, and round-trip
@@ -250,9 +252,9 @@ impl AckInfo {
     }
 
     /// Returns whether the window of `path` was full. `path` has the state before the acknowledgement. If the window
-    /// was full, it limited the sender, and not the application, the peer or another path. It may then grow (RFC 9260
-    /// §7.2.1, RFC 9438 §5.8). By RFC 7661 §4.1, a window is validated if half of it was used. A window with less free
-    /// room than one packet counts as full.
+    /// was full, it limited the sender, and not the application, the peer or another path. The window may then grow
+    /// (RFC 9260 §7.2.1, RFC 9438 §5.8). By RFC 7661 §4.1, a window is validated if half of it was used. A window with
+    /// less free room than one packet counts as full.
     #[inline]
     pub fn window_limited(&self, path: &PathView) -> bool {
         self.flight_before.saturating_add(path.mtu) > path.limit.cwnd
@@ -278,13 +280,13 @@ pub enum LossTrigger {
     /// T3-rtx expired.
     Timeout,
     /// This trigger involves no loss of data. A buffer is full, and data in flight on the path prevent a faster path
-    /// from sending new data ([`HeadOfLine`](super::HeadOfLine)). It occurs only in a [`Signal::LossEvent`]. The window
-    /// is then reduced, unless it is small or was already reduced for these data in flight. The trigger changes nothing
-    /// about losses and their causes.
+    /// from sending new data ([`HeadOfLine`](super::HeadOfLine)). This trigger occurs only in a [`Signal::LossEvent`].
+    /// The window is then reduced, unless it is small or was already reduced for these data in flight. The trigger
+    /// changes nothing about losses and their causes.
     HeadOfLine,
 }
 
-/// Counters that a local interface reports. They are cumulative and never reset.
+/// Counters that a local interface reports. The counters are cumulative and never reset.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LinkSample {
     /// Link that has these counters.
@@ -359,14 +361,14 @@ pub struct Report {
 pub struct HeartbeatInfo {
     /// Path of the heartbeat.
     pub path: PathId,
-    /// Round-trip time of the heartbeat. It is `None` if the peer did not answer within the RTO.
+    /// Round-trip time of the heartbeat. The time is `None` if the peer did not answer within the RTO.
     pub rtt: Option<Duration>,
     /// True if the scheme requested the heartbeat, and not the core.
     pub probe: bool,
     /// Time at which the heartbeat was sent.
     pub sent: Instant,
-    /// True if the answer arrived after the heartbeat's timeout, or after the answer to a later heartbeat. It concerns
-    /// heartbeats that the scheme requested. Such an answer shows that the path works. It does not show the present
-    /// round-trip time.
+    /// True if the answer arrived after the heartbeat's timeout, or after the answer to a later heartbeat. This field
+    /// concerns heartbeats that the scheme requested. Such an answer shows that the path works. Such a late answer does
+    /// not show the present round-trip time.
     pub late: bool,
 }

@@ -25,10 +25,11 @@ pub struct Symbol {
 /// Kind of a symbol: source symbol or repair symbol.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum SymbolKind {
-    /// The source symbol with this index in its block. It is retransmitted after a loss while the receiver needs it.
+    /// The source symbol with this index in its block. A source symbol is retransmitted after a loss while the receiver
+    /// needs it.
     Source(u16),
-    /// A repair symbol: a sum of source symbols. It is never retransmitted, because another repair symbol can replace
-    /// it.
+    /// A repair symbol: a sum of source symbols. A repair symbol is never retransmitted, because another repair symbol
+    /// can replace it.
     Repair,
 }
 
@@ -38,15 +39,15 @@ pub enum SymbolKind {
 pub struct BlockView {
     /// Number of the block. Blocks are numbered from 0 in the order of their messages, modulo 2³².
     pub number: u32,
-    /// Number of source symbols now in the block. It is final once the block is closed.
+    /// Number of source symbols now in the block. The number of source symbols is final once the block is closed.
     pub sources: u16,
     /// True if no further source symbol is added to the block. Only closed blocks have repair symbols.
     pub closed: bool,
     /// Rank: number of the block's independent symbols that arrived, as acknowledged. The block is done when this
     /// number equals `sources`.
     pub rank: u16,
-    /// Number of the block's source symbols that were already sent. They are the symbols with a lower index than this
-    /// number.
+    /// Number of the block's source symbols that were already sent. The sent source symbols are the symbols with a
+    /// lower index than this number.
     pub sources_sent: u16,
     /// Number of the block's repair symbols that were sent.
     pub repairs_sent: u32,

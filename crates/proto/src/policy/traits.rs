@@ -16,8 +16,8 @@ use super::symbols::{RepairOffer, SymbolAssignment, SymbolChoice};
 use super::view::{Estimate, Limit, PathView, View};
 use crate::time::{Duration, Instant};
 
-/// Maximum number of actions of a scheme at a time ([`Policy::act`]). It also limits the copies requested by actions
-/// that wait for room.
+/// Maximum number of actions of a scheme at a time ([`Policy::act`]). This maximum also limits the copies requested by
+/// actions that wait for room.
 pub const MOST_ACTS: usize = 256;
 
 /// Interface of all policies. Each policy receives every signal, and may request a [`Signal::Tick`].
@@ -58,9 +58,9 @@ pub trait Policy: Debug + Send {
 
     /// Returns the next spontaneous action of the policy. The core calls this method if any signal other than
     /// [`Signal::Sent`] occurred since the last call. Before the call, the core processes all packets and timers that
-    /// are due, and each SACK completely. It sends no more data before the call. The core repeats the call until the
-    /// result is `None`, at most [`MOST_ACTS`] times. Each action is executed before the next call. `view` and `flight`
-    /// of that call show its effects. Signals that actions cause (`Lost`) do not cause another call.
+    /// are due, and each SACK completely. The core sends no more data before the call. The core repeats the call until
+    /// the result is `None`, at most [`MOST_ACTS`] times. Each action is executed before the next call. `view` and
+    /// `flight` of that call show its effects. Signals that actions cause (`Lost`) do not cause another call.
     fn act(&mut self, _view: &View<'_>, _flight: &Flight<'_>) -> Option<Act> {
         None
     }
@@ -147,21 +147,21 @@ pub trait CongestionControl: Policy {
 /// Data that wait for the scheduler's decision.
 #[derive(Copy, Clone, PartialEq, Default, Debug)]
 pub struct Backlog {
-    /// Payload bytes that wait for the scheduler. They are the bytes not yet sent, and the lost bytes that the loss
-    /// policy leaves to the scheduler ([`Retransmit::Requeue`]).
+    /// Payload bytes that wait for the scheduler. The waiting bytes are the bytes not yet sent, and the lost bytes that
+    /// the loss policy leaves to the scheduler ([`Retransmit::Requeue`]).
     pub bytes: u64,
     /// Number of messages that are not completely sent.
     pub messages: usize,
-    /// Counted bytes of the next chunk: payload + 16 bytes. This chunk belongs to the oldest message, or is a lost
+    /// Counted bytes of the next chunk: payload + 16 bytes. The next chunk belongs to the oldest message, or is a lost
     /// chunk.
     pub next_len: u64,
-    /// Unsent payload bytes of the oldest message, including the next chunk. It is 0 if the next chunk is a
-    /// retransmission.
+    /// Unsent payload bytes of the oldest message, including the next chunk. The number of bytes is 0 if the next chunk
+    /// is a retransmission.
     pub rest: u64,
-    /// True if a part of the oldest message was already sent. Giving up the message would waste that part. It is false
-    /// if the next chunk is a retransmission.
+    /// True if a part of the oldest message was already sent. Giving up the message would waste that part. The field is
+    /// false if the next chunk is a retransmission.
     pub begun: bool,
-    /// Time at which the message of the next chunk becomes useless. It is set for new and for lost chunks.
+    /// Time at which the message of the next chunk becomes useless. The time is set for new and for lost chunks.
     pub next_expires: Option<Instant>,
     /// True if the next chunk was lost and the loss policy left it to the scheduler. `tried` then has its earlier
     /// paths.
@@ -172,7 +172,8 @@ pub struct Backlog {
     pub next_importance: Importance,
     /// Group of the next chunk's message.
     pub next_group: Option<u64>,
-    /// First message of each importance ([`Assignment::importance`]). It is empty if messages are sent in coded blocks.
+    /// First message of each importance ([`Assignment::importance`]). The list is empty if messages are sent in coded
+    /// blocks.
     pub heads: Heads,
 }
 
@@ -180,7 +181,7 @@ pub struct Backlog {
 /// message, which must have a lifetime ([`Assignment::nowhere`]).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Assignment {
-    /// Paths of the chunks. Each chunk is sent on every one of these paths as soon as the path has room. It is no
+    /// Paths of the chunks. Each chunk is sent on every one of these paths as soon as the path has room. A chunk is no
     /// longer sent once the chunk has arrived or is lost.
     pub paths: SmallVec<[PathId; 4]>,
     /// Maximum number of chunks. The core stops when the paths have no more room, and then calls the scheduler again. A
@@ -219,11 +220,11 @@ pub trait Scheduler: Policy {
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment>;
 
     /// Returns the path whose window should shrink because its data in flight block other paths. The core calls this
-    /// method after [`Scheduler::next`] has held all data back. It also calls it when a buffer is full while a path has
-    /// room ([`View::blocked`]). The congestion control receives a [`Signal::LossEvent`] with
+    /// method after [`Scheduler::next`] has held all data back. The core also calls it when a buffer is full while a
+    /// path has room ([`View::blocked`]). The congestion control receives a [`Signal::LossEvent`] with
     /// [`LossTrigger::HeadOfLine`] and decides on the effect. After that, the scheduler is called again for data. The
-    /// result is ignored if no data are in flight on the path. It is also ignored if less than one round trip of the
-    /// path has passed since the path's last penalty, for any reason.
+    /// result is ignored if no data are in flight on the path. A penalty is also ignored if less than one round trip of
+    /// the path has passed since the path's last penalty, for any reason.
     ///
     /// [`TransportConfig::head_of_line`](crate::config::TransportConfig::head_of_line) configures the core's own
     /// treatment of full buffers.
@@ -233,9 +234,9 @@ pub trait Scheduler: Policy {
 
     /// Returns the next symbol and its path, if data are sent in coded blocks ([`View::blocks`]). The core calls this
     /// method in place of [`Scheduler::next`] while a path has room, once for each symbol. `None` holds all data back
-    /// until the next signal. A result that is not possible counts as refused and also holds all data back. It is not
-    /// possible in four cases: the path has no room, the block does not exist, the block has no unsent source symbol,
-    /// or a repair symbol is chosen for an open block.
+    /// until the next signal. A result that is not possible counts as refused and also holds all data back. A result is
+    /// not possible in four cases: the path has no room, the block does not exist, the block has no unsent source
+    /// symbol, or a repair symbol is chosen for an open block.
     ///
     /// The default sends only source symbols, in order. Each takes the path that [`Scheduler::next`] would choose.
     fn next_symbol(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<SymbolAssignment> {
@@ -248,8 +249,8 @@ pub trait Scheduler: Policy {
     /// `None` postpones the symbol. The method is called again with the next chunk.
     ///
     /// The default considers the paths with room on which the symbol would arrive before the last of its covered
-    /// sources becomes useless. Among them it chooses the path that carried the fewest of these sources. If several
-    /// did, it chooses the lowest round-trip time.
+    /// sources becomes useless. Among these paths, the default chooses the path that carried the fewest of the covered
+    /// sources. If several did, it chooses the lowest round-trip time.
     fn next_repair(&mut self, view: &View<'_>, offer: &RepairOffer) -> Option<PathId> {
         let arrives = |p: &PathView| view.now + p.srtt.unwrap_or_default() / 2;
         let in_time = |p: &&PathView| offer.expires.is_none_or(|(_, last)| arrives(p) < last);
@@ -261,7 +262,7 @@ pub trait Scheduler: Policy {
 /// Occasions on which a feedback policy may add reports to a packet.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum ReportTrigger {
-    /// DATA on this path: the reports precede them. Their size is at most [`Feedback::overhead`].
+    /// DATA on this path: the reports precede them. The size of reports on DATA is at most [`Feedback::overhead`].
     Data(PathId),
     /// A SACK on this path: the reports accompany it.
     Sack(PathId),
@@ -276,7 +277,7 @@ pub enum ReportTrigger {
 /// A feedback policy's decision on the time and path of an acknowledgement.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct AckDecision {
-    /// If true, the SACK is sent immediately. Otherwise a SACK is sent for every second packet, or after SACK.Delay.
+    /// If true, the SACK is sent immediately. If false, a SACK is sent for every second packet, or after SACK.Delay.
     pub now: bool,
     /// Path of the acknowledgement. If `None`, acknowledgements alternate over the return paths that the peer requested
     /// ([`Feedback::return_paths`]), if any of them works. If none works, acknowledgements take the path of the data,
@@ -300,8 +301,8 @@ pub trait Feedback: Policy {
     /// Adds the reports for the occasion `trigger` to `out`.
     fn reports(&mut self, _view: &View<'_>, _trigger: ReportTrigger, _out: &mut Vec<Report>) {}
 
-    /// Returns the number of bytes that each DATA packet reserves for reports of `ReportTrigger::Data`. They include
-    /// the REPORT chunk header and the items.
+    /// Returns the number of bytes that each DATA packet reserves for reports of `ReportTrigger::Data`. The reserved
+    /// bytes include the REPORT chunk header and the items.
     fn overhead(&self) -> usize {
         0
     }
@@ -314,10 +315,10 @@ pub trait Feedback: Policy {
     /// Returns the paths by which the peer's SACKs should return. Only the four paths with the lowest ids count. An
     /// empty set leaves the choice to the peer. The core calls this method after each input and timeout that caused a
     /// signal other than [`Signal::Arrived`]. The scheme must request arrivals ([`Policy::hears_arrivals`]). The peer's
-    /// core alternates its SACKs over those paths of the set that work at its end. It does not alternate if the peer's
-    /// own scheme names a path ([`AckDecision::via`]), or if data arrive again: an earlier SACK was then lost. A signed
-    /// report announces a change of the set to the peer, at most every 100 ms. If a change comes too early for such a
-    /// report, this method is called again after the next input.
+    /// core alternates its SACKs over those paths of the set that work at its end. The peer's core does not alternate
+    /// if the peer's own scheme names a path ([`AckDecision::via`]), or if data arrive again: an earlier SACK was then
+    /// lost. A signed report announces a change of the set to the peer, at most every 100 ms. If a change comes too
+    /// early for such a report, this method is called again after the next input.
     fn return_paths(&mut self, _view: &View<'_>) -> PathSet {
         PathSet::default()
     }
@@ -337,18 +338,19 @@ pub trait Scheme: Policy {
     /// Returns the name of the preset, for display.
     fn name(&self) -> &str;
 
-    /// Handles the first half of a signal, which concerns estimators and loss policy. Afterwards the core refreshes
-    /// every `PathView::est`.
+    /// Handles the first half of a signal, which concerns estimators and loss policy. After this call, the core
+    /// refreshes every `PathView::est`.
     fn observe(&mut self, view: &View<'_>, signal: &Signal<'_>);
 
     /// Writes the estimates of `path`.
     fn estimate(&self, path: PathId, out: &mut Estimate);
 
-    /// Handles the second half of a signal, which concerns congestion control, scheduler and feedback. Afterwards the
-    /// core refreshes every `PathView::limit`.
+    /// Handles the second half of a signal, which concerns congestion control, scheduler and feedback. After this call,
+    /// the core refreshes every `PathView::limit`.
     fn react(&mut self, view: &View<'_>, signal: &Signal<'_>);
 
-    /// Returns the loss policy. It decides which chunks are lost, for what cause, and how they are retransmitted.
+    /// Returns the loss policy. The loss policy decides which chunks are lost, for what cause, and how they are
+    /// retransmitted.
     fn loss(&mut self) -> &mut dyn LossPolicy;
 
     /// Returns the congestion control, which limits the data in flight.

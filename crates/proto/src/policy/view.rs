@@ -19,12 +19,12 @@ pub enum PathState {
     Unconfirmed,
     /// The path is usable.
     Active,
-    /// Errors were counted on the path, but not enough to make it inactive. The path is probed. It carries data only if
-    /// no better path is left (RFC 7829).
+    /// Errors were counted on the path, but not enough to make it inactive. The path is probed. A potentially failed
+    /// path carries data only if no better path is left (RFC 7829).
     PotentiallyFailed,
     /// The path had more errors than Path.Max.Retrans.
     Inactive,
-    /// Either side suspended the path. It is kept and probed, but carries no data.
+    /// Either side suspended the path. A suspended path is kept and probed, but carries no data.
     Suspended,
     /// The path is closed, or its slot was never used.
     Closed,
@@ -66,7 +66,7 @@ pub struct Estimate {
     pub silence: Option<f64>,
     /// Probability that a packet is lost.
     pub loss: Option<f64>,
-    /// Minimum round-trip time. It is the time of the path without queues.
+    /// Minimum round-trip time. This minimum is the time of the path without queues.
     pub reference_rtt: Option<Duration>,
     /// Probability that a frame is in error on the access link.
     pub frame_error_rate: Option<f64>,
@@ -116,8 +116,8 @@ pub struct PathView {
     pub id: PathId,
     /// State of the path.
     pub state: PathState,
-    /// Bytes of the largest DATA chunk that fits a packet, including the chunk's header of 16 bytes. It is the "MTU" in
-    /// formulas of windows (PMDCS).
+    /// Bytes of the largest DATA chunk that fits a packet, including the chunk's header of 16 bytes. This size is the
+    /// "MTU" in formulas of windows (PMDCS).
     pub mtu: u64,
     /// Smoothed round-trip time; `None` before the first sample.
     pub srtt: Option<Duration>,
@@ -191,7 +191,7 @@ pub struct View<'a> {
     /// Primary path: the path that the application requested ([`crate::association::Association::set_primary`]), once
     /// it is confirmed. Before this, and without a request, it is the path of the handshake.
     pub primary: PathId,
-    /// True if the peer supports REPORT. It then reads reports and counts of delayed acknowledgements.
+    /// True if the peer supports REPORT. Such a peer then reads reports and counts of delayed acknowledgements.
     pub peer_reports: bool,
     /// Chunk that prevents new data from being sent, although a usable path has room.
     pub blocked: Option<Blocked>,
@@ -201,9 +201,9 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Returns the paths that may carry data. They are the active paths; without any, the potentially failed path with
-    /// the fewest errors; without any, the inactive path with the fewest errors. A sender that has a path therefore
-    /// never stops sending (RFC 9260 §8.2, RFC 7829 §4.2).
+    /// Returns the paths that may carry data. These paths are the active paths; without any, the potentially failed
+    /// path with the fewest errors; without any, the inactive path with the fewest errors. A sender that has a path
+    /// therefore never stops sending (RFC 9260 §8.2, RFC 7829 §4.2).
     #[inline]
     pub fn usable(&self) -> PathSet {
         let mut active = PathSet::default();

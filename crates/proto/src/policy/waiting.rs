@@ -21,8 +21,8 @@ pub struct Waiting {
     pub group: Option<u64>,
     /// Time at which the last of the messages becomes useless; `None` if one of them never does.
     pub expires: Option<Instant>,
-    /// Number of unsent bytes. It includes 16 bytes for the header of each chunk, and the repair header if repair
-    /// symbols are sent.
+    /// Number of unsent bytes. The number of unsent bytes includes 16 bytes for the header of each chunk, and the
+    /// repair header if repair symbols are sent.
     pub bytes: u64,
     /// True if a part of the first message was sent.
     pub begun: bool,

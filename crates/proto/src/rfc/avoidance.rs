@@ -44,7 +44,7 @@ pub trait Avoidance: Debug + Send {
 /// Acknowledged bytes for which a window in congestion avoidance may grow.
 #[derive(Debug)]
 pub struct Progress<'a> {
-    /// State of all paths. Their windows are in [`PathView::limit`](crate::policy::PathView).
+    /// State of all paths. The windows of the paths are in [`PathView::limit`](crate::policy::PathView).
     pub view: &'a View<'a>,
     /// Path on which the bytes were acknowledged.
     pub path: PathId,

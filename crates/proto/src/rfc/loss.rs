@@ -6,7 +6,7 @@ use crate::policy::{
 };
 use crate::wire::serial::Tsn;
 
-/// Loss policy that declares a loss after three miss indications. They are counted by the Highest TSN Newly
+/// Loss policy that declares a loss after three miss indications. Miss indications are counted by the Highest TSN Newly
 /// Acknowledged algorithm of RFC 9260. Fast retransmissions stay on their path. Data that timed out take the next
 /// active alternate path.
 ///

@@ -1,5 +1,5 @@
-//! RFC 9260's own behaviour, implemented as ordinary policies. Its window, [`Aimd`] and its loss policy are public, for
-//! schemes that differ from the RFC in a single rule.
+//! RFC 9260's own behaviour, implemented as ordinary policies. The RFC's window, [`Aimd`] and loss policy are public,
+//! for schemes that differ from the RFC in a single rule.
 
 mod aimd;
 mod avoidance;

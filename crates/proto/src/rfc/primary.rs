@@ -2,14 +2,14 @@
 
 use crate::policy::{Assignment, Backlog, PathId, Policy, Scheduler, View};
 
-/// Uses the primary path while it is active, and otherwise an active alternate path. It returns to the primary path
-/// when this path is active again (RFC 9260 §6.4, §8.2).
+/// Uses the primary path while it is active, and otherwise an active alternate path. The scheduler returns to the
+/// primary path when this path is active again (RFC 9260 §6.4, §8.2).
 #[derive(Copy, Clone, Debug, Default)]
 pub struct PrimaryPath;
 
 impl PrimaryPath {
-    /// Returns the path that new data take at present. The alternate path is the next usable path after the primary. It
-    /// therefore does not change while the states of paths stay.
+    /// Returns the path that new data take at present. The alternate path is the next usable path after the primary.
+    /// The choice of the alternate path therefore does not change while the states of paths stay.
     pub fn choose(view: &View<'_>) -> Option<PathId> {
         let usable = view.usable();
         if usable.contains(view.primary) {

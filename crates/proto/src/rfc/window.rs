@@ -134,8 +134,8 @@ impl Window {
         left.max(u64::from(self.config.half_floor_mtus) * self.mtu)
     }
 
-    /// Returns whether a loss by miss indications shrinks the window now. It does so once per round trip. If windows
-    /// are not frozen in fast recovery, it always does.
+    /// Returns whether a loss by miss indications shrinks the window now. The window shrinks by such losses once per
+    /// round trip. If windows are not frozen in fast recovery, it always does.
     #[inline]
     pub fn counts_loss(&self) -> bool {
         !(self.config.freeze_in_recovery && self.recovery.is_some())
@@ -249,8 +249,8 @@ impl Window {
     }
 
     /// Handles a penalty: data in flight on the path prevent a faster path from sending. The window is then at most
-    /// `ssthresh`, which is usually [`Window::ssthresh_after_loss`]. It does not grow until the highest TSN in flight
-    /// is acknowledged. The call has no effect while losses do not count ([`Window::counts_loss`]).
+    /// `ssthresh`, which is usually [`Window::ssthresh_after_loss`]. The reduced window does not grow until the highest
+    /// TSN in flight is acknowledged. The call has no effect while losses do not count ([`Window::counts_loss`]).
     pub fn on_penalty(&mut self, ssthresh: u64, highest: Tsn) {
         if self.counts_loss() {
             self.cap_at_ssthresh(ssthresh);

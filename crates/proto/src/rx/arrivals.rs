@@ -5,8 +5,8 @@ use smallvec::SmallVec;
 use crate::wire::chunk::report::{MAX_RANGES, TsnRange};
 use crate::wire::serial::Tsn;
 
-/// Number of SACKs that report a range of TSNs after a TSN was added to the range. It is more than one, because SACKs
-/// may be lost.
+/// Number of SACKs that report a range of TSNs after a TSN was added to the range. The number of SACKs is more than
+/// one, because SACKs may be lost.
 const SAID: u64 = 3;
 
 /// Ranges of TSNs that arrived by one path. The range that was extended last is at the end.

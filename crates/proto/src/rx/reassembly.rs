@@ -36,7 +36,7 @@ pub struct Fragment {
     pub tsn: Tsn,
     /// Stream to which the chunk belongs. The caller checks that the stream is below the number of inbound streams.
     pub stream: StreamId,
-    /// Stream sequence number. It has no meaning for an unordered message.
+    /// Stream sequence number. The stream sequence number has no meaning for an unordered message.
     pub ssn: Ssn,
     /// Payload protocol identifier.
     pub ppid: Ppid,
@@ -56,7 +56,7 @@ pub struct Fragment {
 pub struct Message {
     /// Stream of the message.
     pub stream: StreamId,
-    /// Stream sequence number. It has no meaning for an unordered message.
+    /// Stream sequence number. The stream sequence number has no meaning for an unordered message.
     pub ssn: Ssn,
     /// Payload protocol identifier of the first fragment.
     pub ppid: Ppid,
@@ -71,7 +71,8 @@ pub struct Message {
     pub arrived: Instant,
 }
 
-/// Contradiction between chunks of the peer. It ends the association with an ABORT (RFC 9260 §3.3.10.13).
+/// Contradiction between chunks of the peer. Such a contradiction ends the association with an ABORT (RFC 9260
+/// §3.3.10.13).
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Violation {
@@ -94,8 +95,8 @@ pub enum Violation {
 pub struct Reassembly {
     /// Highest TSN that was pushed or skipped. Other TSNs are extended to 64 bits near it.
     near: u64,
-    /// Last abandoned TSN; 0 before the first FORWARD TSN. It is the TSN of the last FORWARD TSN, or of a later
-    /// fragment of an abandoned message.
+    /// Last abandoned TSN; 0 before the first FORWARD TSN. The last abandoned TSN is the TSN of the last FORWARD TSN,
+    /// or of a later fragment of an abandoned message.
     given_up: u64,
     /// SSN of the next ordered message of each stream, extended to 64 bits.
     next_ssn: Vec<u64>,
@@ -200,8 +201,9 @@ impl Reassembly {
         self.buffered_bytes
     }
 
-    /// Returns the heap in bytes of all queues. It includes bookkeeping and the final copy of a fragmented message. The
-    /// value is an upper bound if payloads are copies, or if they are slices of memory that is counted elsewhere.
+    /// Returns the heap in bytes of all queues. The returned heap includes bookkeeping and the final copy of a
+    /// fragmented message. The value is an upper bound if payloads are copies, or if they are slices of memory that is
+    /// counted elsewhere.
     pub fn heap(&self) -> usize {
         let room = self.ready.capacity() * size_of::<Message>();
         self.heap_by_content() + room + self.next_ssn.capacity() * size_of::<u64>()

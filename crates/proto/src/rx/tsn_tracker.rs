@@ -10,7 +10,7 @@ use crate::work;
 
 /// Maximum distance of an accepted TSN from the cumulative TSN ack point.
 const MAX_DISTANCE: u64 = 1 << 20;
-/// Maximum number of separate blocks beyond the cumulative TSN ack point. They take 256 KiB in the worst case.
+/// Maximum number of separate blocks beyond the cumulative TSN ack point. The blocks take 256 KiB in the worst case.
 const MAX_BLOCKS: usize = 16_384;
 /// Maximum number of duplicates that are listed for one SACK.
 const MAX_DUPLICATES: usize = 32;
@@ -25,8 +25,9 @@ pub enum Arrival {
     New,
     /// The TSN arrived before, or is at or before the cumulative TSN ack point.
     Duplicate,
-    /// The TSN is not accepted, because it is too far ahead or because there are too many blocks. Its chunk must be
-    /// dropped as if it had not arrived. The TSN directly after the cumulative TSN ack point is always accepted.
+    /// The TSN is not accepted, because it is too far ahead or because there are too many blocks. The chunk of such a
+    /// TSN must be dropped as if it had not arrived. The TSN directly after the cumulative TSN ack point is always
+    /// accepted.
     TooFar,
 }
 
@@ -136,9 +137,9 @@ impl TsnTracker {
         self.blocks.capacity() * size_of::<(u64, u64)>()
     }
 
-    /// Handles a FORWARD TSN (RFC 3758 §3.6). It moves the cumulative TSN ack point to `new_cum`, and then over TSNs
-    /// received beyond `new_cum`. Returns false if `new_cum` is not beyond the point. The chunk is then out of date and
-    /// has no effect.
+    /// Handles a FORWARD TSN (RFC 3758 §3.6). A FORWARD TSN moves the cumulative TSN ack point to `new_cum`, and then
+    /// over TSNs received beyond `new_cum`. Returns false if `new_cum` is not beyond the point. The chunk is then out
+    /// of date and has no effect.
     pub fn forward(&mut self, new_cum: Tsn) -> bool {
         let new_cum = extend(self.cum, new_cum);
         if new_cum <= self.cum {

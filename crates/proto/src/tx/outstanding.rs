@@ -19,13 +19,14 @@ pub(crate) enum ChunkState {
     InFlight,
     /// A gap block acknowledged the chunk.
     GapAcked,
-    /// The chunk is lost. It waits for retransmission.
+    /// The chunk is lost. A lost chunk waits for retransmission.
     Lost(LossCause),
-    /// The sender abandoned the chunk (RFC 3758). It counts as acknowledged, but not for the peer's cumulative TSN.
+    /// The sender abandoned the chunk (RFC 3758). An abandoned chunk counts as acknowledged, but not for the peer's
+    /// cumulative TSN.
     Abandoned,
 }
 
-/// Content of a chunk. It decides whether the payload counts in the send buffer.
+/// Content of a chunk. A chunk's content decides whether the payload counts in the send buffer.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Carries {
     /// A message of the send buffer, or a part of such a message.
@@ -49,7 +50,7 @@ pub(crate) struct Outgoing {
     pub header: Option<Header>,
     pub payload: Bytes,
     pub needless: Needless,
-    /// Number of the chunk's message. It is `u64::MAX` for symbols of the coder, which belong to no message.
+    /// Number of the chunk's message. The number is `u64::MAX` for symbols of the coder, which belong to no message.
     pub message: u64,
     pub ssn: Ssn,
     pub ppid: Ppid,
@@ -103,7 +104,8 @@ pub(crate) struct Outstanding {
     requeued: u64,
     /// Chunks for which a gap block needs no check: all gap-acknowledged and abandoned chunks.
     covered: Bits,
-    /// Cumulative TSN and gap blocks of the last SACK. They are kept while a chunk is gap-acknowledged.
+    /// Cumulative TSN and gap blocks of the last SACK. The last SACK's TSN and blocks are kept while a chunk is
+    /// gap-acknowledged.
     last: (Tsn, Vec<GapBlock>),
 }
 

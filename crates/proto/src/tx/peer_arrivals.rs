@@ -22,7 +22,7 @@ pub(crate) struct ArrivedReports {
     clock: Option<(Instant, PeerTime)>,
     /// Last report about each path slot, with the wire id of the path.
     known: Vec<Option<(u16, PathArrivals)>>,
-    /// Last report. It is kept so that its memory is reused.
+    /// Last report. The last report is kept so that its memory is reused.
     report: PeerArrivals,
 }
 

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::wire::serial::Tsn;
 
-/// Chunks that were retransmitted on one path and are in flight on it. They are stored in the order of sending and by
-/// TSN. With both orders, the cost of a SACK is proportional to the number of chunks that it changes. TSNs are extended
-/// to 64 bits ([`super::Outstanding::number`]).
+/// Chunks that were retransmitted on one path and are in flight on it. The retransmitted chunks are stored in the order
+/// of sending and by TSN. With both orders, the cost of a SACK is proportional to the number of chunks that it changes.
+/// TSNs are extended to 64 bits ([`super::Outstanding::number`]).
 #[derive(Debug, Default)]
 pub(crate) struct Resent {
     /// TSN of each chunk and the next new TSN at the time of sending, in the order of sending.

@@ -1,5 +1,5 @@
-//! The retransmission queue: chunks that were sent and are not yet acknowledged cumulatively. It also has the paths on
-//! which these chunks are in flight.
+//! The retransmission queue: chunks that were sent and are not yet acknowledged cumulatively. The queue also has the
+//! paths on which these chunks are in flight.
 //!
 //! The queue processes SACKs and returns their results ([`RetransmissionQueue::acknowledge`]). Only this module changes
 //! the bytes in flight on paths, which the ledger of [`PathViews`] counts. The queue runs no timers. It depends neither
@@ -47,7 +47,7 @@ struct Flight {
     copied: Option<Tsn>,
     /// TSN of the chunk with which the round-trip time is being measured.
     timed: Option<Tsn>,
-    /// Time of the last expiry of T3-rtx. It is kept while the timeout may still be spurious.
+    /// Time of the last expiry of T3-rtx. The time is kept while the timeout may still be spurious.
     timeout: Option<Instant>,
     /// TSN up to which losses belong to a window of data whose losses were already reported.
     recover: Option<Tsn>,
@@ -72,7 +72,7 @@ pub(crate) struct RetransmissionQueue {
     names_deliveries: bool,
     /// Recently acknowledged chunks that were sent several times.
     past: PastChunks,
-    /// Result of the last SACK. It is kept so that its memory is reused.
+    /// Result of the last SACK. The result is kept so that its memory is reused.
     outcome: AckOutcome,
     /// Gap blocks of the SACK that is being processed.
     blocks: Vec<GapBlock>,
@@ -312,9 +312,9 @@ impl RetransmissionQueue {
     }
 
     /// Handles chunks that one SACK covered and a later SACK omitted. After a timeout, these chunks count as never
-    /// acknowledged (RFC 9260 §6.2.1 D iii). If `stalled` is true, there are no other data to send. In that case every
-    /// gap-acknowledged chunk counts as never acknowledged. Otherwise a peer could stall the sender with a gap that it
-    /// never closes.
+    /// acknowledged (RFC 9260 §6.2.1 D iii). If `stalled` is true, there are no other data to send, and every
+    /// gap-acknowledged chunk counts as never acknowledged. Without this rule, a peer could stall the sender with a gap
+    /// that it never closes.
     pub fn requeue_suspects(&mut self, stalled: bool) {
         if self.outstanding.gap_acked() == 0 {
             return;
@@ -408,7 +408,7 @@ impl RetransmissionQueue {
         self.flights[i].retransmitted.keep_left(left);
     }
 
-    /// Returns the lowest TSN in flight on `path`. It also prunes the lists of the path.
+    /// Returns the lowest TSN in flight on `path`. The method also prunes the lists of the path.
     pub fn earliest_outstanding(&self, path: PathId) -> Option<Tsn> {
         let f = &self.flights[path.index()];
         let again = f.retransmitted.lowest().map(Outstanding::tsn);

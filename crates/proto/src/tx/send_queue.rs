@@ -19,8 +19,8 @@ pub(crate) struct QueuedMessage {
     /// Number of the message. Each submitted message has a higher number than earlier messages.
     pub id: u64,
     pub stream: StreamId,
-    /// Stream sequence number of the message. It is assigned when the first chunk is cut. A message that expires before
-    /// uses no number.
+    /// Stream sequence number of the message. The stream sequence number is assigned when the first chunk is cut. A
+    /// message that expires before uses no number.
     pub ssn: Option<Ssn>,
     pub ppid: Ppid,
     pub unordered: bool,

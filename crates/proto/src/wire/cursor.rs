@@ -1,4 +1,5 @@
-//! Reader of a datagram's fields in order. It copies nothing, and does not change the datagram's reference count.
+//! Reader of a datagram's fields in order. The reader copies nothing, and does not change the datagram's reference
+//! count.
 
 use bytes::Bytes;
 

@@ -29,7 +29,7 @@ pub struct Header {
     pub source_port: u16,
     /// SCTP port of the receiver.
     pub destination_port: u16,
-    /// Tag that the receiver chose for this association. It is 0 in a packet with INIT.
+    /// Tag that the receiver chose for this association. The tag is 0 in a packet with INIT.
     pub verification_tag: VerificationTag,
 }
 
@@ -95,7 +95,7 @@ impl Packet {
         &self.bytes
     }
 
-    /// Returns the unchanged bytes of a chunk, with header and without padding. They are a slice of the datagram.
+    /// Returns the unchanged bytes of a chunk, with header and without padding. The bytes are a slice of the datagram.
     ///
     /// # Panics
     /// Panics if `span` belongs to another packet.
@@ -103,8 +103,8 @@ impl Packet {
         self.bytes.slice(span.offset..span.offset + span.len)
     }
 
-    /// Passes the bytes that the AUTH chunk at `auth` signs to the function `update`, piece by piece. They are the AUTH
-    /// chunk with its HMAC set to zero, and everything after it (RFC 4895 §6.2).
+    /// Passes the bytes that the AUTH chunk at `auth` signs to the function `update`, piece by piece. The signed bytes
+    /// are the AUTH chunk with its HMAC set to zero, and everything after it (RFC 4895 §6.2).
     ///
     /// # Panics
     /// Panics if `auth` belongs to another packet.
@@ -172,8 +172,8 @@ impl Iterator for Chunks<'_> {
 
 impl core::iter::FusedIterator for Chunks<'_> {}
 
-/// Returns the CRC32c of a packet. Its checksum field counts as zero (RFC 9260 §6.8 and appendix A). On the wire, the
-/// least significant byte of the checksum comes first.
+/// Returns the CRC32c of a packet. For this CRC32c, the checksum field of the packet counts as zero (RFC 9260 §6.8 and
+/// appendix A). On the wire, the least significant byte of the checksum comes first.
 pub fn checksum(packet: &[u8]) -> u32 {
     let mut header = [0; HEADER_LEN];
     header[..8].copy_from_slice(&packet[..8]);

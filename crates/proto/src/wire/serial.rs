@@ -75,7 +75,7 @@ macro_rules! serial {
             }
         }
 
-        /// Signed distance from `other` to `self`. It is positive if `self` is after `other`.
+        /// Signed distance from `other` to `self`. The distance is positive if `self` is after `other`.
         impl Sub for $name {
             type Output = $signed;
             fn sub(self, other: Self) -> $signed {
@@ -110,7 +110,7 @@ number! {
     Ppid(u32)
 }
 number! {
-    /// Verification Tag in the common header (RFC 9260 §8.5). It is 0 only in a packet with INIT.
+    /// Verification Tag in the common header (RFC 9260 §8.5). The Verification Tag is 0 only in a packet with INIT.
     VerificationTag(u32)
 }
 

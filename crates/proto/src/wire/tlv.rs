@@ -1,5 +1,5 @@
-//! Type-length-value frame of parameters (RFC 9260 §3.2.1), error causes (§3.3.10) and report items. It has a 16-bit
-//! type, a 16-bit length, a value, and padding to 4 bytes. The length counts header and value, without padding.
+//! Type-length-value frame of parameters (RFC 9260 §3.2.1), error causes (§3.3.10) and report items. The frame has a
+//! 16-bit type, a 16-bit length, a value, and padding to 4 bytes. The length counts header and value, without padding.
 
 use super::cursor::Cursor;
 use super::{ParseError, padded};

@@ -107,8 +107,8 @@ impl<'a> PacketWriter<'a> {
         AuthSlot { start, hmac_len: hmac_id.len() }
     }
 
-    /// Writes the HMAC that the function `mac` computes. It covers the AUTH chunk with an HMAC of zero, and all chunks
-    /// after it (RFC 4895 §6.2).
+    /// Writes the HMAC that the function `mac` computes. The HMAC covers the AUTH chunk with an HMAC of zero, and all
+    /// chunks after it (RFC 4895 §6.2).
     ///
     /// # Panics
     /// Panics if the HMAC from `mac` does not have the length [`HmacId::len`] of the slot's algorithm. Also panics if

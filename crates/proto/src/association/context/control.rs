@@ -149,8 +149,8 @@ impl Context {
         }
     }
 
-    /// Returns whether this path is usable without REPORT, as for a peer that is not a Strandcast peer. It is usable if
-    /// it was the path of the handshake, or if the peer announced its address.
+    /// Returns whether this path is usable without REPORT, as for a peer that is not a Strandcast peer. Such a path is
+    /// usable if it was the path of the handshake, or if the peer announced its address.
     pub fn reachable_without_reports(&self, path: PathId) -> bool {
         let first = &self.paths[self.paths.seen().primary().index()].tuple;
         let tuple = &self.paths[path.index()].tuple;

@@ -59,8 +59,8 @@ impl Context {
     }
 
     /// Records a candidate address of `path`: the peer uses this new address from now on, or seems to. The packet that
-    /// reports the address raises the limit of bytes that may be sent there ([`Self::earn`]). It also causes a
-    /// heartbeat ([`Self::probe_candidate`]).
+    /// reports the address raises the limit of bytes that may be sent there ([`Self::earn`]). The packet that reports
+    /// an address also causes a heartbeat ([`Self::probe_candidate`]).
     pub fn propose(&mut self, now: Instant, path: PathId, tuple: FourTuple, serial: Option<u32>) {
         let old = self.paths[path.index()].candidate.take_if(|c| c.tuple == tuple);
         let mut candidate = old.unwrap_or_else(|| Candidate {

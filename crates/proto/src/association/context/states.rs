@@ -6,8 +6,8 @@ use crate::path;
 use crate::policy::{Limit, PathId, PathState, Signal};
 use crate::time::{Duration, Instant};
 
-/// Number of further unanswered heartbeats after which a path is potentially failed. It is added to `pf_max_retrans`,
-/// unless a tail probe of the path also got no answer.
+/// Number of further unanswered heartbeats after which a path is potentially failed. This number of heartbeats is added
+/// to `pf_max_retrans`, unless a tail probe of the path also got no answer.
 const MORE_BEFORE_POTENTIALLY_FAILED: u32 = 2;
 /// Number of consecutive errors that a path needs before it fails. A time limit alone would not suffice: a burst of
 /// losses can cause several errors within a short time.
@@ -114,8 +114,8 @@ impl Context {
         }
     }
 
-    /// Returns the number of packets that may leave in one send opportunity on a path with these limits. It is
-    /// Max.Burst (RFC 9260 §6.1 D), unless pacing bounds bursts.
+    /// Returns the number of packets that may leave in one send opportunity on a path with these limits. The returned
+    /// number of packets is Max.Burst (RFC 9260 §6.1 D), unless pacing bounds bursts.
     pub fn max_burst(&self, limit: &Limit) -> u32 {
         let paced = limit.pacing.is_some() && !self.config.pacing_quantum.is_zero();
         if paced { u32::MAX } else { self.config.max_burst }

@@ -20,8 +20,8 @@ impl PathManager<'_> {
         self.follow_mtu(now, path);
     }
 
-    /// Handles a datagram with `size` bytes of UDP payload that could not be sent (EMSGSIZE). It carried data or was a
-    /// probe of path MTU discovery.
+    /// Handles a datagram with `size` bytes of UDP payload that could not be sent (EMSGSIZE). The datagram carried data
+    /// or was a probe of path MTU discovery.
     pub fn too_big(&mut self, now: Instant, path: PathId, size: usize) {
         if !self.cx.is_open(path) {
             return;

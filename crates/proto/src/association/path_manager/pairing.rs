@@ -10,8 +10,8 @@ use crate::time::Instant;
 
 impl PathManager<'_> {
     /// Pairs each further path with one of the peer's further addresses. The path of the handshake keeps its addresses.
-    /// Only a peer that is not a Strandcast peer needs these pairs. Addresses in the same subnet are paired first. The
-    /// others are paired in the order in which they are listed. Each path gets one pair.
+    /// Only a peer that is not a Strandcast peer needs these pairs. Addresses in the same subnet are paired first.
+    /// Other addresses are paired in the order in which they are listed. Each path gets one pair.
     pub fn pair_addresses(&mut self, peer: &Capabilities, on: PathId) {
         if self.cx.paths.seen().peer_reports() || peer.addresses.is_empty() || self.cx.config.sealed() {
             return;
@@ -39,8 +39,8 @@ impl PathManager<'_> {
         self.cx.paths_moved = true;
     }
 
-    /// Pairs the further paths of an accepting endpoint with addresses that the peer listed. It applies to a peer that
-    /// is not a Strandcast peer.
+    /// Pairs the further paths of an accepting endpoint with addresses that the peer listed. This pairing applies to a
+    /// peer that is not a Strandcast peer.
     pub fn pair_with(&mut self, now: Instant, peer: &Capabilities, locals: &[(LinkId, SocketAddr)]) {
         if self.cx.paths.seen().peer_reports() {
             return;

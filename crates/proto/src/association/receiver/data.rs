@@ -10,8 +10,8 @@ use crate::time::Instant;
 use crate::wire::chunk::{Data, ErrorChunk, ForwardTsn};
 use crate::wire::{Cause, Tsn};
 
-/// Payloads below this size are copied out of their datagram. Otherwise a small chunk would keep a large buffer in
-/// memory.
+/// Payloads below this size are copied out of their datagram. A small chunk that is not copied would keep a large
+/// buffer in memory.
 const COPY_BELOW: usize = 256;
 
 /// State for the DATA chunks of one packet.

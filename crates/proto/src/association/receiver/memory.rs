@@ -5,8 +5,8 @@ use crate::coding::Decoding;
 use crate::wire::StreamId;
 use crate::wire::chunk::DataHeader;
 
-/// Allowance for received data and their bookkeeping, in bytes of heap. They may take this amount in addition to twice
-/// the receive buffer.
+/// Allowance for received data and their bookkeeping, in bytes of heap. Received data and their bookkeeping may take
+/// this amount in addition to twice the receive buffer.
 const SLACK: usize = 640 << 10;
 /// Bytes of an association's allowed heap that are reserved for the next TSN in order. The chunk with this TSN may make
 /// all other held data readable.
@@ -20,7 +20,7 @@ const PLENTY: usize = 4;
 pub(super) enum Room {
     /// The chunk is accepted.
     Yes,
-    /// The chunk is not accepted now. It is handled as if it had not arrived.
+    /// The chunk is not accepted now. A chunk that is not accepted is handled as if it had not arrived.
     NotNow,
     /// The chunk can never be accepted, because no other chunk could release room for it.
     Never,
@@ -78,8 +78,8 @@ impl Receiver {
         if fits && all <= self.allowed - kept_free { Room::Yes } else { Room::NotNow }
     }
 
-    /// Returns the number of payload bytes that can still be accepted. It is the free space of the buffer, or less if
-    /// heap is scarce.
+    /// Returns the number of payload bytes that can still be accepted. The returned number is the free space of the
+    /// buffer, or less if heap is scarce.
     pub(super) fn window(&self, sent: usize) -> usize {
         let rx = self;
         let buffered = rx.reassembly.buffered_bytes();

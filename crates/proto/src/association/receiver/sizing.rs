@@ -13,7 +13,7 @@ use crate::wire::chunk::Heartbeat;
 const MIN_ROUND: Duration = Duration::from_millis(1);
 /// Minimum interval between two measurements of a path's round-trip time.
 const SOUND_EVERY: Duration = Duration::from_millis(200);
-/// Minimum number of bytes of data between two measurements. It keeps heartbeats below 0.2 % of the data.
+/// Minimum number of bytes of data between two measurements. This minimum keeps heartbeats below 0.2 % of the data.
 const SOUND_BYTES: u64 = 1 << 16;
 /// Time after which an unanswered measuring heartbeat is dropped. Such a heartbeat does not count as an error of the
 /// path.

@@ -106,8 +106,8 @@ impl Sender {
         }
     }
 
-    /// Completes the handling of a SACK after all chunks are credited to paths. It updates round-trip times, error
-    /// counts and timers, and sends `Acked` signals.
+    /// Completes the handling of a SACK after all chunks are credited to paths. The method updates round-trip times,
+    /// error counts and timers, and sends `Acked` signals.
     fn finish(&mut self, cx: &mut Context, now: Instant, acked: &AckOutcome) {
         for a in &acked.paths {
             let path = a.info.path;
@@ -166,7 +166,7 @@ impl Sender {
     }
 
     /// Updates T3-rtx for each path by RFC 9260 §6.3.2 R2 and R3. The earliest chunk of the path decides, whether it
-    /// was sent once or several times. Progress by gap blocks also counts. Otherwise a path would time out while its
+    /// was sent once or several times. Progress by gap blocks also counts. A path would otherwise time out while its
     /// chunks wait for a chunk that is missing on another path.
     fn update_t3(&mut self, cx: &mut Context, now: Instant, ack: &PathAck) {
         let path = ack.info.path;
@@ -234,8 +234,8 @@ impl Sender {
     /// Records for each path how long the peer may have delayed the SACK after the path's newest packet arrived. If a
     /// report of arrivals accompanies the SACK, the delay is exact. A SACK for [`TransportConfig::sack_frequency`]
     /// packets leaves when the last of these packets arrives. The newest packet of each path therefore waited from its
-    /// own expected arrival to that last arrival. Any other SACK was delayed by at most SACK.Delay. Its delay is also
-    /// bounded by the time since the previous SACK on the same path.
+    /// own expected arrival to that last arrival. Any other SACK was delayed by at most SACK.Delay. The delay of a SACK
+    /// is also bounded by the time since the previous SACK on the same path.
     ///
     /// [`TransportConfig::sack_frequency`]: crate::config::TransportConfig::sack_frequency
     fn account_for_delay(
@@ -274,8 +274,8 @@ impl Sender {
 }
 
 /// Refills Max.Burst for the send opportunity that a SACK gives (RFC 9260 §6.1 D). A SACK that acknowledges a batch
-/// replaces several SACKs, each of which acknowledges two packets. It counts as the number of SACKs that it replaces.
-/// Without this count, the data in flight could not grow in slow start.
+/// replaces several SACKs, each of which acknowledges two packets. A SACK for a batch counts as the number of SACKs
+/// that it replaces. Without this count, the data in flight could not grow in slow start.
 fn refill_bursts(cx: &mut Context, now: Instant, acked: &AckOutcome) {
     for (i, a) in acked.paths.iter().enumerate() {
         let one = cx.max_burst(&cx.paths.view(i).limit);

@@ -10,7 +10,8 @@ use crate::tx::ChunkState;
 use crate::wire::Tsn;
 
 impl Sender {
-    /// Asks the scheme for actions and executes them. It asks only if anything has happened since the last question.
+    /// Asks the scheme for actions and executes them. The method asks only if anything has happened since the last
+    /// question.
     #[inline]
     pub fn act(&mut self, cx: &mut Context, now: Instant) {
         if cx.driver.act_due() && cx.state.is_open() {

@@ -118,8 +118,8 @@ impl SendBuffer {
         self.queue.cut(importance, max, |stream| take_ssn(next_ssn, stream))
     }
 
-    /// Removes and returns the whole oldest message. Its bytes count as used until [`delivered`](Self::delivered) is
-    /// called.
+    /// Removes and returns the whole oldest message. The bytes of the message count as used until
+    /// [`delivered`](Self::delivered) is called.
     pub fn take(&mut self) -> Option<QueuedMessage> {
         self.queue.take()
     }

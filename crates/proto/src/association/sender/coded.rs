@@ -259,8 +259,8 @@ impl Sender {
         }
     }
 
-    /// Returns whether the lost `chunk` is given up instead of retransmitted. This is so for a repair symbol, and for a
-    /// chunk of a block that the peer already has.
+    /// Returns whether the lost `chunk` is given up instead of retransmitted. Lost chunks are given up if they are
+    /// repair symbols, or if they belong to a block that the peer already has.
     pub fn is_spent(&self, chunk: &Outgoing) -> bool {
         match (&self.coder, chunk.carries) {
             (_, Carries::Message) | (None, _) => false,

@@ -128,13 +128,13 @@ impl ForwardPoint {
         }
     }
 
-    /// Postpones the FORWARD-TSN. It is tried again when its retransmission timer expires.
+    /// Postpones the FORWARD-TSN. The FORWARD-TSN is tried again when its retransmission timer expires.
     pub fn withhold(&mut self) {
         self.due = false;
     }
 
-    /// Returns a FORWARD-TSN of at most `room` bytes. It contains the point, and for each ordered stream the highest
-    /// abandoned SSN (C3, C4). The result is `None` if there is nothing to report.
+    /// Returns a FORWARD-TSN of at most `room` bytes. The FORWARD-TSN contains the point, and for each ordered stream
+    /// the highest abandoned SSN (C3, C4). The result is `None` if there is nothing to report.
     pub fn chunk(&self, rq: &RetransmissionQueue, room: usize) -> Option<ForwardTsn> {
         let mut streams: SmallVec<[(StreamId, Ssn); 4]> = SmallVec::new();
         let mut cum = rq.cum_acked();

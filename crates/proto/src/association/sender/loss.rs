@@ -169,7 +169,7 @@ impl Sender {
     }
 
     /// Handles the first answer on a path after a total silence. All chunks sent before `sent` are declared lost.
-    /// Otherwise chunks on other paths would wait for timers that were backed off. The retransmission timeouts are
+    /// Chunks on other paths would otherwise wait for timers that were backed off. The retransmission timeouts are
     /// again computed from the round-trip time.
     pub fn resume(&mut self, cx: &mut Context, now: Instant, path: PathId, sent: Instant) {
         if !cx.silence.take_ended() {
@@ -195,7 +195,8 @@ impl Sender {
         cx.offer_burst(now);
     }
 
-    /// Declares all chunks lost that were sent on `path` before `sent`. It signals no congestion.
+    /// Declares all chunks lost that were sent on `path` before `sent`. This declaration of losses signals no
+    /// congestion.
     fn lose_older(&mut self, cx: &mut Context, now: Instant, path: PathId, sent: Instant) {
         for tsn in self.rq.sent_before(path, sent) {
             if self.lose(cx, now, tsn, path, LossTrigger::Timeout).is_some() {
@@ -254,8 +255,8 @@ impl Sender {
     }
 
     /// Gives up the unsent rest of a message of which a part was sent. If the peer has acknowledged every sent chunk of
-    /// the message, only a further TSN can report that the rest will not arrive. In that case an empty placeholder
-    /// takes this TSN and is abandoned at once.
+    /// the message, only a further TSN can report that the rest will not arrive. For this report, an empty placeholder
+    /// takes a further TSN and is abandoned at once.
     fn abandon_rest(&mut self, cx: &mut Context, message: u64) {
         if let Some(rest) = self.buffer.drop_rest(message) {
             self.pending_chunk = None;

@@ -1,9 +1,9 @@
 //! Repair symbols in addition to messages: their times of departure and their paths.
 //!
-//! A repair symbol never displaces a message. It leaves only if windows and the peer's buffer have room for it and for
-//! all waiting data. While the application submits more data than the paths carry, no repair symbol leaves. Messages
-//! lost by congestion are then not repaired. A repair symbol delays a later message on the same path by at most the
-//! symbol's own transmission time.
+//! A repair symbol never displaces a message. A repair symbol leaves only if windows and the peer's buffer have room
+//! for it and for all waiting data. While the application submits more data than the paths carry, no repair symbol
+//! leaves. Messages lost by congestion are then not repaired. A repair symbol delays a later message on the same path
+//! by at most the symbol's own transmission time.
 
 use strandcast_coding::symbol::Header;
 

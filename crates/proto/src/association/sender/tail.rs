@@ -1,5 +1,5 @@
 //! Tail probes (RFC 8985 §7), for each path. If acknowledgements on a path have stopped, a chunk is retransmitted
-//! before the path's timer expires. Its acknowledgement reveals the losses
+//! before the path's timer expires. The acknowledgement of this retransmission reveals the losses
 //! ([`crate::config::TransportConfig::tail_probes`]).
 
 use super::Sender;
@@ -53,8 +53,9 @@ impl Sender {
         }
     }
 
-    /// Restarts the tail timer of `path`. It is called after an acknowledgement of data on this path, or after the last
-    /// data in flight on it were removed. `newest` is the time at which the newest acknowledged data were sent.
+    /// Restarts the tail timer of `path`. The method is called after an acknowledgement of data on this path, or after
+    /// the last data in flight on it were removed. `newest` is the time at which the newest acknowledged data were
+    /// sent.
     pub fn restart_tail(&mut self, cx: &mut Context, now: Instant, path: PathId, newest: Option<Instant>) {
         let view = cx.paths.view(path.index());
         let wait = if view.in_flight > 0 { self.probe_timeout(cx, path) } else { None };
@@ -213,8 +214,8 @@ fn peer_delay(cx: &Context) -> Duration {
 }
 
 /// Returns the time from which to measure the wait for the next acknowledgement of `path`. The last acknowledged chunk
-/// was sent at `newest`. It is the time at which the last acknowledgement was expected. If that acknowledgement arrived
-/// later, earlier acknowledgements were lost, possibly on this path.
+/// was sent at `newest`. The time `newest` is the time at which the last acknowledgement was expected. If that
+/// acknowledgement arrived later, earlier acknowledgements were lost, possibly on this path.
 pub(super) fn expected(cx: &Context, now: Instant, path: PathId, newest: Option<Instant>) -> Instant {
     let trip = cx.paths.view(path.index()).srtt.filter(|_| cx.config.tail_probes);
     newest.zip(trip).map_or(now, |(sent, trip)| now.min(sent + trip))

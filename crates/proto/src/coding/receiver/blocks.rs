@@ -88,8 +88,8 @@ impl BlockStream {
         self.receiver.bound() + self.records.heap() + ready + self.ssns.capacity() * size_of::<u16>()
     }
 
-    /// Returns the maximum heap in bytes. It includes the decoders, one message, the messages that one symbol may hold,
-    /// and a sequence number per stream.
+    /// Returns the maximum heap in bytes. The returned maximum includes the decoders, one message, the messages that
+    /// one symbol may hold, and a sequence number per stream.
     #[cfg(any(test, feature = "testing"))]
     pub fn bound(&self, longest: usize, symbol_length: usize) -> usize {
         let messages = (symbol_length / crate::coding::record::MIN_RECORD + 1).next_power_of_two().max(KEPT);

@@ -36,7 +36,7 @@ impl Encoder {
         Encoder::Blocks(BlockSender::new(config, 0), code)
     }
 
-    /// Returns whether the code has a sliding window over messages. Otherwise messages are in blocks.
+    /// Returns whether the code has a sliding window over messages. Without a sliding window, messages are in blocks.
     pub fn slides(&self) -> bool {
         matches!(self, Encoder::Window(_))
     }

@@ -149,8 +149,9 @@ impl Group {
         self.longest.0.into()
     }
 
-    /// Returns the latest time at which a block that is being filled is closed. It is after three quarters of the time
-    /// in which the block's first source symbol can be repaired. `way` is the transit time of a packet to the peer.
+    /// Returns the latest time at which a block that is being filled is closed. The latest time is after three quarters
+    /// of the time in which the block's first source symbol can be repaired. `way` is the transit time of a packet to
+    /// the peer.
     pub fn close_at(&self, way: Duration) -> Instant {
         let useful = self.first_expires.saturating_since(self.begun).saturating_sub(way);
         self.begun + useful * 3 / 4

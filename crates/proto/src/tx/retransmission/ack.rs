@@ -20,7 +20,7 @@ use crate::work;
 pub(crate) const MANY_GAPS: usize = 64;
 
 impl RetransmissionQueue {
-    /// Processes a SACK that arrived on `on`. Its cumulative TSN must be neither old nor beyond the sent chunks.
+    /// Processes a SACK that arrived on `on`. The SACK's cumulative TSN must be neither old nor beyond the sent chunks.
     /// Acknowledged chunks are removed from flight. `reports` has the paths by which copies arrived. The caller returns
     /// the outcome to [`Self::recycle`].
     pub fn acknowledge(

@@ -198,8 +198,8 @@ impl RetransmissionQueue {
     }
 
     /// Handles copies on `path` about which the peer will not report, because it does not name paths of arrivals, or
-    /// not yet. Such copies count as arrived after some time. This method removes the first such copy. Returns whether
-    /// this copy was the earliest transmission in flight on the path.
+    /// not yet. Such copies count as arrived after some time. This method removes the first copy that counts as
+    /// arrived. Returns whether this copy was the earliest transmission in flight on the path.
     pub fn settle_due(
         &mut self,
         ledger: &mut PathViews,
@@ -233,8 +233,8 @@ impl RetransmissionQueue {
         copies.chain(self.earliest_outstanding(path)).reduce(lower)
     }
 
-    /// Handles a SACK that covers chunk `tsn`. Copies whose arrival is uncertain are removed from the chunk. They stay
-    /// in the windows of their paths as unsettled copies.
+    /// Handles a SACK that covers chunk `tsn`. Copies whose arrival is uncertain are removed from the chunk. Copies of
+    /// uncertain arrival stay in the windows of their paths as unsettled copies.
     pub(super) fn divide(&mut self, ledger: &mut PathViews, tsn: Tsn, reports: &ArrivalReports) -> Divided {
         let Some(chunk) = self.outstanding.get(tsn) else { return Divided::One };
         let sent = chunk.info.transmissions.iter().filter(|t| t.in_flight);
@@ -270,8 +270,8 @@ impl RetransmissionQueue {
         ledger.count_symbol(sent.path, symbol, -1);
     }
 
-    /// Returns the next chunk to consider for a copy on `fast`. It was first sent on a slower path, is in flight only
-    /// there, and was not considered before.
+    /// Returns the next chunk to consider for a copy on `fast`. The returned chunk was first sent on a slower path, is
+    /// in flight only there, and was not considered before.
     pub fn next_not_copied(&self, views: &[PathView], fast: PathId) -> Option<(Tsn, PathId)> {
         let cum = self.outstanding.cum_acked();
         let slower = |i: &usize| *i != fast.index() && views[*i].srtt > views[fast.index()].srtt;

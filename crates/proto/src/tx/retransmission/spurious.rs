@@ -72,8 +72,8 @@ impl LossEvents {
     }
 
     /// Handles the loss event at index `at`, which was spurious. The limits before this event are restored once no
-    /// later event may turn out to be spurious. The reason is that a later event may have begun with the reduced limits
-    /// of this event.
+    /// later event may turn out to be spurious. The reason for this wait is that a later event may have begun with the
+    /// reduced limits of this event.
     fn undo(&mut self, at: usize) -> Option<Limit> {
         let event = self.0.remove(at);
         let Some(later) = self.0.get_mut(at) else { return Some(event.before) };

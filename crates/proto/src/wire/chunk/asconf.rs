@@ -28,7 +28,8 @@ pub const TYPE: u8 = 193;
 pub struct Asconf {
     /// Serial number of the ASCONF chunk. It wraps around.
     pub serial: u32,
-    /// One of the sender's addresses. It identifies the association if the source address of the packet is new.
+    /// One of the sender's addresses. The address identifies the association if the source address of the packet is
+    /// new.
     pub address: IpAddr,
     /// Requests to add or delete addresses or to set the primary, in order.
     pub params: Vec<Param>,

@@ -37,7 +37,7 @@ pub struct DataHeader {
     pub tsn: Tsn,
     /// Stream of the chunk.
     pub stream_id: StreamId,
-    /// Sequence number of the message in its stream. It has no meaning for an unordered message.
+    /// Sequence number of the message in its stream. The sequence number has no meaning for an unordered message.
     pub ssn: Ssn,
     /// Payload protocol identifier, which the application sets.
     pub ppid: Ppid,

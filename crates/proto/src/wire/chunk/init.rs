@@ -96,8 +96,8 @@ mod tests {
         0x06, 0xc0, 0x82, 0x00, 0x00,
     ];
 
-    /// The chunk's length does not include the padding of the last parameter. It includes the padding of earlier
-    /// parameters.
+    /// The chunk's length does not include the padding of the last parameter. The chunk's length includes the padding
+    /// of earlier parameters.
     #[test]
     fn follows_the_layout() {
         let chunk = Init {

@@ -27,7 +27,7 @@ use crate::wire::{Param, ParseError};
 /// Chunk Type of INIT ACK.
 pub const TYPE: u8 = 2;
 
-/// Answers INIT. It has the fields of an INIT. One of its parameters must be a State Cookie.
+/// Answers INIT. An INIT ACK has the fields of an INIT. One of its parameters must be a State Cookie.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InitAck(pub Init);
 

@@ -22,7 +22,7 @@ pub const TYPE: u8 = 0x84;
 /// Fills a packet to a wanted size. Receivers ignore its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pad {
-    /// Padding bytes. They are zeros, unless a peer sends other bytes.
+    /// Padding bytes. The padding bytes are zeros, unless a peer sends other bytes.
     pub data: Bytes,
 }
 

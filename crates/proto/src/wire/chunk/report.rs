@@ -21,7 +21,7 @@
 //! ```
 //! The flag R of an item requests an echo. The item is repeated until its echo arrives. The flag E marks an echo. An
 //! echo has the kind, path and serial of its item, and no payload. The item length counts the item header of 8 bytes
-//! and the payload. It does not count the padding to 4 bytes.
+//! and the payload. The item length does not count the padding to 4 bytes.
 
 mod arrived;
 
@@ -69,7 +69,7 @@ pub const MAX_RANGES: usize = 16;
 pub struct TsnRange {
     /// First TSN of the range.
     pub first: Tsn,
-    /// Last TSN of the range. It is not before the first.
+    /// Last TSN of the range. The last TSN is not before the first.
     pub last: Tsn,
 }
 

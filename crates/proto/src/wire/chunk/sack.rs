@@ -67,7 +67,7 @@ pub struct GapBlock {
     pub end: u16,
 }
 
-/// A SACK chunk. Its lists are slices of the datagram.
+/// A SACK chunk. The lists of a SACK are slices of the datagram.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sack {
     /// Fields before the lists.

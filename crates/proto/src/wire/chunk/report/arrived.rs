@@ -20,7 +20,7 @@ use crate::wire::chunk::ChunkEncode;
 use crate::wire::serial::Tsn;
 use crate::wire::tlv;
 
-/// Maximum number of paths in one ARRIVED item. It is the maximum number of paths of an association.
+/// Maximum number of paths in one ARRIVED item. This maximum is the maximum number of paths of an association.
 pub const MAX_ARRIVED: usize = 16;
 /// Maximum number of return paths in one ARRIVED REQUEST item.
 pub const MAX_RETURN_PATHS: usize = 4;
@@ -28,7 +28,7 @@ pub const MAX_RETURN_PATHS: usize = 4;
 /// Number of bytes of the entry for one path.
 const ENTRY: usize = 18;
 
-/// An ARRIVED item for writing. It is written as a separate REPORT chunk, without an allocation.
+/// An ARRIVED item for writing. The ARRIVED item is written as a separate REPORT chunk, without an allocation.
 #[derive(Debug, Clone)]
 pub struct Arrived<I> {
     /// Low 32 bits of the receiver's clock in microseconds.
