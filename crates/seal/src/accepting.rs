@@ -1,5 +1,5 @@
-//! Handshakes that this side answers as the responder. Some of them wait for the endpoint's answer. Others are
-//! answered, but their initiator may be an attacker who repeats a recorded message 1.
+//! Handshakes that this side answers as the responder. Some of them wait for the endpoint's answer. Other handshakes
+//! are answered, but their initiator may be an attacker who repeats a recorded message 1.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ struct Asker {
     from: FourTuple,
     remote: PublicKey,
     token: TokenId,
-    /// The session to continue, and the handshake by which the initiator named the session. It is `None` if the
+    /// The session to continue, and the handshake by which the initiator named the session. The value is `None` if the
     /// initiator requests a new session.
     continues: Option<(SealId, HandshakeId)>,
 }
@@ -172,9 +172,9 @@ impl Accepting {
         tentative.keyset.keys.open(path, datagram)
     }
 
-    /// Confirms a tentative handshake. A datagram from `from` on `path` was authentic under the handshake's keys. Its
-    /// message 1 was therefore not repeated by an attacker. Returns the session that the handshake opens or continues;
-    /// `None` if this session no longer exists.
+    /// Confirms a tentative handshake. A datagram from `from` on `path` was authentic under the handshake's keys. The
+    /// message 1 of this handshake was therefore not repeated by an attacker. Returns the session that the handshake
+    /// opens or continues; `None` if this session no longer exists.
     pub fn establish(
         &mut self,
         now: Instant,

@@ -13,7 +13,7 @@ use crate::wire::TAG;
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Cipher {
-    /// AES-128-GCM. It is the fastest cipher on processors with AES instructions.
+    /// AES-128-GCM. AES-128-GCM is the fastest cipher on processors with AES instructions.
     Aes128Gcm,
     /// ChaCha20-Poly1305 (RFC 8439).
     ChaCha20Poly1305,
@@ -92,7 +92,7 @@ impl Ciphers {
         self.0 & cipher.to_byte() != 0
     }
 
-    /// Returns the cipher that both sides use. It is AES-128-GCM if both sides support this, otherwise
+    /// Returns the cipher that both sides use. The returned cipher is AES-128-GCM if both sides support this, otherwise
     /// ChaCha20-Poly1305. The result is `None` if the sides have no common cipher.
     pub(crate) fn choose(self, other: Ciphers) -> Option<Cipher> {
         [Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305].into_iter().find(|&c| self.has(c) && other.has(c))

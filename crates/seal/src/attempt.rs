@@ -14,7 +14,7 @@ const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT_OF_SESSION: Duration = Duration::from_secs(2);
 /// Age of an unanswered handshake at which a second handshake begins in addition. Under a flood, a responder may have
-/// dropped the first handshake. It does not process the same message 1 again.
+/// dropped the first handshake. A responder does not process the same message 1 again.
 const FRESH_AFTER: Duration = Duration::from_secs(2);
 
 /// A handshake in progress that this side began.

@@ -30,12 +30,12 @@ pub struct SealConfig {
 }
 
 impl SealConfig {
-    /// Maximum heap in bytes of a session, for any datagrams of its peer. It includes the current keys, and the
+    /// Maximum heap in bytes of a session, for any datagrams of its peer. This heap includes the current keys, and the
     /// previous keys, which are kept for a short time.
     pub const SESSION_HEAP: usize = 2 * KEYS_HEAP + PATHS_HEAP;
 
-    /// Returns a configuration with the ciphers that suit this processor. It allows 2048 sessions in total, and 8 per
-    /// key.
+    /// Returns a configuration with the ciphers that suit this processor. The configuration allows 2048 sessions in
+    /// total, and 8 per key.
     pub fn new(identity: SecretKey, access: Access) -> Self {
         let ciphers = Ciphers::available();
         SealConfig { identity, access, ciphers, max_sessions: 2048, max_sessions_of_key: 8, route: None }

@@ -17,7 +17,7 @@ use crate::outbox::Outbox;
 pub(crate) struct Keyset {
     pub number: u64,
     pub keys: Keys,
-    /// Lines about these keys for the key log. They are written once a session owns the keys.
+    /// Lines about these keys for the key log. The lines are written once a session owns the keys.
     log: Option<Zeroizing<String>>,
 }
 
@@ -25,8 +25,8 @@ pub(crate) struct Keyset {
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Owner {
     Session(SealId),
-    /// A handshake that this side answered, and that no datagram has confirmed. Its initiator may be an attacker who
-    /// repeats a recorded message 1.
+    /// A handshake that this side answered, and that no datagram has confirmed. The initiator of such a handshake may
+    /// be an attacker who repeats a recorded message 1.
     Tentative(Slot),
 }
 

@@ -1,5 +1,5 @@
-//! Control messages between the seals of two endpoints. They are sent as encrypted datagrams. Each begins with two zero
-//! bytes. No SCTP packet does, because an SCTP port is never zero.
+//! Control messages between the seals of two endpoints. Control messages are sent as encrypted datagrams. Each begins
+//! with two zero bytes. No SCTP packet does, because an SCTP port is never zero.
 
 use crate::wire::{DATA_HEADER, TAG};
 

@@ -39,16 +39,16 @@ pub enum ConnectError {
 
 /// An endpoint with or without a seal: the object that a driver holds.
 ///
-/// Its methods are those of an endpoint. After every call, the driver calls `poll_output` until it returns `None`. It
-/// then calls `poll_event` and `poll_seal_event` until both return `None`, and sleeps until `poll_timeout`.
+/// Its methods are those of an endpoint. After every call, the driver calls `poll_output` until it returns `None`. The
+/// driver then calls `poll_event` and `poll_seal_event` until both return `None`, and sleeps until `poll_timeout`.
 pub struct SealedEndpoint {
     endpoint: Endpoint,
     seal: Option<Seal>,
     opened: Vec<Opened>,
-    /// Events of the seal for the driver. Their effects on the endpoint are already applied.
+    /// Events of the seal for the driver. The effects of these events on the endpoint are already applied.
     events: VecDeque<SealEvent>,
     tap: Option<PacketTap>,
-    /// A copy of the plaintext for the function `tap`. It is kept until it is certain that the packets are sent.
+    /// A copy of the plaintext for the function `tap`. The copy is kept until it is certain that the packets are sent.
     shown: Vec<u8>,
 }
 
@@ -100,9 +100,9 @@ impl SealedEndpoint {
         Ok(connected?)
     }
 
-    /// Prepares a session with `peer`. It is for applications that open associations themselves. The handshake begins
-    /// when an association first sends on a 4-tuple that names this session. Returns `None` if the endpoint has no
-    /// seal.
+    /// Prepares a session with `peer`. The method is for applications that open associations themselves. The handshake
+    /// begins when an association first sends on a 4-tuple that names this session. Returns `None` if the endpoint has
+    /// no seal.
     pub fn session_with(&mut self, now: Instant, peer: Peer) -> Option<SealId> {
         Some(self.seal.as_mut()?.connect(now, peer))
     }

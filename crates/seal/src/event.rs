@@ -37,9 +37,9 @@ pub enum SealEvent {
         key: PublicKey,
     },
     /// A sender that may not connect tried to connect. The sender has the token, but its key was never admitted or was
-    /// revoked. It has proven that it owns the key, but not that it receives at its address. An attacker who repeats a
-    /// recorded message 1 of the sender also causes this event. The event is reported at most once per key and minute,
-    /// and at most eight times per minute for all keys.
+    /// revoked. Such a sender has proven that it owns the key, but not that it receives at its address. An attacker who
+    /// repeats a recorded message 1 of the sender also causes this event. The event is reported at most once per key
+    /// and minute, and at most eight times per minute for all keys.
     Refused {
         /// Key of the sender.
         key: PublicKey,
@@ -90,8 +90,8 @@ pub enum Lost {
     /// The peer has proven its identity and does not admit this side's key.
     #[error("the receiver does not admit this sender's key")]
     Refused,
-    /// The sender may no longer connect, by the list of this side or of the peer. Its key was revoked, or its grant was
-    /// withdrawn.
+    /// The sender may no longer connect, by the list of this side or of the peer. The sender's key was revoked, or its
+    /// grant was withdrawn.
     #[error("the sender is no longer admitted")]
     Revoked,
     /// The sender's key had more sessions than allowed. This session had been silent for the longest time.

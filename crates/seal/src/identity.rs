@@ -59,9 +59,9 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-/// The 32 secret bytes that two sides share after a pairing. They are the pre-shared key of handshakes between the two
-/// sides. The keys derived from these bytes are computed once, when the token is created. All these secrets are
-/// overwritten when the token is dropped.
+/// The 32 secret bytes that two sides share after a pairing. The secret bytes are the pre-shared key of handshakes
+/// between the two sides. The keys derived from these bytes are computed once, when the token is created. All these
+/// secrets are overwritten when the token is dropped.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct Token {
     bytes: [u8; 32],
@@ -116,7 +116,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// The identifier of a token. It is sent unencrypted.
+/// The identifier of a token. The identifier of a token is sent unencrypted.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TokenId(pub [u8; 8]);
 
@@ -150,9 +150,9 @@ pub struct Grant {
     pub token: Token,
     /// Senders that may connect under this token.
     pub senders: BTreeSet<PublicKey>,
-    /// True if further senders may connect under the token. Each of them then becomes a sender of the grant. This
-    /// requires that the grant has fewer than [`MOST_SENDERS`] senders. It also requires that no sender of the grant
-    /// was revoked, because a revoked sender could return with another key.
+    /// True if further senders may connect under the token. Each of them then becomes a sender of the grant. Each
+    /// sender that uses such a token becomes a sender of the grant. An open grant also requires that no sender of the
+    /// grant was revoked, because a revoked sender could return with another key.
     pub open: bool,
     /// True if the grant closes after its first sender.
     pub once: bool,
@@ -175,8 +175,8 @@ impl Access {
         self.grants.iter().find(|g| g.token.id() == token)
     }
 
-    /// Returns whether `key` may connect under `token`. The key must not be revoked. It must belong to the token's
-    /// grant, or this grant must be open.
+    /// Returns whether `key` may connect under `token`. The key must not be revoked. The sender's key must belong to
+    /// the token's grant, or this grant must be open.
     pub fn admits(&self, token: TokenId, key: &PublicKey) -> bool {
         let admitted = |g: &Grant| g.senders.contains(key) || self.is_open(g);
         !self.revoked.contains(key) && self.grant(token).is_some_and(admitted)

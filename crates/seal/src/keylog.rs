@@ -23,7 +23,7 @@ const LABEL: &str = "STRANDCAST1";
 /// Maximum length of a line in bytes.
 const LONGEST: usize = 128;
 
-/// Returns the lines of all paths. It must be called before any path is used.
+/// Returns the lines of all paths. The method must be called before any path is used.
 pub(crate) fn lines(keys: &Keys) -> Zeroizing<String> {
     let cipher = keys.cipher();
     // The capacity is sufficient, because a reallocation would leave secrets behind.

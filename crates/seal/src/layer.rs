@@ -1,4 +1,4 @@
-//! The seal, which encrypts and decrypts datagrams. It lies between the sockets and an endpoint.
+//! The seal, which encrypts and decrypts datagrams. The seal lies between the sockets and an endpoint.
 
 use std::collections::BTreeSet;
 
@@ -141,8 +141,8 @@ impl Seal {
         }
     }
 
-    /// Handles a datagram of unknown type or version. It may be a plain packet, a handshake of another version, or
-    /// random bytes.
+    /// Handles a datagram of unknown type or version. Such a datagram may be a plain packet, a handshake of another
+    /// version, or random bytes.
     fn on_other(&mut self, now: Instant, from: FourTuple, datagram: Bytes) {
         let other_version = wire::other_version(&datagram);
         let answer = match (plain::refusal(datagram), other_version) {
@@ -204,8 +204,8 @@ impl Seal {
         }
     }
 
-    /// Decrypts the datagrams at the beginning of a batch that have one connection id. It stops at a datagram that is
-    /// not authentic or not for the endpoint.
+    /// Decrypts the datagrams at the beginning of a batch that have one connection id. The method stops at a datagram
+    /// that is not authentic or not for the endpoint.
     fn open_run(
         &mut self,
         now: Instant,
@@ -388,8 +388,8 @@ impl Seal {
     }
 
     /// Replaces the list of keys that may connect. A session ends if its sender's key was revoked, or if its token has
-    /// no grant. It also ends if the grant is closed and does not list the sender. Senders that enrolled before this
-    /// call stay enrolled, and a used single-use grant stays closed, even if `access` is older.
+    /// no grant. A session also ends if the grant is closed and does not list the sender. Senders that enrolled before
+    /// this call stay enrolled, and a used single-use grant stays closed, even if `access` is older.
     pub fn set_access(&mut self, now: Instant, access: Access) {
         self.cx.admission.replace(access);
         let access = self.cx.admission.access();

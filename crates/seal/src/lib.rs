@@ -7,9 +7,9 @@
 //! The seal runs handshakes, renews keys and follows moving addresses.
 //! [`poll_seal_event`](SealedEndpoint::poll_seal_event) reports these events.
 //!
-//! An [`Access`] decides which peers may connect. It is a list of [`Grant`]s and revoked keys. Without grants, a sealed
-//! endpoint answers no peer. A datagram that is not authentic changes nothing. An answer to it is never longer than the
-//! datagram.
+//! An [`Access`] decides which peers may connect. An [`Access`] is a list of [`Grant`]s and revoked keys. Without
+//! grants, a sealed endpoint answers no peer. A datagram that is not authentic changes nothing. An answer to it is
+//! never longer than the datagram.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -27,8 +27,8 @@ const MOST_ATTEMPTS: usize = 6;
 /// after a few seconds, or earlier under a flood. A longer wait would therefore not help.
 const CONFIRM_WITHIN: Duration = Duration::from_secs(3);
 
-/// New keys that the responder may already have dropped. They are confirmed when a datagram under these keys arrives. A
-/// responder keeps them for only a few seconds before it has received a datagram under them.
+/// New keys that the responder may already have dropped. The new keys are confirmed when a datagram under these keys
+/// arrives. A responder keeps them for only a few seconds before it has received a datagram under them.
 #[derive(Debug)]
 pub(crate) struct Confirming {
     until: Instant,
@@ -74,7 +74,7 @@ pub(crate) struct Opening {
     /// Attempts of a handshake, oldest first. The last of them is the current attempt. Answers to the earlier attempts
     /// may still arrive.
     attempts: VecDeque<Attempt>,
-    /// Keys of a handshake that continues the session. They replace the current keys when a datagram under them
+    /// Keys of a handshake that continues the session. The new keys replace the current keys when a datagram under them
     /// arrives.
     pub next: Option<Keyset>,
     /// Confirmation of the newest keys; `None` once they are confirmed.

@@ -11,11 +11,11 @@ use crate::wire::{ConnectionId, DATA_HEADER, MIN_PLAINTEXT, TAG, data_header};
 
 /// Time after which a sender changes to the next key generation.
 pub(crate) const GENERATION_TIME: Duration = Duration::from_secs(120);
-/// Number of later key generations that a receiver tries. They are counted from the generation of the highest authentic
-/// packet number.
+/// Number of later key generations that a receiver tries. Later generations are counted from the generation of the
+/// highest authentic packet number.
 pub(crate) const AHEAD: u64 = 4;
-/// Number of generations for which a receiver has keys. They are the generation before that of the highest authentic
-/// packet number, that generation itself, and [`AHEAD`] later ones.
+/// Number of generations for which a receiver has keys. These generations are the generation before that of the highest
+/// authentic packet number, that generation itself, and [`AHEAD`] later ones.
 const KEPT: usize = AHEAD as usize + 2;
 
 /// Reason for dropping a data datagram. Each reason has a counter. A dropped datagram has no other effect.
@@ -48,7 +48,7 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// Returns the sending side of a path. Its datagrams carry the connection id `id`.
+    /// Returns the sending side of a path. The datagrams of this path carry the connection id `id`.
     pub(crate) fn new(id: ConnectionId, cipher: Cipher, secret: Secret) -> Self {
         Sender::starting(id, Chain::new(cipher, secret), PacketNumber::FIRST)
     }
@@ -97,9 +97,10 @@ impl Sender {
         Some(next)
     }
 
-    /// Returns the key generation to use for sending. It is at least the generation that the peer uses. After
-    /// [`GENERATION_TIME`], it is the next generation, but only if the peer has followed the last change. If a path
-    /// loses everything for hours, its receiver is therefore at most one generation behind (as in RFC 9001 §6.1).
+    /// Returns the key generation to use for sending. The generation for sending is at least the generation that the
+    /// peer uses. After [`GENERATION_TIME`], it is the next generation, but only if the peer has followed the last
+    /// change. If a path loses everything for hours, its receiver is therefore at most one generation behind (as in RFC
+    /// 9001 §6.1).
     fn due(&self, now: Instant, received: Option<u64>) -> u64 {
         let Some(received) = received else { return self.generation };
         let old = self.since.is_some_and(|since| now.saturating_since(since) >= GENERATION_TIME);
@@ -123,9 +124,9 @@ impl Sender {
 struct Generation {
     number: u64,
     key: Key,
-    /// Packet numbers that were accepted, counted from the first number of the generation. It is `None` until the first
-    /// one is accepted. Each generation has a separate window. A datagram that arrives some milliseconds late is
-    /// therefore still accepted after its sender skipped millions of numbers. Only an authentic datagram creates a
+    /// Packet numbers that were accepted, counted from the first number of the generation. The value is `None` until
+    /// the first one is accepted. Each generation has a separate window. A datagram that arrives some milliseconds late
+    /// is therefore still accepted after its sender skipped millions of numbers. Only an authentic datagram creates a
     /// window.
     taken: Option<Box<Window>>,
 }
@@ -133,8 +134,8 @@ struct Generation {
 /// State of the receiving side of a path.
 pub(crate) struct Receiver {
     chain: Chain,
-    /// The chain of secrets. It starts at the generation of the highest authentic packet number. A resting receiver
-    /// keeps this chain.
+    /// The chain of secrets. The chain starts at the generation of the highest authentic packet number. A resting
+    /// receiver keeps this chain.
     current: Chain,
     /// Highest authentic packet number.
     highest: Option<PacketNumber>,
@@ -151,9 +152,9 @@ impl Receiver {
         Receiver::starting(Chain::new(cipher, secret), None)
     }
 
-    /// Returns the receiving side of a path for reading recorded datagrams. It begins with `datagram`, which may have
-    /// any generation. The function `secret` returns the secret of a generation. Returns `None` if no sender can have
-    /// made such a datagram.
+    /// Returns the receiving side of a path for reading recorded datagrams. The receiving side begins with `datagram`,
+    /// which may have any generation. The function `secret` returns the secret of a generation. Returns `None` if no
+    /// sender can have made such a datagram.
     pub(crate) fn joining(
         cipher: Cipher,
         secret: impl FnOnce(u64) -> Secret,
@@ -242,7 +243,7 @@ impl Receiver {
     }
 }
 
-/// State of a receiver that made room for another one. It has a few bytes, and no replay windows.
+/// State of a receiver that made room for another one. Such a state has a few bytes, and no replay windows.
 pub(crate) struct Resting {
     chain: Chain,
     highest: Option<PacketNumber>,

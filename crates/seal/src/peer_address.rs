@@ -56,8 +56,8 @@ impl PeerAddress {
         self.claim = None;
     }
 
-    /// Records an authentic datagram of `len` bytes from the address. It raises the number of bytes that may be sent
-    /// there.
+    /// Records an authentic datagram of `len` bytes from the address. The datagram raises the number of bytes that may
+    /// be sent there.
     pub fn earn(&mut self, len: usize) {
         let headers = headers(&self.tuple);
         if let Some(claim) = &mut self.claim {

@@ -47,7 +47,8 @@ impl Hints {
         self.bucket.take(now)
     }
 
-    /// Returns whether a handshake of another version must be reported. This is so once per [`REPORT_INTERVAL`].
+    /// Returns whether a handshake of another version must be reported. A handshake of another version is reported once
+    /// per [`REPORT_INTERVAL`].
     pub fn is_news(&mut self, now: Instant) -> bool {
         let is = now >= self.next_report;
         if is {
@@ -77,7 +78,7 @@ impl PlainAnswers {
     }
 }
 
-/// Text that a plain sender displays. Its first word prevents further attempts of a Strandcast sender.
+/// Text that a plain sender displays. The first word of the text prevents further attempts of a Strandcast sender.
 const WORDS: &str =
     "refused: this receiver is sealed; pair with it (strandcast key add), or use --plain on both sides";
 

@@ -78,7 +78,7 @@ impl Route {
     }
 }
 
-/// The paths of a session. Their number is at most the maximum number of an association's paths.
+/// The paths of a session. The number of a session's paths is at most the maximum number of an association's paths.
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     routes: Vec<Route>,

@@ -7,7 +7,7 @@ use sha2::Sha256;
 use strandcast_proto::work;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// Common prefix of all labels. It ensures that other protocols derive different keys from equal bytes.
+/// Common prefix of all labels. The prefix ensures that other protocols derive different keys from equal bytes.
 const PREFIX: &str = "strandcast ";
 /// Number of bytes that are hashed per derivation: four blocks of SHA-256.
 const EXPANDED: usize = 256;

@@ -39,7 +39,7 @@ pub(crate) struct Session {
     pub id: SealId,
     /// Static key of the peer, proven or expected.
     pub remote: PublicKey,
-    /// Token under which the peer connected. It is `None` if this side connected.
+    /// Token under which the peer connected. The token is `None` if this side connected.
     pub token: Option<TokenId>,
     pub role: Role,
     pub routes: Routes,
@@ -366,8 +366,8 @@ impl Session {
         true
     }
 
-    /// Begins a handshake. If it continues the session, it is sent on all paths. Otherwise it is sent to all
-    /// destinations of the first packet.
+    /// Begins a handshake. If it continues the session, it is sent on all paths. If it begins a session, it is sent to
+    /// all destinations of the first packet.
     fn begin(&mut self, now: Instant, cx: &mut Context) {
         let Role::Initiator(opening) = &mut self.role else { return };
         let continues = self.current.as_ref().map(|current| current.keys.handshake());

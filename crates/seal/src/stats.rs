@@ -24,8 +24,8 @@ pub struct SealStats {
     pub plain: u64,
     /// Number of messages 1 and 2 of another version.
     pub other_versions: u64,
-    /// Number of packets that were not sent. Their session had no path or no keys, or their unproven address had
-    /// received as many bytes as it may.
+    /// Number of packets that were not sent. The session of such a packet had no path or no keys, or its unproven
+    /// address had received as many bytes as it may.
     pub withheld: u64,
     /// Number of handshake messages dropped because the outbox was full.
     pub crowded: u64,

@@ -1,4 +1,5 @@
-//! Both sides of a handshake, which is complete or in progress. They serve tests, fuzzers and benchmarks.
+//! Both sides of a handshake, which is complete or in progress. These pairs of sides serve tests, fuzzers and
+//! benchmarks.
 
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::seeds::{Random, Seeds};

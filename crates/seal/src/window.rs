@@ -3,13 +3,13 @@
 /// Number of packet numbers that a window covers: the highest one, and the numbers directly below it.
 pub(crate) const WINDOW: u32 = 4096;
 
-/// Number of words of the bitmap. It has one word more than the bits need, so that the window never begins and ends in
-/// one word (RFC 6479).
+/// Number of words of the bitmap. The bitmap has one word more than the bits need, so that the window never begins and
+/// ends in one word (RFC 6479).
 const WORDS: usize = WINDOW as usize / 64 + 1;
 
 /// Record of the accepted packet numbers. A number that is older than the window counts as accepted.
 pub(crate) struct Window {
-    /// Highest accepted number plus one. It is 0 if no number was accepted yet.
+    /// Highest accepted number plus one. The value is 0 if no number was accepted yet.
     end: u32,
     /// Bitmap of accepted numbers. For number `n`, bit `n % 64` of word `n / 64 % WORDS` is set.
     taken: [u64; WORDS],

@@ -23,8 +23,8 @@ pub(crate) const MESSAGE_1_CLEAR: usize = HANDSHAKE_HEADER + 8;
 pub(crate) const MESSAGE_1_COOKIE: usize = MESSAGE_1_MAC - COOKIE;
 /// Offset of the MAC in message 1. The MAC covers all bytes before it.
 pub(crate) const MESSAGE_1_MAC: usize = MESSAGE_1 - MAC;
-/// Maximum length of message 2 in bytes. It equals the length of message 1. Message 2 therefore fits the same paths,
-/// and is not longer than the message that it answers.
+/// Maximum length of message 2 in bytes. The maximum lengths of message 2 and of message 1 are equal. Message 2
+/// therefore fits the same paths, and is not longer than the message that it answers.
 pub(crate) const MAX_MESSAGE_2: usize = MESSAGE_1;
 /// Bytes of the shortest message 2 of Noise: an ephemeral key, and the tag of an empty payload.
 const MIN_NOISE_2: usize = 32 + TAG;
@@ -47,20 +47,20 @@ pub(crate) enum Kind {
     Retry = 4,
     /// Hint of the receiver that it does not use a seal.
     PlainHere = 5,
-    /// Hint that the receiver does not support the version of a handshake message. This datagram names the version of
-    /// the receiver.
+    /// Hint that the receiver does not support the version of a handshake message. The datagram with this hint names
+    /// the version of the receiver.
     OtherVersion = 6,
 }
 
-/// Route bytes: the first two bytes of each id in datagrams to a responder. They are equal in all datagrams of a
+/// Route bytes: the first two bytes of each id in datagrams to a responder. Route bytes are equal in all datagrams of a
 /// session, on all paths and across all handshakes. A load balancer without state can therefore send all datagrams of a
 /// session to one worker or machine ([`RouteBytes::of_datagram`]). Route bytes are not secret and give no access.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RouteBytes(pub [u8; 2]);
 
 impl RouteBytes {
-    /// Returns the route bytes of a datagram to a responder. They are bytes 1 and 2 of a datagram of type 1. In a
-    /// datagram of another type, they are bytes 4 and 5. Returns `None` if the datagram is too short.
+    /// Returns the route bytes of a datagram to a responder. The route bytes are bytes 1 and 2 of a datagram of type 1.
+    /// In a datagram of another type, they are bytes 4 and 5. Returns `None` if the datagram is too short.
     pub fn of_datagram(datagram: &[u8]) -> Option<Self> {
         let at = if *datagram.first()? == Kind::Data as u8 { 1 } else { 4 };
         datagram.get(at..)?.first_chunk().copied().map(RouteBytes)
@@ -109,7 +109,7 @@ pub(crate) struct Message1<'a> {
     pub clear: &'a [u8],
     /// The message of Noise.
     pub noise: &'a [u8],
-    /// The cookie. It is all zeros if no retry demanded one.
+    /// The cookie. The cookie is all zeros if no retry demanded one.
     pub cookie: [u8; COOKIE],
     /// The MAC, and the bytes that it covers.
     pub signed: Signed<'a>,

@@ -14,7 +14,8 @@ use crate::testing;
 const RECORDED: usize = 64;
 /// Bytes that a sealed datagram has in addition to its packet.
 const AROUND: usize = 13 + 16;
-/// Work that any datagram may cause, regardless of its length. It covers the derivation of keys for six generations.
+/// Work that any datagram may cause, regardless of its length. This work covers the derivation of keys for six
+/// generations.
 const KEYS: u64 = 6 << 10;
 
 /// The input of the fuzzer is a script of steps. A step has four bytes: one for the action, and three for parameters.
@@ -57,8 +58,8 @@ struct Sealed {
 struct Taken {
     highest: Option<u64>,
     numbers: BTreeSet<u64>,
-    /// Position of the last accepted datagram of this path among all datagrams that the end accepted. It is 0 while the
-    /// path has no keys.
+    /// Position of the last accepted datagram of this path among all datagrams that the end accepted. The position is 0
+    /// while the path has no keys.
     last: u64,
     /// Highest number that the end had accepted on the path when the path last gave up its keys.
     rested: Option<u64>,
@@ -180,8 +181,8 @@ impl Run {
         assert_eq!(keys.forged() - forged, u64::from(why == Discard::Forged));
     }
 
-    /// Advances the next packet number of an end on a path. It advances at most to 4 generations after the last number
-    /// that the peer accepted.
+    /// Advances the next packet number of an end on a path. The packet number advances at most to 4 generations after
+    /// the last number that the peer accepted.
     fn go_on(&mut self, from: usize, path: u8, generations: usize, by: u8) {
         let path = path % PATHS;
         let taken = self.taken[1 - from][usize::from(path)].highest.unwrap_or(0) >> 22;

@@ -22,8 +22,8 @@ use crate::wire::{Kind, MESSAGE_1, MESSAGE_1_COOKIE, RouteBytes, handshake_heade
 const KEPT: usize = 8;
 /// Maximum number of steps in an input.
 const STEPS: usize = 256;
-/// Work that any datagram may cause, regardless of its length. It covers the hashing for digests and cookies, and for
-/// the keys of an answer.
+/// Work that any datagram may cause, regardless of its length. This work covers the hashing for digests and cookies,
+/// and for the keys of an answer.
 const HASHED: u64 = 4 << 10;
 
 /// The input is a script of steps with four bytes: one for the action, and three for parameters. An admitted sender and
@@ -56,7 +56,7 @@ pub fn handshake(data: &[u8]) {
 /// The receiver's answer to a handshake.
 struct Written {
     message: Vec<u8>,
-    /// It is `None` if the sender was refused. In that case the receiver answered without asking its endpoint.
+    /// The result is `None` if the sender was refused. In that case the receiver answered without asking its endpoint.
     keys: Option<Completed>,
     answer: Answer,
     packet: Vec<u8>,

@@ -1,5 +1,5 @@
 //! Entry points for fuzzers, and for tests that run the fuzzers' saved inputs. Each function accepts any input, and
-//! reads it as a script of actions. It panics if a required property does not hold.
+//! reads it as a script of actions. Each function panics if a required property does not hold.
 
 mod envelope;
 mod handshake;

@@ -1,5 +1,5 @@
 //! A receiver and two senders, for fuzzing. The input decides which datagrams are delivered, changed, repeated, or sent
-//! from other hosts' addresses. It also decides when a NAT drops its mappings.
+//! from other hosts' addresses. The input also decides when a NAT drops its mappings.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

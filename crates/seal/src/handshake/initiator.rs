@@ -10,8 +10,8 @@ use crate::identity::{Peer, SecretKey};
 use crate::keys::{Completed, HandshakeId};
 use crate::wire::{COOKIE, Datagram, Malformed, RouteBytes};
 
-/// Number of retries of one handshake that are answered immediately. It limits the datagrams that an attacker with the
-/// token can make this side send. A cookie is valid for one address only, so each path needs its own.
+/// Number of retries of one handshake that are answered immediately. This number limits the datagrams that an attacker
+/// with the token can make this side send. A cookie is valid for one address only, so each path needs its own.
 const AT_ONCE: u32 = 32;
 
 /// Reason for which a handshake could not begin, or for which a datagram does not answer a handshake.
@@ -55,7 +55,7 @@ impl Initiator {
     /// Begins a handshake with `peer`. Message 1 carries `packet`. If `route` is `None`, the route bytes are random.
     ///
     /// # Errors
-    /// Its errors are [`HandshakeError::TooLong`] and [`HandshakeError::BadKey`].
+    /// The errors of this function are [`HandshakeError::TooLong`] and [`HandshakeError::BadKey`].
     pub fn start(
         local: &SecretKey,
         peer: &Peer,

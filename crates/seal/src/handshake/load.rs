@@ -9,24 +9,24 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::seen::Seen;
 
-/// Size of the burst of handshakes that is permitted before cookies are required. It is given as a time at the rate
-/// `cookies`.
+/// Size of the burst of handshakes that is permitted before cookies are required. The size is given as a time at the
+/// rate `cookies`.
 const DEPTH: Duration = Duration::from_secs(1);
-/// Size of the largest permitted burst of handshakes. It is given as a time at the rate `ceiling`. During such a burst,
-/// all other work must wait.
+/// Size of the largest permitted burst of handshakes. The size is given as a time at the rate `ceiling`. During such a
+/// burst, all other work must wait.
 const CEILING_DEPTH: Duration = Duration::from_millis(500);
 /// Reciprocal of the largest part of a receiver's time that handshakes may take, on a machine of any speed.
 const PARTS: u32 = 4;
 /// Number of tables with weights of sources. `ENTRIES` is the number of entries per table. A source has one entry in
-/// each table. Its weight is the smallest of these entries. If 2000 other sources have a weight above 0, about one
-/// source in 6000 shares all its entries with them.
+/// each table. The weight of a source is the smallest of its entries. If 2000 other sources have a weight above 0,
+/// about one source in 6000 shares all its entries with them.
 const TABLES: usize = 4;
 const ENTRIES: usize = 1 << 14;
 /// Weight that one handshake adds to a source. `HEAVIEST` is the maximum weight of an entry.
 const WEIGHT: u8 = 4;
 const HEAVIEST: u8 = 16;
-/// Part of the burst that is reserved for sources that opened a session before. It is given as a time. Other sources
-/// cannot use this part, regardless of their weights.
+/// Part of the burst that is reserved for sources that opened a session before. The reserved part is given as a time.
+/// Other sources cannot use this part, regardless of their weights.
 const FOR_KNOWN: Duration = Duration::from_millis(60);
 /// Interval after which all weights are halved.
 const HALVING: Duration = Duration::from_secs(4);
@@ -60,8 +60,8 @@ impl Bucket {
 }
 
 /// Limiter that admits handshakes up to a maximum rate. Up to half of a burst is reserved for sources with few recent
-/// handshakes. Sources with many handshakes share the rest of the burst. They get all of it if no other source begins a
-/// handshake. One eighth of the burst is reserved for sources that opened a session before. A responder cannot
+/// handshakes. Sources with many handshakes share the rest of the burst. Such sources get all of it if no other source
+/// begins a handshake. One eighth of the burst is reserved for sources that opened a session before. A responder cannot
 /// distinguish an unknown genuine sender from an attacker. A flood from very many address prefixes therefore uses its
 /// share of the part that is not reserved.
 pub(super) struct Load {

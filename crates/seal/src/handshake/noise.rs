@@ -1,5 +1,5 @@
-//! Noise, implemented by the crate `snow`. This module sets the pattern and the prologue of Noise. It gives each
-//! handshake randomness from seeded streams.
+//! Noise, implemented by the crate `snow`. This module sets the pattern and the prologue of Noise. The module gives
+//! each handshake randomness from seeded streams.
 //!
 //! The seal overwrites its own derived secrets when they are dropped. Some secrets are not overwritten: the state of
 //! snow during a handshake, which stays in memory afterwards (its copies of the pre-shared key, the chaining key, the

@@ -21,8 +21,9 @@ impl DhCount {
     }
 }
 
-/// X25519 that counts its operations. It refuses keys of small order (RFC 7748 section 6.1). With such a key, any host
-/// could claim a static key that it does not own. The private key is overwritten when this object is dropped.
+/// X25519 that counts its operations. The operation refuses keys of small order (RFC 7748 section 6.1). With such a
+/// key, any host could claim a static key that it does not own. The private key is overwritten when this object is
+/// dropped.
 pub(super) struct X25519 {
     private: Zeroizing<[u8; 32]>,
     public: [u8; 32],

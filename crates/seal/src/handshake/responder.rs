@@ -95,14 +95,15 @@ pub(crate) enum Outcome {
     Dropped(#[cfg_attr(not(test), expect(dead_code, reason = "tests ask why"))] HandshakeDrop),
     /// The datagram in [`Responder::output`] must be sent to the source of the received datagram.
     Send,
-    /// The datagram in [`Responder::output`] must be sent. It is the answer that the owner of this key may not connect.
+    /// The datagram in [`Responder::output`] must be sent. The datagram is the answer that the owner of this key may
+    /// not connect.
     Refused(PublicKey),
     /// The request of an admitted sender. [`Responder::answer`] answers it.
     Asked(Asked),
 }
 
-/// A message 1 of an admitted sender. It may be an old message that an attacker recorded and repeats. The message
-/// therefore has no further effect until an authentic datagram arrives under the handshake's keys.
+/// A message 1 of an admitted sender. The message may be an old message that an attacker recorded and repeats. The
+/// message therefore has no further effect until an authentic datagram arrives under the handshake's keys.
 #[derive(Debug)]
 pub(crate) struct Asked {
     /// Identifier of the half-open handshake.
@@ -122,7 +123,7 @@ pub(crate) struct Responder {
     local: SecretKey,
     limits: Limits,
     random: Random,
-    /// Secret key of the message digests. It prevents peers from computing the digests.
+    /// Secret key of the message digests. The key prevents peers from computing the digests.
     digest_key: [u8; 32],
     half_open: HalfOpen,
     seen: Seen,
@@ -294,7 +295,8 @@ impl Responder {
         self.load.remember(from.remote.ip(), &mut self.random);
     }
 
-    /// Removes a half-open handshake. Its first datagram has arrived, or it will not be answered.
+    /// Removes a half-open handshake. The first datagram of such a handshake has arrived, or the handshake will not be
+    /// answered.
     pub fn close(&mut self, slot: Slot) {
         self.half_open.remove(slot);
     }

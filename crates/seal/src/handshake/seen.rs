@@ -12,8 +12,8 @@ const WAYS: usize = 4;
 /// digests are replaced. If a set is full, a random digest in it is replaced.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// The sets of digests. They are allocated with the first digest. Zero marks an empty entry. One digest in 2^64 is
-    /// zero, and counts as recorded from the beginning.
+    /// The sets of digests. The sets are allocated with the first digest. Zero marks an empty entry. One digest in 2^64
+    /// is zero, and counts as recorded from the beginning.
     sets: Box<[[u64; WAYS]]>,
 }
 
