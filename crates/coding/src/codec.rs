@@ -51,7 +51,7 @@ pub trait Encoder: Send {
     fn forget(&mut self, count: usize);
 
     /// Appends a repair symbol to `out`. The symbol has the seed `seed`, and covers all source symbols that the encoder
-    /// holds. Its payload is as long as the longest of these source symbols.
+    /// holds. The payload of the symbol is as long as the longest of these source symbols.
     ///
     /// # Errors
     /// Returns an error if the encoder is empty, or if the code has no symbol with this seed. After an error, `out` is
@@ -61,7 +61,7 @@ pub trait Encoder: Send {
 
 /// Decoder that recovers source symbols from the symbols that arrived. A payload may be shorter than the configured
 /// length, because zeros at its end may be omitted. If the configured length is 0, the decoder only processes
-/// coefficients. Its decisions are then the same as with payloads.
+/// coefficients. The decisions of such a decoder are the same as with payloads.
 pub trait Decoder: Send {
     /// Adds the source symbol at `index`.
     fn source(&mut self, index: usize, payload: &[u8]) -> Outcome;

@@ -10,7 +10,7 @@ pub(crate) fn longest(length: usize) -> usize {
     if length == 0 { usize::MAX } else { length - LENGTH }
 }
 
-/// Writes `message` as a source symbol. It omits the zeros at the end.
+/// Writes `message` as a source symbol. The written symbol omits the zeros at the end.
 pub(crate) fn frame(message: &[u8], length: usize, out: &mut Vec<u8>) {
     out.clear();
     if length > 0 {

@@ -1,5 +1,5 @@
 //! Entry points for fuzzers, and for tests that run the fuzzers' saved inputs. Each function accepts any input and
-//! reads it as a script of actions. It panics if a required property does not hold.
+//! reads it as a script of actions. Each function panics if a required property does not hold.
 
 use std::ops::Range;
 
@@ -57,9 +57,9 @@ pub fn symbols(data: &[u8]) {
     }
 }
 
-/// Compares a decoder with a second decoder that only uses coefficients. Both receive symbols of an encoder and forged
-/// symbols. Both must make the same decisions. If all symbols come from the encoder, the decoder must return the source
-/// symbols. The work for one symbol must not exceed the work for a whole block or window.
+/// Compares a decoder with a second decoder that only uses coefficients. Both decoders receive symbols of an encoder
+/// and forged symbols. Both decoders must make the same decisions. If all symbols come from the encoder, the decoder
+/// must return the source symbols. The work for one symbol must not exceed the work for a whole block or window.
 pub fn codecs(data: &[u8]) {
     let Some((&choice, rest)) = data.split_first() else {
         return;
@@ -78,7 +78,7 @@ struct Codecs {
     encoder: Box<dyn Encoder>,
     full: Box<dyn Decoder>,
     bare: Box<dyn Decoder>,
-    /// Number of symbols that were dropped. It is also the number of the encoder's first symbol.
+    /// Number of symbols that were dropped. This number is also the number of the encoder's first symbol.
     forgotten: u64,
     honest: bool,
 }

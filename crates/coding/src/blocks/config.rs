@@ -21,8 +21,8 @@ pub struct BlockConfig {
     pub code: Code,
     /// Number of source messages per block, at most [`MOST_SOURCES`](crate::MOST_SOURCES).
     pub sources: usize,
-    /// Length in bytes of a repair symbol's payload. It is the length of the longest message plus 2. With 0, repair
-    /// symbols have no payload: only their coefficients are sent and eliminated.
+    /// Length in bytes of a repair symbol's payload. The length is the length of the longest message plus 2. With 0,
+    /// repair symbols have no payload: only their coefficients are sent and eliminated.
     pub length: usize,
     /// Maximum number of blocks that are open at one time.
     pub blocks: usize,

@@ -1,4 +1,5 @@
-//! The receiving end of coded blocks. It converts symbols to messages. Any received byte may come from an attacker.
+//! The receiving end of coded blocks. The receiving end converts symbols to messages. Any received byte may come from
+//! an attacker.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -37,7 +38,8 @@ pub struct BlockMessage<'a> {
 
 struct Open {
     decoder: Box<dyn Decoder>,
-    /// Number of source symbols in the block. It is known once a symbol that contains this number has arrived.
+    /// Number of source symbols in the block. The number of source symbols is known once a symbol that contains this
+    /// number has arrived.
     sources: Option<usize>,
     /// Highest position of a symbol that arrived, plus one.
     seen: usize,

@@ -1,4 +1,4 @@
-//! The sending end of coded blocks. It divides messages into blocks and creates the symbols of the blocks.
+//! The sending end of coded blocks. The sending end divides messages into blocks and creates the symbols of the blocks.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -83,7 +83,7 @@ impl BlockSender {
         BlockSender { config, first: 0, held: VecDeque::with_capacity(config.blocks), spare, seed, framed }
     }
 
-    /// Adds a message to the current block. If the block is then full, closes it. Afterwards
+    /// Adds a message to the current block. If the block is then full, closes it. After this call,
     /// [`write_source`](Self::write_source) can write the message's symbol.
     ///
     /// # Errors

@@ -8,7 +8,8 @@ use crate::symbol::DENSEST;
 pub(crate) enum Coefficients {
     /// Coefficients are uniform over GF(256). Each coefficient takes one number of TinyMT32.
     Bytes,
-    /// Coefficients are 0 or 1 with equal probability. They are the bits of TinyMT32's numbers, lowest bit first.
+    /// Coefficients are 0 or 1 with equal probability. Random coefficients are the bits of TinyMT32's numbers, lowest
+    /// bit first.
     Bits,
     /// Coefficients follow RFC 8681 §3.6 with m = 8. The seed consists of the repair key and the density threshold. The
     /// threshold begins at bit 16.
@@ -42,8 +43,8 @@ impl Coefficients {
     }
 }
 
-/// Fills `out` with coefficients by RFC 8681 §3.6. A coefficient is nonzero with probability (threshold + 1)/16.
-/// Otherwise it is 0. The threshold must be below 15.
+/// Fills `out` with coefficients by RFC 8681 §3.6. A coefficient is nonzero with probability (threshold + 1)/16. With
+/// the remaining probability, a coefficient is 0. The threshold must be below 15.
 fn sparse(mut generator: TinyMt32, threshold: u8, out: &mut [u8]) {
     for one in out {
         *one = 0;

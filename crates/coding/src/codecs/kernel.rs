@@ -4,8 +4,8 @@ use fearless_simd::{Level, Simd, dispatch, prelude::*};
 
 use crate::codecs::field::NIBBLES;
 
-/// Number of which the length of each row is a multiple, in bytes. It is the width of the widest vector, so that rows
-/// have no remainder.
+/// Number of which the length of each row is a multiple, in bytes. This number is the width of the widest vector, so
+/// that rows have no remainder.
 pub(crate) const ALIGNMENT: usize = 64;
 
 /// Returns the length of a row with room for `length` bytes.
@@ -107,7 +107,7 @@ impl Instructions {
     }
 }
 
-/// Returns the tables of products for both halves of a byte. They are repeated in each 16-byte block of a vector.
+/// Returns the tables of products for both halves of a byte. The tables are repeated in each 16-byte block of a vector.
 #[inline(always)]
 fn tables<S: Simd>(simd: S, coefficient: u8) -> (S::u8s, S::u8s) {
     let table = &NIBBLES[coefficient as usize];

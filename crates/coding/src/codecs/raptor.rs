@@ -18,14 +18,14 @@ const SEEDS: u32 = (1 << 24) - (1 << 16);
 const SPARE: usize = 16;
 
 /// Part of the work of starting a block before its first repair symbol. This part does not depend on the size of the
-/// block. It is given as the number of bytes that linear codes add in an equal time. The work of reading the block's
-/// symbols several times is added to this part.
+/// block. The work is given as the number of bytes that linear codes add in an equal time. The work of reading the
+/// block's symbols several times is added to this part.
 const BEGUN: usize = 1 << 10;
 const PASSES_TO_BEGIN: usize = 2;
-/// Work of solving a block (RFC 6330 §5.4). It has three parts. The first is the number of times that all symbols are
-/// read. The second is a number of bytes for each square of the number of rows, where LDPC and HDPC symbols are
-/// additional rows. The third is a constant. The values were measured, as the number of bytes that linear codes add in
-/// an equal time.
+/// Work of solving a block (RFC 6330 §5.4). The work of solving has three parts. The first is the number of times that
+/// all symbols are read. The second is a number of bytes for each square of the number of rows, where LDPC and HDPC
+/// symbols are additional rows. The third is a constant. The values were measured, as the number of bytes that linear
+/// codes add in an equal time.
 const PASSES_TO_SOLVE: usize = 8;
 const OF_A_SQUARE: usize = 32;
 const OWN_ROWS: usize = 32;
@@ -123,7 +123,8 @@ impl Encoder for RaptorEncoder {
 #[derive(Debug)]
 pub(crate) struct RaptorDecoder {
     store: BlockStore,
-    /// The block's decoder in `raptorq`, and the number of source symbols. It is `None` before the first repair symbol.
+    /// The block's decoder in `raptorq`, and the number of source symbols. The value is `None` before the first repair
+    /// symbol.
     begun: Option<(SourceBlockDecoder, usize)>,
     seeds: Vec<u32>,
     decoded: bool,

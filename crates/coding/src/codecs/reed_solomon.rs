@@ -104,8 +104,8 @@ pub(crate) struct RsDecoder {
 
 /// Work of recovering a block. The values were measured, as the number of bytes of rows that linear codes add in an
 /// equal time. The work has two parts. The first is a constant, because missing symbols are searched among all 2^16
-/// symbols. The second is the number of times that the symbols are read. For this, their number is rounded up to a
-/// power of two.
+/// symbols. The second is the number of times that the symbols are read. For this number of readings, the number of
+/// symbols is rounded up to a power of two.
 const LOCATED: usize = 1 << 20;
 const PASSES: usize = 4;
 

@@ -7,7 +7,7 @@ const MAT2: u32 = 0xfc78_ff1f;
 const TMAT: u32 = 0x3793_fdff;
 const ROUNDS: u32 = 8;
 
-/// A generator of 32-bit numbers (TinyMT32). Its state has 127 bits.
+/// A generator of 32-bit numbers (TinyMT32). The state of a generator has 127 bits.
 #[derive(Clone, Debug)]
 pub struct TinyMt32([u32; 4]);
 

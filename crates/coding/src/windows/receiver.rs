@@ -1,5 +1,5 @@
-//! The receiving end of a sliding window. It delivers messages as soon as they are known. Any received byte may come
-//! from an attacker.
+//! The receiving end of a sliding window. The receiving end delivers messages as soon as they are known. Any received
+//! byte may come from an attacker.
 
 use std::fmt;
 
@@ -137,8 +137,9 @@ impl WindowReceiver {
         (self.forgotten as usize + place) % self.config.held
     }
 
-    /// Returns the next message that has become known. Call this method after each symbol, until it returns `None`.
-    /// Otherwise a later symbol may remove messages from the window before they are returned.
+    /// Returns the next message that has become known. Call this method after each symbol, until it returns `None`. If
+    /// the method is not called until then, a later symbol may remove messages from the window before they are
+    /// returned.
     pub fn poll(&mut self) -> Option<WindowMessage<'_>> {
         loop {
             let place = self.decoder.next_known()?;

@@ -1,4 +1,5 @@
-//! The sending end of a sliding window. It keeps messages in a window and creates repair symbols that cover the window.
+//! The sending end of a sliding window. The sending end keeps messages in a window and creates repair symbols that
+//! cover the window.
 
 use std::fmt;
 

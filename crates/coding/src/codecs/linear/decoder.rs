@@ -168,7 +168,8 @@ impl LinearDecoder {
         }
     }
 
-    /// Eliminates the column `lead` from all rows with several columns. It uses the row in `taken` for this.
+    /// Eliminates the column `lead` from all rows with several columns. The elimination uses the row in `taken` for
+    /// this.
     fn eliminate(&mut self, lead: usize) {
         let (width, wide) = (row(self.capacity()), row(self.length));
         self.work += (LOOKED_AT * self.active.len()) as u64;
@@ -212,7 +213,7 @@ impl LinearDecoder {
         self.fresh.push_back(self.forgotten + self.place(column) as u64);
     }
 
-    /// Adds a source symbol whose column is in no row. This needs no reduction.
+    /// Adds a source symbol whose column is in no row. Such an addition needs no reduction.
     fn take_unheld(&mut self, column: usize, payload: &[u8]) {
         let wide = row(self.length);
         self.worked(wide);
