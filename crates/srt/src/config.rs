@@ -13,7 +13,7 @@ const PASSPHRASE: core::ops::RangeInclusive<usize> = 10..=79;
 /// Largest payload of a packet in bytes: 1500 minus the headers of IPv4, UDP and SRT.
 pub const MAX_PAYLOAD: usize = 1456;
 
-/// Direction of the media. It applies to all connections of an endpoint.
+/// Direction of the media. The direction applies to all connections of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// This endpoint sends media to its peers.
@@ -81,7 +81,7 @@ pub enum ConfigError {
     Latency,
 }
 
-/// The passphrase of encrypted connections. It is printed as dots.
+/// The passphrase of encrypted connections. A passphrase is printed as dots.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Passphrase(Zeroizing<String>);
 
@@ -140,7 +140,7 @@ pub struct Config {
     /// Limit of the rate, including retransmissions.
     pub bandwidth: Bandwidth,
     /// Maximum number of later packets that may overtake a packet before it is reported as lost. The tolerance in use
-    /// begins at 0. It grows up to this value as packets are found to arrive out of order.
+    /// begins at 0. The tolerance in use grows up to this value as packets are found to arrive out of order.
     pub reorder_tolerance: u32,
     /// Maximum number of packets in the buffer of a connection, at most 65536.
     pub buffer_packets: u32,
@@ -150,7 +150,7 @@ pub struct Config {
     pub idle_timeout: Duration,
     /// Time after which a caller stops its attempt to connect.
     pub connect_timeout: Duration,
-    /// Number of packets that are encrypted with one key. It is at least twice `announce_packets`.
+    /// Number of packets that are encrypted with one key. This number of packets is at least twice `announce_packets`.
     pub refresh_packets: u32,
     /// Number of packets before a change of keys at which the new key is announced.
     pub announce_packets: u32,

@@ -25,9 +25,9 @@ enum Role {
 
 /// An SRT endpoint: a caller or a listener, with its connections.
 ///
-/// After each call, a driver sends the datagrams that [`Endpoint::poll_output`] writes until it returns `None`. It then
-/// calls [`Endpoint::poll_event`] and [`Endpoint::poll_media`] until both return `None`. The next call is at
-/// [`Endpoint::poll_timeout`], or when a datagram arrives.
+/// After each call, a driver sends the datagrams that [`Endpoint::poll_output`] writes until it returns `None`. The
+/// driver then calls [`Endpoint::poll_event`] and [`Endpoint::poll_media`] until both return `None`. The next call is
+/// at [`Endpoint::poll_timeout`], or when a datagram arrives.
 pub struct Endpoint {
     config: Config,
     role: Role,

@@ -45,7 +45,7 @@ struct World {
     connection: [Option<ConnectionId>; 2],
     sent: Vec<Vec<u8>>,
     played: Vec<Vec<u8>>,
-    /// True if no datagram was changed. In that case only sent payloads may be delivered, in order.
+    /// True if no datagram was changed. If no datagram was changed, only sent payloads may be delivered, in order.
     honest: bool,
     buf: Vec<u8>,
 }

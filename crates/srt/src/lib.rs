@@ -1,10 +1,10 @@
 //! Live SRT without a clock, sockets or global randomness.
 //!
-//! An [`Endpoint`] calls a listener or waits for callers, and sends or receives live media. It implements handshake
-//! version 5 with cookies, encryption with AES-128, AES-192 and AES-256, and retransmission. Payloads are delivered at
-//! the sender's time plus a latency, and packets that are too late are dropped. Time is an argument of each call, and
-//! randomness comes from [`Seeds`](strandcast_proto::seeds::Seeds). `docs/models/srt.md` lists the features that the
-//! crate omits, and its departures from the draft.
+//! An [`Endpoint`] calls a listener or waits for callers, and sends or receives live media. An endpoint implements
+//! handshake version 5 with cookies, encryption with AES-128, AES-192 and AES-256, and retransmission. Payloads are
+//! delivered at the sender's time plus a latency, and packets that are too late are dropped. Time is an argument of
+//! each call, and randomness comes from [`Seeds`](strandcast_proto::seeds::Seeds). `docs/models/srt.md` lists the
+//! features that the crate omits, and its departures from the draft.
 //!
 //! ```
 //! use strandcast_proto::seeds::Seeds;

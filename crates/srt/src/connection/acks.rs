@@ -24,7 +24,7 @@ struct Sent {
 /// Acknowledgements that are due, and acknowledgements that wait for an answer.
 #[derive(Debug)]
 pub(super) struct Acks {
-    /// Earliest time of the next full acknowledgement. It is `None` if nothing has changed since the last one.
+    /// Earliest time of the next full acknowledgement. The time is `None` if nothing has changed since the last one.
     due: Option<Instant>,
     /// Time at which a full acknowledgement was last due.
     turn: Instant,
@@ -76,8 +76,8 @@ impl Acks {
         self.due.get_or_insert(now.max(self.turn + INTERVAL));
     }
 
-    /// Returns the acknowledgement of the packets before `point` that must be sent now. It has its number, which is 0
-    /// for a light one, and the receiving rate.
+    /// Returns the acknowledgement of the packets before `point` that must be sent now. The acknowledgement has its
+    /// number, which is 0 for a light one, and the receiving rate.
     pub fn poll(&mut self, now: Instant, point: u64, overdue: Duration) -> Option<(u32, (u32, u32))> {
         let timer = self.due.is_some_and(|due| due <= now);
         if timer {

@@ -18,7 +18,8 @@ use crate::wire::{Body, KeyMaterial, Packet, Writer};
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 /// Time without a received packet after which another peer may replace the peer of a connection.
 const SILENT: Duration = Duration::from_millis(2500);
-/// Time that a sender waits, in addition to the latency, before it ends a connection. It covers the path and timers.
+/// Time that a sender waits, in addition to the latency, before it ends a connection. The additional time covers the
+/// path and timers.
 const PLAYED: Duration = Duration::from_millis(200);
 
 /// Reason for which a connection ended.
@@ -65,7 +66,7 @@ pub(crate) struct Setup<'a> {
     pub latency: Duration,
     pub keys: Keys,
     pub random: Random,
-    /// Contents of the handshake response. It is sent again if the caller repeats its request.
+    /// Contents of the handshake response. The response is sent again if the caller repeats its request.
     pub response: Option<Vec<u8>>,
 }
 
@@ -81,7 +82,7 @@ enum State {
     Finishing(Instant),
     /// The connection must notify the peer of its end.
     Leaving,
-    /// The connection accepts no further packets. It still delivers received packets.
+    /// The connection accepts no further packets. Such a connection still delivers received packets.
     Draining(Ended),
     Ended(Ended),
 }

@@ -52,13 +52,14 @@ impl Rtt {
         (self.smoothed + 4 * self.deviation).max(PATIENCE)
     }
 
-    /// Returns the interval of periodic reports of losses. It is half of [`Rtt::overdue`], but at least 20 ms.
+    /// Returns the interval of periodic reports of losses. The interval is half of [`Rtt::overdue`], but at least 20
+    /// ms.
     pub fn nak_interval(&self) -> Duration {
         (self.overdue() / 2).max(Duration::from_millis(20))
     }
 
-    /// Returns the time after which a report of losses is repeated. It is the interval of the draft, but not less than
-    /// the time that an answer needs. The sender ignores a report that crosses its retransmission in transit.
+    /// Returns the time after which a report of losses is repeated. The time is the interval of the draft, but not less
+    /// than the time that an answer needs. The sender ignores a report that crosses its retransmission in transit.
     pub fn nak_repeat(&self) -> Duration {
         self.nak_interval().max(self.smoothed)
     }

@@ -14,7 +14,7 @@ const AHEAD: Duration = Duration::from_secs(5);
 /// State of delivery times: the peer's clock, and the latency.
 #[derive(Debug)]
 pub(super) struct Timing {
-    /// Local time in microseconds that equals the peer's time 0. It may be negative.
+    /// Local time in microseconds that equals the peer's time 0. The peer's time 0 may be negative.
     base: i64,
     latency: Duration,
     /// Round-trip time of the first sample, in microseconds.

@@ -6,8 +6,8 @@ use aes::{Aes128, Aes192, Aes256};
 use crate::config::MAX_PAYLOAD;
 use crate::wire::SALT;
 
-/// Number of key-stream blocks that are computed with one call, because a call costs as much as some blocks. It
-/// suffices for the largest payload.
+/// Number of key-stream blocks that are computed with one call, because a call costs as much as some blocks. The number
+/// of blocks suffices for the largest payload.
 const TOGETHER: usize = MAX_PAYLOAD.div_ceil(BLOCK);
 const BLOCK: usize = 16;
 

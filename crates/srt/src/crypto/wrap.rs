@@ -10,7 +10,7 @@ const INITIAL: [u8; 8] = [0xa6; 8];
 const ROUNDS: u64 = 6;
 const HALF: usize = 8;
 
-/// Wraps keys. Their length must be a multiple of 8.
+/// Wraps keys. The length of wrapped keys must be a multiple of 8.
 pub(super) fn wrap(kek: &Cipher, keys: &[u8]) -> Vec<u8> {
     let mut out = [&INITIAL[..], keys].concat();
     let halves = keys.len() / HALF;

@@ -238,7 +238,7 @@ fn check_answer(answer: Option<&[u8]>, material: Option<&[u8]>) -> Result<(), Re
     }
 }
 
-/// Returns a random id of a socket. It is neither 0 nor negative.
+/// Returns a random id of a socket. The id is neither 0 nor negative.
 pub(super) fn random_id(random: &mut Random) -> u32 {
     random.u32() & 0x3fff_ffff | 0x2000_0000
 }

@@ -50,7 +50,7 @@ pub(crate) enum Decision {
     OverBudget,
 }
 
-/// State of a listener. It does not grow with the number of callers.
+/// State of a listener. The state of a listener does not grow with the number of callers.
 pub(crate) struct Listener {
     id: u32,
     cookies: Cookies,
