@@ -4,8 +4,8 @@ use core::fmt;
 
 use strandcast_proto::time::Instant;
 
-/// FNV-1a hash with 64 bits over all recorded events. It is shown as 16 hexadecimal digits. The hash distinguishes
-/// runs. It offers no protection against forgery.
+/// FNV-1a hash with 64 bits over all recorded events. The hash is shown as 16 hexadecimal digits. The hash
+/// distinguishes runs. The hash offers no protection against forgery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint(u64);
 

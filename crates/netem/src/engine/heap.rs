@@ -21,7 +21,7 @@ impl<E> Engine<E> {
         Engine { now: Instant::ZERO, sequence: 0, heap: BinaryHeap::new() }
     }
 
-    /// Returns the simulated time. It is the time of the last event that was returned.
+    /// Returns the simulated time. The simulated time is the time of the last event that was returned.
     pub fn now(&self) -> Instant {
         self.now
     }

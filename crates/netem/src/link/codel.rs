@@ -4,7 +4,8 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::backlog::{Backlog, Dropped, Queued};
 
-/// Number of bytes up to which a queue drops no packets. It is MAXPACKET of the RFC, the MTU of an interface.
+/// Number of bytes up to which a queue drops no packets. This number of bytes is MAXPACKET of the RFC, the MTU of an
+/// interface.
 const MAXPACKET: u64 = 1500;
 /// Number of intervals for which a queue keeps its drop rate. A queue that starts to drop again within this time starts
 /// near its last drop rate.
@@ -15,7 +16,7 @@ const RECENT: u32 = 16;
 pub struct Codel {
     /// Queueing delay that is acceptable permanently.
     pub target: Duration,
-    /// Time for which the delay must exceed the target before the first packet is dropped. It must be above 0.
+    /// Time for which the delay must exceed the target before the first packet is dropped. The time must be above 0.
     pub interval: Duration,
 }
 

@@ -30,7 +30,7 @@ pub struct LinkConfig {
     /// Every packet passes every loss model, even if another model has already lost it.
     pub losses: Vec<LossModel>,
     /// Maximum number of immediate retransmissions by the link (ARQ) after a random loss. Each transmission takes the
-    /// packet's serialisation time, during which other packets wait. It passes every loss model again.
+    /// packet's serialisation time, during which other packets wait. Each transmission passes every loss model again.
     pub retries: u8,
     /// Extra delay for some packets, which later packets therefore overtake.
     pub reorder: Option<Reorder>,
@@ -112,15 +112,16 @@ impl LinkConfig {
 pub enum Rate {
     /// Packets take no serialisation time and never wait.
     Infinite,
-    /// The rate is constant, in bit/s. It must be above 0.
+    /// The rate is constant, in bit/s. The rate must be above 0.
     Constant(u64),
-    /// The rate in bit/s changes over time. It is rounded to whole numbers. At rate 0 the transmitter stops, even in
-    /// the middle of a packet. If the rate stays 0, the packet waits for ever. If a rate is drawn for each packet, it
-    /// applies to the whole packet.
+    /// The rate in bit/s changes over time. The rate is rounded to whole numbers. At rate 0 the transmitter stops, even
+    /// in the middle of a packet. If the rate stays 0, the packet waits for ever. If a rate is drawn for each packet,
+    /// it applies to the whole packet.
     Varying(Number),
     /// A recorded rate: 1500 bytes may be sent at each of these times.
     Opportunities(Arc<Opportunities>),
-    /// One of several recorded rates, which is drawn once. It starts at a given or a random time of the trace.
+    /// One of several recorded rates, which is drawn once. The recorded rate starts at a given or a random time of the
+    /// trace.
     Recorded {
         /// The traces. There is at least one.
         traces: Vec<Arc<Opportunities>>,

@@ -15,9 +15,9 @@ const MOST_DROPPED: usize = 64;
 pub struct FqCodel {
     /// Constants of CoDel in each queue.
     pub codel: Codel,
-    /// Number of bytes that a queue may send before the next queue has its turn. It must be above 0.
+    /// Number of bytes that a queue may send before the next queue has its turn. The number of bytes must be above 0.
     pub quantum: u32,
-    /// Number of queues to which flows are hashed. It must be above 0.
+    /// Number of queues to which flows are hashed. The number of queues must be above 0.
     pub flows: u32,
 }
 

@@ -19,15 +19,15 @@ use crate::number::Varying;
 /// `None`. The times of these calls must not decrease. Before these calls, `serve` reports the outcome of packets that
 /// [wait](EnqueueOutcome::Waits) in a managed queue.
 ///
-/// Model: a packet waits until the transmitter is free. It is then serialised, passes the loss models, and propagates.
-/// Rounding errors do not add up while the transmitter is busy. If a loss model drops the packet and the link
-/// retransmits, the packet is sent again immediately. A drop-tail queue determines the outcome of a packet when the
-/// packet enters it, even at a varying rate. Random losses are therefore drawn at that time, and only the arrival is an
-/// event. A managed queue chooses the next packet when the transmitter becomes free. If the caller polls late, only the
-/// delivery is delayed. Limits: the link adds no overhead (the caller gives the length at IP level), and it does not
-/// mark packets (ECN). Validation: exact serialisation times for any course of the rate, the mean wait of M/D/1,
-/// conservation of packets under random use, delays of packets that overtake each other, and the rules of CoDel and
-/// FQ-CoDel.
+/// Model: a packet waits until the transmitter is free. A packet whose turn has come is serialised, passes the loss
+/// models, and propagates. Rounding errors do not add up while the transmitter is busy. If a loss model drops the
+/// packet and the link retransmits, the packet is sent again immediately. A drop-tail queue determines the outcome of a
+/// packet when the packet enters it, even at a varying rate. Random losses are therefore drawn at that time, and only
+/// the arrival is an event. A managed queue chooses the next packet when the transmitter becomes free. If the caller
+/// polls late, only the delivery is delayed. Limits: the link adds no overhead (the caller gives the length at IP
+/// level), and it does not mark packets (ECN). Validation: exact serialisation times for any course of the rate, the
+/// mean wait of M/D/1, conservation of packets under random use, delays of packets that overtake each other, and the
+/// rules of CoDel and FQ-CoDel.
 #[derive(Debug)]
 pub struct Link<P> {
     config: LinkConfig,
@@ -68,10 +68,10 @@ pub struct Link<P> {
 /// Outcome of offering a packet to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnqueueOutcome {
-    /// The packet waits for the transmitter. It is then sent, unless the link goes down before.
+    /// The packet waits for the transmitter. A packet at the transmitter is sent, unless the link goes down before.
     Taken {
-        /// Time at which the packet's last bit leaves the transmitter for the last time. It is [`Instant::MAX`] if the
-        /// rate stays 0.
+        /// Time at which the packet's last bit leaves the transmitter for the last time. The time is [`Instant::MAX`]
+        /// if the rate stays 0.
         departs: Instant,
         /// True if a loss model drops the packet after the transmitter and the link does not retransmit it again.
         lost: bool,
@@ -123,7 +123,7 @@ struct Flight<P> {
 }
 
 impl<P: Payload> Link<P> {
-    /// Returns a link that is up and empty. Its random streams have the label `label`.
+    /// Returns a link that is up and empty. The random streams of the link have the label `label`.
     ///
     /// # Panics
     /// Panics if [`LinkConfig::validate`] rejects `config`.
@@ -299,10 +299,10 @@ impl<P: Payload> Link<P> {
         self.black_hole = on;
     }
 
-    /// Takes the link down, or brings it up. A link that goes down drops waiting and propagating packets. It drops new
-    /// packets until it is up again. The caller decides whether the sender is notified by [`EnqueueOutcome::Down`].
-    /// Packets that have arrived must be polled before this call. Otherwise they are also dropped. Returns the dropped
-    /// packets and copies that would have arrived.
+    /// Takes the link down, or brings it up. A link that goes down drops waiting and propagating packets. A link that
+    /// is down drops new packets until it is up again. The caller decides whether the sender is notified by
+    /// [`EnqueueOutcome::Down`]. Packets that have arrived must be polled before this call. Packets that were not
+    /// polled are also dropped. Returns the dropped packets and copies that would have arrived.
     pub fn set_down(&mut self, now: Instant, down: bool) -> Vec<P> {
         self.down = down;
         if !down {
@@ -338,7 +338,7 @@ impl<P: Payload> Link<P> {
         (self.pending.len() - self.served(now)).saturating_sub(1)
     }
 
-    /// Returns the statistics until `now`. This time must not precede the last call that had a time.
+    /// Returns the statistics until `now`. The time `now` must not precede the last call that had a time.
     pub fn stats_at(&self, now: Instant) -> LinkStats {
         let mut stats = self.stats;
         for pending in self.pending.range(..self.served(now)) {

@@ -8,7 +8,7 @@ use crate::number::TraceError;
 
 const NANOS_PER_MS: u64 = 1_000_000;
 
-/// A mahimahi trace: the times at which 1500 bytes could leave a link. It repeats after the last time.
+/// A mahimahi trace: the times at which 1500 bytes could leave a link. A trace repeats after the last time.
 ///
 /// Model: the link of mahimahi's `mm-link`. The bytes of a sending opportunity go to the packets that arrived before
 /// it, in order. A packet that needs more bytes continues in the next opportunities, and leaves with its last byte.

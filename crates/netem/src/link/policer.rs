@@ -5,12 +5,14 @@ use strandcast_proto::time::Instant;
 /// Number of tokens for one byte. A token is 1 bit/s for 1 ns.
 const BYTE: u128 = 8 * 1_000_000_000;
 
-/// A policer that precedes a link's queue. It drops packets that exceed its rate and burst, and delays no packet.
+/// A policer that precedes a link's queue. The policer drops packets that exceed its rate and burst, and delays no
+/// packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policer {
-    /// Rate in bit/s at which tokens are added. It must be above 0.
+    /// Rate in bit/s at which tokens are added. The rate must be above 0.
     pub rate: u64,
-    /// Number of bytes that may pass at one time after an idle time. A longer packet never passes. It must be above 0.
+    /// Number of bytes that may pass at one time after an idle time. A longer packet never passes. This number must be
+    /// above 0.
     pub burst: u64,
 }
 

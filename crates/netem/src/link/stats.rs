@@ -38,7 +38,8 @@ pub struct LinkStats {
     pub offered: Count,
     /// Packets whose last bit left the transmitter, including packets that were lost later.
     pub served: Count,
-    /// Retransmissions by the link. They are counted when their packet leaves the transmitter for the last time.
+    /// Retransmissions by the link. Retransmissions are counted when their packet leaves the transmitter for the last
+    /// time.
     pub repeated: Count,
     /// Packets that reached the other end and were polled.
     pub delivered: Count,
@@ -50,20 +51,20 @@ pub struct LinkStats {
     pub dropped_black_hole: Count,
     /// Packets dropped because the link was down, including packets that were inside when it went down.
     pub dropped_down: Count,
-    /// Copies of packets. They are counted when the packet enters the link.
+    /// Copies of packets. Copies are counted when the packet enters the link.
     pub duplicated: Count,
-    /// Damaged packets and copies. They are counted when the packet enters the link.
+    /// Damaged packets and copies. Damaged packets are counted when the packet enters the link.
     pub corrupted: Count,
-    /// Packets and copies that arrive out of order because of an extra delay, or that overtake an earlier packet. They
-    /// are counted when the packet enters the link.
+    /// Packets and copies that arrive out of order because of an extra delay, or that overtake an earlier packet. Such
+    /// packets are counted when the packet enters the link.
     pub reordered: Count,
     /// Maximum number of waiting packets, without the packet in the transmitter.
     pub max_queue: usize,
-    /// Time for which the transmitter had a packet. It includes times at which the packet could not be sent because the
-    /// rate was 0 or no opportunity had come.
+    /// Time for which the transmitter had a packet. The time includes times at which the packet could not be sent
+    /// because the rate was 0 or no opportunity had come.
     pub busy_time: Duration,
-    /// Total time for which packets waited for the transmitter. It is the integral over time of the number of waiting
-    /// packets, without the packet in the transmitter. This time divided by a duration is the mean number of waiting
-    /// packets in that duration.
+    /// Total time for which packets waited for the transmitter. The total time is the integral over time of the number
+    /// of waiting packets, without the packet in the transmitter. This time divided by a duration is the mean number of
+    /// waiting packets in that duration.
     pub queue_time: Duration,
 }

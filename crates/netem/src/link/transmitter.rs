@@ -24,7 +24,7 @@ pub(super) enum Transmitter {
     },
     Varying {
         bps: Varying,
-        /// Long-run rate. It is set if the rate is drawn for each packet.
+        /// Long-run rate. The long-run rate is set if the rate is drawn for each packet.
         drawn: Option<f64>,
         owed: u128,
     },

@@ -14,9 +14,9 @@ use crate::number::{Number, Varying};
 ///
 /// Models: uniform (independent) loss; the two-state chain of Gilbert and Elliott, advanced once per packet or in
 /// continuous time; bit errors with white Gaussian noise; a recorded list. Limits: only the model of bit errors depends
-/// on a packet's length. If the chain advances per packet, a burst is a number of packets. It therefore lasts longer
-/// with a slower sender. Validation: stationary loss, its variance and the mean burst length are compared with their
-/// closed forms.
+/// on a packet's length. If the chain advances per packet, a burst is a number of packets. Such a burst therefore lasts
+/// longer with a slower sender. Validation: stationary loss, its variance and the mean burst length are compared with
+/// their closed forms.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LossModel {
     /// Each packet is lost independently of the others.
@@ -24,8 +24,8 @@ pub enum LossModel {
         /// Probability that a packet is lost.
         p: Number,
     },
-    /// Two-state Markov chain, which starts in the state Good. Each packet first advances the chain. It is then lost
-    /// with the probability of the new state.
+    /// Two-state Markov chain, which starts in the state Good. Each packet first advances the chain. The packet is then
+    /// lost with the probability of the new state.
     Markov {
         /// Probability per packet of a change from Good to Bad.
         p_good_to_bad: f64,
@@ -75,9 +75,9 @@ impl LossModel {
         LossModel::Uniform { p: Number::Constant(p) }
     }
 
-    /// Returns a chain that loses no packet in Good and every packet in Bad. It has the given long-run fraction of lost
-    /// packets, and the given mean length of loss bursts (`mean_burst` ≥ 1): 1/p_bad_to_good = mean_burst, and the
-    /// stationary fraction of Bad is `mean_loss`.
+    /// Returns a chain that loses no packet in Good and every packet in Bad. The chain has the given long-run fraction
+    /// of lost packets, and the given mean length of loss bursts (`mean_burst` ≥ 1): 1/p_bad_to_good = mean_burst, and
+    /// the stationary fraction of Bad is `mean_loss`.
     ///
     /// Impossible arguments (a loss of 1, bursts shorter than a packet) give probabilities outside `[0, 1]`.
     /// [`is_valid`](Self::is_valid) detects these.
@@ -174,8 +174,8 @@ impl Noise {
 }
 
 impl Loss {
-    /// Creates the state of `model`. It draws from streams of `seeds` with the label `label`. Times in the numbers of
-    /// the model count from `origin`.
+    /// Creates the state of `model`. The state draws from streams of `seeds` with the label `label`. Times in the
+    /// numbers of the model count from `origin`.
     pub fn new(model: &LossModel, seeds: &Seeds, label: &str, origin: Instant) -> Self {
         // Draws in time have a separate stream: packets must not move it.
         let in_time = || seeds.stream(&format!("{label}/time"));
@@ -199,8 +199,9 @@ impl Loss {
         Loss { state, random: seeds.stream(label) }
     }
 
-    /// Returns whether the next packet, of `bytes` bytes, is lost. Its last bit leaves the transmitter at `at`. This
-    /// method must be called once per transmission of every packet, even if the packet is lost for another reason.
+    /// Returns whether the next packet, of `bytes` bytes, is lost. The last bit of the packet leaves the transmitter at
+    /// `at`. This method must be called once per transmission of every packet, even if the packet is lost for another
+    /// reason.
     pub fn next_is_lost(&mut self, at: Instant, bytes: usize) -> bool {
         let p = match &mut self.state {
             State::Uniform(p) => p.at(at),

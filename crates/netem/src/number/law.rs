@@ -13,9 +13,9 @@ pub struct Law {
     pub low: f64,
     /// Largest value.
     pub high: f64,
-    /// Correlation of a draw with the previous draw. It is at least 0 and below 1. The correlation of draw n + k with
-    /// draw n is the k-th power of this number. For log-normal numbers, it is the correlation of their logarithms.
-    /// Draws from a Pareto distribution are not correlated.
+    /// Correlation of a draw with the previous draw. The correlation is at least 0 and below 1. The correlation of draw
+    /// n + k with draw n is the k-th power of this number. For log-normal numbers, it is the correlation of their
+    /// logarithms. Draws from a Pareto distribution are not correlated.
     pub correlation: f64,
 }
 
@@ -40,7 +40,7 @@ pub enum Shape {
     Pareto {
         /// Mean of the distribution.
         mean: f64,
-        /// Shape of the Pareto distribution. It must be above 1.
+        /// Shape of the Pareto distribution. The shape must be above 1.
         shape: f64,
     },
 }
@@ -64,7 +64,7 @@ impl Law {
         if valid { Ok(()) } else { Err(NumberError::Law) }
     }
 
-    /// Returns the mean of the draws. It includes draws that were replaced by an end of the range.
+    /// Returns the mean of the draws. The mean includes draws that were replaced by an end of the range.
     pub fn mean(&self) -> f64 {
         let Law { shape, low, high, .. } = *self;
         match shape {

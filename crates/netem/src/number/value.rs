@@ -9,7 +9,8 @@ use super::checks::{NumberError, check_points, finite};
 use super::law::Law;
 use super::trace::Trace;
 
-/// A number that may change during a run. Its unit depends on its use: bit/s, seconds, or a probability.
+/// A number that may change during a run. The unit of such a number depends on its use: bit/s, seconds, or a
+/// probability.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Number {
     /// The number is constant.
@@ -35,8 +36,8 @@ pub enum Number {
         /// Times at which the number is drawn.
         every: Every,
     },
-    /// The number is recorded in one of several traces, which is drawn once. It starts at a given or a random time of
-    /// the trace.
+    /// The number is recorded in one of several traces, which is drawn once. The recorded number starts at a given or a
+    /// random time of the trace.
     Traces {
         /// The traces. There is at least one.
         traces: Vec<Arc<Trace>>,
