@@ -66,7 +66,8 @@ impl Cells {
         row * self.columns + column
     }
 
-    /// Returns the stations in the cells around a place. They include all stations within reach of the place.
+    /// Returns the stations in the cells around a place. The returned stations include all stations within reach of the
+    /// place.
     pub fn near(&self, at: Position) -> impl Iterator<Item = u32> {
         let (column, row) = self.place(at);
         let columns = column.saturating_sub(1)..=(column + 1).min(self.columns - 1);

@@ -36,8 +36,8 @@ impl Thresholds {
     }
 }
 
-/// Maximum number of pairs of stations in range. A pair counts once per direction. It takes 400 MB, and allows all
-/// pairs of 7000 stations.
+/// Maximum number of pairs of stations in range. A pair counts once per direction. The list of pairs takes 400 MB, and
+/// allows all pairs of 7000 stations.
 const MOST_PAIRS: usize = 50_000_000;
 
 /// Checks whether the lists of neighbours fit into memory.

@@ -18,14 +18,15 @@ pub enum Alarm {
     Move,
 }
 
-/// Requests and events that calls return, in order. The caller empties the lists. Their memory stays allocated.
+/// Requests and events that calls return, in order. The caller empties the lists. The memory of emptied lists stays
+/// allocated.
 #[derive(Debug)]
 pub struct RadioOutput<P> {
     /// Requested alarms, each with its time.
     pub alarms: Vec<(Instant, Alarm)>,
     /// Events on the air.
     pub events: Vec<RadioEvent<P>>,
-    /// Frames that have ended. They are recorded if the caller provides this list.
+    /// Frames that have ended. Such frames are recorded if the caller provides this list.
     pub frames: Option<Vec<FrameRecord>>,
 }
 

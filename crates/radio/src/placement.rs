@@ -38,8 +38,8 @@ pub enum PlacementError {
     Empty,
 }
 
-/// Returns a grid of `columns` × `rows` positions that are `spacing` metres apart. They are listed row by row from the
-/// south-west corner.
+/// Returns a grid of `columns` × `rows` positions that are `spacing` metres apart. The positions are listed row by row
+/// from the south-west corner.
 pub fn grid(columns: usize, rows: usize, spacing: f64) -> Vec<Position> {
     let places = (0..rows).flat_map(|row| (0..columns).map(move |column| (column, row)));
     places.map(|(column, row)| Position { x: column as f64 * spacing, y: row as f64 * spacing }).collect()
@@ -82,8 +82,8 @@ pub fn random(
     Err(PlacementError::NeverConnected { stations, width, height, range, attempts: attempts.max(1) })
 }
 
-/// Returns the positions in lines `x,y`, in metres. It skips empty lines, lines that begin with `#`, and a first line
-/// without numbers (a heading).
+/// Returns the positions in lines `x,y`, in metres. The function skips empty lines, lines that begin with `#`, and a
+/// first line without numbers (a heading).
 ///
 /// # Errors
 /// Returns an error if a line does not contain two finite numbers, or if the file contains no position.

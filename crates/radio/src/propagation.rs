@@ -39,8 +39,8 @@ pub fn mean_power(medium: &MediumConfig, distance: f64) -> f64 {
     }
 }
 
-/// Returns the shadowing between the stations `a` and `b` in decibels, which is equal in both directions. It is
-/// normally distributed with the deviation `sigma`, and cut off at four deviations. `key` selects the realisation of
+/// Returns the shadowing between the stations `a` and `b` in decibels, which is equal in both directions. The shadowing
+/// is normally distributed with the deviation `sigma`, and cut off at four deviations. `key` selects the realisation of
 /// the shadowing.
 pub fn shadowing(key: u64, a: u32, b: u32, sigma: f64) -> f64 {
     let pair = u64::from(a.min(b)) << 32 | u64::from(a.max(b));

@@ -29,7 +29,7 @@ pub struct Radio<P> {
 const POSTPONED: Duration = Duration::from_millis(1);
 
 impl<P: Clone> Radio<P> {
-    /// Creates a radio with stations at `positions`. Its random streams have the label `label`.
+    /// Creates a radio with stations at `positions`. The random streams of the radio have the label `label`.
     pub fn new(config: &RadioConfig, positions: Vec<Position>, seeds: &Seeds, label: &str) -> Self {
         let seeds = seeds.child(label);
         let rules = Rules::new(&config.dcf, &config.medium);

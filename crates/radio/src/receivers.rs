@@ -1,4 +1,4 @@
-//! Receiving parts of all stations. They handle frames and changes of interference one by one.
+//! Receiving parts of all stations. The receiving parts handle frames and changes of interference one by one.
 
 use crate::config::{Eifs, Timeout};
 use crate::counters::Counters;

@@ -125,7 +125,8 @@ impl Rules {
         }
     }
 
-    /// Returns the timeout for a response that lasts `response`. It counts from the end of the frame that is answered.
+    /// Returns the timeout for a response that lasts `response`. The timeout counts from the end of the frame that is
+    /// answered.
     pub fn response_timeout(&self, response: u64) -> u64 {
         match self.timeout {
             Timeout::Whole => self.sifs + response + PROPAGATION,

@@ -25,7 +25,7 @@ pub(crate) enum Hearing {
 /// Step of an exchange of frames that a station has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exchange {
-    /// The station is in no exchange. It contends for the medium or has nothing to send.
+    /// The station is in no exchange. A station in no exchange contends for the medium or has nothing to send.
     None,
     /// The station transmits a frame.
     Sending,
@@ -55,7 +55,7 @@ pub(crate) struct Station {
     bad: bool,
     /// Power of the frame that the station follows.
     pub power: f32,
-    /// Total power of all frames on the air. It is used if interference is summed.
+    /// Total power of all frames on the air. The total power is used if interference is summed.
     pub sum: f64,
     pub frame_start: u64,
     pub frame_end: u64,
@@ -66,7 +66,8 @@ pub(crate) struct Station {
     nav_reset: u64,
     /// Time until which the medium was last used by this station or by a station that it senses.
     air_free: u64,
-    /// Beginning of the station's idle time, which may be in the future. It is `NEVER` while the station is busy.
+    /// Beginning of the station's idle time, which may be in the future. The beginning is `NEVER` while the station is
+    /// busy.
     idle_from: u64,
     idle_total: u64,
     /// Number of slots of the backoff that are left.
@@ -272,8 +273,8 @@ impl Station {
     }
 }
 
-/// Returns `time / slot`. It uses a 32-bit division if possible, which takes a third of the time. Each interruption of
-/// a backoff needs one division.
+/// Returns `time / slot`. The function uses a 32-bit division if possible, which takes a third of the time. Each
+/// interruption of a backoff needs one division.
 #[inline]
 fn whole_slots(time: u64, slot: u64) -> u32 {
     match (u32::try_from(time), u32::try_from(slot)) {
