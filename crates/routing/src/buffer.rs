@@ -30,8 +30,8 @@ impl<B> Default for SendBuffer<B> {
 }
 
 impl<B> SendBuffer<B> {
-    /// Adds `datagram` to the queue. It drops datagrams that have waited too long, and the oldest datagram of a full
-    /// queue.
+    /// Adds `datagram` to the queue. The method drops datagrams that have waited too long, and the oldest datagram of a
+    /// full queue.
     pub fn push(
         &mut self,
         now: Instant,

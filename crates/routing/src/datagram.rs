@@ -3,7 +3,8 @@
 use crate::address::Address;
 use crate::message::Message;
 
-/// Maximum number of hops of a datagram. It is 32 in ns-2.35's transports and 30 in its AODV; no route is that long.
+/// Maximum number of hops of a datagram. The maximum is 32 in ns-2.35's transports and 30 in its AODV; no route is that
+/// long.
 const DATAGRAM_TTL: u8 = 32;
 
 /// Number of bytes of a label on the air.
@@ -22,7 +23,7 @@ pub enum Class {
     Retransmission,
 }
 
-/// A packet of the network layer. Its source and the forwarding nodes add further fields to it.
+/// A packet of the network layer. The source of a packet and the forwarding nodes add further fields to the packet.
 #[derive(Clone, Debug)]
 pub struct Datagram<B> {
     /// Node that sent the datagram.
@@ -41,8 +42,8 @@ pub struct Datagram<B> {
     pub class: Class,
     /// True if the datagram leaves interface queues, on each hop, before datagrams that are not expedited.
     pub expedited: bool,
-    /// Last hop of the path that the source chose. It is set if the source chooses among several paths. The label takes
-    /// 4 bytes on the air.
+    /// Last hop of the path that the source chose. The last hop is set if the source chooses among several paths. The
+    /// label takes 4 bytes on the air.
     pub label: Option<Address>,
     /// Payload of the datagram.
     pub body: B,

@@ -2,7 +2,7 @@
 
 use strandcast_keys::BadValue;
 
-/// Reason for which a routing spec cannot be read. Its message is one line with the possible values.
+/// Reason for which a routing spec cannot be read. The message of a reason is one line with the possible values.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// The protocol has an unknown name.

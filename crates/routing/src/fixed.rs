@@ -11,7 +11,7 @@ use crate::datagram::{Datagram, Packet};
 use crate::node::{Body, Context, Link, PathReport, Routing, arrive};
 use crate::output::{DropCause, NextHop, RoutingOutput, Transmit};
 
-/// Next hops and lengths of shortest paths between all nodes. They are computed once for all nodes.
+/// Next hops and lengths of shortest paths between all nodes. The hops and lengths are computed once for all nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
     nodes: usize,

@@ -37,8 +37,8 @@ pub struct Request {
     pub destination: Address,
     /// Minimum sequence number that the route must have; 0 if it is unknown.
     pub destination_sequence: u32,
-    /// Number of hops from the source. It is the length of the sender's route to the source, or the length that the
-    /// sender of this copy announces.
+    /// Number of hops from the source. This number is the length of the sender's route to the source, or the length
+    /// that the sender of this copy announces.
     pub hops: u8,
     /// Remaining number of transmissions of this copy.
     pub ttl: u8,
@@ -50,7 +50,7 @@ pub struct Request {
     pub quality: Option<Quality>,
 }
 
-/// A route reply (RREP). It follows the reverse route of its request.
+/// A route reply (RREP). A route reply follows the reverse route of its request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reply {
     /// Node that searched for the route.
@@ -59,8 +59,8 @@ pub struct Reply {
     pub destination: Address,
     /// Sequence number of the destination.
     pub destination_sequence: u32,
-    /// Number of hops to the destination. It is the length of the sender's route to the destination, or the length that
-    /// the sender of this copy announces.
+    /// Number of hops to the destination. This number is the length of the sender's route to the destination, or the
+    /// length that the sender of this copy announces.
     pub hops: u8,
     /// Remaining number of transmissions of this reply.
     pub ttl: u8,
@@ -79,7 +79,7 @@ pub struct Reply {
 pub struct Trace {
     /// Number of the answered request.
     pub id: u32,
-    /// First hop of the reply. It is the last hop of the announced route.
+    /// First hop of the reply. The first hop of a reply is the last hop of the announced route.
     pub first_hop: Address,
 }
 

@@ -49,7 +49,8 @@ pub struct Transmission {
     pub end: u32,
 }
 
-/// A routing protocol on one node. The node calls the methods of this trait. They return actions in `out`.
+/// A routing protocol on one node. The node calls the methods of this trait. The methods of this trait return actions
+/// in `out`.
 pub trait Routing<B: Body>: Debug + Send {
     /// Starts the protocol at the beginning of a run.
     fn start(&mut self, _context: &Context, _out: &mut RoutingOutput<B>) {}
@@ -88,7 +89,7 @@ pub trait Routing<B: Body>: Debug + Send {
     );
 
     /// Handles a packet for the neighbour `to` that was removed from the interface queue. [`RoutingOutput::reclaim`]
-    /// requested this. Afterwards the node removes the packets for further entries of `out.reclaim`.
+    /// requested this. After this call, the node removes the packets for further entries of `out.reclaim`.
     fn handle_reclaimed(
         &mut self,
         _context: &Context,
@@ -163,6 +164,7 @@ pub struct PathReport {
     pub delay: Option<Duration>,
     /// Sequence number of the destination for this path, if the protocol uses such numbers.
     pub sequence: Option<u32>,
-    /// AOMDV: number of hops that the node announces to other nodes. It is set after the first announcement.
+    /// AOMDV: number of hops that the node announces to other nodes. The announced number is set after the first
+    /// announcement.
     pub advertised: Option<u8>,
 }

@@ -6,12 +6,13 @@ use crate::address::Address;
 use crate::datagram::{Datagram, Packet};
 
 /// Actions that one or more calls requested. The node carries out the actions in `reclaim` before those of the other
-/// lists. Within each list it keeps the order. The caller empties the lists. Their memory stays allocated.
+/// lists. Within each list it keeps the order. The caller empties the lists. The memory of emptied lists stays
+/// allocated.
 #[derive(Debug)]
 pub struct RoutingOutput<B> {
     /// Neighbours whose packets must be removed from the interface queue. The caller removes these packets, and passes
-    /// each to [`Routing::handle_reclaimed`](crate::Routing::handle_reclaimed). It does so before it transmits any
-    /// packet of this output.
+    /// each to [`Routing::handle_reclaimed`](crate::Routing::handle_reclaimed). The caller does so before it transmits
+    /// any packet of this output.
     pub reclaim: Vec<Address>,
     /// Packets to be transmitted.
     pub transmit: Vec<Transmit<B>>,
@@ -28,7 +29,7 @@ pub struct Transmit<B> {
     pub to: NextHop,
     /// The packet.
     pub packet: Packet<B>,
-    /// Delay before the packet enters the interface queue. It spreads broadcasts in time (jitter).
+    /// Delay before the packet enters the interface queue. The delay spreads broadcasts in time (jitter).
     pub after: Duration,
 }
 

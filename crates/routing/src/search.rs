@@ -50,8 +50,9 @@ pub struct Search {
 }
 
 impl Search {
-    /// Creates a search for an unknown destination. With `ring`, the first request covers [`TTL_START`] hops. Otherwise
-    /// it covers the whole network: ns-2.35 takes the length of the last route, which is infinite, as the radius.
+    /// Creates a search for an unknown destination. With `ring`, the first request covers [`TTL_START`] hops. Without
+    /// `ring`, the first request covers the whole network: ns-2.35 takes the length of the last route, which is
+    /// infinite, as the radius.
     pub fn new(ring: bool) -> Self {
         Search {
             wide: 0,

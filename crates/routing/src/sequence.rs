@@ -1,7 +1,7 @@
 //! Sequence numbers of destinations. A usable route has an even number, which the destination assigned. A node that
 //! invalidates a route makes its number odd (ns-2.35). The route then counts as older than any later route.
 
-/// Returns whether `a` is newer than `b`. Their difference counts as a signed number (RFC 3561 §6.1).
+/// Returns whether `a` is newer than `b`. The difference of `a` and `b` counts as a signed number (RFC 3561 §6.1).
 pub fn newer(a: u32, b: u32) -> bool {
     a.wrapping_sub(b).cast_signed() > 0
 }

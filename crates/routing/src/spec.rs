@@ -80,8 +80,8 @@ impl Protocol {
     }
 }
 
-/// Reads a spec `NAME[,key=value]...`. A profile is applied first, wherever it stands in the spec. The other keys then
-/// change its values.
+/// Reads a spec `NAME[,key=value]...`. A profile is applied first, wherever it stands in the spec. The other keys of a
+/// spec then change the profile's values.
 ///
 /// # Errors
 /// Returns a [`SpecError`], which lists the possible values in one line.
@@ -147,7 +147,7 @@ impl Spec {
     }
 
     /// Creates the router of the node `address`. Only the protocol `static` uses `routes`. `seeds` are the seeds of
-    /// routing in this run. They are equal for all nodes.
+    /// routing in this run. The seeds of routing are equal for all nodes.
     pub fn router<B: Body + 'static>(
         &self,
         address: Address,
@@ -203,7 +203,8 @@ impl Spec {
     }
 }
 
-/// Writes a spec for this protocol and its keys. It omits values that equal those of the profile or the default.
+/// Writes a spec for this protocol and its keys. The written spec omits values that equal those of the profile or the
+/// default.
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;

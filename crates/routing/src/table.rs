@@ -29,7 +29,7 @@ impl<E> Table<E> {
         self.slot(destination).map(|slot| &mut self.entries[slot])
     }
 
-    /// Returns the slot of the entry of `destination`. It is valid until another entry is added.
+    /// Returns the slot of the entry of `destination`. The slot is valid until another entry is added.
     pub fn slot(&self, destination: Address) -> Option<usize> {
         self.destinations.binary_search(&destination).ok()
     }

@@ -23,7 +23,7 @@ pub(super) struct Entry {
     pub state: State,
     /// Sequence number of the destination; 0 if it is unknown.
     pub sequence: u32,
-    /// Length of the route in hops. It is infinite while the route is down.
+    /// Length of the route in hops. The length is infinite while the route is down.
     pub hops: u8,
     pub next_hop: Address,
     pub expires: Instant,

@@ -22,7 +22,7 @@ use crate::sequence::{ended, newer, newest};
 const MY_ROUTE: Duration = Duration::from_secs(10);
 /// Lifetime of the reverse route to the source of a request (REV_ROUTE_LIFE).
 const REVERSE_ROUTE: Duration = Duration::from_secs(6);
-/// Maximum pause between requests. It is MAX_RREQ_TIMEOUT of ns-2.35's AOMDV; its AODV waits 10 s.
+/// Maximum pause between requests. The maximum pause is MAX_RREQ_TIMEOUT of ns-2.35's AOMDV; its AODV waits 10 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 impl<B> Aomdv<B> {

@@ -16,8 +16,8 @@ pub struct Entry {
     pub up: bool,
     /// Sequence number of the destination; 0 if it is unknown.
     pub sequence: u32,
-    /// Length in hops that is announced to other nodes under this sequence number. It is the length of the longest path
-    /// at the first announcement. Before that announcement it is infinite.
+    /// Length in hops that is announced to other nodes under this sequence number. The announced length is the length
+    /// of the longest path at the first announcement. Before that announcement it is infinite.
     pub advertised: u8,
     pub paths: Vec<Path>,
     /// Newest sequence number in a route error about a lost path.

@@ -10,7 +10,7 @@ use crate::address::Address;
 /// HELLO_INTERVAL: mean interval between HELLO messages of a node. Each interval is between 0.75 and 1.25 times this
 /// value.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Time for which a neighbour counts as present after its first HELLO. It is ALLOWED_HELLO_LOSS intervals.
+/// Time for which a neighbour counts as present after its first HELLO. This time is ALLOWED_HELLO_LOSS intervals.
 const NEW_NEIGHBOUR: Duration = Duration::from_secs(3);
 /// Time for which a neighbour counts as present after a later HELLO.
 const NEIGHBOUR: Duration = Duration::from_millis(4500);
@@ -52,7 +52,7 @@ impl Hellos {
         }
     }
 
-    /// Removes and returns a neighbour that was silent for too long. It does so only when a check is due.
+    /// Removes and returns a neighbour that was silent for too long. The method does so only when a check is due.
     pub fn silent(&mut self, now: Instant) -> Option<Address> {
         if self.next_check > now {
             return None;

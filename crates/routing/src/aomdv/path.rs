@@ -10,7 +10,7 @@ use crate::message::Quality;
 pub struct Path {
     pub next_hop: Address,
     /// Last hop: the node before the destination. Two paths with different next hops and different last hops share no
-    /// link. This holds if all nodes on them keep only such paths.
+    /// link. Two such paths share no link if all nodes on them keep only such paths.
     pub last_hop: Address,
     pub hops: u8,
     pub expires: Instant,

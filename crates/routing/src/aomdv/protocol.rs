@@ -49,7 +49,7 @@ pub struct Aomdv<B> {
     pub(super) counters: Counters,
 }
 
-/// Record of a request that the node answered. It ensures that each path is announced only once.
+/// Record of a request that the node answered. The record ensures that each path is announced only once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answered {
     /// Number of replies to the request.

@@ -90,7 +90,7 @@ keys! {
 }
 
 impl QaomdvConfig {
-    /// Returns the defaults. They permit paths that are longer than the shortest path by any number of hops.
+    /// Returns the defaults. The defaults permit paths that are longer than the shortest path by any number of hops.
     pub fn usual() -> Self {
         let paths = MultipathConfig { difference: 30, ..MultipathConfig::default() };
         QaomdvConfig { paths, ..QaomdvConfig::default() }

@@ -73,8 +73,8 @@ impl Estimators {
         }
     }
 
-    /// Returns the residual bandwidth of the node in bytes per second. It is the capacity of the channel times the
-    /// fraction of idle time.
+    /// Returns the residual bandwidth of the node in bytes per second. The residual bandwidth is the capacity of the
+    /// channel times the fraction of idle time.
     pub fn bandwidth(&self, context: &Context) -> f64 {
         let share = match self.bandwidth {
             Bandwidth::Estimated => self.share,
@@ -88,7 +88,7 @@ impl Estimators {
         self.delays.get(from).copied().unwrap_or(UNKNOWN_DELAY)
     }
 
-    /// Records a packet from a neighbour. It arrived `delay` after it had entered the interface queue of that
+    /// Records a packet from a neighbour. The packet arrived `delay` after it had entered the interface queue of that
     /// neighbour.
     pub fn on_received(&mut self, from: Address, delay: Duration) {
         let slot = self.delays.slot_or_insert(from, || delay);

@@ -15,14 +15,14 @@ pub fn usable_bandwidth(bandwidth: f64, hops: u8) -> f64 {
     bandwidth / f64::from(hops.clamp(1, CONTENDING_HOPS))
 }
 
-/// Returns the bandwidth of the narrowest node on a path of `hops` hops that has `usable` bandwidth. It is the inverse
-/// of [`usable_bandwidth`].
+/// Returns the bandwidth of the narrowest node on a path of `hops` hops that has `usable` bandwidth. The bandwidth is
+/// the inverse of [`usable_bandwidth`].
 pub fn node_bandwidth(usable: f64, hops: u8) -> f64 {
     usable * f64::from(hops.clamp(1, CONTENDING_HOPS))
 }
 
-/// Returns whether `new` is wider or faster than all `paths`. It also returns true if there are no paths, or if a
-/// quality is unknown.
+/// Returns whether `new` is wider or faster than all `paths`. The function also returns true if there are no paths, or
+/// if a quality is unknown.
 pub fn improves(paths: &[Path], new: &Path) -> bool {
     let Some(offered) = new.quality else { return true };
     let known = || paths.iter().filter_map(|path| path.quality);
@@ -32,8 +32,8 @@ pub fn improves(paths: &[Path], new: &Path) -> bool {
     known().all(|q| offered.bandwidth > q.bandwidth) || known().all(|q| offered.delay < q.delay)
 }
 
-/// Returns the path that `new` replaces in a full list. It is the narrowest path that is neither the widest nor the
-/// fastest. `new` must be wider or faster than it by a tenth, and disjoint with the other paths.
+/// Returns the path that `new` replaces in a full list. The replaced path is the narrowest path that is neither the
+/// widest nor the fastest. `new` must be wider or faster than it by a tenth, and disjoint with the other paths.
 pub fn replaceable(paths: &[Path], new: &Path) -> Option<usize> {
     let quality = |path: &Path| path.quality;
     let offered = quality(new)?;

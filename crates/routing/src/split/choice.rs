@@ -33,8 +33,8 @@ pub enum Choice {
     /// back.
     EvenWidest,
     /// Originals and retransmissions have separate criteria (Guo, Liu and Lian 2010, §5.1). The source labels a
-    /// datagram with the last hop of its path. A forwarding node keeps this path if it has the path. Otherwise it takes
-    /// the best path for the class.
+    /// datagram with the last hop of its path. A forwarding node keeps this path if it has the path. A forwarding node
+    /// without this path takes the best path for the class.
     Classes {
         /// Criterion for the path of originals.
         original: Criterion,
@@ -169,7 +169,7 @@ mod tests {
 
     const MPR: Choice = Choice::Classes { original: Criterion::Widest, retransmission: Criterion::Fastest };
 
-    /// Returns a path through `node`. Its last hop is 100 + `node`.
+    /// Returns a path through `node`. The last hop of this path is 100 + `node`.
     fn path(node: u32, hops: u8, bandwidth: f64, delay_ms: u64) -> Path {
         let quality = Quality { bandwidth, delay: Duration::from_millis(delay_ms) };
         let (next_hop, last_hop) = (Address(node), Address(100 + node));

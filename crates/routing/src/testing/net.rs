@@ -64,7 +64,7 @@ pub struct Net {
     pub extra: BTreeMap<(u32, u32), Duration>,
     /// Fraction of the time for which transmissions of others keep a node's channel busy.
     pub busy: BTreeMap<u32, f64>,
-    /// Probability that a broadcast is lost. It also applies to each attempt of a unicast.
+    /// Probability that a broadcast is lost. The probability also applies to each attempt of a unicast.
     pub loss: f64,
     random: Random,
     events: BinaryHeap<Reverse<(Instant, u64, usize)>>,
@@ -83,7 +83,7 @@ pub struct Net {
 }
 
 impl Net {
-    /// Creates the nodes 0 … `nodes` - 1 with the protocol `spec`. They are linked in both directions.
+    /// Creates the nodes 0 … `nodes` - 1 with the protocol `spec`. The nodes are linked in both directions.
     pub fn new(spec: &str, nodes: u32, links: &[(u32, u32)], seed: u64) -> Self {
         let seeds = Seeds::new(seed, 0);
         let spec = parse(spec).expect("specs of tests are right");
