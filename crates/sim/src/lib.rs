@@ -1,7 +1,7 @@
-//! Discrete-event network simulator. It has nodes joined by emulated links, hosts with Strandcast's own transport, TCP
-//! and MPTCP agents, and sources of traffic. Time is an argument of calls and randomness comes from labelled seeds.
-//! Equal runs are therefore equal bit for bit on any machine. The crate reads no files and contains no schemes. The
-//! caller passes both to it.
+//! Discrete-event network simulator. The simulator has nodes joined by emulated links, hosts with Strandcast's own
+//! transport, TCP and MPTCP agents, and sources of traffic. Time is an argument of calls and randomness comes from
+//! labelled seeds. Equal runs are therefore equal bit for bit on any machine. The crate reads no files and contains no
+//! schemes. The caller passes both to it.
 //!
 //! [`net::Network`] is the whole network: directed links, radios, routes, and the agents at their ends. [`host::Net`]
 //! is a simpler interface for hosts that are joined by paths:

@@ -96,7 +96,7 @@ impl Agent for BackgroundSender {
     }
 }
 
-/// Receiver of background load. It acknowledges TCP packets.
+/// Receiver of background load. The receiver acknowledges TCP packets.
 #[derive(Debug)]
 pub struct BackgroundSink {
     receiver: Receiver,

@@ -39,8 +39,8 @@ pub struct TcpSender {
 }
 
 impl TcpSender {
-    /// Creates an end that opens and closes subflows by `plan`, which is in order of time. It sends data from `start`
-    /// on.
+    /// Creates an end that opens and closes subflows by `plan`, which is in order of time. The end sends data from
+    /// `start` on.
     pub fn new(
         sender: Sender,
         feed: Feed,

@@ -21,7 +21,7 @@ fn message(number: u64, size: usize) -> Bytes {
 /// Application that keeps the send buffer of one association full.
 #[derive(Debug)]
 pub struct BulkSender {
-    /// The association that is used. It is `None` until the first association is connected.
+    /// The association that is used. The association is `None` until the first association is connected.
     pub association: Option<AssociationId>,
     /// Number of bytes per message, at least 8.
     pub size: usize,
@@ -36,8 +36,8 @@ pub struct BulkSender {
 }
 
 impl BulkSender {
-    /// Creates a sender of reliable, ordered messages of `size` bytes, without end. It uses the first association that
-    /// connects.
+    /// Creates a sender of reliable, ordered messages of `size` bytes, without end. The sender uses the first
+    /// association that connects.
     pub fn new(size: usize) -> Self {
         let options = SendOptions::default();
         BulkSender { association: None, size, options, limit: None, sent: 0, full: false, done: false }
@@ -80,7 +80,7 @@ impl App for BulkSender {
 /// Application that sends messages at constant intervals while the association lives.
 #[derive(Debug)]
 pub struct Cbr {
-    /// The association that is used. It is `None` until the first association is connected.
+    /// The association that is used. The association is `None` until the first association is connected.
     pub association: Option<AssociationId>,
     /// Number of bytes per message, at least 8.
     pub size: usize,
@@ -96,8 +96,8 @@ pub struct Cbr {
 }
 
 impl Cbr {
-    /// Creates a sender of an unordered message of `size` bytes every `interval`. It uses the first association that
-    /// connects. Each message is given up after `lifetime`.
+    /// Creates a sender of an unordered message of `size` bytes every `interval`. The sender uses the first association
+    /// that connects. Each message is given up after `lifetime`.
     pub fn new(size: usize, interval: Duration, lifetime: Option<Duration>) -> Self {
         let options = SendOptions { unordered: true, lifetime, ..SendOptions::default() };
         Cbr { association: None, size, interval, options, sent: 0, refused: 0, next: None }
@@ -133,7 +133,7 @@ impl App for Cbr {
 /// measurements.
 #[derive(Debug)]
 pub struct Adaptive {
-    /// The sender of messages. Its interval follows from the rate.
+    /// The sender of messages. The interval of the messages follows from the rate.
     pub messages: Cbr,
     /// Minimum and maximum rate in payload bits per second. The initial rate is the minimum.
     pub range_bps: [u64; 2],

@@ -79,7 +79,7 @@ struct Path {
 }
 
 impl Net {
-    /// Creates a network without hosts. Its time is [`Instant::ZERO`].
+    /// Creates a network without hosts. The time of the new network is [`Instant::ZERO`].
     pub fn new(seeds: &Seeds) -> Self {
         let seeds = seeds.child("net");
         Net { network: Network::new(&seeds, ()), seeds, hosts: Vec::new(), paths: Vec::new() }
@@ -178,7 +178,7 @@ impl Net {
         self.host(HostId(id.0)).app(id.1)
     }
 
-    /// Returns an application, to be changed. Its host runs with the next event.
+    /// Returns an application, to be changed. The host of the application runs with the next event.
     ///
     /// # Panics
     /// Panics if the application's type is not `A`.
@@ -186,8 +186,8 @@ impl Net {
         self.host_mut(HostId(id.0)).app_mut(id.1)
     }
 
-    /// Opens an association over `paths`, which all begin at `client`. It connects to the SCTP port on which the other
-    /// host listens.
+    /// Opens an association over `paths`, which all begin at `client`. The association connects to the SCTP port on
+    /// which the other host listens.
     ///
     /// # Errors
     /// Returns a [`ConnectError`] if the association cannot be opened.
@@ -322,8 +322,8 @@ impl Net {
         self.hosts.iter().map(|host| self.network.agent::<SctpHost>(host.agent).unroutable()).sum()
     }
 
-    /// Returns the fingerprint of the run so far. It covers every packet that left a link, with its checksum, and every
-    /// intervention.
+    /// Returns the fingerprint of the run so far. The fingerprint covers every packet that left a link, with its
+    /// checksum, and every intervention.
     pub fn fingerprint(&self) -> Fingerprint {
         self.network.fingerprint()
     }

@@ -67,7 +67,7 @@ pub struct SctpHost {
     highest: Option<u32>,
     /// Association whose arrivals are reported.
     noted: Option<AssociationId>,
-    /// Record of arrivals at this host. The other host's verdicts on paths are compared with it.
+    /// Record of arrivals at this host. The verdicts of the other host on paths are compared with this record.
     arrivals: Option<ArrivalTimes>,
     verdicts: Option<Verdicts>,
     news: bool,
@@ -117,7 +117,7 @@ impl SctpHost {
         self.arrivals = Some(arrivals);
     }
 
-    /// Counts the verdicts on paths of the reported association. They are compared with the arrivals at `peer`.
+    /// Counts the verdicts on paths of the reported association. The verdicts are compared with the arrivals at `peer`.
     pub fn count_verdicts(&mut self, peer: ArrivalTimes, rto_min: Duration) {
         self.verdicts = Some(Verdicts::new(peer, rto_min));
     }

@@ -29,7 +29,7 @@ pub fn application_bytes(framing: Framing, part: &DataPart<'_>) -> u32 {
     }
 }
 
-/// Short description of a symbol. It contains no commas.
+/// Short description of a symbol. The description contains no commas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymbolName {
     /// A source symbol of a block, with its position.

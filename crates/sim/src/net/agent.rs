@@ -60,7 +60,7 @@ pub struct Standing {
     /// Reason for which new data are not sent; `None` if no data wait.
     pub held: Option<Held>,
     /// First TSN (32 bits) that the peer has not acknowledged cumulatively. For a stream of bytes, it is the first such
-    /// byte. It is `None` without a connection.
+    /// byte. The value is `None` without a connection.
     pub unacknowledged: Option<u64>,
     /// Existing paths that are not active, because they do not answer or are suspended.
     pub inactive: Paths,

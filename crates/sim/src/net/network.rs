@@ -54,7 +54,7 @@ struct Slot {
 }
 
 impl<W: Observer> Network<W> {
-    /// Creates an empty network. Its time is [`Instant::ZERO`].
+    /// Creates an empty network. The time of the network is [`Instant::ZERO`].
     pub fn new(seeds: &Seeds, observer: W) -> Self {
         Network {
             engine: Engine::new(),
@@ -75,7 +75,7 @@ impl<W: Observer> Network<W> {
         }
     }
 
-    /// Adds one direction of a link. Its random streams have the label `label`.
+    /// Adds one direction of a link. The random streams of this direction have the label `label`.
     ///
     /// # Panics
     /// Panics if [`LinkConfig::validate`] rejects `config`.
@@ -111,7 +111,7 @@ impl<W: Observer> Network<W> {
         self.background = first;
     }
 
-    /// Adds an agent. It runs with its first event, or when it is [woken](Self::wake).
+    /// Adds an agent. The agent runs with its first event, or when it is [woken](Self::wake).
     pub fn add_agent(&mut self, flow: FlowId, agent: impl Agent) -> AgentId {
         self.agents.push(Slot { agent: Box::new(agent), flow, alarm: None });
         AgentId(self.agents.len() as u32 - 1)
@@ -167,7 +167,7 @@ impl<W: Observer> Network<W> {
         agent.downcast_ref().expect("the agent is of the type it was added with")
     }
 
-    /// Returns an agent of a known type, to be changed. It runs with its next event.
+    /// Returns an agent of a known type, to be changed. The agent runs with its next event.
     ///
     /// # Panics
     /// Panics if the agent's type is not `A`.
@@ -396,7 +396,7 @@ impl<W: Observer> Network<W> {
         }
     }
 
-    /// Calls the function `happen` with a radio. Then delivers the packets that have left the radio.
+    /// Calls the function `happen` with a radio. The call also delivers the packets that have left the radio.
     fn on_air(&mut self, id: RadioId, happen: impl FnOnce(&mut Air, &mut Surroundings<'_, W>)) {
         let now = self.engine.now();
         let mut cx = Surroundings {

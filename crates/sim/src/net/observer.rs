@@ -31,7 +31,7 @@ pub enum RadioNote<'a> {
         /// The packet that arrived.
         packet: &'a Frame,
     },
-    /// A station abandoned a packet after the last retry. Its router decides on the packet.
+    /// A station abandoned a packet after the last retry. The router of the station decides on the packet.
     Failed {
         /// Station that transmitted the packet.
         station: StationId,

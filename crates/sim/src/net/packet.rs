@@ -38,7 +38,7 @@ pub struct PacketMeta {
     pub path: u8,
     /// Bytes at IP level, including headers.
     pub len: u32,
-    /// Bytes of application data in the packet. It is 0 for acknowledgements and control.
+    /// Bytes of application data in the packet. The number of bytes is 0 for acknowledgements and control.
     pub payload: u32,
     /// True if the packet carries a retransmission.
     pub retransmission: bool,
@@ -73,8 +73,8 @@ pub enum Body {
     Sealed {
         /// Bytes of the datagram in transit.
         datagram: Bytes,
-        /// The SCTP packet in the datagram, for measurements. It is empty for a handshake and for a control message of
-        /// the seal.
+        /// The SCTP packet in the datagram, for measurements. The copy of the packet is empty for a handshake and for a
+        /// control message of the seal.
         packet: Bytes,
     },
     /// A TCP segment.
@@ -112,8 +112,8 @@ impl Packet {
         core::mem::replace(&mut self.body, Body::Damaged)
     }
 
-    /// Returns a value that distinguishes packets in fingerprints. It is the length and SCTP's checksum, the end of a
-    /// sealed datagram's tag, TCP's sequence number, or the number of the message.
+    /// Returns a value that distinguishes packets in fingerprints. The value is the length and SCTP's checksum, the end
+    /// of a sealed datagram's tag, TCP's sequence number, or the number of the message.
     pub fn digest(&self) -> u64 {
         let content = match &self.body {
             Body::Sctp(bytes) => {

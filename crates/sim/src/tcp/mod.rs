@@ -1,5 +1,6 @@
-//! TCP and MPTCP agents as state machines without I/O. They have segments, and cumulative, selective and duplicate
-//! acknowledgements. The caller passes in congestion windows, which implement the trait of Strandcast's transport.
+//! TCP and MPTCP agents as state machines without I/O. The agents have segments, and cumulative, selective and
+//! duplicate acknowledgements. The caller passes in congestion windows, which implement the trait of Strandcast's
+//! transport.
 
 mod config;
 mod multipath;

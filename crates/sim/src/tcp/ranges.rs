@@ -1,6 +1,6 @@
 //! A set of bytes, stored as disjoint ranges.
 
-/// Ranges `start..end` in ascending order. They are disjoint and do not touch.
+/// Ranges `start..end` in ascending order. The ranges are disjoint and do not touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ranges(Vec<(u64, u64)>);
 

@@ -15,7 +15,7 @@ use super::stats::ReceiverStats;
 pub struct Receiver {
     config: Config,
     subflows: Vec<Inbound>,
-    /// Data of the whole connection. It is used only with several subflows.
+    /// Data of the whole connection. Data of the whole connection are used only with several subflows.
     data: Reassembly,
 }
 

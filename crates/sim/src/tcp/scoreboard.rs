@@ -17,7 +17,8 @@ pub(super) struct Record {
     pub(super) transmissions: u32,
     /// True if the segment was acknowledged selectively.
     pub(super) sacked: bool,
-    /// True if the segment was declared lost. Its earlier transmissions then no longer count as being in the network.
+    /// True if the segment was declared lost. Earlier transmissions of a lost segment no longer count as being in the
+    /// network.
     pub(super) lost: bool,
     /// True if the segment was retransmitted after its loss, or by rules 3 and 4 of RFC 6675's NextSeg. The
     /// retransmission counts as being in the network.
@@ -47,8 +48,8 @@ pub(super) struct SegmentInfo {
     pub(super) transmissions: u32,
 }
 
-/// Transmissions that an event showed to be arrived or lost. They are recorded for congestion controls that request
-/// them.
+/// Transmissions that an event showed to be arrived or lost. These transmissions are recorded for congestion controls
+/// that request them.
 #[derive(Debug, Default)]
 pub(super) struct News {
     pub(super) delivered: Vec<SegmentInfo>,
@@ -88,7 +89,7 @@ pub(super) struct Scoreboard {
     /// Number of bytes in the network.
     pub(super) pipe: u64,
     sacked: Ranges,
-    /// First ordinal that may still need a retransmission. It is RFC 6675's HighRxt plus one.
+    /// First ordinal that may still need a retransmission. This ordinal is RFC 6675's HighRxt plus one.
     next_resend: u64,
     /// First ordinal that the marking of losses has not reached. All unacknowledged segments with lower ordinals are
     /// marked lost.
@@ -285,7 +286,7 @@ impl Scoreboard {
         self.marked = self.next();
     }
 
-    /// Returns the first unacknowledged segment that was not retransmitted. It need not be lost.
+    /// Returns the first unacknowledged segment that was not retransmitted. The returned segment need not be lost.
     fn next_candidate(&mut self) -> Option<u64> {
         while let Some(record) = self.ring.get((self.next_resend - self.first) as usize) {
             if !record.sacked && !record.resent {

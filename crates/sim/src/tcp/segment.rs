@@ -7,22 +7,22 @@ use strandcast_proto::time::Instant;
 use super::Config;
 
 /// A segment: data from a sender, or an acknowledgement from a receiver. Sequence numbers are byte offsets from the
-/// first byte of data. They do not wrap around.
+/// first byte of data. The sequence numbers do not wrap around.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Segment {
-    /// Subflow of the connection. It is 0 for plain TCP.
+    /// Subflow of the connection. The subflow number is 0 for plain TCP.
     pub subflow: u8,
     /// First byte of data in the subflow's sequence space.
     pub seq: u64,
     /// Number of bytes of data.
     pub len: u32,
-    /// Next byte that the receiver expects on this subflow. It is `None` in segments from a sender.
+    /// Next byte that the receiver expects on this subflow. The next byte is `None` in segments from a sender.
     pub ack: Option<u64>,
     /// Number of bytes that the receiver accepts beyond `data_ack`. For plain TCP, `data_ack` equals `ack`.
     pub window: u64,
     /// Blocks of data that were received out of order (RFC 2018).
     pub sack: SackBlocks,
-    /// First byte of data in the connection's sequence space. It equals `seq` for plain TCP.
+    /// First byte of data in the connection's sequence space. The first byte equals `seq` for plain TCP.
     pub data_seq: u64,
     /// Next byte of the connection that the receiver expects (RFC 8684 §3.3.2).
     pub data_ack: u64,
@@ -30,12 +30,12 @@ pub struct Segment {
     pub syn: bool,
     /// True if the data were already sent on this subflow before.
     pub retransmission: bool,
-    /// Time at which the segment was sent. It is the TSval of the timestamps option, if that option is used, and the
-    /// basis of measured delays.
+    /// Time at which the segment was sent. The time is the TSval of the timestamps option, if that option is used, and
+    /// the basis of measured delays.
     pub sent: Instant,
     /// TSecr of the timestamps option (RFC 7323 §4).
     pub echo: Option<Instant>,
-    /// True if the packet was damaged in transit. It then fails its checksum.
+    /// True if the packet was damaged in transit. A damaged packet then fails its checksum.
     pub damaged: bool,
 }
 

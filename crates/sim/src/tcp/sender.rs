@@ -20,17 +20,18 @@ use super::window::Windows;
 /// The sending end of a TCP or MPTCP connection.
 ///
 /// The caller calls `add_subflow` (once for TCP) and `write`. After each of these calls, and after `handle_segment` and
-/// `handle_timeout`, the caller calls `poll_output` until it returns `None`. It then sleeps until `poll_timeout`.
+/// `handle_timeout`, the caller calls `poll_output` until it returns `None`. The caller then sleeps until
+/// `poll_timeout`.
 ///
 /// The caller passes in a [`CongestionControl`], created with the initial window and threshold of the configuration.
-/// The congestion control has the congestion windows. It sees one path per subflow. The MTU of such a path is the
+/// The congestion control has the congestion windows, and sees one path per subflow. The MTU of such a path is the
 /// segment size, and bytes count payload. The [`Scheduler`] that the caller passes in chooses among several subflows.
 #[derive(Debug)]
 pub struct Sender {
     pub(super) config: Config,
     pub(super) subflows: Vec<Subflow>,
     pub(super) windows: Windows,
-    /// Number of bytes that the application has written. It is `u64::MAX` for an endless stream.
+    /// Number of bytes that the application has written. The number of bytes is `u64::MAX` for an endless stream.
     written: u64,
     /// Next byte of the connection that was never sent.
     pub(super) data_nxt: u64,

@@ -42,7 +42,7 @@ pub(super) enum Mode {
     Open,
     /// Fast recovery.
     Recovery,
-    /// Slow start after a timeout. It lasts until all data sent before the timeout are acknowledged.
+    /// Slow start after a timeout. Slow start lasts until all data sent before the timeout are acknowledged.
     Loss,
 }
 
@@ -93,8 +93,8 @@ pub(super) struct Subflow {
     pub(super) rto: Rto,
     pub(super) timer: Option<Instant>,
     pub(super) last_sent: Option<Instant>,
-    /// Limit of the window in addition to that of the congestion control. It applies after an idle time, or after a
-    /// lost SYN.
+    /// Limit of the window in addition to that of the congestion control. This limit applies after an idle time, or
+    /// after a lost SYN.
     pub(super) cap: Option<u64>,
     /// Number of segments that may still be sent in answer to this acknowledgement.
     pub(super) budget: u32,
@@ -400,13 +400,13 @@ impl Subflow {
         }
     }
 
-    /// Applies rule (2) of RFC 6675 §5. It does not mark losses, because recovery may not begin yet.
+    /// Applies rule (2) of RFC 6675 §5. The method does not mark losses, because recovery may not begin yet.
     fn first_is_lost(&mut self, config: &Config) -> bool {
         self.may_recover(config) && self.board.mark_lost(config.dup_threshold, config.segment)
     }
 
-    /// Returns whether fast recovery may begin. It may not begin for data sent before the last loss (RFC 6582 §3.2 step
-    /// 1, RFC 6675 §5.1). For plain Reno, this restriction applies only after a timeout.
+    /// Returns whether fast recovery may begin. Fast recovery may not begin for data sent before the last loss (RFC
+    /// 6582 §3.2 step 1, RFC 6675 §5.1). For plain Reno, this restriction applies only after a timeout.
     fn may_recover(&self, config: &Config) -> bool {
         match config.recovery {
             // Only news count with SACK, so data sent before `recover` cannot be mistaken.

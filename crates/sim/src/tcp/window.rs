@@ -19,11 +19,11 @@ use super::subflow::{LossEvent, Progress, Subflow};
 #[derive(Debug)]
 pub(super) struct Windows {
     congestion: Box<dyn CongestionControl>,
-    /// Scheduler of the subflows. It is `None` for TCP, which has only one subflow.
+    /// Scheduler of the subflows. The scheduler is `None` for TCP, which has only one subflow.
     pub(super) scheduling: Option<Scheduling>,
     paths: Vec<PathView>,
     last_path_used: Option<PathId>,
-    /// Contents of the signal `Sent`. They are stored so that no allocation is needed.
+    /// Contents of the signal `Sent`. The contents are stored so that no allocation is needed.
     chunk: ChunkInfo,
     /// True if the congestion control requests signals about each segment.
     hears_deliveries: bool,

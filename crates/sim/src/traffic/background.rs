@@ -107,9 +107,9 @@ pub struct BackgroundSource {
 }
 
 impl BackgroundSource {
-    /// Creates the source that `background` describes, for a link of `link_rate_bps`. It runs from `start` until before
-    /// `stop`. `load` is the source's fraction of the link's rate, at the start and at each change. All other numbers
-    /// are drawn from streams of `seeds`.
+    /// Creates the source that `background` describes, for a link of `link_rate_bps`. The source runs from `start`
+    /// until before `stop`. `load` is the source's fraction of the link's rate, at the start and at each change. All
+    /// other numbers are drawn from streams of `seeds`.
     ///
     /// # Panics
     /// Panics if the shape of the Pareto distribution is not above 1.

@@ -17,7 +17,7 @@ pub enum Burst {
     Bytes(u64),
 }
 
-/// Key frames, which are longer than other frames. They do not change the mean rate.
+/// Key frames, which are longer than other frames. Key frames do not change the mean rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KeyFrames {
     /// Number of frames from one key frame to the next. The first frame is a key frame.
@@ -40,7 +40,7 @@ pub struct Pause {
 /// Rate, bursts and pauses of a live video.
 #[derive(Debug)]
 pub struct LiveConfig {
-    /// Mean rate outside pauses in bit/s. It must be above 0.
+    /// Mean rate outside pauses in bit/s. The mean rate must be above 0.
     pub rate_bps: f64,
     /// Number of bytes of a message, at least 1.
     pub size: u32,

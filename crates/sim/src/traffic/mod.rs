@@ -1,7 +1,7 @@
 //! Sources of packets: messages and sending times of applications and of background load.
 //!
-//! A source uses no clock, transport or network. It returns messages at ascending times, drawn from separate random
-//! streams. The sender requests the next message after it has sent the last one.
+//! A source uses no clock, transport or network. A source returns messages at ascending times, drawn from separate
+//! random streams. The sender requests the next message after it has sent the last one.
 //!
 //! `docs/models/traffic.md` describes the models, their limits and their validation.
 

@@ -20,15 +20,15 @@ pub enum OnOffLaw {
     Exponential,
     /// Times have a Pareto distribution with this shape. A sample is at most 100 means.
     Pareto {
-        /// Shape of the Pareto distribution. It must be above 1.
+        /// Shape of the Pareto distribution. The shape must be above 1.
         shape: f64,
     },
 }
 
-/// Source that alternates between silence and bursts of messages, beginning with silence. It draws them as ns-2's
-/// applications `Exponential` and `Pareto` do. A burst has a whole number of messages. It is the drawn on time divided
-/// by the interval between messages, rounded, and at least one. Each message is sent one interval after the previous
-/// message or the silence.
+/// Source that alternates between silence and bursts of messages, beginning with silence. The source draws them as
+/// ns-2's applications `Exponential` and `Pareto` do. A burst has a whole number of messages. The number of messages in
+/// a burst is the drawn on time divided by the interval between messages, rounded, and at least one. Each message is
+/// sent one interval after the previous message or the silence.
 #[derive(Debug)]
 pub struct OnOff {
     size: u32,

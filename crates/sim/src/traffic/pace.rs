@@ -8,7 +8,7 @@ use strandcast_proto::time::Instant;
 
 const NANOS_PER_S: f64 = 1e9;
 
-/// A number that may change over time. It is constant between its changes.
+/// A number that may change over time. The number is constant between its changes.
 pub trait Level: Debug + Send {
     /// Returns the value at `now`. This time must not decrease from call to call. A number that is drawn for each
     /// packet is drawn at each call.
@@ -39,8 +39,8 @@ impl Level for Varying {
     }
 }
 
-/// Pace that advances from message to message at a rate. It keeps fractions of nanoseconds, so that intervals add up
-/// without error.
+/// Pace that advances from message to message at a rate. The pace keeps fractions of nanoseconds, so that intervals add
+/// up without error.
 #[derive(Debug)]
 pub(super) struct Pace {
     rate_bps: Box<dyn Level>,

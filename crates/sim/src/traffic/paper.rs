@@ -30,12 +30,12 @@ const FRAMES_PER_S: u32 = 30;
 const PACKET: (f64, f64) = (1400.0, 1452.0);
 
 /// Returns a video like that of SCTP-Rev⁺'s evaluation (QCIF, 30 frames per second, groups of 9), whose trace is not
-/// published. It has the frames that the paper prints, and all counts that the paper gives. The counts are 223 I, 445 P
-/// and 1332 B frames after a header, and 463 + 453 + 1334 packets of 1400 to 1452 bytes.
+/// published. The returned video has the frames that the paper prints, and all counts that the paper gives. The counts
+/// are 223 I, 445 P and 1332 B frames after a header, and 463 + 453 + 1334 packets of 1400 to 1452 bytes.
 ///
-/// ASSUMED: sizes are lognormal around 1560 (I), 300 (P) and 260 bytes (B). They are limited to the number of packets
-/// that the counts require. Frames that need one packet more than most frames of their type (17 I, 8 P, 2 B) are drawn
-/// among the frames that are not printed.
+/// ASSUMED: sizes are lognormal around 1560 (I), 300 (P) and 260 bytes (B). The sizes are limited to the number of
+/// packets that the counts require. Frames that need one packet more than most frames of their type (17 I, 8 P, 2 B)
+/// are drawn among the frames that are not printed.
 pub fn synthetic_video(random: &mut Random) -> FrameTrace {
     let kind = |number: u32| match number {
         0 => None,

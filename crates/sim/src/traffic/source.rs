@@ -38,10 +38,10 @@ impl Emission {
 /// A video frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Number of earlier frames of the source, in the order of sending. It continues when a trace repeats.
+    /// Number of earlier frames of the source, in the order of sending. This number continues when a trace repeats.
     pub number: u32,
-    /// Type of the frame, which gives its dependence on other frames. It is `None` if the frame is not a picture or has
-    /// an unknown type.
+    /// Type of the frame, which gives its dependence on other frames. The type is `None` if the frame is not a picture
+    /// or has an unknown type.
     pub kind: Option<FrameType>,
     /// Importance of the frame for other frames.
     pub importance: Importance,

@@ -20,8 +20,8 @@ pub struct Cbr {
 }
 
 impl Cbr {
-    /// Creates a source of messages of `size` bytes (at least 1) at `rate_bps`. It runs from `start` until before
-    /// `stop`.
+    /// Creates a source of messages of `size` bytes (at least 1) at `rate_bps`. The source runs from `start` until
+    /// before `stop`.
     pub fn new(size: u32, rate_bps: Box<dyn Level>, start: Instant, stop: Instant) -> Self {
         Cbr { size: size.max(1), pace: Pace::new(rate_bps, start, stop), begun: false }
     }
@@ -45,8 +45,8 @@ pub struct Poisson {
 }
 
 impl Poisson {
-    /// Creates a source of messages of `size` bytes (at least 1) at the mean rate `rate_bps`. It runs from `start`
-    /// until before `stop`.
+    /// Creates a source of messages of `size` bytes (at least 1) at the mean rate `rate_bps`. The source runs from
+    /// `start` until before `stop`.
     pub fn new(size: u32, rate_bps: Box<dyn Level>, random: Random, start: Instant, stop: Instant) -> Self {
         Poisson { size: size.max(1), pace: Pace::new(rate_bps, start, stop), random }
     }

@@ -18,8 +18,8 @@ pub struct ConstantVideo {
 }
 
 impl ConstantVideo {
-    /// Creates a source of a message of `size` bytes (at least 1) every 8·size/`rate_bps` seconds. It runs from `start`
-    /// until before `stop`.
+    /// Creates a source of a message of `size` bytes (at least 1) every 8·size/`rate_bps` seconds. The source runs from
+    /// `start` until before `stop`.
     pub fn new(size: u32, rate_bps: f64, start: Instant, stop: Instant) -> Self {
         ConstantVideo { messages: Cbr::new(size, Box::new(rate_bps), start, stop), frames: 0 }
     }
@@ -37,16 +37,16 @@ impl Source for ConstantVideo {
 
 /// Source of the frames of a trace. The earliest time of the trace corresponds to the start of the source. A frame is
 /// sent as soon as it is captured, but not before the previous frame of the trace. A B frame is coded after the P frame
-/// that is shown after it. It is therefore sent together with this P frame. All messages of a frame, except the last,
-/// have the maximum size. They are sent at one time.
+/// that is shown after it. A B frame is therefore sent together with this P frame. All messages of a frame, except the
+/// last, have the maximum size. The messages of a frame are sent at one time.
 #[derive(Debug)]
 pub struct TracedVideo {
     trace: Arc<FrameTrace>,
     size: u32,
     stop: Instant,
-    /// Time by which each repetition of the trace is shifted. It is `None` if the trace does not repeat.
+    /// Time by which each repetition of the trace is shifted. The shift is `None` if the trace does not repeat.
     again: Option<Duration>,
-    /// Earliest time of the trace. It is stored because finding it requires reading all frames.
+    /// Earliest time of the trace. The earliest time is stored because finding it requires reading all frames.
     earliest: Duration,
     /// Time that corresponds to `earliest` in the present repetition.
     begin: Instant,
@@ -58,8 +58,8 @@ pub struct TracedVideo {
 }
 
 impl TracedVideo {
-    /// Creates a source that sends `trace` in messages of at most `size` bytes (at least 1). It runs from `start` until
-    /// before `stop`. If `repeat` is true, a trace that has a duration repeats.
+    /// Creates a source that sends `trace` in messages of at most `size` bytes (at least 1). The source runs from
+    /// `start` until before `stop`. If `repeat` is true, a trace that has a duration repeats.
     pub fn new(trace: Arc<FrameTrace>, repeat: bool, size: u32, start: Instant, stop: Instant) -> Self {
         let again = trace.duration().filter(|_| repeat && trace.bytes() > 0);
         let left = trace.frames()[0].bytes;
