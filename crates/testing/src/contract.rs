@@ -1,8 +1,8 @@
 //! The contract that every policy must keep. One call checks it: [`check`].
 //!
-//! A toy association drives a scheme with random but legal signals, and then lets everything recover. It has chunks,
-//! SACKs, T3, and paths that lose packets, fail, leave, join and are suspended. Afterwards it sends signals that make
-//! no sense. The test asserts the following properties:
+//! A toy association drives a scheme with random but legal signals, and then lets everything recover. The toy
+//! association has chunks, SACKs, T3, and paths that lose packets, fail, leave, join and are suspended. After the
+//! recovery, the toy association sends signals that make no sense. The test asserts the following properties:
 //! - The scheme makes progress from estimates that are all `None`. If data wait and none are in flight, something is
 //!   sent within a second. Once all paths work, everything is delivered.
 //! - `poll_timeout` returns a later time after each `Tick`.

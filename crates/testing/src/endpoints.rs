@@ -32,7 +32,7 @@ pub struct Wire {
     /// Address of the client that the server sees, after the NAT.
     pub outside: SocketAddr,
     pub delay: Duration,
-    /// Bound of an extra delay, which is drawn uniformly. It makes packets overtake each other.
+    /// Bound of an extra delay, which is drawn uniformly. The extra delay makes packets overtake each other.
     pub jitter: Duration,
     /// True for each direction that works: towards the server, and towards the client.
     pub up: [bool; 2],
@@ -102,8 +102,8 @@ pub struct TestPair {
     pub filter: Filter,
     /// Number of packets sent, by sender and wire.
     pub sent: BTreeMap<(usize, usize), u64>,
-    /// Session of each end, by its own number. It is used with a seal, and packets then have envelopes. The wires carry
-    /// all packets.
+    /// Session of each end, by its own number. The session is used with a seal, and packets then have envelopes. The
+    /// wires carry all packets.
     pub sealed: [SealId; 2],
     pub envelope: Envelope,
     /// Number of datagrams in the largest batch.

@@ -7,9 +7,9 @@
 //! strandcast_testing::contract::check("rfc", || Box::new(rfc::scheme()));
 //! ```
 //!
-//! With its features, the crate has parts that tests of several crates share. They are pairs of endpoints, raw peers,
-//! adversarial networks, other SCTP stacks, fuzz targets and their corpus (`harness`), scenarios in code (`lab`),
-//! stations (`radio`), and windows without an association (`schemes`).
+//! With its features, the crate has parts that tests of several crates share. The shared parts are pairs of endpoints,
+//! raw peers, adversarial networks, other SCTP stacks, fuzz targets and their corpus (`harness`), scenarios in code
+//! (`lab`), stations (`radio`), and windows without an association (`schemes`).
 #![forbid(unsafe_code)]
 
 pub mod contract;

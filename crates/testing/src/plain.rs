@@ -71,7 +71,7 @@ pub fn parts(window: u64) -> Parts {
     }
 }
 
-/// Loss policy [`Split`] that also requests arrivals and acts. It never requests an action.
+/// Loss policy [`Split`] that also requests arrivals and acts. The policy never requests an action.
 #[derive(Debug)]
 struct Watching;
 impl Policy for Watching {
@@ -104,8 +104,8 @@ pub fn watching(window: u64) -> Box<dyn Scheme> {
     Box::new(Parts { loss: Box::new(Watching), ..parts(window) })
 }
 
-/// Scheduler of symbols in blocks. It sends source symbols in order, if it sends any, and repair symbols until each
-/// block has the needed number and `margin` more in flight. Each symbol takes the path with the most room.
+/// Scheduler of symbols in blocks. The scheduler sends source symbols in order, if it sends any, and repair symbols
+/// until each block has the needed number and `margin` more in flight. Each symbol takes the path with the most room.
 #[derive(Debug)]
 pub struct Symbols {
     pub sources: bool,

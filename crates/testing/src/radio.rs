@@ -11,7 +11,7 @@ use strandcast_radio::{
     StationId,
 };
 
-/// A packet. Its value is a number, from which the harness finds the next destination.
+/// A packet. The value of a packet is a number, from which the harness finds the next destination.
 pub type Packet = u64;
 
 /// A radio with an event heap like the simulator's. Events are ordered by time, and then by the order of their

@@ -6,7 +6,7 @@ use strandcast_proto::rx::Message;
 
 use crate::endpoints::pattern;
 
-/// A message that was submitted. Its number is used as its payload protocol identifier.
+/// A message that was submitted. The number of the message is used as its payload protocol identifier.
 #[derive(Debug)]
 pub struct Sent {
     pub stream: u16,
@@ -30,7 +30,7 @@ impl Book {
         pattern(number * 7919, len)
     }
 
-    /// Checks a message that arrived. It must arrive once, unchanged, and in the order of its stream.
+    /// Checks a message that arrived. A message must arrive once, unchanged, and in the order of its stream.
     pub fn arrived(&mut self, m: &Message) {
         let number = m.ppid.0;
         let sent =

@@ -15,7 +15,7 @@ const REPORT_HEADERS: (usize, usize, usize) = (4, 8, 4);
 /// Estimates and windows of open paths, and the limit over all paths.
 type Shown = (Vec<(PathId, Estimate, Limit)>, Option<u64>);
 
-/// One side of the toy association. It has the driver and the views of an association, and checks every answer.
+/// One side of the toy association. The side has the driver and the views of an association, and checks every answer.
 #[derive(Debug)]
 pub(super) struct SchemeHarness {
     pub driver: Driver,

@@ -49,7 +49,7 @@ impl Model {
         self.ends[SENDER].signal(self.now, &Signal::LossEvent { path, trigger, highest, cause });
     }
 
-    /// Penalises `path`, because its data in flight block other data. Its window must not become larger.
+    /// Penalises `path`, because its data in flight block other data. The window of `path` must not become larger.
     pub fn penalise(&mut self, path: PathId) {
         let Some(highest) = self.highest_in_flight(path) else { return };
         // The view is as of the last signal but `Sent`, after which limits are not read.
@@ -60,8 +60,8 @@ impl Model {
         assert!(after <= before, "a penalty made the window of path {path:?} {after} of {before}");
     }
 
-    /// Asks the scheduler for a penalty if data wait although paths may have room. It asks once per round trip. Returns
-    /// whether a path was penalised.
+    /// Asks the scheduler for a penalty if data wait although paths may have room. The method asks once per round trip.
+    /// Returns whether a path was penalised.
     pub fn ask_for_penalty(&mut self) -> bool {
         let path = self.ends[SENDER].penalise(self.now);
         let due = path.filter(|path| self.asked.asked(self.now, self.ends[SENDER].view(*path)));

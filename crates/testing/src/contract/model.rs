@@ -183,7 +183,7 @@ impl Model {
         }
     }
 
-    /// Repairs everything. Afterwards only the scheme can prevent delivery.
+    /// Repairs everything. After this call, only the scheme can prevent delivery.
     fn calm(&mut self) {
         for path in self.paths() {
             (self.wires[path.index()].works, self.wires[path.index()].loss) = (true, 0.0);

@@ -159,8 +159,8 @@ impl Noise {
         }
     }
 
-    /// Asks the scheme for actions on chunks of any kind. It stops when the scheme returns no further action, or when
-    /// the core would stop asking.
+    /// Asks the scheme for actions on chunks of any kind. The method stops when the scheme returns no further action,
+    /// or when the core would stop asking.
     fn act(&mut self, scheme: &mut dyn Scheme, picture: &fixture::Picture) {
         let first = self.tsn();
         let mut chunks: Vec<ChunkInfo> = (0..self.0.below(8)).map(|_| self.chunk()).collect();

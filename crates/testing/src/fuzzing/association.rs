@@ -173,8 +173,8 @@ impl<'a> Harness<'a> {
         }
     }
 
-    /// Sends chunks with symbols. They contain the script's bytes, or zeros after a header that an honest sender may
-    /// write.
+    /// Sends chunks with symbols. The symbols contain the script's bytes, or zeros after a header that an honest sender
+    /// may write.
     fn symbols(&mut self) {
         let (kind, count) = (self.script.u8(), self.script.u8() % 64);
         for n in 0..count {

@@ -31,7 +31,8 @@ pub(super) fn coding(kind: u8) -> Option<Coding> {
     }
 }
 
-/// Scheduler that uses one path. It sends repair symbols until each block has the needed number and one more in flight.
+/// Scheduler that uses one path. The scheduler sends repair symbols until each block has the needed number and one more
+/// in flight.
 #[derive(Debug)]
 struct Symbols;
 

@@ -26,7 +26,7 @@ use super::work;
 
 /// Number of bytes of the IPv4 and UDP headers.
 const HEADERS: usize = 28;
-/// Number of addresses that belong to the unknown source. It reads the packets that are sent to them.
+/// Number of addresses that belong to the unknown source. The unknown source reads the packets that are sent to them.
 const OWN: u8 = 2;
 const PLACES: u8 = 8;
 /// Number of cookies and heartbeats that the unknown source keeps.
@@ -76,7 +76,7 @@ struct Harness<'a> {
     counters: BTreeMap<SocketAddr, ByteCounter>,
 }
 
-/// Runs `data` as a script. It has handshakes, cookies that are echoed from elsewhere, chunks with or without a
+/// Runs `data` as a script. The script has handshakes, cookies that are echoed from elsewhere, chunks with or without a
 /// signature, blind acknowledgements, and answers to heartbeats. Each packet has a source address that the unknown
 /// source owns or forges. In between, time passes and the application sends messages. An address that is merely claimed
 /// must receive at most three times the bytes that arrived from there, apart from a few heartbeats to listed addresses.
@@ -214,7 +214,7 @@ impl<'a> Harness<'a> {
         self.give(from, tag, None, Some(chunks));
     }
 
-    /// Sends a SACK without gaps for a number of chunks from the script. They need not have been received.
+    /// Sends a SACK without gaps for a number of chunks from the script. The chunks need not have been received.
     fn acknowledge(&mut self) {
         let (from, which, count) = (place(self.script.u8()), self.script.u8(), self.script.u8());
         let Some(a) = self.association(which) else { return };

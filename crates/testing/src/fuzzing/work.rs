@@ -5,8 +5,8 @@ use strandcast_proto::work::done;
 
 /// Work that each byte of a packet may cause. A byte is read and hashed several times.
 const PER_BYTE: u64 = 8;
-/// Work that each chunk in flight and each block of TSNs may cause. It counts for each chunk of a packet that contains
-/// TSNs.
+/// Work that each chunk in flight and each block of TSNs may cause. This work counts for each chunk of a packet that
+/// contains TSNs.
 const PER_ENTRY: u64 = 4;
 /// Work that any packet may cause, regardless of its length.
 const ALWAYS: u64 = 4096;

@@ -77,7 +77,7 @@ pub trait Foreign {
 #[derive(Copy, Clone, Debug)]
 pub struct Link {
     pub delay: Duration,
-    /// Bound of an extra delay, which is drawn uniformly. It makes packets overtake each other.
+    /// Bound of an extra delay, which is drawn uniformly. The extra delay makes packets overtake each other.
     pub jitter: Duration,
     pub loss: f64,
     pub duplicate: f64,

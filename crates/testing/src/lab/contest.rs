@@ -15,8 +15,8 @@ pub const SINGLE: &str = "sctp";
 pub const ALL: &str = "all";
 /// Part of a link's rate that data can use at most: the payload bytes in a packet of 1400 bytes at IP level.
 pub const PAYLOAD_SHARE: f64 = 1344.0 / 1400.0;
-/// Factor that allows for data that were queued before the measured time. They add to the data that a link carries in
-/// it.
+/// Factor that allows for data that were queued before the measured time. Such data add to the data that a link carries
+/// in it.
 const SLACK: f64 = 1.05;
 
 /// A run that can be carried out, or was carried out.
@@ -45,8 +45,8 @@ pub struct Contest<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alone {
     pub path: String,
-    /// Mean goodput in bit/s over the seeds, with the best scheme on this path. It is `None` if the path was not run
-    /// because its rate is below the goodput of another path.
+    /// Mean goodput in bit/s over the seeds, with the best scheme on this path. The goodput is `None` if the path was
+    /// not run because its rate is below the goodput of another path.
     pub goodput_bps: Option<f64>,
     /// Name of the best scheme on this path.
     pub scheme: String,
@@ -85,15 +85,15 @@ impl Outcome {
         self.goodput_bps / self.best().goodput_bps.unwrap_or(f64::NAN)
     }
 
-    /// Returns the goodput over all paths, divided by the sum of the goodputs of all single paths. It is `None` if a
-    /// path was not run.
+    /// Returns the goodput over all paths, divided by the sum of the goodputs of all single paths. The result is `None`
+    /// if a path was not run.
     pub fn of_sum(&self) -> Option<f64> {
         let all: Option<Vec<f64>> = self.alone.iter().map(|alone| alone.goodput_bps).collect();
         Some(self.goodput_bps / all?.iter().sum::<f64>())
     }
 }
 
-/// Values of the flows in a run, by `FLOW METRIC`. They are the metrics in `METRICS`.
+/// Values of the flows in a run, by `FLOW METRIC`. The values are the metrics in `METRICS`.
 pub type Values = BTreeMap<String, f64>;
 /// Metrics of each flow that are kept.
 const METRICS: [&str; 2] = [GOODPUT, MISSED];

@@ -1,7 +1,7 @@
 //! Random networks as scenario files. Each depends only on (generator seed, number).
 //!
 //! The random numbers come from `Seeds::new(seed, 0).child("random networks").stream("network N")`, with N from 0 on.
-//! They are drawn in this order:
+//! The random numbers are drawn in this order:
 //!
 //! | what | how it is drawn |
 //! |---|---|
@@ -24,7 +24,7 @@ fn log_uniform(draw: &mut Random, low: f64, high: f64) -> f64 {
     low * libm::exp(draw.unit() * libm::log(high / low))
 }
 
-/// Returns the lines that describe a link's loss. They are empty if the link has no loss.
+/// Returns the lines that describe a link's loss. The lines are empty if the link has no loss.
 fn loss(draw: &mut Random) -> String {
     // All are drawn for every link, so that no draw depends on another.
     let (lossless, fades) = (draw.chance(0.25), draw.chance(1.0 / 3.0));
@@ -42,8 +42,8 @@ fn loss(draw: &mut Random) -> String {
     }
 }
 
-/// Returns network `number` of the generator seed `seed`. It has one bulk flow over all paths `a`, `b` and so on, in
-/// profile `live`. The flow lasts `time_s` seconds, of which the first `warmup_s` do not count.
+/// Returns network `number` of the generator seed `seed`. The network has one bulk flow over all paths `a`, `b` and so
+/// on, in profile `live`. The flow lasts `time_s` seconds, of which the first `warmup_s` do not count.
 pub fn network(seed: u64, number: u64, time_s: f64, warmup_s: f64) -> String {
     let mut draw = Seeds::new(seed, 0).child("random networks").stream(&format!("network {number}"));
     let paths = 2 + draw.below(4) as usize;

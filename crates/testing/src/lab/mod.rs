@@ -88,7 +88,7 @@ pub fn rfc_tcp() -> Tcp {
     Tcp { profile: "rfc".into(), set: BTreeMap::new() }
 }
 
-/// Returns an SCTP transport without UDP. Its packets have 1500 bytes.
+/// Returns an SCTP transport without UDP. The packets of this transport have 1500 bytes.
 pub fn sctp(scheme: &str) -> Transport {
     let profile = sctp_profile("rfc").expect("there is such a profile");
     let sctp = Sctp { mtu: 1500, encapsulation: 20, ..profile };

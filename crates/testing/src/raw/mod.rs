@@ -80,7 +80,8 @@ impl RawPeer {
         }
     }
 
-    /// Returns an established association that the test opened. Its INIT has the parameters `params`.
+    /// Returns an established association that the test opened. The INIT of this association has the parameters
+    /// `params`.
     pub fn accepted(transport: TransportConfig, params: Vec<Param>) -> Self {
         let mut l = RawPeer::new(transport);
         l.shake_hands(params);

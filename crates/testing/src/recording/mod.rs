@@ -1,4 +1,4 @@
-//! A scheme that passes every call on to another scheme. It has another name, and counts the reports.
+//! A scheme that passes every call on to another scheme. The scheme has another name, and counts the reports.
 
 pub mod shadows;
 

@@ -18,7 +18,7 @@ pub struct Shadowed {
     name: String,
     /// The scheme, followed by its shadows.
     all: RefCell<Vec<Box<dyn Scheme>>>,
-    /// Estimates of the shadows, by path. They are written anew each time, as the core does.
+    /// Estimates of the shadows, by path. The estimates are written anew each time, as the core does.
     estimates: RefCell<Vec<Estimate>>,
     reports: Vec<Report>,
 }
@@ -32,7 +32,7 @@ impl Shadowed {
         Box::new(Shadowed { name, all: RefCell::new(all), estimates, reports: Vec::new() })
     }
 
-    /// Returns the answer of the scheme. Its shadows answer before it.
+    /// Returns the answer of the scheme. The shadows of the scheme answer before it.
     fn ask<T>(&self, call: impl Fn(&mut dyn Scheme) -> T) -> T {
         let mut all = self.all.borrow_mut();
         let (scheme, shadows) = all.split_first_mut().expect("the scheme is there");

@@ -1,6 +1,6 @@
 //! Windows of TCP flows over four paths, driven as an MPTCP sender drives them. A segment is sent for each
 //! acknowledgement, round-trip times vary, and windows sometimes have losses. *Shadows* are further windows of the same
-//! kind. They receive every call of the windows in use, and their limits are discarded.
+//! kind. Shadows receive every call of the windows in use, and their limits are discarded.
 
 use core::hint::black_box;
 
@@ -30,7 +30,7 @@ pub struct Connection {
     shadows: Vec<Box<dyn CongestionControl>>,
     picture: Picture,
     acked: [u32; PATHS as usize],
-    /// Content of a signal. It is kept so that a signal needs no allocation.
+    /// Content of a signal. The signal's content is kept so that a signal needs no allocation.
     sent: ChunkInfo,
     next: u8,
 }
