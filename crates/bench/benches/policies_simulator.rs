@@ -2,8 +2,8 @@
 //! network is equal, packet by packet, for any number of shadows. Only the shadows therefore cause the difference in
 //! cost.
 //!
-//! `cargo bench -p strandcast-bench --bench policies_simulator [-- SPEC...]`. It exits with 1 if a preset misses the
-//! bar.
+//! `cargo bench -p strandcast-bench --bench policies_simulator [-- SPEC...]`. The benchmark exits with 1 if a preset
+//! misses the bar.
 
 use core::time::Duration;
 use std::sync::Arc;

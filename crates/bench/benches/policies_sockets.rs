@@ -1,9 +1,9 @@
 //! Part of a transfer's processor time that a preset's decisions take. Bulk data are sent over four paths on loopback,
 //! in the loop of `strandcast perf`, with and without shadows of the schemes.
 //!
-//! `cargo bench -p strandcast-bench --bench policies_sockets [-- [lifetimes] [SPEC...]]`. It exits with 1 if a preset
-//! misses the bar. With `lifetimes`, each message has a lifetime, as messages of live video have. Schemes that use
-//! deadlines then have more work.
+//! `cargo bench -p strandcast-bench --bench policies_sockets [-- [lifetimes] [SPEC...]]`. The benchmark exits with 1 if
+//! a preset misses the bar. With `lifetimes`, each message has a lifetime, as messages of live video have. Schemes that
+//! use deadlines then have more work.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock, mpsc};

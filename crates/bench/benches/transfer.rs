@@ -1,4 +1,4 @@
-//! Bulk data between two endpoints in memory. It measures the cost of the state machines, without a kernel.
+//! Bulk data between two endpoints in memory. The benchmark measures the cost of the state machines, without a kernel.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

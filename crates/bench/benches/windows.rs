@@ -2,8 +2,8 @@
 //! paths. One in a thousand acknowledgements has a loss. Shadows only receive these calls. The additional time of a run
 //! with shadows, divided by their number, is the cost of one window.
 //!
-//! `cargo bench -p strandcast-bench --bench windows [-- SPEC...]`. It exits with 1 if a window misses the bar. The
-//! result is processor time, the smallest value of all rounds. A spec with keys is one argument, for example
+//! `cargo bench -p strandcast-bench --bench windows [-- SPEC...]`. The benchmark exits with 1 if a window misses the
+//! bar. The result is processor time, the smallest value of all rounds. A spec with keys is one argument, for example
 //! `mpmtp,delta=one`.
 
 use strandcast_testing::schemes::clocked::{Connection, specs};

@@ -1,6 +1,6 @@
-//! Outages of the best path, over real sockets and emulated links. It prints one line of JSON per case. Cases of one
-//! network run concurrently. `failover [SCHEME...]`; the default schemes are `sctp` and `cmt`. It takes at most two
-//! minutes.
+//! Outages of the best path, over real sockets and emulated links. The program prints one line of JSON per case. Cases
+//! of one network run concurrently. `failover [SCHEME...]`; the default schemes are `sctp` and `cmt`. The program takes
+//! at most two minutes.
 //!
 //! In each case, data are sent for 19.5 s. Between 10 s and 15.5 s, the first path is silent in one direction, silent
 //! in both, or down. Keys: `gap_s` is the longest time without in-order delivery from the outage on, and `gap_at_s` is
@@ -30,13 +30,14 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 const WARM_UP: Duration = Duration::from_secs(10);
-/// Duration of the outage. It is not a multiple of a timeout, so that no probe coincides with the path's return.
+/// Duration of the outage. The duration is not a multiple of a timeout, so that no probe coincides with the path's
+/// return.
 const OUTAGE: Duration = Duration::from_millis(5500);
 const AFTER: Duration = Duration::from_secs(4);
 const DRAIN: Duration = Duration::from_secs(30);
-/// Interval at which the path is polled for data after its return. It is the resolution of `back_s`.
+/// Interval at which the path is polled for data after its return. The interval is the resolution of `back_s`.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// Receive window in bytes. It equals that of the simulator's test of this case.
+/// Receive window in bytes. The receive window equals that of the simulator's test of this case.
 const WINDOW: u32 = 1 << 20;
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -47,7 +48,7 @@ const OUTAGES: [(&str, &[Direction], bool); 4] = [
     ("down", &[Direction::Forward, Direction::Reverse], true),
 ];
 
-/// Application that sends until the end time. It closes once everything is delivered.
+/// Application that sends until the end time. The application closes once everything is delivered.
 struct Until<A> {
     inner: A,
     id: AssociationId,
@@ -104,8 +105,8 @@ fn video() -> Cbr {
     video
 }
 
-/// Returns two links without loss, each of 10 Mbit/s and 20 ms one way. Their queues have one bandwidth-delay product
-/// (36 packets).
+/// Returns two links without loss, each of 10 Mbit/s and 20 ms one way. The queues of the links have one
+/// bandwidth-delay product (36 packets).
 fn two_alike() -> Vec<PathNetwork> {
     let link = LinkConfig {
         rate: Rate::Constant(10_000_000),

@@ -7,7 +7,7 @@
 //!
 //! CONTROL is a file or pipe with one command per line: `hole on`, `hole off`, `down on`, `down off`. Each is followed
 //! by `forward`, `reverse` or `both`. When CONTROL ends, the counters of both directions are printed to standard error
-//! as one line of JSON. It has packets and bytes by outcome, `largest` (bytes of the largest packet read), `late`
+//! as one line of JSON. The line has packets and bytes by outcome, `largest` (bytes of the largest packet read), `late`
 //! (packets delivered more than 1, 5 and 20 ms after they were due), and `worst_ms`. A run in which the emulator was
 //! late should be discarded.
 //!
