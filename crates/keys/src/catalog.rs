@@ -10,8 +10,8 @@ use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig, Scheduler};
 /// Catalog of schemes and windows by name, with hooks for runs that use them. `strandcast-schemes` implements this
 /// trait for all presets. The Python package adds schemes written in Python.
 pub trait Catalog: Send + Sync {
-    /// Returns the scheme for `spec`. `defaults` are `key=value` pairs. They apply to keys of the scheme that `spec`
-    /// does not set.
+    /// Returns the scheme for `spec`. `defaults` are `key=value` pairs. The defaults apply to keys of the scheme that
+    /// `spec` does not set.
     ///
     /// # Errors
     /// Returns the mistake in the spec.
@@ -52,7 +52,7 @@ pub trait Catalog: Send + Sync {
     fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError>;
 
     /// Returns the scheduler for `spec`, for a connection of several TCP subflows. `own` is the connection's remedy for
-    /// data that block its receive window. It applies unless the scheduler sets another remedy.
+    /// data that block its receive window. The remedy applies unless the scheduler sets another remedy.
     ///
     /// # Errors
     /// Returns the mistake in the spec.

@@ -184,7 +184,7 @@ macro_rules! key_name {
     }};
 }
 
-/// Range of a field. It is empty, or a minimum and a maximum, or these and a unit.
+/// Range of a field. The range is empty, or a minimum and a maximum, or these and a unit.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! range {

@@ -2,8 +2,8 @@
 //! and a default.
 //!
 //! [`keys!`] declares such a struct, and [`words!`] declares an enum of words. The declaration gives the list of keys
-//! for `--help` and the documentation. It also reads `key=value`, with errors that name the possible values, and prints
-//! values.
+//! for `--help` and the documentation. The declaration also reads `key=value`, with errors that name the possible
+//! values, and prints values.
 //!
 //! ```
 //! use strandcast_keys::{Keyed, keys, words};

@@ -11,7 +11,8 @@ pub fn nearest(word: &str, names: impl IntoIterator<Item = &'static str>) -> Opt
     scored.filter(near).min().map(|(_, name)| name)
 }
 
-/// Returns the name that is closest to `word` at any distance. Among several, it returns the first.
+/// Returns the name that is closest to `word` at any distance. Among several closest names, the function returns the
+/// first.
 pub fn closest(word: &str, names: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
     names.into_iter().min_by_key(|name| strsim::levenshtein(word, name))
 }

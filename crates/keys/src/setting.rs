@@ -23,7 +23,7 @@ pub trait Setting: Sized {
 /// Minimum, maximum and unit.
 type Whole = (u64, u64, &'static str);
 
-/// Parses a whole number within the range. Its unit may follow.
+/// Parses a whole number within the range. The unit of the number may follow.
 fn whole(text: &str, values: &Values) -> Option<u64> {
     let Values::Number(least, most, unit) = values else { return None };
     bare(text, unit).parse().ok().filter(|n| (least..=most).contains(&n))
