@@ -45,8 +45,9 @@ pub struct TransportConfig {
     pub heartbeat_interval: Duration,
     /// SACK.Delay: longest delay of a SACK.
     pub sack_delay: Duration,
-    /// SACK.Delay for Strandcast peers. `None` means that it equals `sack_delay`. The peer is assumed to use this value
-    /// too, but at least [`SACK_DELAY_STRANDCAST`], because the peer's scheme may set another value.
+    /// SACK.Delay for Strandcast peers. `None` means that it equals `sack_delay`. The peer is assumed to use this
+    /// value, but at least [`SACK_DELAY_STRANDCAST`]. The reason for the minimum is that the peer's scheme may set
+    /// another value.
     pub sack_delay_strandcast: Option<Duration>,
     /// Number of DATA packets after which an acknowledgement is sent at the latest.
     pub sack_frequency: u32,
@@ -58,9 +59,9 @@ pub struct TransportConfig {
     /// stopped (RFC 8985 §7). Acknowledgements count as stopped after two round trips, or after one and a half if there
     /// is another path. Timeouts that turn out to be spurious are also reversed.
     pub tail_probes: bool,
-    /// Waits for overtaken chunks before they count as lost, for as long as earlier packets of the path were late (the
-    /// reordering window of RFC 8985 §6.2). Also restores windows after spurious losses (RFC 4015). If false, the third
-    /// miss indication declares the loss (RFC 9260 §7.2.4), and windows stay reduced.
+    /// Waits for overtaken chunks before they count as lost. The wait is as long as earlier packets of the path were
+    /// late (the reordering window of RFC 8985 §6.2). Also restores windows after spurious losses (RFC 4015). If false,
+    /// the third miss indication declares the loss (RFC 9260 §7.2.4), and windows stay reduced.
     pub reordering: bool,
     /// Accounts for acknowledgements that the peer delays (RFC 9260 §6.2). If an acknowledgement may have been delayed,
     /// its round-trip time is only an upper bound, for timers and for schemes

@@ -110,8 +110,8 @@ impl Acknowledger {
     /// return direction seems dead. The return direction seems dead if the path is not active at this end. A return
     /// direction also seems dead if the same data arrive repeatedly, because then the earlier SACK was lost. SACKs then
     /// rotate over the other paths. If data arrived by several paths, the SACK takes another path than the last SACK.
-    /// Without this rule, all SACKs could take one path when paths deliver in step with SACKs, and that path may be
-    /// dead in the return direction.
+    /// If paths deliver in step with SACKs, all SACKs could otherwise take one path. That path may be dead in the
+    /// return direction.
     ///
     /// `tolerates_silence` is true if a total silence does not end the association. The recorded states of paths may
     /// then be older than the packet that just arrived.

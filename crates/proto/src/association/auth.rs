@@ -48,8 +48,8 @@ impl AuthParams {
         AuthParams { random, chunks: Bytes::from_static(&[asconf::TYPE, asconf_ack::TYPE]), hmacs }
     }
 
-    /// Returns the parameters of a peer. The result is `None` if they are too long, or if one that authentication needs
-    /// is missing (RFC 4895 §6.1). RANDOM has 32 bytes, and there are 256 chunk types.
+    /// Returns the parameters of a peer. The result is `None` if the parameters are too long, or if a parameter that
+    /// authentication needs is missing (RFC 4895 §6.1). RANDOM has 32 bytes, and there are 256 chunk types.
     pub fn of_peer(params: &[Param]) -> Option<Self> {
         let random =
             params.iter().find_map(|p| if let Param::Random(b) = p { Some(b.clone()) } else { None })?;

@@ -22,8 +22,8 @@ impl<'a> Coded<'a> {
         self.cx.peer.coding_in.map(|agreed| agreed.mode)
     }
 
-    /// Returns the coded blocks that are kept for the peer, oldest first. Each block is given by its number and by its
-    /// number of bytes in the stream of records into which messages are converted.
+    /// Returns the coded blocks that are kept for the peer, oldest first. Messages are converted into a stream of
+    /// records. Each block is given by its number and by its number of bytes in this stream.
     pub fn block_extents(self) -> impl Iterator<Item = (u32, u64)> + use<'a> {
         self.tx.block_extents()
     }

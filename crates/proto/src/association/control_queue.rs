@@ -14,7 +14,7 @@ const MAX_CONTROL: usize = 256;
 pub(super) struct Control {
     /// Path on which the chunk is sent.
     pub path: PathId,
-    /// If set, the chunk is sent to this 4-tuple instead, which is not a path or not yet.
+    /// If set, the chunk is sent to this 4-tuple and not on a path. The 4-tuple is not a path, or not yet a path.
     pub tuple: Option<FourTuple>,
     pub chunk: Chunk,
     /// If true, an AUTH chunk precedes the chunk.

@@ -1,13 +1,13 @@
 //! Buffers that grow with the use of the paths: dynamic right-sizing (Fisk and Feng 2001), extended to several paths.
 //!
-//! The receive buffer has twice the bytes that arrive in one round-trip time, the longest of the paths by which data
-//! arrive. If twice the bytes that waited for a missing chunk are more, it has this size: a lost chunk is missing for
-//! another round trip. Separate heartbeats measure round-trip times, because a host that only receives data gets no
-//! acknowledgements. Only the peer can answer these heartbeats (RFC 9260 §5.4). Without an answer the buffer does not
-//! grow. The buffer grows no faster than the application reads.
+//! The receive buffer has twice the bytes that arrive in one round-trip time. This is the longest round-trip time of
+//! the paths by which data arrive. If twice the bytes that waited for a missing chunk are more, the buffer has that
+//! size, because a lost chunk is missing for another round trip. Separate heartbeats measure round-trip times, because
+//! a host that only receives data gets no acknowledgements. Only the peer can answer these heartbeats (RFC 9260 §5.4).
+//! Without an answer the buffer does not grow. The buffer grows no faster than the application reads.
 //!
 //! The send buffer has twice the bytes that all congestion windows carry in the longest round-trip time. If twice the
-//! bytes that arrived but are kept for a missing chunk are more, it has this size.
+//! bytes that arrived but are kept for a missing chunk are more, the buffer has that size.
 //!
 //! Both buffers shrink when less is needed for some time. The receive buffer shrinks only as the application reads: a
 //! window that the peer has been offered is not withdrawn.

@@ -22,9 +22,9 @@ pub struct AssociationStats {
     pub abandoned: DropCounts,
     /// Payload bytes of messages that were sent. A byte counts once, even if it was sent several times.
     pub media_sent: u64,
-    /// Bytes of redundant user data: all repair symbols, and transmissions whose chunk is known to have also arrived by
-    /// another transmission. If messages are sent in coded blocks, redundancy is the bytes of symbols that exceed the
-    /// messages' bytes.
+    /// Bytes of redundant user data: all repair symbols, and transmissions that were not needed because another
+    /// transmission of the chunk arrived. If messages are sent in coded blocks, redundancy is the bytes of symbols that
+    /// exceed the messages' bytes.
     pub redundancy_sent: u64,
     /// Number of copies and repair symbols that the cap refused ([`crate::config::TransportConfig::redundancy`]). Parts
     /// of the scheme had requested them.
@@ -119,9 +119,9 @@ impl AssociationStats {
         self.send_buffer_blocked + open
     }
 
-    /// Returns the bytes on the wire per byte of media. The bytes of all datagrams in both directions are divided by
-    /// the payload bytes of sent and delivered messages. The result is `None` if there were no media in either
-    /// direction.
+    /// Returns the bytes on the wire per byte of media. The quotient divides the bytes of all datagrams in both
+    /// directions by the payload bytes of sent and delivered messages. The result is `None` if there were no media in
+    /// either direction.
     pub fn overhead(&self) -> Option<f64> {
         let media = self.media_sent + self.bytes_received;
         (media > 0).then(|| (self.wire_sent + self.wire_received) as f64 / media as f64)

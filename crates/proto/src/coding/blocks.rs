@@ -134,7 +134,7 @@ pub(crate) struct BlockSource {
     /// Source symbol that is being filled, with the bytes of messages in it.
     piece: Vec<u8>,
     piece_holds: Released,
-    /// Time since which data wait that are not in a closed block: the arrival of their first byte.
+    /// Time at which the first byte arrived that is not in a closed block. Data have waited since then.
     since: Option<Instant>,
     /// Bytes of messages that were accepted and are not yet released.
     bytes: usize,

@@ -1,7 +1,7 @@
 //! Limits of the work of decoding. The agreement of the handshake limits memory. This module limits work. Work is
 //! counted in bytes of matrix rows that decoders read or write
-//! ([`WindowReceiver::work`](strandcast_coding::windows::WindowReceiver::work)). The receiver earns work by arriving
-//! bytes, as far as a sender's own ledger would permit repair for these bytes.
+//! ([`WindowReceiver::work`](strandcast_coding::windows::WindowReceiver::work)). Arriving bytes permit work of the
+//! receiver. The permitted work is the work for the repair that a sender's own ledger would permit for these bytes.
 //!
 //! | is | by |
 //! |---|---|

@@ -1,6 +1,6 @@
 //! The state cookie (RFC 9260 §5.1.3): the signed state of an association. An accepting endpoint puts it into INIT ACK
-//! and stores nothing. The cookie holds the relevant parts of the INIT, not the whole chunk, because INIT ACK must be
-//! small for a small INIT.
+//! and stores nothing. The cookie holds only the relevant parts of the INIT, because INIT ACK must be small for a small
+//! INIT.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 

@@ -1,4 +1,4 @@
-//! Rate limits of answers to unknown sources. Token buckets for source prefixes are in tables of fixed size, and one
+//! Rate limits of answers to unknown sources. Tables of fixed size hold token buckets for source prefixes. One further
 //! token bucket covers all sources.
 
 use core::hash::Hasher as _;

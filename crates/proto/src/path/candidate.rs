@@ -8,8 +8,8 @@ use crate::time::Instant;
 /// Maximum number of heartbeats to a candidate address that may still be answered.
 pub(crate) const PROBES: usize = 4;
 
-/// A candidate address. A path moves to it if a nonce returns from there. Until then the path keeps its address,
-/// because a peer that reports a move may be unable to receive at the new address.
+/// A candidate address. A path moves to it if a nonce returns from there. Until then the path keeps its address. The
+/// reason is that a peer that reports a move may be unable to receive at the new address.
 #[derive(Debug)]
 pub(crate) struct Candidate {
     pub tuple: FourTuple,

@@ -30,14 +30,14 @@ pub enum Act {
         /// Time before which the chunks were sent.
         sent_before: Instant,
         /// Cause of the loss. [`LossPolicy::classify`](super::LossPolicy::classify) is not called and no
-        /// [`LossEvent`](super::Signal::LossEvent) follows, because the part itself has decided on the cause and the
-        /// window.
+        /// [`LossEvent`](super::Signal::LossEvent) follows. The reason is that the part itself has decided on the cause
+        /// and the window.
         cause: LossCause,
     },
     /// Gives up every message of a group. This action applies to messages that wait and to messages that are submitted
-    /// later ([`SendOptions::group`](crate::association::SendOptions::group)). If the peer supports RFC 3758, it also
-    /// applies to messages that were sent and did not arrive. The action is refused if the group was already given up
-    /// and has no further messages.
+    /// later ([`SendOptions::group`](crate::association::SendOptions::group)). If the peer supports RFC 3758, this
+    /// action also applies to messages that were sent and did not arrive. The action is refused if the group was
+    /// already given up and has no further messages.
     Drop {
         /// Number of the group.
         group: u64,
@@ -67,7 +67,7 @@ impl<'a> Flight<'a> {
     }
 
     /// Returns the chunks in flight on `path`. Chunks that were first sent on this path come first, in the order of
-    /// their TSNs, which is the order of sending. Retransmissions and copies follow these chunks.
+    /// their TSNs. This is the order of sending. Retransmissions and copies follow these chunks.
     pub fn on(&self, path: PathId) -> impl Iterator<Item = &'a ChunkInfo> + use<'a> {
         self.queue.flight(path)
     }

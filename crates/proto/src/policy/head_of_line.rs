@@ -101,8 +101,8 @@ impl HeadOfLine {
     }
 
     /// Returns whether `path` must be penalised, as the scheduler requests
-    /// ([`Scheduler::penalise`](super::Scheduler::penalise)). Data must be in flight on it, and at least one round trip
-    /// of the path must have passed since its last penalty. If so, the penalty is recorded.
+    /// ([`Scheduler::penalise`](super::Scheduler::penalise)). Data must be in flight on the path, and at least one
+    /// round trip of the path must have passed since its last penalty. If so, the penalty is recorded.
     pub fn asked(&mut self, now: Instant, path: &PathView) -> bool {
         path.in_flight > 0 && self.remember(now, path.id, self.last(path.id), path.srtt.unwrap_or(path.rto))
     }

@@ -25,9 +25,9 @@ pub enum Signal<'a> {
     /// for an arrived chunk precedes the signal `Acked` of that SACK and path. Only schemes that request this signal
     /// receive it ([`Policy::hears_deliveries`](super::Policy::hears_deliveries)).
     ///
-    /// Each TSN that a SACK newly acknowledges is reported with this SACK. If the peer later names the path of a copy,
-    /// the copy is reported again with the next SACK, as if it had been sent only on this path. The first report of
-    /// each TSN therefore shows that the TSN arrived.
+    /// Each TSN that a SACK newly acknowledges is reported with this SACK. The peer may later name the path of a copy.
+    /// The copy is then reported again with the next SACK, as if it had been sent only on this path. The first report
+    /// of each TSN therefore shows that the TSN arrived.
     Delivered {
         /// The chunk that arrived. The transmissions of the chunk that arrived are no longer in flight.
         chunk: &'a ChunkInfo,
@@ -44,8 +44,8 @@ pub enum Signal<'a> {
     Lost {
         /// The chunk, without the lost transmission.
         chunk: &'a ChunkInfo,
-        /// Path of the lost transmission. For a chunk with copies, it may differ from [`ChunkInfo::path`], the path on
-        /// which the chunk was sent last.
+        /// Path of the lost transmission. For a chunk with copies, the value may differ from [`ChunkInfo::path`], the
+        /// path on which the chunk was sent last.
         path: PathId,
         /// Verdict of the loss policy.
         cause: LossCause,
@@ -234,8 +234,8 @@ pub struct AckInfo {
     /// value is always zero unless [`TransportConfig::ack_delays`](crate::config::TransportConfig::ack_delays) is on.
     pub held: Duration,
     /// Recent lateness of overtaken packets of this path. A lateness above zero has two consequences. Newly
-    /// acknowledged chunks count as progress even if the earliest outstanding TSN does not advance, and round-trip
-    /// times vary by the lateness even without a queue. The value is always zero unless
+    /// acknowledged chunks then count as progress even if the earliest outstanding TSN does not advance. Round-trip
+    /// times then vary by the lateness even without a queue. The value is always zero unless
     /// [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on.
     pub lateness: Duration,
 }
@@ -252,9 +252,9 @@ impl AckInfo {
     }
 
     /// Returns whether the window of `path` was full. `path` has the state before the acknowledgement. If the window
-    /// was full, it limited the sender, and not the application, the peer or another path. The window may then grow
-    /// (RFC 9260 §7.2.1, RFC 9438 §5.8). By RFC 7661 §4.1, a window is validated if half of it was used. A window with
-    /// less free room than one packet counts as full.
+    /// was full, the window limited the sender. The application, the peer and other paths did not. The window may then
+    /// grow (RFC 9260 §7.2.1, RFC 9438 §5.8). By RFC 7661 §4.1, a window is validated if half of it was used. A window
+    /// with less free room than one packet counts as full.
     #[inline]
     pub fn window_limited(&self, path: &PathView) -> bool {
         self.flight_before.saturating_add(path.mtu) > path.limit.cwnd

@@ -94,7 +94,7 @@ pub trait LossPolicy: Policy {
     fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8;
 
     /// Returns the chunks to which [`LossPolicy::misses`] may add miss indications for `ack`. The core does not call
-    /// that method for other chunks, so a SACK causes no work for them.
+    /// that method for other chunks, so a SACK causes no work for other chunks.
     fn miss_scope(&self, _view: &View<'_>, _ack: &AckInfo) -> MissScope {
         MissScope::ALL
     }
@@ -280,8 +280,8 @@ pub struct AckDecision {
     /// If true, the SACK is sent immediately. If false, a SACK is sent for every second packet, or after SACK.Delay.
     pub now: bool,
     /// Path of the acknowledgement. If `None`, acknowledgements alternate over the return paths that the peer requested
-    /// ([`Feedback::return_paths`]), if any of them works. If none works, acknowledgements take the path of the data,
-    /// or another path if that one seems dead.
+    /// ([`Feedback::return_paths`]), if any of them works. If no requested path works, acknowledgements take the path
+    /// of the data, or another path if the path of the data seems dead.
     pub via: Option<PathId>,
 }
 

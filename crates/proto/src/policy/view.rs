@@ -201,9 +201,10 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Returns the paths that may carry data. These paths are the active paths; without any, the potentially failed
-    /// path with the fewest errors; without any, the inactive path with the fewest errors. A sender that has a path
-    /// therefore never stops sending (RFC 9260 §8.2, RFC 7829 §4.2).
+    /// Returns the paths that may carry data. These paths are the active paths. If no path is active, the result is the
+    /// potentially failed path with the fewest errors. If no path is potentially failed, the result is the inactive
+    /// path with the fewest errors. A sender that has a path therefore never stops sending (RFC 9260 §8.2, RFC 7829
+    /// §4.2).
     #[inline]
     pub fn usable(&self) -> PathSet {
         let mut active = PathSet::default();

@@ -1,6 +1,6 @@
 //! Congestion avoidance as an exchangeable part: the growth of windows outside slow start, and the part of a window
-//! that remains after a loss. The windows that use it ([`Aimd`](super::Aimd), or TCP's windows) handle slow start,
-//! recovery, timeouts and idle times themselves.
+//! that remains after a loss. The windows that use congestion avoidance ([`Aimd`](super::Aimd), or TCP's windows)
+//! handle slow start, recovery, timeouts and idle times themselves.
 
 use core::fmt::Debug;
 
@@ -8,7 +8,7 @@ use crate::policy::{LossTrigger, PathId, PathState, Signal, View};
 use crate::time::Duration;
 
 /// Growth and decrease of windows in congestion avoidance. One object handles all paths of an association or
-/// connection, so that windows can be coupled and a state may cover several paths. [`PerPath`] provides a separate
+/// connection. This permits coupled windows, and a state that covers several paths. [`PerPath`] provides a separate
 /// object for each path.
 pub trait Avoidance: Debug + Send {
     /// Handles a signal. The call precedes the calls that the signal causes: [`Signal::Acked`] precedes `increase`, and

@@ -41,7 +41,8 @@ struct Flight {
     /// Copies on the path whose TSN was acknowledged by another transmission, in the order of these acknowledgements.
     unsettled: VecDeque<Unsettled>,
     settled: Settled,
-    /// TSNs of chunks in flight on other paths of which a copy must be sent on this path as soon as it has room.
+    /// TSNs of chunks that are in flight on other paths and get a copy on this path. The copy is sent as soon as this
+    /// path has room.
     owed: VecDeque<Tsn>,
     /// TSN up to which the chunks in `originals` were considered for a copy on a faster path.
     copied: Option<Tsn>,

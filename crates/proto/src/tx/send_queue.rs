@@ -1,8 +1,8 @@
 //! Queue of messages that wait for their first or next chunk to be cut. Messages of one importance are sent in order,
 //! and the fragments of a message have consecutive TSNs (RFC 9260 §6.9).
 //!
-//! A request without an importance returns the oldest of all messages. Messages of one ordered stream keep their order
-//! whatever their importance is, because a message gets its SSN with its first chunk.
+//! A request without an importance returns the oldest of all messages. Messages of one ordered stream keep their order,
+//! whatever their importance is. The reason is that a message gets its SSN with its first chunk.
 
 use std::collections::{VecDeque, vec_deque};
 use std::iter::Peekable;
@@ -316,8 +316,8 @@ pub(crate) fn next_chunk(message: &QueuedMessage, max: usize) -> usize {
 }
 
 /// Returns the bytes of the next chunk of a message of which `rest` bytes remain. The message is cut into as few chunks
-/// as possible, all of about equal length, because packets of equal length can leave as one batch. The lengths of all
-/// chunks except the last are multiples of four, so these chunks need no padding.
+/// as possible. The chunks have about equal length, because packets of equal length can leave as one batch. The lengths
+/// of all chunks except the last are multiples of four, so these chunks need no padding.
 fn chunk_len(rest: usize, max: usize) -> usize {
     match rest.div_ceil(max.max(1)) {
         0 | 1 => rest,

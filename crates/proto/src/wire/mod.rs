@@ -83,8 +83,8 @@ impl UnknownAction {
         }
     }
 
-    /// Returns whether processing must stop. For an unknown chunk this concerns the rest of the packet, for an unknown
-    /// parameter the rest of the chunk.
+    /// Returns whether processing must stop. After an unknown chunk, the rest of the packet is then skipped. After an
+    /// unknown parameter, the rest of the chunk is then skipped.
     pub const fn stops(self) -> bool {
         matches!(self, Self::Stop | Self::StopAndReport)
     }

@@ -25,7 +25,7 @@ impl PrimaryRequest {
 
 impl Context {
     /// Handles the application's request to make `path` the primary (RFC 9260 §11.1.6). The path is open. The path
-    /// becomes the primary as soon as it is confirmed, at once if it is confirmed already.
+    /// becomes the primary path as soon as it is confirmed. A confirmed path becomes the primary path at once.
     pub fn want_primary(&mut self, now: Instant, path: PathId) {
         self.primary_request = Some(PrimaryRequest::Path(path));
         if self.prefer(path) {

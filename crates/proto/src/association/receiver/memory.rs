@@ -62,7 +62,7 @@ impl Receiver {
     }
 
     /// Returns whether the receive buffer accepts a chunk. The chunk with the next TSN is accepted even if the buffer
-    /// is full, up to twice the buffer's size, because it may make all other held data readable.
+    /// is full, up to twice the buffer's size. The reason is that this chunk may make all other held data readable.
     pub(super) fn room_for(&self, h: &DataHeader, len: usize, sent: usize) -> Room {
         let stream = StreamId(h.stream_id.0.min(self.streams.saturating_sub(1)));
         let adds = self.reassembly.heap_of(stream, len, h.beginning && h.ending);

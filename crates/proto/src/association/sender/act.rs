@@ -67,7 +67,7 @@ impl Sender {
     }
 
     /// Returns the bytes of user data of chunk `tsn` if a copy on path `to` is possible. The chunk must be in flight on
-    /// another path, and it must be permitted to send it again.
+    /// another path, and another transmission of the chunk must be permitted.
     fn worth_copy(&self, cx: &Context, now: Instant, tsn: Tsn, to: PathId) -> Option<usize> {
         let chunk = self.rq.get(tsn).filter(|c| c.state == ChunkState::InFlight && !c.never_again())?;
         let late = cx.peer.partial && chunk.info.expires.is_some_and(|e| e <= now);

@@ -23,7 +23,7 @@ impl Sender {
     }
 
     /// Schedules copies of chunk `tsn` on `paths`, as the scheme requested. A copy leaves at once if its path has room.
-    /// If its path has no room, a copy leaves later, if the cap on redundancy then permits it.
+    /// If its path has no room, a copy leaves later, provided that the cap on redundancy then permits the copy.
     pub fn add_copies(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, paths: PathSet) {
         if !paths.is_empty() {
             self.want_arrivals(cx, now);

@@ -143,8 +143,8 @@ impl Sender {
         offer
     }
 
-    /// Returns whether a lost chunk may be sent on `path`. The path's window must have room, or the chunk must belong
-    /// to the one packet that a fast retransmit may send at once (RFC 9260 §7.2.4).
+    /// Returns whether a lost chunk may be sent on `path`. The path's window must have room. An exception is the one
+    /// packet that a fast retransmit may send at once (RFC 9260 §7.2.4).
     fn admits_again(&self, cx: &Context, path: PathId) -> bool {
         let Some(v) = cx.paths.views().get(path.index()) else { return false };
         if !cx.paths.usable().contains(path) {
@@ -203,8 +203,8 @@ impl Sender {
         }
     }
 
-    /// Returns the chunk of the assignment. Returns `None` if the peer's receive window has no room for the chunk. An
-    /// assignment may name another message than the oldest, for whose chunk alone the receive window was checked.
+    /// Returns the chunk of the assignment. Returns `None` if the peer's receive window has no room for the chunk. The
+    /// receive window was checked only for the chunk of the oldest message. An assignment may name another message.
     #[inline]
     fn new_chunk(&mut self, cx: &mut Context, path: PathId, copies: PathSet) -> Option<PendingChunk> {
         let importance = self.assignment.as_ref().and_then(|a| a.importance);

@@ -67,9 +67,9 @@ impl Sender {
         self.pick_copy()
     }
 
-    /// Returns a chunk that is worth a copy. A copy is considered if a buffer has less room than the bytes that path
-    /// `fast` sends in a round trip. If the copy left only when the buffer is full, the path `fast` would be idle until
-    /// the copy is acknowledged.
+    /// Returns a chunk that is worth a copy. A copy is considered if the free part of a buffer is smaller than the
+    /// bytes that path `fast` sends in a round trip. If the copy left only when the buffer is full, the path `fast`
+    /// would be idle until the copy is acknowledged.
     fn held_up(&mut self, cx: &mut Context, now: Instant, fast: PathId) -> Option<Tsn> {
         let ahead = cx.paths.view(fast.index()).limit.cwnd;
         let left = self.room_left(cx);

@@ -32,8 +32,8 @@ impl Sender {
     /// chunk asks in the last packet of a burst, after which no message waits. Otherwise the peer would expect another
     /// packet and delay its acknowledgement, and a probe would be sent in the meantime. A burst has at least as many
     /// packets as the peer acknowledges at once. Messages waited after each of these packets except the last. A single
-    /// packet does not ask. [`Self::probe_timeout`] includes the peer's delay for it, and in a steady stream the next
-    /// packet causes the acknowledgement. `first` is true for the first chunk of a packet.
+    /// packet does not ask. For a single packet, [`Self::probe_timeout`] includes the peer's delay. In a steady stream,
+    /// the next packet causes the acknowledgement. `first` is true for the first chunk of a packet.
     pub fn asks_at_once(&mut self, cx: &Context, first: bool) -> bool {
         self.burst = self.burst.saturating_add(u32::from(first));
         if !self.nothing_queued() {
@@ -68,8 +68,8 @@ impl Sender {
         (tail.at, tail.spent) = (at, false);
     }
 
-    /// Returns the time since which `path` has been silent. If there is another path, it is the time at which the next
-    /// chunk to be acknowledged was sent. A chunk sent before `newest` is excluded, because it may be lost. In all
+    /// Returns the time since which `path` has been silent. If there is another path, the time counts from the sending
+    /// of the next chunk to be acknowledged. A chunk sent before `newest` is excluded, because it may be lost. In all
     /// other cases, the time counts from the last acknowledgement, as in RFC 8985.
     fn silent_since(&self, cx: &Context, now: Instant, path: PathId, newest: Option<Instant>) -> Instant {
         let left = self.rq.front_sent(path);

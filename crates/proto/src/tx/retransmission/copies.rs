@@ -2,8 +2,8 @@
 //!
 //! A SACK reports that a TSN arrived, but not which of its copies arrived. Between two Strandcast peers, the sender can
 //! ask for the path of each arrival. The receiver then names it with its SACKs (REPORT items COPIES and ARRIVALS,
-//! docs/wire-format.md). A named copy is removed from flight on its own path, and lets the window of that path grow. A
-//! lost copy is missed on that path. With other peers, such a TSN lets no window grow.
+//! docs/wire-format.md). A copy whose path the peer names is no longer in flight on its own path, and lets the window
+//! of that path grow. A lost copy is missed on that path. With other peers, such a TSN lets no window grow.
 //!
 //! A TSN may be acknowledged without information about one of its copies. This copy stays in its path's window as
 //! *unsettled*, because its packet may still be in a queue of the path. An unsettled copy no longer counts against the
@@ -197,9 +197,9 @@ impl RetransmissionQueue {
         newest.max()
     }
 
-    /// Handles copies on `path` about which the peer will not report, because it does not name paths of arrivals, or
-    /// not yet. Such copies count as arrived after some time. This method removes the first copy that counts as
-    /// arrived. Returns whether this copy was the earliest transmission in flight on the path.
+    /// Handles copies on `path` about which the peer will not report. The reason is that the peer does not name paths
+    /// of arrivals, or does not do so yet. Such copies count as arrived after some time. This method removes the first
+    /// copy that counts as arrived. Returns whether this copy was the earliest transmission in flight on the path.
     pub fn settle_due(
         &mut self,
         ledger: &mut PathViews,
