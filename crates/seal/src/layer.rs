@@ -45,8 +45,8 @@ pub enum Sealing {
     Sealed,
     /// A handshake carries the packets. The caller must not send them.
     Carried,
-    /// The packets must not be sent. There is no session, path or key for them, or their unproven address has already
-    /// received as many bytes as it may.
+    /// The packets must not be sent. There is no session, path or key for such packets, or their unproven address has
+    /// already received as many bytes as it may.
     Withheld,
 }
 
@@ -389,7 +389,7 @@ impl Seal {
 
     /// Replaces the list of keys that may connect. A session ends if its sender's key was revoked, or if its token has
     /// no grant. A session also ends if the grant is closed and does not list the sender. Senders that enrolled before
-    /// this call stay enrolled, and a used single-use grant stays closed, even if `access` is older.
+    /// this call stay enrolled, even if `access` is older. A used single-use grant likewise stays closed.
     pub fn set_access(&mut self, now: Instant, access: Access) {
         self.cx.admission.replace(access);
         let access = self.cx.admission.access();

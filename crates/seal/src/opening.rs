@@ -21,7 +21,8 @@ const SILENT_AFTER: Duration = Duration::from_secs(1);
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// Maximum number of attempts that wait for an answer at one time. The round trip of an accepted answer may therefore
-/// take the time in which this number of attempts begins. A responder keeps a half-open handshake for a longer time.
+/// last as long as the period in which this number of attempts begins. A responder keeps a half-open handshake for a
+/// longer time.
 const MOST_ATTEMPTS: usize = 6;
 /// Time within which new keys must be confirmed, unless the round trip takes longer. A responder drops unconfirmed keys
 /// after a few seconds, or earlier under a flood. A longer wait would therefore not help.

@@ -62,8 +62,8 @@ impl Bucket {
 /// Limiter that admits handshakes up to a maximum rate. Up to half of a burst is reserved for sources with few recent
 /// handshakes. Sources with many handshakes share the rest of the burst. Such sources get all of it if no other source
 /// begins a handshake. One eighth of the burst is reserved for sources that opened a session before. A responder cannot
-/// distinguish an unknown genuine sender from an attacker. A flood from very many address prefixes therefore uses its
-/// share of the part that is not reserved.
+/// distinguish an unknown genuine sender from an attacker. A flood from very many address prefixes therefore uses only
+/// its share of the part that is not reserved for known sources.
 pub(super) struct Load {
     cookies: Bucket,
     ceiling: Bucket,

@@ -7,9 +7,9 @@ const SETS: usize = 2048;
 /// Number of digests per set.
 const WAYS: usize = 4;
 
-/// Set of recent digests, in 64 KiB. For messages 1, it prevents an attacker who recorded a message from causing a
-/// second Diffie–Hellman computation with it. The digests depend on a secret key. No sender can therefore choose which
-/// digests are replaced. If a set is full, a random digest in it is replaced.
+/// Set of recent digests, in 64 KiB. An attacker may record a message 1 and send it again. The sets prevent a second
+/// Diffie–Hellman computation for this message. The digests depend on a secret key. No sender can therefore choose
+/// which digests are replaced. If a set is full, a random digest in it is replaced.
 #[derive(Default)]
 pub(super) struct Seen {
     /// The sets of digests. The sets are allocated with the first digest. Zero marks an empty entry. One digest in 2^64
