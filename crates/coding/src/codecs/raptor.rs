@@ -22,10 +22,10 @@ const SPARE: usize = 16;
 /// block's symbols several times is added to this part.
 const BEGUN: usize = 1 << 10;
 const PASSES_TO_BEGIN: usize = 2;
-/// Work of solving a block (RFC 6330 §5.4). The work of solving has three parts. The first is the number of times that
-/// all symbols are read. The second is a number of bytes for each square of the number of rows, where LDPC and HDPC
-/// symbols are additional rows. The third is a constant. The values were measured, as the number of bytes that linear
-/// codes add in an equal time.
+/// Work of solving a block (RFC 6330 §5.4). The work of solving has three parts. The first part is the number of times
+/// that all symbols are read. The second part is a number of bytes times the square of the number of rows. LDPC and
+/// HDPC symbols are additional rows. The third part is a constant. The values were measured, as the number of bytes
+/// that linear codes add in an equal time.
 const PASSES_TO_SOLVE: usize = 8;
 const OF_A_SQUARE: usize = 32;
 const OWN_ROWS: usize = 32;
