@@ -131,9 +131,9 @@ pub struct Config {
     pub latency: Duration,
     /// Passphrase of the connections. With a passphrase, every connection is encrypted. Without one, no connection is.
     pub passphrase: Option<Passphrase>,
-    /// Length of the keys that a caller creates and that a listener advertises. If it is `None`, a caller creates keys
-    /// of the length that the listener advertises, or else of 16 bytes. An endpoint accepts keys of any permitted
-    /// length.
+    /// Length of the keys that a caller creates and that a listener advertises. If the value is `None`, a caller
+    /// creates keys of the length that the listener advertises. Without an advertised length, keys have 16 bytes. An
+    /// endpoint accepts keys of any permitted length.
     pub key_size: Option<KeySize>,
     /// Stream id that a caller sends. A listener refuses callers that send another stream id.
     pub stream_id: Option<String>,

@@ -17,7 +17,7 @@ struct Range {
 
 impl Range {
     /// Returns the time at which a report of the range is due, if the packets before `end` have arrived. The first
-    /// report is due is `interval` after the gap was detected, and then `repeat` after the last report.
+    /// report is due `interval` after the gap was detected, and then `repeat` after the last report.
     fn due(&self, end: u64, tolerance: u64, interval: Duration, repeat: Duration) -> Instant {
         match self.asked {
             Some(asked) => asked + repeat,

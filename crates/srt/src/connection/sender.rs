@@ -59,8 +59,8 @@ pub(super) struct Sender {
     unsent: u64,
     /// Numbers of packets to be retransmitted.
     lost: BTreeSet<u64>,
-    /// Number of permitted retransmissions. The number of retransmissions ensures that a peer that reports packets
-    /// again and again receives at most three times the stream.
+    /// Number of permitted retransmissions. A peer may report packets again and again. This number ensures that such a
+    /// peer receives at most three times the stream.
     credit: usize,
     message: u32,
     keys: Option<Announcer>,
