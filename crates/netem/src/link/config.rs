@@ -211,8 +211,8 @@ pub enum Discipline {
 }
 
 impl Discipline {
-    /// Returns the time for which packets may wait longer than the target before the queue drops one; `None` if there
-    /// is no limit.
+    /// Returns the time for which the waits of packets may exceed the target before the queue drops a packet; `None` if
+    /// there is no limit.
     pub fn interval(self) -> Option<Duration> {
         match self {
             Discipline::DropTail => None,
