@@ -6,8 +6,8 @@ use crate::rules::NEVER;
 /// Number of children of a node in the tree.
 const FAN: usize = 16;
 
-/// A tree of minima. The leaves are the stations' timers. Each inner node has the earliest time of its children; while
-/// it is out of date, it may have an earlier time.
+/// A tree of minima. The leaves are the stations' timers. Each inner node has the earliest time of its children. An
+/// inner node that is out of date may have an earlier time.
 #[derive(Debug)]
 pub(crate) struct Timers {
     leaves: Vec<u64>,
