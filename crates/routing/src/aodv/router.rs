@@ -161,8 +161,8 @@ impl<B: Body> Aodv<B> {
     }
 
     /// Ends a local repair that failed. ns-2.35 sends no route error in this case, and keeps the sequence number. Nodes
-    /// whose routes lead through this node could then answer the next request, which would cause a loop. For this
-    /// reason, this implementation increases the sequence number.
+    /// whose routes lead through this node could then answer the next request. Such an answer would cause a loop. For
+    /// this reason, this implementation increases the sequence number.
     fn end_repair(&mut self, destination: Address, out: &mut RoutingOutput<B>) {
         let Some(entry) = self.table.get_mut(destination).filter(|entry| entry.state == State::InRepair)
         else {

@@ -181,8 +181,8 @@ impl<B> Aomdv<B> {
     }
 
     /// Answers a request as the destination. Copies from different neighbours are answered regardless of their first
-    /// hop, up to the maximum number of paths (Marina and Das 2001). In ns-2.35, any number of copies is answered, if
-    /// they are as short as the node's path with the same first hop.
+    /// hop, up to the maximum number of paths (Marina and Das 2001). ns-2.35 answers any number of copies that are as
+    /// short as the node's path with the same first hop.
     fn reply_as_destination(&mut self, from: Address, request: &Request, out: &mut RoutingOutput<B>) {
         let Some(answered) = self.seen.get_mut(request.source, request.id) else { return };
         if self.rules.disjoint == Disjoint::Link && answered.replies >= self.rules.paths {

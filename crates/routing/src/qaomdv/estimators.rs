@@ -133,8 +133,8 @@ impl Estimators {
         (idle / time).clamp(0.0, 1.0)
     }
 
-    /// Returns the idle time since the start of the run. Without carrier sense, it is the time that the node's own
-    /// packets do not use at the raw bit rate. Routing cannot see the overhead of the link layer.
+    /// Returns the idle time since the start of the run. Without carrier sense, the idle time is the time that the
+    /// node's own packets do not use at the raw bit rate. Routing cannot see the overhead of the link layer.
     fn idle(&self, context: &Context) -> Duration {
         match self.idle {
             Idle::Carrier => context.idle,
