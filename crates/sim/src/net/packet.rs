@@ -156,8 +156,8 @@ impl Payload for Packet {
     }
 }
 
-/// Distinguishes originals from retransmissions on a radio. For each route, it compares the end of a TCP segment's
-/// bytes or the highest TSN of an SCTP packet.
+/// Distinguishes originals from retransmissions on a radio. For each route, the comparison uses the end of a TCP
+/// segment's bytes or the highest TSN of an SCTP packet.
 impl strandcast_routing::Body for Packet {
     fn transmission(&self) -> Option<Transmission> {
         let end = match &self.body {

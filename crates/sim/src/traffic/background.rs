@@ -84,8 +84,8 @@ pub struct Offered {
 /// during a burst is (on + off)/on times its fraction of the load. On times and off times do not depend on the load. A
 /// change of the load interrupts neither these times nor the remainder of an interval between packets. At the start, a
 /// source has the state of a source that has always been running. The expected bytes between any two times therefore
-/// equal the load exactly, for small and large loads. Bursts are not rounded to whole packets, the scale of the
-/// distribution compensates for the cut of long times, and no warm-up is needed.
+/// equal the load exactly, for small and large loads. Bursts are not rounded to whole packets. The scale of the
+/// distribution compensates for the cut of long times. No warm-up is needed.
 #[derive(Debug)]
 pub struct BackgroundSource {
     load: Box<dyn Level>,
