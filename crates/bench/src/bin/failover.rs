@@ -6,7 +6,7 @@
 //! in both, or down. Keys: `gap_s` is the longest time without in-order delivery from the outage on, and `gap_at_s` is
 //! its beginning. `back_s` is the time from the path's return until data are sent on it (null: not before the end).
 //! `links` has the chunks sent on each path until then. `sent` and `delivered` are numbers of messages. `complete` is
-//! true if all of them were delivered, in order and unchanged, within 30 s after the end of sending.
+//! true if all sent messages were delivered, in order and unchanged, within 30 s after the end of sending.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
