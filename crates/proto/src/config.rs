@@ -23,7 +23,7 @@ pub struct TransportConfig {
     pub rto_min_strandcast: Option<Duration>,
     /// RTO.Max: maximum retransmission timeout.
     pub rto_max: Duration,
-    /// Time whose bytes may leave at once if a scheme paces. This is necessary because timers are coarse.
+    /// Time whose bytes may leave at once if a scheme paces. Such a burst is necessary because timers are coarse.
     pub pacing_quantum: Duration,
     /// Max.Burst: maximum number of packets per send opportunity. A SACK that acknowledges n packets permits n/2 bursts
     /// of this size, unless `strict_rfc` is set.
@@ -74,7 +74,7 @@ pub struct TransportConfig {
     pub failed_after: Option<Duration>,
     /// If true, and the peer is a Strandcast peer, a FORWARD-TSN also passes complete messages that the peer
     /// acknowledged, up to the next abandoned message. A FORWARD-TSN as in RFC 3758 closes only one gap per round trip.
-    /// This is always on if symbols are sent.
+    /// If symbols are sent, this option is always on.
     pub forward_past_acked: bool,
     /// Maximum interval between probes of potentially failed and inactive paths. `None` means the back-off of RFC 9260.
     pub failed_probe_interval: Option<Duration>,
@@ -126,8 +126,8 @@ pub struct TransportConfig {
     pub reports: bool,
     /// If true, INIT lists every local address, for multihoming with other SCTP implementations.
     pub announce: bool,
-    /// If true, the association avoids all departures from RFC 9260 that a network could observe. Such an association
-    /// applies Max.Burst literally, and sends one SACK for every second packet.
+    /// If true, the association avoids all departures from RFC 9260 that a network could observe. To avoid such
+    /// departures, the association applies Max.Burst literally, and sends one SACK for every second packet.
     pub strict_rfc: bool,
     /// Maximum number of datagrams of one path in a batch of `poll_output`.
     pub max_batch: usize,

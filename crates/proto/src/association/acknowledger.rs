@@ -18,7 +18,8 @@ pub(super) struct Acknowledger {
     /// Path of the last SACK, and the paths by which data have arrived since that SACK.
     last_via: Option<PathId>,
     received_on: PathSet,
-    /// Number of consecutive packets without new data. Such packets show that this side's SACKs are lost on their path.
+    /// Number of consecutive packets without new data. Packets without new data show that this side's SACKs are lost on
+    /// their path.
     repeats: u32,
     /// Number of SACKs sent. The number of sent SACKs selects one of the return paths that the peer named.
     left: usize,

@@ -7,8 +7,8 @@ use crate::policy::{Advice, PathId, PathState};
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// The association's handshake is complete. If `peer_is_strandcast` is true, the peer announced REPORT. Then paths
-    /// may join and leave.
+    /// The association's handshake is complete. If `peer_is_strandcast` is true, the peer announced REPORT. With such a
+    /// peer, paths may join and leave.
     Connected {
         /// True if the peer is a Strandcast peer.
         peer_is_strandcast: bool,
@@ -28,7 +28,7 @@ pub enum Event {
     Path(PathId, PathChange),
     /// The peer closes the association. Queued data are still sent; new data are refused.
     PeerShutdown,
-    /// The association has ended. This is its last event.
+    /// The association has ended. The association has no further events.
     Closed(CloseReason),
 }
 

@@ -85,7 +85,7 @@ impl Capabilities {
 pub(crate) struct Offer<'a> {
     /// True if partial reliability is offered.
     pub partial: bool,
-    /// Parameters of AUTH. If they are empty, AUTH and REPORT are not offered.
+    /// Parameters of AUTH. Without these parameters, AUTH and REPORT are not offered.
     pub auth: &'a AuthParams,
     /// Coding that is offered. An offer of coding requires REPORT and partial reliability.
     pub coding: Option<Announced>,

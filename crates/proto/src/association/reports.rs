@@ -168,8 +168,8 @@ fn outdates(kind: u16, old: u16) -> bool {
     }
 }
 
-/// Returns whether a report must arrive. A report must arrive if no later packet carries its information. Such a report
-/// is repeated until the association ends.
+/// Returns whether a report must arrive. A report must arrive if no later packet carries its information. A report that
+/// must arrive is repeated until the association ends.
 fn must_arrive(kind: u16) -> bool {
     matches!(kind, KIND_LEAVE | KIND_SUSPEND | KIND_RESUME | KIND_ARRIVED_REQUEST)
 }

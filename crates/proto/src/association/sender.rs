@@ -84,8 +84,8 @@ pub(super) struct Sender {
     probing_zero_window: bool,
     /// Number of DATA packets sent since the queue of messages was last empty.
     burst: u32,
-    /// Paths on which SACKs with a closed window have arrived since the last timeout. Such a SACK is the answer to a
-    /// probe.
+    /// Paths on which SACKs with a closed window have arrived since the last timeout. A SACK with a closed window is
+    /// the answer to a probe.
     zero_window_answered: PathSet,
     /// Treatment of chunks on slow paths that block other chunks.
     head_of_line: HeadOfLine,
@@ -143,8 +143,9 @@ impl Sender {
         }
     }
 
-    /// Queues a message. Returns the number of the message. A message of a group that was given up is not queued. Such
-    /// a message counts as dropped. `spare` is the heap in bytes that all queued messages together may take.
+    /// Queues a message. Returns the number of the message. A message of a group that was given up is not queued. A
+    /// message that is not queued counts as dropped. `spare` is the heap in bytes that all queued messages together may
+    /// take.
     pub fn send(
         &mut self,
         cx: &mut Context,

@@ -93,8 +93,8 @@ impl Announced {
         Announced(shape.filter(|shape| shape.number().is_some()))
     }
 
-    /// Returns the announcement that [`new`](Self::new) returns, or `None` in a build without codecs. Such a build
-    /// neither codes nor decodes.
+    /// Returns the announcement that [`new`](Self::new) returns, or `None` in a build without codecs. A build without
+    /// codecs neither codes nor decodes.
     pub fn offered(coding: Option<&Coding>, chunks: usize) -> Option<Self> {
         Code::BUILT.then(|| Announced::new(coding, chunks))
     }

@@ -34,8 +34,8 @@ const BURST: RangeInclusive<u64> = 16 << 20..=256 << 20;
 /// the agreed shape can cause.
 const PER_BYTE: RangeInclusive<u64> = 256..=2048;
 
-/// Maximum work of one symbol. The maximum work of a symbol occurs when a window drops all its content. Such a symbol
-/// may cost more than the savings.
+/// Maximum work of one symbol. The maximum work of a symbol occurs when a window drops all its content. A symbol with
+/// the maximum work may cost more than the savings.
 #[cfg(any(test, feature = "testing"))]
 const ONE: u64 = 64 << 20;
 

@@ -458,7 +458,7 @@ impl RepairSource {
     }
 }
 
-/// Returns the maximum number of repair symbols that may be saved. This maximum is a quarter of the number of sources
+/// Returns the maximum number of repair symbols that may be saved. The maximum is a quarter of the number of sources
 /// that one symbol covers. A burst of losses of this length can then be repaired.
 fn saved_at_most(window: u16) -> u16 {
     (window / 4).max(4)

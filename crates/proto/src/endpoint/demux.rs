@@ -54,8 +54,8 @@ impl Endpoint {
         }
     }
 
-    /// Finds the association of an ABORT or SHUTDOWN COMPLETE with the T bit. Such a packet carries the peer's
-    /// verification tag, not the tag of this side (RFC 9260 §8.5.1 B, C).
+    /// Finds the association of an ABORT or SHUTDOWN COMPLETE with the T bit. An ABORT or SHUTDOWN COMPLETE with the T
+    /// bit carries the peer's verification tag, not the tag of this side (RFC 9260 §8.5.1 B, C).
     fn reflected(&self, tuple: FourTuple, packet: &Packet, first: &Chunk) -> Option<AssociationId> {
         let id = *self.by_tuple.get(&(tuple, packet.header.source_port))?;
         (t_bit(first) && self.has_peer_tag(id, packet)).then_some(id)
@@ -66,8 +66,8 @@ impl Endpoint {
         self.entries.get(&id).is_some_and(|e| e.association.tags().1 == tag)
     }
 
-    /// Returns whether a SHUTDOWN ACK arrived during the handshake of its association. Such a chunk is handled as out
-    /// of the blue (RFC 9260 §8.5.1 E).
+    /// Returns whether a SHUTDOWN ACK arrived during the handshake of its association. A SHUTDOWN ACK during the
+    /// handshake is handled as out of the blue (RFC 9260 §8.5.1 E).
     fn answers_shutdown_ack_here(&self, id: AssociationId, first: &Chunk) -> bool {
         use crate::association::State::{CookieEchoed, CookieWait};
         let opening = |s| matches!(s, CookieWait | CookieEchoed);

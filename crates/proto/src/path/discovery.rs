@@ -69,7 +69,7 @@ pub(crate) struct Discovery {
     most: u16,
     /// Last limit that the driver reported for interface and route.
     told: Option<u16>,
-    /// Smallest size that was found too large. This size is MAX_PLPMTU + 1 if none was found.
+    /// Smallest size that was found too large. If no size was found too large, the value is MAX_PLPMTU + 1.
     too_large: u32,
     probe: Option<Probe>,
     /// PROBE_COUNT: number of lost probes of this size.

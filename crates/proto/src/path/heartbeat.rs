@@ -6,8 +6,8 @@ use crate::time::{Duration, Instant};
 
 /// Number of recorded nonces of the core's heartbeats. An answer after the timeout still proves that the path works.
 const REMEMBERED: usize = 8;
-/// Number of recorded nonces of the scheme's heartbeats. This number covers more than one second if a heartbeat is sent
-/// every 25 ms. If round-trip times are longer, answers to the oldest heartbeats do not count.
+/// Number of recorded nonces of the scheme's heartbeats. The recorded nonces cover more than one second if a heartbeat
+/// is sent every 25 ms. If round-trip times are longer, answers to the oldest heartbeats do not count.
 const PROBES: usize = 48;
 
 /// A heartbeat that was sent and is not yet answered.
@@ -36,7 +36,7 @@ pub(crate) struct Answer {
 pub(crate) struct Heartbeats {
     /// Time of the core's next regular heartbeat. `Instant::MAX` means never.
     pub next: Instant,
-    /// Heartbeats that the scheme or the core requested. These heartbeats are sent as soon as possible.
+    /// Heartbeats that the scheme or the core requested. Requested heartbeats are sent as soon as possible.
     pub requests: SmallVec<[HeartbeatRequest; 2]>,
     pending: SmallVec<[Pending; 2]>,
 }
@@ -152,8 +152,8 @@ mod tests {
         assert_eq!(h.expire(at(4000)), Some((at(0), false)));
     }
 
-    /// A long outage leaves many heartbeats that timed out. Their records do not displace the records of heartbeats
-    /// that can be answered.
+    /// A long outage leaves many heartbeats that timed out. The records of heartbeats that timed out do not displace
+    /// the records of heartbeats that can be answered.
     #[test]
     fn after_an_outage_all_answers_count() {
         let ms = Duration::from_millis;

@@ -67,7 +67,7 @@ impl<'a> Flight<'a> {
     }
 
     /// Returns the chunks in flight on `path`. Chunks that were first sent on this path come first, in the order of
-    /// their TSNs. This is the order of sending. Retransmissions and copies follow these chunks.
+    /// their TSNs. The order of TSNs is the order of sending. Retransmissions and copies follow these chunks.
     pub fn on(&self, path: PathId) -> impl Iterator<Item = &'a ChunkInfo> + use<'a> {
         self.queue.flight(path)
     }

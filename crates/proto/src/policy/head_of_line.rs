@@ -84,7 +84,7 @@ impl HeadOfLine {
     }
 
     /// Returns whether the path of `holder` must be penalised now, as in
-    /// [`LossTrigger::HeadOfLine`](super::LossTrigger::HeadOfLine). If so, the penalty is recorded.
+    /// [`LossTrigger::HeadOfLine`](super::LossTrigger::HeadOfLine). A penalty that is due is recorded.
     pub fn penalise(&mut self, now: Instant, fast: &PathView, holder: Holder<'_>) -> bool {
         let Some((quick, slow)) = faster(fast, holder.path) else { return false };
         let (last, pause) = match self.rules {
@@ -102,13 +102,13 @@ impl HeadOfLine {
 
     /// Returns whether `path` must be penalised, as the scheduler requests
     /// ([`Scheduler::penalise`](super::Scheduler::penalise)). Data must be in flight on the path, and at least one
-    /// round trip of the path must have passed since its last penalty. If so, the penalty is recorded.
+    /// round trip of the path must have passed since its last penalty. A penalty that is due is recorded.
     pub fn asked(&mut self, now: Instant, path: &PathView) -> bool {
         path.in_flight > 0 && self.remember(now, path.id, self.last(path.id), path.srtt.unwrap_or(path.rto))
     }
 
-    /// Returns whether a penalty is due because the time `pause` has passed since the `last` penalty. If so, the
-    /// penalty is recorded for `path`.
+    /// Returns whether a penalty is due because the time `pause` has passed since the `last` penalty. A penalty that is
+    /// due is recorded for `path`.
     fn remember(&mut self, now: Instant, path: PathId, last: Option<Instant>, pause: Duration) -> bool {
         let due = last.is_none_or(|at| now - at >= pause);
         if due {

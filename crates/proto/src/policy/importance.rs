@@ -10,8 +10,8 @@ pub enum Importance {
     /// An ordinary message.
     #[default]
     Normal,
-    /// Other messages depend on this message. If it is missing, all messages before the next one of importance
-    /// [`Key`](Self::Key) are impaired.
+    /// Other messages depend on this message. If this message is missing, all messages before the next one of
+    /// importance [`Key`](Self::Key) are impaired.
     Reference,
     /// All later messages depend on this message.
     Key,

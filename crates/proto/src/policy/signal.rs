@@ -29,7 +29,7 @@ pub enum Signal<'a> {
     /// The copy is then reported again with the next SACK, as if it had been sent only on this path. The first report
     /// of each TSN therefore shows that the TSN arrived.
     Delivered {
-        /// The chunk that arrived. The transmissions of the chunk that arrived are no longer in flight.
+        /// The chunk that arrived. Its transmissions that arrived are no longer in flight.
         chunk: &'a ChunkInfo,
         /// The path to whose [`AckInfo::newly_acked`] the chunk is credited. The credited path is the path on which the
         /// chunk was sent, or last sent if the chunk had been declared lost. The credited path is `None` if the chunk
@@ -151,8 +151,8 @@ pub struct Transmission {
     /// Next new TSN at the time of this transmission. A TSN that is equal or greater was therefore sent after this
     /// transmission.
     pub next_tsn: Tsn,
-    /// True if the transmission counts in the path's window. Such a transmission is then neither acknowledged nor
-    /// declared lost.
+    /// True if the transmission counts in the path's window. A transmission that counts in the window is neither
+    /// acknowledged nor declared lost.
     pub in_flight: bool,
     /// Number of miss indications so far (RFC 9260 §7.2.4).
     pub misses: u8,
@@ -368,7 +368,7 @@ pub struct HeartbeatInfo {
     /// Time at which the heartbeat was sent.
     pub sent: Instant,
     /// True if the answer arrived after the heartbeat's timeout, or after the answer to a later heartbeat. This field
-    /// concerns heartbeats that the scheme requested. Such an answer shows that the path works. Such a late answer does
-    /// not show the present round-trip time.
+    /// concerns heartbeats that the scheme requested. A late answer to a heartbeat shows that the path works. A late
+    /// answer to a heartbeat does not show the present round-trip time.
     pub late: bool,
 }

@@ -16,7 +16,7 @@ use super::symbols::{RepairOffer, SymbolAssignment, SymbolChoice};
 use super::view::{Estimate, Limit, PathView, View};
 use crate::time::{Duration, Instant};
 
-/// Maximum number of actions of a scheme at a time ([`Policy::act`]). This maximum also limits the copies requested by
+/// Maximum number of actions of a scheme at a time ([`Policy::act`]). The maximum also limits the copies requested by
 /// actions that wait for room.
 pub const MOST_ACTS: usize = 256;
 
@@ -330,8 +330,8 @@ pub trait Feedback: Policy {
 }
 
 /// All policies of an association, in the form in which the core calls them. Most schemes are [`super::Parts`] objects.
-/// Some schemes have parts that read each other's state. Such a scheme implements this trait and the traits of its
-/// parts, and returns itself as each part.
+/// Some schemes have parts that read each other's state. A scheme with such parts implements this trait and the traits
+/// of its parts, and returns itself as each part.
 ///
 /// The core calls [`observe`](Self::observe) and [`react`](Self::react) in place of [`Policy::on_signal`].
 pub trait Scheme: Policy {

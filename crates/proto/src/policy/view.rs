@@ -66,7 +66,7 @@ pub struct Estimate {
     pub silence: Option<f64>,
     /// Probability that a packet is lost.
     pub loss: Option<f64>,
-    /// Minimum round-trip time. This minimum is the time of the path without queues.
+    /// Minimum round-trip time. The minimum round-trip time is the time of the path without queues.
     pub reference_rtt: Option<Duration>,
     /// Probability that a frame is in error on the access link.
     pub frame_error_rate: Option<f64>,
@@ -116,8 +116,8 @@ pub struct PathView {
     pub id: PathId,
     /// State of the path.
     pub state: PathState,
-    /// Bytes of the largest DATA chunk that fits a packet, including the chunk's header of 16 bytes. This size is the
-    /// "MTU" in formulas of windows (PMDCS).
+    /// Bytes of the largest DATA chunk that fits a packet, including the chunk's header of 16 bytes. The size of this
+    /// DATA chunk is the "MTU" in formulas of windows (PMDCS).
     pub mtu: u64,
     /// Smoothed round-trip time; `None` before the first sample.
     pub srtt: Option<Duration>,
@@ -191,7 +191,8 @@ pub struct View<'a> {
     /// Primary path: the path that the application requested ([`crate::association::Association::set_primary`]), once
     /// it is confirmed. Before this, and without a request, it is the path of the handshake.
     pub primary: PathId,
-    /// True if the peer supports REPORT. Such a peer then reads reports and counts of delayed acknowledgements.
+    /// True if the peer supports REPORT. A peer that supports REPORT reads reports and counts of delayed
+    /// acknowledgements.
     pub peer_reports: bool,
     /// Chunk that prevents new data from being sent, although a usable path has room.
     pub blocked: Option<Blocked>,
@@ -201,7 +202,7 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Returns the paths that may carry data. These paths are the active paths. If no path is active, the result is the
+    /// Returns the paths that may carry data. The active paths may carry data. If no path is active, the result is the
     /// potentially failed path with the fewest errors. If no path is potentially failed, the result is the inactive
     /// path with the fewest errors. A sender that has a path therefore never stops sending (RFC 9260 §8.2, RFC 7829
     /// §4.2).

@@ -29,9 +29,9 @@ pub trait Avoidance: Debug + Send {
     /// stage.
     fn pause(&mut self, _path: PathId) {}
 
-    /// Returns whether slow start ends with this acknowledgement, although no loss occurred. If so, the threshold
-    /// becomes equal to the window. TCP's windows call this method for each acknowledgement by which a window below its
-    /// threshold grows.
+    /// Returns whether slow start ends with this acknowledgement, although no loss occurred. If slow start ends, the
+    /// threshold becomes equal to the window. TCP's windows call this method for each acknowledgement by which a window
+    /// below its threshold grows.
     fn ends_slow_start(&mut self, _now: &Progress<'_>) -> bool {
         false
     }

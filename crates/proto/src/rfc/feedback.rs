@@ -3,7 +3,7 @@
 use crate::policy::{Feedback, Policy};
 
 /// Acknowledges at least every second packet, and acknowledges gaps and duplicates immediately (RFC 9260 §6.2, §6.7).
-/// This is the default of the trait [`Feedback`](crate::policy::Feedback).
+/// This behaviour is the default of the trait [`Feedback`](crate::policy::Feedback).
 #[derive(Copy, Clone, Debug, Default)]
 pub struct RfcFeedback;
 

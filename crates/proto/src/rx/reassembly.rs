@@ -71,8 +71,8 @@ pub struct Message {
     pub arrived: Instant,
 }
 
-/// Contradiction between chunks of the peer. Such a contradiction ends the association with an ABORT (RFC 9260
-/// §3.3.10.13).
+/// Contradiction between chunks of the peer. A contradiction between chunks ends the association with an ABORT (RFC
+/// 9260 §3.3.10.13).
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Violation {

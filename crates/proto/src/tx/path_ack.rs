@@ -52,7 +52,7 @@ pub(crate) struct AckOutcome {
     /// Symbols that arrived, each with the path to which it is credited first. The path is `None` if the symbol arrived
     /// by one of several paths and it is unknown which.
     pub symbols: Vec<(Header, Option<PathId>)>,
-    /// Chunks that arrived and their paths. These arrivals are recorded if the scheme requests them.
+    /// Chunks that arrived and their paths. The arrivals of chunks are recorded if the scheme requests them.
     pub deliveries: Deliveries,
 }
 

@@ -44,8 +44,8 @@ impl ArrivedReports {
         ArrivedReports { asked: None, clock: None, known: Vec::new(), report }
     }
 
-    /// Returns whether this side must now ask the peer to send SACKs by `return_paths`. If so, the request is recorded
-    /// as made.
+    /// Returns whether this side must now ask the peer to send SACKs by `return_paths`. If the peer must be asked, the
+    /// request is recorded as made.
     pub fn ask(&mut self, now: Instant, return_paths: PathSet) -> bool {
         let due = self.asked.is_none_or(|(last, at)| last != return_paths && now - at >= BETWEEN_REQUESTS);
         if due {

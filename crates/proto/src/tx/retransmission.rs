@@ -2,8 +2,8 @@
 //! paths on which these chunks are in flight.
 //!
 //! The queue processes SACKs and returns their results ([`RetransmissionQueue::acknowledge`]). Only this module changes
-//! the bytes in flight on paths, which the ledger of [`PathViews`] counts. The queue runs no timers. It depends neither
-//! on a scheme nor on the state of the association.
+//! the bytes in flight on paths, which the ledger of [`PathViews`] counts. The queue runs no timers. The queue depends
+//! neither on a scheme nor on the state of the association.
 
 mod ack;
 #[cfg(any(test, feature = "testing"))]
@@ -460,8 +460,8 @@ impl RetransmissionQueue {
         into.extend(again.map(|(n, _)| Outstanding::tsn(n)).filter(|t| t.is_before(highest)));
     }
 
-    /// Records a loss of chunk `tsn` on `path`. Returns whether it is the first loss in a window of data. If so, later
-    /// losses up to `highest` belong to this window.
+    /// Records a loss of chunk `tsn` on `path`. Returns whether it is the first loss in a window of data. After a first
+    /// loss, later losses up to `highest` belong to the same window.
     pub fn begin_loss_event(&mut self, path: PathId, tsn: Tsn, highest: Tsn) -> bool {
         let recover = &mut self.flights[path.index()].recover;
         let new = recover.is_none_or(|r| tsn.is_after(r));

@@ -67,7 +67,8 @@ impl Packet {
         Ok(packet)
     }
 
-    /// Reads the common header of a packet that a seal authenticated. Such a packet has no valid checksum (RFC 9653).
+    /// Reads the common header of a packet that a seal authenticated. A packet that a seal authenticated has no valid
+    /// checksum (RFC 9653).
     ///
     /// # Errors
     /// Returns [`ParseError::PacketLength`] as [`Packet::parse`] does.

@@ -35,7 +35,7 @@ impl Assembler<'_> {
         None
     }
 
-    /// Appends further packets of equal size for the same path. These packets contain only data.
+    /// Appends further packets of equal size for the same path. The appended packets contain only data.
     fn extend_batch(&mut self, now: Instant, path: PathId, segment_size: usize, buf: &mut Vec<u8>) {
         for _ in 1..self.cx.config.max_batch.max(1) {
             let more = self.cx.state != State::Closed

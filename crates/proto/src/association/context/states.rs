@@ -6,8 +6,8 @@ use crate::path;
 use crate::policy::{Limit, PathId, PathState, Signal};
 use crate::time::{Duration, Instant};
 
-/// Number of further unanswered heartbeats after which a path is potentially failed. This number of heartbeats is added
-/// to `pf_max_retrans`, unless a tail probe of the path also got no answer.
+/// Number of further unanswered heartbeats after which a path is potentially failed. This further number is added to
+/// `pf_max_retrans`, unless a tail probe of the path also got no answer.
 const MORE_BEFORE_POTENTIALLY_FAILED: u32 = 2;
 /// Number of consecutive errors that a path needs before it fails. A time limit alone would not suffice: a burst of
 /// losses can cause several errors within a short time.

@@ -119,7 +119,7 @@ impl PathManager<'_> {
     }
 
     /// Handles an unconfirmed path: it was never confirmed, or not since it moved. The path is probed several times and
-    /// then dropped. If it is the last path that might carry data, it is probed until the association ends.
+    /// then dropped. The last path that might carry data is probed until the association ends.
     fn retry_unconfirmed(&mut self, now: Instant, path: PathId) {
         self.cx.paths.view_mut(path.index()).error_count += 1;
         let mute = self.cx.paths.usable().is_empty();

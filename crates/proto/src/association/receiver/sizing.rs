@@ -13,10 +13,11 @@ use crate::wire::chunk::Heartbeat;
 const MIN_ROUND: Duration = Duration::from_millis(1);
 /// Minimum interval between two measurements of a path's round-trip time.
 const SOUND_EVERY: Duration = Duration::from_millis(200);
-/// Minimum number of bytes of data between two measurements. This minimum keeps heartbeats below 0.2 % of the data.
+/// Minimum number of bytes of data between two measurements. This minimum size of data keeps heartbeats below 0.2 % of
+/// the data.
 const SOUND_BYTES: u64 = 1 << 16;
-/// Time after which an unanswered measuring heartbeat is dropped. Such a heartbeat does not count as an error of the
-/// path.
+/// Time after which an unanswered measuring heartbeat is dropped. An unanswered measuring heartbeat does not count as
+/// an error of the path.
 const SOUND_LOST: Duration = Duration::from_secs(3);
 /// Divisor of the association's allowed heap. A window is at most the quotient.
 const OF_ALLOWED: usize = 4;

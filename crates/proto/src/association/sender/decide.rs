@@ -220,7 +220,7 @@ impl Sender {
     }
 
     /// Returns whether the peer's receive window and the scheme's limit over all paths admit a chunk of `chunk_bytes`.
-    /// If they do not, records the limit that blocks the chunk.
+    /// If the window or the limit does not admit the chunk, records the limit that blocks the chunk.
     #[inline]
     pub fn window_admits(&mut self, cx: &mut Context, now: Instant, chunk_bytes: u64) -> bool {
         let window = chunk_bytes <= cx.paths.seen().rwnd() || cx.paths.seen().in_flight() == 0;

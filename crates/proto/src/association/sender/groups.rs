@@ -8,8 +8,8 @@ use crate::association::lifecycle::State;
 use crate::time::Instant;
 use crate::tx::{Carries, ChunkState};
 
-/// Number of given-up groups that are recorded. This number suffices, because an application submits the messages of
-/// few groups at a time.
+/// Number of given-up groups that are recorded. Few recorded groups suffice, because an application submits the
+/// messages of few groups at a time.
 const REMEMBERED: usize = 16;
 
 /// The groups that were given up most recently.

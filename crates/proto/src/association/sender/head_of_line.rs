@@ -1,6 +1,7 @@
-//! Prevention of head-of-line blocking. Some chunks in flight on slow paths keep the cumulative TSN from advancing.
-//! Such a chunk is also sent on a fast path before the buffers are full, and the window of the slow path is reduced.
-//! [`crate::policy::HeadOfLine`] decides whether a chunk is worth a copy. This module selects the chunks to check.
+//! Prevention of head-of-line blocking. Some chunks in flight on slow paths keep the cumulative TSN from advancing. A
+//! chunk that keeps the cumulative TSN from advancing is also sent on a fast path before the buffers are full. The
+//! window of the slow path is then reduced. [`crate::policy::HeadOfLine`] decides whether a chunk is worth a copy. This
+//! module selects the chunks to check.
 //!
 //! The chunk stays in flight on its path. See [`Sender::send_again`].
 

@@ -1,11 +1,11 @@
 //! Reordering of packets on a path: the wait for an overtaken chunk before it counts as lost (the reordering window of
 //! RFC 8985 §6.2). Losses that turn out to be spurious are reversed (RFC 4015).
 //!
-//! The window of a path is measured with chunks that arrive late. It is the time from the first SACK that misses a
-//! chunk to the acknowledgement of that chunk. A single miss indication does not prove lateness, because the chunk that
-//! arrived may be a copy on another path. If packets keep their order, no chunk is late and the window is zero. The
-//! third miss indication then decides as in RFC 9260 §7.2.4. For a chunk of a message with a lifetime, the verdict
-//! comes early enough for a retransmission.
+//! The window of a path is measured with chunks that arrive late. The window is the time from the first SACK that
+//! misses a chunk to the acknowledgement of that chunk. A single miss indication does not prove lateness, because the
+//! chunk that arrived may be a copy on another path. If packets keep their order, no chunk is late and the window is
+//! zero. The third miss indication then decides as in RFC 9260 §7.2.4. For a chunk of a message with a lifetime, the
+//! verdict comes early enough for a retransmission.
 
 use super::Sender;
 use crate::association::context::Context;

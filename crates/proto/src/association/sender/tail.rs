@@ -188,8 +188,8 @@ impl Sender {
     }
 
     /// Handles a SACK for a chunk that arrived although a timeout of `path` had declared it lost: the timeout was
-    /// spurious. Chunks sent after `late` are in flight as before the timeout. This is the conclusion of RFC 5682,
-    /// without its wait. The window returns to its former size if
+    /// spurious. Chunks sent after `late` are in flight as before the timeout. This handling follows the conclusion of
+    /// RFC 5682, without its wait. The window returns to its former size if
     /// [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on. If that option is off, the
     /// window does not change.
     pub fn undo_timeout(&mut self, cx: &mut Context, now: Instant, path: PathId, late: Tsn) {

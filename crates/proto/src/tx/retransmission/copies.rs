@@ -198,8 +198,9 @@ impl RetransmissionQueue {
     }
 
     /// Handles copies on `path` about which the peer will not report. The reason is that the peer does not name paths
-    /// of arrivals, or does not do so yet. Such copies count as arrived after some time. This method removes the first
-    /// copy that counts as arrived. Returns whether this copy was the earliest transmission in flight on the path.
+    /// of arrivals, or does not do so yet. Copies whose path of arrival is not reported count as arrived after some
+    /// time. This method removes the first copy that counts as arrived. Returns whether this copy was the earliest
+    /// transmission in flight on the path.
     pub fn settle_due(
         &mut self,
         ledger: &mut PathViews,

@@ -164,8 +164,8 @@ impl RetransmissionQueue {
         Some(undone)
     }
 
-    /// Handles the acknowledgement of chunk `tsn`. If the chunk was overtaken, its lateness is recorded. If it was
-    /// declared lost, it is decided whether this loss was spurious. If the chunk is acknowledged within half of the
+    /// Handles the acknowledgement of chunk `tsn`. If the chunk was overtaken, its lateness is recorded. If the chunk
+    /// was declared lost, it is decided whether this loss was spurious. If the chunk is acknowledged within half of the
     /// minimum round-trip time after a retransmission, its previous transmission arrived. One half is used because the
     /// true minimum is rarely measured. The answer to a retransmission may therefore come a little before the measured
     /// minimum has passed.

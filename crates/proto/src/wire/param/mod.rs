@@ -103,7 +103,7 @@ pub enum Param {
         /// Milliseconds by which the lifetime should be longer.
         increment_ms: u32,
     },
-    /// A host name instead of addresses. Such a parameter must be refused with ABORT (RFC 9260 §5.1.2).
+    /// A host name instead of addresses. A parameter with a host name must be refused with ABORT (RFC 9260 §5.1.2).
     HostNameAddress(Bytes),
     /// Types of address parameters that the sender accepts.
     SupportedAddressTypes(SmallVec<[u16; 4]>),

@@ -20,7 +20,7 @@ use crate::wire::chunk::ChunkEncode;
 use crate::wire::serial::Tsn;
 use crate::wire::tlv;
 
-/// Maximum number of paths in one ARRIVED item. This maximum is the maximum number of paths of an association.
+/// Maximum number of paths in one ARRIVED item. An item can name all paths of an association.
 pub const MAX_ARRIVED: usize = 16;
 /// Maximum number of return paths in one ARRIVED REQUEST item.
 pub const MAX_RETURN_PATHS: usize = 4;
