@@ -1,5 +1,5 @@
-//! Handshakes that this side answers as the responder. Some of them wait for the endpoint's answer. Other handshakes
-//! are answered, but their initiator may be an attacker who repeats a recorded message 1.
+//! Handshakes that this side answers as the responder. Some of the answered handshakes wait for the endpoint's answer.
+//! Other handshakes are answered, but their initiator may be an attacker who repeats a recorded message 1.
 
 use std::collections::BTreeMap;
 

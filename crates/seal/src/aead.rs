@@ -151,7 +151,7 @@ impl Key {
     }
 
     /// Decrypts `body` in place. The authentication tag in the last 16 bytes does not change. Returns whether `body` is
-    /// authentic. If it is not authentic, the bytes of `body` are undefined.
+    /// authentic. If `body` is not authentic, its bytes are undefined.
     #[must_use]
     pub(crate) fn open(&self, number: u64, header: &[u8], body: &mut [u8]) -> bool {
         work::count(header.len() + body.len());

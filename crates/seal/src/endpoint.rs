@@ -53,7 +53,8 @@ pub struct SealedEndpoint {
 }
 
 impl SealedEndpoint {
-    /// Returns an endpoint without associations. If it has a seal, its configuration contains [`crate::ENVELOPE`].
+    /// Returns an endpoint without associations. If the endpoint has a seal, its configuration contains
+    /// [`crate::ENVELOPE`].
     pub fn new(mut config: EndpointConfig, seal: Option<SealConfig>, seeds: &Seeds) -> Self {
         if seal.is_some() {
             Arc::make_mut(&mut config.transport).envelope = crate::ENVELOPE;

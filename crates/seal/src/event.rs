@@ -37,7 +37,7 @@ pub enum SealEvent {
         key: PublicKey,
     },
     /// A sender that may not connect tried to connect. The sender has the token, but its key was never admitted or was
-    /// revoked. Such a sender has proven that it owns the key, but not that it receives at its address. An attacker who
+    /// revoked. The sender has proven that it owns the key, but not that it receives at its address. An attacker who
     /// repeats a recorded message 1 of the sender also causes this event. The event is reported at most once per key
     /// and minute, and at most eight times per minute for all keys.
     Refused {
@@ -63,8 +63,8 @@ pub enum SealEvent {
     },
     /// A hint for the user: the peer uses another version. A handshake message, or an answer to one, has a version of
     /// sealed datagrams other than [`crate::VERSION`]. Any host can send such a message. An attempt to connect
-    /// therefore continues. If the message answers an attempt of this side, the event is reported once per attempt.
-    /// Otherwise it is reported once per minute.
+    /// therefore continues. If the message answers an attempt of this side, the event is reported once per attempt. If
+    /// the message answers no attempt, the event is reported once per minute.
     OtherVersion {
         /// Source address of the message.
         from: SocketAddr,

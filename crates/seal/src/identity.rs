@@ -150,9 +150,9 @@ pub struct Grant {
     pub token: Token,
     /// Senders that may connect under this token.
     pub senders: BTreeSet<PublicKey>,
-    /// True if further senders may connect under the token. Each of them then becomes a sender of the grant. Each
-    /// sender that uses such a token becomes a sender of the grant. An open grant also requires that no sender of the
-    /// grant was revoked, because a revoked sender could return with another key.
+    /// True if further senders may connect under the token. Each further sender that connects becomes a sender of the
+    /// grant. A further sender may connect only if the grant has fewer than [`MOST_SENDERS`] senders. In addition, no
+    /// sender of the grant may have been revoked, because a revoked sender could return with another key.
     pub open: bool,
     /// True if the grant closes after its first sender.
     pub once: bool,

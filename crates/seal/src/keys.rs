@@ -15,10 +15,10 @@ pub(crate) use crate::wire::{ConnectionId, RouteBytes};
 /// Number of paths that can be numbered in a handshake: 0 to 31. An initiator that needs another number begins a new
 /// handshake. In the new handshake, only paths that are still in use have numbers.
 pub(crate) const PATHS: u8 = 32;
-/// Number of paths of a handshake that can have receiving keys and a replay window at one time. This number equals the
-/// maximum number of paths of an association. If a further path is used, one path must give up its keys and its window.
-/// This is the path whose last authentic datagram is oldest. It then rests. When a newer datagram arrives on a resting
-/// path, this path gets keys and a window again.
+/// Number of paths of a handshake that can have receiving keys and a replay window at one time. An association has at
+/// most this number of paths. If a further path is used, one path must give up its keys and its window. The path whose
+/// last authentic datagram is oldest is chosen, and then rests. When a newer datagram arrives on a resting path, this
+/// path gets keys and a window again.
 pub(crate) const RECEIVING: usize = MAX_PATHS;
 /// Maximum heap in bytes of a handshake's keys, for any datagrams of the peer.
 pub(crate) const KEYS_HEAP: usize = 100 << 10;

@@ -141,8 +141,8 @@ impl Seal {
         }
     }
 
-    /// Handles a datagram of unknown type or version. Such a datagram may be a plain packet, a handshake of another
-    /// version, or random bytes.
+    /// Handles a datagram of unknown type or version. A datagram of unknown type may be a plain packet, a handshake of
+    /// another version, or random bytes.
     fn on_other(&mut self, now: Instant, from: FourTuple, datagram: Bytes) {
         let other_version = wire::other_version(&datagram);
         let answer = match (plain::refusal(datagram), other_version) {

@@ -49,7 +49,7 @@ impl Confirming {
         now >= self.until
     }
 
-    /// Returns whether a ping must be sent now. If so, schedules the next ping.
+    /// Returns whether a ping must be sent now. If a ping must be sent, schedules the next ping.
     pub fn ping(&mut self, now: Instant) -> bool {
         let due = now >= self.next;
         if due {

@@ -14,8 +14,8 @@ pub(crate) const GENERATION_TIME: Duration = Duration::from_secs(120);
 /// Number of later key generations that a receiver tries. Later generations are counted from the generation of the
 /// highest authentic packet number.
 pub(crate) const AHEAD: u64 = 4;
-/// Number of generations for which a receiver has keys. These generations are the generation before that of the highest
-/// authentic packet number, that generation itself, and [`AHEAD`] later ones.
+/// Number of generations for which a receiver has keys. The receiver has keys for the generation before that of the
+/// highest authentic packet number, for that generation itself, and for [`AHEAD`] later generations.
 const KEPT: usize = AHEAD as usize + 2;
 
 /// Reason for dropping a data datagram. Each reason has a counter. A dropped datagram has no other effect.
@@ -243,7 +243,8 @@ impl Receiver {
     }
 }
 
-/// State of a receiver that made room for another one. Such a state has a few bytes, and no replay windows.
+/// State of a receiver that made room for another one. A receiver that made room keeps a few bytes, and no replay
+/// windows.
 pub(crate) struct Resting {
     chain: Chain,
     highest: Option<PacketNumber>,

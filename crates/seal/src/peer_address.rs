@@ -1,5 +1,5 @@
 //! Addresses of a peer, and their proof. An address is proven once the peer has answered a challenge that was sent to
-//! it. This is the validation of paths in RFC 9000 §8.2.
+//! it. A challenge and its answer are the validation of paths in RFC 9000 §8.2.
 
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::seeds::Random;
@@ -65,7 +65,8 @@ impl PeerAddress {
         }
     }
 
-    /// Returns whether `len` bytes in `datagrams` datagrams may be sent to the address. If so, counts them.
+    /// Returns whether `len` bytes in `datagrams` datagrams may be sent to the address. If the datagrams may be sent,
+    /// counts them.
     pub fn spend(&mut self, datagrams: usize, len: usize) -> bool {
         let cost = len + datagrams * headers(&self.tuple);
         let Some(claim) = &mut self.claim else { return true };

@@ -15,7 +15,7 @@ const INTERVAL: Duration = Duration::from_secs(60);
 pub(crate) struct Refusals([Option<(PublicKey, Instant)>; MOST]);
 
 impl Refusals {
-    /// Returns whether the refusal of `key` must be reported. If so, the report is recorded.
+    /// Returns whether the refusal of `key` must be reported. If the refusal must be reported, the report is recorded.
     pub fn is_news(&mut self, now: Instant, key: PublicKey) -> bool {
         let fresh = |at: Instant| now.saturating_since(at) < INTERVAL;
         if self.0.iter().flatten().any(|(known, at)| *known == key && fresh(*at)) {

@@ -366,8 +366,8 @@ impl Session {
         true
     }
 
-    /// Begins a handshake. If it continues the session, it is sent on all paths. If it begins a session, it is sent to
-    /// all destinations of the first packet.
+    /// Begins a handshake. A handshake that continues the session is sent on all paths. A handshake that begins a
+    /// session is sent to all destinations of the first packet.
     fn begin(&mut self, now: Instant, cx: &mut Context) {
         let Role::Initiator(opening) = &mut self.role else { return };
         let continues = self.current.as_ref().map(|current| current.keys.handshake());

@@ -1,5 +1,4 @@
-//! Both sides of a handshake, which is complete or in progress. These pairs of sides serve tests, fuzzers and
-//! benchmarks.
+//! Both sides of a handshake, which is complete or in progress. Pairs of sides serve tests, fuzzers and benchmarks.
 
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::seeds::{Random, Seeds};

@@ -6,8 +6,8 @@ use strandcast_proto::path::Envelope;
 pub(crate) const VERSION: u8 = 2;
 /// Number of bytes of an authentication tag.
 pub(crate) const TAG: usize = 16;
-/// Bytes before the ciphertext of a data datagram: the type, the connection id and the packet number. These bytes are
-/// authenticated but not encrypted.
+/// Bytes before the ciphertext of a data datagram: the type, the connection id and the packet number. The bytes before
+/// the ciphertext are authenticated but not encrypted.
 pub(crate) const DATA_HEADER: usize = 13;
 /// Numbers of bytes that a seal adds before and after each packet.
 pub(crate) const ENVELOPE: Envelope = Envelope { front: DATA_HEADER, back: TAG };
@@ -81,7 +81,7 @@ impl RouteBytes {
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct ConnectionId(pub [u8; 8]);
 
-/// The unencrypted fields of a received datagram. None of these fields is authenticated yet.
+/// The unencrypted fields of a received datagram. None of the unencrypted fields is authenticated yet.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Datagram<'a> {
     /// A sealed packet or control message. `Keys::open` reads the rest of the datagram.

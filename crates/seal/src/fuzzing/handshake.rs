@@ -56,7 +56,8 @@ pub fn handshake(data: &[u8]) {
 /// The receiver's answer to a handshake.
 struct Written {
     message: Vec<u8>,
-    /// The result is `None` if the sender was refused. In that case the receiver answered without asking its endpoint.
+    /// The result is `None` if the sender was refused. If the receiver refused the sender, it answered without asking
+    /// its endpoint.
     keys: Option<Completed>,
     answer: Answer,
     packet: Vec<u8>,

@@ -10,7 +10,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use super::message::mac;
 use crate::wire::COOKIE;
 
-/// Time for which cookies are made with one secret. These cookies then stay valid for the same time again.
+/// Time for which cookies are made with one secret. After this time, the cookies stay valid for the same time again.
 const LIFETIME: Duration = Duration::from_secs(60);
 
 /// Creates and checks cookies without storing them.

@@ -10,7 +10,7 @@ use crate::identity::{Peer, SecretKey};
 use crate::keys::{Completed, HandshakeId};
 use crate::wire::{COOKIE, Datagram, Malformed, RouteBytes};
 
-/// Number of retries of one handshake that are answered immediately. This number limits the datagrams that an attacker
+/// Number of retries of one handshake that are answered immediately. The number limits the datagrams that an attacker
 /// with the token can make this side send. A cookie is valid for one address only, so each path needs its own.
 const AT_ONCE: u32 = 32;
 

@@ -60,10 +60,10 @@ impl Bucket {
 }
 
 /// Limiter that admits handshakes up to a maximum rate. Up to half of a burst is reserved for sources with few recent
-/// handshakes. Sources with many handshakes share the rest of the burst. Such sources get all of it if no other source
-/// begins a handshake. One eighth of the burst is reserved for sources that opened a session before. A responder cannot
-/// distinguish an unknown genuine sender from an attacker. A flood from very many address prefixes therefore uses only
-/// its share of the part that is not reserved for known sources.
+/// handshakes. Sources with many handshakes share the rest of the burst. Sources with many handshakes get all of the
+/// burst's rest if no other source begins a handshake. One eighth of the burst is reserved for sources that opened a
+/// session before. A responder cannot distinguish an unknown genuine sender from an attacker. A flood from very many
+/// address prefixes therefore uses only its share of the part that is not reserved for known sources.
 pub(super) struct Load {
     cookies: Bucket,
     ceiling: Bucket,
@@ -95,7 +95,7 @@ impl Load {
         !self.cookies.has(now, Duration::ZERO)
     }
 
-    /// Returns whether a handshake for `source` may be computed. If so, the handshake is counted.
+    /// Returns whether a handshake for `source` may be computed. A handshake that may be computed is counted.
     pub fn admit(&mut self, now: Instant, source: IpAddr) -> bool {
         self.halve(now);
         let places = self.places(source);
@@ -116,8 +116,8 @@ impl Load {
         true
     }
 
-    /// Reports that the admitted handshakes took `time` by the driver's clock, up to `now`. If they took more than
-    /// their share of the time, fewer handshakes are admitted later.
+    /// Reports that the admitted handshakes took `time` by the driver's clock, up to `now`. If the handshakes took more
+    /// than their share of the time, fewer handshakes are admitted later.
     pub fn took(&mut self, now: Instant, handshakes: u32, time: Duration) {
         self.ceiling.owe(now, (time * PARTS).saturating_sub(self.ceiling.cost * handshakes));
     }

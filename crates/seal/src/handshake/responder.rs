@@ -284,8 +284,8 @@ impl Responder {
         }
     }
 
-    /// Returns whether message 2 was sent only to `to`. If so, a peer that has the keys of the handshake receives at
-    /// `to`. A repeated message 1 is answered at its own source address.
+    /// Returns whether message 2 was sent only to `to`. If message 2 was sent only to `to`, a peer that has the keys of
+    /// the handshake receives at `to`. A repeated message 1 is answered at its own source address.
     pub fn proves(&self, slot: Slot, to: &FourTuple) -> bool {
         self.half_open.proves(slot, to.remote)
     }
