@@ -78,7 +78,8 @@ struct Codecs {
     encoder: Box<dyn Encoder>,
     full: Box<dyn Decoder>,
     bare: Box<dyn Decoder>,
-    /// Number of symbols that were dropped. This number is also the number of the encoder's first symbol.
+    /// Number of symbols that were dropped. The number of dropped symbols is also the number of the encoder's first
+    /// symbol.
     forgotten: u64,
     honest: bool,
 }

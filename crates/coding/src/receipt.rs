@@ -47,8 +47,8 @@ pub struct Statistics {
     pub received: u64,
     /// Number of delivered messages that were computed from other symbols.
     pub recovered: u64,
-    /// Number of recovered source symbols that contain no valid message. Such a symbol shows that a repair symbol was
-    /// forged.
+    /// Number of recovered source symbols that contain no valid message. A recovered symbol without a valid message
+    /// shows that a repair symbol was forged.
     pub damaged: u64,
 }
 

@@ -82,8 +82,9 @@ mod tests {
         assert_eq!(bits[32], 1);
     }
 
-    /// The low halves are 5, 1, 1, 0, 5, 6, 6, 11. With threshold 1, the first coefficient is 0 (5 > 1). The second is
-    /// drawn (1 <= 1) as the byte that follows (177). Then 0 <= 1 draws 21, and 6, 6, 11 give 0.
+    /// The low halves are 5, 1, 1, 0, 5, 6, 6, 11. With threshold 1, the first coefficient is 0 (5 > 1). The second
+    /// coefficient is drawn (1 <= 1) as the byte that follows (177). For the third coefficient, 0 <= 1 draws 21, and 6,
+    /// 6, 11 give 0.
     #[test]
     fn a_threshold_leaves_coefficients_out() {
         assert_eq!(drawn(Coefficients::Rfc8681, 1 << 16 | 1), [0, 177, 21, 0, 0, 0]);

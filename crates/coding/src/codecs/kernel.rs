@@ -4,7 +4,7 @@ use fearless_simd::{Level, Simd, dispatch, prelude::*};
 
 use crate::codecs::field::NIBBLES;
 
-/// Number of which the length of each row is a multiple, in bytes. This number is the width of the widest vector, so
+/// Number of which the length of each row is a multiple, in bytes. The number is the width of the widest vector, so
 /// that rows have no remainder.
 pub(crate) const ALIGNMENT: usize = 64;
 

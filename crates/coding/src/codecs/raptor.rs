@@ -64,8 +64,8 @@ impl RaptorEncoder {
         RaptorEncoder { capacity, length, bytes, lengths, prepared: None }
     }
 
-    /// Creates the encoder of one block. Symbols are cut to the length of the longest one. This is possible because the
-    /// code processes each byte separately and all bytes after that length are 0.
+    /// Creates the encoder of one block. Symbols are cut to the length of the longest one. The cut is possible because
+    /// the code processes each byte separately and all bytes after that length are 0.
     fn prepare(&self) -> SourceBlockEncoder {
         let longest = size(self.lengths.iter().copied().max().unwrap_or(0));
         let mut data = vec![0; self.lengths.len() * longest];

@@ -24,7 +24,7 @@ pub(crate) struct RsEncoder {
     bytes: Vec<u8>,
     held: usize,
     codec: ReedSolomonEncoder,
-    /// Repair symbols of the block. All of them are computed when the first one is requested.
+    /// Repair symbols of the block. All repair symbols are computed when the first one is requested.
     made: Vec<u8>,
 }
 
@@ -103,9 +103,9 @@ pub(crate) struct RsDecoder {
 }
 
 /// Work of recovering a block. The values were measured, as the number of bytes of rows that linear codes add in an
-/// equal time. The work has two parts. The first is a constant, because missing symbols are searched among all 2^16
-/// symbols. The second is the number of times that the symbols are read. For this number of readings, the number of
-/// symbols is rounded up to a power of two.
+/// equal time. The work has two parts. The first part of the work is a constant, because missing symbols are searched
+/// among all 2^16 symbols. The second part is the number of times that the symbols are read. For this number of
+/// readings, the number of symbols is rounded up to a power of two.
 const LOCATED: usize = 1 << 20;
 const PASSES: usize = 4;
 

@@ -213,7 +213,7 @@ impl LinearDecoder {
         self.fresh.push_back(self.forgotten + self.place(column) as u64);
     }
 
-    /// Adds a source symbol whose column is in no row. Such an addition needs no reduction.
+    /// Adds a source symbol whose column is in no row. The addition of this symbol needs no reduction.
     fn take_unheld(&mut self, column: usize, payload: &[u8]) {
         let wide = row(self.length);
         self.worked(wide);
