@@ -150,11 +150,11 @@ pub struct Config {
     pub idle_timeout: Duration,
     /// Time after which a caller stops its attempt to connect.
     pub connect_timeout: Duration,
-    /// Number of packets that are encrypted with one key. This number of packets is at least twice `announce_packets`.
+    /// Number of packets that are encrypted with one key. One key encrypts at least twice `announce_packets` packets.
     pub refresh_packets: u32,
     /// Number of packets before a change of keys at which the new key is announced.
     pub announce_packets: u32,
-    /// Number of the first packet of a caller. If it is `None`, the number is random.
+    /// Number of the first packet of a caller. If the field is `None`, the number of the first packet is random.
     pub first_number: Option<u32>,
 }
 

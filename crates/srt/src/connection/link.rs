@@ -82,7 +82,7 @@ enum State {
     Finishing(Instant),
     /// The connection must notify the peer of its end.
     Leaving,
-    /// The connection accepts no further packets. Such a connection still delivers received packets.
+    /// The connection accepts no further packets. The connection still delivers received packets.
     Draining(Ended),
     Ended(Ended),
 }

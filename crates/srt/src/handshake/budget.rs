@@ -45,7 +45,8 @@ impl Budget {
         Budget { full_at: Instant::ZERO, key, failed: Vec::new(), known: VecDeque::new() }
     }
 
-    /// Returns true if a handshake of this source may be computed. If so, counts the handshake.
+    /// Returns true if a handshake of this source may be computed. If a handshake may be computed, counts the
+    /// handshake.
     pub fn admit(&mut self, now: Instant, source: IpAddr) -> bool {
         let source = self.hash(source);
         let recent = |failed: Option<Instant>| failed.is_some_and(|at| now < at + MEMORY);
@@ -147,7 +148,7 @@ mod tests {
     }
 
     /// Either each rogue caller has its own address, or all share one address, from which another caller used the right
-    /// passphrase. In both cases a source that never called before is also admitted.
+    /// passphrase. With either kind of rogue callers, a source that never called before is also admitted.
     #[test]
     fn a_source_that_knew_the_passphrase_is_admitted_during_a_flood() {
         for (sources, friend) in [(1 << 24, "192.0.2.2"), (1, "192.0.2.2"), (1, "192.0.2.3")] {

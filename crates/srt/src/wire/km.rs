@@ -16,7 +16,7 @@ pub(crate) const SALT: usize = 16;
 const WRAPPING: usize = 8;
 
 /// Reason in an answer for refusing key material. The draft has two more reasons, by which one side has no passphrase.
-/// Such connections are refused earlier.
+/// Connections for these two reasons are refused earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KmState {
     BadSecret,
