@@ -4,8 +4,7 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::backlog::{Backlog, Dropped, Queued};
 
-/// Number of bytes up to which a queue drops no packets. This number of bytes is MAXPACKET of the RFC, the MTU of an
-/// interface.
+/// Number of bytes up to which a queue drops no packets. The number is MAXPACKET of the RFC, the MTU of an interface.
 const MAXPACKET: u64 = 1500;
 /// Number of intervals for which a queue keeps its drop rate. A queue that starts to drop again within this time starts
 /// near its last drop rate.

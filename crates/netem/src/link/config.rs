@@ -186,8 +186,8 @@ pub struct Queue {
     /// Limit of the queue's size.
     pub limit: QueueLimit,
     /// True if the packet in the transmitter also counts against the limit, as in ns-2. Only drop-tail queues permit
-    /// this. If false, a limit of 0 means a transmitter without a queue. Such a transmitter accepts a packet only while
-    /// it is idle.
+    /// this. If false, a limit of 0 means a transmitter without a queue. A transmitter without a queue accepts a packet
+    /// only while it is idle.
     pub in_service: bool,
 }
 

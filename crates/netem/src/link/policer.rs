@@ -11,8 +11,8 @@ const BYTE: u128 = 8 * 1_000_000_000;
 pub struct Policer {
     /// Rate in bit/s at which tokens are added. The rate must be above 0.
     pub rate: u64,
-    /// Number of bytes that may pass at one time after an idle time. A longer packet never passes. This number must be
-    /// above 0.
+    /// Number of bytes that may pass at one time after an idle time. A longer packet never passes. The permitted number
+    /// of bytes must be above 0.
     pub burst: u64,
 }
 
@@ -29,7 +29,7 @@ impl Bucket {
         Bucket { policer, tokens: u128::from(policer.burst) * BYTE, filled: Instant::ZERO }
     }
 
-    /// Returns whether a packet of `len` bytes passes the policer. If it passes, the packet's tokens are removed.
+    /// Returns whether a packet of `len` bytes passes the policer. If the packet passes, its tokens are removed.
     pub fn passes(&mut self, now: Instant, len: usize) -> bool {
         let more = u128::from(self.policer.rate) * (now - self.filled).as_nanos();
         self.tokens = (self.tokens + more).min(u128::from(self.policer.burst) * BYTE);

@@ -55,8 +55,8 @@ pub struct LinkStats {
     pub duplicated: Count,
     /// Damaged packets and copies. Damaged packets are counted when the packet enters the link.
     pub corrupted: Count,
-    /// Packets and copies that arrive out of order because of an extra delay, or that overtake an earlier packet. Such
-    /// packets are counted when the packet enters the link.
+    /// Packets and copies that arrive out of order because of an extra delay, or that overtake an earlier packet.
+    /// Packets that overtake or fall behind others are counted when they enter the link.
     pub reordered: Count,
     /// Maximum number of waiting packets, without the packet in the transmitter.
     pub max_queue: usize,
@@ -64,7 +64,7 @@ pub struct LinkStats {
     /// because the rate was 0 or no opportunity had come.
     pub busy_time: Duration,
     /// Total time for which packets waited for the transmitter. The total time is the integral over time of the number
-    /// of waiting packets, without the packet in the transmitter. This time divided by a duration is the mean number of
-    /// waiting packets in that duration.
+    /// of waiting packets, without the packet in the transmitter. The total waiting time divided by a duration is the
+    /// mean number of waiting packets in that duration.
     pub queue_time: Duration,
 }

@@ -14,9 +14,9 @@ use crate::number::{Number, Varying};
 ///
 /// Models: uniform (independent) loss; the two-state chain of Gilbert and Elliott, advanced once per packet or in
 /// continuous time; bit errors with white Gaussian noise; a recorded list. Limits: only the model of bit errors depends
-/// on a packet's length. If the chain advances per packet, a burst is a number of packets. Such a burst therefore lasts
-/// longer with a slower sender. Validation: stationary loss, its variance and the mean burst length are compared with
-/// their closed forms.
+/// on a packet's length. If the chain advances per packet, a burst is a number of packets. A burst of a number of
+/// packets lasts longer with a slower sender. Validation: stationary loss, its variance and the mean burst length are
+/// compared with their closed forms.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LossModel {
     /// Each packet is lost independently of the others.
