@@ -26,7 +26,7 @@ pub struct RadioOutput<P> {
     pub alarms: Vec<(Instant, Alarm)>,
     /// Events on the air.
     pub events: Vec<RadioEvent<P>>,
-    /// Frames that have ended. Such frames are recorded if the caller provides this list.
+    /// Frames that have ended. Frames are recorded at their end if the caller provides this list.
     pub frames: Option<Vec<FrameRecord>>,
 }
 
