@@ -37,8 +37,8 @@ pub struct Request {
     pub destination: Address,
     /// Minimum sequence number that the route must have; 0 if it is unknown.
     pub destination_sequence: u32,
-    /// Number of hops from the source. This number is the length of the sender's route to the source, or the length
-    /// that the sender of this copy announces.
+    /// Number of hops from the source. The number of hops is the length of the sender's route to the source, or the
+    /// length that the sender of this copy announces.
     pub hops: u8,
     /// Remaining number of transmissions of this copy.
     pub ttl: u8,
@@ -59,8 +59,8 @@ pub struct Reply {
     pub destination: Address,
     /// Sequence number of the destination.
     pub destination_sequence: u32,
-    /// Number of hops to the destination. This number is the length of the sender's route to the destination, or the
-    /// length that the sender of this copy announces.
+    /// Number of hops to the destination. The number of hops is the length of the sender's route to the destination, or
+    /// the length that the sender of this copy announces.
     pub hops: u8,
     /// Remaining number of transmissions of this reply.
     pub ttl: u8,

@@ -221,8 +221,8 @@ impl<B> Aodv<B> {
     }
 
     /// Returns whether this node may answer a route request (RFC 3561 §6.6). As in ns-2.35, a node whose route is in
-    /// repair also answers. Such an answer causes no loop, because the length and the sequence number of the route do
-    /// not change.
+    /// repair also answers. An answer of a node in repair causes no loop, because the length and the sequence number of
+    /// the route do not change.
     fn may_answer(&self, slot: usize, request: &Request) -> bool {
         let entry = &self.table[slot];
         let alive = entry.usable() || (self.config.repair == Repair::Ns2 && entry.finite());

@@ -10,7 +10,8 @@ use crate::address::Address;
 /// HELLO_INTERVAL: mean interval between HELLO messages of a node. Each interval is between 0.75 and 1.25 times this
 /// value.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Time for which a neighbour counts as present after its first HELLO. This time is ALLOWED_HELLO_LOSS intervals.
+/// Time for which a neighbour counts as present after its first HELLO. A neighbour counts as present for
+/// ALLOWED_HELLO_LOSS intervals.
 const NEW_NEIGHBOUR: Duration = Duration::from_secs(3);
 /// Time for which a neighbour counts as present after a later HELLO.
 const NEIGHBOUR: Duration = Duration::from_millis(4500);
