@@ -7,8 +7,8 @@ use strandcast_proto::time::Instant;
 
 use crate::net::{Agent, AgentOutput, Body, Framing, Outgoing, Packet, RouteId};
 
-/// One end of such a flow. Such an end sends the IP packets that an outside program passes to it, and keeps packets
-/// that arrive.
+/// One end of such a flow. The end sends the IP packets that an outside program passes to it, and keeps packets that
+/// arrive.
 #[derive(Debug)]
 pub struct Tap {
     /// Route of each path.

@@ -52,7 +52,7 @@ struct PathRoute {
 pub struct SctpHost {
     sealed: SealedEndpoint,
     apps: Vec<AppSlot>,
-    /// Routes by 4-tuple, in both directions. These 4-tuples contain no session.
+    /// Routes by 4-tuple, in both directions. The 4-tuples of routes contain no session.
     routes: BTreeMap<FourTuple, PathRoute>,
     tuples: BTreeMap<RouteId, FourTuple>,
     /// First link of each route, with the number that the endpoint has for it.

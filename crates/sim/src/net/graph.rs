@@ -19,7 +19,8 @@ use super::packet::{Packet, PacketMeta};
 pub struct DirectedLink {
     /// The emulated link.
     pub link: Link<Box<Packet>>,
-    /// True if the link counts its frames. Such a link then reports the counts to agents whose routes begin with it.
+    /// True if the link counts its frames. A link that counts its frames reports the counts to agents whose routes
+    /// begin with it.
     pub wireless: bool,
     /// True if the random loss of this link spares background load.
     pub spares_background: bool,

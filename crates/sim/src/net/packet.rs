@@ -60,7 +60,7 @@ pub enum Framing {
     Messages,
     /// User data are messages and repair symbols. Each follows the header of a symbol.
     Repair,
-    /// User data are symbols of coded blocks. Such chunks do not show which messages are in them.
+    /// User data are symbols of coded blocks. Chunks with symbols do not show which messages are in them.
     Blocks,
 }
 
@@ -88,7 +88,7 @@ pub enum Body {
 }
 
 impl Body {
-    /// Returns the SCTP packet before sealing. If it is not sealed, returns the packet as sent.
+    /// Returns the SCTP packet before sealing. If the packet is not sealed, returns the packet as sent.
     pub fn sctp(&self) -> Option<&Bytes> {
         match self {
             Body::Sctp(packet) | Body::Sealed { packet, .. } => Some(packet),

@@ -48,8 +48,8 @@ pub(super) struct SegmentInfo {
     pub(super) transmissions: u32,
 }
 
-/// Transmissions that an event showed to be arrived or lost. These transmissions are recorded for congestion controls
-/// that request them.
+/// Transmissions that an event showed to be arrived or lost. Arrived and lost transmissions are recorded for congestion
+/// controls that request them.
 #[derive(Debug, Default)]
 pub(super) struct News {
     pub(super) delivered: Vec<SegmentInfo>,

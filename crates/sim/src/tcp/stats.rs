@@ -17,7 +17,8 @@ pub struct SubflowStats {
     pub fast_recoveries: u64,
     /// Number of expirations of the retransmission timer.
     pub timeouts: u64,
-    /// Number of timeouts that follow progress. Such timeouts are the beginnings of Padhye's sequences of timeouts.
+    /// Number of timeouts that follow progress. Timeouts that follow progress are the beginnings of Padhye's sequences
+    /// of timeouts.
     pub first_timeouts: u64,
     /// Sum of the retransmission timeouts at `first_timeouts`. Divided by their number, it is Padhye's T0.
     pub first_timeout_total: Duration,
@@ -64,8 +65,8 @@ pub struct Limits {
 pub struct ReceiverStats {
     /// Number of segments with data that arrived.
     pub segments: u64,
-    /// Number of segments whose data had arrived on this subflow before. Such segments are spurious retransmissions, or
-    /// copies made by the network.
+    /// Number of segments whose data had arrived on this subflow before. Segments with data that had arrived are
+    /// spurious retransmissions, or copies made by the network.
     pub duplicates: u64,
     /// Number of segments that arrived beyond a gap.
     pub out_of_order: u64,

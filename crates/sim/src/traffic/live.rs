@@ -121,8 +121,8 @@ impl LiveVideo {
         (bytes / f64::from(self.config.size.max(1)) + 1e-6) as u64
     }
 
-    /// Returns the time at which the source delivers a burst that would be due at `time` without pauses. Both times
-    /// count from the start.
+    /// Returns the time at which the source delivers a burst that would be due at `time` without pauses. The returned
+    /// time and `time` count from the start.
     fn after_pauses(&self, time: Duration) -> Duration {
         let pause = |at: Duration, pause: &Pause| match pause {
             Pause { from, .. } if at < *from => at,

@@ -10,7 +10,7 @@ const NANOS_PER_S: f64 = 1e9;
 
 /// A number that may change over time. The number is constant between its changes.
 pub trait Level: Debug + Send {
-    /// Returns the value at `now`. This time must not decrease from call to call. A number that is drawn for each
+    /// Returns the value at `now`. The time `now` must not decrease from call to call. A number that is drawn for each
     /// packet is drawn at each call.
     fn at(&mut self, now: Instant) -> f64;
 

@@ -38,7 +38,8 @@ impl Emission {
 /// A video frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Number of earlier frames of the source, in the order of sending. This number continues when a trace repeats.
+    /// Number of earlier frames of the source, in the order of sending. The number of frames continues when a trace
+    /// repeats.
     pub number: u32,
     /// Type of the frame, which gives its dependence on other frames. The type is `None` if the frame is not a picture
     /// or has an unknown type.
