@@ -7,7 +7,7 @@
 use std::env;
 use std::process::Command;
 
-/// Shell text before the commands that create a network. These commands may call `in_server`.
+/// Shell text before the commands that create a network. The commands that create the network may call `in_server`.
 const HOSTS: &str = r#"
 set -e
 ip link set lo up

@@ -160,7 +160,7 @@ impl Toy {
         self.flying.insert((at + delay, chunk.tsn.0), Flying { chunk, lost });
     }
 
-    /// Offers a repair symbol for messages. This is independent of the blocks.
+    /// Offers a repair symbol for messages. A repair symbol for messages is independent of the blocks.
     fn offer_repair(&mut self) {
         let offer = RepairOffer {
             len: 916,

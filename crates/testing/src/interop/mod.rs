@@ -55,8 +55,8 @@ pub enum PeerState {
 
 /// Endpoint of another implementation. Times are measured from the start.
 pub trait Foreign {
-    /// True if the implementation supports a SHUTDOWN COMPLETE with the T bit. Such a chunk answers its SHUTDOWN ACK if
-    /// our first answer was lost. If false, no SHUTDOWN COMPLETE is lost.
+    /// True if the implementation supports a SHUTDOWN COMPLETE with the T bit. A SHUTDOWN COMPLETE with the T bit
+    /// answers its SHUTDOWN ACK if our first answer was lost. If false, no SHUTDOWN COMPLETE is lost.
     const KNOWS_T_BIT: bool = true;
 
     /// Creates an endpoint that waits for an association.

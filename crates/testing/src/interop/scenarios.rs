@@ -123,8 +123,8 @@ pub fn close<F: Foreign>(p: &mut Pair<F>, by: PacketOrigin) {
     assert_eq!((p.our_state(), p.theirs.state()), (PeerState::Closed, PeerState::Closed), "{:?}", p.events);
 }
 
-/// Closes the association from the side `by` while its messages are still queued. These messages are delivered first
-/// (RFC 9260 §9.2).
+/// Closes the association from the side `by` while its messages are still queued. The queued messages are delivered
+/// first (RFC 9260 §9.2).
 pub fn close_with_data_queued<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64) {
     let mut p = Pair::<F>::new(&format!("close by {by:?} with data queued"), seed, loss);
     let mut random = Seeds::new(seed, 0).stream("messages");

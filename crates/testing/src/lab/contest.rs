@@ -15,8 +15,8 @@ pub const SINGLE: &str = "sctp";
 pub const ALL: &str = "all";
 /// Part of a link's rate that data can use at most: the payload bytes in a packet of 1400 bytes at IP level.
 pub const PAYLOAD_SHARE: f64 = 1344.0 / 1400.0;
-/// Factor that allows for data that were queued before the measured time. Such data add to the data that a link carries
-/// in it.
+/// Factor that allows for data that were queued before the measured time. Data that were queued before add to the data
+/// that a link carries in the measured time.
 const SLACK: f64 = 1.05;
 
 /// A run that can be carried out, or was carried out.
