@@ -49,7 +49,7 @@ struct State {
     /// Number of packets that were later than each of [`LATE_MS`].
     late: [u64; 3],
     worst: Duration,
-    /// Bytes of the largest packet read. If it exceeds the MTU, the kernel did not split segments.
+    /// Bytes of the largest packet read. If the largest packet exceeds the MTU, the kernel did not split segments.
     largest: usize,
     /// Number of packets other than IPv4.
     strange: u64,
