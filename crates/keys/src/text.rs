@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-/// Returns whether a terminal could act on `c`, or whether `c` could mislead a reader. Such characters are control
+/// Returns whether a terminal could act on `c`, or whether `c` could mislead a reader. Dangerous characters are control
 /// characters (C0, DEL and C1, including line ends), line and paragraph separators, and characters that change the
-/// direction of text (Unicode Standard Annex 9). Other such characters are characters without width: Unicode's
-/// zero-width and tag characters, except the joiners that words need.
+/// direction of text (Unicode Standard Annex 9). Characters without width are also dangerous: Unicode's zero-width and
+/// tag characters, except the joiners that words need.
 pub fn needs_escape(c: char) -> bool {
     c.is_control()
         || matches!(
