@@ -30,7 +30,7 @@ const UNWANTED: RangeInclusive<u64> = 1 << 20..=16 << 20;
 /// Bounds of the saved work. When the application begins to read, an association has the lower bound in addition to
 /// [`UNWANTED`]. The values were chosen.
 const BURST: RangeInclusive<u64> = 16 << 20..=256 << 20;
-/// Bounds of the work that an arriving byte earns. The value within these bounds is the work that an honest sender of
+/// Bounds of the work that an arriving byte earns. Within the bounds, a byte earns the work that an honest sender of
 /// the agreed shape can cause.
 const PER_BYTE: RangeInclusive<u64> = 256..=2048;
 

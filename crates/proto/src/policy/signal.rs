@@ -94,7 +94,7 @@ pub enum Signal<'a> {
     Heartbeat(&'a HeartbeatInfo),
     /// The state, MTU or addresses of a path changed. The path may also be new.
     PathChanged(PathId),
-    /// The time of [`Policy::poll_timeout`] has come.
+    /// The time of [`Policy::poll_timeout`](super::Policy::poll_timeout) has come.
     Tick,
 }
 

@@ -11,8 +11,8 @@ pub struct Tariff {
     pub class: u8,
     /// Price of 10⁹ bytes, in the application's currency.
     pub per_gb: Option<f64>,
-    /// Bytes that the link may still carry, in both directions and with all headers. Each datagram reduces this number,
-    /// down to 0.
+    /// Bytes that the link may still carry, in both directions and with all headers. Each datagram reduces the bytes
+    /// that are left, down to 0.
     pub left: Option<u64>,
     /// Time until which the bytes in `left` must last.
     pub until: Option<Instant>,

@@ -62,7 +62,7 @@ pub struct Estimate {
     pub tested: Option<Instant>,
     /// Queueing delay in seconds. A scheme that measures the delay gives up messages that would be late.
     pub queue: Option<f64>,
-    /// Rating of the path's silence by the scheme. The bound is [`SUSPECTED`].
+    /// Rating of the path's silence by the scheme. A path is suspected from a rating of [`SUSPECTED`] on.
     pub silence: Option<f64>,
     /// Probability that a packet is lost.
     pub loss: Option<f64>,

@@ -80,8 +80,8 @@ impl TsnRange {
     }
 
     /// Returns the payload of an ARRIVALS item. Each range is written as its last TSN (32 bits) and the number of TSNs
-    /// before that one (16 bits). If a range is too long for this number, its beginning is omitted. The payload is cut
-    /// from `block`. This allocates nothing once earlier payloads are dropped.
+    /// before that one (16 bits). If a range is too long for 16 bits, its beginning is omitted. The payload is cut from
+    /// `block`. The cut allocates nothing once earlier payloads are dropped.
     pub fn encode(ranges: &[TsnRange], block: &mut BytesMut) -> Bytes {
         block.reserve(6 * ranges.len());
         for range in ranges {
