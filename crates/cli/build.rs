@@ -1,4 +1,4 @@
-//! Records the commit that the command is built from, where the sources are a clone, and takes the page in.
+//! If the sources are a clone, records the commit from which the command is built. Also embeds the page of the API.
 
 use std::path::Path;
 use std::process::Command;

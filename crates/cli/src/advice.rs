@@ -1,5 +1,6 @@
-//! `--advice`: the rate that an encoder should choose now. A file has the newest advice alone and is replaced as a
-//! whole, so that no reader sees a part of it; a pipe gets a line for each change.
+//! `--advice`: writes the rate that an encoder should choose now. A file contains only the newest advice. The command
+//! replaces the whole file at once, so that a reader never sees half of the advice. A pipe receives one line per
+//! change.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, ErrorKind, Read as _, Write};
@@ -55,7 +56,8 @@ impl NoAdvice {
 }
 
 impl AdviceOutput {
-    /// Opens `path`. A pipe may have no reader yet; lines that do not fit it are dropped, since newer advice follows.
+    /// Opens `path`. A pipe may have no reader yet. Lines that do not fit the pipe are dropped, because newer advice
+    /// follows.
     ///
     /// # Errors
     /// [`CliError::Usage`]: the file has other content than advice; [`CliError::Media`]: it can't be written;

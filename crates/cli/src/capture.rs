@@ -24,7 +24,7 @@ const MOST: usize = 8 << 20;
 pub(crate) struct Capture(Option<Arc<Mutex<PcapWriter<Records>>>>);
 
 impl Capture {
-    /// Opens the file given by `--pcap`: packets are in it as they are before encryption, so that only its owner can read
+    /// Opens the file given by `--pcap`. The file contains packets before encryption, so that only its owner may read
     /// it.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ struct Writers {
     failed: Arc<Mutex<Option<CliError>>>,
 }
 
-/// Lines and results are queued until it is dropped; then the rest is written, unless that takes too long.
+/// Queues lines and results. When the console is dropped, it writes the rest of the queue, up to a time limit.
 #[derive(Debug)]
 pub(crate) struct Console(());
 

@@ -1,7 +1,7 @@
 //! The `strandcast` command: live video over several networks at once, from the command line.
 //!
-//! All decisions are made in the crates below; this one parses the command line, connects media to the transport, and
-//! reports events in one line each on standard error.
+//! The crates below make all decisions. This crate parses the command line, connects media to the transport, and prints
+//! each event as one line on standard error.
 #![forbid(unsafe_code)]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
@@ -65,13 +65,13 @@ use strandcast_schemes::Presets;
 use console::Console;
 use error::CliError;
 
-/// Runs the command with `args` (the program's name first) and returns its exit code, as `strandcast --help` and
-/// `docs/cli.md` list them.
+/// Runs the command with `args`, which begin with the program's name, and returns the exit code. `strandcast --help`
+/// and `docs/cli.md` list the exit codes.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     run_with(args, Arc::new(Presets))
 }
 
-/// Runs the command as [`run`] does, and finds all schemes in `catalog`: those of scenarios and those of `--scheme`.
+/// Runs the command as [`run`] does, but looks up the schemes of scenarios and of `--scheme` in `catalog`.
 pub fn run_with(args: impl IntoIterator<Item = OsString>, catalog: SharedCatalog) -> u8 {
     let args = match args::Args::of(args) {
         Ok(args) => args,

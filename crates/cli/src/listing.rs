@@ -15,7 +15,7 @@ const GAP: &str = "  ";
 /// Example of a scheme with keys.
 const EXAMPLE: &str = "--scheme cmt,rtx=ssthresh,dac=off";
 
-/// The schemes that are asked for: for people a table of all, or a description of some; or JSON.
+/// Prints the requested schemes: for people a table of all schemes or descriptions of some of them, otherwise JSON.
 ///
 /// # Errors
 /// There is no such scheme, or it cannot have such a key or value.

@@ -59,7 +59,8 @@ impl LoadedScenario {
         Ok(found.iter().map(ToString::to_string).collect())
     }
 
-    /// An error found while building the scenario with a scheme; for compared flows the argument is wrong, not the file.
+    /// Returns the error of a scenario that was built with a scheme. If the scheme replaces the scheme of compared
+    /// flows, the error is in the argument `--scheme` and not in the file.
     pub(crate) fn wrong(&self, scheme: Option<&str>, error: &BuildError) -> CliError {
         match scheme.filter(|_| is_of_scheme(&self.scenario, &error.key)) {
             Some(scheme) => CliError::Usage(format!("--scheme {scheme}: {}", error.message)),

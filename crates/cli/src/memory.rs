@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 use strandcast::Memory;
 
-/// Minimum and maximum of `--buffer`: a few packets of any size, and well within the range of a_rwnd.
+/// Minimum and maximum of `--buffer`. The minimum holds a few packets of any size, and the maximum is well within the
+/// range of a_rwnd.
 const MIN_BUFFER: usize = 64 << 10;
 const MAX_BUFFER: usize = 1 << 30;
 

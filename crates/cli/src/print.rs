@@ -91,7 +91,8 @@ fn output(text: &str) -> Result<(), CliError> {
     written.map_err(|e| unwritten(&e))
 }
 
-/// Lines on the errors of a file next to a stream: `what` is its content, in pieces called `piece`.
+/// Returns a function that prints errors of a file which is written in addition to a stream. `what` names the content
+/// of the file, and `piece` names one unit of this content.
 pub(crate) fn troubles(what: &'static str, piece: &'static str, file: &str) -> Tell {
     let file = file.to_owned();
     Box::new(move |trouble| match trouble {
@@ -105,8 +106,8 @@ pub(crate) fn troubles(what: &'static str, piece: &'static str, file: &str) -> T
     })
 }
 
-/// JSON with all terminal control characters escaped. Control characters only occur in strings, except line ends
-/// between values; the JSON writer has escaped line ends in strings.
+/// JSON with all terminal control characters escaped. In JSON, control characters occur only in strings, apart from
+/// line ends between values. The JSON writer has already escaped line ends in strings.
 fn json_text(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in redact(json).chars() {

@@ -1,11 +1,12 @@
-//! Secrets in text that is printed: no diagnostic repeats one, whatever the user or a peer put where.
+//! Removes secrets from text that is printed. No diagnostic may repeat a secret, wherever the user or a peer has put
+//! it.
 
 use std::borrow::Cow;
 
 /// Letters that precede the version of a pairing string, a secret key and a token. A public key is not a secret.
 const PREFIXES: [&str; 3] = ["sc", "scs", "sct"];
-/// Number of symbols after the prefix from which a text counts as a secret: fewer reveal nothing, and are more than a
-/// word has.
+/// Number of symbols after the prefix from which a text counts as a secret. Fewer symbols reveal nothing, and ordinary
+/// words have fewer.
 const SHORTEST: usize = 20;
 /// Number of symbols from which it does if blanks, quotes or line ends are between them.
 const BROKEN: usize = 40;
@@ -32,8 +33,8 @@ pub(crate) fn has_secret(text: &str) -> bool {
     matches!(redact(text), Cow::Owned(_))
 }
 
-/// The text without the passphrases of URLs. The rest of a URL after a passphrase is hidden as well, because a
-/// passphrase may contain a `&` that is not written as `%26`.
+/// Returns the text without the passphrases of its URLs. The rest of a URL after a passphrase is hidden as well,
+/// because a passphrase may contain a `&` that is not written as `%26`.
 pub(crate) fn hide_passphrases(text: &str) -> Cow<'_, str> {
     let (mut out, mut rest) = (String::new(), text);
     while let Some(at) = passphrase(rest) {

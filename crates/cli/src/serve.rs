@@ -230,7 +230,7 @@ struct Named<'a> {
     summary: &'a strandcast::live::ReceiveSummary,
 }
 
-/// A stream as the API shows it: its last line of statistics, and the keys that only the API has.
+/// Returns a stream as the API shows it: the keys of its last line of statistics, and the keys that only the API has.
 fn shown(stream: StreamNow, lines: &[Value]) -> Shown {
     let config = &stream.config;
     let name = config.name.as_str().to_owned();

@@ -1,5 +1,5 @@
-//! A service manager: systemd learns that the command is ready, alive and ending (`sd_notify`), and each line in the
-//! journal has a priority.
+//! Notices to a service manager. systemd learns by `sd_notify` that the command is ready, alive or ending. Each line in
+//! the journal has a priority.
 
 use std::io::stderr;
 use std::os::linux::net::SocketAddrExt as _;
@@ -66,7 +66,8 @@ impl Service {
     }
 }
 
-/// A socket, and the manager's address: a path, or a name of the abstract namespace, which begins with `@`.
+/// Returns a socket, and the address of the service manager. The address is a path, or a name of the abstract namespace
+/// that begins with `@`.
 fn open(path: &str) -> Option<(UnixDatagram, SocketAddr)> {
     let to = match path.strip_prefix('@') {
         Some(name) => SocketAddr::from_abstract_name(name).ok()?,
@@ -88,7 +89,8 @@ pub(crate) fn weight(line: &str) -> &'static str {
     weigh(line)
 }
 
-/// Error for the reason of an end, warning for trouble that the command bears, notice for anything else.
+/// Returns the priority of a line: 3 (error) for the reason why the command ends, 4 (warning) for trouble during which
+/// it continues, 6 (informational) for other lines.
 fn weigh(line: &str) -> &'static str {
     if line.starts_with("strandcast: ") {
         return "<3>";

@@ -16,14 +16,14 @@ use crate::{console, print};
 /// Turns true when the user requests the end of the command.
 pub(crate) type Stop = watch::Receiver<bool>;
 
-/// Signals after the first one that belong to it: `timeout` and some supervisors send theirs to the command, and again to its
-/// group.
+/// Time after the first signal within which a further signal counts as the same one. `timeout` and some supervisors
+/// send a signal to the command, and then again to its process group.
 const ONE: Duration = Duration::from_millis(100);
 
 /// Time for the last line of an abort.
 const PRINT: Duration = Duration::from_millis(500);
 
-/// Watches for the signals on a thread of its own, because a policy may block the command's thread.
+/// Watches for the signals on a separate thread, because a policy may block the command's thread.
 ///
 /// # Errors
 /// The system refuses to register the signals.
@@ -164,7 +164,8 @@ fn ignores_hang_up() -> bool {
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
-/// Watches for Ctrl-C in another program's process: its own handler is still called, and SIGTERM still ends it.
+/// Watches for Ctrl-C in the process of a program that embeds the command. The program's own handler is still called,
+/// and SIGTERM still ends the program.
 ///
 /// # Errors
 /// The system refuses to register the signals.

@@ -21,8 +21,8 @@ impl Sparing {
         Sparing { left: AT_ONCE, since: now, omitted: 0 }
     }
 
-    /// Returns the number of lines omitted before, if another line may be printed; `None` if there were too many
-    /// recently.
+    /// Returns the number of lines that were left out before this line, if this line may be printed. Returns `None` if
+    /// too many lines were printed recently.
     pub(crate) fn admits(&mut self, now: Instant) -> Option<u64> {
         let more = now.saturating_duration_since(self.since).as_nanos() / EVERY.as_nanos();
         let more = u32::try_from(more).unwrap_or(u32::MAX);

@@ -1,5 +1,5 @@
-//! Writers in separate threads: one thread for each sink, with a queue for which no caller waits. A stopped terminal,
-//! an unread pipe or a slow disk only costs the data that cannot be written there.
+//! Writers in separate threads. Each sink has one thread and one queue, and no caller waits for the queue. A stopped
+//! terminal, an unread pipe or a slow disk only costs the data that cannot be written there.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

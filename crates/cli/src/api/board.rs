@@ -63,8 +63,8 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// A snapshot of these streams. `metrics` has the last line of statistics of each, with links that have gone; `instance`
-    /// is the label of the program.
+    /// A snapshot of these streams. `metrics` has the last line of statistics of each stream, including links that no
+    /// longer exist. `instance` is the label of the program.
     pub(crate) fn of(streams: Vec<Shown>, metrics: Vec<Value>, instance: &str) -> Snapshot {
         Snapshot {
             streams: streams.into_iter().map(|stream| (stream.name.clone(), stream)).collect(),
@@ -91,7 +91,8 @@ impl Snapshot {
         self.streams.get(name).map(|stream| &stream.described)
     }
 
-    /// A viewer of the stream with this name, or the reason why it cannot be viewed; `None`: there is no such stream.
+    /// Returns a viewer of the stream with this name, or the reason why the stream cannot be viewed. Returns `None` if
+    /// no stream has this name.
     pub(super) fn view(&self, name: &str) -> Option<Result<Viewer, String>> {
         self.streams.get(name).map(|stream| stream.view.join(name))
     }

@@ -11,7 +11,8 @@ use hyper::{Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-/// Headers of every response: a browser neither keeps it, nor guesses its type, nor gives it to another site.
+/// Headers of every response. They prevent a browser from storing the response, from guessing its type, and from
+/// passing it to another site.
 const HEADERS: [(&str, &str); 4] = [
     ("cache-control", "no-store"),
     ("x-content-type-options", "nosniff"),

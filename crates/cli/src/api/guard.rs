@@ -1,4 +1,4 @@
-//! Checks of a request before its route: the name by which it came, and the site that caused it.
+//! Checks of a request before its route: the host name in the request, and the site that caused the request.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -21,8 +21,8 @@ pub(super) enum Place {
 #[derive(Clone, Debug)]
 pub(super) enum Names {
     These(Vec<String>),
-    /// Names of this certificate, those of this machine, and any IP address: another site can lead a name of its own here,
-    /// and no address.
+    /// Names of this certificate, names of this machine, and every IP address. An IP address is safe: another site can
+    /// make its own host name resolve to this machine, but it cannot do so with an address.
     Certificate(CertificateDer<'static>),
 }
 
@@ -68,8 +68,9 @@ pub(super) type Refusal = (StatusCode, String);
 /// Names of this machine that no other site can take.
 pub(super) const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// Checks the name in `Host`, and the site from which a browser sends the request. A page of another site may neither
-/// change anything nor rebind its name to this machine and read the answers.
+/// Checks the name in `Host`, and the site from which a browser sends the request. A page of another site must not
+/// change anything. It must also not make its host name resolve to this machine and then read the answers (DNS
+/// rebinding).
 pub(super) fn check<B>(place: &Place, request: &Request<B>) -> Result<(), Refusal> {
     let headers = request.headers();
     let Place::Address { names, scheme } = place else {

@@ -6,7 +6,7 @@ use strandcast::live::LinkTariff;
 use super::body::{Body, refusal};
 use crate::args::tariff_of;
 
-/// The name of a link in a path, where some of its bytes are escaped (RFC 3986 §2.1).
+/// Returns the name of a link from a part of the URL's path. The part may contain escaped bytes (RFC 3986 §2.1).
 pub(super) fn link(part: &str) -> Result<String, Box<Response<Body>>> {
     decoded(part).ok_or_else(|| {
         Box::new(refusal(StatusCode::BAD_REQUEST, "the name of the link is not escaped as RFC 3986 says"))

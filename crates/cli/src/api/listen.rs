@@ -47,7 +47,8 @@ impl Socket {
     }
 }
 
-/// Listens at `path`. No other user can open the socket at any time: it is made in a folder that only its owner can enter.
+/// Listens at `path`. The socket is made in a folder that only its owner can enter, so that no other user can ever open
+/// the socket.
 fn private(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = parent.join(format!(".strandcast-{}", std::process::id()));

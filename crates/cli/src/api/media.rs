@@ -12,7 +12,8 @@ use super::body::Body;
 
 /// Messages that wait until the connection takes them. More wait in the queue that all viewers share.
 const PIECES: usize = 8;
-/// Time after which a stream begins anywhere: it marks no point, or has no video that is known here.
+/// Time after which a viewer's stream begins at any packet. It applies to streams that mark no key frame, and to
+/// streams without a known type of video.
 const LONGEST: Duration = Duration::from_secs(10);
 /// Maximum number of packets of the tables.
 const TABLES: usize = 16;

@@ -1,4 +1,4 @@
-//! The page of a server: the bundle that `make web` makes of `web`, where the command was built with it.
+//! The page of a server, if the command was built with it. `make web` bundles the page from the folder `web`.
 
 use hyper::header::{CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderValue};
 use hyper::{Response, StatusCode};
@@ -50,7 +50,8 @@ impl File {
     }
 }
 
-/// Content security policy of the page: its own files, and no text of a peer that becomes HTML or a script.
+/// Content security policy of the page. The page may load only its own files, and text of a peer can become neither
+/// HTML nor a script.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
                       media-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
                       require-trusted-types-for 'script'; trusted-types 'none'";

@@ -130,7 +130,7 @@ pub(super) const ROUTES: &[Route] = &[
 /// The route of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found<'a> {
-    /// Number of the route in the table, and the parts of the path that its names stand for.
+    /// Number of the route in the table, and the parts of the request's path that match the names in the route.
     Route(usize, Vec<&'a str>),
     /// Methods that the path has instead.
     Others(Vec<&'static str>),

@@ -29,7 +29,7 @@ use crate::error::{CliError, why};
 
 /// Maximum number of connections of each listener: a flood on one leaves the other as it is.
 const CONNECTIONS: usize = 128;
-/// Time in which a client sends the head of a request, and after which an idle connection is closed.
+/// Time within which a client must send the head of a request. An idle connection is closed after the same time.
 const HEAD: Duration = Duration::from_secs(5);
 /// Maximum number of headers of a request.
 const HEADERS: usize = 64;

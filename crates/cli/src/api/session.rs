@@ -1,7 +1,8 @@
 //! Sessions of browsers: a cookie in place of a token.
 //!
-//! The cookie of a token is a hash of it and of a number that this process has drawn: a browser keeps no token, a cookie
-//! ends with the process or with its token, and the server has no list of sessions.
+//! The cookie of a token is a hash of the token and of a random number of this process. A browser therefore stores no
+//! token. A cookie becomes invalid when the process ends or its token is removed, and the server needs no list of
+//! sessions.
 
 use std::io;
 
@@ -42,7 +43,8 @@ impl Told {
 #[derive(Debug)]
 pub(super) struct Sessions {
     secret: [u8; 32],
-    /// Name of the cookie. Browsers give a cookie to all ports of a machine, so that each server has a name of its own.
+    /// Name of the cookie. A browser sends a cookie to all ports of a machine, so that each server needs a cookie with
+    /// a different name.
     name: String,
 }
 
@@ -67,13 +69,14 @@ impl Sessions {
         hex(&digest(&self.secret, b"value", token))
     }
 
-    /// Right of a request; `None`: its token is unknown. A token counts before a cookie, but in
-    /// requests of a page the one with more rights; an unknown cookie counts as none.
+    /// Returns the right of a request, or `None` if its token is unknown. A token takes precedence over a cookie. In a
+    /// request of the page's script, the token or cookie with more rights counts. An unknown cookie gives no right.
     pub(super) fn right<B>(&self, tokens: &Tokens, request: &Request<B>) -> Option<Right> {
         let header = authorization(request.headers());
         let right = tokens.right(header);
         match header {
-            // A browser adds the password of a dialog to every request, also to those of a page with a cookie.
+            // After a password dialog, a browser adds the password to every request, including requests of a page that
+            // has a cookie.
             Some(_) if is_script(request.headers()) => right.max(self.of_cookie(tokens, request)),
             Some(_) => right,
             None => right.max(self.of_cookie(tokens, request)),

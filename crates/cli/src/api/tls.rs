@@ -24,8 +24,9 @@ use crate::pem::{bytes, certificates};
 
 /// Time for a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(5);
-/// Maximum number of handshakes that have not ended. A new one ends the oldest of the address that has the most: an
-/// address that begins handshakes and never ends them keeps no other one out.
+/// Maximum number of handshakes that have not ended. If this number is reached, a new handshake ends the oldest
+/// handshake of the address that has the most. An address that begins handshakes and never ends them therefore cannot
+/// lock out other addresses.
 const HANDSHAKES: usize = 64;
 
 /// A certificate and its key.

@@ -1,4 +1,5 @@
-//! TLS of a client: a server's certificate is a copy of one that the user has, or leads to an authority.
+//! TLS of a client. The client accepts a server's certificate if the user has a copy of it, or if an authority has
+//! signed it.
 
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ const SYSTEM: [&str; 3] =
 /// Certificates that a client accepts.
 #[derive(Debug)]
 struct Known {
-    /// A copy of the server's own certificate counts as it is: who has it needs neither its names nor its dates.
+    /// Certificates that the user has copied from servers. For such a certificate, neither names nor dates are checked,
+    /// because possession of the copy is enough.
     copies: Vec<CertificateDer<'static>>,
     authorities: Option<Arc<WebPkiServerVerifier>>,
     provider: Arc<CryptoProvider>,
@@ -86,8 +88,8 @@ impl ServerCertVerifier for Known {
     }
 }
 
-/// Shakes hands with the server at `address`, `HOST:PORT`, whose certificate `file` has or leads to; without it the
-/// authorities of the system count.
+/// Completes a TLS handshake with the server at `address` (`HOST:PORT`). `file` has the server's certificate or that of
+/// its authority. Without `file`, the authorities of the system are used.
 ///
 /// # Errors
 /// [`CliError::Store`]: the file cannot be read; [`CliError::Peer`]: the server is another one, or has no TLS.

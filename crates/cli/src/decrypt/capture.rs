@@ -146,7 +146,8 @@ fn udp(link: u32, packet: &[u8]) -> Option<(SocketAddr, SocketAddr, usize, usize
     };
     let udp = ip.get(header..)?;
     let port = |at: usize| Some(u16::from_be_bytes(*udp.get(at..)?.first_chunk()?));
-    // Data that the kernel has not yet cut into datagrams may be longer than the field can say.
+    // The kernel may not yet have cut the data into datagrams, and such data may be longer than this 16-bit field
+    // allows.
     let length = match usize::from(port(4)?) {
         0 => udp.len(),
         length => length,

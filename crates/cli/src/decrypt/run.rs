@@ -14,7 +14,7 @@ use crate::error::{CliError, why};
 use crate::print;
 use crate::show::count;
 
-/// Bytes of a sealed datagram that are equal in all datagrams of its path: type and connection id.
+/// Number of leading bytes that all sealed datagrams of a path have in common: type and connection id.
 const SAME: usize = 9;
 /// Bytes of the shortest sealed datagram.
 const SHORTEST: usize = 29;
@@ -87,8 +87,9 @@ fn read_log(path: &Path) -> Result<KeyLog, CliError> {
     Ok(keys)
 }
 
-/// Bytes of each datagram, except the last, in data that were captured as one: a kernel may cut or join datagrams
-/// outside the point of capture. All of them belong to one path, so that they begin alike.
+/// Returns the size of each datagram except the last, for data that were captured as one packet. A kernel may cut or
+/// join datagrams after or before the point of capture. All joined datagrams belong to one path, so that they begin
+/// with the same bytes.
 fn stride(payload: &[u8]) -> usize {
     let begin = payload.get(..SAME);
     let next = (SHORTEST..=payload.len().saturating_sub(SHORTEST))

@@ -100,8 +100,8 @@ impl DemoSetup {
         self.relays.iter().map(|relay| relay.quiet(Direction::Forward)).collect()
     }
 
-    /// Returns whether a verdict on a path was needless: its link, `quiet` for this long, delivered a packet during the
-    /// last RTO.
+    /// Returns whether a verdict against a path was needless. It was needless if the link delivered a packet during the
+    /// last RTO. `quiet` is the time since the link last delivered a packet.
     pub(super) fn needless(&self, quiet: Option<Duration>, path: &PathView) -> bool {
         let rto = path.rto_raw().unwrap_or_default().max(self.rto_min);
         quiet.is_some_and(|quiet| quiet <= rto)

@@ -17,8 +17,8 @@ use tun_rs::SyncDevice;
 use super::network::{FAR_HOST, PathDevice, configure};
 use crate::error::{CliError, why};
 
-/// Moves this thread into a network of its own. Without the right to do that it also becomes root in a user namespace of
-/// its own, which needs a process with one thread.
+/// Moves this thread into a separate network namespace. If the user has no right to do that, the thread also becomes
+/// root in a new user namespace, which requires a process with a single thread.
 ///
 /// # Errors
 /// The system allows neither.
@@ -93,7 +93,8 @@ impl Far {
         come.recv().map_err(|_| gone())?
     }
 
-    /// Variables for programs: how to start another program at the far end, and the address that all paths lead to.
+    /// Environment variables for programs: the command that starts another program at the far end, and the address to
+    /// which all paths lead.
     pub(super) fn variables(&self) -> [(&'static str, String); 2] {
         [
             ("STRANDCAST_FAR", format!("nsenter --net={}", self.namespace)),
@@ -126,8 +127,8 @@ pub(super) fn program(words: &[OsString]) -> Command {
     program
 }
 
-/// The shell with a line, without standard input, which is the other program's, and out of reach of the terminal's Ctrl-C: the
-/// far end ends after the near one.
+/// Returns a shell that runs `line`. The shell gets no standard input, because the near program uses it. The terminal's
+/// Ctrl-C does not reach the shell, because the far end must end after the near end.
 pub(super) fn shell(line: &OsString) -> Command {
     let mut program = Command::new("sh");
     program.arg("-c").arg(line).stdin(Stdio::null()).process_group(0);

@@ -29,7 +29,8 @@ pub(super) struct PathDevice {
 }
 
 impl PathDevice {
-    /// One for each path, in order; the name of a path is that of its device if Linux takes it.
+    /// Devices of the paths, in the order of the paths. The name of a path is also the name of its device if Linux
+    /// accepts it.
     ///
     /// # Errors
     /// There are more paths than addresses.
@@ -115,8 +116,8 @@ enum Family {
 
 /// Commands of `ip` for one family of addresses, one per line.
 ///
-/// The near end reaches everything over each device, the first path first. Packets from a device's address leave by
-/// it, so that programs that bind to an address use its path.
+/// The near end has a route to every address over each device, and prefers the first path. Packets with the address of
+/// a device leave by that device. A program that binds to the address of a device thus uses its path.
 fn batch(end: End, devices: &[PathDevice], family: Family) -> String {
     let (host, bits, len, rest) = match family {
         Family::V4 => (FAR_HOST, 32, 24, ""),

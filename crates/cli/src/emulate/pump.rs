@@ -1,4 +1,5 @@
-//! The clock of an emulation: packets from devices into the network, and out of it when they are due.
+//! The clock of an emulation. It passes packets from devices into the network, and passes packets out of the network
+//! when they are due.
 
 use std::io::ErrorKind;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -106,8 +107,8 @@ impl Pump {
         }
     }
 
-    /// Keeps the network at the present, forever: packets enter it when they are read, and leave it when they are due. A
-    /// network that takes more time than there is does not keep programs from writing.
+    /// Runs the network in real time, without end: packets enter it when they are read, and leave it when they are due.
+    /// A network that is too slow for real time does not prevent programs from writing.
     fn give(&self) {
         let mut taken = Vec::new();
         loop {

@@ -104,8 +104,8 @@ fn programs(args: &EmulateArgs, far: &Far, stop: &Stop) -> Result<ExitStatus, Cl
     ended
 }
 
-/// Waits for the near program. The program gets SIGTERM when the user asks for the end; from a terminal only if its
-/// Ctrl-C was not enough.
+/// Waits for the near program. When the user ends the emulation, the program gets SIGTERM. If the user pressed Ctrl-C
+/// in a terminal, the program gets SIGTERM only if Ctrl-C has not ended it.
 fn wait(mut near: Child, there: &mut Option<Child>, stop: &Stop) -> Result<ExitStatus, CliError> {
     let failed =
         |error: std::io::Error| CliError::Network(format!("cannot wait for a program: {}", why(&error)));

@@ -111,7 +111,8 @@ pub(super) fn announced_identity(store: &Store) -> Result<SecretKey, CliError> {
     Ok(key)
 }
 
-/// Returns the result of `make`, which makes the identity if there never was one; a line reports that.
+/// Returns the result of `make`. If there has never been an identity, `make` creates it, and a line reports the new
+/// identity.
 ///
 /// # Errors
 /// The errors of `make`.

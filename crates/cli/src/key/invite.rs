@@ -52,7 +52,8 @@ pub(crate) struct Invitation {
     lines: Vec<String>,
 }
 
-/// The identity that listens, and on a terminal a pairing string while no sender is known, else what makes one.
+/// Returns the lines that a starting receiver prints: its identity, and on a terminal a pairing string while no sender
+/// is known. Without a terminal, a line names the command that makes a pairing string.
 pub(crate) fn invitation(gate: &mut Gate, args: &SealArgs) -> Invitation {
     let mut invitation = try_invite(gate).unwrap_or_else(|error| Invitation {
         lines: vec![format!("{error}; strandcast key pair makes a pairing string for a sender")],

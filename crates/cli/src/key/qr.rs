@@ -8,7 +8,8 @@ const QUIET: usize = 4;
 const BLACK_ON_WHITE: &str = "\x1b[38;5;16;48;5;231m";
 const RESET: &str = "\x1b[0m";
 
-/// Lines of a code for `text`, each with its colours; `None` if a terminal with `columns` columns is too narrow.
+/// Returns the lines of a QR code for `text`, each with its colours. Returns `None` if a terminal with `columns`
+/// columns is too narrow.
 pub(super) fn lines(text: &str, columns: usize) -> Option<Vec<String>> {
     // Capitals and digits take 5.5 bits each, other text eight (ISO/IEC 18004 §7.4.4).
     let code = QrCode::with_error_correction_level(text.to_uppercase(), EcLevel::L).ok()?;

@@ -21,8 +21,9 @@ pub(crate) fn store(option: Option<&Path>) -> Result<Store, CliError> {
     })
 }
 
-/// The store whose identity is in the file that is named, that `STRANDCAST_KEY` names, or that is the user's; `None`: the user
-/// has no home. Accounts of services often name a home that does not exist: an identity made there would be lost.
+/// Returns the store of an identity file. The file is `named`, or otherwise the value of `STRANDCAST_KEY`, or otherwise
+/// the file in the user's home. Returns `None` if the user has no home. The account of a service often names a home
+/// that does not exist, and an identity in such a home would be lost.
 pub fn user_store(named: Option<&Path>) -> Option<Store> {
     let named = named.map(Path::to_owned).or_else(|| var("STRANDCAST_KEY"));
     // The XDG Base Directory Specification ignores relative folders.

@@ -35,8 +35,8 @@ pub(crate) fn pairing_text(text: &str, terminal: impl AsFd) -> Zeroizing<String>
     shown
 }
 
-/// Reads a pairing string from standard input: all of it, or at a terminal lines until the string is whole, which are
-/// not shown.
+/// Reads a pairing string. Standard input is read to its end. From a terminal, lines are read without echo until the
+/// string is complete.
 ///
 /// # Errors
 /// [`CliError::Usage`]: it is not a pairing string; [`CliError::Interrupted`].

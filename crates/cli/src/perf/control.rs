@@ -42,7 +42,8 @@ pub(super) enum Control {
     Ready,
     /// Sender to receiver: the final totals.
     End(Totals),
-    /// Receiver to sender once everything has arrived, and the sender's answer: totals and processor time of this side.
+    /// Totals and processor time of the side that sends this message. The receiver sends them once all data have
+    /// arrived, and the sender answers with its own.
     Result {
         /// Received or sent totals.
         totals: Totals,

@@ -134,7 +134,8 @@ impl Measurement {
         }
     }
 
-    /// Measures to the server, beginning with one of its hosts; `None` if it does not answer in time.
+    /// Runs a measurement with the server, and tries one of its hosts first. Returns `None` if the server does not
+    /// answer in time.
     async fn run(
         &self,
         host: usize,

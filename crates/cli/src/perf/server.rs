@@ -23,7 +23,8 @@ const TURN: Duration = Duration::from_secs(600);
 /// The longest measurement served.
 const MAX_CONTROL: Duration = Duration::from_secs(24 * 3600);
 
-/// The reason for others than clients, in the words that a sender of media does not try again after.
+/// Reason for refusing peers that are not clients of a measurement. A sender of media does not connect again after a
+/// reason with these words.
 const NO_CLIENT: &str =
     "refused: this is strandcast perf server, and plays no stream: run strandcast receive there";
 

@@ -1,6 +1,7 @@
 //! Ticks at round numbers.
 
-/// Values from zero in steps of 1, 2 or 5 times a power of ten, the last one at or above `max`: about `wanted` steps.
+/// Returns about `wanted` values of an axis. They start at zero, their step is 1, 2 or 5 times a power of ten, and the
+/// last value is at least `max`.
 pub(super) fn ticks(max: f64, wanted: usize) -> Vec<f64> {
     let max = if max.is_finite() && max > 0.0 { max } else { 1.0 };
     let step = nice_step(max / wanted.max(1) as f64);

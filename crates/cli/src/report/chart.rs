@@ -200,7 +200,8 @@ impl Chart {
     }
 }
 
-/// Each series on top of the sum of those before; all have the same times, missing values count as zero.
+/// Stacks the series: each value is added to the sum of the series before it. All series have the same times, and a
+/// missing value counts as zero.
 fn stack(series: &[Series]) -> Vec<Series> {
     let mut sums: Vec<f64> = Vec::new();
     let mut stacked = Vec::new();

@@ -73,7 +73,8 @@ impl Parts {
         });
     }
 
-    /// Counts of the played messages, the end of the last part, and the number of cuts before it.
+    /// Returns the counts of the played messages, the end of the last part of the stream, and the number of
+    /// interruptions before that part.
     pub(super) fn sum(mut self) -> (Option<Played>, End, usize) {
         let known = self.current.is_some() || !self.ends.is_empty();
         let end = if self.current.is_some() { None } else { self.ends.pop() };

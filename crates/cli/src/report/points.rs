@@ -19,7 +19,7 @@ pub(super) fn add(points: &mut Points, at: f64, value: Option<f64>) {
     points.push((at, value));
 }
 
-/// The value of several points: for a rate their mean, otherwise the one that is worst for the stream.
+/// Method by which several points become one: the mean for a rate, otherwise the value that is worst for the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fold {
     Mean,
@@ -32,7 +32,7 @@ pub(super) fn each(points: usize) -> usize {
     points.div_ceil(POINTS).max(1)
 }
 
-/// Replaces neighbouring points by one, so that a page of a day stays small and still shows faults.
+/// Replaces neighbouring points by a single point. The page of a whole day thus stays small, and still shows faults.
 pub(super) fn thin(points: &mut Points, fold: Fold) {
     let each = each(points.len());
     if each == 1 {

@@ -60,7 +60,7 @@ pub(super) struct StreamReport {
     pub(super) outages: Vec<(f64, f64)>,
     /// Lines for the user.
     pub(super) notes: Vec<String>,
-    /// Seconds that each point of a plot stands for, if there are too many lines for all of them.
+    /// Seconds per point of a plot, if the statistics have more lines than a plot has points.
     pub(super) thinned_s: Option<f64>,
 }
 
@@ -330,7 +330,7 @@ mod tests {
         assert!(wrong.contains("0000000a, 0000000b"), "{wrong}");
     }
 
-    /// A buffer that was empty for a second, and a link that carried nothing for one, are freezes of the picture.
+    /// An empty buffer for one second, and a link without data for one second, must appear in the report as freezes.
     #[test]
     fn a_long_stream_shows_its_freezes() {
         let mut lines = Vec::new();

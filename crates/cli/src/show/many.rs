@@ -66,8 +66,8 @@ impl Many {
         Many { stats, metrics, begun, ticks, streams, sparing, watcher: None }
     }
 
-    /// Passes each event on as a line of JSON, and keeps the last line of each stream for [`Many::lines`], also without
-    /// statistics.
+    /// Passes each event to `watcher` as a line of JSON. Also keeps the last line of each stream for [`Many::lines`],
+    /// even if no statistics are written.
     pub(crate) fn watch(&mut self, watcher: impl Fn(&str) + 'static) {
         self.watcher = Some(Box::new(watcher));
     }

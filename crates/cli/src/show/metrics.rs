@@ -1,4 +1,4 @@
-//! `--metrics`: the figures in the text format of Prometheus, in a file that is replaced as a whole.
+//! `--metrics`: writes the figures in Prometheus's text format. The whole file is replaced at once.
 
 use std::fmt::Write as _;
 use std::io;
@@ -161,7 +161,8 @@ fn up(out: &mut String, lines: &[Labelled<'_>], is: u8) {
     }
 }
 
-/// The metrics at the end of a command: its counts, without the states and rates that it no longer has.
+/// Returns the metrics at the end of a command: counts remain, and states and rates are left out because they no longer
+/// apply.
 fn ended(last: &[Value], instance: &str) -> String {
     let (mut out, lines) = (String::new(), Labelled::all(last, instance));
     up(&mut out, &lines, 0);
@@ -280,7 +281,8 @@ fn at<'a>(value: &'a Value, key: &str) -> &'a Value {
     key.split('.').fold(value, |value, part| &value[part])
 }
 
-/// A label's value: other characters than these three need no escape, and a peer's control none at all.
+/// Returns the value of a label. Only backslash, quote and line end need escapes, and `printable` has already
+/// escaped control characters that a peer may have sent.
 fn escaped(text: &str) -> String {
     printable(text).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

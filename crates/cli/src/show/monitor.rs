@@ -72,8 +72,8 @@ impl Monitor {
         }
     }
 
-    /// Passes each event on as a line of JSON, and keeps the last line of figures for [`Monitor::figures`], with this name
-    /// of the stream.
+    /// Passes each event to `watcher` as a line of JSON. Also keeps the last line of figures for [`Monitor::figures`].
+    /// `name` is the name of the stream in these lines.
     pub(crate) fn watch(&mut self, name: &str, watcher: impl Fn(&str) + 'static) {
         self.watcher = Some((name.to_owned(), Box::new(watcher)));
     }
@@ -175,7 +175,8 @@ impl Monitor {
         self.ticks.tick().await;
     }
 
-    /// Writes a line if there were no figures recently, so that a waiting command does not look like one that hangs.
+    /// Writes a line if no figures were written recently, so that a waiting command does not look like a command that
+    /// hangs.
     pub(crate) fn look(&mut self) {
         let since = self.written.elapsed();
         // The first figures of a stream have their line at once, and later ones follow each second.

@@ -29,8 +29,8 @@ impl StatsArgs {
         Ok(Many::new(Stats::open(self.stats.as_ref())?, metrics))
     }
 
-    /// Watches for signals: SIGHUP opens the file of statistics again, or ends the command if it has no such file or
-    /// its terminal was closed.
+    /// Watches for signals. SIGHUP reopens the file of statistics. Without such a file, or after its terminal was
+    /// closed, SIGHUP ends the command.
     ///
     /// # Errors
     /// The system refuses to register the signals.
