@@ -30,7 +30,8 @@ pub(crate) fn check(py: Python<'_>, source: &Source, scheme: Option<&str>) -> Py
     Ok((checked.text(), checked.json().to_string(), warnings.collect()))
 }
 
-/// Warnings about a scenario that runs with each of `schemes`, as `check` prints them; `policies` as in `run`.
+/// Returns the warnings about a scenario that runs with each of `schemes`, as `strandcast check` prints
+/// them. `policies` has the same form as in `run`.
 #[pyfunction]
 pub(crate) fn warnings(
     py: Python<'_>,

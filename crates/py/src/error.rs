@@ -38,8 +38,8 @@ pub(crate) fn value(message: &str) -> PyErr {
     PyValueError::new_err(message.to_owned())
 }
 
-/// Reads the argument `name`, a whole number from 0 to `most`: `ValueError` if it is out of range, `TypeError` if it is
-/// not a whole number.
+/// Reads the argument `name`, a whole number from 0 to `most`. Raises `ValueError` if the number is out
+/// of range, and `TypeError` if the argument is not a whole number.
 pub(crate) fn number(name: &str, given: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
     let wrong = || value(&format!("{name}={given}: it goes from 0 to {most}"));
     match given.extract() {
@@ -49,8 +49,8 @@ pub(crate) fn number(name: &str, given: &Bound<'_, PyAny>, most: u64) -> PyResul
     }
 }
 
-/// The error of a command that ends with this exit code: `strandcast.NetworkError` if the network or the peer is the
-/// cause.
+/// Returns the error of a command that ends with this exit code: `strandcast.NetworkError` if the
+/// network or the peer is the cause.
 #[cfg(feature = "command")]
 pub(crate) fn command(py: Python<'_>, code: u8, message: &str) -> PyErr {
     let class = if matches!(code, 4 | 5) { "NetworkError" } else { "StrandcastError" };

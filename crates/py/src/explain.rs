@@ -16,8 +16,8 @@ use crate::policy::{Failure, Policies};
 use crate::runs::LOOK;
 use crate::source::Source;
 
-/// Runs a scenario once more and reports what happened to a message or frame of a flow: for people, and as JSON,
-/// with the run's fingerprint.
+/// Runs a scenario again and reports what happened to a message or frame of a flow. Returns the report
+/// as text for people, the report as JSON, and the fingerprint of the run.
 #[pyfunction]
 #[pyo3(signature = (source, scheme, policies, *, seed, flow, frame, message))]
 #[expect(clippy::too_many_arguments, reason = "they are the keywords of one call")]

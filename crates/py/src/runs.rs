@@ -27,10 +27,13 @@ const MOST_VALUES: u64 = 20_000_000;
 /// Number of steps of a run's progress.
 const PARTS: f64 = 1000.0;
 
-/// Runs a scenario with each of `schemes` (none: those it names itself). `policies` are, by the names they have in
-/// `schemes`, the scheme a policy is based on and what makes its callbacks; `progress` is called with the share that is done, 0 to 1, and the runs that are over;
-/// `trace` is where every event of the only run goes; `until` is a precision, for which `runs` is the most;
-/// `warnings` are what `warnings` has given for these schemes.
+/// Runs a scenario with each of `schemes`, or with the schemes that it names if `schemes` is empty.
+///
+/// `policies` maps names in `schemes` to the scheme on which a policy is based and to the function that makes its
+/// callbacks. `progress` is called with the share of the work that is done, from 0 to 1, and with the number of finished
+/// runs. `trace` is a file for every event, and requires a single run. `until` is a precision: runs are added until it
+/// is reached, and `runs` is then the maximum number of runs. `warnings` contains the result of `warnings` for these
+/// schemes.
 #[pyfunction]
 #[pyo3(signature = (source, schemes, policies, *, seed, runs, threads, series_s, progress, trace=None, until=None, warnings=Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "they are the keywords of one call")]
@@ -89,9 +92,9 @@ pub(crate) fn run(
     }
 }
 
-/// Makes the runs on other threads, and handles signals and progress on this one. An exception here ends the runs, and
-/// is passed to `interrupt`, for callbacks that would not return; a later signal may raise again, if the first one had
-/// no effect.
+/// Makes the runs on other threads, and handles signals and progress on this one. An exception in this
+/// thread ends the runs, and is passed to `interrupt`, so that callbacks that never return also end. If
+/// a signal has no effect, a later signal may raise the exception again.
 fn wait(
     work: &(dyn Fn() -> Result<Finished, RunError> + Sync),
     state: &BatchProgress,

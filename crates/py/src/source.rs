@@ -34,8 +34,8 @@ pub(crate) struct Source {
 
 #[pymethods]
 impl Source {
-    /// Reads a scenario. `file` is its name in errors, and its folder contains the files to which it refers; `files`
-    /// are the contents of files that are known already, by path.
+    /// Reads a scenario. `file` is its name in errors, and the files to which the scenario refers are
+    /// in the folder of `file`. `files` contains the contents of files that were already read, by path.
     #[new]
     fn new(
         py: Python<'_>,
@@ -83,8 +83,9 @@ impl Source {
         written(&self.scenario).to_string()
     }
 
-    /// Its parts on a machine without its files: its name, and the files that it refers to, by their path from its
-    /// folder. No path begins at the root, but one that the scenario itself gives.
+    /// Returns the parts of a scenario for a machine that does not have its files: its name, and the
+    /// files to which it refers. The paths of these files are relative to the scenario's folder. A path
+    /// is absolute only if the scenario itself gives an absolute path.
     #[getter]
     fn portable(&self) -> (String, BTreeMap<PathBuf, &str>) {
         let file = Path::new(&self.file);
@@ -167,7 +168,8 @@ impl Source {
         Ok(found.iter().map(ToString::to_string).collect())
     }
 
-    /// Something that was only found when it was built with a scheme: of the scheme, or with its line.
+    /// Returns an error that appears only when the scenario is built with a scheme. The error names the
+    /// scheme, or the line of the scenario.
     pub(crate) fn wrong(
         &self,
         py: Python<'_>,

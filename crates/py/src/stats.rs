@@ -3,7 +3,8 @@
 use pyo3::prelude::*;
 use strandcast_lab::result::{Across, DEFINITIONS, Stat, deviation, holm, sign_test};
 
-/// `n, mean, ci95, sd, median, low, high, nonzero, equal` of at least one number, as the columns of `Result.summary`.
+/// `n, mean, ci95, sd, median, low, high, nonzero, equal` of at least one number. `Result.summary` has
+/// columns with these names.
 type Numbers = (u64, f64, Option<f64>, Option<f64>, f64, f64, f64, u64, u64);
 
 /// Metrics that are 0 in many runs.

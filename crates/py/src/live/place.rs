@@ -1,4 +1,5 @@
-//! Inputs and outputs as Python names them: a path, a URL, bytes, or an object that a thread of Python serves.
+//! Inputs and outputs that Python can name: a path, a URL, bytes, or a Python object that a separate
+//! thread calls.
 
 use std::io;
 

@@ -129,7 +129,8 @@ impl Stream {
         self.addresses.clone()
     }
 
-    /// The next event: its kind, its text and its fields as JSON; None once the stream has ended.
+    /// Returns the next event: its kind, its text, and its fields as JSON. Returns None once the stream
+    /// has ended.
     fn event(
         &self,
         py: Python<'_>,
@@ -142,7 +143,8 @@ impl Stream {
         }))
     }
 
-    /// Calls `callback`, in another thread, once there is an event or, with `end`, once the stream has ended.
+    /// Calls `callback` in another thread once an event is available. With `end`, calls it once the
+    /// stream has ended.
     fn notify(&self, callback: Py<PyAny>, end: bool) -> PyResult<Waiter> {
         let shared = Arc::clone(&self.shared);
         let waiting = async move {

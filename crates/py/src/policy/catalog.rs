@@ -18,7 +18,8 @@ use super::scheme::{Factory, PythonScheme};
 /// Base of a policy, and the factory of its callbacks.
 pub(crate) type Plan = (String, Py<PyAny>);
 
-/// Catalog of the command's schemes, of policies by their given names, and of policies from a file or module.
+/// Catalog of three kinds of schemes: the command's schemes, policies under their given names, and
+/// policies from a file or module.
 pub(crate) struct Policies {
     known: Mutex<BTreeMap<String, Arc<Factory>>>,
     failure: Arc<Failure>,
@@ -34,7 +35,8 @@ impl Policies {
         Policies { known: Mutex::new(known), failure: Arc::clone(failure), threads: Mutex::default() }
     }
 
-    /// Raises an exception of this class in what the policies of all threads that make runs do now, or next.
+    /// Raises an exception of this class in every thread that makes runs. It appears in the policy that
+    /// runs now, or in the next one.
     pub(crate) fn interrupt(&self, class: &Bound<'_, PyType>) {
         for thread in &*self.threads() {
             raise_in(*thread, class);
@@ -140,11 +142,13 @@ fn this_thread(py: Python<'_>) -> PyResult<c_long> {
     Ok(known as c_long)
 }
 
-/// Has the interpreter raise an exception of this class in a thread, as soon as that runs Python's code: the only way to
-/// end a function that does not return. A thread that is gone is not a mistake.
+/// Requests that the interpreter raise an exception of this class in a thread, as soon as the thread
+/// runs Python code. Nothing else can end a function that does not return. It is not an error if the
+/// thread has already ended.
 fn raise_in(thread: c_long, class: &Bound<'_, PyType>) {
-    // SAFETY: `class` shows that the interpreter is held, and is a class that lives; the interpreter takes a reference of
-    // its own, and looks the thread up by its number without following it anywhere.
+    // SAFETY: `class` proves that this thread holds the interpreter, and that the class is alive. The
+    // interpreter takes its own reference to the class. It looks the thread up by its number and
+    // follows no pointer.
     #[expect(unsafe_code, reason = "Python has this in its C interface only")]
     unsafe {
         pyo3::ffi::PyThreadState_SetAsyncExc(thread, class.as_ptr())

@@ -34,8 +34,9 @@ impl Failure {
         Failure { prints: true, ..Failure::default() }
     }
 
-    /// Returns the failure of a new association. On real links each association has a separate record; in simulations,
-    /// and where the first exception is raised, all share one.
+    /// Returns the failure of a new association. On real links each association has a separate record.
+    /// In simulations all associations share one record, as they do if the first exception is raised to
+    /// the caller.
     pub(crate) fn of_association(self: &Arc<Self>) -> Arc<Failure> {
         if !self.prints || SEED.get().is_some() {
             return Arc::clone(self);

@@ -89,7 +89,8 @@ impl Calls {
 }
 
 impl PythonScheme {
-    /// A new policy over `base`, of one association's end; its own draws come from `seeds`, and shift none of the base's.
+    /// Makes a policy over `base` for one end of an association. The policy draws random numbers from
+    /// `seeds`, and its draws do not change the draws of `base`.
     pub(crate) fn new(
         factory: &Factory,
         names: &Arc<[String]>,
@@ -182,7 +183,8 @@ impl PythonScheme {
         }
     }
 
-    /// Asks when the next Tick shall come; after one it must be later, or time would stand still.
+    /// Asks the policy for the time of the next Tick. After a Tick this time must be later than the
+    /// present, or time would stand still.
     fn ask_timeout(&mut self, now: Instant, ticked: bool) {
         let Some(call) = &self.calls.timeout else { return };
         let asked = self.ask(
