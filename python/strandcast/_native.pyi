@@ -345,7 +345,7 @@ class Path:
 @final
 class Tariff:
     """Cost of data on a link, as the application has set it (`strandcast send --tariff`). Without
-    a tariff `class_` is 0, and each of the other fields is None.
+    a tariff, `class_` is 0 and the other fields contain None.
     """
 
     @property

@@ -330,7 +330,7 @@ impl Path {
 }
 
 /// Cost of data on a link, as the application has set it (`strandcast send --tariff`). Without
-/// a tariff `class_` is 0, and each of the other fields is None.
+/// a tariff, `class_` is 0 and the other fields contain None.
 #[pyclass(frozen, get_all, module = "strandcast")]
 pub(crate) struct Tariff {
     /// Class of the link. Links of a higher class are used only if the links of lower classes do not
