@@ -56,7 +56,7 @@ pub fn policies(scheme: &Scheme) -> Result<Box<dyn Policies>, Error> {
     Ok(scheme.build(&seeds))
 }
 
-/// Returns the addresses to listen on: those of `host`, or all addresses of this machine.
+/// Returns the addresses to listen on. These are the addresses of `host`, or all addresses of this machine.
 ///
 /// # Errors
 /// [`Error::Network`].
@@ -76,7 +76,7 @@ pub(crate) const fn anywhere(port: u16) -> SocketAddr {
 /// Converts the error of a failed start.
 pub fn open_error(error: &OpenError) -> Error {
     let text = error.to_string();
-    // The number of a system's error says nothing.
+    // The number of a system's error does not help the user.
     let plain = text.split(" (os error").next().unwrap_or(&text).to_owned();
     Error::Network(plain)
 }

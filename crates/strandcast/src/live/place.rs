@@ -36,7 +36,7 @@ impl MediaPlace {
     }
 }
 
-/// Text with the kinds of places, for messages.
+/// Text for messages that lists the kinds of places.
 pub(in crate::live) const PLACES: &str = if cfg!(feature = "srt") {
     "a path, udp://, rtp:// or srt://"
 } else {

@@ -32,7 +32,7 @@ pub enum AnyInput {
 
 impl AnyInput {
     /// Opens the input that a text names: a path, `udp://[GROUP@]HOST:PORT`, or `rtp://` in place of `udp://`. With the
-    /// feature `srt` it may also be `srt://[HOST]:PORT`. Call it inside a tokio runtime.
+    /// feature `srt` it may also be `srt://[HOST]:PORT`. The caller must be inside a tokio runtime.
     ///
     /// # Errors
     /// [`Error::Usage`]: a URL of another kind; [`Error::Media`], [`Error::Network`]: as the input of that kind.

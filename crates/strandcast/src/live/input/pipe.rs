@@ -11,8 +11,8 @@ use super::source::Input;
 use crate::error::Error;
 use crate::text::why;
 
-/// A named pipe, including one of a shell's `<(…)`, or a character device. It is live, and ends when its last writer
-/// closes it.
+/// A named pipe, including one of a shell's `<(…)`, or a character device. It is a live input, and ends when its last
+/// writer closes it.
 #[derive(Debug)]
 pub struct Pipe {
     from: Source,
@@ -32,7 +32,7 @@ impl Pipe {
             .is_ok_and(|seen| seen.file_type().is_fifo() || seen.file_type().is_char_device())
     }
 
-    /// Opens a device, or a pipe, which need not have a writer yet. Call it inside a tokio runtime.
+    /// Opens a device or a pipe. A pipe need not have a writer yet. Call it inside a tokio runtime.
     ///
     /// # Errors
     /// [`Error::Media`]: it cannot be read.

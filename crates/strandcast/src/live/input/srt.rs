@@ -9,7 +9,8 @@ use super::source::Input;
 use crate::error::Error;
 use crate::live::srt::{DATAGRAM, Driver, Media, SrtUrl};
 
-/// An SRT input. A listener takes one sender at a time and waits for the next one; a caller calls again after a loss.
+/// An SRT input. A listener takes one sender at a time, and then waits for the next one. A caller calls again after a
+/// loss of the connection.
 #[derive(Debug)]
 pub struct Srt {
     name: String,

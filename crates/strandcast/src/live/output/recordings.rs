@@ -19,8 +19,8 @@ pub struct Recordings {
     current: Option<Fresh>,
 }
 
-/// A new file for a stream. It is removed if no data can be written to it, because otherwise each attempt on a full
-/// disk would leave an empty file.
+/// A new file for a stream. If no data can be written to the file, it is removed. Otherwise each attempt on a full disk
+/// would leave an empty file.
 #[derive(Debug)]
 struct Fresh {
     file: tokio::fs::File,
@@ -29,7 +29,7 @@ struct Fresh {
 }
 
 impl Recordings {
-    /// Recordings named by a path with `%Y`, `%m`, `%d`, `%H`, `%M` and `%S`, in UTC; `None` if the path has none of
+    /// Recordings whose path contains `%Y`, `%m`, `%d`, `%H`, `%M` and `%S`, in UTC. `None` if the path has none of
     /// these fields. If a name is taken, a number is added.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl Output for Recordings {
         let (at, pattern) = (SystemTime::now(), self.pattern.clone());
         self.current = None;
         self.name = pattern.name(at);
-        // A slow disk may block here.
+        // A slow disk may block this call.
         let created = tokio::task::spawn_blocking(move || pattern.create(at));
         let (file, path) = created.await.map_err(io::Error::other)?.map_err(|(path, error)| {
             self.name = path.display().to_string();
@@ -71,7 +71,7 @@ impl Output for Recordings {
         if let (Err(_), Some(name)) = (&written, begun)
             && fresh.file.metadata().await.is_ok_and(|found| found.len() == 0)
         {
-            // A file that cannot be removed stays.
+            // If a file cannot be removed, it remains.
             let _ = tokio::fs::remove_file(name).await;
         }
         written

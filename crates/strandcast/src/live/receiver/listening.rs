@@ -1,4 +1,4 @@
-//! Failures of listening sockets: reports of them, and the limit after which a command gives up.
+//! Failures of listening sockets. The module reports them, and has the time limit after which a command gives up.
 
 use std::fmt;
 use std::net::SocketAddr;

@@ -23,7 +23,7 @@ pub(super) struct Timing {
     pub(super) rate_bps: Option<u64>,
     /// True if a pipe that runs faster than its clock is paced by the clock.
     pub(super) paces_pipes: bool,
-    /// Earliest time at which the input can have media. The input is read once there is a connection.
+    /// Earliest time at which the input can have media. The input is read once a connection exists.
     pub(super) begun: Instant,
 }
 

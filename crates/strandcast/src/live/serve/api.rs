@@ -50,7 +50,7 @@ impl Api {
         Ok(config)
     }
 
-    /// Checks the requirements of an address. If other machines can reach it, it needs TLS and a token.
+    /// Checks the requirements of an address. If other machines can reach the address, it needs TLS and a token.
     fn check_certificate(&self, text: Text<'_>, config: &ApiConfig) -> Result<(), Error> {
         let halves = [(&self.certificate, "certificate_key"), (&self.certificate_key, "certificate")];
         for (given, other) in halves.map(|(given, other)| (given.as_ref(), other)) {

@@ -98,7 +98,7 @@ impl Text<'_> {
     }
 }
 
-/// Returns the message of a parser, with the key that was probably meant.
+/// Returns the message of a parser. If a key is misspelled, the message also names the key that was probably meant.
 fn meant(message: &str) -> String {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     match (message.starts_with("unknown field"), &quoted[..]) {

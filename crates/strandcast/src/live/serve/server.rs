@@ -22,7 +22,7 @@ use crate::scheme::Scheme;
 /// Maximum number of waiting events.
 const MOST: usize = 1024;
 
-/// Receives many streams over one port. Dropping it ends it.
+/// Receives many streams over one port. Dropping the handle ends the server.
 #[derive(Debug)]
 pub struct Server {
     feed: Feed,
@@ -75,13 +75,13 @@ impl Server {
         &self.addresses
     }
 
-    /// Returns the next event; `None` after the server has ended. Cancel safe.
+    /// Returns the next event. Returns `None` after the server has ended. Cancel safe.
     pub async fn event(&mut self) -> Option<Event> {
         self.events.recv().await
     }
 
-    /// Applies the difference to another configuration: streams that are equal in both continue without a loss. After
-    /// an error nothing has changed.
+    /// Applies the difference to another configuration. Streams that are equal in both configurations continue without
+    /// a loss. After an error, nothing has changed.
     ///
     /// # Errors
     /// [`Error::Usage`]: a running server cannot change this; [`Error::Aborted`]: it has ended.
@@ -95,8 +95,8 @@ impl Server {
         outcome.await.unwrap_or(Err(Error::Aborted))
     }
 
-    /// Stops a stream: all data that have arrived are played at once, its outputs are closed, and senders are refused
-    /// until [`Server::start_stream`]. A stopped stream remains stopped after a reload.
+    /// Stops a stream until [`Server::start_stream`]. All data that have arrived are played at once, and the outputs
+    /// are closed. Senders of the stream are refused. A stopped stream remains stopped after a reload.
     ///
     /// # Errors
     /// [`Error::Usage`]: there is no such stream; [`Error::Aborted`]: the server has ended.
@@ -112,7 +112,7 @@ impl Server {
         self.request(|told| Command::Stream(name.to_owned(), true, told)).await
     }
 
-    /// Stops an output of a stream, once its waiting data are written, until [`Server::start_output`]. Outputs are
+    /// Stops an output of a stream until [`Server::start_output`]. Its waiting data are written first. Outputs are
     /// numbered from 0, as in the configuration. When a stream starts again, all its outputs start.
     ///
     /// # Errors
@@ -132,12 +132,12 @@ impl Server {
     /// Returns all streams in the order of their names. The list is empty after the server has ended.
     pub async fn streams(&self) -> Vec<StreamNow> {
         let (told, streams) = oneshot::channel();
-        // Without a router there is no answer.
+        // Without a router, there is no answer to a request.
         let _ = self.commands.send(Command::Look(told));
         streams.await.unwrap_or_default()
     }
 
-    /// Ends all streams: all data that have arrived are played at once.
+    /// Ends all streams. All data that have arrived are played at once.
     pub fn stop(&self) {
         self.feed.stop();
     }

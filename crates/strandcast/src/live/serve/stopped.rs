@@ -22,7 +22,7 @@ impl Router {
             self.stopped.insert(name.to_owned(), tokio::spawn(running.end()));
             self.report(Event::Stopped { name: name.to_owned(), output: None });
         } else if let Some(ending) = self.stopped.remove(name) {
-            // Its outputs are closed before they are opened again.
+            // The outputs of the stream are closed before they are opened again.
             let first = async { ending.await.unwrap_or_default() };
             self.start(&config, first);
             self.report(Event::Started { name: name.to_owned(), output: None });

@@ -52,7 +52,7 @@ pub enum StreamEvent {
 }
 
 impl StreamEvent {
-    /// Returns whether the event has a line of its own. It has none if another event reports the same.
+    /// Returns whether the event has a separate line. It has no separate line if another event reports the same fact.
     pub fn has_line(&self) -> bool {
         !matches!(self, StreamEvent::Outage { lost: true, .. } | StreamEvent::OutageOver { lost: true, .. })
     }

@@ -37,7 +37,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Hosts on which the receiver listens. Text that is not a host was not written by this program, and is omitted.
+    /// Hosts on which the receiver listens. A text that is not a host was not written by this program, and is left out.
     pub fn hosts(&self) -> Vec<HostPort> {
         self.hosts.iter().filter_map(|host| host.parse().ok()).collect()
     }

@@ -25,7 +25,7 @@ impl Session {
         Ok(())
     }
 
-    /// Handles the outcome of recordings. A stream without a file is refused.
+    /// Handles the outcome of recordings. A stream that cannot be recorded in a file is refused.
     ///
     /// # Errors
     /// [`Error::Media`]: the only stream has no file.
