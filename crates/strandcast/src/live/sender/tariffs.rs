@@ -87,8 +87,7 @@ impl Tariffs {
         }
     }
 
-    /// Returns the links that have an allowance. Each has the number of bytes that could be used at the start of this
-    /// run.
+    /// Returns the links that have an allowance. Each has the number of bytes that may still be used.
     pub(super) fn caps(&self) -> Vec<(String, u64)> {
         let links = self.lock();
         links.iter().filter_map(|link| Some((link.spec.link.clone(), link.left?))).collect()

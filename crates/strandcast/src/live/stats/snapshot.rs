@@ -24,7 +24,7 @@ pub enum Role {
     Send,
     /// The side receives the media.
     Receive,
-    /// Both sides together, as in a simulation. The counters of paths are the sender's, and those of media the
+    /// Both sides together. The counters of paths are the sender's, and those of media the
     /// receiver's.
     Both,
 }
