@@ -1,5 +1,5 @@
-//! Windows of TCP senders (RFC 5681), one per path. They contain everything but congestion avoidance, which is an
-//! [`Avoidance`].
+//! Windows of TCP senders (RFC 5681), one per path. These windows contain everything except congestion avoidance, which
+//! is an [`Avoidance`].
 //!
 //! | RFC | here |
 //! |---|---|
@@ -11,10 +11,10 @@
 //! | 7661 §1, 9438 §5.8: no growth unless the window was full | [`TcpWindow::on_acked`] |
 //! | 9406 HyStart++ | `hystart` |
 //!
-//! The sender handles window inflation during recovery, pipe, limited transmit and further timeouts of the same
-//! segment. These windows do not include them. Each loss event shrinks a window. FlightSize is the path's `in_flight`
-//! at the moment of [`Signal::LossEvent`], at most the window (RFC 5681 §3.2 excludes data that limited transmit sent).
-//! Recovery ends when the event's `highest` is acknowledged. [`SparedLosses`] selects the losses that shrink a window.
+//! The sender handles window inflation during recovery, pipe, limited transmit, and further timeouts of the same
+//! segment. These windows do not handle them. Each loss event shrinks a window. FlightSize is the path's `in_flight` at
+//! the time of [`Signal::LossEvent`], at most the window. RFC 5681 §3.2 excludes data that limited transmit sent.
+//! Recovery ends when the event's `highest` is acknowledged. [`SparedLosses`] decides which losses shrink a window.
 
 use strandcast_keys::words;
 use strandcast_proto::policy::{
@@ -58,7 +58,7 @@ pub enum InitialWindow {
 }
 
 impl InitialWindow {
-    /// Returns the window in bytes for segments of `segment` bytes.
+    /// Converts the first window to bytes, for segments of `segment` bytes.
     pub(super) fn bytes(self, segment: f64) -> f64 {
         let bytes = match self {
             InitialWindow::Rfc => (4.0 * segment).min((2.0 * segment).max(4380.0)),
@@ -74,9 +74,10 @@ impl InitialWindow {
 pub struct TcpConfig {
     /// IW, the initial window.
     pub initial_window: InitialWindow,
-    /// First ssthresh in bytes; `None`: arbitrarily high.
+    /// First ssthresh in bytes. `None`: arbitrarily high.
     pub initial_ssthresh: Option<u64>,
-    /// L: greatest number of segments that an ACK adds in slow start; `None`: all that the ACK acknowledges.
+    /// L: greatest number of segments that an ACK adds in slow start. `None`: the window grows by all bytes that the
+    /// ACK acknowledges.
     pub slow_start_limit: Option<u32>,
     /// Amount of data that an ACK counts for in congestion avoidance.
     pub counting: Counting,
@@ -86,10 +87,10 @@ pub struct TcpConfig {
     pub floor_segments: u32,
     /// True if a window grows only if it was full.
     pub when_full: bool,
-    /// True if the window falls to the initial one after an RTO without sending. It is false if the sender handles idle
-    /// time.
+    /// True if the window falls to the initial window after a time of one RTO without sending. False if the sender
+    /// itself handles idle time.
     pub restart_after_idle: bool,
-    /// Acknowledgements that count as progress: the cumulative sequence number may be that of the path alone.
+    /// Acknowledgements that count as progress. In TCP, the cumulative sequence number may be that of the path alone.
     pub advance: Advance,
     /// True if windows do not grow in fast recovery.
     pub freeze_in_recovery: bool,
@@ -115,8 +116,9 @@ impl Default for TcpConfig {
     }
 }
 
-/// TCP's windows over SCTP's packets. Bytes are counted, because a SACK may stand for many packets. A loss leaves a
-/// share of the window, because lost data are no longer in flight when the window receives the loss.
+/// TCP's windows over SCTP's packets. Bytes are counted, because a SACK may cover many packets. A loss reduces the
+/// window to a share of the window, and not of the data in flight. Lost data are no longer in flight when the window
+/// receives the loss.
 impl From<WindowConfig> for TcpConfig {
     fn from(sctp: WindowConfig) -> Self {
         TcpConfig {
@@ -139,7 +141,7 @@ impl From<WindowConfig> for TcpConfig {
 pub struct TcpWindows<A> {
     config: TcpConfig,
     avoidance: A,
-    /// Windows by path slot; `None` while the slot is closed.
+    /// Windows by path slot. `None` while the slot is closed.
     paths: Vec<Option<TcpWindow>>,
     spared: SparedLosses,
 }
