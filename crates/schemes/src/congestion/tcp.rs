@@ -156,7 +156,7 @@ impl<A: Avoidance> TcpWindows<A> {
         Some((self.paths.get_mut(path.index())?.as_mut()?, &mut self.avoidance))
     }
 
-    /// Takes the state and segment size of a path that changed, or is seen for the first time.
+    /// Takes the state and segment size of a path that has changed, or that appears for the first time.
     fn meet(&mut self, view: &View<'_>, path: PathId) {
         let Some(now) = view.paths.get(path.index()) else { return };
         if self.paths.len() <= path.index() {
@@ -227,7 +227,7 @@ struct TcpWindow {
     ssthresh: f64,
     /// Sequence number whose acknowledgement ends fast recovery.
     recovery: Option<Tsn>,
-    /// Time of the previous ACK, or time at which sending began after a pause.
+    /// Time of the previous ACK. After a pause, the time at which sending began again.
     clock: Option<Instant>,
     last_sent: Option<Instant>,
     /// Observer of round-trip times until the first slow start is over.
@@ -267,7 +267,7 @@ impl TcpWindow {
         if self.last_sent.is_none() {
             self.cwnd = self.initial();
         } else if failed && path.state == PathState::Active {
-            // Two segments, so that the peer acknowledges at once (RFC 7829 §4.2 leaves one or two).
+            // Two segments remain, so that the peer acknowledges at once (RFC 7829 §4.2 leaves one or two).
             self.restart(2.0 * self.segment);
             avoidance.pause(path.id);
         }
@@ -288,7 +288,7 @@ impl TcpWindow {
         len: u64,
     ) {
         if path.in_flight <= len {
-            // Nothing else is in flight: the time before did not let the window grow.
+            // No other data are in flight. The time before this packet therefore did not let the window grow.
             self.clock = Some(now);
             let idle = self.last_sent.is_some_and(|t| now - t > path.rto);
             if idle && self.config.restart_after_idle && self.initial() < self.cwnd {
@@ -340,24 +340,24 @@ impl TcpWindow {
         }
     }
 
-    /// Returns the bytes that an ACK counts for in congestion avoidance.
+    /// Returns the number of bytes for which an ACK counts in congestion avoidance.
     fn counted(&self, ack: &AckInfo) -> f64 {
         match self.config.counting {
             Counting::Acks => self.segment.min(ack.newly_acked as f64),
-            // After a timeout one ACK may stand for more than the window that is left.
+            // After a timeout, a single ACK may cover more bytes than the remaining window.
             Counting::Bytes => self.cwnd.min(ack.newly_acked as f64),
         }
     }
 
     fn avoid(&mut self, progress: &Progress<'_>, avoidance: &mut impl Avoidance) {
         let grown = progress.cwnd + avoidance.increase(progress);
-        // A window below a segment (the segment has become larger) is not raised.
+        // A window may be smaller than a segment, because the segment has become larger. Such a window is not raised.
         self.cwnd = grown.max(progress.segment.min(progress.cwnd));
     }
 
     fn maybe_leave_recovery(&mut self, ack: &AckInfo) {
         let Some(exit) = self.recovery else { return };
-        // With several paths in one sequence another one's gap must not keep this one in recovery.
+        // Several paths may share one sequence of TSNs. A gap of another path must then not keep this path in recovery.
         let passed = self.config.advance == Advance::Pseudo
             && ack.earliest_outstanding.is_none_or(|t| t.is_after(exit));
         if passed || !ack.cum_tsn.is_before(exit) {
@@ -365,7 +365,7 @@ impl TcpWindow {
         }
     }
 
-    /// Takes back the last losses, which were spurious (RFC 4015 §3.2).
+    /// Takes back the last losses, because they were spurious (RFC 4015 §3.2).
     fn undo(&mut self, before: &Limit) {
         self.ssthresh = self.ssthresh.max(before.ssthresh.map_or(f64::INFINITY, |s| s as f64));
         self.cwnd = self.cwnd.max(before.cwnd as f64);
