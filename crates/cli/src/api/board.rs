@@ -14,17 +14,17 @@ use tokio::sync::broadcast;
 
 use crate::show::exposition;
 
-/// Age of a snapshot from which on the command counts as hung.
+/// If the last snapshot is older than this time, the command counts as hung.
 const HUNG: Duration = Duration::from_secs(10);
 
-/// Events that wait for the slowest client.
+/// Maximum number of events that wait for the slowest client.
 const EVENTS: usize = 256;
 
-/// A stream at one time.
+/// The state of a stream at one time.
 #[derive(Debug)]
 pub(crate) struct Shown {
     pub(crate) name: String,
-    /// The stream as JSON.
+    /// Description of the stream as JSON.
     pub(crate) described: Value,
     pub(crate) view: View,
 }
@@ -35,12 +35,12 @@ pub(crate) enum View {
     /// A stream of a server.
     Served(Box<StreamNow>),
     Receiver(Arc<Receiver>),
-    /// A sender, which plays nothing.
+    /// The stream of a sender, which plays no media.
     Nowhere,
 }
 
 impl View {
-    /// Begins to view, or returns the reason why this cannot be.
+    /// Starts a viewer of the stream, or returns the reason why the stream cannot be viewed.
     fn join(&self, name: &str) -> Result<Viewer, String> {
         match self {
             View::Served(stream) => stream.view().ok_or_else(|| format!("the stream {name} is stopped")),
@@ -50,12 +50,12 @@ impl View {
     }
 }
 
-/// All streams at one time.
+/// The state of all streams at one time.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     /// Streams by name.
     streams: BTreeMap<String, Shown>,
-    /// Lines of statistics for the metrics, and the label of the program.
+    /// Lines of statistics for the metrics, and the label of the program in the metrics.
     lines: (Vec<Value>, String),
     metrics: OnceLock<Bytes>,
     json: OnceLock<Bytes>,
@@ -75,18 +75,19 @@ impl Snapshot {
         }
     }
 
-    /// All streams, each as JSON.
+    /// Returns the descriptions of all streams, each as JSON.
     pub(super) fn described(&self) -> impl Iterator<Item = &Value> {
         self.streams.values().map(|stream| &stream.described)
     }
 
-    /// All streams, as JSON. The text is written once for each snapshot: clients share it.
+    /// Returns the descriptions of all streams as JSON. Each snapshot makes this text once, and all clients share the
+    /// text.
     pub(super) fn streams(&self) -> Bytes {
         let all = || json!({ "streams": self.described().collect::<Vec<_>>() });
         self.json.get_or_init(|| format!("{}\n", all()).into()).clone()
     }
 
-    /// The stream with this name, as JSON.
+    /// Returns the description of the stream with this name, as JSON.
     pub(super) fn stream(&self, name: &str) -> Option<&Value> {
         self.streams.get(name).map(|stream| &stream.described)
     }
@@ -135,12 +136,12 @@ impl Board {
     /// Gives an event to all clients, as a line of JSON.
     pub(crate) fn event(&self, line: &str) {
         if self.events.receiver_count() > 0 {
-            // The last client may leave meanwhile.
+            // The last client may leave between the check and this line.
             let _ = self.events.send(line.into());
         }
     }
 
-    /// The events from now on.
+    /// Returns a receiver of all events from now on.
     pub(super) fn events(&self) -> broadcast::Receiver<Arc<str>> {
         self.events.subscribe()
     }
@@ -150,7 +151,7 @@ impl Board {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
-    /// The last snapshot; `None` before the first one.
+    /// Returns the last snapshot, or `None` before the first snapshot.
     pub(super) fn snapshot(&self) -> Option<Arc<Snapshot>> {
         self.lock().clone()
     }
@@ -160,7 +161,7 @@ impl Board {
         self.lock().as_ref().is_some_and(|last| last.taken.elapsed() < HUNG)
     }
 
-    /// Returns whether senders are welcome.
+    /// Returns whether the command accepts senders.
     pub(super) fn is_ready(&self) -> bool {
         self.is_alive() && !self.stopping.load(Ordering::Relaxed)
     }

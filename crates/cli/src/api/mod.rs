@@ -28,5 +28,5 @@ pub(crate) use board::{Board, Shown, Snapshot, View};
 pub(crate) use request::{Asked, Change, Outcome};
 pub(crate) use server::Api;
 
-/// This program has the page.
+/// True if this program contains the page.
 pub(crate) const HAS_PAGE: bool = cfg!(page);

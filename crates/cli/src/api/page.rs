@@ -12,12 +12,13 @@ pub(super) enum File {
     Html,
     Script,
     Style,
-    /// Player for browsers whose MediaSource takes no MPEG-TS. The script loads it when it is needed.
+    /// Player for browsers whose MediaSource does not accept MPEG-TS. The script of the page loads this player when it
+    /// is needed.
     Player,
 }
 
 impl File {
-    /// Type of a response.
+    /// Returns the content type of the response.
     pub(super) const fn kind(self) -> &'static str {
         match self {
             File::Html => "text/html; charset=utf-8",
@@ -26,7 +27,7 @@ impl File {
         }
     }
 
-    /// Content, as gzip writes it; `None`: the command was built without the page.
+    /// Content in the gzip format, or `None` if the command was built without the page.
     #[cfg(page)]
     fn content(self) -> Option<&'static [u8]> {
         macro_rules! bundle {
@@ -42,7 +43,7 @@ impl File {
         })
     }
 
-    /// Content, as gzip writes it; `None`: the command was built without the page.
+    /// Content in the gzip format, or `None` if the command was built without the page.
     #[cfg(not(page))]
     fn content(self) -> Option<&'static [u8]> {
         let _ = self;
@@ -58,9 +59,9 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 const NO_PAGE: &str = "This program was built without its page: run `make web`, and build it again. \
                        The API (/openapi.json) and the metrics (/metrics) work without it.\n";
 
-/// A file of the page.
+/// Makes the response with a file of the page.
 pub(super) fn response(place: &Place, file: File) -> Response<Body> {
-    // A tunnel to the socket would give every site that a browser shows the right to control.
+    // If a tunnel led to the socket, every site that a browser shows could control the server.
     if matches!(place, Place::Socket) {
         return refusal(StatusCode::NOT_FOUND, "the page is on the address of `listen` alone");
     }

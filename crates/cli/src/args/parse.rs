@@ -11,7 +11,7 @@ impl Args {
     /// number names the values that the option takes.
     ///
     /// # Errors
-    /// The mistake in it, or the help that it asks for.
+    /// Returns the mistake in the command line, or the help text that it requests.
     pub(crate) fn of(
         args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     ) -> Result<Args, clap::Error> {
