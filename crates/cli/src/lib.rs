@@ -77,7 +77,7 @@ pub fn run_with(args: impl IntoIterator<Item = OsString>, catalog: SharedCatalog
         Ok(args) => args,
         Err(error) => return usage::usage(&error),
     };
-    // It ends last: lines that are queued belong to the command.
+    // The console must end last, because the command may still have lines in its queue.
     let console = args.command.runs_long().then(Console::start);
     let outcome = dispatch(args.command, catalog);
     match outcome.and(console.as_ref().map_or(Ok(()), Console::results)) {
@@ -119,7 +119,7 @@ fn dispatch(command: args::Command, catalog: SharedCatalog) -> Result<(), CliErr
     }
 }
 
-/// The diagnostic for a subcommand that only the Python package implements.
+/// Returns the error message for a subcommand that only the Python package implements.
 fn needs_python(verb: &str) -> Result<(), CliError> {
     let how = "run `pip install .` in Strandcast's source, which installs a `strandcast` that includes it";
     Err(CliError::Usage(format!("{verb} needs the Python package: {how}")))
@@ -130,7 +130,7 @@ fn block_on<T>(command: impl Future<Output = Result<T, CliError>>) -> Result<T, 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| CliError::Network(format!("cannot start: {e}")))?;
     let outcome = runtime.block_on(command);
-    // A thread that reads standard input may never return.
+    // A thread that reads standard input may never end, so that the runtime must not wait for it.
     runtime.shutdown_background();
     outcome
 }

@@ -1,4 +1,4 @@
-//! `[LISTEN] OUTPUT...` of `receive`.
+//! Parses `[LISTEN] OUTPUT...` of `receive`.
 
 use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
@@ -7,9 +7,9 @@ use strandcast_net::interface::{Interface, interfaces};
 
 use crate::media_url::{Listen, MediaUrl};
 
-/// Maximum number of outputs: each has a queue of its own.
+/// Maximum number of outputs. Each output has a separate queue.
 const MOST: usize = 8;
-/// Endings of files, which names of hosts do not have.
+/// Endings of file names that host names do not have.
 const ENDINGS: [&str; 9] = ["ts", "m2ts", "mts", "mpg", "mpeg", "m2t", "tsv", "trp", "bin"];
 
 /// Address at which a receiver listens, and its outputs.
@@ -19,10 +19,11 @@ pub(crate) struct Places {
     pub(crate) outputs: Vec<MediaUrl>,
 }
 
-/// Separates the address from the outputs.
+/// Separates the address to listen on from the outputs.
 ///
 /// # Errors
-/// A line: an address in place of an output, the reverse, or a wrong one.
+/// Returns a line if an address is in the place of an output, if an output is in the place of an address, or if one of
+/// them is wrong.
 pub(crate) fn places(words: &[OsString]) -> Result<Places, String> {
     among(words, &interfaces().unwrap_or_default())
 }
@@ -83,7 +84,7 @@ fn is_address(word: &OsStr) -> bool {
     is_port(text) || bare.parse::<IpAddr>().is_ok() || text.rsplit_once(':').is_some_and(|(_, end)| port(end))
 }
 
-/// Returns whether a word is rather an output than the name of a host.
+/// Returns whether a word is more likely an output than the name of a host.
 fn is_output(word: &OsStr) -> bool {
     let Some(text) = word.to_str() else { return true };
     let ending = text.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());

@@ -124,7 +124,7 @@ fn only<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Refus
     }
 }
 
-/// Returns the name in `NAME` or `NAME:PORT`. The port is not checked, because a tunnel may have a different port.
+/// Returns the name in `NAME` or `NAME:PORT`. Any port is accepted, because a tunnel may have a different port.
 fn name_of(host: &str) -> Option<&str> {
     let (name, port) = match host.rfind(']') {
         Some(end) => host.split_at(end + 1),

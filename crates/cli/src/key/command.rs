@@ -78,7 +78,7 @@ fn pair(store: &Store, args: &KeyPairArgs) -> Result<(), CliError> {
         Error::Network(line) => CliError::Network(format!("{line}: name one with --host")),
         other => other.into(),
     })?;
-    // A string that could not be written must not admit anyone.
+    // If the string cannot be written to the file, it must not admit a sender.
     if let Some(path) = &args.out {
         write_new(path, &Zeroizing::new(format!("{}\n", minted.text().as_str())))?;
     }
@@ -115,11 +115,11 @@ pub(super) fn announced_identity(store: &Store) -> Result<SecretKey, CliError> {
 /// identity.
 ///
 /// # Errors
-/// The errors of `make`.
+/// Returns the errors of `make`.
 pub(super) fn announced<T>(store: &Store, make: impl FnOnce() -> Result<T, CliError>) -> Result<T, CliError> {
     let new = !store.path().exists();
     let made = make();
-    // A later failure has its own line.
+    // If a later step fails, a separate line reports that failure.
     if new && store.path().exists() {
         print::line(&format!("new identity in {}", store.path().display()));
     }

@@ -1,4 +1,4 @@
-//! Location of the user's keys.
+//! Finds the location of the user's keys.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use strandcast::pairing::Store;
 
 use crate::error::CliError;
 
-/// The store of `--key`, of `STRANDCAST_KEY`, or the user's.
+/// Opens the store of `--key` or of `STRANDCAST_KEY`. Otherwise opens the user's store.
 ///
 /// # Errors
 /// [`CliError::Store`]: the user has no home.
@@ -26,7 +26,7 @@ pub(crate) fn store(option: Option<&Path>) -> Result<Store, CliError> {
 /// that does not exist, and an identity in such a home would be lost.
 pub fn user_store(named: Option<&Path>) -> Option<Store> {
     let named = named.map(Path::to_owned).or_else(|| var("STRANDCAST_KEY"));
-    // The XDG Base Directory Specification ignores relative folders.
+    // Relative folders are ignored, as the XDG Base Directory Specification requires.
     let config = || var("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
     let folder = || config().or_else(|| Some(var("HOME").filter(|home| home.is_dir())?.join(".config")));
     let identity = named.or_else(|| Some(folder()?.join("strandcast").join("identity")));

@@ -1,4 +1,4 @@
-//! Ticks at round numbers.
+//! Places ticks of an axis at round numbers.
 
 /// Returns about `wanted` values of an axis. They start at zero, their step is 1, 2 or 5 times a power of ten, and the
 /// last value is at least `max`.
@@ -19,7 +19,7 @@ fn nice_step(rough: f64) -> f64 {
     }
 }
 
-/// A tick label without trailing zeros.
+/// Formats the label of a tick without trailing zeros.
 pub(super) fn label(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

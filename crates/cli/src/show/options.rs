@@ -1,4 +1,4 @@
-//! Displays that the options of statistics request.
+//! Opens the displays that the options of statistics request.
 
 use strandcast::live::Role;
 
@@ -33,7 +33,7 @@ impl StatsArgs {
     /// closed, SIGHUP ends the command.
     ///
     /// # Errors
-    /// The system refuses to register the signals.
+    /// Returns an error if the system refuses to register the signals.
     pub(crate) fn signals(&self) -> Result<(Stop, Reopen), CliError> {
         match &self.stats {
             Some(Some(_)) => watch_and_reopen(),

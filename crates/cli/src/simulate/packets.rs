@@ -14,7 +14,7 @@ use strandcast_net::pcap::PcapWriter;
 
 use crate::error::{CliError, why};
 
-/// Opens the file given by `--pcap`.
+/// Opens the file that `--pcap` names.
 ///
 /// # Errors
 /// [`CliError::Usage`]: the file has content; [`CliError::Media`]: it cannot be written; [`CliError::Store`]: it is one of
@@ -29,7 +29,7 @@ pub(crate) fn open(path: &Path) -> Result<PacketFile, CliError> {
     Ok(PacketFile::new(path.to_owned(), Box::new(PcapSink(pcap))))
 }
 
-/// A capture. Time 0 of the flows is 1970-01-01 00:00 UTC.
+/// A capture file. Time 0 of the flows is written as 1970-01-01 00:00 UTC.
 struct PcapSink(PcapWriter<BufWriter<File>>);
 
 impl PacketSink for PcapSink {
