@@ -42,7 +42,7 @@ impl Played {
     }
 }
 
-/// How a stream ended at its receiver.
+/// End of a stream at its receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum End {
     /// The lines contain no summary, because the stream continues or because the receiver was killed.
