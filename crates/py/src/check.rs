@@ -1,4 +1,4 @@
-//! Facts before a run: of a scenario, and of schemes.
+//! Facts that are known before a run, about a scenario and about schemes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use strandcast_schemes::Presets;
 use crate::policy::{Failure, Plan, Policies};
 use crate::source::Source;
 
-/// Output of `check`, for people and as JSON, and its warnings: place and problem.
+/// Output of `check` as text and as JSON, and its warnings, each with place and problem.
 type Checked = (String, String, Vec<(String, String)>);
 
 /// Analysis of a scenario before it runs.
@@ -49,7 +49,7 @@ pub(crate) fn warnings(
     found.map_err(|(scheme, e)| source.wrong(py, &scenario, scheme.as_deref(), &e))
 }
 
-/// All schemes, as `schemes --json` prints them.
+/// Returns all schemes as `schemes --json` prints them.
 #[pyfunction]
 pub(crate) fn schemes() -> String {
     schemes_json(&Presets, &[]).expect("presets have descriptions")

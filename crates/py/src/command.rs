@@ -1,4 +1,4 @@
-//! The command, and its measurements for programs.
+//! The command, and measurements of the command for other programs.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -30,7 +30,7 @@ pub(crate) fn command(py: Python<'_>, args: Vec<OsString>) -> u8 {
     }
 }
 
-/// Measures as `perf client` does, with its arguments, and gives its JSON.
+/// Measures as `perf client` does with these arguments, and returns its JSON.
 #[pyfunction]
 pub(crate) fn perf(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! Reasons why a message or frame was late.
+//! Finds the reasons why a message or frame was late.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -54,12 +54,12 @@ pub(crate) fn explain(
     Ok((text, json, run.fingerprint))
 }
 
-/// Breaks a run off when a policy fails, or when a signal's handler raises.
+/// Ends a run early when a policy fails, or when the handler of a signal raises an exception.
 struct UntilFailure<'a> {
     failure: &'a Failure,
-    /// Time of the last look at signals.
+    /// Time at which signals were last checked.
     looked: Instant,
-    /// Exception that a handler raised.
+    /// Exception that the handler of a signal raised.
     signal: PyResult<()>,
 }
 

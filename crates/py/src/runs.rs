@@ -1,4 +1,4 @@
-//! Runs. The interpreter is released while they continue.
+//! Makes runs. The interpreter is released during the runs.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -20,9 +20,9 @@ use crate::policy::{Failure, Plan, Policies};
 use crate::results::{BUILD, Results};
 use crate::source::Source;
 
-/// Interval between two looks at signals and progress.
+/// Interval at which signals and progress are checked.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
-/// Values of time series that a call keeps in memory, together about 2 GB.
+/// Maximum number of values of time series that a call keeps in memory. They need about 2 GB.
 const MOST_VALUES: u64 = 20_000_000;
 /// Number of steps of a run's progress.
 const PARTS: f64 = 1000.0;
@@ -105,7 +105,7 @@ fn wait(
         let (done, over) = channel();
         let made = scope.spawn(move || {
             let finished = work();
-            // The receiver outlives this thread.
+            // The receiver of progress exists longer than this thread.
             let _ = done.send(());
             finished
         });
@@ -126,7 +126,7 @@ fn wait(
     })
 }
 
-/// Progress of the runs, and the request to end them.
+/// Progress of the runs, and the request to end the runs.
 struct BatchProgress {
     /// Completed steps of each run.
     parts: Vec<AtomicU32>,
@@ -139,7 +139,7 @@ impl BatchProgress {
         BatchProgress { parts, stop: AtomicBool::new(false) }
     }
 
-    /// Lets Python act on signals, and reports the progress to it.
+    /// Lets Python handle signals, and reports the progress to Python.
     fn report(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
         py.check_signals()?;
         let Some(progress) = progress else { return Ok(()) };

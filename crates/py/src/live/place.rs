@@ -30,7 +30,7 @@ impl Source {
         Ok(Source::Held(given.extract()?))
     }
 
-    /// Opens it, and starts to send it.
+    /// Opens the input, and starts to send it.
     pub(super) async fn send(self, config: SenderConfig) -> Result<Sender, Error> {
         async fn start(config: SenderConfig, input: impl Input) -> Result<Sender, Error> {
             Sender::start(config, input).await

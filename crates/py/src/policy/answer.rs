@@ -145,7 +145,7 @@ impl Limit {
     }
 }
 
-/// Whole bytes of a window.
+/// Returns the whole bytes of a window.
 fn window(py: Python<'_>, name: &str, bytes: f64) -> PyResult<u64> {
     if (1.0..TOO_MUCH).contains(&bytes) {
         return Ok(bytes as u64);
@@ -174,7 +174,7 @@ pub(super) fn assignment(
     Ok(Some(proto::Assignment::on(open(answer.py(), view, path)?, 1)))
 }
 
-/// The importance of this name.
+/// Returns the importance with this name.
 fn named(py: Python<'_>, word: &str) -> PyResult<Importance> {
     let known = Importance::ALL.into_iter().find(|importance| importance_word(*importance) == word);
     known.ok_or_else(|| {
@@ -183,12 +183,12 @@ fn named(py: Python<'_>, word: &str) -> PyResult<Importance> {
     })
 }
 
-/// The name of a reason to give a message up.
+/// Returns the name of a reason for giving a message up.
 fn reason_word(why: GiveUp) -> &'static str {
     DropCause::Scheduler(why).name()
 }
 
-/// The reason of this name.
+/// Returns the reason with this name.
 fn reason(py: Python<'_>, word: &str) -> PyResult<GiveUp> {
     let known = GiveUp::ALL.into_iter().find(|why| reason_word(*why) == word);
     known.ok_or_else(|| {
@@ -197,7 +197,8 @@ fn reason(py: Python<'_>, word: &str) -> PyResult<GiveUp> {
     })
 }
 
-/// Converts the answer of `advice`: bits per second now, and without the path that carries most.
+/// Converts the answer of `advice`: the rate now, and the rate without the path that carries most, in
+/// bit/s.
 pub(super) fn advice(answer: &Bound<'_, PyAny>) -> PyResult<Option<proto::Advice>> {
     if answer.is_none() {
         return Ok(None);
@@ -246,7 +247,7 @@ pub(super) fn path(answer: &Bound<'_, PyAny>, view: &proto::View<'_>) -> PyResul
     open(answer.py(), view, path).map(Some)
 }
 
-/// The path of this number, if it may be named.
+/// Returns the path with this number, if the policy may name it.
 fn open(py: Python<'_>, view: &proto::View<'_>, path: i64) -> PyResult<PathId> {
     let mut open = view.paths.iter().filter(|p| p.state != PathState::Closed).map(|p| p.id);
     let known = open.clone().find(|id| i64::from(id.0) == path);
@@ -262,7 +263,7 @@ fn open(py: Python<'_>, view: &proto::View<'_>, path: i64) -> PyResult<PathId> {
     })
 }
 
-/// Converts the answer of `limit`; `None` leaves it to the base.
+/// Converts the answer of `limit`. `None` leaves the decision to the base.
 pub(super) fn limit(answer: &Bound<'_, PyAny>) -> PyResult<Option<proto::Limit>> {
     if answer.is_none() {
         return Ok(None);

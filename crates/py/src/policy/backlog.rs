@@ -40,7 +40,7 @@ impl MessageHead {
     }
 }
 
-/// The word for an importance.
+/// Returns the word for an importance.
 pub(super) fn importance_word(importance: Importance) -> &'static str {
     match importance {
         Importance::Disposable => "disposable",

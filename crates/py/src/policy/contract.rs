@@ -47,7 +47,7 @@ pub(crate) fn contract_case(
     }
 }
 
-/// Runs something whose panics are not written on standard error.
+/// Runs a function whose panics are not printed on standard error.
 fn quietly<R>(what: impl FnOnce() -> R) -> std::thread::Result<R> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

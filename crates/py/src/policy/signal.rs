@@ -198,7 +198,7 @@ impl Signal {
 }
 
 impl Signal {
-    /// Returns `signal`, which was received with `view`.
+    /// Converts `signal`, which was received together with `view`.
     pub(super) fn of(view: &proto::View<'_>, signal: &proto::Signal<'_>) -> Self {
         match *signal {
             proto::Signal::Sent(chunk) => Signal::Sent { chunk: chunk.into() },
@@ -323,7 +323,7 @@ fn cause_word(cause: LossCause) -> String {
     word.to_owned()
 }
 
-/// The cause that [`cause_word`] names.
+/// Returns the cause that [`cause_word`] names.
 pub(super) fn cause_of(py: Python<'_>, word: &str) -> PyResult<LossCause> {
     let causes = [LossCause::Congestion, LossCause::Wireless, LossCause::PathFailure];
     let known = causes.into_iter().find(|cause| cause_word(*cause) == word);
