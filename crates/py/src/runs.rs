@@ -30,10 +30,10 @@ const PARTS: f64 = 1000.0;
 /// Runs a scenario with each of `schemes`, or with the schemes that it names if `schemes` is empty.
 ///
 /// `policies` maps names in `schemes` to the scheme on which a policy is based and to the function that makes its
-/// callbacks. `progress` is called with the share of the work that is done, from 0 to 1, and with the number of finished
-/// runs. `trace` is a file for every event, and requires a single run. `until` is a precision: runs are added until it
-/// is reached, and `runs` is then the maximum number of runs. `warnings` contains the result of `warnings` for these
-/// schemes.
+/// callbacks. `progress` is called with the share of the work that is done, from 0 to 1, and with the number of
+/// finished runs. `trace` is a file for every event, and requires a single run. `until` is a precision: runs are added
+/// until it is reached, and `runs` is then the maximum number of runs. `warnings` contains the result of `warnings` for
+/// these schemes.
 #[pyfunction]
 #[pyo3(signature = (source, schemes, policies, *, seed, runs, threads, series_s, progress, trace=None, until=None, warnings=Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "they are the keywords of one call")]

@@ -18,7 +18,8 @@ use crate::sparing::{Sparing, counted};
 
 /// Time between two lines of figures.
 const EVERY: Duration = Duration::from_secs(1);
-/// Share of [`EVERY`] after which the next figures are written. The interval between two figures is a quarter of a second.
+/// Share of [`EVERY`] after which the next figures are written. The interval between two figures is a quarter of a
+/// second.
 const ALMOST: f64 = 0.9;
 /// If there are no figures for this time, a line reports that.
 const IDLE: Duration = Duration::from_millis(1500);

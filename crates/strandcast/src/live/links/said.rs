@@ -76,7 +76,8 @@ mod tests {
             assert_eq!(decode(other), None, "{other:?}");
         }
         for end in KIND.len() + 1..said.len() - 1 {
-            // A name or reason that is cut short is still read. A shorter message never has more links than the whole one.
+            // A name or reason that is cut short is still read. A shorter message never has more links than the whole
+            // one.
             assert!(decode(&said[..end]).is_none_or(|links| links.len() <= 2));
         }
         let many = vec![link(&"x".repeat(60), Some(1), LinkState::Mute, &"y".repeat(900), &[7; 16]); 100];
