@@ -118,7 +118,7 @@ pub(crate) fn change_sender(
             monitor.command("tariff", &text, object(json!({ "path": link })));
             Ok(done())
         }),
-        _ => Err("a sender cannot do this: it switches its links, and sets their costs".to_owned()),
+        _ => Err("a sender cannot do this: it can only switch links and set their costs".to_owned()),
     }
 }
 

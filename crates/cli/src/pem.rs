@@ -29,7 +29,7 @@ pub(crate) fn bytes(path: &Path) -> Result<(Zeroizing<Vec<u8>>, u32), String> {
     let mut bytes = Zeroizing::new(Vec::new());
     file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(cannot)?;
     match bytes.len() as u64 > LONGEST {
-        true => Err(format!("{name}: it has more than {LONGEST} bytes")),
+        true => Err(format!("{name}: the file has more than {LONGEST} bytes")),
         false => Ok((bytes, seen.mode())),
     }
 }

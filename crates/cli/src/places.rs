@@ -34,7 +34,7 @@ fn among(words: &[OsString], interfaces: &[Interface]) -> Result<Places, String>
     if let Some(at) = rest.iter().find(|word| is_address(word)) {
         let at = at.to_string_lossy();
         return Err(match is_address(first) {
-            true => format!("{at} is an address, not an output: one LISTEN, then outputs"),
+            true => format!("{at} is an address, not an output: give one LISTEN, and then the outputs"),
             false => format!("{at} is a port, not an output: LISTEN comes first: receive {at} {name}"),
         });
     }
@@ -139,7 +139,7 @@ mod tests {
             ("::1", "::1 is an address, not an output"),
             ("rec.ts :9899", ":9899 is a port, not an output: LISTEN comes first: receive :9899 rec.ts"),
             ("rec.ts 192.0.2.1:9", "LISTEN comes first: receive 192.0.2.1:9 rec.ts"),
-            (":1 :2", "one LISTEN, then outputs"),
+            (":1 :2", "one LISTEN, and then the outputs"),
             ("eth0 x.ts", "eth0 is an interface: give its address, as in receive 192.0.2.7:9899 x.ts"),
             ("eth0", "eth0 is an interface: give its address, as in receive 192.0.2.7:9899 OUTPUT"),
             (":9899 udp://127.0.0.1", "port"),

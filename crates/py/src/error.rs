@@ -41,7 +41,7 @@ pub(crate) fn value(message: &str) -> PyErr {
 /// Reads the argument `name`, a whole number from 0 to `most`. Raises `ValueError` if the number is out
 /// of range, and `TypeError` if the argument is not a whole number.
 pub(crate) fn number(name: &str, given: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
-    let wrong = || value(&format!("{name}={given}: it goes from 0 to {most}"));
+    let wrong = || value(&format!("{name}={given}: the value must be from 0 to {most}"));
     match given.extract() {
         Ok(number) if number <= most => Ok(number),
         Err(e) if !e.is_instance_of::<PyOverflowError>(given.py()) => Err(e),

@@ -64,7 +64,7 @@ impl Results {
     /// Whole runs cannot be pickled, but their tables can.
     fn __reduce__(&self) -> PyResult<()> {
         let how = "pickle its tables (runs, summary, series, frames) or its json instead";
-        Err(PyTypeError::new_err(format!("results of runs are not pickled: {how}")))
+        Err(PyTypeError::new_err(format!("results of runs cannot be pickled: {how}")))
     }
 
     /// Processor time of all runs, seconds.

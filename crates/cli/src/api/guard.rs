@@ -84,7 +84,7 @@ pub(super) fn check<B>(place: &Place, request: &Request<B>) -> Result<(), Refusa
         .ok_or((StatusCode::BAD_REQUEST, "the request has no header Host".to_owned()))?;
     let named = |host: &str| name_of(host).is_some_and(|name| names.has(name));
     if !named(host) || request.uri().authority().is_some_and(|authority| !named(authority.as_str())) {
-        let why = format!("this server has another name: {}", names.remedy());
+        let why = format!("the host name of the request does not belong to this server: {}", names.remedy());
         return Err((StatusCode::MISDIRECTED_REQUEST, why));
     }
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);

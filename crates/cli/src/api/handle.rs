@@ -146,7 +146,7 @@ fn changes(
         _ => Ok(first.to_owned()),
     };
     let number = || {
-        let why = format!("{second} is not the number of an output: they begin with 0");
+        let why = format!("{second} is not the number of an output: outputs are numbered from 0");
         second.parse().map_err(|_| Box::new(refusal(StatusCode::NOT_FOUND, &why)))
     };
     Ok(Some(match action {
@@ -245,7 +245,7 @@ fn viewed(now: &Snapshot, name: &str, slot: OwnedSemaphorePermit) -> Response<Bo
 }
 
 fn full() -> Response<Body> {
-    let why = format!("{ENDLESS} clients receive events or media already: close some");
+    let why = format!("{ENDLESS} clients already receive events or media: close some of them");
     refusal(StatusCode::SERVICE_UNAVAILABLE, &why)
 }
 

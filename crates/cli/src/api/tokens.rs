@@ -132,7 +132,7 @@ fn read(path: &Path) -> Result<Vec<[u8; 32]>, CliError> {
         return Err(wrong(format!("other users can read these tokens: chmod 600 {name}")));
     }
     if seen.len() > LONGEST {
-        return Err(wrong(format!("it has {} bytes: {LONGEST} at most", seen.len())));
+        return Err(wrong(format!("the file has {} bytes, but {LONGEST} is the maximum", seen.len())));
     }
     let mut text = Zeroizing::new(String::new());
     file.read_to_string(&mut text).map_err(cannot)?;
@@ -154,7 +154,7 @@ fn read(path: &Path) -> Result<Vec<[u8; 32]>, CliError> {
     match tokens.len() {
         0 => Err(wrong("it has no token: write one on each line, as openssl rand -hex 32 does".into())),
         1..=MOST => Ok(tokens),
-        many => Err(wrong(format!("it has {many} tokens: {MOST} at most"))),
+        many => Err(wrong(format!("the file has {many} tokens, but {MOST} is the maximum"))),
     }
 }
 

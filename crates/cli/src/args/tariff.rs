@@ -19,7 +19,7 @@ pub(crate) fn tariff(text: &str) -> Result<LinkTariff, String> {
     }
     let spec = tariff_of(link, others.into_iter(), LIST)?;
     if link.is_empty() {
-        return Err(format!("{text:?} names no interface (if=)"));
+        return Err(format!("{text:?} names no interface: add if=NAME"));
     }
     Ok(spec)
 }

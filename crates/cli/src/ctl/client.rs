@@ -56,7 +56,9 @@ impl Client {
             return Err(CliError::Usage(format!("{address}: {why}")));
         }
         if authority.is_some() && !matches!(place, Place::Secure(_)) {
-            return Err(CliError::Usage(format!("--ca is for https://HOST:PORT, and {address} is not one")));
+            return Err(CliError::Usage(format!(
+                "--ca is for https://HOST:PORT, but the address is {address}"
+            )));
         }
         Ok(Client { place, authority: authority.map(Path::to_owned), token })
     }
@@ -171,7 +173,7 @@ fn refused(status: u16, text: &str) -> CliError {
     };
     match status {
         404 | 409 => CliError::Usage(line),
-        401 | 403 => CliError::Peer(format!("{line}; name a file with it: --token FILE")),
+        401 | 403 => CliError::Peer(format!("{line}; give the file of the token: --token FILE")),
         _ => CliError::Peer(line),
     }
 }

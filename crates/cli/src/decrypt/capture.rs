@@ -48,7 +48,7 @@ impl<R: Read> Capture<R> {
             [0x0a, 0x0d, 0x0d, 0x0a] => {
                 return Err("it is a pcapng file: convert it with editcap -F pcap".into());
             }
-            _ => return Err("it is not a capture: not a pcap file".into()),
+            _ => return Err("it is not a capture in the pcap format".into()),
         };
         let mut capture = Capture { from, big_endian, nanoseconds, link: 0, packet: Vec::new(), others: 0 };
         // The upper bits of the field tell whether frames end with a checksum.
@@ -72,7 +72,7 @@ impl<R: Read> Capture<R> {
             let [seconds, fraction, captured, original] = [0, 4, 8, 12].map(|at| self.word(&header, at));
             let length = captured as usize;
             if length > LONGEST {
-                return Err(format!("a record of {length} bytes: it is damaged"));
+                return Err(format!("the file is damaged: a record has {length} bytes"));
             }
             self.packet.resize(length, 0);
             if !whole(self.from.read_exact(&mut self.packet))? {

@@ -37,7 +37,10 @@ impl StoredResult {
         let summary: Summary = serde_json::from_str(&text)
             .map_err(|e| CliError::Usage(format!("{name}: not a result of simulate: {e}")))?;
         if summary.schema != SCHEMA {
-            return Err(CliError::Usage(format!("{name}: schema {}, expected {SCHEMA}", summary.schema)));
+            return Err(CliError::Usage(format!(
+                "{name}: the result has schema {}, but this program needs schema {SCHEMA}",
+                summary.schema
+            )));
         }
         if summary.version != env!("CARGO_PKG_VERSION") {
             let (theirs, ours) = (&summary.version, env!("CARGO_PKG_VERSION"));
@@ -85,6 +88,9 @@ fn scenario(file: &Path, summary: &Summary) -> Result<LoadedScenario, CliError> 
         }
     }
     Err(why.unwrap_or_else(|| {
-        CliError::Usage(format!("{}: it names no scenario; run simulate again with --out", file.display()))
+        CliError::Usage(format!(
+            "{}: the result names no scenario; run simulate again with --out",
+            file.display()
+        ))
     }))
 }

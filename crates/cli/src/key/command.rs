@@ -51,8 +51,9 @@ fn new(store: &Store) -> Result<(), CliError> {
 
 fn show(store: &Store, json: bool) -> Result<(), CliError> {
     let key = store.identity()?;
-    let none =
-        || CliError::Store(format!("there is no identity {}: strandcast key new", store.path().display()));
+    let none = || {
+        CliError::Store(format!("there is no identity {}: run strandcast key new", store.path().display()))
+    };
     show_key(&key.ok_or_else(none)?.public(), json)
 }
 
@@ -85,8 +86,9 @@ fn pair(store: &Store, args: &KeyPairArgs) -> Result<(), CliError> {
     let mut reachable = reachable_line(minted.hosts());
     let listens = store.senders()?.listen.first().map(SocketAddr::port);
     if let Some(port) = listens.filter(|port| minted.hosts().iter().all(|host| host.port != Some(*port))) {
-        reachable
-            .push_str(&format!("; a receiver listened on port {port} last: --host HOST:{port} names it"));
+        reachable.push_str(&format!(
+            "; the last receiver listened on port {port}: give this port by --host HOST:{port}"
+        ));
     }
     let text = minted.admit();
     match &args.out {
@@ -175,7 +177,7 @@ fn remove(store: &Store, name: &str) -> Result<(), CliError> {
         false => {
             let near = nearest(name, receivers.iter().map(|(name, _)| name));
             let near = near.map_or(String::new(), |near| format!(", but @{near}"));
-            Err(Error::Usage(format!("there is no receiver @{name}{near} (strandcast key list)")))
+            Err(Error::Usage(format!("there is no receiver @{name}{near} (strandcast key list shows all)")))
         }
     })?;
     print::line(&format!("removed @{name}"));

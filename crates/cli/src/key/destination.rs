@@ -25,7 +25,7 @@ pub(crate) fn destination(target: &Target, args: &SealArgs) -> Result<Destinatio
         if let (Some(path), Target::Named(name)) = (&args.key, target) {
             // Without the file of `--key`, the error would wrongly report that the receiver's name is unknown.
             let path = path.display();
-            let remedy = format!("strandcast key add {name} --key {path} makes it");
+            let remedy = format!("strandcast key add {name} --key {path} makes the file");
             let none = || CliError::Store(format!("cannot read {path}: no such file; {remedy}"));
             store.identity()?.ok_or_else(none)?;
         }

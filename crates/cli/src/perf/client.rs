@@ -327,7 +327,9 @@ pub(super) fn closed(reason: &CloseReason) -> String {
         }
         CloseReason::NoAnswer => "the server does not answer".into(),
         CloseReason::Unreachable => "the server can no longer be reached".into(),
-        CloseReason::Protocol(words) => format!("the server breaks the protocol: {}", quoted(words)),
+        CloseReason::Protocol(words) => {
+            format!("the server sent a message that is not valid: {}", quoted(words))
+        }
         CloseReason::SealLost(words) => words.clone(),
         _ => "the association ended".into(),
     }

@@ -149,8 +149,9 @@ impl Server {
                     return self.dismiss(endpoint, "another version of strandcast perf");
                 }
                 if message != 0 && !(MIN_MESSAGE..=MAX_MESSAGE).contains(&message) {
-                    let words =
-                        format!("messages of {message} bytes: {MIN_MESSAGE} to {MAX_MESSAGE} are served");
+                    let words = format!(
+                        "messages of {message} bytes are refused: the server accepts {MIN_MESSAGE} to {MAX_MESSAGE} bytes"
+                    );
                     return self.dismiss(endpoint, &words);
                 }
                 client.cpu = Cpu::now();

@@ -76,7 +76,11 @@ impl Item<'_> {
         let law = match word {
             "pareto" => match other.amount(Quantity::Plain, Minimum::Positive)? {
                 shape if shape > 1.0 => Law::Pareto { mean, shape },
-                shape => return Err(self.error(format!("a shape of {shape} has no mean; it is above 1"))),
+                shape => {
+                    return Err(self.error(format!(
+                        "with shape {shape} the distribution has no mean; give a shape above 1"
+                    )));
+                }
             },
             "normal" => Law::Normal { mean, deviation: other.within(quantity, Minimum::Zero)? },
             _ => Law::Lognormal { mean, deviation: other.within(quantity, Minimum::Zero)? },

@@ -54,7 +54,7 @@ pub enum RouteError {
         ends: String,
     },
     /// A node occurs twice, which makes a loop.
-    #[error("link `{link}` comes back to `{node}`: a loop; each node is passed once")]
+    #[error("link `{link}` returns to `{node}`, which is a loop; a path passes each node once")]
     Loop {
         /// The link that closes the loop.
         link: String,

@@ -71,13 +71,13 @@ pub enum PathError {
     #[error("address {0} belongs to interface {1}, not {2}")]
     OtherInterface(IpAddr, String, String),
     /// The zone of the remote address is another interface.
-    #[error("{0} is on another link than interface {1}")]
+    #[error("{0} belongs to a different link than interface {1}")]
     OtherLink(SocketAddr, String),
     /// The address and the remote are of different families.
     #[error("address {0} cannot reach {1}: one is IPv4, the other IPv6")]
     OtherFamily(IpAddr, IpAddr),
     /// The loopback interface does not lead to other machines.
-    #[error("{0} reaches this machine only, and {1} is another one: name the interface that leads there")]
+    #[error("{0} reaches this machine only, but {1} is another machine: name the interface that leads there")]
     Loopback(String, IpAddr),
     /// The interface has addresses, but none of the remote's family.
     #[error("{0} has no {family} address, and {1} needs one", family = if .1.is_ipv4() { "IPv4" } else { "IPv6" })]

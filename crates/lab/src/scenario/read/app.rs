@@ -66,7 +66,10 @@ pub(super) fn shape(table: &Table<'_>) -> Read<f64> {
     if shape > 1.0 {
         Ok(shape)
     } else {
-        Err(table.error_at(&ONOFF.shape.key, format!("with shape {shape} there is no mean; it is above 1")))
+        Err(table.error_at(
+            &ONOFF.shape.key,
+            format!("with shape {shape} the distribution has no mean; give a shape above 1"),
+        ))
     }
 }
 

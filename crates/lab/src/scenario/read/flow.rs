@@ -76,7 +76,10 @@ fn ends(table: &Table<'_>, network: &Scenario) -> Read<(Ends, String, String)> {
     let ends = table.get(&ENDS.ends)?;
     if ends == Ends::Random {
         if let Some(key) = [&ENDS.from.key, &ENDS.to.key].into_iter().find(|key| table.gives(key.name)) {
-            let message = format!("the ends are drawn, so there is no `{}`; leave it out", key.name);
+            let message = format!(
+                "the ends of this flow are drawn at random, so it has no `{}`; leave it out",
+                key.name
+            );
             return Err(table.error_at(key, message));
         }
         return Ok((ends, String::new(), String::new()));

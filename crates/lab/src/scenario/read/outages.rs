@@ -65,7 +65,7 @@ fn again(table: &Table<'_>, lasts: Option<Duration>) -> Read<Option<Again>> {
         }
         Some(lasts) if every <= lasts => {
             let message =
-                format!("the next one begins after {every:?}, and one lasts {lasts:?}; let it begin later");
+                format!("outages recur every {every:?}, but each lasts {lasts:?}; make `every` longer");
             Err(table.error_at(&DOWN.every.key, message))
         }
         Some(_) => Ok(Some(Again { every, law, cause })),

@@ -164,7 +164,7 @@ impl Lock {
                 Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK => std::thread::sleep(LOCK_POLL),
                 Err(TryLockError::WouldBlock) => {
                     let name = name.display();
-                    return Err(Error::Store(format!("another strandcast holds {name}: try again")));
+                    return Err(Error::Store(format!("another strandcast process uses {name}: try again")));
                 }
                 Err(TryLockError::Error(error)) => return Err(cannot("lock", &name, &error)),
             }
