@@ -6,18 +6,18 @@
 //! is the sum of the clocks' difference and the minimum delay. A message is due at `s + offset + latency`. Latency is
 //! therefore relative to the minimum delay: a message may be slower than the fastest message by up to the latency.
 //!
-//! - Until the first message is played, the offset falls whenever a shorter delay occurs. From then on the offset
+//! * Until the first message is played, the offset falls whenever a shorter delay occurs. From then on the offset
 //!   follows drift in both directions, by at most 500 ppm, so that playout stays even.
-//! - A message is **late** if it arrives after its due time. Late messages are dropped. A message is **lost** if it has
+//! * A message is **late** if it arrives after its due time. Late messages are dropped. A message is **lost** if it has
 //!   not arrived by its turn, and has not arrived since. Every other message is played once and in order, whatever the
 //!   order of arrival.
-//! - A **gap** is a run of messages that were not played. It starts at the due time of the first of them. Due times of
+//! * A **gap** is a run of messages that were not played. It starts at the due time of the first of them. Due times of
 //!   missing messages are interpolated between the adjacent messages. A gap is an **underflow** if the buffer was empty
 //!   when it began, that is, if no later message had arrived. The start and the end of the stream are not gaps.
-//! - If the first message arrives within `latency` of the session's start, the receiver is assumed to have been present
+//! * If the first message arrives within `latency` of the session's start, the receiver is assumed to have been present
 //!   since the start. Earlier messages that did not arrive are then lost. A receiver that joins later starts with the
 //!   first message that it receives, and counts earlier messages separately.
-//! - A new session identifier restarts the model; the rest of the old session is played at once.
+//! * A new session identifier restarts the model; the rest of the old session is played at once.
 //!
 //! # When all messages are late, or early
 //! The latency never grows without a report. Each **shift** of playout to a later time is an output ([`ClockChange`])

@@ -26,12 +26,12 @@ impl FrameTrace {
     /// libraries of video traces use this form (verbose traces of MPEG-4 and H.264 videos). `UdpTraceClient` of ns-3
     /// reads the same form.
     ///
-    /// - Columns are separated by blanks, tabs, commas or semicolons; columns after the fourth are ignored.
-    /// - Types are `I` (or `IDR`), `P`, `B`, and `H` for a header, in either case.
-    /// - Times are in seconds. They are in milliseconds if a comment or heading above the first frame contains both
+    /// * Columns are separated by blanks, tabs, commas or semicolons; columns after the fourth are ignored.
+    /// * Types are `I` (or `IDR`), `P`, `B`, and `H` for a header, in either case.
+    /// * Times are in seconds. They are in milliseconds if a comment or heading above the first frame contains both
     ///   words `time` and `ms` (`# number type time [ms] bytes`). Times need not be ascending, because encoders send a
     ///   P frame before the B frames that are shown earlier.
-    /// - Three kinds of lines are ignored: empty lines, lines that begin with `#` or `%`, and lines above the first
+    /// * Three kinds of lines are ignored: empty lines, lines that begin with `#` or `%`, and lines above the first
     ///   frame that do not begin with a digit.
     ///
     /// # Errors

@@ -57,9 +57,9 @@ impl Carried {
 /// Bytes per second that `paths` can carry with no data late, computed from their last `bins` bins. The bound is the
 /// least of
 ///
-/// - the bytes that the paths carried from s to t, divided by t − s − `slack`, for all s < t;
-/// - their average rate;
-/// - 1.05 times the greatest number of bytes that the paths carried in a bin of the last 0.8 s.
+/// * the bytes that the paths carried from s to t, divided by t − s − `slack`, for all s < t;
+/// * their average rate;
+/// * 1.05 times the greatest number of bytes that the paths carried in a bin of the last 0.8 s.
 ///
 /// `slack` is the latency in seconds, less the time that acknowledgements need. A path may be slower than the quickest
 /// path by d. Only data that leave on it before t − d then arrive before t.

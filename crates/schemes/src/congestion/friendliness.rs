@@ -14,23 +14,23 @@
 //! Constants: α = 0.5, β = 1.5 (section VII).
 //!
 //! `ASSUMED`:
-//! - In slow start, fwnd grows by the same number of bytes as the path's window. In congestion avoidance, fwnd grows by
+//! * In slow start, fwnd grows by the same number of bytes as the path's window. In congestion avoidance, fwnd grows by
 //!   one MTU each time that fwnd bytes have been acknowledged over all paths. Bytes count only if the path's window was
 //!   full, as for the path's window itself (RFC 9260 §7.2.2). Otherwise Reward would enlarge the windows of an
 //!   application that sends little.
-//! - Each loss event changes fwnd once, whatever the number of lost chunks.
-//! - A path that joins adds cwnd(init) to fwnd, and a path that leaves subtracts it. The number n of paths has one
+//! * Each loss event changes fwnd once, whatever the number of lost chunks.
+//! * A path that joins adds cwnd(init) to fwnd, and a path that leaves subtracts it. The number n of paths has one
 //!   other effect: fwnd is at least n cwnd(init).
-//! - A loss that the radio caused does not change fwnd, as in Algorithm 2. According to the text of section V, however,
+//! * A loss that the radio caused does not change fwnd, as in Algorithm 2. According to the text of section V, however,
 //!   fwnd "decreases by half when any retransmission is needed" (`fwnd-cut=any`).
-//! - If all counts are 0, Algorithm 3 as printed reads the R_e of a path q that is null. The implementation takes the
+//! * If all counts are 0, Algorithm 3 as printed reads the R_e of a path q that is null. The implementation takes the
 //!   first candidate, whatever its count.
-//! - Penalize may take the same path several times, as in the printed Algorithm 3. The paper's text says "another
+//! * Penalize may take the same path several times, as in the printed Algorithm 3. The paper's text says "another
 //!   path".
-//! - If all R_e are 0, Reward gives the same amount to all paths.
-//! - Reward gives nothing to a path if its last loss was a timeout and nothing has been acknowledged on it since.
+//! * If all R_e are 0, Reward gives the same amount to all paths.
+//! * Reward gives nothing to a path if its last loss was a timeout and nothing has been acknowledged on it since.
 //!   Otherwise the gain would undo eq. 16 at once. A key turns this exception off.
-//! - If all paths were idle for so long that their windows were reduced, fwnd is reduced in the same proportion.
+//! * If all paths were idle for so long that their windows were reduced, fwnd is reduced in the same proportion.
 
 use smallvec::SmallVec;
 use strandcast_proto::policy::PathId;

@@ -16,11 +16,11 @@
 //!
 //! With one path, w_T equals w_r, and the window is Reno's window. If windows differ, a loss may require a decrease
 //! that is larger than a small window. `ASSUMED`:
-//! - One segment of such a window remains, so that the path is still probed. The threshold after a loss is at least one
+//! * One segment of such a window remains, so that the path is still probed. The threshold after a loss is at least one
 //!   segment, because otherwise the window could not stay that small. For TCP and MPTCP flows, the key is `floor`,
 //!   whose default with other windows is two. For SCTP, the setting is `half-floor=1`.
-//! - β is a share of the window, as in eq. 3, and not of the data in flight (`cut` of TCP and MPTCP flows).
-//! - w_T does not include paths that are inactive or have no round-trip time ([`Coupled`]). Their windows are Reno's
+//! * β is a share of the window, as in eq. 3, and not of the data in flight (`cut` of TCP and MPTCP flows).
+//! * w_T does not include paths that are inactive or have no round-trip time ([`Coupled`]). Their windows are Reno's
 //!   windows. There is no key for this, because the paper has no such paths.
 
 use strandcast_keys::keys;

@@ -17,11 +17,11 @@
 //! collected paths. [`TcpWindows`](super::TcpWindows) keeps every window at one segment or more.
 //!
 //! With one path, the increase is 1/w, and the window is Reno's window. `ASSUMED`:
-//! - Values within 1 % of the largest value count as equal to it (`tolerance`), because measured values are never
+//! * Values within 1 % of the largest value count as equal to it (`tolerance`), because measured values are never
 //!   equal.
-//! - MPTCP v0.95 of Linux ranks paths by ℓ/rtt², which is the square of a TCP's rate (`ranking=kernel`).
-//! - Thresholds after a loss are at least two segments, as in TCP (`floor` of TCP and MPTCP flows).
-//! - Paths that are inactive or have no round-trip time are left out of all sums, and follow Reno ([`Coupled`]). There
+//! * MPTCP v0.95 of Linux ranks paths by ℓ/rtt², which is the square of a TCP's rate (`ranking=kernel`).
+//! * Thresholds after a loss are at least two segments, as in TCP (`floor` of TCP and MPTCP flows).
+//! * Paths that are inactive or have no round-trip time are left out of all sums, and follow Reno ([`Coupled`]). There
 //!   is no key for this, because the draft has no such paths.
 
 use strandcast_keys::{keys, words};

@@ -24,15 +24,15 @@
 //! happens long before the queue reaches α segments.
 //!
 //! `ASSUMED`:
-//! - diff and α are whole segments, as in the kernel. A window therefore stays constant once it has its share. This
+//! * diff and α are whole segments, as in the kernel. A window therefore stays constant once it has its share. This
 //!   choice has no key, because fractions would never be equal.
-//! - If there is no queue, nothing is drained. With `drain=off`, draining never occurs. Without a queue, the kernel's
+//! * If there is no queue, nothing is drained. With `drain=off`, draining never occurs. Without a queue, the kernel's
 //!   arithmetic halves the window.
-//! - After draining, slow start returns the window to 3/4 of its former size, unless a queue of γ segments appears. The
+//! * After draining, slow start returns the window to 3/4 of its former size, unless a queue of γ segments appears. The
 //!   kernel has no such key. It sets its threshold to 3/4 of the window as a part of draining.
-//! - Σx includes active paths with a round-trip time that have had a queue of α segments since their last loss
+//! * Σx includes active paths with a round-trip time that have had a queue of α segments since their last loss
 //!   ([`Coupled`]). Other paths follow Reno.
-//! - After a loss, Vegas continues with the first round. [`TcpWindows`](super::TcpWindows) does not let windows grow in
+//! * After a loss, Vegas continues with the first round. [`TcpWindows`](super::TcpWindows) does not let windows grow in
 //!   recovery.
 
 use strandcast_keys::keys;

@@ -1,21 +1,21 @@
 //! Properties of a path that a sender measures with acknowledgements: delivery rate, queueing delay, and the share of
 //! lost packets.
 //!
-//! - *Delivery rate* ([`DeliveryInterval`]): bytes newly acknowledged in an interval, divided by the length of the
+//! * *Delivery rate* ([`DeliveryInterval`]): bytes newly acknowledged in an interval, divided by the length of the
 //!   interval. An interval lasts at least a round-trip time. A sample that is higher than the rate replaces the rate at
 //!   once. A lower sample has the weight 1/8. It counts only if the window was full or the queue was long during the
 //!   interval, because a source that sends little does not show the capacity of the path. The rate is therefore a lower
 //!   bound. It is more than a bound only if such a sample has tested it recently ([`tested`]). Packets that were sent
 //!   before the window was first full do not test the rate. The rate is unknown before a sample with a full packet, and
 //!   again after a time of [`IDLE`] without load. A keep-alive message is not a full packet.
-//! - *Least round-trip time*: a SACK may return by another path than the data's path. A least value is therefore kept
+//! * *Least round-trip time*: a SACK may return by another path than the data's path. A least value is therefore kept
 //!   for each return path. [`Estimate::reference_rtt`] is the value for the path itself as the return path, if it is
 //!   known.
-//! - *Queueing delay* ([`Estimate::queue`]): the round-trip time of the newest chunk of each SACK, less the least
+//! * *Queueing delay* ([`Estimate::queue`]): the round-trip time of the newest chunk of each SACK, less the least
 //!   round-trip time with the same return path. A lower value counts at once, and a higher value has the weight 1/4. If
 //!   the peer may have delayed a SACK ([`AckInfo::held`]), the queueing delay lies between two bounds. The estimate
 //!   then moves to the nearer bound. A delay of the peer is therefore not mistaken for a queue.
-//! - *Loss*: moving average over about the last 100 chunks. Losses found by a timeout do not count. They show that the
+//! * *Loss*: moving average over about the last 100 chunks. Losses found by a timeout do not count. They show that the
 //!   path fell silent, and the state of the path reports this. Losses that turn out to be spurious are taken back.
 
 use smallvec::SmallVec;

@@ -3,14 +3,14 @@
 //!
 //! The paper gives only two facts about the interval. Loss events trigger it, and a confidence interval updates it
 //! statistically, as in CMT-QA. Everything else is `ASSUMED`:
-//! - A loss event is the first loss found on the path. Further losses within a smoothed round-trip time belong to the
+//! * A loss event is the first loss found on the path. Further losses within a smoothed round-trip time belong to the
 //!   same event.
-//! - x are the last k times between events ([`keep`](IntervalConfig::keep)), m is their mean and s their standard
+//! * x are the last k times between events ([`keep`](IntervalConfig::keep)), m is their mean and s their standard
 //!   deviation. h is t s/√k with Student's t for k - 1 degrees of freedom. u is the newest x, but at least m - h and at
 //!   most m + h. If there are fewer than 3 such times, u is their mean.
-//! - u is at least two round-trip times and [`least`](IntervalConfig::least), and at most
+//! * u is at least two round-trip times and [`least`](IntervalConfig::least), and at most
 //!   [`most`](IntervalConfig::most). Before the second event, u is [`initial`](IntervalConfig::initial).
-//! - An interval ends at a loss event, or when u is over. It does not end before a round-trip time and `least` have
+//! * An interval ends at a loss event, or when u is over. It does not end before a round-trip time and `least` have
 //!   passed since its beginning.
 
 use std::collections::VecDeque;

@@ -18,19 +18,19 @@
 //! Constants: MSS 1500 bytes ("1,500 MTUs" in the paper).
 //!
 //! `ASSUMED`. The key that changes a choice is in parentheses:
-//! - ψ = 7/8 is the weight of the old value (`psi`; the paper's number is missing). δ = 0: the round-trip time is
+//! * ψ = 7/8 is the weight of the old value (`psi`; the paper's number is missing). δ = 0: the round-trip time is
 //!   measured by Karn's rule, with chunks that were sent once.
-//! - C = √(3/2), for receivers without delayed acknowledgements (`c`). With delayed acknowledgements, C would be
+//! * C = √(3/2), for receivers without delayed acknowledgements (`c`). With delayed acknowledgements, C would be
 //!   √(3/4) = 0.866.
-//! - m = 20 (`m`);
-//! - RTT_min is the path's own least round-trip time, as in Vegas (`rttmin=path`). The paper says "the minimum in all
+//! * m = 20 (`m`);
+//! * RTT_min is the path's own least round-trip time, as in Vegas (`rttmin=path`). The paper says "the minimum in all
 //!   paths" (`rttmin=global`). With the paper's value, the slower of two paths with equal windows would have the lower
 //!   loss rate. It would then be preferred.
-//! - A sample is taken once per round trip, and with the first SACK after a loss. At that SACK, the window has already
+//! * A sample is taken once per round trip, and with the first SACK after a loss. At that SACK, the window has already
 //!   been reduced.
-//! - Before the first round-trip time, PLR = (C·MSS/cwnd)². A path that is not active has no loss rate. Its state
+//! * Before the first round-trip time, PLR = (C·MSS/cwnd)². A path that is not active has no loss rate. Its state
 //!   begins again when the path is active.
-//! - PLR is between 10⁻⁶ and 1. cwnd counts as at least one MSS, and RTT as at least RTT_min.
+//! * PLR is between 10⁻⁶ and 1. cwnd counts as at least one MSS, and RTT as at least RTT_min.
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::policy::{

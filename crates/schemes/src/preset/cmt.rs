@@ -18,15 +18,15 @@
 //! fall between its bursts of losses.
 //!
 //! `ASSUMED`. Each choice has a key that restores the original:
-//! - Growth continues in fast recovery, and each new window may be reduced (`fr-freeze=off`). The published simulations
+//! * Growth continues in fast recovery, and each new window may be reduced (`fr-freeze=off`). The published simulations
 //!   do the same.
-//! - The default retransmission policy is RTX-CWND (`rtx=`).
-//! - The state potentially failed is used (`pf=on`). Without it, a dead path blocks all data for over a minute.
-//! - If a retransmission on a path was lost again, later packets of the path show this (`rtx-again=on`). The papers
+//! * The default retransmission policy is RTX-CWND (`rtx=`).
+//! * The state potentially failed is used (`pf=on`). Without it, a dead path blocks all data for over a minute.
+//! * If a retransmission on a path was lost again, later packets of the path show this (`rtx-again=on`). The papers
 //!   wait for T3.
-//! - The loss rate of RTX-LOSSRATE is the share of the path's last 1000 transmissions that were marked lost. In the
+//! * The loss rate of RTX-LOSSRATE is the share of the path's last 1000 transmissions that were marked lost. In the
 //!   simulations it was a parameter.
-//! - Initial window, floor and thresholds are those of RFC 9260. `initial-cwnd=2,half-floor=2,initial-ssthresh=65536`
+//! * Initial window, floor and thresholds are those of RFC 9260. `initial-cwnd=2,half-floor=2,initial-ssthresh=65536`
 //!   sets the values of the simulations.
 
 use crate::preset::combine::Combination;

@@ -27,41 +27,41 @@
 //! these verdicts. More frame errors reduce R_c, so that the verdict "congestion" becomes more likely.
 //!
 //! `ASSUMED`. If a key changes the choice, it is in parentheses:
-//! - In `cmt-cl`, w is 1. The terms with w belong to the friendliness window, which `cmt-cl` lacks.
-//! - ESNR enters eq. 9 linearly, as in Shannon's formula (`snr=db` for decibels). All paths have the same modulation
+//! * In `cmt-cl`, w is 1. The terms with w belong to the friendliness window, which `cmt-cl` lacks.
+//! * ESNR enters eq. 9 linearly, as in Shannon's formula (`snr=db` for decibels). All paths have the same modulation
 //!   (`modulation=`). The paper uses a table for each technology, but does not print the tables.
-//! - BW_e uses the times at which the access link sends, if the link reports them. Otherwise, and always with
+//! * BW_e uses the times at which the access link sends, if the link reports them. Otherwise, and always with
 //!   `bw-stamp=send`, it uses the times at which the sender sends. With the link's times, BW_e includes HEARTBEATs and
 //!   the headers of packets.
-//! - The rule "inactive if u ≤ RTO" would suspend every path at the paper's own loss rates, because RTO ≥ 1 s. Here, a
+//! * The rule "inactive if u ≤ RTO" would suspend every path at the paper's own loss rates, because RTO ≥ 1 s. Here, a
 //!   path is suspended after three consecutive timeouts, each within srtt + 4 rttvar of the previous one. It returns
 //!   when it answers a probe (`inactive=literal`, `off`). The last remaining path is never suspended.
-//! - `rc=normalised` is a variant of this project. In it, the sign of R_c depends on the frame errors: C = BW_max/w ·
+//! * `rc=normalised` is a variant of this project. In it, the sign of R_c depends on the frame errors: C = BW_max/w ·
 //!   log₂(1 + ESNR) / log₂(1 + ESNR₀). BW_max is the highest R_e in 10 s. ESNR₀ is the ratio at which one frame in a
 //!   thousand is lost.
-//! - A path without an estimate comes first in PathList, because it must be measured. Its losses count as congestion
+//! * A path without an estimate comes first in PathList, because it must be measured. Its losses count as congestion
 //!   until a period has computed its R_c.
-//! - The cause is decided at the first loss of a window. R_c of the current period decides.
-//! - A pause between packets counts as at most 200 ms, or as a round trip if that is longer. Longer pauses come from
+//! * The cause is decided at the first loss of a window. R_c of the current period decides.
+//! * A pause between packets counts as at most 200 ms, or as a round trip if that is longer. Longer pauses come from
 //!   the application.
-//! - Eqs 14 and 15 use the latest values of R_e and BW_e. If RTT_ref is unknown, the smoothed round-trip time replaces
+//! * Eqs 14 and 15 use the latest values of R_e and BW_e. If RTT_ref is unknown, the smoothed round-trip time replaces
 //!   it. If both are unknown, one second replaces them.
-//! - Only fast retransmissions that congestion caused halve fwnd, as in the printed Algorithm 2. According to the text
+//! * Only fast retransmissions that congestion caused halve fwnd, as in the printed Algorithm 2. According to the text
 //!   of section V, every fast retransmission halves fwnd (`fwnd-cut=any`).
-//! - In `cmt-cl-fd`, a loss counts as congestion for any R_c if the links of its path count no frames. With
+//! * In `cmt-cl-fd`, a loss counts as congestion for any R_c if the links of its path count no frames. With
 //!   `without-counters=capacity`, R_c also decides for such paths. In the paper, every path has a radio's counters.
 //!   Without counters, nothing indicates a radio loss. With a positive R_c, nearly every loss at a full queue would
 //!   then leave fwnd unchanged.
-//! - α and β may be 1, although eq. 7 requires α < 1 < β. Experiments use this to limit the sum of windows by fwnd from
+//! * α and β may be 1, although eq. 7 requires α < 1 < β. Experiments use this to limit the sum of windows by fwnd from
 //!   one side only.
-//! - Growth continues in fast recovery (`fr-freeze=off`). At 2 to 10 % loss, a window would otherwise hardly ever grow.
-//! - Pairs of heartbeats are sent while data are sent. Unlike unanswered heartbeats of the transport, unanswered
+//! * Growth continues in fast recovery (`fr-freeze=off`). At 2 to 10 % loss, a window would otherwise hardly ever grow.
+//! * Pairs of heartbeats are sent while data are sent. Unlike unanswered heartbeats of the transport, unanswered
 //!   heartbeats of a pair are not path errors.
-//! - Frame errors of the receiver's links are not reported. `report-fer=on` reports them.
-//! - Data wait in one queue, and get their TSN when they leave. The "buffer" of a path is its quota;
-//! - The state potentially failed is used (`pf=on`), although the paper does not have it. Without it, a dead path
+//! * Frame errors of the receiver's links are not reported. `report-fer=on` reports them.
+//! * Data wait in one queue, and get their TSN when they leave. The "buffer" of a path is its quota;
+//! * The state potentially failed is used (`pf=on`), although the paper does not have it. Without it, a dead path
 //!   blocks all data for over a minute.
-//! - Windows begin as in RFC 9260. `initial-cwnd=2,initial-ssthresh=65536` sets the values of the paper's simulator.
+//! * Windows begin as in RFC 9260. `initial-cwnd=2,initial-ssthresh=65536` sets the values of the paper's simulator.
 //!   The floor of eqs 14 to 16 is the paper's 4 MTU, even if a profile sets another floor for other schemes
 //!   (`loss-floor=`).
 

@@ -23,14 +23,14 @@
 //! Constants: no constants are public.
 //!
 //! `ASSUMED` is everything beyond the public facts:
-//! - Q̄ is a moving average of R_e. Each new interval has the weight 1/4 (`gain=`).
-//! - The radio caused a loss if the rate has not fallen. The rate since the beginning of the interval must be at least
+//! * Q̄ is a moving average of R_e. Each new interval has the weight 1/4 (`gain=`).
+//! * The radio caused a loss if the rate has not fallen. The rate since the beginning of the interval must be at least
 //!   90 % (`epsilon=`) of the value that Q̄ had before the last interval. If the rate did not fall before a loss, no
 //!   queue was full. With fewer than two intervals, a loss counts as congestion.
-//! - After a loss by the radio, ssthresh = max {Q̄ RTT_ref, cwnd/2, 4 MTU}, and the window does not change. After a
+//! * After a loss by the radio, ssthresh = max {Q̄ RTT_ref, cwnd/2, 4 MTU}, and the window does not change. After a
 //!   loss by congestion, both become max {cwnd/2, 4 MTU}. A timeout has the effect of RFC 9260.
-//! - A path of unknown quality is last in PathList, and its quota is its window.
-//! - The choices of `quality::QualityAware`, `schedule::Distribution` and the estimators apply, as for `cmt-cl`.
+//! * A path of unknown quality is last in PathList, and its quota is its window.
+//! * The choices of `quality::QualityAware`, `schedule::Distribution` and the estimators apply, as for `cmt-cl`.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;

@@ -17,14 +17,14 @@
 //! wireless networks change. In their section 5, the scheme has less throughput and lower quality than CMT-CL.
 //!
 //! `ASSUMED`:
-//! - The windows are those of RFC 6356, because Xu et al., 2015, call the scheme TCP-friendly. The authors' code has
+//! * The windows are those of RFC 6356, because Xu et al., 2015, call the scheme TCP-friendly. The authors' code has
 //!   one Reno window per path (`cc=uncoupled`). In fast recovery, windows do not grow, and are reduced once. The
 //!   threshold is at least two segments.
-//! - Every lost packet affects the windows. With `mask-losses=on`, only losses that leave a block incomplete affect
+//! * Every lost packet affects the windows. With `mask-losses=on`, only losses that leave a block incomplete affect
 //!   them, as Xu et al., 2015, claim.
-//! - Blocks have 16 symbols. If the receive buffer is smaller than 128 KiB, they have 8 symbols. The 32 blocks of 32
+//! * Blocks have 16 symbols. If the receive buffer is smaller than 128 KiB, they have 8 symbols. The 32 blocks of 32
 //!   packets in the authors' code would not fit a buffer of 256 KiB.
-//! - Loss detection, acknowledgement and path failure are as in `cmt`.
+//! * Loss detection, acknowledgement and path failure are as in `cmt`.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;

@@ -16,13 +16,13 @@
 //! wireless networks change.
 //!
 //! `ASSUMED`:
-//! - The choices of `schedule::NcMptcp` apply: classes of paths, redundancy, and the batch of a coded packet.
-//! - The windows are those of RFC 6356, because Xu et al., 2015, call the scheme TCP-friendly. In fast recovery,
+//! * The choices of `schedule::NcMptcp` apply: classes of paths, redundancy, and the batch of a coded packet.
+//! * The windows are those of RFC 6356, because Xu et al., 2015, call the scheme TCP-friendly. In fast recovery,
 //!   windows do not grow, and are reduced once. The threshold is at least two segments.
-//! - Lost originals are retransmitted on the path that lost them (`rtx=same`).
-//! - Every lost packet affects the windows. With `mask-losses=on`, only losses that leave a block incomplete affect
+//! * Lost originals are retransmitted on the path that lost them (`rtx=same`).
+//! * Every lost packet affects the windows. With `mask-losses=on`, only losses that leave a block incomplete affect
 //!   them, as Xu et al., 2015, claim.
-//! - Loss detection, acknowledgement and path failure are as in `cmt`.
+//! * Loss detection, acknowledgement and path failure are as in `cmt`.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;

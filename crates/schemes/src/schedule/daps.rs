@@ -21,17 +21,17 @@
 //! `ASSUMED`, because the text of the paper was not available. Three sources were available: its abstract, descriptions
 //! in later papers, and a port to Linux 0.89 that an author of a comparison has published.
 //!
-//! - A turn has as many bytes as the window has at the beginning of the turn. The port reads windows and delays once
+//! * A turn has as many bytes as the window has at the beginning of the turn. The port reads windows and delays once
 //!   per lcm(D). It rounds delays to multiples of 4 ms, which keeps the plan short. Neither is needed here.
-//! - If the path whose turn it is has no room, the chunk may wait for it. It waits if, even in the worst case, it would
+//! * If the path whose turn it is has no room, the chunk may wait for it. It waits if, even in the worst case, it would
 //!   arrive no later than on the fastest of the other paths with room. The condition is (`daps-wait` + 1/2) · RTT ≤
 //!   RTT_other/2. `daps-wait` = 1 is the number of round trips until there is room. Otherwise the turn ends. A chunk
 //!   therefore waits only for a path that is at least three times as fast, and never for a slower one.
-//! - Paths with consecutive errors have no turns while there are other paths. If a path has no round-trip time, the
+//! * Paths with consecutive errors have no turns while there are other paths. If a path has no round-trip time, the
 //!   longest round-trip time of the other paths is assumed for it.
-//! - There is no opportunistic retransmission and no penalty (`head-of-line=off`). The port has opportunistic
+//! * There is no opportunistic retransmission and no penalty (`head-of-line=off`). The port has opportunistic
 //!   retransmission without a penalty.
-//! - Retransmissions are not part of the plan. A retransmission takes the path with the lowest round-trip time among
+//! * Retransmissions are not part of the plan. A retransmission takes the path with the lowest round-trip time among
 //!   the paths with room that have not carried the chunk. If there is no such path, it takes the one among all paths
 //!   with room.
 

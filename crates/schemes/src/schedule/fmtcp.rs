@@ -20,17 +20,17 @@
 //! third column.
 //!
 //! `ASSUMED`:
-//! - k̄ counts all symbols that arrive, including dependent ones, because 2^-e is the probability of failure after
+//! * k̄ counts all symbols that arrive, including dependent ones, because 2^-e is the probability of failure after
 //!   k + e symbols. Once no symbol of a block is in flight, only the independent symbols count. The block then gets
 //!   more symbols. With `fmtcp-count=independent`, dependent symbols never count. Each of them costs one more symbol at
 //!   once.
-//! - The procedure runs for all paths with room together. The first symbol that it assigns to a path with room is sent.
+//! * The procedure runs for all paths with room together. The first symbol that it assigns to a path with room is sent.
 //!   The result is the same as if the procedure ran for each path separately.
-//! - If data may not take a path, symbols in flight on it count as lost.
-//! - If pacing or Max.Burst forbids a packet on a path for the moment, the path keeps its place in the order. Its
+//! * If data may not take a path, symbols in flight on it count as lost.
+//! * If pacing or Max.Burst forbids a packet on a path for the moment, the path keeps its place in the order. Its
 //!   symbol waits.
-//! - If fewer than j packets are in flight, the age of the j-th oldest packet is -RTT (1 + j/in flight).
-//! - A path without a round-trip time has an EDT of 0.5 s. Its RTT is a third of the timeout.
+//! * If fewer than j packets are in flight, the age of the j-th oldest packet is -RTT (1 + j/in flight).
+//! * A path without a round-trip time has an EDT of 0.5 s. Its RTT is a third of the timeout.
 //!
 //! If the peer cannot decode, data take the path with the lowest round-trip time.
 

@@ -1,13 +1,13 @@
 //! Restriction of the paths that a chunk may take. It depends on the costs of their links
 //! ([`Tariff`](strandcast_proto::policy::Tariff)).
 //!
-//! - *Classes*: a path of a higher class takes a chunk only if no path of a lower class delivers it in time, even after
+//! * *Classes*: a path of a higher class takes a chunk only if no path of a lower class delivers it in time, even after
 //!   one loss. The higher class is then open. It also takes chunks that have time to wait, until it has not been needed
 //!   for the time [`SPARE`]. Data without a deadline use the lowest class.
-//! - *Allowance*: the remaining allowance, less the share [`RESERVE`], is divided over the time for which it must last.
+//! * *Allowance*: the remaining allowance, less the share [`RESERVE`], is divided over the time for which it must last.
 //!   Unused allowance accumulates, but at most that of the time [`SAVED`]. A path that has used its present part takes
 //!   no data while another path is usable.
-//! - *Cap*: a path whose allowance is used up completely takes no data, even if it is the only path.
+//! * *Cap*: a path whose allowance is used up completely takes no data, even if it is the only path.
 //!
 //! All constants are `ASSUMED`.
 

@@ -15,17 +15,17 @@
 //! `ASSUMED`: Algorithm 4 cannot be run as printed. It stops at the first path whose quota is more than D_max, without
 //! assigning data. If R_c > 0, a quota is more than the path's whole window. D_max, however, is the sum of the free
 //! windows. A single path, or two equal paths, would therefore never get data. For this reason:
-//! - Quotas are credits. At each opportunity, a packet goes to the first path of PathList that has credit and room in
+//! * Quotas are credits. At each opportunity, a packet goes to the first path of PathList that has credit and room in
 //!   its window. The receiver must also have room (the current D_max). Retransmissions need no credit.
-//! - Credits are whole packets, rounded up.
-//! - If no path with room has credit left, the next period begins at once. It begins at the earliest a quarter of the
+//! * Credits are whole packets, rounded up.
+//! * If no path with room has credit left, the next period begins at once. It begins at the earliest a quarter of the
 //!   least reference round-trip time after the previous beginning. Until then, packets go to the first path with room.
-//! - [`Allocation::Literal`] is the printed algorithm, and shows its stall. If nothing is in flight, four packets are
+//! * [`Allocation::Literal`] is the printed algorithm, and shows its stall. If nothing is in flight, four packets are
 //!   sent nevertheless, so that acknowledgements continue.
-//! - P_d is at least the least reference round-trip time, and at most 1 s. ⌊P_d/T⌋ is at least 1. It is always at least
+//! * P_d is at least the least reference round-trip time, and at most 1 s. ⌊P_d/T⌋ is at least 1. It is always at least
 //!   1 unless P_d was limited to 1 s.
-//! - A path without a bandwidth estimate takes a round-trip time to handle its window. Its quota is its window.
-//! - If paths in PathList are equal, the lower reference round-trip time decides, and then the lower path id.
+//! * A path without a bandwidth estimate takes a round-trip time to handle its window. Its quota is its window.
+//! * If paths in PathList are equal, the lower reference round-trip time decides, and then the lower path id.
 
 use smallvec::SmallVec;
 use strandcast_keys::words;

@@ -1,25 +1,25 @@
 //! [`EarliestArrival`] for live streams on paths that may fall silent.
 //!
-//! - *Data probes*: a path carries one chunk at the interval [`WaryConfig::data_probe`], even if another path would be
+//! * *Data probes*: a path carries one chunk at the interval [`WaryConfig::data_probe`], even if another path would be
 //!   quicker. The chunk must be in time even after one loss. Arrivals of probes on one path reveal the silence of
 //!   another path (`estimate::Silence`). In addition, a path that is suddenly needed has been measured recently. A data
 //!   probe is sent only if, including the probe, at most half of the path's window is in flight. A probe may also be
 //!   the only chunk in flight. A path whose loss share is below [`RELIABLE`] also carries probes that could not be sent
 //!   again in time. It carries them half as often.
-//! - *The last round*: a lost chunk may be late after a second loss. Such a chunk leaves by the two best paths at once.
+//! * *The last round*: a lost chunk may be late after a second loss. Such a chunk leaves by the two best paths at once.
 //!   Copies of all new data would double the number of bytes. Copies of retransmissions cost only the share of the data
 //!   that is lost (Meng et al., "Hairpin", NSDI 2024).
-//! - *Way for others*: the quicker paths may be full while an old message waits for them, because only they can deliver
+//! * *Way for others*: the quicker paths may be full while an old message waits for them, because only they can deliver
 //!   it in time. The old message then keeps the slower path idle for all messages after it. The later messages also
 //!   become old. The slower path thus stays idle, while the quicker paths carry less than the source produces. In that
 //!   case, the old message is given up if no part of it was sent.
-//! - *No way*: a message is given up if the delays of all paths are too long for it even without queues. There are two
+//! * *No way*: a message is given up if the delays of all paths are too long for it even without queues. There are two
 //!   further conditions: more messages wait after it, and no part of it was sent.
-//! - *A stall is not an end*: instead of being given up, a message may wait for a path that is suspected but not dead.
+//! * *A stall is not an end*: instead of being given up, a message may wait for a path that is suspected but not dead.
 //!   It waits while it could still arrive in time by that path. There is a condition for each other path: it has no
 //!   room, has enough data until the next decision, or would be too late even for a new message. Under this condition,
 //!   the wait delays no message that could be in time.
-//! - *Triage*: whole frames are given up early if not all of them can be in time (`schedule/triage.rs`).
+//! * *Triage*: whole frames are given up early if not all of them can be in time (`schedule/triage.rs`).
 //!
 //! Data without deadlines are scheduled as in [`EarliestArrival`]. If a peer does not report arrivals, it gets no data
 //! probes. Only a timeout would show the loss of a probe on a silent path.

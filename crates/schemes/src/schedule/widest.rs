@@ -14,17 +14,17 @@
 //!
 //! `ASSUMED`, because a sender cannot measure channel and idle time:
 //!
-//! - A path's bandwidth is its delivery rate for this sender. It is the number of bytes that are acknowledged per
+//! * A path's bandwidth is its delivery rate for this sender. It is the number of bytes that are acknowledged per
 //!   interval of at least a round trip. A sample below the average counts only if the window was full. A source that
 //!   sends little does not show the path's bandwidth.
-//! - A path is measured when it becomes usable, and again if it had no sample for `widest-refresh`. The measurement
+//! * A path is measured when it becomes usable, and again if it had no sample for `widest-refresh`. The measurement
 //!   uses data for which the widest path has no room. The measurement lasts for at least `widest-measure` (1 s). It
 //!   ends after three consecutive samples that exceed the highest sample by less than a quarter (as BBR detects a full
 //!   pipe, Cardwell et al. 2016). A loss does not end the measurement. If a loss occurs in the first round trips, the
 //!   window does not yet reflect the path. If one path carries the whole source, no other path is measured.
-//! - The path with the lowest round-trip time comes first. Another path takes its place only if it is wider by
+//! * The path with the lowest round-trip time comes first. Another path takes its place only if it is wider by
 //!   `widest-margin`. Two similar paths therefore do not swap places with every sample.
-//! - While the widest path is full, originals wait for it (`spill=never`), because the paper's originals use only one
+//! * While the widest path is full, originals wait for it (`spill=never`), because the paper's originals use only one
 //!   path. With `spill=when-full`, they take the widest of the other paths.
 
 use strandcast_keys::{keys, words};

@@ -13,15 +13,15 @@
 //! | §5.3.1.2 full pipe, §5.5.1 rounds, §5.5.3 filter | [`filters`] |
 //!
 //! `ASSUMED`, because the draft leaves a choice open, or because an association differs from the draft's connection:
-//! - Random draws come from the nanoseconds of the clock ([`model::draw`]).
-//! - BBR.offload_budget is one quantum, as for QUIC (§5.5.8.2).
-//! - If losses prove spurious (§5.5.11), bounds and window return to their former values. The state machine does not
+//! * Random draws come from the nanoseconds of the clock ([`model::draw`]).
+//! * BBR.offload_budget is one quantum, as for QUIC (§5.5.8.2).
+//! * If losses prove spurious (§5.5.11), bounds and window return to their former values. The state machine does not
 //!   return to its former state. Simulated TCP has no signal for such losses.
-//! - The loss policy may attribute losses to the radio or to a path that failed. Such losses do not show that too many
+//! * The loss policy may attribute losses to the radio or to a path that failed. Such losses do not show that too many
 //!   data are in flight.
-//! - The scheduler may leave a path unused although the path could send. The application then counts as the limit of
+//! * The scheduler may leave a path unused although the path could send. The application then counts as the limit of
 //!   the path.
-//! - If a path blocks the other paths, it keeps the share β of its window until it probes again.
+//! * If a path blocks the other paths, it keeps the share β of its window until it probes again.
 
 mod constants;
 mod control;
