@@ -60,8 +60,8 @@ impl AdviceOutput {
     /// follows.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: the file has other content than advice; [`CliError::Media`]: it can't be written;
-    /// [`CliError::Store`]: it is a file of keys.
+    /// Returns [`CliError::Usage`] if the file has content that is not advice. Returns [`CliError::Media`] if the file
+    /// cannot be written. Returns [`CliError::Store`] if the file is a file of keys.
     pub(crate) fn open(path: Option<&Path>) -> Result<AdviceOutput, CliError> {
         let Some(path) = path else { return Ok(AdviceOutput::default()) };
         let name = path.display().to_string();

@@ -28,8 +28,8 @@ impl Capture {
     /// it.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: the file has content; [`CliError::Media`]: it cannot be created; [`CliError::Store`]: it is one of
-    /// keys, or not this user's alone.
+    /// Returns [`CliError::Usage`] if the file has content. Returns [`CliError::Media`] if the file cannot be created.
+    /// Returns [`CliError::Store`] if the file is a file of keys, or belongs to other users as well.
     pub(crate) fn open(path: Option<&Path>, seal: &SealArgs) -> Result<Capture, CliError> {
         let Some(path) = path else { return Ok(Capture(None)) };
         spare_store(seal, path)?;

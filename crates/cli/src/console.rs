@@ -50,7 +50,8 @@ impl Console {
     /// Waits for the results up to a time limit.
     ///
     /// # Errors
-    /// [`CliError::Unread`]: standard output is closed; [`CliError::Media`]: the disk is full, or it is not read.
+    /// Returns [`CliError::Unread`] if standard output is closed. Returns [`CliError::Media`] if the disk is full, or
+    /// no program reads standard output.
     pub(crate) fn results(&self) -> Result<(), CliError> {
         // Lines continue meanwhile.
         let now = hold(&NOW).as_ref().map(|now| (now.results.clone(), Arc::clone(&now.failed)));

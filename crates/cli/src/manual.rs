@@ -19,7 +19,7 @@ const COMPLETIONS: [(Shell, &str); 3] = [
 /// Writes manual pages of all subcommands, and completions, into a folder that stands for `/usr/share`.
 ///
 /// # Errors
-/// [`CliError::Media`]: a file cannot be written.
+/// Returns [`CliError::Media`] if a file cannot be written.
 pub(crate) fn run(args: &ManualArgs) -> Result<(), CliError> {
     for (path, content) in files().map_err(|e| CliError::Media(why(&e)))? {
         write(&args.folder.join(path), &content)?;

@@ -51,7 +51,7 @@ pub(crate) fn error_bytes(text: &str) {
 /// Prints lines of a result on standard output.
 ///
 /// # Errors
-/// [`CliError::Unread`]: standard output is closed; [`CliError::Media`]: the disk is full.
+/// Returns [`CliError::Unread`] if standard output is closed. Returns [`CliError::Media`] if the disk is full.
 pub(crate) fn text(text: &str) -> Result<(), CliError> {
     let text = redact(text);
     let lines = text.split_inclusive('\n').map(|line| match line.strip_suffix('\n') {

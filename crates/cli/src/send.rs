@@ -23,7 +23,7 @@ use crate::{print, transport};
 /// Returns the scheme of the options, with the additional keys that `--tariff` and `--advice` need.
 ///
 /// # Errors
-/// [`CliError::Usage`]: the scheme would do nothing with one of them, or there is no such scheme.
+/// Returns [`CliError::Usage`] if the scheme ignores `--tariff` or `--advice`, or if there is no such scheme.
 fn scheme(args: &SendArgs, catalog: &dyn Catalog) -> Result<Scheme, CliError> {
     let given = [
         ("--tariff", Extra::Tariffs, !args.tariffs.is_empty()),

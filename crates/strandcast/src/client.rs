@@ -85,8 +85,8 @@ impl Client {
     /// tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Usage`]: `host` is not a host; [`Error::Network`]: the host has no address, or no path leads there;
-    /// [`Error::Peer`]: the host does not answer, or refuses.
+    /// Returns [`Error::Usage`] if `host` is not a host. Returns [`Error::Network`] if the host has no address, or no
+    /// path leads there. Returns [`Error::Peer`] if the host does not answer, or refuses.
     pub async fn connect(&self, host: &str) -> Result<AssociationHandle, Error> {
         let to: HostPort = host.parse().map_err(|error| Error::Usage(format!("{error}")))?;
         self.open(&[to], host, None, None).await

@@ -46,7 +46,8 @@ pub type Opening = Box<dyn FnOnce() -> io::Result<File> + Send>;
 /// link.
 ///
 /// # Errors
-/// [`Error::Store`]: it is a file of keys, or not this user's alone; [`Error::Media`]: the system refused.
+/// Returns [`Error::Store`] if the file is a file of keys, or belongs to other users as well. Returns [`Error::Media`]
+/// if the system refuses to open the file.
 pub fn open_output(path: &Path, private: bool) -> Result<Opened, Error> {
     open_checked(path, private, |_| Ok(()))
 }

@@ -11,7 +11,7 @@ use crate::transport::open_error;
 /// Listens without a seal.
 ///
 /// # Errors
-/// [`Error::Network`]: an address is in use, or is not this machine's.
+/// Returns [`Error::Network`] if an address is in use, or is not this machine's.
 pub(crate) fn plain(
     endpoint: EndpointConfig,
     listen: Vec<SocketAddr>,

@@ -65,7 +65,7 @@ pub fn in_turn(hosts: &[Vec<SocketAddr>], first: usize) -> Vec<SocketAddr> {
 /// them may be unreachable. If the client waits for paths, it also waits for names that have no address yet.
 ///
 /// # Errors
-/// [`Error::Network`]: no host has an address, or no path leads to one.
+/// Returns [`Error::Network`] if no host has an address, or no path leads to a host.
 pub async fn routes(hosts: &[HostPort], paths: &Paths) -> Result<(Vec<Vec<SocketAddr>>, Vec<Uplink>), Error> {
     let (mut all, mut mistake) = (Vec::new(), None);
     for found in addresses(hosts, RESOLVE).await {

@@ -99,7 +99,7 @@ impl Server {
     /// Starts to listen. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: an address is in use, or does not belong to this machine.
+    /// Returns [`Error::Network`] if an address is in use, or does not belong to this machine.
     pub fn start(self) -> Result<Incoming, Error> {
         #[cfg(feature = "seal")]
         let sealed = self.gate.is_some();

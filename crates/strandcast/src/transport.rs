@@ -50,7 +50,7 @@ impl TransportOptions {
 /// Makes the policies of an association that is opened here.
 ///
 /// # Errors
-/// [`Error::Network`]: the system has no randomness.
+/// Returns [`Error::Network`] if the system has no randomness.
 pub fn policies(scheme: &Scheme) -> Result<Box<dyn Policies>, Error> {
     let seeds = entropy::seeds().map_err(|e| open_error(&OpenError::Entropy(e)))?;
     Ok(scheme.build(&seeds))

@@ -18,7 +18,7 @@ impl Access {
     /// Reads the files of a configuration: tokens, certificate and key.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: a line with the file and the remedy.
+    /// Returns [`CliError::Usage`] with a line that contains the file and the remedy.
     pub(crate) fn read(config: &ApiConfig) -> Result<Access, CliError> {
         Ok(Access { tokens: Tokens::read(config)?, tls: Tls::read(config)? })
     }
@@ -27,7 +27,7 @@ impl Access {
     /// is true. Returns the token.
     ///
     /// # Errors
-    /// [`CliError::Network`]: the system gives no random number.
+    /// Returns [`CliError::Network`] if the system gives no random number.
     pub(crate) fn drawn(controls: bool) -> Result<(Access, String), CliError> {
         let mut secret = [0; 16];
         getrandom::fill(&mut secret)

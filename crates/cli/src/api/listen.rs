@@ -26,7 +26,7 @@ impl Socket {
     /// Listens at `path`. If a socket exists at this path and no program listens on it, the socket is replaced.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: something else is there; [`CliError::Network`].
+    /// Returns [`CliError::Usage`] if the path exists and is not a socket. Other errors are [`CliError::Network`].
     pub(super) fn listen(path: &Path) -> Result<(Socket, UnixListener), CliError> {
         let name = path.display();
         if path.as_os_str().len() > LONGEST {

@@ -128,7 +128,8 @@ impl Api {
     /// Listens, and responds to requests on a separate thread. Returns the changes that requests ask for.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: something else is at the path of the socket; [`CliError::Network`]: a place is in use.
+    /// Returns [`CliError::Usage`] if the path of the socket exists and is not a socket. Returns [`CliError::Network`]
+    /// if an address or a path is in use.
     pub(crate) fn start(
         config: &ApiConfig,
         access: Access,

@@ -46,7 +46,7 @@ impl Tls {
     /// Reads the files that a configuration names, or returns `None` if the configuration names no files.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: a line with the file and the remedy.
+    /// Returns [`CliError::Usage`] with a line that contains the file and the remedy.
     pub(super) fn read(config: &ApiConfig) -> Result<Option<Tls>, CliError> {
         let (Some(certificate), Some(key)) = (&config.certificate, &config.certificate_key) else {
             return Ok(None);

@@ -32,7 +32,7 @@ impl Tokens {
     /// Reads the files of a configuration.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: a line with the file and the remedy.
+    /// Returns [`CliError::Usage`] with a line that contains the file and the remedy.
     pub(super) fn read(config: &ApiConfig) -> Result<Tokens, CliError> {
         let of = |file: &Option<_>| file.as_deref().map_or(Ok(Vec::new()), read);
         let (view, control) = (of(&config.view_tokens)?, of(&config.control_tokens)?);

@@ -42,7 +42,7 @@ impl Client {
     /// Makes a client of the API at this address.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: the address is wrong; [`CliError::Store`]: the token cannot be read.
+    /// Returns [`CliError::Usage`] if the address is wrong. Returns [`CliError::Store`] if the token cannot be read.
     pub(super) fn of(
         address: &str,
         authority: Option<&Path>,
@@ -66,8 +66,9 @@ impl Client {
     /// Sends a request. Returns the response if the server reports success.
     ///
     /// # Errors
-    /// [`CliError::Network`]: nothing listens; [`CliError::Peer`]: the server refuses, or breaks off;
-    /// [`CliError::Usage`]: there is no such stream, or it cannot change like this.
+    /// Returns [`CliError::Network`] if nothing listens. Returns [`CliError::Peer`] if the server refuses the request
+    /// or closes the connection early. Returns [`CliError::Usage`] if there is no such stream, or the stream does not
+    /// permit this change.
     pub(super) fn ask(&self, method: &str, path: &str) -> Result<Response, CliError> {
         let (mut stream, host) = self.connect()?;
         let token = self.token.as_ref().map(|token| format!("authorization: Bearer {}\r\n", token.as_str()));
@@ -130,7 +131,7 @@ impl Response {
     /// Reads the rest of the response.
     ///
     /// # Errors
-    /// [`CliError::Peer`]: it breaks off, or is not text.
+    /// Returns [`CliError::Peer`] if the response ends early or is not text.
     pub(super) fn text(self) -> Result<String, CliError> {
         let mut text = String::new();
         self.0.take(LONGEST).read_to_string(&mut text).map_err(broke_off)?;

@@ -93,7 +93,8 @@ impl ServerCertVerifier for Known {
 /// the certificate of its authority. Without `file`, the authorities of the system are used.
 ///
 /// # Errors
-/// [`CliError::Store`]: the file cannot be read; [`CliError::Peer`]: the server is another one, or has no TLS.
+/// Returns [`CliError::Store`] if the file cannot be read. Returns [`CliError::Peer`] if the server has another
+/// certificate or does not use TLS.
 pub(super) fn shake_hands(
     mut stream: TcpStream,
     address: &str,

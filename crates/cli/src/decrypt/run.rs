@@ -24,8 +24,8 @@ const CHECKSUM: std::ops::Range<usize> = 8..12;
 /// Decrypts a capture.
 ///
 /// # Errors
-/// [`CliError::Usage`]: the output is one of the inputs, or has content; [`CliError::Media`]: a file cannot be read or written;
-/// [`CliError::Unmet`]: nothing in the capture has keys in the log.
+/// Returns [`CliError::Usage`] if the output is one of the inputs, or has content. Returns [`CliError::Media`] if a
+/// file cannot be read or written. Returns [`CliError::Unmet`] if the log has no keys for any datagram of the capture.
 pub(crate) fn run(args: &DecryptArgs) -> Result<(), CliError> {
     for input in [&args.capture, &args.keylog] {
         if same_file(input, &args.out) {

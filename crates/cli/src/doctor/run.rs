@@ -14,7 +14,7 @@ use crate::print;
 /// Finds the reason why a stream does not reach a receiver.
 ///
 /// # Errors
-/// [`CliError::Unmet`]: there are findings.
+/// Returns [`CliError::Unmet`] if there are findings.
 pub(crate) async fn run(args: DoctorArgs) -> Result<(), CliError> {
     let mut doctor = Doctor::default();
     doctor.wait = match (args.quick, args.long) {

@@ -13,7 +13,7 @@ use crate::error::CliError;
 /// Finds the receiver. Makes this machine's identity if there has never been one.
 ///
 /// # Errors
-/// [`CliError::Usage`]: it is not paired; [`CliError::Store`].
+/// Returns [`CliError::Usage`] if the receiver is not paired. Other errors are [`CliError::Store`].
 pub(crate) fn destination(target: &Target, args: &SealArgs) -> Result<Destination, CliError> {
     let usage = |what: String| Err(CliError::Usage(what));
     let store = match target {

@@ -24,7 +24,7 @@ const MOST: usize = 256 << 10;
 /// recorded stream. If the file can no longer be written, a line reports the error.
 ///
 /// # Errors
-/// [`CliError::Media`], [`CliError::Store`]: others can read it, or it is something else.
+/// Returns [`CliError::Media`] or [`CliError::Store`] if other users can read the file, or the file is not a key log.
 pub(super) fn key_log(args: &SealArgs, store: &Store) -> Result<Option<KeyLog>, CliError> {
     let Some(path) = args.keylog.clone() else { return Ok(None) };
     store.spare(&path)?;

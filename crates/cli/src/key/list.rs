@@ -13,7 +13,7 @@ use crate::print;
 /// Prints receivers, senders and open pairings.
 ///
 /// # Errors
-/// [`CliError::Media`]: standard output cannot be written.
+/// Returns [`CliError::Media`] if standard output cannot be written.
 pub(super) fn print(
     own: Option<&PublicKey>,
     receivers: &Receivers,

@@ -10,7 +10,7 @@ use crate::error::CliError;
 /// Opens the store of `--key` or of `STRANDCAST_KEY`. Otherwise opens the user's store.
 ///
 /// # Errors
-/// [`CliError::Store`]: the user has no home.
+/// Returns [`CliError::Store`] if the user has no home.
 pub(crate) fn store(option: Option<&Path>) -> Result<Store, CliError> {
     user_store(option).ok_or_else(|| {
         let home = match var("HOME") {

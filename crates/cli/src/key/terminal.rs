@@ -39,7 +39,7 @@ pub(crate) fn pairing_text(text: &str, terminal: impl AsFd) -> Zeroizing<String>
 /// string is complete.
 ///
 /// # Errors
-/// [`CliError::Usage`]: it is not a pairing string; [`CliError::Interrupted`].
+/// Returns [`CliError::Usage`] if the text is not a pairing string. Other errors are [`CliError::Interrupted`].
 pub(crate) async fn read_pairing(name: &str) -> Result<Pairing, CliError> {
     let input = stdin();
     let text = if input.is_terminal() {

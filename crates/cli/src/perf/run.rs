@@ -213,7 +213,7 @@ async fn sleep_until(at: Option<tokio::time::Instant>) {
 /// print.
 ///
 /// # Errors
-/// [`CliError::Network`]: it does not.
+/// Returns [`CliError::Network`] if the server no longer listens.
 async fn look(gate: Option<&mut Gate>, driver: &Driver) -> Result<Vec<String>, CliError> {
     tokio::time::sleep(LOOK).await;
     listen_changes(driver).await?.iter().for_each(|change| print::line(&change.to_string()));

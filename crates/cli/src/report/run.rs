@@ -18,8 +18,9 @@ const LONGEST: usize = 1 << 20;
 /// Makes a page about a stream from the statistics of its sender and its receiver.
 ///
 /// # Errors
-/// [`CliError::Media`]: a file cannot be read or written; [`CliError::Usage`]: there is no such stream, or the page would
-/// replace something else; [`CliError::Store`]: it would replace a file of keys.
+/// Returns [`CliError::Media`] if a file cannot be read or written. Returns [`CliError::Usage`] if there is no such
+/// stream, or the page would replace a file with other content. Returns [`CliError::Store`] if the page would replace a
+/// file of keys.
 pub(crate) fn run(args: &ReportArgs) -> Result<(), CliError> {
     let name = args.out.display().to_string();
     let mut lines = Vec::new();

@@ -40,8 +40,8 @@ impl Metrics {
     /// Opens the file that `--metrics` names. A file with other content is not replaced.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: it has other content; [`CliError::Media`]: it cannot be written; [`CliError::Store`]: it is a
-    /// file of keys.
+    /// Returns [`CliError::Usage`] if the file has other content. Returns [`CliError::Media`] if the file cannot be
+    /// written. Returns [`CliError::Store`] if the file is a file of keys.
     pub(crate) fn open(path: Option<&Path>, role: Role) -> Result<Metrics, CliError> {
         let Some(path) = path else { return Ok(Metrics(None)) };
         let name = path.display().to_string();

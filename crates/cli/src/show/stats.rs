@@ -26,7 +26,8 @@ impl Stats {
     /// Opens the destination that `--stats` names.
     ///
     /// # Errors
-    /// [`CliError::Media`]: the file cannot be created; [`CliError::Store`]: it is one of keys.
+    /// Returns [`CliError::Media`] if the file cannot be created. Returns [`CliError::Store`] if the file is a file of
+    /// keys.
     pub(crate) fn open(asked: Option<&Option<PathBuf>>) -> Result<Stats, CliError> {
         match asked {
             None => Ok(Stats::Off),

@@ -17,8 +17,8 @@ use crate::error::{CliError, why};
 /// Opens the file that `--pcap` names.
 ///
 /// # Errors
-/// [`CliError::Usage`]: the file has content; [`CliError::Media`]: it cannot be written; [`CliError::Store`]: it is one of
-/// keys.
+/// Returns [`CliError::Usage`] if the file has content. Returns [`CliError::Media`] if the file cannot be written.
+/// Returns [`CliError::Store`] if the file is a file of keys.
 pub(crate) fn open(path: &Path) -> Result<PacketFile, CliError> {
     let cannot = |e: io::Error| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e)));
     let file = match new_output(path, false)? {

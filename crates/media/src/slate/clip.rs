@@ -114,7 +114,7 @@ impl Clip {
     /// Reads a transport stream.
     ///
     /// # Errors
-    /// [`ClipError`]: it cannot be a slate.
+    /// Returns [`ClipError`] if the clip cannot be a slate.
     pub fn read(bytes: &[u8]) -> Result<Clip, ClipError> {
         if bytes.len() > MAX_CLIP {
             return Err(ClipError::TooLong { bytes: bytes.len() as u64 });

@@ -89,7 +89,7 @@ impl Doctor {
     /// Runs the whole examination. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: the system does not list its interfaces, or a name has no address.
+    /// Returns [`Error::Network`] if the system does not list its interfaces, or a name has no address.
     pub async fn examine(&self) -> Result<Report, Error> {
         let mut report =
             Report { target: self.target.as_ref().map(|(name, _)| name.clone()), ..Report::default() };

@@ -99,7 +99,7 @@ impl Line {
     /// zero, there is no second examination.
     ///
     /// # Errors
-    /// [`Error::Network`]: no connection could be tried.
+    /// Returns [`Error::Network`] if no connection could be tried.
     pub(super) async fn exchange(&self, uplinks: Vec<Uplink>, silence: Duration) -> Result<Exchange, Error> {
         let reports = SealReports::default();
         let association = self.open(uplinks.clone(), &reports)?;

@@ -26,7 +26,7 @@ pub(super) struct Way {
 /// `paths` is empty.
 ///
 /// # Errors
-/// [`Error::Network`]: the system does not list them.
+/// Returns [`Error::Network`] if the system does not list its interfaces.
 pub(super) fn links(paths: &[PathSpec], remotes: &[SocketAddr]) -> Result<Vec<Way>, Error> {
     let here =
         interfaces().map_err(|e| Error::Network(format!("cannot list the network interfaces: {e}")))?;

@@ -44,7 +44,7 @@ impl Slate {
     /// Reads the clip of a file of at most 16 MiB. All clones share the memory of the clip.
     ///
     /// # Errors
-    /// [`Error::Usage`]: the file cannot be a slate.
+    /// Returns [`Error::Usage`] if the file cannot be a slate.
     pub fn read(path: &Path) -> Result<Slate, Error> {
         let wrong = |why: String| Error::Usage(format!("{} cannot be a slate: {why}", path.display()));
         let read = |path| {

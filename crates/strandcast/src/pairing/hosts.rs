@@ -17,7 +17,7 @@ const MOST: usize = 4;
 /// listens. It is empty if the receiver has not run yet.
 ///
 /// # Errors
-/// [`Error::Network`]: this machine has no such address.
+/// Returns [`Error::Network`] if this machine has no such address.
 pub fn reachable(named: &[HostPort], listen: &[SocketAddr]) -> Result<Vec<HostPort>, Error> {
     let port = listen.first().map_or(UDP_PORT, SocketAddr::port);
     if !named.is_empty() {

@@ -69,7 +69,7 @@ impl Pairing {
     /// Parses a pairing.
     ///
     /// # Errors
-    /// [`TextError`]: the text is of another kind, cut short, mistyped, or from a newer version.
+    /// Returns [`TextError`] if the text is of another kind, cut short, mistyped, or from a newer version.
     pub fn decode(text: &str) -> Result<Pairing, TextError> {
         let bytes = PAIRING.decode(text)?;
         // The checksum is correct. If the bytes cannot be read, a newer version has written them.

@@ -21,7 +21,7 @@ impl Clock {
     /// Reads the clock on this PID.
     ///
     /// # Errors
-    /// [`ClipError`]: there are fewer than two PCRs, or they jump.
+    /// Returns [`ClipError`] if there are fewer than two PCRs, or the PCRs jump.
     pub(super) fn of(packets: &[Packet], pid: u16) -> Result<Clock, ClipError> {
         let of_pid = packets.iter().enumerate().filter(|(_, packet)| packet.pid() == pid);
         let points: Vec<(usize, Pcr)> =

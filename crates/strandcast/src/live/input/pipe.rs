@@ -35,7 +35,7 @@ impl Pipe {
     /// Opens a device or a pipe. A pipe need not have a writer yet. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Media`]: it cannot be read.
+    /// Returns [`Error::Media`] if the pipe cannot be read.
     pub async fn open(path: impl Into<PathBuf>) -> Result<Pipe, Error> {
         let path = path.into();
         let fifo = std::fs::metadata(&path).is_ok_and(|seen| seen.file_type().is_fifo());

@@ -34,8 +34,8 @@ impl AnyOutput {
     /// with content is refused. The caller must be inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Usage`]: a URL of another kind, or a file with content; [`Error::Media`], [`Error::Network`]: as the
-    /// output of that kind.
+    /// Returns [`Error::Usage`] if the URL is of another kind, or the file has content. Other errors are
+    /// [`Error::Media`] and [`Error::Network`] of the output.
     pub async fn open(place: impl AsRef<Path>, overwrite: bool) -> Result<AnyOutput, Error> {
         Ok(match MediaPlace::of(place.as_ref())? {
             MediaPlace::Udp(url) => AnyOutput::Udp(Udp::open(&url).await?),

@@ -75,8 +75,8 @@ impl File {
     /// removed when the first message is written. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Usage`]: the file has content; [`Error::Media`]: it cannot be written; [`Error::Store`]: it is a file
-    /// of keys.
+    /// Returns [`Error::Usage`] if the file has content. Returns [`Error::Media`] if the file cannot be written.
+    /// Returns [`Error::Store`] if the file is a file of keys.
     pub fn open(path: &Path, overwrite: bool) -> Result<File, Error> {
         let name = path.display().to_string();
         let file = match open_output(path, false)? {
@@ -100,7 +100,7 @@ impl File {
     /// Opens standard output.
     ///
     /// # Errors
-    /// [`Error::Media`]: it is closed.
+    /// Returns [`Error::Media`] if the output is closed.
     pub fn stdout() -> Result<File, Error> {
         let name = "standard output".to_owned();
         let cannot = |why: String| Error::Media(format!("cannot write {name}: {why}"));

@@ -172,7 +172,7 @@ impl Outlet {
     /// Returns the output's name if this message does not fit, and if this is the first such message in a while.
     ///
     /// # Errors
-    /// [`Error::Media`]: the disk is full, or the pipe has no reader.
+    /// Returns [`Error::Media`] if the disk is full, or the pipe has no reader.
     pub(in crate::live) fn write(
         &mut self,
         message: Message<'_>,

@@ -251,7 +251,7 @@ impl Outlets {
     /// Ends the outputs, and waits as [`Outlets::flush`] does. Each output limits the time until its end.
     ///
     /// # Errors
-    /// [`Error::Media`]: an output has failed, is not read, or its media went nowhere.
+    /// Returns [`Error::Media`] if an output has failed, is not read, or its media went nowhere.
     pub(in crate::live) async fn end(&self, patience: Duration) -> Result<(), Error> {
         self.places.iter().for_each(|place| place.outlet.end());
         self.flush(patience).await
@@ -260,7 +260,7 @@ impl Outlets {
     /// Waits until all data are written. Outputs that have taken no data for `patience` are not awaited.
     ///
     /// # Errors
-    /// [`Error::Media`]: an output has failed, or is not read.
+    /// Returns [`Error::Media`] if an output has failed, or is not read.
     pub(in crate::live) async fn flush(&self, patience: Duration) -> Result<(), Error> {
         let mut seen = vec![(0, Instant::now()); self.places.len()];
         loop {

@@ -22,8 +22,8 @@ impl Pattern {
     /// Returns the pattern of a path. Returns `None` if the path has no fields for the time.
     ///
     /// # Errors
-    /// [`Error::Usage`]: the path has fields that are not fields of a time; [`Error::Media`]: its folder does not
-    /// exist.
+    /// Returns [`Error::Usage`] if the path has fields that are not fields of a time. Returns [`Error::Media`] if the
+    /// folder of the path does not exist.
     pub(super) fn of(path: &Path) -> Result<Option<Pattern>, Error> {
         let text = path.to_string_lossy();
         let mut rest = text.chars();

@@ -33,7 +33,8 @@ impl Recordings {
     /// these fields. If a name is taken, a number is added.
     ///
     /// # Errors
-    /// [`Error::Usage`]: the path has other fields; [`Error::Media`]: its folder does not exist.
+    /// Returns [`Error::Usage`] if the path has other fields. Returns [`Error::Media`] if the folder of the path does
+    /// not exist.
     pub fn of(path: &Path) -> Result<Option<Recordings>, Error> {
         let name = path.display().to_string();
         Ok(Pattern::of(path)?.map(|pattern| Recordings { pattern, name, current: None }))

@@ -25,7 +25,7 @@ impl Srt {
     /// Listens or begins to call.
     ///
     /// # Errors
-    /// [`Error::Network`]: the name has no address, or the system cannot open a socket.
+    /// Returns [`Error::Network`] if the name has no address, or the system cannot open a socket.
     pub async fn open(url: &SrtUrl) -> Result<Srt, Error> {
         let (driver, media) = Driver::start(url, url.config(Direction::Send)).await?;
         let Media::Send(messages) = media else { return Err(Error::Aborted) };

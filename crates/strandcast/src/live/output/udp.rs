@@ -46,7 +46,8 @@ impl Udp {
     /// multicast group. If the URL names both a group and a host, datagrams leave by the host's interface.
     ///
     /// # Errors
-    /// [`Error::Network`]: the name has no address, there is no such interface, or the system cannot open a socket.
+    /// Returns [`Error::Network`] if the name has no address, there is no such interface, or the system cannot open a
+    /// socket.
     pub async fn open(url: &UdpUrl) -> Result<Udp, Error> {
         let name = url.to_string();
         let refuse = |why: String| Error::Network(format!("cannot send to {name}: {why}"));

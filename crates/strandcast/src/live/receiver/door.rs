@@ -49,7 +49,7 @@ impl Own {
     /// Returns the changes of the addresses on which the session listens.
     ///
     /// # Errors
-    /// [`Error::Network`]: it has not been able to listen for a while.
+    /// Returns [`Error::Network`] if the receiver could not listen for a while.
     pub(in crate::live) async fn changes(&self) -> Result<Vec<ListenChange>, Error> {
         listen_changes(self.listener.driver()).await
     }
@@ -94,7 +94,7 @@ impl Door {
 /// Starts to listen. Call it inside a tokio runtime.
 ///
 /// # Errors
-/// [`Error::Network`]: an address is in use, or does not belong to this machine.
+/// Returns [`Error::Network`] if an address is in use, or does not belong to this machine.
 pub(in crate::live) fn listener(config: &mut ReceiverConfig) -> Result<Listener, Error> {
     let memory = config.memory;
     let endpoint = config.transport.endpoint(&config.scheme, true);

@@ -28,7 +28,7 @@ impl Listening {
     /// Starts to listen. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: an address is in use, or does not belong to this machine.
+    /// Returns [`Error::Network`] if an address is in use, or does not belong to this machine.
     pub fn start(mut config: ReceiverConfig) -> Result<Listening, Error> {
         let listener = listener(&mut config)?;
         let addresses = listener.driver().local_addrs().to_vec();
@@ -88,7 +88,7 @@ impl Receiver {
     /// Listens, and plays received streams to `output`. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: an address is in use, or does not belong to this machine.
+    /// Returns [`Error::Network`] if an address is in use, or does not belong to this machine.
     pub async fn start(config: ReceiverConfig, output: impl Output) -> Result<Receiver, Error> {
         Ok(Listening::start(config)?.play(output))
     }
@@ -129,8 +129,8 @@ impl Receiver {
     /// Waits for the end. Cancel safe. Events can still be read afterwards.
     ///
     /// # Errors
-    /// [`Error::Media`]: the output cannot be written; [`Error::Peer`]: the only sender was lost; [`Error::Network`]:
-    /// the receiver could not listen for a while; [`Error::Aborted`].
+    /// Returns [`Error::Media`] if the output cannot be written. Returns [`Error::Peer`] if the only sender was lost.
+    /// Returns [`Error::Network`] if the receiver could not listen for a while. Other errors are [`Error::Aborted`].
     pub async fn wait(&self) -> Result<(), Error> {
         self.feed.wait().await
     }

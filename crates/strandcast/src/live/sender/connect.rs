@@ -122,7 +122,7 @@ impl Plan {
     /// Ends without a connection because the user requested the end.
     ///
     /// # Errors
-    /// [`Error::Peer`]: there is a reason why the connection failed.
+    /// Returns [`Error::Peer`] if the reason why the connection failed is known.
     pub(super) fn given_up(&self) -> Result<(), Error> {
         self.note_hint();
         self.reasons.last().map_or(Ok(()), |why| Err(Error::Peer(why)))

@@ -44,8 +44,9 @@ impl Sender {
     /// Starts to send `input`. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: the receiver's name has no address, or no path leads there, and the sender does not wait for
-    /// one ([`SenderConfig::retry`]); [`Error::Usage`]: no path has the name of a tariff, or a path is given twice.
+    /// Returns [`Error::Network`] if the receiver's name has no address, or no path leads there, and the sender does
+    /// not wait for one ([`SenderConfig::retry`]). Returns [`Error::Usage`] if no path has the name of a tariff, or a
+    /// path is given twice.
     pub async fn start<I: Input>(config: SenderConfig, input: I) -> Result<Sender, Error> {
         let SenderConfig { to, stream, scheme, latency, retry, paths, tariffs, transport, taps, .. } = config;
         let (rate_bps, paces_pipes) = (config.rate_bps, config.paces_pipes);
@@ -105,7 +106,7 @@ impl Sender {
     /// is off carries no media. Returns whether the state of the link changes.
     ///
     /// # Errors
-    /// [`Error::Usage`]: no link has this name, or no other link works that is on.
+    /// Returns [`Error::Usage`] if no link has this name, or no other link that is switched on works.
     pub fn switch_link(&self, link: &str, on: bool) -> Result<bool, Error> {
         self.switches.turn(link, on)
     }
@@ -114,7 +115,7 @@ impl Sender {
     /// read costs ignore them.
     ///
     /// # Errors
-    /// [`Error::Usage`]: no link has this name.
+    /// Returns [`Error::Usage`] if no link has this name.
     pub fn set_tariff(&self, tariff: LinkTariff) -> Result<(), Error> {
         self.switches.check(&tariff.link)?;
         self.tariffs.set(tariff);
@@ -145,8 +146,9 @@ impl Sender {
     /// Waits for the end. Cancel safe. Events can still be read afterwards.
     ///
     /// # Errors
-    /// [`Error::Peer`]: the receiver is silent, has left or refuses; [`Error::Media`]: the input cannot be sent;
-    /// [`Error::Unmet`]: most of the stream was late; [`Error::Network`]; [`Error::Aborted`].
+    /// Returns [`Error::Peer`] if the receiver is silent, has left or refuses. Returns [`Error::Media`] if the input
+    /// cannot be sent. Returns [`Error::Unmet`] if most of the stream was late. Other errors are [`Error::Network`] and
+    /// [`Error::Aborted`].
     pub async fn wait(&self) -> Result<(), Error> {
         self.feed.wait().await
     }

@@ -31,7 +31,7 @@ impl Timing {
     /// Makes the state machine of the input. A file starts at `origin`. A random number identifies the sender's run.
     ///
     /// # Errors
-    /// [`Error::Network`]: the system has no randomness.
+    /// Returns [`Error::Network`] if the system has no randomness.
     pub(super) fn ingest(&self, input: &impl Input, origin: MediaTime) -> Result<Ingest, Error> {
         let seeds = entropy::seeds()
             .map_err(|e| Error::Network(format!("the system provides no random numbers: {e}")))?;

@@ -115,7 +115,7 @@ impl SendSummary {
     /// Returns an error if the stream did not reach its goal.
     ///
     /// # Errors
-    /// [`Error::Unmet`]: most messages expired.
+    /// Returns [`Error::Unmet`] if most messages expired.
     pub(super) fn verdict(&self) -> Result<(), Error> {
         let all = self.all;
         match self.expired * 2 > all {

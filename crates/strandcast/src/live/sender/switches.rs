@@ -58,7 +58,7 @@ impl Switches {
     /// changes.
     ///
     /// # Errors
-    /// [`Error::Usage`]: there is no such link, or no other one works.
+    /// Returns [`Error::Usage`] if there is no such link, or no other link works.
     pub(super) fn turn(&self, name: &str, on: bool) -> Result<bool, Error> {
         self.check(name)?;
         let mut state = self.lock();

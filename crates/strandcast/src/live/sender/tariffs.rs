@@ -42,7 +42,7 @@ impl Tariffs {
     /// Makes the tariffs of a configuration. Their times begin now.
     ///
     /// # Errors
-    /// [`Error::Usage`]: a tariff does not name a path.
+    /// Returns [`Error::Usage`] if a tariff does not name a path.
     pub(super) fn new(specs: Vec<LinkTariff>, uplinks: &[Uplink]) -> Result<Tariffs, Error> {
         let is = |uplink: &Uplink, link: &str| {
             uplink.name == link || uplink.spec.is_pattern() && uplink.spec.fits(link)

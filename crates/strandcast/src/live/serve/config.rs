@@ -90,7 +90,7 @@ impl Config {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`Error::Usage`]: a line with the file, the number of the line, the key and the remedy.
+    /// Returns [`Error::Usage`] with a line that contains the file, the number of the line, the key and the remedy.
     pub fn read(path: &Path) -> Result<Config, Error> {
         let name = path.display();
         let cannot = |error| Error::Usage(format!("cannot read {name}: {}", why(&error)));
@@ -130,7 +130,7 @@ impl Config {
     /// Refuses a configuration that a running server cannot apply.
     ///
     /// # Errors
-    /// [`Error::Usage`]: a line.
+    /// Returns [`Error::Usage`] with a line.
     pub(super) fn refuse_fixed(&self, other: &Config) -> Result<(), Error> {
         let fixed = [
             ("listen", self.listen == other.listen),

@@ -78,7 +78,7 @@ impl Text<'_> {
     /// Reads the configuration.
     ///
     /// # Errors
-    /// [`Error::Usage`]: a line with its number, its key, and what to write instead.
+    /// Returns [`Error::Usage`] with a line that contains its number, its key, and what to write instead.
     pub(super) fn read(self) -> Result<File, Error> {
         toml::from_str(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);

@@ -115,7 +115,7 @@ impl Lasting {
     /// Begins the stream at an open output.
     ///
     /// # Errors
-    /// [`ErrorKind::AlreadyExists`]: all names of a recording are taken.
+    /// Returns [`ErrorKind::AlreadyExists`] if all names of a recording are taken.
     async fn begin_if_open(&mut self) -> io::Result<()> {
         let State::Open(output) = &mut self.state else { return Ok(()) };
         let begun = output.begin().await;

@@ -52,7 +52,7 @@ impl Router {
     /// Runs until the application requests the end.
     ///
     /// # Errors
-    /// [`Error::Network`]: the server could not listen for a while.
+    /// Returns [`Error::Network`] if the server could not listen for a while.
     pub(super) async fn run(mut self, mut stop: Stop) -> Result<(), Error> {
         let configs: Vec<StreamConfig> = self.config.streams.values().cloned().collect();
         configs.iter().for_each(|config| self.start(config, std::future::ready(())));
@@ -176,7 +176,7 @@ impl Router {
     /// Applies the difference to another configuration. If this fails, no stream changes.
     ///
     /// # Errors
-    /// [`Error::Usage`]: a running server cannot change this.
+    /// Returns [`Error::Usage`] if a running server cannot change this.
     fn reload(&mut self, config: Config) -> Result<Changes, Error> {
         self.config.refuse_fixed(&config)?;
         let changes = self.difference(&config);

@@ -36,7 +36,7 @@ impl Server {
     /// `gate` admits senders. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: an address is in use, or does not belong to this machine.
+    /// Returns [`Error::Network`] if an address is in use, or does not belong to this machine.
     pub fn start(config: Config, scheme: Scheme, gate: Gate) -> Result<Server, Error> {
         let mut receiver = ReceiverConfig::new(scheme.clone());
         (receiver.listen, receiver.memory, receiver.gate) =
@@ -84,7 +84,8 @@ impl Server {
     /// a loss. After an error, nothing has changed.
     ///
     /// # Errors
-    /// [`Error::Usage`]: a running server cannot change this; [`Error::Aborted`]: it has ended.
+    /// Returns [`Error::Usage`] if a running server cannot change this. Returns [`Error::Aborted`] if the server has
+    /// ended.
     pub async fn reload(&self, config: Config) -> Result<Changes, Error> {
         self.request(|told| Command::Reload(Box::new(config), told)).await
     }
@@ -99,7 +100,7 @@ impl Server {
     /// are closed. Senders of the stream are refused. A stopped stream remains stopped after a reload.
     ///
     /// # Errors
-    /// [`Error::Usage`]: there is no such stream; [`Error::Aborted`]: the server has ended.
+    /// Returns [`Error::Usage`] if there is no such stream. Returns [`Error::Aborted`] if the server has ended.
     pub async fn stop_stream(&self, name: &str) -> Result<(), Error> {
         self.request(|told| Command::Stream(name.to_owned(), false, told)).await
     }
@@ -116,7 +117,8 @@ impl Server {
     /// numbered from 0, as in the configuration. When a stream starts again, all its outputs start.
     ///
     /// # Errors
-    /// [`Error::Usage`]: there is no such output, or its stream is stopped; [`Error::Aborted`]: the server has ended.
+    /// Returns [`Error::Usage`] if there is no such output, or its stream is stopped. Returns [`Error::Aborted`] if the
+    /// server has ended.
     pub async fn stop_output(&self, name: &str, number: usize) -> Result<(), Error> {
         self.request(|told| Command::Output(name.to_owned(), number, false, told)).await
     }
@@ -145,7 +147,7 @@ impl Server {
     /// Waits for the end. Cancel safe. Events can still be read afterwards.
     ///
     /// # Errors
-    /// [`Error::Network`]: the server could not listen for a while; [`Error::Aborted`].
+    /// Returns [`Error::Network`] if the server could not listen for a while. Other errors are [`Error::Aborted`].
     pub async fn wait(&self) -> Result<(), Error> {
         self.feed.wait().await
     }

@@ -25,7 +25,7 @@ const LOCK_POLL: Duration = Duration::from_millis(20);
 /// Reads a private file. Returns `None` if the file does not exist.
 ///
 /// # Errors
-/// [`Error::Store`]: it cannot be read, or others can read it.
+/// Returns [`Error::Store`] if the file cannot be read, or other users can read the file.
 pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<String>>, Error> {
     read_if(path, |_| Ok(()))
 }
@@ -82,7 +82,7 @@ pub fn refuse_if_public(path: &Path, seen: &Metadata) -> Result<(), Error> {
 /// Replaces a private file. After a crash the file has either its old or its new content.
 ///
 /// # Errors
-/// [`Error::Store`]: the disk is full, or the folder cannot be written.
+/// Returns [`Error::Store`] if the disk is full, or the folder cannot be written.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Error> {
     let temporary = with_suffix(path, "new");
     let written = try_write(&temporary, path, text);
@@ -152,7 +152,7 @@ impl Lock {
     /// Waits for other writers of the store's files at `path`.
     ///
     /// # Errors
-    /// [`Error::Store`]: the folder cannot be written, or another process has held the lock for seconds.
+    /// Returns [`Error::Store`] if the folder cannot be written, or another process has held the lock for seconds.
     pub(super) fn of(path: &Path) -> Result<Lock, Error> {
         let name = with_suffix(path, "lock");
         let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&name);

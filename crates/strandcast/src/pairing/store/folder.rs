@@ -61,7 +61,7 @@ impl Store {
     /// Returns the identity. Returns `None` if an identity has never existed.
     ///
     /// # Errors
-    /// [`Error::Store`]: it is lost or cannot be read.
+    /// Returns [`Error::Store`] if the file is lost or cannot be read.
     pub fn identity(&self) -> Result<Option<SecretKey>, Error> {
         // The advice about identities is given only for the file of an identity.
         let fits = |head: &[u8]| match head.windows(IDENTITY.len()).any(|part| part == IDENTITY.as_bytes()) {
@@ -237,7 +237,7 @@ fn newer(path: &Path) -> Error {
 /// Returns randomness of the operating system, for keys and tokens.
 ///
 /// # Errors
-/// [`Error::Store`]: the system has no randomness.
+/// Returns [`Error::Store`] if the system has no randomness.
 pub fn random() -> Result<Random, Error> {
     let seeds = entropy::seeds();
     let seeds = seeds.map_err(|e| Error::Store(format!("the system provides no random numbers: {e}")))?;

@@ -57,8 +57,8 @@ impl Store {
     /// uses it. After the time `expires` the string admits no new sender.
     ///
     /// # Errors
-    /// [`Error::Store`]. [`Error::Network`]: this machine has no address that others can reach. [`Error::Usage`]: no
-    /// string can contain these hosts.
+    /// Returns [`Error::Network`] if this machine has no address that others can reach. Returns [`Error::Usage`] if no
+    /// string can contain these hosts. Other errors are [`Error::Store`].
     pub fn pair(
         &self,
         hosts: &[HostPort],
@@ -86,7 +86,7 @@ impl Store {
     /// Stores a pairing with a receiver under a name. If no identity has ever existed, the function makes one.
     ///
     /// # Errors
-    /// [`Error::Usage`]: another receiver has this name; [`Error::Store`].
+    /// Returns [`Error::Usage`] if another receiver has this name. Other errors are [`Error::Store`].
     pub fn add_receiver(&self, name: &Name, pairing: &Pairing) -> Result<(), Error> {
         self.identity_or_new()?;
         self.change_receivers(|receivers| receivers.add(name.as_str(), pairing))

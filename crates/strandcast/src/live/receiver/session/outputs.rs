@@ -28,7 +28,7 @@ impl Session {
     /// Handles the outcome of recordings. A stream that cannot be recorded in a file is refused.
     ///
     /// # Errors
-    /// [`Error::Media`]: the only stream has no file.
+    /// Returns [`Error::Media`] if the only stream has no file.
     pub(super) fn recordings(&mut self) -> Result<(), Error> {
         let (recordings, refused) = self.output.opened();
         for recording in recordings {
