@@ -1,4 +1,4 @@
-//! The driver's clock. It returns real time as an [`Instant`] of the transport.
+//! The driver's clock. The driver's clock returns real time as an [`Instant`] of the transport.
 
 use strandcast_proto::time::Instant;
 

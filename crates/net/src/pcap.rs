@@ -135,8 +135,8 @@ fn v4(ip: IpAddr) -> [u8; 4] {
     }
 }
 
-/// The UDP checksum (RFC 768, RFC 8200 §8.1). It includes the pseudo-header. If the checksum is 0, it is sent as all
-/// ones.
+/// The UDP checksum (RFC 768, RFC 8200 §8.1). The UDP checksum includes the pseudo-header. If the checksum is 0, it is
+/// sent as all ones.
 fn udp_checksum(from: IpAddr, to: IpAddr, segment: &[u8]) -> u16 {
     let addresses = match (from, to) {
         (IpAddr::V6(from), IpAddr::V6(to)) => sum(&from.octets()) + sum(&to.octets()),

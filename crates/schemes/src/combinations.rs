@@ -71,7 +71,7 @@ pub fn allowed() -> BTreeSet<[(usize, &'static str); 2]> {
     allowed
 }
 
-/// Returns the spec of the preset with `value` for `key`. It changes as few parts as the key requires.
+/// Returns the spec of the preset with `value` for `key`. The new spec changes as few parts as the key requires.
 ///
 /// # Panics
 /// Panics if `key` is not a key of the preset.

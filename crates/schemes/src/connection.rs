@@ -157,7 +157,7 @@ mod tests {
         }
     }
 
-    /// Rule of the connection for full receive windows. It applies unless the scheduler has its own rule.
+    /// Rule of the connection for full receive windows. The rule applies unless the scheduler has its own rule.
     #[test]
     fn schedulers_say_what_is_done_about_full_receive_windows() {
         let linux = Some(HeadOfLineConfig::LINUX);

@@ -1,5 +1,5 @@
-//! Interface between a part and the code that assembles a scheme. It consists of the part's keys, its requirements of
-//! other parts, and a function that makes the part.
+//! Interface between a part and the code that assembles a scheme. The interface consists of the part's keys, its
+//! requirements of other parts, and a function that makes the part.
 //!
 //! In its own file, a part implements one of these traits for its configuration. It also has a line in
 //! [`crate::shelf`]. Windows have other traits ([`crate::congestion`]).
@@ -112,7 +112,8 @@ pub struct Estimators {
 }
 
 impl Estimators {
-    /// Adds the estimator of delivery rate, queueing delay and loss. It is added once for all parts that read it.
+    /// Adds the estimator of delivery rate, queueing delay and loss. The estimator is added once for all parts that
+    /// read it.
     pub fn delivery(&mut self) {
         self.delivery = true;
     }

@@ -24,7 +24,7 @@ pub struct Preset {
 }
 
 impl Preset {
-    /// Returns the beginning of [`paper`](Preset::paper). It consists of authors and year, or of the name of a
+    /// Returns the beginning of [`paper`](Preset::paper). The text consists of authors and year, or of the name of a
     /// document.
     pub fn source(&self) -> &'static str {
         self.paper.split([':', ';']).next().unwrap_or(self.paper)
@@ -47,8 +47,8 @@ pub trait Settings: Keyed + Debug + Send + Sync {
     /// Returns a copy.
     fn boxed(&self) -> Box<dyn Settings>;
 
-    /// Returns the keys that choose parts. They are set before all other keys, because the parts determine which other
-    /// keys exist.
+    /// Returns the keys that choose parts. The keys are set before all other keys, because the parts determine which
+    /// other keys exist.
     fn roles(&self) -> Vec<Key> {
         Vec::new()
     }

@@ -84,7 +84,7 @@ pub async fn routes(hosts: &[HostPort], paths: &Paths) -> Result<(Vec<Vec<Socket
     }
 }
 
-/// Text that follows "no answer". It contains the addresses that were tried, the key that was expected there, and
+/// Text that follows "no answer". The text contains the addresses that were tried, the key that was expected there, and
 /// possible causes to check.
 pub(crate) fn unanswered(asked: &[String], key: Option<String>) -> String {
     let who = key.map_or_else(String::new, |key| format!(" as {key}, which this machine is paired with,"));

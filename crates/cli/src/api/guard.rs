@@ -69,8 +69,8 @@ pub(super) type Refusal = (StatusCode, String);
 pub(super) const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// Checks the name in `Host`, and the site from which a browser sends the request. A page of another site must not
-/// change anything. It must also not make its host name resolve to this machine and then read the answers (DNS
-/// rebinding).
+/// change anything. A page of another site must also not make its host name resolve to this machine and then read the
+/// answers (DNS rebinding).
 pub(super) fn check<B>(place: &Place, request: &Request<B>) -> Result<(), Refusal> {
     let headers = request.headers();
     let Place::Address { names, scheme } = place else {

@@ -99,7 +99,8 @@ impl Entry {
     /// Returns the packets of the tables, followed by the rest of the message.
     fn first(&mut self, rest: &[u8]) -> Bytes {
         let mut all = BytesMut::new();
-        // The program association table has PID 0, and names the PID of the program map table. It must be sent first.
+        // The program association table has PID 0, and names the PID of the program map table. The program association
+        // table must be sent first.
         self.known.sort_by_key(Packet::pid);
         self.known.drain(..).for_each(|packet| all.extend_from_slice(packet.as_bytes()));
         all.extend_from_slice(rest);

@@ -32,8 +32,8 @@ use crate::report::{CodingSample, PathSample, Recording, Sample, Summary, Verdic
 use crate::show::{Metrics, Monitor, Stats};
 use crate::signals::{self, Stop, stopped};
 
-/// The clip. It is a static and not a constant, because a constant would be in the program once per unit of compilation
-/// that reads it.
+/// The clip. The clip is a static and not a constant, because a constant would be in the program once per unit of
+/// compilation that reads it.
 static CLIP: &[u8] = include_bytes!("../../../../media/clip.ts");
 /// Duration of the black hole on the best link.
 const BLACK_HOLE: Duration = Duration::from_secs(5);

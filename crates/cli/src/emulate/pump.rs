@@ -1,5 +1,5 @@
-//! The clock of an emulation. It passes packets from devices into the network, and passes packets out of the network
-//! when they are due.
+//! The clock of an emulation. The clock passes packets from devices into the network, and passes packets out of the
+//! network when they are due.
 
 use std::io::ErrorKind;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! The client's side of a measurement. It runs as an application inside the endpoint's loop.
+//! The client's side of a measurement. The client runs as an application inside the endpoint's loop.
 
 use std::time::Duration;
 

@@ -19,7 +19,8 @@ const MAX_SECONDS: f64 = 1e9;
 /// Minimum size of a message, in bytes. This size limits the number of messages in a send buffer, and the memory for
 /// each of them.
 pub(crate) const MIN_MESSAGE: u32 = 64;
-/// Maximum size of a message in bytes. It is a quarter of the receive buffer, so that several messages fit.
+/// Maximum size of a message in bytes. The maximum size is a quarter of the receive buffer, so that several messages
+/// fit.
 pub(crate) const MAX_MESSAGE: u32 = 262_144;
 /// Maximum size of a control message, in bytes.
 const MAX_CONTROL: usize = 4096;

@@ -1,4 +1,4 @@
-//! Metrics of links that no longer exist. They remain for a day.
+//! Metrics of links that no longer exist. The metrics of such a link remain for a day.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

@@ -92,7 +92,7 @@ impl Subject {
         }
     }
 
-    /// Name of the subject in pages. It is the preset of a spec, or the word in `cc=balia`.
+    /// Name of the subject in pages. The subject is the preset of a spec, or the word in `cc=balia`.
     fn name<'a>(&'a self, given: &'a str) -> &'a str {
         match (&self.preset, self.parts.first()) {
             (None, Some((_, word))) => word,

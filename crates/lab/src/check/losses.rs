@@ -3,7 +3,7 @@
 use strandcast_netem::link::LinkConfig;
 use strandcast_netem::loss::LossModel;
 
-/// The loss models of all links of a route. They are independent of each other.
+/// The loss models of all links of a route. The loss models are independent of each other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Losses(Vec<Process>);
 

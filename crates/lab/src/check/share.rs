@@ -1,4 +1,4 @@
-//! Max-min fair shares of the network. They are approximate upper bounds of the rates of flows.
+//! Max-min fair shares of the network. The max-min fair shares are approximate upper bounds of the rates of flows.
 
 use std::collections::BTreeMap;
 

@@ -14,8 +14,8 @@ use crate::simulation::{Cause, Explanation, Hop, MessageTrace, Outcome, Query, T
 /// Least share of a message's total time. Causes with a smaller share are not listed.
 const MIN_SHARE: f64 = 0.05;
 
-/// Report on a message or frame. It has the causes of its delay, the longest one first, and tables of the relevant
-/// packets.
+/// Report on a message or frame. The report has the causes of its delay, the longest one first, and tables of the
+/// relevant packets.
 pub fn report(explanation: &Explanation, run: &RunName, query: Query) -> String {
     let formatter = Formatter { explanation };
     let mut lines = vec![formatter.head(run, query)];

@@ -17,7 +17,7 @@ use super::topology::Topology;
 pub struct Metric {
     /// Flow, path, link or radio that the metric describes.
     pub subject: Subject,
-    /// Name of the metric, including its unit. It is one of [`DEFINITIONS`](super::DEFINITIONS), or the name of a
+    /// Name of the metric, including its unit. The name is one of [`DEFINITIONS`](super::DEFINITIONS), or the name of a
     /// transport's own counter.
     pub name: &'static str,
     /// Value of the metric.
@@ -195,8 +195,8 @@ fn over_all_time(rates: &[Lived]) -> Vec<f64> {
     rates.iter().map(|&(life, rate)| rate * part(life)).collect()
 }
 
-/// Jain's fairness index: (Σx)² / (n·Σx²). It is 1 if all values are equal (also if all are 0), and 1/n if only one
-/// value is not 0.
+/// Jain's fairness index: (Σx)² / (n·Σx²). The index is 1 if all values are equal (also if all are 0), and 1/n if only
+/// one value is not 0.
 pub fn jain(values: &[f64]) -> f64 {
     let sum: f64 = values.iter().sum();
     let squares: f64 = values.iter().map(|x| x * x).sum();

@@ -23,8 +23,8 @@ pub struct Stat {
     pub nonzero: u64,
     /// Greatest number of runs with the same value.
     pub equal: u64,
-    /// p-value of the sign test, corrected for the number of pairs of schemes (Holm). It exists only for differences of
-    /// two schemes.
+    /// p-value of the sign test, corrected for the number of pairs of schemes (Holm). The p-value exists only for
+    /// differences of two schemes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
 }
@@ -151,8 +151,8 @@ pub fn clopper_pearson(k: u64, n: u64) -> (f64, f64) {
     (low, high)
 }
 
-/// p-value of the two-sided sign test. It is the probability that at least as many differences have the same sign if
-/// both signs are equally likely. Differences of 0 have no sign.
+/// p-value of the two-sided sign test. The p-value is the probability that at least as many differences have the same
+/// sign if both signs are equally likely. Differences of 0 have no sign.
 pub fn sign_test(differences: &[f64]) -> f64 {
     let positive = differences.iter().filter(|&&d| d > 0.0).count() as u32;
     let negative = differences.iter().filter(|&&d| d < 0.0).count() as u32;

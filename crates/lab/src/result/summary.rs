@@ -49,7 +49,8 @@ pub struct Summary {
     /// Metrics of radios, by name and scheme.
     #[serde(default, skip_serializing_if = "By::is_empty")]
     pub radios: By<By<Stats>>,
-    /// Differences of two schemes with the same seed. They are ordered by `A-B` (A minus B), and then by flow.
+    /// Differences of two schemes with the same seed. The differences are ordered by `A-B` (A minus B), and then by
+    /// flow.
     pub paired: By<By<Stats>>,
     /// Diagnostics of schemes at the end of a run. Each occurs once for all runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -63,7 +64,7 @@ pub struct Summary {
     /// Remarks of [`remarks`](super::remarks()).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// Speed of the machine. It is not a part of fingerprints, and differs each time.
+    /// Speed of the machine. The speed of the machine is not a part of fingerprints, and differs each time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed: Option<Speed>,
 }

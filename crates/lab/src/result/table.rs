@@ -9,7 +9,8 @@ use super::names::is_rare;
 use super::stat::{FEWEST, Interval, Stat};
 use super::summary::{Stats, Summary};
 
-/// A metric in a table. It has a name, the title of its column, the factor of its numbers, and the number of decimals.
+/// A metric in a table. The metric has a name, the title of its column, the factor of its numbers, and the number of
+/// decimals.
 type Column = (&'static str, &'static str, f64, usize);
 
 const FLOWS: &[Column] = &[
@@ -63,7 +64,7 @@ const PAIRED: &[Column] = &[
     ("message_delay_p95_ms", "message p95 ms", 1.0, 1),
     (PSNR, "PSNR dB", 1.0, 2),
 ];
-/// A measure of a video that a paper defines. It is shown only for flows that have the constants of papers.
+/// A measure of a video that a paper defines. The measure is shown only for flows that have the constants of papers.
 const PSNR: &str = "psnr_eq17_db";
 const PAPERS: &str = "ns2";
 

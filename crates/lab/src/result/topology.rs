@@ -29,7 +29,7 @@ pub struct RadioMap {
 pub struct RouteTaken {
     /// The flow.
     pub flow: String,
-    /// Time of the first packet that arrived by this route. It is in seconds since the flows' time 0.
+    /// Time of the first packet that arrived by this route. The time is in seconds since the flows' time 0.
     pub time_s: f64,
     /// Kind of the packets that took the route.
     pub kind: RouteKind,

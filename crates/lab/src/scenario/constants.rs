@@ -90,7 +90,7 @@ pub(super) fn keyed(table: &Table<'_>, key: &Constants, config: &mut dyn Keyed) 
     Ok(set)
 }
 
-/// A value in the format of the key's own crate. It is in the unit of the key.
+/// A value in the format of the key's own crate. The value is in the unit of the key.
 fn text(item: &Item<'_>, key: &Key) -> Read<String> {
     Ok(match &item.node.value {
         Value::Integer(n) => n.to_string(),

@@ -12,8 +12,8 @@ use super::table::{Source, Table, dotted};
 use super::tree::{self, Branch, Location, Value};
 use super::{LARGEST_SCENARIO, Warning, input, read, set};
 
-/// A scenario file, together with the arguments that change it. It keeps the place of each value. A mistake that is
-/// found later, such as a scheme that does not exist, is therefore also reported with its line.
+/// A scenario file, together with the arguments that change it. The scenario file keeps the place of each value. A
+/// mistake that is found later, such as a scheme that does not exist, is therefore also reported with its line.
 #[derive(Debug)]
 pub struct Document {
     file: String,

@@ -188,7 +188,8 @@ pub enum Loss {
         /// Probability.
         rate: Number,
     },
-    /// Two states that each packet may change. They are given by `rate` and `burst`, or by the four probabilities.
+    /// Two states that each packet may change. The states are given by `rate` and `burst`, or by the four
+    /// probabilities.
     MarkovByPacket {
         /// Probability of a change from Good to Bad, per packet.
         p_good_to_bad: f64,
@@ -331,8 +332,8 @@ pub struct Flow {
     /// Paths of the flow through the network. If the list is empty, the flow has one path called `default`. It uses the
     /// radio of both ends, or otherwise the route with the fewest links.
     pub paths: Named<Path>,
-    /// Path that an SCTP flow prefers. It becomes the primary path once it is confirmed. Without this setting, the path
-    /// of the handshake remains the primary path. INIT is tried on the paths in the order of their names.
+    /// Path that an SCTP flow prefers. The path becomes the primary path once it is confirmed. Without this setting,
+    /// the path of the handshake remains the primary path. INIT is tried on the paths in the order of their names.
     pub primary: Option<String>,
 }
 

@@ -103,8 +103,8 @@ impl Scenario {
         way(self, from, Some(to), via).map_err(|(_, error)| error)
     }
 
-    /// The node where background load begins. It is the end of its first link that the second link does not touch. If
-    /// this is not unique, it is `from` of the first link.
+    /// The node where background load begins. The node is the end of its first link that the second link does not
+    /// touch. If this is not unique, it is `from` of the first link.
     pub fn source<'a>(&'a self, cross: &Cross) -> Option<&'a str> {
         source(&self.links, &cross.via)
     }
@@ -273,7 +273,7 @@ fn over_link<'a>(name: &str, link: &'a Link, node: &str) -> Result<(Hop, &'a str
     Ok((Hop::Link { link: name.into(), reverse: link.from != node }, there))
 }
 
-/// Adds a radio to the route. It leads to the end of the route or to the start of the next link.
+/// Adds a radio to the route. The radio leads to the end of the route or to the start of the next link.
 fn over_radio<'a>(
     network: &'a Scenario,
     (name, radio): (&str, &'a Radio),

@@ -6,8 +6,8 @@ use super::error::ScenarioError;
 use super::table::dotted;
 use super::tree::{self, Branch, Location, Node};
 
-/// Applies one argument. It consists of a dotted key, `=`, and a value as in the file. Parts of the key that are not
-/// bare words are in quotes. Text needs no quotes. An empty value removes the key that the file gives.
+/// Applies one argument. The argument consists of a dotted key, `=`, and a value as in the file. Parts of the key that
+/// are not bare words are in quotes. Text needs no quotes. An empty value removes the key that the file gives.
 ///
 /// # Errors
 /// The argument has no key, or removes a key that does not exist.

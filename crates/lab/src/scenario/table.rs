@@ -338,7 +338,8 @@ fn elsewhere(kinds: &Variants, kind: &str, name: &str) -> Option<String> {
         .then(|| format!("{} `{kind}` has no such key; {} {has}", kinds.tag, others.join(", ")))
 }
 
-/// Line of a mistake. It determines the order of mistakes in a table: mistakes in lines precede mistakes in arguments.
+/// Line of a mistake. The line determines the order of mistakes in a table: mistakes in lines precede mistakes in
+/// arguments.
 fn line(at: &Location) -> usize {
     match at {
         Location::Line(line) => *line,

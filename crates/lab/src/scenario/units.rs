@@ -25,7 +25,7 @@ pub(super) enum Quantity {
     Plain,
 }
 
-/// A unit. It has a name, and its value in the quantity's first unit as a factor and a divisor.
+/// A unit. The unit has a name, and its value in the quantity's first unit as a factor and a divisor.
 type Unit = (&'static str, f64, f64);
 
 const RATE: &[Unit] = &[

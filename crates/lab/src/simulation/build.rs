@@ -159,8 +159,8 @@ impl Simulation {
     }
 }
 
-/// Name of the run's scheme. It is the requested scheme, otherwise the scheme of the compared flow, otherwise the
-/// scheme of the first flow.
+/// Name of the run's scheme. The scheme is the requested scheme, otherwise the scheme of the compared flow, otherwise
+/// the scheme of the first flow.
 fn label(scenario: &Scenario, scheme: Option<&str>) -> String {
     let flows = || scenario.flows.values();
     let of = |flow: &Flow| flow.transport.spec();

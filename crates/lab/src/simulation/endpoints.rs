@@ -55,8 +55,8 @@ pub(super) struct BuiltFlow {
     pub end: Instant,
 }
 
-/// A path of a flow. It has routes in both directions, the first links of both routes, and the times at which it joins
-/// and leaves.
+/// A path of a flow. The path has routes in both directions, the first links of both routes, and the times at which it
+/// joins and leaves.
 pub(super) struct BuiltPath {
     pub routes: [RouteId; 2],
     pub first: [Option<DirectedLinkId>; 2],

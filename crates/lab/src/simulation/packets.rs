@@ -38,7 +38,7 @@ pub trait PacketSink: Debug + Send {
 #[derive(Debug)]
 pub struct Packets {
     origin: Instant,
-    /// Sender of each flow. It is the agent that sends first.
+    /// Sender of each flow. The sender of each flow is the agent that sends first.
     senders: Vec<Option<AgentId>>,
     sink: Box<dyn PacketSink>,
     failed: Option<io::Error>,

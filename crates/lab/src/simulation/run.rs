@@ -1,4 +1,4 @@
-//! The run of a simulation. It carries out planned events in the order of their times.
+//! The run of a simulation. The run carries out planned events in the order of their times.
 
 use core::ops::ControlFlow;
 use core::time::Duration;

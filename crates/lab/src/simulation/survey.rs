@@ -98,9 +98,9 @@ impl RadioSurvey {
         self.graph.hops(station(from)?)[station(to)?]
     }
 
-    /// Time of one hop of a packet of `bytes` at IP level on an idle channel. It lasts from the first slot of the
-    /// backoff to the ACK. It includes DIFS, mean backoff, RTS and CTS above the threshold, data, ACK, and the SIFS
-    /// between them.
+    /// Time of one hop of a packet of `bytes` at IP level on an idle channel. The time of one hop lasts from the first
+    /// slot of the backoff to the ACK. The time of one hop includes DIFS, mean backoff, RTS and CTS above the
+    /// threshold, data, ACK, and the SIFS between them.
     pub fn hop_time(&self, bytes: u32) -> Duration {
         let DcfConfig { slot, sifs, cw_min, inclusive_draw, .. } = self.config.dcf;
         let dcf = &self.config.dcf;

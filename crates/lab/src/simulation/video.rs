@@ -11,8 +11,8 @@ use super::values::frames;
 use crate::result::meter::{VideoFrame, VideoSource, VideoSpec};
 use crate::scenario::{App, Burst, Frames, KeyFrames, Named, Number, Pause, TraceFile, Video};
 
-/// Source of a video's messages. It sends from `start` on, and before `stop`. `level` makes a number that may change.
-/// `trace` reads a trace, or returns a trace that has already been read.
+/// Source of a video's messages. The source sends from `start` on, and before `stop`. `level` makes a number that may
+/// change. `trace` reads a trace, or returns a trace that has already been read.
 pub(super) fn video_source(
     video: &Video,
     level: impl FnOnce(&Number) -> Box<dyn Level>,

@@ -354,8 +354,8 @@ fn pcr(packet: &Packet) -> Option<(Pcr, bool)> {
     Some((adaptation.pcr?, adaptation.discontinuity))
 }
 
-/// The time stamp of a packet in which a frame begins. It is the decoding time or, without a decoding time, the
-/// presentation time.
+/// The time stamp of a packet in which a frame begins. The time stamp is the decoding time or, without a decoding time,
+/// the presentation time.
 fn stamp(packet: &Packet) -> Option<Pcr> {
     let pes = PesHeader::parse(packet.payload()).filter(|_| packet.unit_start())?;
     // Time stamps have 33 bits and count ticks of 90 kHz, like the base of a PCR.

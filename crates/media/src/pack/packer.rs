@@ -13,7 +13,8 @@ use crate::ts::{Marks, PACKET_LEN, Packet};
 /// Parameters for packing packets into messages.
 #[derive(Debug, Clone, Copy)]
 pub struct PackConfig {
-    /// Identifier of this run of the sender. It is drawn at random, so that a receiver recognises a new run.
+    /// Identifier of this run of the sender. The identifier is drawn at random, so that a receiver recognises a new
+    /// run.
     pub session: u32,
     /// Transport packets per message, 1 to 7.
     pub packets_per_message: usize,
@@ -38,8 +39,8 @@ impl PackConfig {
 /// A message to send.
 #[derive(Debug, Clone)]
 pub struct Outgoing {
-    /// Due time of the message, which is the time of its first packet. It uses the clock of the times that the packer
-    /// was given.
+    /// Due time of the message, which is the time of its first packet. The due time uses the clock of the times that
+    /// the packer was given.
     pub send_at: MediaTime,
     /// Header of the message, as written into `wire`.
     pub header: Header,

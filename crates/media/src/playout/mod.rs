@@ -1,4 +1,4 @@
-//! The receiver's half. It plays every message at its send time plus latency, on the receiver's clock.
+//! The receiver's half. The receiver's half plays every message at its send time plus latency, on the receiver's clock.
 //!
 //! # Model
 //! A message is sent at `s` on the sender's clock and arrives at `a` on the receiver's clock. Its transit time is

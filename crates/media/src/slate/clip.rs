@@ -94,7 +94,8 @@ pub(super) struct Item {
 #[derive(Debug)]
 pub struct Clip {
     pub(super) items: Vec<Item>,
-    /// Time from one start of the clip to the next, in ticks of the PCR. It is a multiple of the ticks of a time stamp.
+    /// Time from one start of the clip to the next, in ticks of the PCR. The time between two starts is a multiple of
+    /// the ticks of a time stamp.
     pub(super) length: u64,
     /// PCR at the beginning.
     pub(super) first_pcr: Pcr,
@@ -208,8 +209,8 @@ fn tables(packets: &[Packet]) -> Result<(u16, Map), ClipError> {
     Ok((pid, map))
 }
 
-/// Ordinal of the packet with which the clip begins. It is the first key frame, or the first audio if the clip has no
-/// video.
+/// Ordinal of the packet with which the clip begins. The first packet is the first key frame, or the first audio if the
+/// clip has no video.
 fn beginning(packets: &[Packet], map: &Map) -> Result<usize, ClipError> {
     let Some(stream) = map.video().or(map.audio()) else { return Err(ClipError::NoMedia) };
     let begins = |packet: &Packet| packet.pid() == stream.pid && packet.unit_start();

@@ -21,7 +21,7 @@ const TABLE_STEP: u64 = Pcr::HZ / 25 * 2;
 const LOOK: Duration = Duration::from_millis(5);
 /// Lateness up to which a slate catches up. A slate that is later is delayed instead.
 const LATE: Duration = Duration::from_millis(500);
-/// Time from the sender's last time stamp to the slate's first one, in ticks. It is the duration of a frame.
+/// Time from the sender's last time stamp to the slate's first one, in ticks. The time is the duration of a frame.
 const FRAME: u64 = Pcr::HZ / 25;
 /// First PID that tables do not use (§2.4.3.3, Table 2-3; ETSI EN 300 468).
 const FIRST_PID: u16 = 0x20;
@@ -269,9 +269,9 @@ impl Playing {
     }
 }
 
-/// PCR at the beginning of a clip. It continues the sender's clock. It is late enough that the clip's time stamps
-/// follow the sender's time stamps. Its difference from the clip's own clock is a multiple of 300 ticks, because a time
-/// stamp counts 300 ticks.
+/// PCR at the beginning of a clip. The first PCR continues the sender's clock. The first PCR is late enough that the
+/// clip's time stamps follow the sender's time stamps. Its difference from the clip's own clock is a multiple of 300
+/// ticks, because a time stamp counts 300 ticks.
 fn base(clip: &Clip, source: &Source, clock: Option<Pcr>) -> Pcr {
     let Some(clock) = clock else { return clip.first_pcr };
     let late = (source.ahead_of(clock) + FRAME).saturating_sub(clip.lead);

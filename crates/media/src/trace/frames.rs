@@ -42,8 +42,8 @@ impl FrameTrace {
         self.frames.iter().map(|f| u64::from(f.bytes)).sum()
     }
 
-    /// Earliest time in the trace. It differs from the first frame's time if frames are coded in another order than
-    /// they are captured.
+    /// Earliest time in the trace. The earliest time differs from the first frame's time if frames are coded in another
+    /// order than they are captured.
     pub fn begin(&self) -> Duration {
         self.frames.iter().map(|f| f.time).min().expect("a trace has at least one frame")
     }

@@ -71,7 +71,8 @@ impl Packet {
         Some(Adaptation { discontinuity: flags & 0x80 != 0, random_access: flags & 0x40 != 0, pcr })
     }
 
-    /// Returns the payload. It is empty if the packet has no payload, or if the adaptation field leaves no room.
+    /// Returns the payload. The payload is empty if the packet has no payload, or if the adaptation field leaves no
+    /// room.
     pub fn payload(&self) -> &[u8] {
         if !self.has_payload() {
             return &[];

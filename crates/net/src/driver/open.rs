@@ -102,7 +102,7 @@ pub struct SealHooks {
     pub keylog: Option<KeyLogSink>,
 }
 
-/// A server. It accepts the associations that peers open.
+/// A server. The server accepts the associations that peers open.
 pub struct Server {
     /// The endpoint's configuration. The driver sets `locals`.
     pub endpoint: EndpointConfig,

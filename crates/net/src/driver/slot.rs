@@ -1,4 +1,4 @@
-//! A socket of the driver. It may be closed for a time.
+//! A socket of the driver. The socket may be closed for a time.
 
 use std::collections::VecDeque;
 use std::io;
@@ -175,8 +175,8 @@ impl SocketSlot {
         (self.asked_mtu.is_some() || mtu < default).then_some(mtu)
     }
 
-    /// Maximum IP-level MTU of an uplink's path. It is the configured MTU, or otherwise the limit of the interface and
-    /// the route.
+    /// Maximum IP-level MTU of an uplink's path. The maximum IP-level MTU is the configured MTU, or otherwise the limit
+    /// of the interface and the route.
     pub fn mtu_limit(&self) -> Option<u16> {
         self.asked_mtu.into_iter().chain(self.route_mtu).min()
     }

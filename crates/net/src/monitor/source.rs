@@ -47,7 +47,7 @@ mod linux {
             && std::fs::exists(format!("/sys/class/net/{interface}/phy80211")).unwrap_or(false)
     }
 
-    /// A connection to nl80211. It is opened at its first use, and opened again after an error.
+    /// A connection to nl80211. The connection is opened at its first use, and opened again after an error.
     #[derive(Debug, Default)]
     pub(in super::super) struct Kernel(Option<Open>);
 

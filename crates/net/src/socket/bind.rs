@@ -61,7 +61,7 @@ pub enum SocketError {
     Other(SocketAddr, #[source] io::Error),
 }
 
-/// A path's socket. It is not connected, because one socket of a server serves all peers.
+/// A path's socket. The path's socket is not connected, because one socket of a server serves all peers.
 #[derive(Debug)]
 pub struct PathSocket {
     pub(super) io: UdpSocket,

@@ -9,7 +9,8 @@ use super::Encoder;
 use crate::part::Estimators;
 use crate::schedule::{TRAIN_MOST, Trains};
 
-/// Time for which a paced path may accumulate permission to send. It suffices for a train at the usual pacing rates.
+/// Time for which a paced path may accumulate permission to send. The time suffices for a train at the usual pacing
+/// rates.
 const QUANTUM: Duration = Duration::from_millis(50);
 
 keys! {

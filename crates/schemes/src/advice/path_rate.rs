@@ -1,12 +1,12 @@
 //! Rate that a path carries. It is measured only with packets of the stream itself.
 //!
 //! A *train* is a group of packets that leave at the same time. The slowest link of the path determines the intervals
-//! between their arrivals. A report of arrivals names the last packet that arrived by its TSN. It also has the arrival
-//! time of this packet, and the number of bytes that have arrived so far. If two reports name packets of the same
-//! train, the link's rate can be computed. It is the difference of their bytes, divided by the difference of their
+//! between their arrivals. A report of arrivals names the last packet that arrived by its TSN. The report also has the
+//! arrival time of this packet, and the number of bytes that have arrived so far. If two reports name packets of the
+//! same train, the link's rate can be computed. It is the difference of their bytes, divided by the difference of their
 //! times. The result depends neither on round-trip times nor on the return path. The rate of the path is computed from
-//! the last [`SAMPLES`] samples, so that jitter of arrivals averages out. It is the sum of their bytes divided by the
-//! sum of their times.
+//! the last [`SAMPLES`] samples, so that jitter of arrivals averages out. The rate is the sum of their bytes divided by
+//! the sum of their times.
 //!
 //! A path is busy in two cases: if it has a queue and a full window, or if the queue is more than half of the round
 //! trip. A busy path has no room for trains and does not need them, because the rate of arriving bytes is its rate.

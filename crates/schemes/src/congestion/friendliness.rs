@@ -1,5 +1,5 @@
-//! The friendliness window (fwnd) is a window for the whole association. It behaves like the window of a TCP. The sum
-//! of the paths' windows is compared with fwnd.
+//! The friendliness window (fwnd) is a window for the whole association. The friendliness window behaves like the
+//! window of a TCP. The sum of the paths' windows is compared with fwnd.
 //!
 //! | Xu et al. (2015), section V | here |
 //! |---|---|

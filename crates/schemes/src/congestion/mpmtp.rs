@@ -1,6 +1,6 @@
-//! MPMTP: the growth of a window has four profiles. It is fast below the window of the last loss, slow around that
-//! size, faster beyond it, and linear once round-trip times rise. The windows of paths that lose more grow more slowly.
-//! All windows together grow as the window of one CUBIC flow.
+//! MPMTP: the growth of a window has four profiles. The growth of a window is fast below the window of the last loss,
+//! slow around that size, faster beyond it, and linear once round-trip times rise. The windows of paths that lose more
+//! grow more slowly. All windows together grow as the window of one CUBIC flow.
 //!
 //! Lee S., Chung K., "A Multipath Congestion Control Scheme for High-Quality Multimedia Streaming", KSII Transactions
 //! on Internet and Information Systems 11(1), 2017. Windows are in segments. b is the share by which a loss reduces a

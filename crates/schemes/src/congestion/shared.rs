@@ -76,8 +76,8 @@ impl Shared {
         group
     }
 
-    /// Returns the number of bytes by which the window of `path` grows once a whole window is acknowledged. It is one
-    /// `segment`, or the increase of RFC 6356 §3 for the paths that share the bottleneck.
+    /// Returns the number of bytes by which the window of `path` grows once a whole window is acknowledged. The number
+    /// of bytes is one `segment`, or the increase of RFC 6356 §3 for the paths that share the bottleneck.
     pub fn increase(&self, view: &View<'_>, path: PathId, segment: f64) -> f64 {
         let group = self.group(path);
         if group.len() < 2 {

@@ -1,5 +1,5 @@
-//! Interface between a window and the table of windows. It consists of the window's keys, its description, and
-//! functions that make it for SCTP and TCP flows.
+//! Interface between a window and the table of windows. The interface consists of the window's keys, its description,
+//! and functions that make it for SCTP and TCP flows.
 
 use core::fmt::Debug;
 

@@ -96,7 +96,7 @@ struct Path {
     sent: Option<Tsn>,
     /// Last segment of the round. The acknowledgement of a later segment ends the round.
     round_end: Option<Tsn>,
-    /// Last round that ended. It is stored until the window handles it.
+    /// Last round that ended. The last round is stored until the window handles it.
     ended: Option<Round>,
     /// α_r in segments. `None` until the queue has reached this length.
     alpha: Option<f64>,

@@ -21,9 +21,9 @@ pub struct DeliveryInterval {
 pub struct RateSample {
     /// Delivery rate in bytes per second.
     pub rate: f64,
-    /// Greatest possible rate of the interval. It assumes a delay of the last acknowledgement. This is the longest
-    /// possible delay if that is most of the interval, and half of the longest possible delay otherwise. The rate is
-    /// infinite if the longest possible delay is the whole interval.
+    /// Greatest possible rate of the interval. The greatest possible rate assumes a delay of the last acknowledgement.
+    /// This is the longest possible delay if that is most of the interval, and half of the longest possible delay
+    /// otherwise. The rate is infinite if the longest possible delay is the whole interval.
     pub most: f64,
     /// Number of bytes acknowledged.
     pub bytes: u64,

@@ -1,4 +1,4 @@
-//! Deviation of a measure from its recent values. It is the jitter indicator of two papers: Cao et al., 2016
+//! Deviation of a measure from its recent values. The deviation is the jitter indicator of two papers: Cao et al., 2016
 //! (retransmission queue, eqs 13-15), and Liu et al., 2019 (loss rate, eqs 5-7).
 //!
 //! | paper | here |

@@ -42,7 +42,7 @@ use super::Deviation;
 
 /// Name of the extra estimate with the jitter indicator of the loss rate, from -1 to 1.
 pub const JITTER: &str = "loss-jitter";
-/// Name of an extra estimate. It is 1 while the path is in an unreliable condition, and 0 otherwise.
+/// Name of an extra estimate. The estimate is 1 while the path is in an unreliable condition, and 0 otherwise.
 pub const UNRELIABLE: &str = "loss-unreliable";
 
 /// Vegas' goodput in bytes per second (`liu2019` eq. 4). It is one window per least round-trip time. It is 0 if
@@ -52,8 +52,8 @@ pub fn goodput(cwnd: u64, rtt_min: Duration) -> f64 {
     if seconds > 0.0 { cwnd as f64 / seconds } else { 0.0 }
 }
 
-/// Loss rate at which a TCP in Mathis' model has this goodput in bytes per second (`liu2019` eq. 3). It is between 10⁻⁶
-/// and 1. Without goodput or round-trip time the loss rate is 1.
+/// Loss rate at which a TCP in Mathis' model has this goodput in bytes per second (`liu2019` eq. 3). The loss rate is
+/// between 10⁻⁶ and 1. Without goodput or round-trip time the loss rate is 1.
 pub fn loss_rate(c: f64, mss: f64, rtt: Duration, goodput: f64) -> f64 {
     let carried = rtt.as_secs_f64() * goodput;
     if carried <= 0.0 {
@@ -128,13 +128,13 @@ impl LossRate {
         path.limit.cwnd.max(self.config.mss)
     }
 
-    /// PLR of a path without a round-trip time. It follows from eqs 3 and 4 with RTT = RTT_min.
+    /// PLR of a path without a round-trip time. The PLR follows from eqs 3 and 4 with RTT = RTT_min.
     fn unmeasured(&self, path: &PathView) -> f64 {
         let second = Duration::from_secs(1);
         loss_rate(self.config.c, self.config.mss as f64, second, goodput(self.window(path), second))
     }
 
-    /// PLR of `path`, whose round-trip time is `rtt`. It follows from eqs 3 and 4.
+    /// PLR of `path`, whose round-trip time is `rtt`. The PLR follows from eqs 3 and 4.
     fn measured(&self, view: &View<'_>, path: &PathView, rtt: Duration) -> f64 {
         let least = match self.config.rtt_min {
             RttMin::Path => path.min_rtt,

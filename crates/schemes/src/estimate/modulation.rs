@@ -18,7 +18,8 @@
 //! the energy per bit, x = E_b/N_0. A DQPSK symbol carries two bits.
 //!
 //! `ASSUMED`: the coding of the link is ignored. A coded link therefore has the effective ratio of an uncoded link with
-//! the same bit error rate. The DQPSK form is an approximation. It is too large near s = 0, and is limited to ½.
+//! the same bit error rate. The DQPSK form is an approximation. The DQPSK form is too large near s = 0, and is limited
+//! to ½.
 
 use core::f64::consts::{PI, SQRT_2};
 

@@ -1,13 +1,13 @@
-//! Round-trip time of one path, used in both directions. It is measured with pairs of HEARTBEATs. A SACK may return by
-//! another path, but a HEARTBEAT ACK does not.
+//! Round-trip time of one path, used in both directions. The round-trip time is measured with pairs of HEARTBEATs. A
+//! SACK may return by another path, but a HEARTBEAT ACK does not.
 //!
 //! | Xu et al. (2015) | here |
 //! |---|---|
 //! | eq. 5: RTT_ref = min {RTT₁, RTT₂}, a pair each estimation interval | [`ReferenceRtt`] |
 //!
 //! `ASSUMED`: if only one HEARTBEAT of a pair is answered, its round-trip time is the value of the pair. If neither
-//! HEARTBEAT is answered, the estimate does not change. An answer may arrive after the next pair was sent. It counts
-//! for its own pair as long as the newer pair has no answer.
+//! HEARTBEAT is answered, the estimate does not change. An answer may arrive after the next pair was sent. Such an
+//! answer counts for its own pair as long as the newer pair has no answer.
 
 use strandcast_proto::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! Signal-to-noise ratios, linear and in decibels. They have two types, so that arithmetic cannot mix them.
+//! Signal-to-noise ratios, linear and in decibels. The signal-to-noise ratios have two types, so that arithmetic cannot
+//! mix them.
 
 /// A ratio of two powers: the energy of a symbol divided by the spectral density of the noise, after despreading. It is
 /// not negative.

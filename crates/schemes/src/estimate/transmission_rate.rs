@@ -1,5 +1,5 @@
-//! Transmission rate of a path. It is the number of bytes that arrived in an estimation interval, divided by the time
-//! in which they were sent.
+//! Transmission rate of a path. The transmission rate is the number of bytes that arrived in an estimation interval,
+//! divided by the time in which they were sent.
 //!
 //! | Xu et al. (2015) | here |
 //! |---|---|

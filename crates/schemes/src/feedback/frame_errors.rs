@@ -4,8 +4,8 @@
 //! sender treats these totals as the counters of a second link of the same path. Xu et al., 2015, use only the links of
 //! the sender. This report is therefore an extension for comparison.
 //!
-//! Report of kind [`FRAME_ERRORS`] about a path. It contains the number of frames (8 bytes), the number of frames in
-//! error (8), and the mean length in bytes (4). All numbers are big-endian.
+//! Report of kind [`FRAME_ERRORS`] about a path. The report contains the number of frames (8 bytes), the number of
+//! frames in error (8), and the mean length in bytes (4). All numbers are big-endian.
 
 use std::collections::BTreeMap;
 

@@ -14,10 +14,10 @@
 //! | TCP Reno | `congestion::Uncoupled`, no growth and one cut in fast recovery, threshold of at least two segments |
 //!
 //! `ASSUMED`: in the paper, TCP Reno has one window for both paths. Here, each path has a window. A loss reduces the
-//! window of the path that lost the chunk. Delay is the smoothed round-trip time. It includes the queue that originals
-//! cause on their path. The fastest path is therefore usually another path, as in the paper. Losses are detected per
-//! path (SFR), so that reordering between two paths does not look like loss. Acknowledgement and path failure are as in
-//! `cmt`. `schedule::widest` defines the bandwidth.
+//! window of the path that lost the chunk. Delay is the smoothed round-trip time. The delay includes the queue that
+//! originals cause on their path. The fastest path is therefore usually another path, as in the paper. Losses are
+//! detected per path (SFR), so that reordering between two paths does not look like loss. Acknowledgement and path
+//! failure are as in `cmt`. `schedule::widest` defines the bandwidth.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;

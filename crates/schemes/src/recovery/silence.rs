@@ -24,7 +24,7 @@ use super::sfr::{SfrConfig, SplitFastRetransmit};
 use crate::estimate::{RESEND, Verdict};
 use crate::part::{Estimators, LossPart, Others};
 
-/// Time before the last moment at which a copy may leave. It equals the interval of reports.
+/// Time before the last moment at which a copy may leave. The time equals the interval of reports.
 const MARGIN: Duration = Duration::from_millis(25);
 
 keys! {

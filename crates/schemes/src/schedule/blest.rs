@@ -30,10 +30,10 @@
 //! that are already in flight.
 //!
 //! `ASSUMED`: [`View::rwnd`] is the rest of the peer's window. The whole window is a maximum since the last time at
-//! which no data were missing at the peer. It is the greatest sum of that rest and the data in flight. Data that the
-//! peer holds out of order are a part of the window, but belong to neither term. A path without a round-trip time takes
-//! all data that its window allows, because no comparison is possible. No chunk waits for a path that has room. In the
-//! kernel, chunks that f has already carried do wait.
+//! which no data were missing at the peer. The whole window is the greatest sum of that rest and the data in flight.
+//! Data that the peer holds out of order are a part of the window, but belong to neither term. A path without a
+//! round-trip time takes all data that its window allows, because no comparison is possible. No chunk waits for a path
+//! that has room. In the kernel, chunks that f has already carried do wait.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
@@ -103,7 +103,8 @@ impl Rtts {
     }
 }
 
-/// Scheduler that prefers the lowest round-trip time. It uses a slower path only if the path blocks no window.
+/// Scheduler that prefers the lowest round-trip time. The scheduler uses a slower path only if the path blocks no
+/// window.
 #[derive(Clone, Debug)]
 pub struct Blest {
     config: BlestConfig,

@@ -1,5 +1,5 @@
-//! A scheduler that sends each chunk on the path on which it is expected to arrive first. It compares this arrival with
-//! the deadline of the message.
+//! A scheduler that sends each chunk on the path on which it is expected to arrive first. The scheduler compares this
+//! arrival with the deadline of the message.
 //!
 //! The forecast of a chunk of `len` bytes that a path would take now has these terms:
 //!

@@ -63,8 +63,8 @@ impl SchedulerPart for EcfConfig {
     }
 }
 
-/// Scheduler that prefers the lowest round-trip time. It uses a slower path only if waiting for the faster path would
-/// take longer.
+/// Scheduler that prefers the lowest round-trip time. The scheduler uses a slower path only if waiting for the faster
+/// path would take longer.
 #[derive(Clone, Debug)]
 pub struct Ecf {
     config: EcfConfig,

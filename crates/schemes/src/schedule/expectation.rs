@@ -1,5 +1,5 @@
-//! Expected arrival time of a symbol that leaves on a path now. It is for schemes that code data (Cui et al. 2012,
-//! 2015).
+//! Expected arrival time of a symbol that leaves on a path now. The expected arrival time is for schemes that code data
+//! (Cui et al. 2012, 2015).
 
 use strandcast_proto::policy::{PathView, SymbolsInFlight};
 use strandcast_proto::time::Duration;

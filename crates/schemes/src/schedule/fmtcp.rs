@@ -104,7 +104,7 @@ pub struct Fmtcp {
     margin: f64,
     flights: Flights,
     counted: Counted,
-    /// Plan of the scheduler. It is kept, so that its memory is used again.
+    /// Plan of the scheduler. The plan is kept, so that its memory is used again.
     plan: Plan,
 }
 

@@ -1,5 +1,5 @@
-//! The default scheduler of Linux 6.19 (`mptcp_subflow_get_send` in `net/mptcp/protocol.c`). It takes the path that
-//! would be the first to finish sending its queued data.
+//! The default scheduler of Linux 6.19 (`mptcp_subflow_get_send` in `net/mptcp/protocol.c`). The default scheduler
+//! takes the path that would be the first to finish sending its queued data.
 //!
 //! | Linux | here |
 //! |---|---|

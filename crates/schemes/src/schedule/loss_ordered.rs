@@ -39,8 +39,8 @@ impl SchedulerPart for LossOrderedConfig {
     }
 }
 
-/// Scheduler that prefers the path with the lowest loss rate. It fills the paths in this order, so that all paths are
-/// used while there are enough data.
+/// Scheduler that prefers the path with the lowest loss rate. The scheduler fills the paths in this order, so that all
+/// paths are used while there are enough data.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct LossOrdered {
     /// Greatest difference between two loss rates that count as equal, as a share of the smaller rate.

@@ -1,5 +1,5 @@
-//! Distribution of data in periods. It consists of the length of a period, the order of the paths, and the quota of
-//! each path.
+//! Distribution of data in periods. The distribution consists of the length of a period, the order of the paths, and
+//! the quota of each path.
 //!
 //! | Xu et al. (2015), section VI | here |
 //! |---|---|
@@ -34,7 +34,7 @@ use strandcast_proto::time::{Duration, Instant};
 
 /// Longest distribution period, in seconds.
 const LONGEST: f64 = 1.0;
-/// Shortest distribution period in seconds. It also applies if there is no path.
+/// Shortest distribution period in seconds. The shortest distribution period also applies if there is no path.
 const SHORTEST: f64 = 1e-3;
 
 /// Eq. 9: w = max {cwnd/fwnd + Δfcount, β}, with `counted` = Δfcount.
@@ -54,8 +54,8 @@ pub fn period(times: impl Iterator<Item = f64>, least: f64) -> f64 {
     times.fold(0.0, f64::max).min(LONGEST).max(least)
 }
 
-/// Eq. 13: D_max, the number of bytes that may be distributed. It depends on the free windows of all paths and on the
-/// room at the receiver.
+/// Eq. 13: D_max, the number of bytes that may be distributed. D_max depends on the free windows of all paths and on
+/// the room at the receiver.
 pub fn most(free: impl Iterator<Item = u64>, rwnd: u64) -> u64 {
     free.fold(0, u64::saturating_add).min(rwnd)
 }

@@ -33,7 +33,7 @@ impl SchedulerPart for RoundRobinConfig {
     }
 }
 
-/// Scheduler that takes the next usable path with room. It begins after the path that was used last.
+/// Scheduler that takes the next usable path with room. The scheduler begins after the path that was used last.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct RoundRobin {
     turn: Turn,

@@ -146,8 +146,8 @@ impl Wary {
         choices
     }
 
-    /// Returns a second path for a chunk on the path `first`. It is needed if the chunk could not be sent again in time
-    /// after a loss on that path.
+    /// Returns a second path for a chunk on the path `first`. The second path is needed if the chunk could not be sent
+    /// again in time after a loss on that path.
     fn second(&self, choices: &Choices<'_>, first: PathId, left: f64) -> Option<PathId> {
         let taken = choices.iter().find(|c| c.0.id == first)?;
         if !self.config.last_round || taken.1.arrival + taken.1.resend <= left {

@@ -8,9 +8,9 @@
 //! | §5.3: available bandwidth, at first by probes | [`Bandwidth::measuring`] |
 //! | §5.3: afterwards by data, through a moving average | [`Bandwidth::sample`] |
 //!
-//! Constants: the paper gives no constants. Two values are choices of this project. They are the weight of a sample
-//! (`widest-gain`, 1/4), and the age after which a path is measured again (`widest-refresh`, 10 s, the life of a route
-//! in AODV).
+//! Constants: the paper gives no constants. Two values are choices of this project. The two values are the weight of a
+//! sample (`widest-gain`, 1/4), and the age after which a path is measured again (`widest-refresh`, 10 s, the life of a
+//! route in AODV).
 //!
 //! `ASSUMED`, because a sender cannot measure channel and idle time:
 //!
@@ -211,8 +211,8 @@ impl Widest {
         view.paths.get(widest.index())
     }
 
-    /// Returns the path to use while the widest path is full. It is a path that is being measured, or otherwise the
-    /// path that `spill` selects.
+    /// Returns the path to use while the widest path is full. The path is a path that is being measured, or otherwise
+    /// the path that `spill` selects.
     fn other<'a>(&self, view: &View<'a>) -> Option<&'a PathView> {
         let with_room = || view.usable_paths().filter(|p| p.has_room());
         let rtt = |p: &&PathView| (p.srtt.unwrap_or(Duration::MAX), p.id);

@@ -64,7 +64,8 @@ fn bytes_of(kind: Kind, text: &str) -> Result<Zeroizing<[u8; 32]>, TextError> {
     array.map_err(|_| TextError::Mistyped(kind))
 }
 
-/// Returns the short form of a key, for reading aloud and for messages. It has 16 symbols in groups of four.
+/// Returns the short form of a key, for reading aloud and for messages. The short form has 16 symbols in groups of
+/// four.
 pub fn fingerprint(key: &PublicKey) -> String {
     let symbols = base32::encode(&digest(key)).to_uppercase();
     let groups: Vec<&str> = (0..symbols.len()).step_by(4).map(|at| &symbols[at..at + 4]).collect();

@@ -191,8 +191,8 @@ impl Gate {
         events
     }
 
-    /// Returns the name of a sender in messages. It consists of the sender's name or the short form of its key, and the
-    /// cipher.
+    /// Returns the name of a sender in messages. The name consists of the sender's name or the short form of its key,
+    /// and the cipher.
     pub fn label(&self, key: &PublicKey) -> String {
         let name = self.senders.get(key).map_or_else(|| fingerprint(key), |sender| sender.label());
         self.ciphers.get(key).map_or(name.clone(), |cipher| format!("{name}, {cipher}"))

@@ -62,7 +62,7 @@ fn addresses(listen: &[SocketAddr], here: &[Interface]) -> Vec<SocketAddr> {
     found
 }
 
-/// Returns a line for the user. It contains the addresses at which senders reach this machine.
+/// Returns a line for the user. The line contains the addresses at which senders reach this machine.
 pub fn reachable_line(hosts: &[HostPort]) -> String {
     let names: Vec<String> = hosts.iter().map(ToString::to_string).collect();
     let private = |host: &HostPort| host.host.parse().is_ok_and(|ip: IpAddr| scope(&ip) > 0);

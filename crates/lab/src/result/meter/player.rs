@@ -6,9 +6,9 @@ use strandcast_proto::time::Instant;
 
 use super::Window;
 
-/// Player of media that have arrived in order. It begins when media of the duration `prebuffer` have arrived. It pauses
-/// when no media are left (an underflow). It continues when `prebuffer` of media has arrived again, or when the stream
-/// is complete.
+/// Player of media that have arrived in order. The player begins when media of the duration `prebuffer` have arrived.
+/// The player pauses when no media are left (an underflow). The player continues when `prebuffer` of media has arrived
+/// again, or when the stream is complete.
 #[derive(Debug)]
 pub(super) struct Player {
     prebuffer: Duration,

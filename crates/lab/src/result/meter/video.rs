@@ -15,7 +15,7 @@ use crate::result::Frame;
 
 /// Length of an interval. The mean of eq. 17 is taken over the values of such intervals.
 const BIN: Duration = Duration::from_secs(10);
-/// Smallest deficit in eq. 17, as a share of the expected rate. It corresponds to 60 dB.
+/// Smallest deficit in eq. 17, as a share of the expected rate. The deficit corresponds to 60 dB.
 const MIN_DEFICIT: f64 = 1e-3;
 
 /// A video that a flow carries.
@@ -73,7 +73,7 @@ pub struct VideoFrame {
     pub capture: Instant,
     /// Size of the frame.
     pub bytes: u32,
-    /// Numbers of the frame's messages. They ascend from frame to frame without gaps.
+    /// Numbers of the frame's messages. The numbers ascend from frame to frame without gaps.
     pub messages: Range<u64>,
 }
 

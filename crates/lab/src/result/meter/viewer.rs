@@ -58,8 +58,8 @@ pub(super) struct LivePlayer {
 }
 
 impl LivePlayer {
-    /// Creates a player that plays a unit `prebuffer` after its capture, but not before the deadline. It pauses for
-    /// `prebuffer`.
+    /// Creates a player that plays a unit `prebuffer` after its capture, but not before the deadline. The player pauses
+    /// for `prebuffer`.
     pub fn new(deadline: Duration, prebuffer: Duration, window: Window) -> Self {
         let delay = deadline.max(prebuffer);
         let (last, resumes) = (Instant::ZERO, Instant::ZERO);

@@ -60,7 +60,7 @@ fn onoff(table: &Table<'_>, size: u32) -> Read<App> {
     Ok(App::OnOff { size, rate, on, off, law })
 }
 
-/// Reads a Pareto shape. It must be above 1, because otherwise the distribution has no mean.
+/// Reads a Pareto shape. The shape must be above 1, because otherwise the distribution has no mean.
 pub(super) fn shape(table: &Table<'_>) -> Read<f64> {
     let shape = table.get(&ONOFF.shape)?;
     if shape > 1.0 {

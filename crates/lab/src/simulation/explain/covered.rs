@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use strandcast_proto::coding::Header;
 
-/// Identity of a source symbol. It is the number of the symbol and 0, or the block and the position of the symbol in
-/// it.
+/// Identity of a source symbol. The identity is the number of the symbol and 0, or the block and the position of the
+/// symbol in it.
 type SourceKey = (u32, u16);
 
 /// Followed messages that are source symbols. Also the repair symbols that cover them.

@@ -5,7 +5,7 @@
 pub(super) struct Missing(Vec<(u64, u64)>);
 
 impl Missing {
-    /// Adds the missing range `start..end`. It is above all earlier ranges.
+    /// Adds the missing range `start..end`. The missing range is above all earlier ranges.
     pub fn add(&mut self, start: u64, end: u64) {
         self.0.push((start, end));
     }

@@ -43,8 +43,8 @@ pub struct Cause {
     pub to: Instant,
     /// Duration of the wait. If there were other causes in between, it is shorter than the time from `from` to `to`.
     pub time: Duration,
-    /// Message that caused the wait. It is an earlier message, or this message itself after it had been sent. If
-    /// several messages caused it, this is the one for which the message waited longest.
+    /// Message that caused the wait. The message is an earlier message, or this message itself after it had been sent.
+    /// If several messages caused it, this is the one for which the message waited longest.
     pub message: Option<u64>,
     /// Time for which that message caused the wait.
     pub longest: Duration,

@@ -1,5 +1,5 @@
-//! A window for live video. It is BBRv3's model with a limit on the queueing delay. The window distinguishes random
-//! losses from full queues.
+//! A window for live video. The window is BBRv3's model with a limit on the queueing delay. The window distinguishes
+//! random losses from full queues.
 //!
 //! The window follows several papers:
 //!

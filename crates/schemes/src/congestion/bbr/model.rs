@@ -1,4 +1,4 @@
-//! Inputs and decisions of a model of a path. They are the same for SCTP and for TCP.
+//! Inputs and decisions of a model of a path. The inputs and decisions are the same for SCTP and for TCP.
 
 use core::fmt::Debug;
 

@@ -1,4 +1,4 @@
-//! Rate of a token-bucket policer. It is found as in BBRv1 (`bbr_lt_bw_sampling` of Linux). Two intervals between
+//! Rate of a token-bucket policer. The rate is found as in BBRv1 (`bbr_lt_bw_sampling` of Linux). Two intervals between
 //! losses show a policer if their delivery rates are equal, and if each interval lost at least a fifth of its packets.
 
 use strandcast_proto::time::Instant;

@@ -1,4 +1,4 @@
-//! Delivery-rate samples of one path. They follow draft-ietf-ccwg-bbr-06 §4.1, earlier
+//! Delivery-rate samples of one path. The delivery-rate samples follow draft-ietf-ccwg-bbr-06 §4.1, earlier
 //! draft-cheng-iccrg-delivery-rate-estimation.
 //!
 //! | draft | here |

@@ -17,7 +17,7 @@ use crate::congestion::InitialWindow;
 
 /// Greatest window in bytes.
 const MOST_WINDOW: f64 = (1u64 << 36) as f64;
-/// Least pacing rate in bytes per second. It ensures that a timer is always set.
+/// Least pacing rate in bytes per second. The least pacing rate ensures that a timer is always set.
 const MIN_RATE: f64 = 100.0;
 /// Times without a departure after which a path counts as unused although it could have sent. They are a share of a
 /// round trip, and a least time. Both times must have passed.

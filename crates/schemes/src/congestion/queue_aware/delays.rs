@@ -34,7 +34,7 @@ pub(super) fn under_way(view: &PathView) -> u64 {
     (in_use(view) as f64 * trip / least) as u64
 }
 
-/// Share of the window that is not in the queue. It is the least round-trip time divided by the round-trip time.
+/// Share of the window that is not in the queue. The share is the least round-trip time divided by the round-trip time.
 pub(super) fn without_queue(view: &PathView) -> f64 {
     queue(view).filter(|q| q.1 > 0.0).map_or(1.0, |(queue, least)| least / (least + queue))
 }

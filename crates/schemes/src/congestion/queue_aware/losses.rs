@@ -23,7 +23,7 @@ pub(super) struct Losses {
     pub(super) test: Option<Test>,
 }
 
-/// A running test. It has reduced the window to find out whether losses decrease.
+/// A running test. The test has reduced the window to find out whether losses decrease.
 #[derive(Debug)]
 pub(super) struct Test {
     /// TSN of a chunk. Once it is acknowledged, losses count for the test.

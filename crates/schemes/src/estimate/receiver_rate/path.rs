@@ -7,8 +7,8 @@ use crate::estimate::tear::{Sequence, SequencePosition, Tear};
 
 /// Least time between two feedbacks.
 const MIN_PAUSE: Duration = Duration::from_millis(10);
-/// Time in seconds after which a feedback without effect is repeated. It applies while no round-trip time is known, and
-/// is RTO.Initial.
+/// Time in seconds after which a feedback without effect is repeated. The time applies while no round-trip time is
+/// known, and is RTO.Initial.
 const INITIAL_RTO: f64 = 1.0;
 /// Least share of the requested rate that must arrive. If less arrives, the application had no more data.
 const USED: f64 = 0.7;
@@ -26,7 +26,7 @@ const MIN_RATE: f64 = 1.0;
 /// Least round-trip time in seconds.
 const MIN_RTT: f64 = 1e-6;
 
-/// Report to the sender. It contains the rate, and the round that begins when the sender uses this rate.
+/// Report to the sender. The report contains the rate, and the round that begins when the sender uses this rate.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Grant {
     /// Round that begins with the report.
@@ -350,7 +350,7 @@ impl PathRate {
         Some(seconds(window.max(self.trip.rtt()?)))
     }
 
-    /// Time at which the path counts as dead if nothing arrives. It is two round trips.
+    /// Time at which the path counts as dead if nothing arrives. The time is two round trips.
     pub fn dead_at(&self) -> Option<Instant> {
         Some(self.data_at? + seconds(2.0 * self.trip.rtt()?))
     }

@@ -14,7 +14,8 @@ pub(super) struct Usual {
 impl Usual {
     pub(super) fn push(&mut self, x: i64) {
         let (slot, known) = (self.taken % SAMPLES, self.taken.min(SAMPLES));
-        // Position that becomes free. It is the position of the oldest sample, or the one after the last sample.
+        // Position that becomes free. The position is the position of the oldest sample, or the one after the last
+        // sample.
         let from = if known < SAMPLES { known } else { self.below(known, self.samples[slot]) };
         let to = self.below(known, x);
         if to <= from {

@@ -41,7 +41,7 @@ pub(super) struct Receiver {
     trigger: Trigger,
     ordered: Option<Ordered>,
     serial: u32,
-    /// Time at which the current path counts as dead. It is set while the path is silent.
+    /// Time at which the current path counts as dead. The time is set while the path is silent.
     dead_at: Option<Instant>,
     outbox: SmallVec<[Report; 2]>,
     /// Block from which payloads are cut.

@@ -1,4 +1,5 @@
-//! Sending half. It labels packets, probes paths without data, and reports that the sender has no data to send.
+//! Sending half. The sending half labels packets, probes paths without data, and reports that the sender has no data to
+//! send.
 
 use smallvec::SmallVec;
 use strandcast_proto::policy::{PathId, PathSet, PathState, Probe, Report, View};

@@ -1,4 +1,4 @@
-//! Timeouts of both halves. They are computed for every packet.
+//! Timeouts of both halves. The timeouts are computed for every packet.
 
 use strandcast_proto::time::Instant;
 

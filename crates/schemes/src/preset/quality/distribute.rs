@@ -39,7 +39,7 @@ impl<J: QualityModel> QualityAware<J> {
         self.without_credit(view, active, 1)
     }
 
-    /// Room in the window of a path that takes part. It follows from the current window of this scheme, because
+    /// Room in the window of a path that takes part. The room follows from the current window of this scheme, because
     /// Algorithm 3 may have changed the window after the view was made.
     fn room(&self, path: &PathView) -> u64 {
         let own = self.lane(path.id).map_or(0, |l| l.window.cwnd().max(path.mtu));

@@ -1,5 +1,5 @@
-//! Driver of the scheme. It handles signals in the order of the paper, keeps estimates, and answers the calls of the
-//! core.
+//! Driver of the scheme. The driver handles signals in the order of the paper, keeps estimates, and answers the calls
+//! of the core.
 
 use strandcast_proto::policy::{
     AckDecision, AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Estimate, Feedback, Limit,
@@ -108,8 +108,8 @@ impl<J: QualityModel> QualityAware<J> {
         self.lanes.get_mut(path.index())?.as_mut()
     }
 
-    /// Active paths as the paper defines them. They are usable and not suspended. If all usable paths are suspended,
-    /// they are all usable paths.
+    /// Active paths as the paper defines them. The active paths are usable and not suspended. If all usable paths are
+    /// suspended, they are all usable paths.
     pub(super) fn active(&self, view: &View<'_>) -> PathSet {
         let usable = view.usable();
         let mut active = usable;

@@ -32,7 +32,8 @@ pub(in crate::schedule) struct Forecast {
     silence: f64,
 }
 
-/// Part of a forecast that depends only on measurements of the path. It is computed once for each set of measurements.
+/// Part of a forecast that depends only on measurements of the path. The part is computed once for each set of
+/// measurements.
 #[derive(Copy, Clone, Debug)]
 pub(in crate::schedule) struct Basis {
     from: Measured,
@@ -145,8 +146,8 @@ impl Forecast {
         }
     }
 
-    /// Cost of a chunk that is worthless after `left` seconds. It is the expected arrival time. A late arrival counts
-    /// as the whole time `left`.
+    /// Cost of a chunk that is worthless after `left` seconds. The cost is the expected arrival time. A late arrival
+    /// counts as the whole time `left`.
     pub fn cost(&self, left: f64) -> f64 {
         let late = if self.arrival + self.resend > left { self.loss } else { self.loss * self.loss };
         self.arrival + late * left

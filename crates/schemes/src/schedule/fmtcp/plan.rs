@@ -1,5 +1,5 @@
-//! FMTCP's procedure. It assigns each symbol to the path on which the symbol would arrive first. It ends when a symbol
-//! is assigned to a path that has room.
+//! FMTCP's procedure. The procedure assigns each symbol to the path on which the symbol would arrive first. The
+//! procedure ends when a symbol is assigned to a path that has room.
 //!
 //! If a path gets several consecutive symbols, it gets them in one step. A decision takes at most one step per window,
 //! packet in flight and block. The number of symbols is not limited, for example to the windows of all paths. A limit

@@ -11,8 +11,8 @@ use super::source::Input;
 use crate::error::Error;
 use crate::text::why;
 
-/// A named pipe, including one of a shell's `<(…)`, or a character device. It is a live input, and ends when its last
-/// writer closes it.
+/// A named pipe, including one of a shell's `<(…)`, or a character device. A named pipe is a live input, and ends when
+/// its last writer closes it.
 #[derive(Debug)]
 pub struct Pipe {
     from: Source,

@@ -81,7 +81,8 @@ pub trait Output: Send + 'static {
         Vec::new()
     }
 
-    /// Writes messages that are due. An error ends the output. It also ends the receiver if this was its last output.
+    /// Writes messages that are due. An error ends the output. Such an error also ends the receiver if this was its
+    /// last output.
     fn write(&mut self, batch: &Batch) -> impl Future<Output = io::Result<()>> + Send;
 
     /// Ends the output at the end of the receiver, once all data are written. The output limits the time that this

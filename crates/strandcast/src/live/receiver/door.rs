@@ -1,4 +1,4 @@
-//! Source of a session's senders. It is a listener of the session, or a server that listens for many sessions.
+//! Source of a session's senders. The source is a listener of the session, or a server that listens for many sessions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -64,7 +64,7 @@ pub(in crate::live) struct Session {
     once: bool,
     /// Deadline for the end of the session, after the application has requested the end.
     over: Option<Instant>,
-    /// Summary of the last stream. It is kept until all data are written.
+    /// Summary of the last stream. The summary is kept until all data are written.
     summary: Option<ReceiveSummary>,
     messages: Vec<Message>,
     switches: UnboundedReceiver<Switch>,
@@ -213,7 +213,7 @@ impl Session {
         let sender = PendingSender { peer: self.named(&sender), ..sender };
         let Some(stream) = &self.stream else { return self.admit(sender) };
         let silence = |c: &PendingSender| Claim::of(c, stream).silence(stream.left, self.silence);
-        // Only one sender can wait. It is the sender that needs the shorter silence.
+        // Only one sender can wait. The waiting sender is the sender that needs the shorter silence.
         let first = self.next.as_ref().is_none_or(|waiting| silence(&sender) < silence(waiting));
         let refused = if first { self.next.replace(sender) } else { Some(sender) };
         if let Some(refused) = refused {

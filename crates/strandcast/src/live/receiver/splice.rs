@@ -15,7 +15,7 @@ pub(super) struct Splice {
     origin: Instant,
     /// Name of the slate.
     name: String,
-    /// Start of the present time in which the slate plays. It is set once this was reported.
+    /// Start of the present time in which the slate plays. The start is set once this was reported.
     since: Option<Instant>,
 }
 

@@ -11,7 +11,7 @@ use crate::live::output::OutputNow;
 use crate::live::stats::{BuffersNow, CodingNow, Stats, WireNow};
 use crate::text::{bytes, causes, count, duration, ms, outages, percent, shifts};
 
-/// Summary of a stream at its receiver. It serialises in the form that `receive --json` prints.
+/// Summary of a stream at its receiver. The summary serialises in the form that `receive --json` prints.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ReceiveSummary {

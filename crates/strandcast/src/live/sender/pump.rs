@@ -205,9 +205,9 @@ fn unordered(lifetime: Option<Duration>) -> SendOptions {
     SendOptions { unordered: true, lifetime, ..SendOptions::default() }
 }
 
-/// Queueing delay of the network. It is the smoothed round-trip time plus twice its mean deviation, less the minimum
-/// round-trip time and less the longest delay of the peer's acknowledgements. The usable path with the smallest value
-/// determines the delay.
+/// Queueing delay of the network. The queueing delay is the smoothed round-trip time plus twice its mean deviation,
+/// less the minimum round-trip time and less the longest delay of the peer's acknowledgements. The usable path with the
+/// smallest value determines the delay.
 fn queueing(seen: &Snapshot) -> Duration {
     let usable = || seen.paths.iter().map(|p| &p.view).filter(|v| v.state == PathState::Active);
     if usable().any(|v| v.est.queue.is_some()) {

@@ -39,10 +39,10 @@ const TELL: Duration = Duration::from_millis(250);
 const UNANSWERED: Duration = Duration::from_secs(4);
 /// Default time to try to connect. After a sender with a live input was once connected, it tries without a limit.
 const RETRY: Duration = Duration::from_secs(30);
-/// Minimum silence before the sender gives up an association. It also applies if the retry time is shorter, because the
-/// path may only be slow.
+/// Minimum silence before the sender gives up an association. The minimum silence also applies if the retry time is
+/// shorter, because the path may only be slow.
 const MIN_SILENCE: Duration = Duration::from_secs(5);
-/// Time limit of a shutdown that the receiver began. It is short because the SHUTDOWN may be forged.
+/// Time limit of a shutdown that the receiver began. The time limit is short because the SHUTDOWN may be forged.
 const CLOSING: Duration = Duration::from_millis(1500);
 /// Time limit for the last acknowledgements at the end, in addition to the latency.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::live::stats::{BuffersNow, CodingNow, GivenUpNow, PathNow, WireNow};
 use crate::text::{bits_per_s, bytes, causes, count, duration, outages, percent};
 
-/// Summary of a whole stream at its sender. It serialises in the form that `send --json` prints.
+/// Summary of a whole stream at its sender. The summary serialises in the form that `send --json` prints.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SendSummary {

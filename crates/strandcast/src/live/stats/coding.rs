@@ -5,7 +5,7 @@ use strandcast_proto::coding::{Coding, CodingMode, CodingStats};
 
 use crate::text::{bytes, count, percent};
 
-/// Counters of the symbols of a stream. They are absent if neither side codes.
+/// Counters of the symbols of a stream. The counters are absent if neither side codes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CodingNow {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use strandcast_proto::association::{HeldBy, HeldTimes};
 use strandcast_proto::time::Instant;
 
-/// Shortest time for which past states are kept. It covers two checks of the sender.
+/// Shortest time for which past states are kept. The time covers two checks of the sender.
 const LEAST: Duration = Duration::from_millis(500);
 
 /// State of a sender at one time. Its counters start with the stream.

@@ -65,7 +65,7 @@ impl StreamState {
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct PathNow {
-    /// Number of the link. It does not change when the link is renamed, closed or opened again.
+    /// Number of the link. The number of the link does not change when the link is renamed, closed or opened again.
     pub id: u32,
     /// Name of the interface, the address or the emulated link.
     pub name: String,
@@ -236,7 +236,8 @@ pub struct Stats {
     pub interval_s: f64,
     /// Side of the stream.
     pub role: Role,
-    /// Number of the stream in eight hexadecimal digits. It is equal at both ends. `None` if it is not known.
+    /// Number of the stream in eight hexadecimal digits. The number of the stream is equal at both ends. `None` if it
+    /// is not known.
     pub stream: Option<String>,
     /// State of the stream.
     pub state: StreamState,

@@ -8,7 +8,7 @@ use strandcast_media::playout::ClockChange;
 
 use crate::text::{duration, ms};
 
-/// An event of playout or of the peer. It can be written as a line of text, and as a line of JSON for `--stats`.
+/// An event of playout or of the peer. An event can be written as a line of text, and as a line of JSON for `--stats`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 #[serde(tag = "event", rename_all = "kebab-case")]
