@@ -1,4 +1,5 @@
-//! If the sources are a clone, records the commit from which the command is built. Also embeds the page of the API.
+//! If the sources are a clone, records the commit from which the command is built. Embeds the page of the API in any
+//! case.
 
 use std::path::Path;
 use std::process::Command;

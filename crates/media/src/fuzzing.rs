@@ -64,7 +64,7 @@ pub fn messages(data: &[u8]) {
     }
 }
 
-/// Reads a message from a script. Its session, number, send time and length are near those of the previous message.
+/// Reads a message from a script. The session, number, send time and length are near those of the previous message.
 struct Sent {
     session: u32,
     sequence: u32,

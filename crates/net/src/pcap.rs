@@ -82,7 +82,7 @@ impl<W: Write + Send + 'static> PcapWriter<W> {
     /// is called with the error.
     pub fn into_tap(self, failed: impl FnOnce(io::Error) + Send + 'static) -> PacketTap {
         let mut writer = Some((self, failed));
-        // The driver's clock has an arbitrary origin. Its first time stamp is mapped to the present.
+        // The driver's clock has an arbitrary origin. The first time stamp of the clock is mapped to the present.
         let mut origin = None;
         Box::new(move |now: Instant, tuple: &FourTuple, way: PacketDirection, payload: &[u8]| {
             let Some((pcap, _)) = &mut writer else { return };

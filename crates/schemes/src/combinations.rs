@@ -1,5 +1,5 @@
-//! Combinations of parts that a spec can name, and the reasons why some of them are refused. Also the tables of
-//! `docs/schemes/combinations.md`. The registry determines all of these.
+//! Combinations of parts that a spec can name, and the reasons why some of them are refused. The module also makes the
+//! tables of `docs/schemes/combinations.md`. The registry determines all of these.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

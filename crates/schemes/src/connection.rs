@@ -21,7 +21,7 @@ const KEY: &str = "scheduler";
 /// data that block its receive window. A rule of the scheduler replaces it.
 ///
 /// # Errors
-/// [`SpecError`]. Its single line lists the possible values.
+/// [`SpecError`]. The single line of the error lists the possible values.
 pub fn scheduler(spec: &str, own: Option<HeadOfLineConfig>) -> Result<FlowScheduler, SpecError> {
     let (name, rest) = split(spec);
     let mut shelf = Schedulers::default();

@@ -1,5 +1,5 @@
-//! Congestion control, scheduling, loss recovery and feedback for multipath SCTP. Also the presets that combine these
-//! parts.
+//! Congestion control, scheduling, loss recovery and feedback for multipath SCTP. The crate also has the presets that
+//! combine these parts.
 //!
 //! A scheme is named by a *spec*. A spec is the name of a preset with keys that change the preset, as in
 //! `cmt,rtx=ssthresh`. [`presets`] lists the names, and [`Preset::keys`] lists the keys of a preset. [`parse_spec`]

@@ -38,7 +38,7 @@ impl Preset {
 
 /// Settings of a scheme, from which the scheme is made.
 pub trait Settings: Keyed + Debug + Send + Sync {
-    /// Makes the scheme of one association. Its random draws come from `seeds`.
+    /// Makes the scheme of one association. The random draws of the scheme come from `seeds`.
     fn build(&self, name: &'static str, seeds: &Seeds) -> Box<dyn Scheme>;
 
     /// Sets the values of the transport that the scheme needs.
@@ -64,7 +64,7 @@ pub trait Settings: Keyed + Debug + Send + Sync {
         None
     }
 
-    /// Returns the reason why a key that is set has no effect. Also returns the other key that must be given.
+    /// Returns the reason why a key that is set has no effect. The result also has the other key that must be given.
     fn idle(&self, _key: &str) -> Option<(&'static str, &'static str)> {
         None
     }

@@ -4,7 +4,8 @@
 use crate::part::{FeedbackPart, LossPart, SchedulerPart};
 use crate::{feedback, recovery, schedule};
 
-/// Declares the words of a role. Also declares a struct with the configuration of every part that can fill the role.
+/// Declares the words of a role. The macro also declares a struct with the configuration of every part that can fill
+/// the role.
 macro_rules! shelf {
     (
         $(#[$name_meta:meta])* enum $name:ident;

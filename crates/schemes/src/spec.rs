@@ -24,7 +24,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// Makes the scheme of one association. Its random draws come from `seeds`.
+    /// Makes the scheme of one association. The random draws of the scheme come from `seeds`.
     pub fn build(&self, seeds: &Seeds) -> Box<dyn Scheme> {
         self.settings.build(self.preset.name, seeds)
     }
@@ -136,7 +136,7 @@ impl fmt::Display for Spec {
 /// Reads `NAME[,key=value]...`.
 ///
 /// # Errors
-/// [`SpecError`]. Its single line lists the possible values.
+/// [`SpecError`]. The single line of the error lists the possible values.
 pub fn parse_spec(spec: &str) -> Result<Spec, SpecError> {
     parse_spec_with(spec, "")
 }

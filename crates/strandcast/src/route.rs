@@ -99,8 +99,8 @@ pub(crate) fn unanswered(asked: &[String], key: Option<String>) -> String {
 /// be reached is this machine, there is one path inside this machine.
 ///
 /// # Errors
-/// [`Error::Network`] if a configured path leads to none of the remotes. Also if no path can be used now, and the
-/// client does not wait for paths.
+/// [`Error::Network`] if a configured path leads to none of the remotes. The error also occurs if no path can be used
+/// now, and the client does not wait for paths.
 pub fn uplinks(args: &Paths, remotes: &[SocketAddr]) -> Result<Vec<Uplink>, Error> {
     let here =
         interfaces().map_err(|e| Error::Network(format!("cannot list the network interfaces: {e}")))?;

@@ -60,7 +60,7 @@ impl Scheme {
         &self.name
     }
 
-    /// Makes the policies of one association. Their random draws come from `seeds`.
+    /// Makes the policies of one association. The random draws of these policies come from `seeds`.
     pub fn build(&self, seeds: &strandcast_proto::seeds::Seeds) -> Box<dyn Policies> {
         (self.build)(seeds)
     }

@@ -8,7 +8,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// A connection. Its writes fail once the peer has taken nothing for `patience` although there is something to write.
+/// A connection. Writes of the connection fail once the peer has taken nothing for `patience`, although there is
+/// something to write.
 #[derive(Debug)]
 pub(super) struct Patient<T> {
     inner: T,

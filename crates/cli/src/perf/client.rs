@@ -19,7 +19,7 @@ use super::usage::Cpu;
 
 /// Length of an interval.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// When the sending time has passed, time limit for the remaining data. Also the time limit for the server to become
+/// When the sending time has passed, time limit for the remaining data. The time limit also applies until the server is
 /// ready.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(20);
 

@@ -10,7 +10,7 @@ const KEPT: Duration = Duration::from_secs(24 * 3600);
 /// Maximum number of links of a stream that have gone. The limit is needed because a sender may use new names again and
 /// again.
 const MOST: usize = 64;
-/// Keys that remain for a link that has gone: its counts. Its state and its rates are left out.
+/// Keys that remain for a link that has gone: its counts. The state and the rates of the link are left out.
 const COUNTS: [&str; 6] = ["id", "name", "bytes", "chunks", "chunks_lost", "down_s"];
 
 /// Links of the streams of a server. A link stays in this list for a day after it has gone.

@@ -66,8 +66,8 @@ impl Many {
         Many { stats, metrics, begun, ticks, streams, sparing, watcher: None }
     }
 
-    /// Passes each event to `watcher` as a line of JSON. Also keeps the last line of each stream for [`Many::lines`],
-    /// even if no statistics are written.
+    /// Passes each event to `watcher` as a line of JSON. The last line of each stream is kept for [`Many::lines`], even
+    /// if no statistics are written.
     pub(crate) fn watch(&mut self, watcher: impl Fn(&str) + 'static) {
         self.watcher = Some(Box::new(watcher));
     }
@@ -168,7 +168,7 @@ impl Many {
         self.ticks.tick().await;
     }
 
-    /// Writes a line for each stream that has no figures. Also writes the metrics of all streams.
+    /// Writes a line for each stream that has no figures. Writes the metrics of all streams.
     pub(crate) fn look(&mut self) {
         if !self.needs_lines() {
             return;

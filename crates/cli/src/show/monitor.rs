@@ -74,7 +74,7 @@ impl Monitor {
         }
     }
 
-    /// Passes each event to `watcher` as a line of JSON. Also keeps the last line of figures for [`Monitor::figures`].
+    /// Passes each event to `watcher` as a line of JSON. The last line of figures is kept for [`Monitor::figures`].
     /// `name` is the name of the stream in these lines.
     pub(crate) fn watch(&mut self, name: &str, watcher: impl Fn(&str) + 'static) {
         self.watcher = Some((name.to_owned(), Box::new(watcher)));

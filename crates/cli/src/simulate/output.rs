@@ -10,8 +10,8 @@ use crate::error::CliError;
 /// Name of the scenario's copy in a folder of results.
 pub(crate) const COPY: &str = "scenario.toml";
 
-/// Copies the scenario's file into the folder. Also copies its traces, if they are in the folder of the scenario or
-/// below.
+/// Copies the scenario's file into the folder. Copies the traces of the scenario if they are in the folder of the
+/// scenario or below.
 ///
 /// # Errors
 /// [`CliError::Media`].

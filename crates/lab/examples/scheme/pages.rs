@@ -13,7 +13,7 @@ fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Generates `docs/schemes/combinations.md` again. If `check` is true, only compares it. Also looks for a page in
+/// Generates `docs/schemes/combinations.md` again. If `check` is true, only compares it. Looks for a page in
 /// docs/schemes that names the scheme and has a line in mkdocs.yml.
 pub fn check(name: &str, check: bool) -> Result<String, String> {
     let table = root().join("docs/schemes/combinations.md");

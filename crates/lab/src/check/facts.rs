@@ -76,8 +76,9 @@ pub(super) struct PathFacts {
     pub(super) back: Vec<LinkFacts>,
     /// Propagation delay of a packet and of its acknowledgement, plus the serialisation times of both on every link.
     pub(super) base_rtt: Duration,
-    /// Share of packets that loss models drop in the forward direction. Also the loss models.
+    /// Share of packets that loss models drop in the forward direction.
     pub(super) loss: f64,
+    /// Loss models.
     pub(super) losses: Losses,
     /// True if the path is idle as long as the flow's primary path works.
     pub(super) spare: bool,

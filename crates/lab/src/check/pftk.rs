@@ -98,8 +98,8 @@ fn formula(sender: &Sender, chain: Chain, silence: (f64, f64)) -> f64 {
     packets / (sender.rtt * rounds + timeout * silence.1)
 }
 
-/// Mean window in packets at a loss that is not a timeout. Also the number of round trips from one such loss to the
-/// next.
+/// Mean window in packets at a loss that is not a timeout. The second value is the number of round trips from one such
+/// loss to the next.
 fn window(&Sender { b, most, least, .. }: &Sender, p: f64) -> (f64, f64) {
     let third = (2.0 + b) / (3.0 * b);
     let free = third + (8.0 * (1.0 - p) / (3.0 * b * p) + third * third).sqrt();
@@ -144,7 +144,8 @@ fn too_few(behind: f64, chain: Chain) -> f64 {
     lost.iter().chain(&kept).sum()
 }
 
-/// Mean number of packets that are sent in a sequence of timeouts. Also the mean duration of the sequence in seconds.
+/// Mean number of packets that are sent in a sequence of timeouts. The second value is the mean duration of the
+/// sequence in seconds.
 fn silence(sender: &Sender, again: f64) -> (f64, f64) {
     let again = again.min(1.0 - 1e-9);
     (1.0 / (1.0 - again), seconds(sender.t0, sender.longest, again))

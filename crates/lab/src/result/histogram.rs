@@ -1,7 +1,7 @@
 //! Quantiles of a stream of numbers in little memory.
 
-/// Binary logarithm of the number of buckets per octave. The width of a bucket is at most 1/64 of its numbers. Its
-/// middle therefore differs by at most 0.8 % from any of them.
+/// Binary logarithm of the number of buckets per octave. The width of a bucket is at most 1/64 of its numbers. The
+/// middle of a bucket therefore differs by at most 0.8 % from any of its numbers.
 const BITS: u32 = 6;
 const BUCKETS: usize = 1 << BITS;
 /// Number of octaves. There is one for all numbers below 64, and one for each further power of two.

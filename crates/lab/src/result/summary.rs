@@ -21,7 +21,7 @@ pub type Stats = BTreeMap<String, Stat>;
 /// Values by name. The name is that of a scheme, a link or a direction.
 pub type By<T> = BTreeMap<String, T>;
 
-/// The result of all runs of a scenario. Its JSON is the output of `--json`.
+/// The result of all runs of a scenario. The JSON of the result is the output of `--json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Name of the layout, [`SCHEMA`].

@@ -153,7 +153,7 @@ fn legend(summary: &Summary) -> String {
     )
 }
 
-/// Returns the rows of flows. Also returns the rows of paths, for flows with several paths.
+/// Returns the rows of flows. The result also has rows of paths, for flows with several paths.
 fn flows(summary: &Summary) -> [Vec<Row<'_>>; 2] {
     let (mut flows, mut paths) = (Vec::new(), Vec::new());
     for (flow, schemes) in summary.flows.iter().filter(|(flow, _)| !summary.is_one_of_several(flow)) {

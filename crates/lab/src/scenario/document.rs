@@ -75,8 +75,8 @@ impl Document {
         self.read().map(|(scenario, _)| scenario)
     }
 
-    /// Builds the scenario as [`scenario`](Self::scenario) does. Also returns warnings about numbers that are probably
-    /// mistakes.
+    /// Builds the scenario as [`scenario`](Self::scenario) does. The result also has warnings about numbers that are
+    /// probably mistakes.
     ///
     /// # Errors
     /// The first mistake.

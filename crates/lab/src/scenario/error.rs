@@ -5,7 +5,7 @@ use core::fmt;
 use strandcast_keys::text::printable;
 
 /// The first mistake in a scenario. The mistake is in the scenario file, in an argument that changes it, or in a trace
-/// to which it refers. Its text is `FILE:LINE: KEY: problem; remedy`.
+/// to which it refers. The text of the mistake is `FILE:LINE: KEY: problem; remedy`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
     /// Name of the file. If [`set`](Self::set) is present, the argument that changed the file.

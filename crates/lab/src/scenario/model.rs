@@ -277,7 +277,7 @@ pub struct Again {
     pub every: Duration,
     /// Distribution of the times up and down.
     pub law: OutageLaw,
-    /// Name of the cause. Its random draws determine the outages.
+    /// Name of the cause. The random draws of this cause determine the outages.
     pub cause: Option<String>,
 }
 
@@ -467,7 +467,7 @@ pub struct Tcp {
 /// `[cross.NAME]`: Pareto on/off load as in the papers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cross {
-    /// Links of the traffic, by name and in order. Its acknowledgements return over these links in reverse order.
+    /// Links of the traffic, by name and in order. Acknowledgements return over these links in reverse order.
     pub via: Vec<String>,
     /// Offered load in bytes as a share of the rate of the first link of `via`. The share is drawn again at the times
     /// of the number.

@@ -214,8 +214,8 @@ impl<'a> Routes<'a> {
         Some(names)
     }
 
-    /// Returns the number of links from each node to `to`, for nodes that are nearer to it than `from`. Also returns
-    /// the number of link ends that the search visited.
+    /// Returns the number of links from each node to `to`, for nodes that are nearer to it than `from`. The result also
+    /// has the number of link ends that the search visited.
     fn distances(&self, from: usize, to: usize) -> (Vec<usize>, usize) {
         let mut distance = vec![FAR; self.links.len()];
         distance[to] = 0;

@@ -163,7 +163,7 @@ pub enum LinkRate {
         files: Vec<TraceFile>,
         /// Time in the trace at which a run starts.
         offset: Offset,
-        /// Name of the cause. Its random draws select the file and the offset.
+        /// Name of the cause. The random draws of this cause select the file and the offset.
         cause: Option<String>,
     },
 }

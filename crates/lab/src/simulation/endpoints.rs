@@ -27,7 +27,7 @@ use super::{BuildError, Metrics};
 use crate::result::meter::VideoSpec;
 use crate::scenario::{App, Flow, Frames, Number, Scenario, Sctp, TraceFile, Transport, Video};
 
-/// Length of a full packet in bytes. Its serialisation time is the upper bound of a host's delay.
+/// Length of a full packet in bytes. The serialisation time of such a packet is the upper bound of a host's delay.
 const FULL_PACKET: f64 = 1500.0;
 /// UDP port of the receiving side (RFC 6951).
 const PORT: u16 = 9899;

@@ -38,7 +38,7 @@ pub trait Recorder: Any + Debug + Send {
 #[derive(Debug, Default)]
 pub struct Metrics {
     pub(super) flows: Vec<Metered>,
-    /// Meters of background loads. Their flow numbers follow the numbers of flows.
+    /// Meters of background loads. The flow numbers of background loads follow the numbers of flows.
     pub(super) background: Vec<BackgroundMeter>,
     /// Meter of the shares of flows in the traffic of links. `None` until all flows are added.
     pub(super) shares: Option<ShareMeter>,

@@ -11,7 +11,7 @@ use super::plan::{Plan, ScheduledEvent};
 use super::values::cause;
 use crate::scenario::{Again, Direction, Down, DownMode, OutageLaw, Scenario};
 
-/// An outage of one direction. Its times count from the flows' time 0.
+/// An outage of one direction. The times of an outage count from the flows' time 0.
 struct Outage {
     from: Duration,
     to: Option<Duration>,

@@ -34,7 +34,8 @@ pub trait PacketSink: Debug + Send {
 /// loses the packet. Packets of sealed flows are passed unencrypted.
 ///
 /// Addresses are synthetic, because hosts of the simulator have no addresses. The sender of flow *f*, counted from 0,
-/// has the address 10.*f*/256.*f*%256.*p* + 1 on path *p*. Its receiver has 198.18.*f*/256.*f*%256 on all paths.
+/// has the address 10.*f*/256.*f*%256.*p* + 1 on path *p*. The receiver of flow *f* has 198.18.*f*/256.*f*%256 on all
+/// paths.
 #[derive(Debug)]
 pub struct Packets {
     origin: Instant,

@@ -108,7 +108,8 @@ mod tests {
         assert!(first.is_some_and(|ms| (110..=130).contains(&ms)), "{first:?}");
     }
 
-    /// One hour of an encoder that sends its output every 800 ms. Its clock is fast by `fast` thousandths.
+    /// One hour of an encoder that sends its output every 800 ms. The clock of the encoder is fast by `fast`
+    /// thousandths.
     fn encoder(fast: u64) -> impl Iterator<Item = (u64, u64)> {
         (0..4500_u64)
             .flat_map(move |n| (0..8).map(move |k| (n * 800, (n * 800 + k * 100) * (1000 + fast) / 1000)))

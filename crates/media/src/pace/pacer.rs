@@ -94,7 +94,7 @@ pub struct Paced {
 }
 
 /// Computes the due time of each packet of a stored stream. Packets are buffered until the next reference of the
-/// program's clock. Their times are interpolated between the two references by their position.
+/// program's clock. The times of the packets are interpolated between the two references by their position.
 ///
 /// Packets before the first and after the last reference use the adjacent rate. A new time base begins with
 /// `discontinuity_indicator`, with a step back, or with a step of more than two seconds. Time then continues at the

@@ -87,7 +87,7 @@ pub enum Malformed {
 }
 
 impl Message {
-    /// Reads a message. Its payload shares the memory of `wire`.
+    /// Reads a message. The payload of the message shares the memory of `wire`.
     ///
     /// # Errors
     /// [`Malformed`] if the bytes are not a message of this version.

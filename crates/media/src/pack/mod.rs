@@ -23,7 +23,7 @@
 //! the message, R if decoding may start in it, and E if it ends the stream. Reserved bits are sent as zero, and
 //! receivers ignore them. The sender draws the session identifier when it starts. Sequence numbers start at 0, increase
 //! by one with each message, including the message that ends the stream, and wrap. The message that ends the stream
-//! carries totals: the number of data messages of the session, and the bytes of their transport packets. Its checksum
+//! carries totals: the number of data messages of the session, and the bytes of their transport packets. The checksum
 //! covers these bytes in order. A message has at most 1336 bytes. The sender limits the number of packets per message
 //! so that a message fits unfragmented in one SCTP packet on each path ([`Packer::limit`]). Over UDP and IPv4, seven
 //! packets fit in an IP packet of at least 1392 bytes, and six packets in one of at least 1204 bytes. IPv6 needs 20

@@ -74,7 +74,8 @@ pub struct Packer {
     weigher: Weigher,
     /// The message being filled.
     filling: Option<Filling>,
-    /// Full messages. Their headers are written when they are sent, so that the totals count sent messages.
+    /// Full messages. The headers of full messages are written when they are sent, so that the totals count sent
+    /// messages.
     ready: VecDeque<Filling>,
     /// Time of the stream's end. The end follows the complete messages.
     ending: Option<MediaTime>,

@@ -1,10 +1,11 @@
 //! The receiver's half. The receiver's half plays every message at its send time plus latency, on the receiver's clock.
 //!
 //! # Model
-//! A message is sent at `s` on the sender's clock and arrives at `a` on the receiver's clock. Its transit time is
-//! `a - s`, less the difference of the two clocks. The minimum of `a - s` over the last 30 s is called the offset. It
-//! is the sum of the clocks' difference and the minimum delay. A message is due at `s + offset + latency`. Latency is
-//! therefore relative to the minimum delay: a message may be slower than the fastest message by up to the latency.
+//! A message is sent at `s` on the sender's clock and arrives at `a` on the receiver's clock. The transit time of the
+//! message is `a - s`, less the difference of the two clocks. The minimum of `a - s` over the last 30 s is called the
+//! offset. It is the sum of the clocks' difference and the minimum delay. A message is due at `s + offset + latency`.
+//! Latency is therefore relative to the minimum delay: a message may be slower than the fastest message by up to the
+//! latency.
 //!
 //! * Until the first message is played, the offset falls whenever a shorter delay occurs. From then on the offset
 //!   follows drift in both directions, by at most 500 ppm, so that playout stays even.

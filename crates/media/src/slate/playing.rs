@@ -13,7 +13,7 @@ use crate::ts::{NULL_PID, PAT_PID, Packet, Pcr};
 
 /// Number of packets in a message, which is the number in a datagram.
 pub(super) const DATAGRAM: usize = 7;
-/// Time between two datagrams of null packets, in ticks: 40 ms. Their PCRs are also 40 ms apart.
+/// Time between two datagrams of null packets, in ticks: 40 ms. The PCRs in the two datagrams are also 40 ms apart.
 const NULL_STEP: u64 = Pcr::HZ / 25;
 /// Time between two repetitions of the tables, in ticks: 80 ms. ETSI TR 101 154 asks for at most 100 ms.
 const TABLE_STEP: u64 = Pcr::HZ / 25 * 2;

@@ -145,8 +145,8 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Section for a table of another source. Its version is raised by one if the content differs from the last
-    /// section.
+    /// Section for a table of another source. The version of the section is raised by one if the content differs from
+    /// the last section.
     pub(super) fn switch(&mut self, section: &[u8]) -> Vec<u8> {
         let section = match &self.last {
             None => section.to_vec(),

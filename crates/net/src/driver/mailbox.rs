@@ -29,7 +29,7 @@ const MAX_EVENTS: usize = 128;
 pub(super) struct Outgoing {
     pub payload: Bytes,
     pub options: SendOptions,
-    /// Time at which the application submitted the message. Its lifetime starts at this time.
+    /// Time at which the application submitted the message. The lifetime of the message starts at this time.
     pub at: Instant,
 }
 

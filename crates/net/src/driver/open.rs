@@ -272,7 +272,7 @@ impl Parts {
 
 /// Opens a client's first sockets, up to the maximum number of paths. The function begins with the best route of each
 /// uplink to the peer. Then it continues with the next best routes. An INIT is sent over all of these paths. The path
-/// whose INIT is answered first is used. Also returns the error of a socket that could not be opened.
+/// whose INIT is answered first is used. The result also has the error of a socket that could not be opened.
 fn first_paths(
     sockets: &mut PathSockets,
     interfaces: &mut InterfaceList,

@@ -120,8 +120,8 @@ impl Routes {
     }
 }
 
-/// Returns the source address of a socket that is bound to `interface` and connected. Also returns whether this user
-/// may bind a socket to the interface.
+/// Returns the source address of a socket that is bound to `interface` and connected. The second value is whether this
+/// user may bind a socket to the interface.
 fn by_socket(interface: &Interface, remote: SocketAddr) -> (Option<IpAddr>, bool) {
     let socket = || Socket::new(Domain::for_address(remote), Type::DGRAM, Some(Protocol::UDP)).ok();
     let local = |socket: &Socket| {

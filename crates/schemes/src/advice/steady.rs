@@ -23,8 +23,9 @@ pub struct Steady {
     /// Time since which the paths have carried more than the advice, and time of the last increase.
     more: Option<(Instant, Instant)>,
     holdoff: Duration,
-    /// True if the advice rose after its last decrease. Also the time at which the holdoff last changed.
+    /// True if the advice rose after its last decrease.
     added: bool,
+    /// Time at which the holdoff last changed.
     changed: Instant,
 }
 

@@ -106,8 +106,8 @@ impl Friendliness {
         self.window += initial as f64;
     }
 
-    /// Records that a path left. Its cwnd(init) of `initial` bytes is subtracted. `least` is n cwnd(init) in bytes for
-    /// the remaining paths.
+    /// Records that a path left. The cwnd(init) of this path, `initial` bytes, is subtracted. `least` is n cwnd(init)
+    /// in bytes for the remaining paths.
     pub fn path_left(&mut self, initial: u64, least: u64) {
         self.window = (self.window - initial as f64).max(least as f64);
     }

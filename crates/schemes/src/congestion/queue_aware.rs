@@ -99,9 +99,9 @@ const FIRST_WINDOW: f64 = 0.01;
 /// once more.
 const PACE: f64 = 1.25;
 const PACE_START: f64 = 2.5;
-/// Number of round trips without a queue after which a window returns. Also the share of its former size to which it
-/// returns.
+/// Number of round trips without a queue after which a window returns.
 const EMPTY_TRIPS: f64 = 8.0;
+/// Share of its former size to which the window returns.
 const PEAK_SHARE: f64 = 0.7;
 
 /// Windows of all paths.
@@ -133,7 +133,7 @@ struct Path {
     curve: Curve,
     /// State of the first slow start while it lasts.
     start: Option<Start>,
-    /// A window of slow start. Its losses are too few to distinguish a full queue from random loss.
+    /// A window of slow start. The losses in slow start are too few to distinguish a full queue from random loss.
     suspicion: Option<Suspicion>,
     /// Rate at which a window leaves.
     pace: Option<Rate>,

@@ -73,7 +73,7 @@ pub fn congestions() -> Vec<Congestion> {
 /// paths.
 ///
 /// # Errors
-/// [`SpecError`]. Its single line lists the possible values.
+/// [`SpecError`]. The single line of the error lists the possible values.
 pub fn congestion(spec: &str, setup: WindowSetup) -> Result<Windows, SpecError> {
     let (name, rest) = split(spec);
     let known = || congestions().into_iter().filter(|c| c.not_for_tcp.is_none()).map(|c| c.name);

@@ -1,8 +1,9 @@
-//! Delivery rate of a path, measured in one interval after the other. An interval lasts at least a round-trip time. Its
-//! rate is the number of acknowledged bytes divided by a time. This is the time in which the bytes were sent, or the
-//! time in which they were acknowledged, whichever is longer. Acknowledgements that arrive in a batch therefore do not
-//! raise the rate. This idea is from Cardwell et al., draft-cheng-iccrg-delivery-rate-estimation. If the peer may have
-//! delayed the acknowledgement that ends an interval, the length of the interval is known only between two bounds.
+//! Delivery rate of a path, measured in one interval after the other. An interval lasts at least a round-trip time. The
+//! rate of the interval is the number of acknowledged bytes divided by a time. This is the time in which the bytes were
+//! sent, or the time in which they were acknowledged, whichever is longer. Acknowledgements that arrive in a batch
+//! therefore do not raise the rate. This idea is from Cardwell et al., draft-cheng-iccrg-delivery-rate-estimation. If
+//! the peer may have delayed the acknowledgement that ends an interval, the length of the interval is known only
+//! between two bounds.
 
 use strandcast_proto::policy::{AckInfo, PathView};
 use strandcast_proto::time::{Duration, Instant};

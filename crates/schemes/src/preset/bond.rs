@@ -1,6 +1,7 @@
 //! `bond`: the default scheme of `strandcast perf`, and the base of `strand`.
 //!
-//! No single paper describes this scheme. Its parts come from several papers, and each part has its own name:
+//! No single paper describes this scheme. The parts of this scheme come from several papers, and each part has its own
+//! name:
 //!
 //! | what | from | here |
 //! |---|---|---|

@@ -46,7 +46,8 @@ use super::unsuspected::unsuspected;
 use crate::estimate::WindowedMax;
 use crate::part::{Estimators, SchedulerPart};
 
-/// Share of the remaining time of a message. Its chunks may wait for this share in queues that they cause themselves.
+/// Share of the remaining time of a message. The chunks of the message may wait for this share in queues that they
+/// cause themselves.
 const SHARE: f64 = 0.25;
 /// Share of the time that new messages have. If all paths have queues, chunks may wait in queues for this share.
 const FILLED: f64 = 0.5;

@@ -155,7 +155,8 @@ impl NcMptcp {
         next
     }
 
-    /// Returns the batch of the source symbol that `chunk` carries. Also returns the place of the symbol in the batch.
+    /// Returns the batch of the source symbol that `chunk` carries. The result also has the place of the symbol in the
+    /// batch.
     fn batch(&mut self, chunk: &ChunkInfo) -> Option<(&mut Batch, u16)> {
         let symbol = chunk.symbol?;
         let SymbolKind::Source(place) = symbol.kind else { return None };

@@ -23,9 +23,9 @@ use crate::estimate::Verdict;
 pub const TRAIN_MOST: usize = 16;
 /// Interval between trains of a path.
 const EACH: Duration = Duration::from_secs(1);
-/// Longest time for which new messages are held. Also the reciprocal of a share: messages are held for at most this
-/// share of their remaining time.
+/// Longest time for which new messages are held.
 const HELD: Duration = Duration::from_millis(60);
+/// Reciprocal of a share: messages are held for at most this share of their remaining time.
 const HELD_SHARE: u32 = 8;
 
 /// Scheduler that sends trains in addition to the decisions of another scheduler.
@@ -36,8 +36,9 @@ pub struct Trains {
     token: Option<PathId>,
     /// Time at which another path gets the token.
     next: Instant,
-    /// Time until which messages are held. Also the time at which the scheduler is to be called again.
+    /// Time until which messages are held.
     until: Option<Instant>,
+    /// Time at which the scheduler is to be called again.
     asked: Option<Instant>,
 }
 

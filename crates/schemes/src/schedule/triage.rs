@@ -252,7 +252,7 @@ impl Triage {
         self.order.sort_unstable_by(|a, b| units[*a].left.total_cmp(&units[*b].left).then(a.cmp(b)));
     }
 
-    /// Marks the units that refer to a frame that was given up. Also marks the units whose group of pictures is over.
+    /// Marks the units that refer to a frame that was given up. Marks the units whose group of pictures is over.
     fn relate(&mut self, now: Instant) {
         let oldest = self.waiting.first().map_or(u64::MAX, |u| u.what.message);
         let keys = self.waiting.iter().filter(|u| u.is_key()).map(|u| u.what.message);

@@ -1,5 +1,5 @@
-//! Small datagrams to a receiver. Their answers show whether the receiver can be reached, and which sizes of packets
-//! arrive.
+//! Small datagrams to a receiver. The answers to these datagrams show whether the receiver can be reached, and which
+//! sizes of packets arrive.
 //!
 //! The datagram is an INIT in the clear (RFC 9260), padded to a size (RFC 4820). A receiver that encrypts answers with
 //! an ABORT that names the remedy. It sends at most ten such answers per second. A receiver without encryption answers

@@ -17,8 +17,8 @@ const NULL: &str = "null";
 /// Packets that the outputs of a receiver get while no sender plays. They are null packets, or a clip that is repeated.
 /// An output that records receives no slate ([`Output::takes_slate`](super::output::Output::takes_slate)).
 ///
-/// The stream of an output with a slate continues without a break. Its continuity counters have no gap at a cut, and
-/// its PCR announces each new time base. The media of a sender begin with a key frame.
+/// The stream of an output with a slate continues without a break. The continuity counters of the stream have no gap at
+/// a cut, and its PCR announces each new time base. The media of a sender begin with a key frame.
 #[derive(Clone, Debug)]
 pub struct Slate {
     kind: Kind,

@@ -1,5 +1,5 @@
-//! Number of the stream of media messages. Also the reasons that senders and receivers send when they end an
-//! association.
+//! Number of the stream of media messages. This module also defines the reasons that senders and receivers send when
+//! they end an association.
 
 /// Number of the transport's stream for media messages.
 pub(in crate::live) const MEDIA: u16 = 0;

@@ -50,7 +50,7 @@ enum Report {
     Unwritten(String),
 }
 
-/// A report of a [`Gate`]. Its text is one line.
+/// A report of a [`Gate`]. The text of a report is one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GateEvent {
@@ -117,7 +117,7 @@ impl Gate {
         })
     }
 
-    /// Returns the seal of a server. Its sessions may take `memory` bytes.
+    /// Returns the seal of a server. The sessions of the server may take `memory` bytes.
     pub fn seal(&mut self, memory: usize) -> ServerSeal {
         let max_sessions = Some(memory / SealConfig::SESSION_HEAP);
         let reports = self.reports.0.clone();

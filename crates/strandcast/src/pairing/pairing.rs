@@ -22,7 +22,7 @@ const NAME: u8 = 1;
 /// Maximum length of a host name (RFC 1035 §2.3.4, as text).
 const MAX_NAME: usize = 253;
 
-/// A pairing. Its text is a secret, because its token admits a sender.
+/// A pairing. The text of a pairing is a secret, because its token admits a sender.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Pairing {

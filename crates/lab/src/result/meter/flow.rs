@@ -58,8 +58,9 @@ struct Gap {
     /// Time of the last delivery. Before the first delivery, the time of the first sending.
     since: Option<Instant>,
     longest: Duration,
-    /// Total amount of new payload that was sent. Also the total amount of payload that was delivered.
+    /// Total amount of new payload that was sent.
     sent: u64,
+    /// Total amount of payload that was delivered.
     delivered: u64,
     /// Bytes that the application submitted.
     submitted: u64,

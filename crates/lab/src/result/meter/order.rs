@@ -82,7 +82,8 @@ impl FirstSent {
         while self.times.pop_front_if(|(first, _)| number - *first >= MOST_WAITING).is_some() {}
     }
 
-    /// Removes the time of a message that was delivered. Its neighbours may have been delivered before it or not.
+    /// Removes the time of a message that was delivered. The neighbours of the message may have been delivered before
+    /// it or not.
     pub fn take(&mut self, number: u64) -> Option<Instant> {
         let place = self.times.binary_search_by_key(&number, |(sent, _)| *sent).ok()?;
         let at = self.times[place].1.take();

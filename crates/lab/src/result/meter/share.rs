@@ -24,8 +24,8 @@ impl ShareMeter {
         ShareMeter { wires, flows, window, bytes }
     }
 
-    /// Records a packet. Its last bit leaves the transmitter at `departs`, which may be in the future. If `flow` is not
-    /// the number of a flow, the packet belongs to background load.
+    /// Records a packet. The last bit of the packet leaves the transmitter at `departs`, which may be in the future. If
+    /// `flow` is not the number of a flow, the packet belongs to background load.
     ///
     /// # Panics
     /// Panics if there is no such direction of a link.

@@ -79,9 +79,9 @@ pub struct MessageTrace {
     pub recovered: bool,
     /// Reason why the sender dropped the message, if it did.
     pub dropped: Option<DropTrace>,
-    /// First and last coded block that contain the message. Its packets are all packets with symbols of these blocks.
-    /// If the message is in several blocks, or arrived before an earlier message, `complete` is the arrival of the last
-    /// useful symbol.
+    /// First and last coded block that contain the message. The packets of the message are all packets with symbols of
+    /// these blocks. If the message is in several blocks, or arrived before an earlier message, `complete` is the
+    /// arrival of the last useful symbol.
     pub blocks: Option<(u32, u32)>,
 }
 

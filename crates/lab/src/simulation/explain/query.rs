@@ -17,7 +17,7 @@ use crate::simulation::video::video_source;
 pub enum Query {
     /// A message of a flow, by number from 0.
     Message(u64),
-    /// A frame of a flow's video. Its number counts from 0 in the order of sending.
+    /// A frame of a flow's video. The number of a frame counts from 0 in the order of sending.
     Frame(u32),
 }
 

@@ -250,8 +250,8 @@ impl Explainer {
         self.messages.insert(number, open);
     }
 
-    /// Returns the parts of followed messages that a packet of the sender carries. Also returns the first symbol in the
-    /// packet.
+    /// Returns the parts of followed messages that a packet of the sender carries. The result also has the first symbol
+    /// in the packet.
     fn parts_of(&mut self, packet: &Packet) -> (Vec<(u64, u64)>, Option<SymbolName>) {
         let Some(bytes) = packet.body.sctp() else { return (self.other_parts_of(&packet.body), None) };
         let (mut parts, mut name) = (Vec::new(), None);

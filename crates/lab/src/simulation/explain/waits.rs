@@ -45,8 +45,8 @@ impl Waits {
     }
 
     /// Records that `held` limits the sender from now on. The peer has acknowledged everything before `unacknowledged`.
-    /// `blamed` returns the message for which others wait. Its argument is the first message that is not acknowledged.
-    /// Returns the message that keeps the receive window full, if there is one.
+    /// `blamed` returns the message for which others wait. The argument of `blamed` is the first message that is not
+    /// acknowledged. Returns the message that keeps the receive window full, if there is one.
     pub fn stands(
         &mut self,
         now: Instant,

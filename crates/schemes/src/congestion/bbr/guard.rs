@@ -36,23 +36,24 @@ use crate::part::Estimators;
 const MARK_INTERVAL: Duration = Duration::from_millis(25);
 /// Share by which full marking reduces the rate. SCReAMv2 has one half, as for marks of L4S.
 const MARK_CUT: f64 = 0.5;
-/// Number of round trips in which the queue of a probe drains. Also the factor of the rate of DOWN during these round
-/// trips.
+/// Number of round trips in which the queue of a probe drains.
 const DRAIN_ROUNDS: u64 = 5;
+/// Factor of the rate of DOWN during these round trips.
 const DRAIN_PACE: f64 = 0.8;
 /// Share of the target delay. If the queueing delay is longer, the queue counts as the cause of a loss (SCReAMv2).
 const BLAMED_QUEUE: f64 = 0.25;
-/// Factor of the rate during a trial (1 − BBR.Headroom). Also the number of round trips of a trial.
+/// Factor of the rate during a trial (1 − BBR.Headroom).
 const TRIAL_PACE: f64 = 0.85;
+/// Number of round trips of a trial.
 const TRIAL_ROUNDS: u64 = 2;
 /// Factor by which a trial must reduce the share of losses. If it does, the rate causes the losses.
 const TRIAL_CONVICTS: f64 = 0.5;
 /// Number of expected losses after which a trial ends. Even if the path's share of losses does not change, a trial may
 /// count at most half of this number by chance. This happens in one of fifty cases.
 const TRIAL_LOSSES: f64 = 16.0;
-/// Time for which the verdict holds that the path causes losses. Also the time for which the verdict holds that the
-/// rate causes them.
+/// Time for which the verdict holds that the path causes losses.
 const KNOWN: Duration = Duration::from_secs(30);
+/// Time for which the verdict holds that the rate causes them.
 const GUILTY: Duration = Duration::from_secs(10);
 /// Share of the recent longest queue. A longer queue may be full (in `queue-aware`, this share is one half). Also the
 /// factor by which each round trip reduces the recent longest queue. The recent longest queue halves in about 140 round
@@ -64,9 +65,9 @@ const FORGETS: f64 = 0.995;
 const CHANCE: f64 = 2.0;
 /// Weight of a packet in the loss share.
 const LOSS_GAIN: f64 = 0.005;
-/// Number of round trips. If only this flow fills a queue, the queue is nearly empty at least once in this time. Also
-/// the share of the longest queue that counts as nearly empty (Copa).
+/// Number of round trips. If only this flow fills a queue, the queue is nearly empty at least once in this time.
 const EMPTY_ROUNDS: u64 = 5;
+/// Share of the longest queue that counts as nearly empty (Copa).
 const NEARLY_EMPTY: f64 = 0.1;
 /// Queueing delay in seconds below which a queue is ignored.
 const NO_QUEUE: f64 = 0.005;
@@ -163,8 +164,9 @@ pub struct Guard {
     trial: Option<Trial>,
     queues: QueueRange,
     competes: bool,
-    /// Round in which the rate was last halved. Also the time at which the least round-trip time was last measured.
+    /// Round in which the rate was last halved.
     ducked: Option<u64>,
+    /// Time at which the least round-trip time was last measured.
     least_at: Instant,
 }
 

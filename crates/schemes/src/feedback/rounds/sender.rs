@@ -12,7 +12,7 @@ use super::timeout::earlier;
 const UNANSWERED: Duration = Duration::from_secs(1);
 /// Time for which trains continue after the last data.
 const AFTERWARDS: Duration = Duration::from_secs(2);
-/// Number of probes of a train. Their spacing shows the path's capacity.
+/// Number of probes of a train. The spacing of the probes shows the path's capacity.
 const TRAIN: u8 = 2;
 /// Time without sending that is reported as silence while no round-trip time is known. Also the least such time. Once a
 /// round-trip time is known, the time is half a round trip.

@@ -17,8 +17,9 @@ use crate::live::url::UdpUrl;
 use crate::live::via::Via;
 use crate::text::why;
 
-/// Time after which a live input fails if it returns only errors. Also the pause between an error and the next read.
+/// Time after which a live input fails if it returns only errors.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Pause between an error and the next read.
 const PAUSE: Duration = Duration::from_millis(10);
 /// Time without an error after which the next error starts a new series.
 const APART: Duration = Duration::from_secs(1);

@@ -71,8 +71,8 @@ async fn open_pipe(path: PathBuf) -> io::Result<std::fs::File> {
 }
 
 impl File {
-    /// Opens a file, a device or a named pipe. A file with content is accepted only with `overwrite`. Its content is
-    /// removed when the first message is written. Call it inside a tokio runtime.
+    /// Opens a file, a device or a named pipe. A file with content is accepted only with `overwrite`. The content of
+    /// the file is removed when the first message is written. Call it inside a tokio runtime.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the file has content. Returns [`Error::Media`] if the file cannot be written.

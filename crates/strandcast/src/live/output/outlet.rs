@@ -75,7 +75,7 @@ struct State {
     troubles: Vec<String>,
     /// Number of the stream's messages that were lost, by reason.
     lost: BTreeMap<String, u64>,
-    /// An empty batch. Its memory is used again.
+    /// An empty batch. The memory of the batch is used again.
     spare: Batch,
 }
 

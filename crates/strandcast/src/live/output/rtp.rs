@@ -41,7 +41,7 @@ struct Clock {
 }
 
 impl Rtp {
-    /// Makes a writer. Its sequence numbers and timestamps begin with random values (RFC 3550 §5.1).
+    /// Makes a writer. The sequence numbers and timestamps begin with random values (RFC 3550 §5.1).
     pub(super) fn new(now: Instant, random: [u8; 10]) -> Rtp {
         let [a, b, c, d, e, f, g, h, i, j] = random;
         let anchor = (u32::from_be_bytes([g, h, i, j]), now);

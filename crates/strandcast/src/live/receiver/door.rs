@@ -33,7 +33,7 @@ pub(in crate::live) struct Own {
 /// State of a session in a server.
 #[derive(Debug)]
 pub(in crate::live) struct Served {
-    /// True if a session that ends has a successor. Its sender may then connect to the successor.
+    /// True if a session that ends has a successor. The sender of the session may then connect to the successor.
     pub(in crate::live) again: Arc<AtomicBool>,
 }
 

@@ -68,8 +68,8 @@ impl Pump {
 
     /// Updates the lifetime from the current queueing delay of the network. The deadline of a message, less this delay,
     /// is the latest useful time to send it. A message that is still unsent then would be late, and would only delay
-    /// later messages. Schemes that estimate queues abandon such messages themselves. Also sets the size of messages,
-    /// so that each message fits one packet on every path. A message of two fragments would need two datagrams, and the
+    /// later messages. Schemes that estimate queues abandon such messages themselves. Sets the size of messages, so
+    /// that each message fits one packet on every path. A message of two fragments would need two datagrams, and the
     /// loss of either datagram would lose the message.
     pub fn observe(&mut self, seen: &Snapshot) {
         self.ingest.limit_messages(seen.max_unfragmented);

@@ -39,7 +39,7 @@ impl Link {
 }
 
 impl Tariffs {
-    /// Makes the tariffs of a configuration. Their times begin now.
+    /// Makes the tariffs of a configuration. The times of the tariffs begin now.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if a tariff does not name a path.

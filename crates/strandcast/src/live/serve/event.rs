@@ -111,7 +111,7 @@ pub(super) fn reason(asks: &str, may: &[String]) -> String {
 pub struct Changes {
     /// Streams that are new.
     pub added: Vec<String>,
-    /// Streams that start again with another configuration. Their senders connect again.
+    /// Streams that start again with another configuration. The senders of these streams connect again.
     pub changed: Vec<String>,
     /// Streams that continue, and for which more senders are allowed.
     pub opened: Vec<String>,

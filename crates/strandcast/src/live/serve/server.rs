@@ -113,8 +113,8 @@ impl Server {
         self.request(|told| Command::Stream(name.to_owned(), true, told)).await
     }
 
-    /// Stops an output of a stream until [`Server::start_output`]. Its waiting data are written first. Outputs are
-    /// numbered from 0, as in the configuration. When a stream starts again, all its outputs start.
+    /// Stops an output of a stream until [`Server::start_output`]. The waiting data of the output are written first.
+    /// Outputs are numbered from 0, as in the configuration. When a stream starts again, all its outputs start.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if there is no such output, or its stream is stopped. Returns [`Error::Aborted`] if the

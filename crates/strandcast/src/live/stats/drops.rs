@@ -123,7 +123,7 @@ impl fmt::Display for Drops {
     }
 }
 
-/// State of a sender at one time. Its counters start with the stream.
+/// State of a sender at one time. The counters of the state start with the stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::live) struct Moment {
     /// Number of messages of the input, and their bytes.
@@ -379,7 +379,7 @@ mod tests {
         assert_eq!(of(|m| (m.no_path, m.all_spent) = (true, true)), DropCause::Allowance);
     }
 
-    /// Links that pass no large packets seem to fail and return. Their drops look like a lack of capacity.
+    /// Links that pass no large packets seem to fail and return. The drops of such links look like a lack of capacity.
     #[test]
     fn packets_that_are_too_large_are_the_cause_from_the_first_drop_on() {
         let mut stream = Stream::new();

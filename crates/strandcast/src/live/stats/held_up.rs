@@ -9,7 +9,7 @@ use strandcast_proto::time::Instant;
 /// Shortest time for which past states are kept. The time covers two checks of the sender.
 const LEAST: Duration = Duration::from_millis(500);
 
-/// State of a sender at one time. Its counters start with the stream.
+/// State of a sender at one time. The counters of the state start with the stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::live) struct Held {
     /// Number of messages that were late for any reason.

@@ -60,8 +60,8 @@ impl StreamState {
     }
 }
 
-/// State of a path at one time. Its counters are the counters of its link since the start of the stream, over all
-/// connections.
+/// State of a path at one time. The counters of the path are the counters of its link since the start of the stream,
+/// over all connections.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct PathNow {
