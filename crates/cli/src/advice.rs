@@ -44,7 +44,7 @@ struct NoAdvice {
 }
 
 impl NoAdvice {
-    /// Returns whether the reason must be printed now. This happens once for each stream.
+    /// Returns whether the reason must be printed now. The reason is printed once for each stream.
     fn is_due(&mut self, seconds: f64, state: StreamState, known: bool) -> bool {
         self.told |= known;
         if self.told || state != StreamState::Streaming {

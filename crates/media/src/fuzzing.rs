@@ -199,8 +199,8 @@ pub fn ingest(data: &[u8]) {
     }
 }
 
-/// Number of packets that a splicer may return at once, beyond the packets that it was given. These are packets that it
-/// held, tables, and half a second of a slate.
+/// Number of packets that a splicer may return at once, beyond the packets that it was given. Such packets are packets
+/// that the splicer held, tables, and half a second of a slate.
 const SPLICED: usize = 1200;
 
 /// Reads a packet from a script. It is either a packet of valid tables, or a packet with any header, adaptation field

@@ -52,10 +52,10 @@ pub fn decodable(frames: &[(Option<FrameType>, bool)]) -> Vec<bool> {
 }
 
 /// Returns the PSNR in dB of the picture that is displayed for each frame. The frames are as in [`decodable`], and a
-/// header has the value `None`. This is a model without pictures: a decodable frame has the PSNR of the encoder (I 36
-/// dB, P 34 dB, B 33 dB). For any other frame, the last decodable frame is repeated. The first repetition reduces the
-/// PSNR by 6 dB, and each further repetition by 1.5 dB, down to at least 15 dB. Differences between values are
-/// meaningful, but absolute values are not.
+/// header has the value `None`. The PSNR comes from a model without pictures: a decodable frame has the PSNR of the
+/// encoder (I 36 dB, P 34 dB, B 33 dB). For any other frame, the last decodable frame is repeated. The first repetition
+/// reduces the PSNR by 6 dB, and each further repetition by 1.5 dB, down to at least 15 dB. Differences between values
+/// are meaningful, but absolute values are not.
 pub fn frozen_psnr_db(frames: &[(Option<FrameType>, bool)]) -> Vec<Option<f64>> {
     const MIN_DB: f64 = 15.0;
     let mut shown: Option<(f64, f64)> = None;

@@ -8,8 +8,8 @@ use core::time::Duration;
 ///
 /// The crate compares and subtracts only points of the same clock. The exception is [`playout`](crate::playout), which
 /// relates the sender's clock to the receiver's. The crate does not use the time type of the transport, so that it
-/// depends on no transport. Both types count nanoseconds in a `u64`, and `MediaTime::from_nanos(instant.as_nanos())`
-/// converts between them.
+/// depends on no transport. The time types of both crates count nanoseconds in a `u64`, and
+/// `MediaTime::from_nanos(instant.as_nanos())` converts between them.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct MediaTime(u64);
 

@@ -17,8 +17,8 @@ const SLOT: usize = 1 << 16;
 /// Bytes per arena. An arena has room for four full batches, and is small enough to stay in the cache of a processor
 /// core.
 const ARENA: usize = 4 * SLOT;
-/// Maximum number of arenas that slices may keep in memory. The total is 8 MiB. This is more than the receive window
-/// and the playout buffer of one stream need.
+/// Maximum number of arenas that slices may keep in memory. The total is 8 MiB. A total of 8 MiB is more than the
+/// receive window and the playout buffer of one stream need.
 const MAX_RETAINED_ARENAS: usize = 32;
 
 /// The receive buffers of one driver. Several sockets may share them.

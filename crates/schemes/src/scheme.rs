@@ -13,7 +13,7 @@ pub struct Preset {
     /// The name in specs.
     pub name: &'static str,
     /// Paper or document that describes the preset. The table of schemes shows the text before the first colon or
-    /// semicolon. This is authors and year, or the name of a document.
+    /// semicolon. The text consists of authors and year, or of the name of a document.
     pub paper: &'static str,
     /// Description in one sentence, for people.
     pub summary: &'static str,

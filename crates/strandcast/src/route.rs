@@ -17,8 +17,8 @@ const RESOLVE: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Paths {
-    /// Paths to use. If the list is empty, there is one path over every interface that has a route to the peer. This
-    /// includes interfaces that appear later.
+    /// Paths to use. If the list is empty, there is one path over every interface that has a route to the peer. Paths
+    /// over interfaces that appear later are included.
     pub paths: Vec<PathSpec>,
     /// True if the client waits when no path can be used yet. If false, the lack of a path is an error.
     pub awaited: bool,

@@ -56,7 +56,7 @@ pub fn policies(scheme: &Scheme) -> Result<Box<dyn Policies>, Error> {
     Ok(scheme.build(&seeds))
 }
 
-/// Returns the addresses to listen on. These are the addresses of `host`, or all addresses of this machine.
+/// Returns the addresses to listen on. The addresses are the addresses of `host`, or all addresses of this machine.
 ///
 /// # Errors
 /// [`Error::Network`].

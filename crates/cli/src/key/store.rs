@@ -7,7 +7,7 @@ use strandcast::pairing::Store;
 
 use crate::error::CliError;
 
-/// Opens the store of `--key` or of `STRANDCAST_KEY`. Otherwise opens the user's store.
+/// Opens the store of `--key` or of `STRANDCAST_KEY`. Without `--key` and `STRANDCAST_KEY`, opens the user's store.
 ///
 /// # Errors
 /// Returns [`CliError::Store`] if the user has no home.

@@ -22,7 +22,7 @@ struct Process {
 enum Moves {
     /// Each packet multiplies the correlation by this factor.
     ByPacket(f64),
-    /// The correlation decays by exp(-rate · time). This is the rate per second.
+    /// The correlation decays by exp(-rate · time). The parameter is the rate per second.
     ByTime(f64),
 }
 

@@ -207,7 +207,7 @@ fn times(n: u32) -> String {
     }
 }
 
-/// Formats a duration. Below one second, the form is `12.3 ms`. Otherwise it is `12.34 s`.
+/// Formats a duration. Below one second, the form is `12.3 ms`. From one second on, the form is `12.34 s`.
 pub(super) fn duration(d: Duration) -> String {
     // Values that would be rounded to 1000.0 ms are shown in seconds.
     if d < Duration::from_micros(999_950) {

@@ -162,7 +162,7 @@ pub struct Pause {
     pub from: Duration,
     /// End of the pause, counted from the start of the flow.
     pub to: Duration,
-    /// True if the source delivers the data of the pause at the end of the pause. Otherwise the video stops during the
+    /// True if the source delivers the data of the pause at the end of the pause. False if the video stops during the
     /// pause.
     pub keep: bool,
 }

@@ -62,7 +62,8 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("rtt", "delay"),
 ];
 
-/// Returns `, did you mean X?` if a name is similar. Otherwise returns the list of names, unless the list is too long.
+/// Returns `, did you mean X?` if a name is similar. If no name is similar, returns the list of names, unless the list
+/// is too long.
 pub(crate) fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
     let synonym = SYNONYMS.iter().find(|(other, _)| *other == word.to_lowercase());
     if let Some((other, name)) = synonym.filter(|(_, name)| names.clone().into_iter().any(|one| one == *name))

@@ -89,8 +89,8 @@ pub enum RouteError {
 
 impl Scenario {
     /// Names of the links from one node to another. If both nodes are stations of the same radio, the route is that
-    /// radio. Otherwise it is the route with the fewest links. A radio counts as two links. If several routes have
-    /// equally few links, the first by name is taken. `None`: there is no route.
+    /// radio. If they are not, the route is the route with the fewest links. A radio counts as two links. If several
+    /// routes have equally few links, the first by name is taken. `None`: there is no route.
     pub fn route(&self, from: &str, to: &str) -> Option<Vec<String>> {
         Routes::of(self).shortest(from, to)
     }

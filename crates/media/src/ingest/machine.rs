@@ -174,8 +174,8 @@ impl Ingest {
         self.packer.stop(now);
     }
 
-    /// Returns whether a stored input should be read further at `now`. This is so if less than half a second of the
-    /// input is ready.
+    /// Returns whether a stored input should be read further at `now`. The input should be read further if less than
+    /// half a second of it is ready.
     pub fn wants_input(&self, now: MediaTime) -> bool {
         matches!(self.clock, Clock::Arrival) || self.packer.last_at().is_none_or(|at| at < now + READ_AHEAD)
     }

@@ -18,7 +18,7 @@ pub struct PackConfig {
     pub session: u32,
     /// Transport packets per message, 1 to 7.
     pub packets_per_message: usize,
-    /// Longest time between the first and the last packet of a message. This is the maximum delay of a slow stream.
+    /// Longest time between the first and the last packet of a message. A slow stream is delayed by at most this time.
     pub hold: Duration,
     /// Time after its send time for which a message is useful.
     pub lifetime: Option<Duration>,

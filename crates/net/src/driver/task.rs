@@ -220,7 +220,7 @@ impl<A: App> Task<A> {
         now >= *self.ends.get_or_insert(now + self.linger)
     }
 
-    /// Returns true if an action is due now. Otherwise sets the timer and returns false.
+    /// Returns true if an action is due now. If no action is due, sets the timer and returns false.
     fn arm_timer(&mut self, cx: &mut Context<'_>) -> bool {
         let app = self.app.as_ref().and_then(App::poll_timeout);
         let Core { sealed, monitor, sockets, .. } = &self.core;

@@ -35,8 +35,8 @@ impl Uplink {
         Uplink { name, spec, remotes: remotes.to_vec() }
     }
 
-    /// Returns the interfaces that this uplink uses. These are the interface with its name, or all interfaces that
-    /// match its pattern and have a route.
+    /// Returns the interfaces that this uplink uses. The interfaces are the interface with the uplink's name, or all
+    /// interfaces that match its pattern and have a route.
     pub fn takes<'a>(&self, interfaces: &'a [Interface], routes: &mut Routes) -> Vec<&'a Interface> {
         let fit = interfaces.iter().filter(|i| self.spec.follows_interfaces() && self.spec.names(i));
         fit.filter(|i| !self.spec.is_pattern() || !self.on(i).candidates(interfaces, routes).is_empty())

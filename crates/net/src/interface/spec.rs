@@ -149,9 +149,9 @@ impl PathSpec {
         }
     }
 
-    /// The interface and the address to which the socket of a path to `remote` must be bound. Both are set even if the
-    /// specification names only one of them. The path thus stays on its network. If the remote address is on this
-    /// machine, no interface is set.
+    /// The interface and the address to which the socket of a path to `remote` must be bound. Interface and address are
+    /// set even if the specification names only one of them. The path thus stays on its network. If the remote address
+    /// is on this machine, no interface is set.
     ///
     /// # Errors
     /// [`PathError`]. Try again when the interfaces have changed.
@@ -193,7 +193,7 @@ impl PathSpec {
         let named = interfaces.iter().find(|i| self.names(i));
         let named = named.ok_or_else(|| PathError::NoInterface(name.clone()))?;
         match (self.address, by_address) {
-            // Several interfaces may have the same address. This is common for link-local addresses.
+            // Several interfaces may have the same address. Equal addresses are common for link-local addresses.
             (Some(ip), Some(other)) if !named.owns(ip) => {
                 Err(PathError::OtherInterface(ip, other.name.clone(), name.clone()))
             }

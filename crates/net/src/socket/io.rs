@@ -251,8 +251,8 @@ fn classify(e: io::Error) -> SendOutcome {
     }
 }
 
-/// Returns whether an error means that the socket is closed. This is so if its descriptor is closed or does not belong
-/// to a socket. All other errors may be temporary.
+/// Returns whether an error means that the socket is closed. A socket is closed if its descriptor is closed or does not
+/// belong to a socket. All other errors may be temporary.
 pub fn is_fatal(e: &io::Error) -> bool {
     matches!(e.raw_os_error(), Some(libc::EBADF | libc::ENOTSOCK))
 }

@@ -12,9 +12,9 @@
 //!
 //! Constants: a loss reduces a window by at most 1.5 halves. The factors of the increase are 1/2, 4/5 and 1/5.
 //!
-//! With one path, α is 1, the step is SMSS²/w, and a loss halves the window. This is Reno. `ASSUMED`: paths that are
-//! inactive or have no round-trip time follow Reno ([`Coupled`]). A timeout leaves one segment, as in TCP, and α
-//! determines the threshold.
+//! With one path, α is 1, the step is SMSS²/w, and a loss halves the window. With one path, the algorithm is thus Reno.
+//! `ASSUMED`: paths that are inactive or have no round-trip time follow Reno ([`Coupled`]). A timeout leaves one
+//! segment, as in TCP, and α determines the threshold.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, View};

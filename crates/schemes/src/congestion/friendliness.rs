@@ -95,8 +95,8 @@ impl Friendliness {
         Friendliness { alpha, beta, any_loss: false, window: 0.0, threshold, acked: 0.0 }
     }
 
-    /// Sets whether any fast retransmission halves fwnd, as in the text of section V. Otherwise only a fast
-    /// retransmission by congestion halves it.
+    /// Sets whether any fast retransmission halves fwnd, as in the text of section V. If not, only a fast
+    /// retransmission by congestion halves fwnd.
     pub fn cut_by_any_loss(self, any_loss: bool) -> Self {
         Friendliness { any_loss, ..self }
     }

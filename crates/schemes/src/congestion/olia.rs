@@ -155,8 +155,8 @@ impl Avoidance for Olia {
             Signal::Acked(ack) => self.of(ack.path).since_loss += ack.newly_acked,
             Signal::LossEvent { path, trigger, .. } if *trigger != LossTrigger::HeadOfLine => {
                 let bytes = self.of(*path);
-                // Between a timeout and a further timeout, no data are acknowledged. This is not an interval without
-                // losses. The same applies to the loss of data that were sent again.
+                // Between a timeout and a further timeout, no data are acknowledged. The time between the two timeouts
+                // is not an interval without losses. The same applies to the loss of data that were sent again.
                 if bytes.since_loss > 0 {
                     *bytes = Bytes { between_losses: bytes.since_loss, since_loss: 0 };
                 }

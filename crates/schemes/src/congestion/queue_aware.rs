@@ -21,12 +21,12 @@
 //! exceeds two values: half of the longest delay of the last minute, and a quarter of the least round-trip time.
 //! Shorter delays may be jitter.
 //!
-//! *Random loss*: the window becomes the bandwidth in use (cwnd/rtt) times the least round-trip time. This product is
-//! the window less the part of it that waits in the queue. The path is known to lose a share of its chunks. If the
-//! share of lost chunks exceeds that share by more than [`EXCESS`], a test decides. For the test, the window falls to
-//! the measured delivery rate times the least round-trip time ([`under_way`]). If the share of lost chunks halves, the
-//! queue was short and full, and the window stays reduced. Otherwise the path loses this share at any rate. The window
-//! then returns to its former size, and the share is known from then on.
+//! *Random loss*: the window becomes the bandwidth in use (cwnd/rtt) times the least round-trip time. The product is
+//! the window less the part of the window that waits in the queue. The path is known to lose a share of its chunks. If
+//! the share of lost chunks exceeds that share by more than [`EXCESS`], a test decides. For the test, the window falls
+//! to the measured delivery rate times the least round-trip time ([`under_way`]). If the share of lost chunks halves,
+//! the queue was short and full, and the window stays reduced. If the share does not halve, the path loses this share
+//! at any rate. The window then returns to its former size, and the share is known from then on.
 
 mod curve;
 mod delays;

@@ -1,11 +1,12 @@
 //! Window and pacing at the rate that the receiver requests (the sender's half of SRE-rev, Cao et al. 2016).
 //!
-//! DATA are paced at a_rdsr (`Estimate::peer_rate`). RFC 9260's windows are used while that rate is unknown. This is so
-//! until the receiver sends its first rate, and with peers that send no rates.
+//! DATA are paced at a_rdsr (`Estimate::peer_rate`). RFC 9260's windows are used while that rate is unknown. That rate
+//! is unknown until the receiver sends its first rate, and with peers that send no rates.
 //!
 //! `ASSUMED`, because the paper does not specify it: a window of twice rate · srtt, at least two packets, remains as a
-//! safeguard. After a timeout the window is one packet, so that one packet leaves per RTO. This lasts until a report of
-//! the receiver arrives. The receiver counts SCTP packets. The core adds the headers of IP and UDP when it paces.
+//! safeguard. After a timeout the window is one packet, so that one packet leaves per RTO. The window stays one packet
+//! until a report of the receiver arrives. The receiver counts SCTP packets. The core adds the headers of IP and UDP
+//! when it paces.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{

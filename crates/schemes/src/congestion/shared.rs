@@ -2,9 +2,9 @@
 //! if they wait in the same queue.
 //!
 //! At each loss with a long queue, the queueing delay of the path is compared with the delays of the other paths. If
-//! two delays differ by at most an eighth or 2 ms, the pair of paths gets one point. Otherwise the pair loses two
-//! points. If a pair has at least [`COUPLED`] points, RFC 6356 couples the increases of its two windows. If paths have
-//! different bottlenecks, their delays are equal only by chance.
+//! two delays differ by at most an eighth or 2 ms, the pair of paths gets one point. If the two delays differ by more,
+//! the pair loses two points. If a pair has at least [`COUPLED`] points, RFC 6356 couples the increases of its two
+//! windows. If paths have different bottlenecks, their delays are equal only by chance.
 
 use smallvec::SmallVec;
 

@@ -122,8 +122,8 @@ enum Round {
 }
 
 impl Path {
-    /// Takes a round-trip time that lies between two bounds. The peer may have delayed the SACK. This delay does not
-    /// count as a queue.
+    /// Takes a round-trip time that lies between two bounds. The peer may have delayed the SACK. The delay of the SACK
+    /// does not count as a queue.
     fn sample(&mut self, (least, most): (Duration, Duration)) {
         // A path without any delay would cause a division by zero.
         let most = most.max(Duration::from_micros(1));

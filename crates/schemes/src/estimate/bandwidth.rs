@@ -14,11 +14,11 @@
 //! that are far below the paper's values. With the paper's values, the average covers a hundred packets, including
 //! bursts and the pauses between them.
 //!
-//! `ASSUMED`: the averages start at 0. If a = b, their bias cancels in the ratio. Otherwise the first samples are too
-//! large by the factor (1 - aᵏ)/(1 - bᵏ). The first packet has no gap, and only starts the clock. The estimate starts
-//! at the first sample, and its error variance starts at R. Packets that leave at the same time are added, and give no
-//! sample until time has passed. The length of a gap is limited to `longest`, because a pause of the application shows
-//! nothing about the path.
+//! `ASSUMED`: the averages start at 0. If a = b, their bias cancels in the ratio. If a and b differ, the first samples
+//! are too large by the factor (1 - aᵏ)/(1 - bᵏ). The first packet has no gap, and only starts the clock. The estimate
+//! starts at the first sample, and its error variance starts at R. Packets that leave at the same time are added, and
+//! give no sample until time has passed. The length of a gap is limited to `longest`, because a pause of the
+//! application shows nothing about the path.
 
 use strandcast_keys::keys;
 use strandcast_proto::time::{Duration, Instant};

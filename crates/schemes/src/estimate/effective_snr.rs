@@ -7,9 +7,9 @@
 //! | eq. 3: FER = error_frame / total_frame | [`EffectiveSnr::close`] |
 //! | eq. 4: BER = 1 - (1 - FER)^(1/8L) | [`bit_error_rate`] |
 //!
-//! `ASSUMED`: the frame error rate is smoothed as (errors + ½)/(frames + 1). Otherwise an interval without errors would
-//! have an infinite ratio. An interval without frames changes nothing. Before the first interval the frame error rate
-//! is 0.01, with frames of 1500 bytes. The ratio is linear, because eq. 9 adds 1 to it.
+//! `ASSUMED`: the frame error rate is smoothed as (errors + ½)/(frames + 1). Without this smoothing, an interval
+//! without errors would have an infinite ratio. An interval without frames changes nothing. Before the first interval
+//! the frame error rate is 0.01, with frames of 1500 bytes. The ratio is linear, because eq. 9 adds 1 to it.
 
 use super::{Modulation, Snr};
 

@@ -3,7 +3,7 @@
 //!
 //! The paper's text lacks the equations. The equations here follow from the paper's words, and from the two models that
 //! it names. Mathis: goodput G = C·MSS / (RTT·√PLR). Vegas: G = cwnd / RTT_min. Together they give PLR = (C·MSS/cwnd)²
-//! · (RTT_min/RTT)². This is the loss rate at which a TCP would have this window.
+//! · (RTT_min/RTT)². The PLR is the loss rate at which a TCP would have this window.
 //!
 //! | Liu et al. (2019) | here |
 //! |---|---|

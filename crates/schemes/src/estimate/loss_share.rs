@@ -3,7 +3,7 @@
 //! sample has the weight 1/8. The share begins at 0 and is at most [`LossShare::MOST`].
 //!
 //! Copies and retransmissions are counted like other packets. Every loss that the loss policy finds is counted,
-//! whatever its cause. This includes losses after a timeout. A period ends with the first acknowledgement that arrives
+//! whatever its cause. Losses after a timeout are included. A period ends with the first acknowledgement that arrives
 //! at least a round trip after the period began. A period in which nothing was sent continues.
 
 use strandcast_proto::policy::{

@@ -135,8 +135,8 @@ impl Verdict {
         path.est.silence.is_none_or(|verdict| verdict < 0.5)
     }
 
-    /// Returns whether nothing is expected to arrive by `path`. This is so if the verdict is [`Verdict::Stalled`] or
-    /// worse.
+    /// Returns whether nothing is expected to arrive by `path`. Nothing is expected if the verdict is
+    /// [`Verdict::Stalled`] or worse.
     #[inline]
     pub(crate) fn suspects(path: &PathView) -> bool {
         path.est.silence.is_some_and(|verdict| verdict > 2.5)

@@ -173,8 +173,8 @@ impl Tear {
         }
     }
 
-    /// Sets the window to `window`. This is the number of packets per round trip that the path carries or last carried.
-    /// Growth continues from there.
+    /// Sets the window to `window`. The window is the number of packets per round trip that the path carries or last
+    /// carried. Growth continues from there.
     pub fn resume(&mut self, window: f64) {
         self.window = window.max(1.0);
         self.last_window = self.window;

@@ -1,8 +1,8 @@
 //! `cmt-qa`: quality-aware concurrent transfer, reconstructed.
 //!
 //! Xu C., Liu T., Guan J., Zhang H., Muntean G.-M., "CMT-QA: Quality-Aware Adaptive Concurrent Multipath Data Transfer
-//! in Heterogeneous Wireless Networks", IEEE Transactions on Mobile Computing 12(11), 2013. This scheme is the baseline
-//! of Xu et al., 2015. Only its abstract and the description in Xu et al., 2015, are available. **This scheme is a
+//! in Heterogeneous Wireless Networks", IEEE Transactions on Mobile Computing 12(11), 2013. CMT-QA is the baseline of
+//! Xu et al., 2015. Only its abstract and the description in Xu et al., 2015, are available. **This scheme is a
 //! reconstruction** and not the authors' own. It is the scheme of Xu et al., 2015, without link layer and friendliness
 //! window.
 //!

@@ -15,10 +15,10 @@
 //! would be late. It may have to wait for the better path. Data beyond the bandwidth-delay product wait on the path.
 //! They may wait for the share [`SHARE`] of the remaining time, so that a loss can still be repaired. If this rule
 //! leaves no path, data may wait longer, for up to the share [`FILLED`] of the time that new messages have. The chunk
-//! must then be in time even with the mean deviation added. This is necessary next to a TCP that keeps a queue full. A
-//! path then carries its share only if the stream fills an equal part of that queue. Without this rule, the waiting
-//! data would have less and less time left, and the path would take less and less data. A single path takes all data
-//! that its window admits. If queues make a chunk late on every path, the scheduler gives the chunk up (see
+//! must then be in time even with the mean deviation added. The mean deviation is necessary next to a TCP that keeps a
+//! queue full. A path then carries its share only if the stream fills an equal part of that queue. Without this rule,
+//! the waiting data would have less and less time left, and the path would take less and less data. A single path takes
+//! all data that its window admits. If queues make a chunk late on every path, the scheduler gives the chunk up (see
 //! [`Forecast::hopeless`]). If a chunk is late even without queues, it leaves nevertheless, but waits for at most
 //! [`LATE`] in a queue. At the head of the send queue, it would also make later chunks late.
 //!

@@ -16,7 +16,7 @@ pub(super) struct Expectation {
     pub loss: f64,
     /// Smoothed round-trip time. If the path has none, a third of the retransmission timeout.
     pub rtt: f64,
-    /// EDT, expected delivery time: (RTT/2) (1 + p)/(1 - p). This is half a round trip, plus one round trip for each
+    /// EDT, expected delivery time: (RTT/2) (1 + p)/(1 - p). EDT is half a round trip, plus one round trip for each
     /// failed transmission. For a path without a round-trip time, it is 0.5 s.
     pub edt: f64,
     /// RT, expected response time: (1 - p) RTT + p RTO.

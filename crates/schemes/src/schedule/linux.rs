@@ -17,7 +17,7 @@
 //! | factor later | `linux-pacing` | 1.2 (`tcp_pacing_ca_ratio`, 120 %) |
 //! | send buffer of a subflow | `linux-queue` | 6 windows: it holds twice the window at 4,352 bytes of memory per segment |
 //!
-//! A subflow of Linux takes data beyond its window. These data wait in the subflow's queue. The connection waits only
+//! A subflow of Linux takes data beyond its window. Such data wait in the subflow's queue. The connection waits only
 //! when the subflow's send buffer is full. Here data wait in one queue for all paths. `ASSUMED`: a path without room is
 //! compared as if the waiting data were in its queue. The queue is limited by the path's send buffer. If the path is
 //! still the first one, the chunk waits for it. With two paths this happens exactly when Linux would have queued all

@@ -105,7 +105,8 @@ pub struct Wary {
 
 impl Wary {
     /// Returns a path that takes the chunk as a data probe although another path may be quicker. On this path, the
-    /// chunk is in time even if it is lost once. Otherwise the path must have almost no loss.
+    /// chunk is in time even if it is lost once. If the chunk would be too late after one loss, the path must have
+    /// almost no loss.
     fn data_probe(&mut self, view: &View<'_>, choices: &Choices<'_>, len: u64, left: f64) -> Option<PathId> {
         // Without reports, a probe shows nothing about a path. Only timers would detect its failure.
         if choices.len() < 2 || !view.peer_reports {
@@ -189,7 +190,7 @@ fn pointless(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
 
 /// Returns whether the next message blocks a path that later messages could take. Meanwhile, the paths for which it
 /// waits must carry less than the stream sends. All waiting messages were submitted within the age of the next message.
-/// This gives the rate of the stream.
+/// The number of these messages gives the rate of the stream.
 fn blocks(choices: &Choices<'_>, backlog: &Backlog, left: f64, life: f64) -> bool {
     let idle = |(path, forecast): &(&PathView, Forecast)| {
         path.has_room() && !forecast.in_time(left) && forecast.in_time(life)

@@ -22,7 +22,7 @@ pub(super) struct Way {
     pub(super) remotes: Vec<SocketAddr>,
 }
 
-/// Examines interfaces that may lead to one of `remotes`. These are the interfaces of `paths`, or all interfaces if
+/// Examines interfaces that may lead to one of `remotes`. Examines the interfaces of `paths`, or all interfaces if
 /// `paths` is empty.
 ///
 /// # Errors

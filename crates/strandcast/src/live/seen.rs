@@ -1,5 +1,5 @@
-//! A client's query about its addresses at the receiver, and the receiver's answer. Both are messages inside an
-//! association, and do not affect media.
+//! A client's query about its addresses at the receiver, and the receiver's answer. The query and the answer are
+//! messages inside an association, and do not affect media.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -23,7 +23,7 @@ const MOST_PATHS: usize = 64;
 /// A path as seen by the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SeenPath {
-    /// Number of the path. Both ends use the same number.
+    /// Number of the path. Both ends use the same number for a path.
     pub(crate) number: u16,
     /// Address from which the path's packets come.
     pub(crate) remote: SocketAddr,

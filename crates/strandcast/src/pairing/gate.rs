@@ -232,7 +232,8 @@ impl Gate {
     }
 
     /// Returns the pairing string that any sender may use until the store closes it. If such a string exists, it is
-    /// returned with the hosts that were given to `strandcast key pair`. Otherwise a new string is made.
+    /// returned with the hosts that were given to `strandcast key pair`. If no such string exists, a new string is
+    /// made.
     ///
     /// # Errors
     /// [`Error::Store`]. [`Error::Network`] if this machine has no address that others can reach, or too many such

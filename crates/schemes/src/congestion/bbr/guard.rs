@@ -15,7 +15,8 @@
 //!
 //! `ASSUMED`: the constants below that name no source, and the conclusions from a trial. A trial sends at 85 % of the
 //! rate. If the share of losses halves, the rate causes the losses (a short queue, a policer). Losses then limit the
-//! rate for ten seconds. Otherwise the path causes the losses, and this share of losses is ignored for half a minute.
+//! rate for ten seconds. If the share does not halve, the path causes the losses, and this share of losses is ignored
+//! for half a minute.
 
 use strandcast_keys::keys;
 use strandcast_proto::rfc::WindowConfig;
@@ -49,7 +50,7 @@ const TRIAL_ROUNDS: u64 = 2;
 /// Factor by which a trial must reduce the share of losses. If it does, the rate causes the losses.
 const TRIAL_CONVICTS: f64 = 0.5;
 /// Number of expected losses after which a trial ends. Even if the path's share of losses does not change, a trial may
-/// count at most half of this number by chance. This happens in one of fifty cases.
+/// count at most half of this number by chance. Such a chance result happens in one of fifty cases.
 const TRIAL_LOSSES: f64 = 16.0;
 /// Time for which the verdict holds that the path causes losses.
 const KNOWN: Duration = Duration::from_secs(30);

@@ -1,4 +1,5 @@
-//! Queueing delay of a path, and the number of bytes that the path holds. Both follow from measurements of the path.
+//! Queueing delay of a path, and the number of bytes that the path holds. The delay and the number of bytes follow from
+//! measurements of the path.
 
 use strandcast_proto::policy::PathView;
 use strandcast_proto::time::Duration;

@@ -13,8 +13,8 @@ const KEEP: Duration = Duration::from_secs(2);
 
 impl Path {
     /// Reduces a window according to the time in which nothing was sent. At least the initial window remains (RFC 6928
-    /// §2). Slow start may return to the former window (RFC 2861). Otherwise a path that was idle could take over a
-    /// stream only slowly, at one MTU per round trip.
+    /// §2). Slow start may return to the former window (RFC 2861). Without slow start, a path that was idle could take
+    /// over a stream only slowly, at one MTU per round trip.
     pub(super) fn decay(&mut self, now: Instant, rto: Duration) {
         if !self.window.decays(now, rto) {
             return;

@@ -69,8 +69,8 @@ pub(super) struct Ranks {
     /// The current draw, and the time at which it began.
     drawn: Drawn,
     at: Instant,
-    /// State of the draws (Knuth's MMIX generator). Every path draws the same sequence. This suffices, because the
-    /// choice of a packet must only be independent of the structure of its burst.
+    /// State of the draws (Knuth's MMIX generator). Every path draws the same sequence. One sequence suffices, because
+    /// the choice of a packet must only be independent of the structure of its burst.
     draw: u64,
     /// Mean rank of losses.
     mean: f64,

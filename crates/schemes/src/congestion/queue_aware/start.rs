@@ -4,7 +4,7 @@
 //! look the same. If each packet is delayed and the packets keep their order, round trips stay long without a queue. A
 //! probation period distinguishes the two cases. The window grows by a quarter, as in Conservative Slow Start (RFC 9406
 //! §4.2). If the bottleneck is full, the round trip then grows with the window, but the delivery rate does not grow. In
-//! this case slow start ends. Otherwise slow start continues.
+//! this case slow start ends. If this is not the case, slow start continues.
 //!
 //! `ASSUMED`: [`GROWTH`], [`FULL`] and the limits of the delay that starts a probation.
 

@@ -12,7 +12,8 @@ const MIN_PAUSE: Duration = Duration::from_millis(10);
 const INITIAL_RTO: f64 = 1.0;
 /// Least share of the requested rate that must arrive. If less arrives, the application had no more data.
 const USED: f64 = 0.7;
-/// Share of the capacity that two probes have measured. This share counts as the rate of the path.
+/// Share of the capacity that two probes have measured. The product of this share and the capacity counts as the rate
+/// of the path.
 const OF_CAPACITY: f64 = 0.8;
 /// Largest rate of a path as a multiple of its last rate as primary path. Also the time for which that last rate
 /// counts.

@@ -21,8 +21,8 @@ pub const LABEL_LEN: usize = 4 + 8 + 8;
 const LABEL_PAYLOAD: usize = 8;
 /// Size in bytes of the blocks from which payloads are cut. With such blocks, a payload needs no separate allocation.
 pub(super) const BLOCK: usize = 4096;
-/// Number of labels that are encoded at one time. This is possible because packets of the same path and round have
-/// consecutive numbers.
+/// Number of labels that are encoded at one time. Several labels can be encoded together because packets of the same
+/// path and round have consecutive numbers.
 const AHEAD: u32 = 16;
 
 /// Content of a REPORT item between the two halves.

@@ -44,7 +44,7 @@ pub(super) struct Sender {
     current: Option<PathId>,
     first_sent: Option<Instant>,
     last_sent: Option<Instant>,
-    /// True once the peer has named a round. This shows that the peer also uses rounds.
+    /// True once the peer has named a round. A named round shows that the peer also uses rounds.
     granted: bool,
     /// Time at which the silence is to be reported.
     silence: Option<Instant>,

@@ -363,8 +363,8 @@ impl<J: QualityModel> LossPolicy for QualityAware<J> {
             }
         }
         let path = widest.map(|(path, _)| path);
-        // While no path is active, the choice depends on path errors. These change without a signal, so that the result
-        // is not kept.
+        // While no path is active, the choice depends on path errors. Path errors change without a signal, so that the
+        // result is not kept.
         self.widest = path.filter(active);
         path.map_or(Retransmit::Hold, Retransmit::On)
     }

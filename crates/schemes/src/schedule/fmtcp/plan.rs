@@ -162,8 +162,8 @@ impl Virtual {
         }
     }
 
-    /// Returns the EAT of the next symbol. If the path has room, it is EDT. Otherwise it is EDT after the
-    /// acknowledgement of the packet whose place the symbol takes.
+    /// Returns the EAT of the next symbol. If the path has room, it is EDT. If the path has no room, it is EDT after
+    /// the acknowledgement of the packet whose place the symbol takes.
     fn expect(&mut self, view: &View<'_>, flights: &Flights) {
         let Expectation { edt, rt, rtt, .. } = self.expected;
         if self.slots > 0 {

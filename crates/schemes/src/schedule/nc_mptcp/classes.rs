@@ -43,8 +43,8 @@ impl Classes {
         Classes { every, hold, paths: Vec::new(), due: None }
     }
 
-    /// Returns whether the usable `path` carries originals. This is so if its class carries originals. If all usable
-    /// paths belong to the other class, the path with the lowest EDT carries originals.
+    /// Returns whether the usable `path` carries originals. A path carries originals if its class carries originals. If
+    /// all usable paths belong to the other class, the path with the lowest EDT carries originals.
     pub fn regular(&self, view: &View<'_>, path: PathId) -> bool {
         if !self.coded(path) {
             return true;

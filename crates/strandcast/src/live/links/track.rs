@@ -65,7 +65,7 @@ pub(in crate::live) struct LinkReport {
     pub(in crate::live) state: LinkState,
     /// Reason why the link carries no data.
     pub(in crate::live) why: String,
-    /// Numbers of the link's paths. Both ends use the same numbers.
+    /// Numbers of the link's paths. Both ends use the same numbers for paths.
     pub(in crate::live) paths: Vec<u16>,
 }
 

@@ -320,7 +320,7 @@ impl Drop for Outlet {
     }
 }
 
-/// Ends an outlet when its task ends, even if the output panics. Otherwise a caller might wait for ever.
+/// Ends an outlet when its task ends, even if the output panics. Without this, a caller might wait for ever.
 struct Ended(Arc<Shared>);
 
 impl Drop for Ended {

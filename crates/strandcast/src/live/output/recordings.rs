@@ -19,8 +19,8 @@ pub struct Recordings {
     current: Option<Fresh>,
 }
 
-/// A new file for a stream. If no data can be written to the file, it is removed. Otherwise each attempt on a full disk
-/// would leave an empty file.
+/// A new file for a stream. If no data can be written to the file, it is removed. Empty files would otherwise collect,
+/// one for each attempt on a full disk.
 #[derive(Debug)]
 struct Fresh {
     file: tokio::fs::File,

@@ -57,7 +57,7 @@ impl Output for Srt {
         messages.reserve_many(all).await.map(drop).map_err(|_| self.driver.ended())
     }
 
-    /// Waits until players have received the rest. This takes at most twice the latency plus one second.
+    /// Waits until players have received the rest. The wait takes at most twice the latency plus one second.
     async fn end(&mut self) -> io::Result<()> {
         self.messages = None;
         self.driver.finished().await;

@@ -149,7 +149,7 @@ pub(in crate::live) async fn handshake(
     }
 }
 
-/// Refuses a sender whose messages have another version. Both ends report the refusal.
+/// Refuses a sender whose messages have another version. The sender and the receiver report the refusal.
 async fn other_version(association: &AssociationHandle, version: u8, to: &UnboundedSender<Arrival>) {
     let seen = association.snapshot().await;
     let peer = seen.and_then(|seen| seen.paths.first().map(|path| path.tuple.remote.to_string()));

@@ -32,7 +32,7 @@ pub struct SenderConfig {
     /// further attempt after a refusal. Once a live input was connected, there is no limit.
     pub retry: Option<Retry>,
     /// Paths to use. If the list is empty, there is one path over every interface that has a route to the receiver.
-    /// This includes interfaces that appear later.
+    /// Paths over interfaces that appear later are included.
     pub paths: Vec<PathSpec>,
     /// Bit rate that replaces the clock of a file or a pipe.
     pub rate_bps: Option<u64>,

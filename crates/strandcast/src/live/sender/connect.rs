@@ -57,7 +57,8 @@ pub(super) struct Plan {
     /// Addresses of each of the receiver's hosts, as resolved at the start of the command. They are kept because names
     /// may not resolve during an outage.
     pub(super) remotes: Vec<Vec<SocketAddr>>,
-    /// Names of paths that could not be used at the start, and the reasons. Both were already reported.
+    /// Names of paths that could not be used at the start, and the reasons. These paths and reasons were already
+    /// reported.
     pub(super) absent: Vec<(String, String)>,
 }
 

@@ -54,8 +54,8 @@ impl Refusals {
         self.asked || self.let_in && (busy || retry == Retry::Forever)
     }
 
-    /// Records that the association was refused. Returns `None` if the sender must give up. Otherwise returns whether
-    /// this is the first of consecutive refusals.
+    /// Records that the association was refused. Returns `None` if the sender must give up. If the sender may continue,
+    /// returns whether the refusal is the first of consecutive refusals.
     pub(super) fn refused(&mut self, now: Instant, retry: Retry, busy: bool) -> Option<bool> {
         let first = self.since.is_none();
         let since = *self.since.get_or_insert(now);

@@ -28,8 +28,8 @@ pub struct SendSummary {
     /// Number of messages of the input, including those that were never submitted.
     #[serde(skip)]
     pub all: u64,
-    /// Number of messages that expired before delivery, according to acknowledgements. These include messages that were
-    /// lost and not retransmitted. The receiver may have recovered such messages.
+    /// Number of messages that expired before delivery, according to acknowledgements. The number includes messages
+    /// that were lost and not retransmitted. The receiver may have recovered such messages.
     pub expired: u64,
     /// Number of messages of frames that the scheme gave up before any of them was sent. `expired` does not include
     /// these messages.

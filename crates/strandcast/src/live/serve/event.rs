@@ -95,7 +95,7 @@ impl fmt::Display for Event {
     }
 }
 
-/// Text of the reason for a refusal. Both ends print it.
+/// Text of the reason for a refusal. The sender and the receiver print the reason.
 pub(super) fn reason(asks: &str, may: &[String]) -> String {
     match (asks, may) {
         ("", []) => "no stream here is for this sender".to_owned(),

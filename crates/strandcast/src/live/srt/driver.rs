@@ -312,7 +312,7 @@ impl Link {
 }
 
 impl Drop for Link {
-    /// Sends a shutdown to peers. This does not wait for the runtime, which may be ending.
+    /// Sends a shutdown to peers. The function does not wait for the runtime, which may be ending.
     fn drop(&mut self) {
         let (now, socket) = (self.now(), SockRef::from(&self.socket));
         self.endpoint.leave();

@@ -28,7 +28,8 @@ const RECEIVERS_HEAD: &str = "\
 const SENDERS_HEAD: &str = "\
 # Who may send to this machine. Written by strandcast key and strandcast receive; holds secrets.";
 
-/// An identity and the files next to it. These are `NAME.receivers`, `NAME.senders` and, during a write, `NAME.lock`.
+/// An identity and the files next to it. The files are `NAME.receivers`, `NAME.senders` and, during a write,
+/// `NAME.lock`.
 #[derive(Clone, Debug)]
 pub struct Store {
     identity: PathBuf,
@@ -45,7 +46,8 @@ impl Store {
         &self.identity
     }
 
-    /// Refuses a path that leads to a file of this store. This prevents other data from being written to the file.
+    /// Refuses a path that leads to a file of this store. The refusal prevents other data from being written to the
+    /// file.
     ///
     /// # Errors
     /// [`Error::Store`].
