@@ -245,8 +245,9 @@ pub(super) trait Group {
     const OWN: &'static [Key];
 }
 
-/// Declares the keys of a table. The declaration creates a struct with one field per key, a constant of this type, and
-/// the description of the table. If there is no name for the table, the keys are a group that several tables share.
+/// Declares the keys of a table. The declaration creates a struct with one field per key, a constant of the struct's
+/// type, and the description of the table. If there is no name for the table, the keys are a group that several tables
+/// share.
 ///
 /// A field consists of documentation, a name, a type and a constructor. The documentation is the key's meaning. If a
 /// field has no documentation, another table has the same key with the same meaning.

@@ -12,7 +12,7 @@ const SHORT: i64 = 4;
 /// The minimum difference of the last 30 s.
 #[derive(Debug, Default)]
 pub(super) struct WindowMinimum {
-    /// Pairs (bucket, difference), both increasing. The first pair has the minimum of the window.
+    /// Pairs (bucket, difference), both increasing. The first pair has the minimum of all values in the window.
     least: VecDeque<(i64, i64)>,
 }
 

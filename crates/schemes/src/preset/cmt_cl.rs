@@ -427,8 +427,8 @@ impl QualityModel for CrossLayer {
 /// Counters of a link over estimation intervals.
 #[derive(Copy, Clone, Default, Debug)]
 struct Frames {
-    /// Pairs of (frames, frames in error). The first pair is from the beginning of the interval, and the second is the
-    /// present one.
+    /// Pairs of (frames, frames in error). The first pair is from the beginning of the interval, and the second pair is
+    /// from the present.
     counted: Option<[(u64, u64); 2]>,
     /// Sum and number of the frame lengths reported in this interval.
     lengths: (f64, u32),

@@ -195,7 +195,7 @@ impl Settings for Combination {
     }
 }
 
-/// Lists the keys of these groups. A key of several groups is listed with the first of these groups.
+/// Lists the keys of `groups`. A key of several groups is listed with the first of these groups.
 fn list<'a>(groups: impl IntoIterator<Item = (Option<PartName>, &'a dyn Keyed)>) -> Vec<Listed> {
     let mut all: Vec<Listed> = Vec::new();
     for (part, keyed) in groups {

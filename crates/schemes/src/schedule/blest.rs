@@ -31,7 +31,7 @@
 //!
 //! `ASSUMED`: [`View::rwnd`] is the rest of the peer's window. The whole window is a maximum since the last time at
 //! which no data were missing at the peer. The whole window is the greatest sum of that rest and the data in flight.
-//! Data that the peer holds out of order are a part of the window, but belong to neither term. A path without a
+//! Data that the peer holds out of order are a part of the window, but do not count in this sum. A path without a
 //! round-trip time takes all data that its window allows, because no comparison is possible. No chunk waits for a path
 //! that has room. In the kernel, chunks that f has already carried do wait.
 

@@ -24,8 +24,8 @@
 //!   k + e symbols. Once no symbol of a block is in flight, only the independent symbols count. The block then gets
 //!   more symbols. With `fmtcp-count=independent`, dependent symbols never count. Each of them costs one more symbol at
 //!   once.
-//! * The procedure runs for all paths with room together. The first symbol that it assigns to a path with room is sent.
-//!   The result is the same as if the procedure ran for each path separately.
+//! * One run of the procedure serves all paths that have room. The first symbol that it assigns to a path with room is
+//!   sent. The result is the same as if the procedure ran for each path separately.
 //! * If data may not take a path, symbols in flight on it count as lost.
 //! * If pacing or Max.Burst forbids a packet on a path for the moment, the path keeps its place in the order. Its
 //!   symbol waits.

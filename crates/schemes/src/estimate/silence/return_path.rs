@@ -9,7 +9,8 @@ use super::{ELSEWHERE, NAMED};
 pub(super) struct ReturnPath {
     /// Time since which the return path has been named.
     named: Option<Instant>,
-    /// Time of the last report by this path. Also the delay of that report in microseconds by both clocks.
+    /// Time of the last report by this path. The second value is the delay of the report in microseconds by both
+    /// clocks.
     last_report: Option<(Instant, i64)>,
     /// Number of reports by other paths since that report.
     elsewhere: u32,
