@@ -150,7 +150,7 @@ impl Server {
                 }
                 if message != 0 && !(MIN_MESSAGE..=MAX_MESSAGE).contains(&message) {
                     let words = format!(
-                        "messages of {message} bytes are refused: the server accepts {MIN_MESSAGE} to {MAX_MESSAGE} bytes"
+                        "messages of {message} bytes are refused: the server takes {MIN_MESSAGE} to {MAX_MESSAGE} bytes"
                     );
                     return self.dismiss(endpoint, &words);
                 }
