@@ -1,4 +1,5 @@
-//! Records the commit that the command is built from, where the sources are a clone, and takes the page in.
+//! If the sources are a clone, records the commit from which the command is built. Embeds the page of the API in any
+//! case.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,20 +8,21 @@ use std::{env, fs, io};
 /// Folder of this crate in the repository, as git prints it.
 const HERE: &str = "crates/cli/";
 
-/// Folder of the page's bundle, which `make web` writes.
+/// Folder of the bundle that holds the page. `make web` writes this folder.
 const WEB: &str = "../../target/web";
 const BUNDLE: [&str; 4] = ["index.html.gz", "page.js.gz", "page.css.gz", "mpegts.js.gz"];
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(page)");
-    // Cargo repeats this for ever if a path that it watches is missing.
+    // If a path that Cargo watches is missing, Cargo runs this script for ever.
     if fs::create_dir_all(WEB).is_ok() {
         println!("cargo::rerun-if-changed={WEB}");
     }
     if take_page().is_ok() {
         println!("cargo::rustc-cfg=page");
     }
-    // Results depend on the crates alone; a change of one builds this one anew anyway.
+    // Results depend on the source code of the crates only. After a change of any crate, Cargo builds this crate anew
+    // in any case.
     println!("cargo::rerun-if-changed=..");
     if git(&["rev-parse", "--show-prefix"]).as_deref() != Some(HERE) {
         return;
@@ -37,7 +39,7 @@ fn main() {
     }
 }
 
-/// Copies the page's bundle to where the sources include it.
+/// Copies the bundle of the page to the folder from which the sources include the bundle.
 ///
 /// # Errors
 /// The page was not built.
@@ -49,7 +51,7 @@ fn take_page() -> io::Result<()> {
     Ok(())
 }
 
-/// Standard output of a git command; `None` if it fails.
+/// Returns the standard output of a git command, or `None` if the command fails.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim_end().to_owned())

@@ -71,8 +71,8 @@ class View:
 
     @property
     def usable(self) -> tuple[Path, ...]:
-        """The paths that data may use, lowest id first: the active ones; without any, the one with the fewest
-        errors.
+        """Paths that data may use, lowest id first. These are the active paths or, without an active path,
+        the path with the fewest errors.
         """
 
     @property
@@ -97,8 +97,8 @@ class View:
 
     @property
     def blocked(self) -> Blocked | None:
-        """Chunk that keeps new data from being sent although a usable path has room; None if there is no such
-        chunk.
+        """Chunk that prevents new data from being sent although a usable path has room. None if there is
+        no such chunk.
         """
 
     @property
@@ -138,12 +138,12 @@ class Block:
 
 @final
 class SymbolAssignment:
-    """The next symbol and its path: what `Scheduler.next_symbol` answers.
+    """The next symbol and its path: the answer of `Scheduler.next_symbol`.
 
     Args:
-        path: Where; it must have room.
-        block: The number of one of `View.blocks`.
-        repair: A new repair symbol; else the block's next source symbol.
+        path: Path of the symbol. The path must have room.
+        block: Number of the block, one of `View.blocks`.
+        repair: If true, the symbol is a new repair symbol; otherwise it is the block's next source symbol.
     """
 
     def __new__(cls, path: int, block: int, repair: bool = False) -> SymbolAssignment: ...
@@ -177,8 +177,8 @@ class RepairOffer:
 
     @property
     def sent_on(self) -> list[int]:
-        """Number of covered messages that each path carried and that are not acknowledged; paths at the end
-        may be missing.
+        """Number of covered messages that each path carried and that are not acknowledged. Paths at the
+        end of the list may be missing.
         """
 
     @property
@@ -195,11 +195,12 @@ class Symbol:
 
     @property
     def sources(self) -> int:
-        """Number of source symbols of its block or window; 1 if it is the source symbol of a window."""
+        """Number of source symbols of the symbol's block or window. 1 if the symbol is a source symbol of
+        a window."""
 
     @property
     def index(self) -> int | None:
-        """Position of a source symbol in its block; None for a repair symbol, which is never sent again."""
+        """Position of a source symbol in its block. None for a repair symbol, which is never sent again."""
 
 @final
 class Blocked:
@@ -343,14 +344,14 @@ class Path:
 
 @final
 class Tariff:
-    """Cost of data on a link, as set by the application (`strandcast send --tariff`); nothing unless it
-    was set.
+    """Cost of data on a link, as the application has set it (`strandcast send --tariff`). Without
+    a tariff, `class_` is 0 and the other fields contain None.
     """
 
     @property
     def class_(self) -> int:
-        """Class of the link. Links of a higher class are used if those of lower classes do not suffice; 0:
-        without limit.
+        """Class of the link. Links of a higher class are used only if the links of lower classes do not
+        suffice. Links of class 0 are used freely.
         """
 
     @property
@@ -403,18 +404,19 @@ class Backlog:
 
     @property
     def rest(self) -> int:
-        """Payload bytes of the next chunk's message that were not sent yet, the next chunk's included; 0 for a
-        retransmission."""
+        """Number of payload bytes of the next chunk's message that are unsent, including the next chunk. 0
+        for a retransmission."""
 
     @property
     def begun(self) -> bool:
-        """True if a part of the next chunk's message was sent: to abandon the message wastes that part. False
-        for a retransmission.
+        """True if a part of the next chunk's message was sent: abandoning the message would waste that
+        part. False for a retransmission.
         """
 
     @property
     def next_expires(self) -> float | None:
-        """Time at which the message of the next chunk, new or lost, becomes worthless, by the clock of `View.now`."""
+        """Time by the clock of `View.now` at which the next chunk's message becomes worthless. The next
+        chunk may be new or lost."""
 
     @property
     def retransmission(self) -> bool:
@@ -443,10 +445,10 @@ class Assignment:
     """Chunks for one or more paths.
 
     Args:
-        paths: The path's id, or several: a copy of each chunk on every one of them, once it has room and unless the
-            chunk arrived or was lost by then.
-        chunks: At most this many; the core stops when the room is used up, and asks again.
-        importance: Of messages of this importance, one of `Backlog.heads`; None: the oldest.
+        paths: Id of a path, or several ids. With several ids, each chunk is sent on every one of these paths. A path
+            without room sends its copy later, unless the chunk has arrived or was lost by then.
+        chunks: Maximum number of chunks. The core stops when the room is used up, and asks again.
+        importance: Importance of the messages to send, one of `Backlog.heads`. None: the oldest message is next.
 
     Raises:
         PolicyError: No path, no chunk, or no such importance.
@@ -463,8 +465,9 @@ class Assignment:
         """Abandons the next message, which must have a lifetime (`Backlog.next_expires`).
 
         Args:
-            why: What `explain` and the counters of a result say: it would be late by all paths, the ways alone take
-                longer than it has, or it makes way for what follows it.
+            why: Reason in `explain` and in the counters of a result. "too-late": the message would be late by all
+                paths. "too-far": the delays of the paths without queues are already too long. "makes-way": the
+                message makes room for later messages.
         """
 
     @property
@@ -482,9 +485,9 @@ class Limit:
     """Amount that may be in flight on a path: the answer of `CongestionControl.limit`, which holds until the next call.
 
     Args:
-        cwnd: Congestion window, bytes.
-        ssthresh: Slow-start threshold, bytes; None: the algorithm has none.
-        pacing: The rate to pace sending at, bit/s; None: none.
+        cwnd: Congestion window in bytes.
+        ssthresh: Slow-start threshold in bytes. None: the algorithm has no threshold.
+        pacing: Pacing rate in bit/s. None: no pacing.
 
     Raises:
         PolicyError: A window below one byte, or an invalid rate.
@@ -565,7 +568,8 @@ class Flight:
     """Chunks in flight."""
 
     def on(self, path: int) -> list[Chunk]:
-        """Returns the chunks in flight on a path: first sent chunks in the order of sending, then retransmissions."""
+        """Returns the chunks in flight on a path: first chunks that were sent once, in the order of
+        sending, then retransmissions."""
 
 @disjoint_base
 class Act:
@@ -573,7 +577,8 @@ class Act:
 
     @final
     class Copy(Act):
-        """Sends a copy of a chunk in flight on another path, before lost and new chunks, once `to` has room."""
+        """Sends a copy of a chunk in flight on the path `to`. The copy leaves once `to` has room, before
+        lost and new chunks."""
 
         __match_args__ = ("tsn", "to")
 
@@ -635,9 +640,10 @@ class Signal:
 
     @final
     class Delivered(Signal):
-        """A SACK acknowledged a chunk: one signal for each path by which it arrived, before the `Acked` of
-        that SACK and path. Only policies whose `hears_deliveries` returns true receive it. If the peer
-        names the path of a copy later, a further signal follows; the first one of a TSN counts.
+        """A SACK acknowledged a chunk. There is one signal for each path by which the chunk arrived,
+        before the `Acked` of that SACK and path. Only policies whose `hears_deliveries` returns true
+        receive these signals. If the peer names the path of a copy later, a further signal follows. The
+        first signal of a TSN counts.
         """
 
         __match_args__ = ("chunk", "path")
@@ -713,7 +719,8 @@ class Signal:
 
         @property
         def proven(self) -> int:
-            """Bytes of `newly_acked` that must have arrived by this path: sent only there, or named by the peer."""
+            """Bytes of `newly_acked` that certainly arrived by this path: no other path carried them, or
+            the peer named this path."""
 
         @property
         def newly_acked_chunks(self) -> int: ...
@@ -777,8 +784,8 @@ class Signal:
 
         @property
         def window_limited(self) -> bool:
-            """True if the path's window was full before this SACK: the window, not the application, limited the
-            sender.
+            """True if the path's window was full before this SACK. In that case the window limited the
+            sender, not the application.
             """
 
     @final
@@ -802,9 +809,9 @@ class Signal:
 
     @final
     class LossEvent(Signal):
-        """Losses of one window: by fast retransmit at most once per round trip, and at each timeout. "head of
-        line": nothing was lost; the data in flight on the path keep a faster one from sending, and the
-        window should become smaller.
+        """Losses of one window. Fast retransmit causes at most one such event per round trip, and each
+        timeout causes one. If `trigger` is "head of line", nothing was lost: the data in flight on the
+        path keep a faster path from sending, and the window should become smaller.
         """
 
         __match_args__ = ("path", "trigger", "highest", "cause")
@@ -845,8 +852,8 @@ class Signal:
 
         @property
         def before(self) -> int | None:
-            """Congestion window in bytes before the loss event, if all of its losses were spurious: the window returns
-            to it."""
+            """Congestion window in bytes before the loss event. It is set if all losses of the event were
+            spurious, and the window then returns to this value."""
 
     @final
     class Abandoned(Signal):
@@ -1028,8 +1035,9 @@ class Signal:
 
         @property
         def paths(self) -> list[tuple[int, int, int, float | None, int, int]]:
-            """Tuple for each path: its id, the highest TSN of the last packet, when that arrived (microseconds of the
-            peer's clock), when it left (by the clock of `View.now`; None: unknown), packets and bytes so far."""
+            """One tuple per path: path id, highest TSN of the last packet, arrival time of that packet
+            (microseconds of the peer's clock), its departure time (by the clock of `View.now`; None if
+            unknown), packets so far, and bytes so far."""
 
     @final
     class Heartbeat(Signal):
@@ -1053,7 +1061,8 @@ class Signal:
 
         @property
         def late(self) -> bool:
-            """A probe was answered after its timeout, or after a later one's answer; its round trip is not a sample."""
+            """A probe was answered after its timeout, or after the answer to a later probe. Its round trip
+            is not a sample."""
 
     @final
     class PathChanged(Signal):

@@ -267,11 +267,11 @@ def call(two_paths: sc.Scenario, **changed: object) -> object:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"runs": 2**33}, "runs=8589934592: it goes from 0 to 4294967295"),
-        ({"runs": -1}, "runs=-1: it goes from 0 to 4294967295"),
-        ({"runs": 2**70}, f"runs={2**70}: it goes from 0 to 4294967295"),
-        ({"seed": -1}, f"seed=-1: it goes from 0 to {2**63 - 1}"),
-        ({"threads": -1}, f"threads=-1: it goes from 0 to {2**64 - 1}"),
+        ({"runs": 2**33}, "runs=8589934592: the value must be from 0 to 4294967295"),
+        ({"runs": -1}, "runs=-1: the value must be from 0 to 4294967295"),
+        ({"runs": 2**70}, f"runs={2**70}: the value must be from 0 to 4294967295"),
+        ({"seed": -1}, f"seed=-1: the value must be from 0 to {2**63 - 1}"),
+        ({"threads": -1}, f"threads=-1: the value must be from 0 to {2**64 - 1}"),
         ({"series_s": 2e19}, "series=20000000000000000000: "),
         ({"series_s": -1.0}, "series=-1: "),
     ],

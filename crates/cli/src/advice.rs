@@ -1,5 +1,6 @@
-//! `--advice`: the rate that an encoder should choose now. A file has the newest advice alone and is replaced as a
-//! whole, so that no reader sees a part of it; a pipe gets a line for each change.
+//! `--advice`: writes the rate that an encoder should choose now. A file contains only the newest advice. The command
+//! replaces the whole file at once, so that a reader never sees half of the advice. A pipe receives one line per
+//! change.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, ErrorKind, Read as _, Write};
@@ -17,12 +18,12 @@ use crate::error::{CliError, why};
 use crate::print;
 use crate::writer::{Plain, Sink, Tell, Trouble, Writer};
 
-/// Maximum queue for the file in bytes.
+/// Maximum size of the queue for the file, in bytes.
 const MOST: usize = 64 << 10;
-/// Bytes of a file's first line that are looked at.
+/// Number of bytes of the first line of a file that the command checks.
 const LINE: u64 = 4096;
 
-/// Seconds of a stream without advice after which a line gives the reason.
+/// If a stream has no advice for this number of seconds, a line gives the reason.
 const NONE_AFTER: f64 = 10.0;
 
 /// Output file or pipe, if there is one.
@@ -33,17 +34,17 @@ pub(crate) struct AdviceOutput {
     none: NoAdvice,
 }
 
-/// Watches for a stream without advice.
+/// Checks whether a stream has no advice.
 #[derive(Debug, Default)]
 struct NoAdvice {
-    /// Seconds of the first figures of a stream that is sent.
+    /// Time of the first statistics of a stream that this command sends, in seconds.
     since: Option<f64>,
-    /// There was advice, or the line.
+    /// True if there was advice, or if the line with the reason was printed.
     told: bool,
 }
 
 impl NoAdvice {
-    /// Returns whether the reason is due now, which it is once.
+    /// Returns whether the reason must be printed now. The reason is printed once for each stream.
     fn is_due(&mut self, seconds: f64, state: StreamState, known: bool) -> bool {
         self.told |= known;
         if self.told || state != StreamState::Streaming {
@@ -55,11 +56,12 @@ impl NoAdvice {
 }
 
 impl AdviceOutput {
-    /// Opens `path`. A pipe may have no reader yet; lines that do not fit it are dropped, since newer advice follows.
+    /// Opens `path`. A pipe may have no reader yet. Lines that do not fit the pipe are dropped, because newer advice
+    /// follows.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: the file has other content than advice; [`CliError::Media`]: it can't be written;
-    /// [`CliError::Store`]: it is a file of keys.
+    /// Returns [`CliError::Usage`] if the file has content that is not advice. Returns [`CliError::Media`] if the file
+    /// cannot be written. Returns [`CliError::Store`] if the file is a file of keys.
     pub(crate) fn open(path: Option<&Path>) -> Result<AdviceOutput, CliError> {
         let Some(path) = path else { return Ok(AdviceOutput::default()) };
         let name = path.display().to_string();
@@ -67,14 +69,15 @@ impl AdviceOutput {
         let tell = print::troubles("advice", "line", &name);
         let writer = if path.metadata().map_or(true, |seen| seen.is_file()) {
             let replaced = Replaced::open(path, tell)?;
-            // It can be written.
+            // Checks that the file can be written.
             Replacement::alike(path).map_err(cannot)?;
             Writer::start("advice", MOST, move || replaced)
         } else {
             let file = match append_output(path, false)? {
                 Opened::File(file) => file,
                 Opened::Pipe(_) => {
-                    // Also for reading, so that it need not have a reader.
+                    // The pipe is opened for reading as well, because opening a pipe only for writing fails without a
+                    // reader.
                     let flags = OFlags::NONBLOCK.bits() as i32;
                     OpenOptions::new()
                         .read(true)
@@ -90,18 +93,18 @@ impl AdviceOutput {
         Ok(AdviceOutput { writer, name, none: NoAdvice::default() })
     }
 
-    /// Writes `advice`, given `seconds` after the start of the command.
+    /// Writes `advice` that was given `seconds` after the start of the command.
     pub(crate) fn write(&mut self, seconds: f64, advice: Advice) {
         let Some(writer) = &self.writer else { return };
         let Advice { rate_bps, safe_bps } = advice;
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         let time = (time * 1e3).round() / 1e3;
         let line = json!({ "time": time, "seconds": seconds, "rate_bps": rate_bps, "safe_bps": safe_bps });
-        // Lines that do not fit are counted there.
+        // The writer counts the lines that do not fit into its queue.
         writer.put(format!("{line}\n").as_bytes());
     }
 
-    /// Says once why there is no advice.
+    /// Prints once the reason why there is no advice.
     pub(crate) fn look(&mut self, stats: &Stats) {
         if self.writer.is_some() && self.none.is_due(stats.seconds, stats.state, stats.advice.is_some()) {
             print::line(&format!(
@@ -112,7 +115,7 @@ impl AdviceOutput {
     }
 }
 
-/// A file whose content is one line.
+/// A file whose content is a single line.
 struct Replaced {
     path: PathBuf,
     tell: Tell,
@@ -136,7 +139,7 @@ impl Sink for Replaced {
     }
 
     fn dropped(&mut self, _: u64) {
-        // Older advice is of no use.
+        // Advice that is older than the newest advice has no use.
     }
 
     fn failed(&mut self, error: &io::Error) {
@@ -153,7 +156,7 @@ fn is_advice(path: &Path) -> bool {
     read.is_ok_and(|length| length == 0) || advice()
 }
 
-/// A pipe that is full gets nothing.
+/// A pipe that receives no data while the pipe is full.
 struct Newest<W>(W);
 
 impl<W: Write> Write for Newest<W> {

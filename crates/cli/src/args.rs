@@ -112,7 +112,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns whether the command runs as long as a stream or a measurement does: an unread output must not block it.
+    /// Returns whether the command runs as long as a stream or a measurement. If its output is not read, such a command
+    /// must not block.
     pub(crate) fn runs_long(&self) -> bool {
         let streams =
             matches!(self, Command::Send(_) | Command::Receive(_) | Command::Demo(_) | Command::Perf(_));

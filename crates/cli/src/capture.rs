@@ -16,20 +16,20 @@ use crate::key::spare_store;
 use crate::print;
 use crate::writer::{Plain, Writer};
 
-/// Maximum queue for the capture file or pipe in bytes: some seconds of packets.
+/// Maximum size of the queue for the capture file or pipe, in bytes. The queue holds several seconds of packets.
 const MOST: usize = 8 << 20;
 
-/// A capture file shared by all associations of a command, if requested.
+/// A capture file that all associations of a command share, if the user requests a capture.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Capture(Option<Arc<Mutex<PcapWriter<Records>>>>);
 
 impl Capture {
-    /// Opens the file given by `--pcap`: packets are in it as they are before encryption, so that only its owner can read
+    /// Opens the file given by `--pcap`. The file contains packets before encryption, so that only its owner may read
     /// it.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: the file has content; [`CliError::Media`]: it cannot be created; [`CliError::Store`]: it is one of
-    /// keys, or not this user's alone.
+    /// Returns [`CliError::Usage`] if the file has content. Returns [`CliError::Media`] if the file cannot be created.
+    /// Returns [`CliError::Store`] if the file is a file of keys, or belongs to other users as well.
     pub(crate) fn open(path: Option<&Path>, seal: &SealArgs) -> Result<Capture, CliError> {
         let Some(path) = path else { return Ok(Capture(None)) };
         spare_store(seal, path)?;
@@ -48,7 +48,7 @@ impl Capture {
         Ok(Capture(Some(Arc::new(Mutex::new(pcap)))))
     }
 
-    /// The taps for streams.
+    /// Returns the taps for streams.
     pub(crate) fn taps(&self) -> Option<Taps> {
         self.0.is_some().then(|| {
             let capture = self.clone();
@@ -56,24 +56,26 @@ impl Capture {
         })
     }
 
-    /// The tap for a driver.
+    /// Returns the tap for a driver.
     pub(crate) fn tap(&self) -> Option<PacketTap> {
         let shared = self.0.clone()?;
         Some(Box::new(move |_, tuple, way, payload| {
             let mut pcap = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            // Several drivers may write here, each with a clock of its own.
+            // Several drivers may write to the capture, and each driver has a different clock. The time of day is
+            // therefore used.
             let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let (from, to) = match way {
                 PacketDirection::Sent => (tuple.local, tuple.remote),
                 PacketDirection::Received => (tuple.remote, tuple.local),
             };
-            // A queue has no errors: the capture ends with a line of its own.
+            // Putting a packet into the queue never fails. If the file cannot be written, the writer prints a line and
+            // the capture ends.
             let _ = pcap.datagram(at, from, to, payload).and_then(|()| pcap.flush());
         }))
     }
 }
 
-/// Queues whole records, so that a packet that finds no room leaves the file in order.
+/// Queues only whole records. A packet that does not fit into the queue therefore does not damage the file.
 #[derive(Debug)]
 struct Records {
     writer: Writer,

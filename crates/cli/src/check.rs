@@ -10,7 +10,7 @@ use crate::print;
 /// Analyses a scenario and prints the result.
 ///
 /// # Errors
-/// [`CliError`]: errors in the scenario.
+/// Returns [`CliError`] if the scenario has errors.
 pub(crate) fn run(args: &CheckArgs, catalog: &dyn Catalog) -> Result<(), CliError> {
     let mut loaded = LoadedScenario::open(&args.file, &args.set)?;
     if args.scheme.is_some() {

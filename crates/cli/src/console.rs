@@ -9,12 +9,12 @@ use std::time::Duration;
 use crate::error::{CliError, why};
 use crate::writer::{Plain, Sink, Trouble, Writer, flush_all};
 
-/// Maximum queue of lines, and of results, in bytes.
+/// Maximum size of the queue of lines and of the queue of results, in bytes.
 const MOST: usize = 256 << 10;
-/// Time for which the end of a command waits for unwritten data.
+/// At the end of a command, maximum time to wait for unwritten data.
 const END: Duration = Duration::from_millis(500);
 
-/// The writers while a command runs for long.
+/// The writers of a command that runs for long.
 static NOW: Mutex<Option<Writers>> = Mutex::new(None);
 
 struct Writers {
@@ -24,12 +24,13 @@ struct Writers {
     failed: Arc<Mutex<Option<CliError>>>,
 }
 
-/// Lines and results are queued until it is dropped; then the rest is written, unless that takes too long.
+/// Queues lines and results. When the console is dropped, it writes the rest of the queue, up to a time limit.
 #[derive(Debug)]
 pub(crate) struct Console(());
 
 impl Console {
-    /// Starts the writers. Without threads for them everything is written at once, as for any other command.
+    /// Starts the writers. If the system has no threads for the writers, every line is written at once, as for any
+    /// other command.
     pub(crate) fn start() -> Console {
         let failed = Arc::<Mutex<Option<CliError>>>::default();
         let note = Arc::clone(&failed);
@@ -46,10 +47,11 @@ impl Console {
         Console(())
     }
 
-    /// Waits for the results, but not for ever.
+    /// Waits for the results up to a time limit.
     ///
     /// # Errors
-    /// [`CliError::Unread`]: standard output is closed; [`CliError::Media`]: the disk is full, or it is not read.
+    /// Returns [`CliError::Unread`] if standard output is closed. Returns [`CliError::Media`] if the disk is full, or
+    /// no program reads standard output.
     pub(crate) fn results(&self) -> Result<(), CliError> {
         // Lines continue meanwhile.
         let now = hold(&NOW).as_ref().map(|now| (now.results.clone(), Arc::clone(&now.failed)));
@@ -67,29 +69,29 @@ impl Drop for Console {
     }
 }
 
-/// Waits for all that is queued, but not for ever: the process is about to end.
+/// Waits up to a time limit for all queued data, because the process is about to end.
 pub(crate) fn end() {
     flush_all(END);
 }
 
-/// Queues text for standard error; false where it is to be written at once.
+/// Queues text for standard error. Returns false if there is no writer and the caller must write the text.
 pub(crate) fn line(text: &str) -> bool {
     hold(&NOW).as_ref().map(|now| now.lines.put(text.as_bytes())).is_some()
 }
 
-/// Queues text for standard output; false where it is to be written at once.
+/// Queues text for standard output. Returns false if there is no writer and the caller must write the text.
 pub(crate) fn result(text: &str) -> bool {
     hold(&NOW).as_ref().map(|now| now.results.put(text.as_bytes())).is_some()
 }
 
-/// The table below the lines from now on.
+/// Replaces the table below the lines.
 pub(crate) fn table(rows: Vec<String>) {
     if let Some(now) = hold(&NOW).as_ref() {
         now.lines.table(rows);
     }
 }
 
-/// Error of a result that could not be written to standard output.
+/// Returns the error of a result that could not be written to standard output.
 pub(crate) fn unwritten(error: &io::Error) -> CliError {
     match error.kind() {
         ErrorKind::BrokenPipe => CliError::Unread,
@@ -101,7 +103,7 @@ fn hold<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Standard error with the table that is on it.
+/// Standard error, and the table that it shows at present.
 #[derive(Debug, Default)]
 struct Screen {
     drawn: Vec<String>,
@@ -116,7 +118,7 @@ impl Sink for Screen {
             out.extend_from_slice(row.as_bytes());
             out.push(b'\n');
         }
-        // A command continues without its lines.
+        // If the lines cannot be written, the command still continues.
         let _ = stderr().lock().write_all(&out);
         Ok(())
     }
@@ -124,14 +126,14 @@ impl Sink for Screen {
     fn dropped(&mut self, pieces: u64) {
         let what = if pieces == 1 { "1 line was".to_owned() } else { format!("{pieces} lines were") };
         let text = format!("{what} left out while standard error was not read\n");
-        // A command continues without its lines.
+        // If the lines cannot be written, the command still continues.
         let _ = self.write(text.as_bytes(), None);
     }
 
     fn failed(&mut self, _: &io::Error) {}
 }
 
-/// Moves up over `rows` rows and erases them.
+/// Returns the control sequence that moves up by `rows` rows and erases them.
 fn erase(rows: usize) -> String {
     match rows {
         0 => String::new(),

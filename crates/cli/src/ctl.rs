@@ -39,7 +39,7 @@ pub(crate) fn run(args: &CtlArgs) -> Result<(), CliError> {
     }
 }
 
-/// Path of a change.
+/// Returns the URL path of a change.
 fn path(verb: &CtlVerb) -> Result<String, CliError> {
     let switched = |name: &str, output: Option<u8>, what: &str| {
         let output = output.map(|number| format!("/outputs/{number}")).unwrap_or_default();
@@ -64,7 +64,7 @@ fn path(verb: &CtlVerb) -> Result<String, CliError> {
     })
 }
 
-/// The text of a sender, if it can be a part of a path.
+/// Returns the text of a sender, if the text can be part of a URL path.
 fn sender(who: &str) -> Result<&str, CliError> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     match !who.is_empty() && who.chars().all(fits) {
@@ -73,7 +73,7 @@ fn sender(who: &str) -> Result<&str, CliError> {
     }
 }
 
-/// A name as a part of a path (RFC 3986 §2.1).
+/// Escapes a name as a part of a URL path (RFC 3986 §2.1).
 fn escaped(name: &str) -> String {
     let sign = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
@@ -82,7 +82,7 @@ fn escaped(name: &str) -> String {
     name.bytes().map(sign).collect()
 }
 
-/// The costs of a link as a query.
+/// Writes the costs of a link as a query of a URL.
 fn costs(spec: &LinkTariff) -> String {
     let mut parts = vec![format!("class={}", spec.class)];
     parts.extend(spec.left.map(|left| format!("left={left}")));
@@ -105,7 +105,7 @@ fn events(response: Response) -> Result<(), CliError> {
     Err(CliError::Peer("the server has ended".into()))
 }
 
-/// A line for each stream.
+/// Returns a table with one line for each stream.
 fn table(streams: &Value) -> String {
     let title = ["stream", "state", "rate", "late and lost", "sender"].map(str::to_owned);
     let rows = streams["streams"].as_array().into_iter().flatten().map(row);

@@ -1,7 +1,7 @@
 //! The `strandcast` command: live video over several networks at once, from the command line.
 //!
-//! All decisions are made in the crates below; this one parses the command line, connects media to the transport, and
-//! reports events in one line each on standard error.
+//! The crates below make all decisions. This crate parses the command line, connects media to the transport, and prints
+//! each event as one line on standard error.
 #![forbid(unsafe_code)]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
@@ -65,19 +65,19 @@ use strandcast_schemes::Presets;
 use console::Console;
 use error::CliError;
 
-/// Runs the command with `args` (the program's name first) and returns its exit code, as `strandcast --help` and
-/// `docs/cli.md` list them.
+/// Runs the command with `args`, which begin with the program's name, and returns the exit code. `strandcast --help`
+/// and `docs/cli.md` list the exit codes.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     run_with(args, Arc::new(Presets))
 }
 
-/// Runs the command as [`run`] does, and finds all schemes in `catalog`: those of scenarios and those of `--scheme`.
+/// Runs the command as [`run`] does, but looks up the schemes of scenarios and of `--scheme` in `catalog`.
 pub fn run_with(args: impl IntoIterator<Item = OsString>, catalog: SharedCatalog) -> u8 {
     let args = match args::Args::of(args) {
         Ok(args) => args,
         Err(error) => return usage::usage(&error),
     };
-    // It ends last: lines that are queued belong to the command.
+    // The console must end last, because the command may still have lines in its queue.
     let console = args.command.runs_long().then(Console::start);
     let outcome = dispatch(args.command, catalog);
     match outcome.and(console.as_ref().map_or(Ok(()), Console::results)) {
@@ -119,7 +119,7 @@ fn dispatch(command: args::Command, catalog: SharedCatalog) -> Result<(), CliErr
     }
 }
 
-/// The diagnostic for a subcommand that only the Python package implements.
+/// Returns the error message for a subcommand that only the Python package implements.
 fn needs_python(verb: &str) -> Result<(), CliError> {
     let how = "run `pip install .` in Strandcast's source, which installs a `strandcast` that includes it";
     Err(CliError::Usage(format!("{verb} needs the Python package: {how}")))
@@ -130,7 +130,7 @@ fn block_on<T>(command: impl Future<Output = Result<T, CliError>>) -> Result<T, 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| CliError::Network(format!("cannot start: {e}")))?;
     let outcome = runtime.block_on(command);
-    // A thread that reads standard input may never return.
+    // A thread that reads standard input may never end, so that the runtime must not wait for it.
     runtime.shutdown_background();
     outcome
 }

@@ -1,4 +1,4 @@
-//! Output of `strandcast schemes`.
+//! Prints the output of `strandcast schemes`.
 
 use strandcast_keys::catalog::CatalogError;
 use strandcast_lab::listing::schemes_json;
@@ -6,19 +6,20 @@ use strandcast_schemes::{Listed, Presets, Spec, parse_spec, presets};
 
 use crate::schemes::Listing;
 
-/// Most columns of a line that is wrapped.
+/// Maximum width of a wrapped line, in columns.
 const WIDTH: usize = 110;
-/// Least width of a line in columns: with fewer the second column has no room.
+/// Minimum width of a line in columns. With fewer columns the second column would have no space.
 const NARROW: usize = 60;
 /// Text between two columns of the table.
 const GAP: &str = "  ";
-/// Example of a scheme with keys.
+/// Example of a scheme spec that sets keys.
 const EXAMPLE: &str = "--scheme cmt,rtx=ssthresh,dac=off";
 
-/// The schemes that are asked for: for people a table of all, or a description of some; or JSON.
+/// Prints the requested schemes. As text, prints a table of all schemes or a description of each requested scheme. As
+/// JSON, always prints descriptions.
 ///
 /// # Errors
-/// There is no such scheme, or it cannot have such a key or value.
+/// Returns an error if there is no such scheme, or if the scheme cannot have such a key or value.
 pub(crate) fn list(asked: &Listing<'_>) -> Result<String, CatalogError> {
     if asked.json {
         return schemes_json(&Presets, asked.specs);
@@ -41,7 +42,7 @@ fn all() -> Vec<Spec> {
     presets().iter().map(|preset| parse_spec(preset.name).expect("a preset alone is a spec")).collect()
 }
 
-/// Prints a line for each scheme, cut at the terminal's width, and further commands.
+/// Prints a line for each scheme, cut at the width of the terminal, and then names further commands.
 fn table(specs: &[Spec], columns: Option<usize>) -> String {
     let rows = specs.iter().map(|spec| [spec.preset.name, spec.preset.source(), spec.preset.summary]);
     let rows: Vec<_> = [["scheme", "from", "what it does"]].into_iter().chain(rows).collect();
@@ -56,7 +57,7 @@ fn table(specs: &[Spec], columns: Option<usize>) -> String {
     format!("{lines}A scheme and its keys: strandcast schemes NAME. Keys of all parts: add --all.\n")
 }
 
-/// Returns at most `columns` columns of `text`, with a mark if it was cut.
+/// Returns at most `columns` columns of `text`. If the text was cut, it ends with a mark.
 fn cut(text: &str, columns: usize) -> String {
     if text.chars().count() <= columns {
         return text.to_owned();
@@ -65,21 +66,21 @@ fn cut(text: &str, columns: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The line below the keys of chosen parts.
+/// Returns the line that follows the keys of chosen parts.
 fn more(specs: &[Spec]) -> String {
     let hidden = specs.iter().any(|spec| spec.in_use().len() < spec.listed().len());
     let rest = if hidden { " Keys of parts that are not chosen here: add --all." } else { "" };
     format!("Keys follow the name: {EXAMPLE}.{rest}")
 }
 
-/// Descriptions with these keys of each scheme, and a line that closes them.
+/// Returns the descriptions of schemes with these keys of each scheme, and a last line.
 fn described(specs: &[Spec], keys: fn(&Spec) -> Vec<Listed>, last: &str, width: usize) -> String {
     let mut text: String = specs.iter().map(|spec| describe(spec, &keys(spec), width) + "\n").collect();
     put(&mut text, "", 0, last, width);
     text
 }
 
-/// A scheme in lines of at most `width` columns: summary, parts, and keys in two columns.
+/// Describes a scheme in lines of at most `width` columns: a summary, the parts, and the keys in two columns.
 fn describe(spec: &Spec, keys: &[Listed], width: usize) -> String {
     let (mut text, preset) = (String::new(), spec.preset);
     put(&mut text, &format!("{spec}: "), 2, preset.summary, width);

@@ -1,4 +1,4 @@
-//! A scenario from the command line.
+//! A scenario that a command line names.
 
 use std::path::Path;
 
@@ -15,9 +15,9 @@ use crate::error::{CliError, why};
 pub(crate) struct LoadedScenario {
     /// The scenario.
     pub(crate) scenario: Scenario,
-    /// Hash of its content.
+    /// Hash of the scenario's content.
     pub(crate) hash: String,
-    /// Warnings about its numbers.
+    /// Warnings about numbers in the scenario.
     warnings: Vec<Warning>,
     document: Document,
 }
@@ -26,9 +26,9 @@ impl LoadedScenario {
     /// Reads a file and applies `--set`.
     ///
     /// # Errors
-    /// The first error, with its line.
+    /// Returns the first error, with its line number.
     pub(crate) fn open(file: &Path, sets: &[String]) -> Result<Self, CliError> {
-        // The words of any other file that is not there.
+        // If the file does not exist, the error has the same words as for any other missing file.
         std::fs::metadata(file)
             .map_err(|error| CliError::Usage(format!("cannot read {}: {}", file.display(), why(&error))))?;
         let document = Document::open(file, sets).map_err(usage)?;
@@ -36,10 +36,11 @@ impl LoadedScenario {
         Ok(LoadedScenario { hash: hash(&scenario), scenario, warnings, document })
     }
 
-    /// Returns the analysis of the scenario before a run; `scheme` replaces that of flows to be compared.
+    /// Returns the analysis of the scenario before a run. If `scheme` is given, it replaces the scheme of flows that
+    /// are compared.
     ///
     /// # Errors
-    /// The scenario cannot be built.
+    /// Returns an error if the scenario cannot be built.
     pub(crate) fn check(&self, catalog: &dyn Catalog, scheme: Option<&str>) -> Result<Check, CliError> {
         let checked = check(&self.scenario, &self.warnings, catalog, scheme);
         checked.map_err(|error| self.wrong(scheme, &error))
@@ -48,7 +49,7 @@ impl LoadedScenario {
     /// Returns the warnings of the scenario with each of `schemes`.
     ///
     /// # Errors
-    /// The scenario cannot be built.
+    /// Returns an error if the scenario cannot be built.
     pub(crate) fn warnings(
         &self,
         catalog: &dyn Catalog,
@@ -59,7 +60,8 @@ impl LoadedScenario {
         Ok(found.iter().map(ToString::to_string).collect())
     }
 
-    /// An error found while building the scenario with a scheme; for compared flows the argument is wrong, not the file.
+    /// Returns the error of a scenario that was built with a scheme. If the scheme replaces the scheme of compared
+    /// flows, the error is in the argument `--scheme` and not in the file.
     pub(crate) fn wrong(&self, scheme: Option<&str>, error: &BuildError) -> CliError {
         match scheme.filter(|_| is_of_scheme(&self.scenario, &error.key)) {
             Some(scheme) => CliError::Usage(format!("--scheme {scheme}: {}", error.message)),
@@ -70,17 +72,17 @@ impl LoadedScenario {
     /// Ensures that a flow is marked for comparison.
     ///
     /// # Errors
-    /// The choice is ambiguous.
+    /// Returns an error if more than one flow could be meant.
     pub(crate) fn mark_compared(&mut self) -> Result<(), CliError> {
         mark_compared(&mut self.scenario).map_err(|e| self.error(&e.key, &e.message))
     }
 
-    /// An error in the value of a key.
+    /// Returns the error for a wrong value of a key.
     pub(crate) fn error(&self, key: &str, message: &str) -> CliError {
         usage(self.document.error(&key.split('.').collect::<Vec<_>>(), message))
     }
 
-    /// An error found while building the scenario.
+    /// Returns the error that was found while the scenario was built.
     pub(crate) fn build_error(&self, error: &BuildError) -> CliError {
         self.error(&error.key, &error.message)
     }

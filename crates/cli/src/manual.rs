@@ -9,17 +9,17 @@ use clap_complete::aot::{Shell, generate};
 use crate::args::{Args, ManualArgs};
 use crate::error::{CliError, why};
 
-/// Shells with completions, and the place of each file below `/usr/share` on Debian.
+/// Shells for which completions are made, and the path of each file below `/usr/share` on Debian.
 const COMPLETIONS: [(Shell, &str); 3] = [
     (Shell::Bash, "bash-completion/completions/strandcast"),
     (Shell::Zsh, "zsh/vendor-completions/_strandcast"),
     (Shell::Fish, "fish/vendor_completions.d/strandcast.fish"),
 ];
 
-/// Writes a manual page of each subcommand, and completions, into a folder that stands for `/usr/share`.
+/// Writes manual pages of all subcommands, and completions, into a folder that stands for `/usr/share`.
 ///
 /// # Errors
-/// [`CliError::Media`]: a file cannot be written.
+/// Returns [`CliError::Media`] if a file cannot be written.
 pub(crate) fn run(args: &ManualArgs) -> Result<(), CliError> {
     for (path, content) in files().map_err(|e| CliError::Media(why(&e)))? {
         write(&args.folder.join(path), &content)?;
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ManualArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Paths and contents of all files.
+/// Returns the paths and contents of all files.
 fn files() -> std::io::Result<Vec<(String, Vec<u8>)>> {
     let mut command = Args::command();
     command.build();
@@ -41,7 +41,7 @@ fn files() -> std::io::Result<Vec<(String, Vec<u8>)>> {
     Ok(files)
 }
 
-/// Adds the page of a command, and those of its subcommands that `--help` lists.
+/// Adds the manual page of a command, and the pages of the subcommands that `--help` lists.
 fn pages(command: &clap::Command, files: &mut Vec<(String, Vec<u8>)>) -> std::io::Result<()> {
     let page = clap_mangen::Man::new(command.clone());
     let mut text = Vec::new();

@@ -1,4 +1,4 @@
-//! Outputs of the command line.
+//! Opens the outputs that a command line names.
 
 use strandcast::Error;
 use strandcast::live::output::{AnyOutput, File, Recordings, Srt, Udp};
@@ -6,7 +6,7 @@ use strandcast::live::output::{AnyOutput, File, Recordings, Srt, Udp};
 use crate::error::CliError;
 use crate::media_url::MediaUrl;
 
-/// Opens an output. Call it inside a tokio runtime.
+/// Opens an output. Must be called inside a tokio runtime.
 ///
 /// # Errors
 /// [`CliError`].

@@ -13,7 +13,7 @@ use crate::secrets::has_secret;
 /// A file, a pipe, or an address of media over UDP or SRT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MediaUrl {
-    /// `-`: standard input or output.
+    /// `-`: standard input or standard output.
     Pipe,
     /// `udp://[GROUP@]HOST:PORT`, or `rtp://`.
     Udp(UdpUrl),
@@ -24,7 +24,7 @@ pub(crate) enum MediaUrl {
 }
 
 impl MediaUrl {
-    /// The place that an argument names. A file's name need not be Unicode.
+    /// Parses an argument as the place of media. The name of a file need not be valid Unicode.
     ///
     /// # Errors
     /// A line.
@@ -33,7 +33,7 @@ impl MediaUrl {
     }
 }
 
-/// Returns what to do with media of a kind that is not supported.
+/// Returns advice for media of a kind that is not supported.
 fn bridge(kind: &str, text: &str) -> String {
     match kind {
         "rtmp" | "rtmps" | "rtsp" | "rtsps" | "http" | "https" | "tcp" | "rist" => format!(
@@ -76,12 +76,12 @@ impl fmt::Display for MediaUrl {
     }
 }
 
-/// `[HOST][:PORT]` to listen on; a number alone is a port.
+/// `[HOST][:PORT]`: an address to listen on. A number alone is a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listen {
-    /// A name or an address; none means all addresses.
+    /// A host name or an address. `None` means all addresses.
     pub(crate) host: Option<String>,
-    /// The UDP port, where one is given.
+    /// The UDP port, if the user gives one.
     pub(crate) port: Option<u16>,
 }
 

@@ -4,16 +4,17 @@ use std::str::FromStr;
 
 use strandcast::Memory;
 
-/// Minimum and maximum of `--buffer`: a few packets of any size, and well within the range of a_rwnd.
+/// Minimum and maximum of `--buffer`. The minimum holds a few packets of any size, and the maximum is well within the
+/// range of a_rwnd.
 const MIN_BUFFER: usize = 64 << 10;
 const MAX_BUFFER: usize = 1 << 30;
 
-/// The limit of the whole process that `--memory` gives.
+/// Parses `--memory`, the memory limit of the whole process.
 pub(crate) fn memory(text: &str) -> Result<Memory, String> {
     Memory::new(size(text)?).ok_or_else(|| format!("{text} is too little: 32MiB is the least"))
 }
 
-/// `--buffer`: the maximum of the send and the receive buffer of an association, bytes each.
+/// Parses `--buffer`: the maximum size of the send buffer and of the receive buffer of an association, in bytes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Buffer(usize);
 
@@ -41,7 +42,7 @@ impl FromStr for Buffer {
     }
 }
 
-/// A number of bytes with a unit.
+/// Parses a number of bytes with a unit.
 pub(crate) fn size(text: &str) -> Result<usize, String> {
     let unit = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit);

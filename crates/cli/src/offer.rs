@@ -13,7 +13,7 @@ use crate::args::{ApiArgs, ApiPlace};
 use crate::error::CliError;
 use crate::show::Gone;
 
-/// An API, and the state that it shows.
+/// An API, and the state that the API shows.
 pub(crate) struct Offer {
     api: Api,
     asked: mpsc::Receiver<Asked>,
@@ -21,12 +21,13 @@ pub(crate) struct Offer {
     gone: Gone,
     /// Name of the program, as a label of metrics.
     instance: String,
-    /// Token of the page; `None`: there is no `--page`.
+    /// Token of the page, or `None` without `--page`.
     token: Option<String>,
 }
 
 impl Offer {
-    /// Starts the API of a configuration, with what its files have. `instance` is the label of the program in metrics.
+    /// Starts the API of a configuration, with the contents of the files that the configuration names. `instance` is
+    /// the label of the program in metrics.
     ///
     /// # Errors
     /// As [`Api::start`].
@@ -34,10 +35,11 @@ impl Offer {
         Offer::with(config, instance, access, None)
     }
 
-    /// Starts the API of a command with one stream, if its options ask for one. `controls`: the page may change something.
+    /// Starts the API of a command with one stream, if its options ask for one. If `controls` is true, the page may
+    /// change the stream.
     ///
     /// # Errors
-    /// As [`Api::start`]; [`CliError::Usage`]: this program has no page.
+    /// Returns the errors of [`Api::start`]. Returns [`CliError::Usage`] if this program does not contain the page.
     pub(crate) fn of_one(args: &ApiArgs, instance: &str, controls: bool) -> Result<Option<Offer>, CliError> {
         let mut config = ApiConfig::default();
         match &args.api {
@@ -69,47 +71,47 @@ impl Offer {
         Ok(Offer { api, asked, board, gone: Gone::default(), instance, token })
     }
 
-    /// Receiver of events for this API.
+    /// Returns a function that passes events to the clients of this API.
     pub(crate) fn watcher(&self) -> impl Fn(&str) + use<> {
         let board = Arc::clone(&self.board);
         move |line| board.event(line)
     }
 
-    /// Waits for the next request that changes something. Cancel safe.
+    /// Waits for the next request for a change. Cancel safe.
     pub(crate) async fn asked(offer: Option<&mut Offer>) -> Asked {
         if let Some(offer) = offer
             && let Some(asked) = offer.asked.recv().await
         {
             return asked;
         }
-        // There is no API.
+        // Without an API no request ever comes.
         std::future::pending().await
     }
 
-    /// Places at which the API can be used.
+    /// Returns the addresses at which the API can be used.
     pub(crate) fn places(&self) -> &[String] {
         self.api.places()
     }
 
-    /// Address of the page of the stream called `name`, with the token that opens it.
+    /// Returns the address of the page for the stream `name`. The address contains the token that opens the page.
     pub(crate) fn page(&self, name: &str) -> Option<String> {
         let token = self.token.as_ref()?;
         let place = self.places().iter().find(|place| place.starts_with("http://"))?;
         Some(format!("{place}/#/{name}?token={token}"))
     }
 
-    /// Shows these streams. `lines` has the last line of statistics of each.
+    /// Shows these streams in the API. `lines` has the last line of statistics of each stream.
     pub(crate) fn show(&mut self, streams: Vec<Shown>, lines: Vec<Value>) {
         let metrics = self.gone.with(lines, Instant::now());
         self.board.set(Snapshot::of(streams, metrics, &self.instance));
     }
 
-    /// Uses other tokens, another certificate and its key from now on.
+    /// Replaces the tokens, the certificate and the key of the API.
     pub(crate) fn install(&self, access: Access) {
         self.api.install(access);
     }
 
-    /// Shows that the command ends.
+    /// Shows in the API that the command is ending.
     pub(crate) fn stopping(&self) {
         self.board.stopping();
     }

@@ -12,17 +12,17 @@ use crate::error::CliError;
 use crate::offer::Offer;
 use crate::show::{Monitor, object};
 
-/// Name of the stream, where it has no other one.
+/// Name of the stream if it has no other name.
 const NAME: &str = "live";
 
-/// The API of a sender or a receiver, if there is one.
+/// The API of a sender or a receiver, if the command has an API.
 pub(crate) struct One {
     offer: Option<Offer>,
     name: String,
 }
 
 impl One {
-    /// Starts the API of a sender that the options ask for.
+    /// Starts the API of a sender, if the options ask for an API.
     ///
     /// # Errors
     /// As [`Offer::of_one`].
@@ -31,7 +31,7 @@ impl One {
         Ok(One { offer: Offer::of_one(args, "send", true)?, name })
     }
 
-    /// Starts the API of a receiver that the options ask for. It changes nothing.
+    /// Starts the API of a receiver, if the options ask for an API. This API cannot change anything.
     ///
     /// # Errors
     /// As [`Offer::of_one`].
@@ -39,29 +39,29 @@ impl One {
         Ok(One { offer: Offer::of_one(args, "receive", false)?, name: NAME.to_owned() })
     }
 
-    /// Shows what the command does, and prints where.
+    /// Prints the addresses of the API, and shows the state of the command there.
     pub(crate) fn announce(&self, monitor: &mut Monitor) {
         let Some(offer) = &self.offer else { return };
         monitor.watch(&self.name, offer.watcher());
         let (places, text) = (offer.places(), format!("API on {}", offer.places().join(" and ")));
         monitor.command("api", &text, object(json!({ "places": places })));
-        // No file of statistics has the token.
+        // The token must not appear in a file of statistics.
         offer.page(&self.name).iter().for_each(|place| monitor.last_line(&format!("page on {place}")));
     }
 
-    /// Waits for the next request that changes something. Cancel safe.
+    /// Waits for the next request for a change. Cancel safe.
     pub(crate) async fn asked(&mut self) -> Asked {
         Offer::asked(self.offer.as_mut()).await
     }
 
-    /// Shows a sender as it is now.
+    /// Shows the current state of a sender in the API.
     pub(crate) fn look_at_sender(&mut self, monitor: &Monitor, sender: &Sender, latency_ms: u32) {
         let links: Vec<Value> = sender.links().iter().map(setting).collect();
         let more = json!({ "latency_ms": latency_ms, "outputs": [], "links": links });
         self.look(monitor, more, View::Nowhere);
     }
 
-    /// Shows a receiver as it is now.
+    /// Shows the current state of a receiver in the API.
     pub(crate) fn look_at_receiver(
         &mut self,
         monitor: &Monitor,
@@ -82,13 +82,13 @@ impl One {
         offer.show(vec![Shown { name: self.name.clone(), described: Value::Object(described), view }], lines);
     }
 
-    /// Shows that the command ends.
+    /// Shows in the API that the command is ending.
     pub(crate) fn stopping(&self) {
         self.offer.iter().for_each(Offer::stopping);
     }
 }
 
-/// Settings of a link as the API shows them.
+/// Returns the settings of a link in the form in which the API shows them.
 fn setting(link: &LinkSetting) -> Value {
     let tariff = link.tariff.as_ref().map(|tariff| {
         json!({
@@ -101,7 +101,8 @@ fn setting(link: &LinkSetting) -> Value {
     json!({ "link": link.link, "on": link.on, "tariff": tariff })
 }
 
-/// Carries out a change of a sender, and returns the outcome. `costs` says why its scheme ignores costs.
+/// Carries out a change of a sender, and returns the outcome. If the scheme ignores costs, `costs` is an error with the
+/// reason.
 pub(crate) fn change_sender(
     change: Change,
     sender: &Sender,
@@ -117,7 +118,7 @@ pub(crate) fn change_sender(
             monitor.command("tariff", &text, object(json!({ "path": link })));
             Ok(done())
         }),
-        _ => Err("a sender cannot do this: it switches its links, and sets their costs".to_owned()),
+        _ => Err("a sender cannot do this: it can only switch links and set their costs".to_owned()),
     }
 }
 
@@ -133,14 +134,14 @@ fn switch(sender: &Sender, link: &str, on: bool, monitor: &mut Monitor) -> Outco
     Ok(done())
 }
 
-/// Refuses a change of a receiver.
+/// Refuses any change of a receiver.
 pub(crate) fn refuse(asked: Asked) {
     let why = match asked.change {
         Change::Link { .. } | Change::Tariff(_) => "links are switched at their sender: send --api or --page",
         Change::Senders | Change::Allow { .. } | Change::Revoke { .. } => "use strandcast key",
         _ => "a receiver of one stream can change nothing: strandcast serve can",
     };
-    // The client may have gone.
+    // The client may have left.
     let _ = asked.told.send(Err(why.to_owned()));
 }
 

@@ -11,13 +11,13 @@ use zeroize::Zeroizing;
 
 use crate::error::why;
 
-/// Longest file in bytes. The authorities of a system have a quarter of it.
+/// Maximum size of a file in bytes. A file with the authorities of a system has about a quarter of this size.
 const LONGEST: u64 = 1 << 20;
 
-/// The bytes of a file, and its mode.
+/// Reads the bytes of a file and its permissions.
 ///
 /// # Errors
-/// A line with the file and the reason.
+/// Returns a line with the name of the file and the reason.
 pub(crate) fn bytes(path: &Path) -> Result<(Zeroizing<Vec<u8>>, u32), String> {
     let name = path.display();
     let cannot = |error: std::io::Error| format!("cannot read {name}: {}", why(&error));
@@ -29,15 +29,15 @@ pub(crate) fn bytes(path: &Path) -> Result<(Zeroizing<Vec<u8>>, u32), String> {
     let mut bytes = Zeroizing::new(Vec::new());
     file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(cannot)?;
     match bytes.len() as u64 > LONGEST {
-        true => Err(format!("{name}: it has more than {LONGEST} bytes")),
+        true => Err(format!("{name}: the file has more than {LONGEST} bytes")),
         false => Ok((bytes, seen.mode())),
     }
 }
 
-/// The certificates of a file.
+/// Reads the certificates of a file.
 ///
 /// # Errors
-/// A line with the file, the reason and the remedy.
+/// Returns a line with the name of the file, the reason and the remedy.
 pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes(path)?.0).collect();
     match found {

@@ -1,4 +1,4 @@
-//! `[LISTEN] OUTPUT...` of `receive`.
+//! Parses `[LISTEN] OUTPUT...` of `receive`.
 
 use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
@@ -7,9 +7,9 @@ use strandcast_net::interface::{Interface, interfaces};
 
 use crate::media_url::{Listen, MediaUrl};
 
-/// Maximum number of outputs: each has a queue of its own.
+/// Maximum number of outputs. Each output has a separate queue.
 const MOST: usize = 8;
-/// Endings of files, which names of hosts do not have.
+/// Endings of file names that host names do not have.
 const ENDINGS: [&str; 9] = ["ts", "m2ts", "mts", "mpg", "mpeg", "m2t", "tsv", "trp", "bin"];
 
 /// Address at which a receiver listens, and its outputs.
@@ -19,10 +19,11 @@ pub(crate) struct Places {
     pub(crate) outputs: Vec<MediaUrl>,
 }
 
-/// Separates the address from the outputs.
+/// Separates the address to listen on from the outputs.
 ///
 /// # Errors
-/// A line: an address in place of an output, the reverse, or a wrong one.
+/// Returns a line if an address is in the place of an output, if an output is in the place of an address, or if one of
+/// them is wrong.
 pub(crate) fn places(words: &[OsString]) -> Result<Places, String> {
     among(words, &interfaces().unwrap_or_default())
 }
@@ -33,7 +34,7 @@ fn among(words: &[OsString], interfaces: &[Interface]) -> Result<Places, String>
     if let Some(at) = rest.iter().find(|word| is_address(word)) {
         let at = at.to_string_lossy();
         return Err(match is_address(first) {
-            true => format!("{at} is an address, not an output: one LISTEN, then outputs"),
+            true => format!("{at} is an address, not an output: give one LISTEN, and then the outputs"),
             false => format!("{at} is a port, not an output: LISTEN comes first: receive {at} {name}"),
         });
     }
@@ -83,7 +84,7 @@ fn is_address(word: &OsStr) -> bool {
     is_port(text) || bare.parse::<IpAddr>().is_ok() || text.rsplit_once(':').is_some_and(|(_, end)| port(end))
 }
 
-/// Returns whether a word is rather an output than the name of a host.
+/// Returns whether a word is more likely an output than the name of a host.
 fn is_output(word: &OsStr) -> bool {
     let Some(text) = word.to_str() else { return true };
     let ending = text.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
@@ -138,7 +139,7 @@ mod tests {
             ("::1", "::1 is an address, not an output"),
             ("rec.ts :9899", ":9899 is a port, not an output: LISTEN comes first: receive :9899 rec.ts"),
             ("rec.ts 192.0.2.1:9", "LISTEN comes first: receive 192.0.2.1:9 rec.ts"),
-            (":1 :2", "one LISTEN, then outputs"),
+            (":1 :2", "one LISTEN, and then the outputs"),
             ("eth0 x.ts", "eth0 is an interface: give its address, as in receive 192.0.2.7:9899 x.ts"),
             ("eth0", "eth0 is an interface: give its address, as in receive 192.0.2.7:9899 OUTPUT"),
             (":9899 udp://127.0.0.1", "port"),

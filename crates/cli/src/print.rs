@@ -19,24 +19,24 @@ use crate::writer::{Tell, Trouble};
 /// Assumed width in columns of a terminal that does not report its width.
 const COLUMNS: usize = 80;
 
-/// Columns of a terminal.
+/// Returns the number of columns of a terminal.
 pub(crate) fn columns(terminal: impl AsFd) -> usize {
     let size = tcgetwinsize(terminal).ok();
     size.map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0).unwrap_or(COLUMNS)
 }
 
-/// A line on standard error. Write errors are ignored.
+/// Prints a line on standard error. Write errors are ignored.
 pub(crate) fn line(text: &str) {
     let text = safe(text);
     error_bytes(&format!("{}{text}\n", weight(&text)));
 }
 
-/// Text that neither controls a terminal nor repeats a secret.
+/// Returns the text in a form that cannot control a terminal and contains no secret.
 pub(crate) fn safe(text: &str) -> String {
     printable(&hide_passphrases(&redact(text))).into_owned()
 }
 
-/// A line of JSON on standard error.
+/// Prints a line of JSON on standard error.
 pub(crate) fn json_line(json: &str) {
     error_bytes(&format!("{}\n", json_text(json)));
 }
@@ -48,10 +48,10 @@ pub(crate) fn error_bytes(text: &str) {
     }
 }
 
-/// Lines of a result on standard output.
+/// Prints lines of a result on standard output.
 ///
 /// # Errors
-/// [`CliError::Unread`]: standard output is closed; [`CliError::Media`]: the disk is full.
+/// Returns [`CliError::Unread`] if standard output is closed. Returns [`CliError::Media`] if the disk is full.
 pub(crate) fn text(text: &str) -> Result<(), CliError> {
     let text = redact(text);
     let lines = text.split_inclusive('\n').map(|line| match line.strip_suffix('\n') {
@@ -61,7 +61,8 @@ pub(crate) fn text(text: &str) -> Result<(), CliError> {
     output(&lines.collect::<String>())
 }
 
-/// Text that this program made itself, with control characters for a terminal, on standard output.
+/// Prints text on standard output. The text may contain control characters for a terminal, because this program made
+/// it.
 ///
 /// # Errors
 /// As [`text`].
@@ -69,12 +70,12 @@ pub(crate) fn terminal(text: &str) -> Result<(), CliError> {
     output(text)
 }
 
-/// A value as a line of JSON.
+/// Formats a value as a line of JSON.
 pub(crate) fn json_of(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("numbers and names always serialise") + "\n"
 }
 
-/// A result as JSON on standard output.
+/// Prints a result as JSON on standard output.
 ///
 /// # Errors
 /// As [`text`].
@@ -91,7 +92,8 @@ fn output(text: &str) -> Result<(), CliError> {
     written.map_err(|e| unwritten(&e))
 }
 
-/// Lines on the errors of a file next to a stream: `what` is its content, in pieces called `piece`.
+/// Returns a function that prints the errors of a file. The command writes this file in addition to a stream. `what`
+/// names the content of the file, and `piece` names one unit of this content.
 pub(crate) fn troubles(what: &'static str, piece: &'static str, file: &str) -> Tell {
     let file = file.to_owned();
     Box::new(move |trouble| match trouble {
@@ -105,8 +107,8 @@ pub(crate) fn troubles(what: &'static str, piece: &'static str, file: &str) -> T
     })
 }
 
-/// JSON with all terminal control characters escaped. Control characters only occur in strings, except line ends
-/// between values; the JSON writer has escaped line ends in strings.
+/// Returns JSON in which all control characters of a terminal are escaped. In JSON, control characters occur only in
+/// strings, apart from line ends between values. The JSON writer has already escaped line ends in strings.
 fn json_text(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in redact(json).chars() {

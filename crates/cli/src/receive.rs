@@ -26,7 +26,8 @@ struct Shown {
     monitor: Monitor,
     /// Invitation to pair with the receiver.
     invitation: Option<Invitation>,
-    /// Print summaries as JSON; `true`: on standard error, because standard output carries media.
+    /// If present, summaries are printed as JSON. `true` means on standard error, because standard output carries
+    /// media.
     json: Option<bool>,
 }
 
@@ -72,7 +73,7 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
     Ok(receiver.wait().await?)
 }
 
-/// Opens everything and listens.
+/// Opens all files and outputs, and listens.
 async fn open(args: ReceiveArgs, scheme: Scheme, one: &One) -> Result<(Receiver, Shown), CliError> {
     let Places { listen, outputs } = places(&args.places).map_err(CliError::Usage)?;
     for output in &outputs {
@@ -125,7 +126,7 @@ impl Shown {
                 let json = print::json_of(&**summary);
                 match self.json {
                     Some(true) => print::json_line(json.trim_end()),
-                    // Output that cannot be printed is reported at the end of the command.
+                    // If standard output fails, the error is reported at the end of the command.
                     Some(false) => drop(print::json(&json)),
                     None => {}
                 }

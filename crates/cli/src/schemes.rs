@@ -8,16 +8,16 @@ use crate::args::SchemesArgs;
 use crate::error::CliError;
 use crate::print;
 
-/// Selection and form of the list of schemes.
+/// Selects the schemes to list, and the form of the list.
 #[derive(Clone, Copy, Debug)]
 pub struct Listing<'a> {
-    /// Names or specs; empty: all schemes.
+    /// Names or specs of schemes. An empty list means all schemes.
     pub specs: &'a [String],
-    /// True for the keys of all parts, not only of the scheme's own parts.
+    /// True to list the keys of all parts. False to list only the keys of the scheme's own parts.
     pub all: bool,
-    /// True for JSON, which always has all keys.
+    /// True to write JSON, which always contains all keys.
     pub json: bool,
-    /// Columns of the terminal; `None`: the output is not a terminal.
+    /// Number of columns of the terminal, or `None` if the output is not a terminal.
     pub columns: Option<usize>,
 }
 

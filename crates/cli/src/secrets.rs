@@ -1,16 +1,17 @@
-//! Secrets in text that is printed: no diagnostic repeats one, whatever the user or a peer put where.
+//! Removes secrets from text that is printed. No diagnostic may repeat a secret, wherever the user or a peer has put
+//! it.
 
 use std::borrow::Cow;
 
 /// Letters that precede the version of a pairing string, a secret key and a token. A public key is not a secret.
 const PREFIXES: [&str; 3] = ["sc", "scs", "sct"];
-/// Number of symbols after the prefix from which a text counts as a secret: fewer reveal nothing, and are more than a
-/// word has.
+/// Number of symbols after the prefix from which a text counts as a secret. Fewer symbols reveal nothing, and ordinary
+/// words have fewer.
 const SHORTEST: usize = 20;
-/// Number of symbols from which it does if blanks, quotes or line ends are between them.
+/// Minimum number of symbols of a secret if blanks, quotes or line ends are between the symbols.
 const BROKEN: usize = 40;
 
-/// The text without secrets.
+/// Returns the text without secrets.
 pub(crate) fn redact(text: &str) -> Cow<'_, str> {
     let (mut out, mut done, mut from) = (String::new(), 0, 0);
     while let Some((prefix, symbols)) = next_prefix(text, from) {
@@ -27,13 +28,13 @@ pub(crate) fn redact(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns whether a secret is in the text.
+/// Returns whether the text contains a secret.
 pub(crate) fn has_secret(text: &str) -> bool {
     matches!(redact(text), Cow::Owned(_))
 }
 
-/// The text without the passphrases of URLs. The rest of a URL after a passphrase is hidden as well, because a
-/// passphrase may contain a `&` that is not written as `%26`.
+/// Returns the text without the passphrases of its URLs. The rest of a URL after a passphrase is hidden as well,
+/// because a passphrase may contain a `&` that is not written as `%26`.
 pub(crate) fn hide_passphrases(text: &str) -> Cow<'_, str> {
     let (mut out, mut rest) = (String::new(), text);
     while let Some(at) = passphrase(rest) {
@@ -46,13 +47,13 @@ pub(crate) fn hide_passphrases(text: &str) -> Cow<'_, str> {
     if out.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(out + rest) }
 }
 
-/// Place at which the value of the first passphrase begins.
+/// Returns the position at which the value of the first passphrase begins.
 fn passphrase(text: &str) -> Option<usize> {
     let keys = ["?passphrase=", "&passphrase="];
     keys.iter().filter_map(|key| Some(text.find(key)? + key.len())).min()
 }
 
-/// Start and end of the next prefix: letters, a version and a hyphen.
+/// Returns start and end of the next prefix. A prefix consists of letters, a version and a hyphen.
 fn next_prefix(text: &str, from: usize) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let starts = (from..bytes.len()).filter(|&at| bytes[at].eq_ignore_ascii_case(&b's'));
@@ -66,7 +67,7 @@ fn next_prefix(text: &str, from: usize) -> Option<(usize, usize)> {
     })
 }
 
-/// Returns the end of the symbols that begin there, if their number is that of a secret.
+/// Returns the end of the symbols that begin at `from`, if there are as many symbols as in a secret.
 fn end(text: &str, from: usize) -> Option<usize> {
     let within = |more: fn(char) -> bool, least: usize| {
         let rest = &text[from..];

@@ -20,16 +20,16 @@ use crate::show::Monitor;
 use crate::signals::stopped;
 use crate::{print, transport};
 
-/// Scheme of the options, with the keys that `--tariff` and `--advice` need.
+/// Returns the scheme of the options, with the additional keys that `--tariff` and `--advice` need.
 ///
 /// # Errors
-/// [`CliError::Usage`]: the scheme would do nothing with one of them, or there is no such scheme.
+/// Returns [`CliError::Usage`] if the scheme ignores `--tariff` or `--advice`, or if there is no such scheme.
 fn scheme(args: &SendArgs, catalog: &dyn Catalog) -> Result<Scheme, CliError> {
     let given = [
         ("--tariff", Extra::Tariffs, !args.tariffs.is_empty()),
         ("--advice", Extra::Advice, args.advice.is_some()),
     ];
-    // A spec that is completely wrong has a line of its own.
+    // If the spec is invalid even without the additional keys, the error message must not name these keys.
     let plan = transport::scheme(&args.transport.scheme, catalog)?;
     let mut spec = args.transport.scheme.clone();
     for (option, extra, _) in given.into_iter().filter(|(.., given)| *given) {
@@ -47,7 +47,7 @@ struct Shown {
     monitor: Monitor,
     advice: AdviceOutput,
     json: bool,
-    /// Result of printing the summary.
+    /// Result of printing the summary of the stream.
     printed: Result<(), CliError>,
 }
 
@@ -79,9 +79,9 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
             Asked { change, told } = one.asked() => {
                 let costs = ignores.as_deref().map_or(Ok(()), Err);
                 let outcome = change_sender(change, &sender, costs, &mut shown.monitor);
-                // A request that follows the response sees the effect.
+                // The API shows the change before the client receives the response.
                 one.look_at_sender(&shown.monitor, &sender, latency);
-                // The client may have gone.
+                // The client may have left.
                 let _ = told.send(outcome);
             }
             event = sender.event() => match event {
@@ -98,7 +98,7 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
         }
     }
     match sender.wait().await.map_err(CliError::from) {
-        // That the summary could not be printed counts before what it says.
+        // If the summary could not be printed, this error has precedence over a missed target in the summary.
         Err(unmet @ CliError::Unmet(_)) => shown.printed.and(Err(unmet)),
         outcome => outcome.and(shown.printed),
     }
@@ -127,7 +127,7 @@ async fn input(args: &SendArgs) -> Result<AnyInput, CliError> {
     Ok(input)
 }
 
-/// Opens everything but the connection.
+/// Opens all files and inputs, but does not connect yet.
 async fn open(args: SendArgs, scheme: Scheme, one: &One) -> Result<(Sender, Shown), CliError> {
     let mut monitor = args.stats.monitor(Role::Send)?;
     let advice = AdviceOutput::open(args.advice.as_deref())?;
@@ -143,7 +143,7 @@ async fn open(args: SendArgs, scheme: Scheme, one: &One) -> Result<(Sender, Show
     config.tariffs = args.tariffs;
     config.transport = transport::options(&args.transport);
     config.taps = capture.taps();
-    // Its mistakes begin with the name of an option.
+    // A usage error of the library begins with the name of an option, but without `--`.
     let sender = Sender::start(config, source).await.map_err(|error| match error {
         Error::Usage(line) => CliError::Usage(format!("--{line}")),
         other => other.into(),

@@ -20,14 +20,14 @@ use crate::show::{Many, object};
 use crate::signals::{stopped, watch_and_reopen};
 use crate::{print, transport};
 
-/// A running server and its display.
+/// A running server, and the output about it.
 struct Serving {
     args: ServeArgs,
     server: Server,
     many: Many,
     invitation: Option<Invitation>,
     offer: Option<Offer>,
-    /// File of the server's identity; `None`: the user's.
+    /// File of the server's identity. `None` means the identity of the user.
     key: Option<PathBuf>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) async fn run(args: ServeArgs, catalog: &SharedCatalog) -> Result<(), 
     service.ready();
     loop {
         tokio::select! {
-            // The outcome is a line.
+            // The outcome was printed already.
             () = hang_up.asked() => drop(serving.reload().await),
             asked = Offer::asked(serving.offer.as_mut()) => serving.carry_out(asked).await,
             () = serving.many.tick() => serving.look().await,
@@ -80,7 +80,7 @@ pub(crate) async fn run(args: ServeArgs, catalog: &SharedCatalog) -> Result<(), 
     Ok(serving.server.wait().await?)
 }
 
-/// Reads the configuration and the files of its API, and refuses outputs among the keys.
+/// Reads the configuration and the files of its API. Refuses an output that would replace a file of keys.
 fn read(path: &Path) -> Result<(Config, Option<Access>), CliError> {
     let config = Config::read(path)?;
     let access = config.api.as_ref().map(Access::read).transpose()?;
@@ -97,7 +97,7 @@ fn seal(config: &Config) -> SealArgs {
     SealArgs { key: config.key.clone(), plain: false, keylog: None }
 }
 
-/// Prints the streams of a configuration.
+/// Prints the streams that a configuration defines.
 fn check(args: &ServeArgs, config: &Config) -> Result<(), CliError> {
     let store = store(config.key.as_deref())?;
     let senders = if store.identity()?.is_some() { store.senders()? } else { Senders::default() };
@@ -134,7 +134,8 @@ impl Serving {
         }
     }
 
-    /// Reads the configuration again. With an error everything stays as it was. Returns what has changed, or why nothing has.
+    /// Reads the configuration again. If it has an error, nothing changes. Returns what has changed, or the reason why
+    /// nothing has changed.
     async fn reload(&mut self) -> Outcome {
         self.many.reopen();
         let path = self.args.config.clone();
@@ -143,7 +144,8 @@ impl Serving {
                 let names: Vec<String> = config.streams.keys().cloned().collect();
                 let changes = self.server.reload(config).await.map_err(CliError::from);
                 changes.map(|changes| {
-                    // They are of the same places: a server refuses to change those.
+                    // The new tokens and certificate are for the same addresses, because a server refuses to change the
+                    // addresses.
                     self.offer
                         .as_ref()
                         .zip(access)
@@ -172,13 +174,13 @@ impl Serving {
         }
     }
 
-    /// Shows that a stream or an output was stopped or started.
+    /// Reports that a stream or an output was stopped or started.
     fn switched(&mut self, what: &str, name: &str, output: Option<&str>, event: &Event) {
         let fields = json!({ "output": output });
         self.many.server(what, Some(name), &event.to_string(), object(fields));
     }
 
-    /// Prints where the API is.
+    /// Prints the addresses of the API.
     fn announce(&mut self) {
         let Some(offer) = &self.offer else { return };
         let (places, text) = (offer.places(), format!("API on {}", offer.places().join(" and ")));
@@ -198,7 +200,7 @@ impl Serving {
             Event::Stream { name, event } => {
                 self.many.event(name, event, &event.to_string());
                 if let (Live::Received(summary), true) = (event, self.args.json) {
-                    // Output that cannot be printed is reported at the end of the command.
+                    // If standard output fails, the error is reported at the end of the command.
                     let _ = print::json(&print::json_of(&Named { name, summary }));
                 }
             }
@@ -222,7 +224,7 @@ impl Serving {
     }
 }
 
-/// A summary with the name of its stream.
+/// A summary, with the name of its stream.
 #[derive(serde::Serialize)]
 struct Named<'a> {
     name: &'a str,
@@ -230,7 +232,8 @@ struct Named<'a> {
     summary: &'a strandcast::live::ReceiveSummary,
 }
 
-/// A stream as the API shows it: its last line of statistics, and the keys that only the API has.
+/// Returns a stream in the form in which the API shows it. The form has the keys of the stream's last line of
+/// statistics, and keys that only the API has.
 fn shown(stream: StreamNow, lines: &[Value]) -> Shown {
     let config = &stream.config;
     let name = config.name.as_str().to_owned();

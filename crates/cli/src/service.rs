@@ -1,5 +1,5 @@
-//! A service manager: systemd learns that the command is ready, alive and ending (`sd_notify`), and each line in the
-//! journal has a priority.
+//! Messages to a service manager. Through `sd_notify` systemd learns that the command is ready, alive or ending. In the
+//! journal each line has a priority.
 
 use std::io::stderr;
 use std::os::linux::net::SocketAddrExt as _;
@@ -11,10 +11,10 @@ use std::time::Duration;
 use rustix::fs::fstat;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-/// Signs of life within the time that the manager waits for one.
+/// Number of signs of life that are sent during the watchdog time of the manager.
 const BEATS: u32 = 3;
 
-/// The manager that started the command, if one did.
+/// The service manager that started the command, if any.
 #[derive(Debug)]
 pub(crate) struct Service {
     socket: Option<(UnixDatagram, SocketAddr)>,
@@ -22,7 +22,8 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Finds the manager by `NOTIFY_SOCKET`, and its patience by `WATCHDOG_USEC`. Call it inside a tokio runtime.
+    /// Finds the service manager by `NOTIFY_SOCKET`, and the manager's watchdog time by `WATCHDOG_USEC`. Must be called
+    /// inside a tokio runtime.
     pub(crate) fn find() -> Service {
         let var = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let socket = var("NOTIFY_SOCKET").and_then(|path| open(&path));
@@ -37,7 +38,7 @@ impl Service {
         Service { socket, beats }
     }
 
-    /// Reports that everything is opened.
+    /// Reports that all inputs and outputs are open.
     pub(crate) fn ready(&self) {
         self.say("READY=1");
     }
@@ -60,13 +61,14 @@ impl Service {
 
     fn say(&self, words: &str) {
         if let Some((socket, to)) = &self.socket {
-            // A manager that does not read it misses nothing of a stream.
+            // If the manager does not read this message, the stream still continues.
             let _ = socket.send_to_addr(words.as_bytes(), to);
         }
     }
 }
 
-/// A socket, and the manager's address: a path, or a name of the abstract namespace, which begins with `@`.
+/// Returns a socket, and the address of the service manager. The address is a path, or a name of the abstract namespace
+/// that begins with `@`.
 fn open(path: &str) -> Option<(UnixDatagram, SocketAddr)> {
     let to = match path.strip_prefix('@') {
         Some(name) => SocketAddr::from_abstract_name(name).ok()?,
@@ -78,7 +80,8 @@ fn open(path: &str) -> Option<(UnixDatagram, SocketAddr)> {
     Some((socket, to))
 }
 
-/// Returns the prefix by which the journal weighs a line (`sd-daemon(3)`); empty where lines go elsewhere.
+/// Returns the prefix that gives a line its priority in the journal (`sd-daemon(3)`). Returns an empty text if standard
+/// error is not the journal.
 pub(crate) fn weight(line: &str) -> &'static str {
     static JOURNAL: OnceLock<bool> = OnceLock::new();
     if !JOURNAL.get_or_init(|| std::env::var("JOURNAL_STREAM").is_ok_and(|stream| is_standard_error(&stream)))
@@ -88,7 +91,8 @@ pub(crate) fn weight(line: &str) -> &'static str {
     weigh(line)
 }
 
-/// Error for the reason of an end, warning for trouble that the command bears, notice for anything else.
+/// Returns the priority of a line. Priority 3 (error) is for the reason why the command ends, and priority 4 (warning)
+/// for trouble during which it continues. All other lines have priority 6 (informational).
 fn weigh(line: &str) -> &'static str {
     if line.starts_with("strandcast: ") {
         return "<3>";
@@ -99,7 +103,7 @@ fn weigh(line: &str) -> &'static str {
     }
 }
 
-/// Words of lines about trouble.
+/// Words that occur in lines about trouble.
 const TROUBLE: [&str; 13] = [
     "warning: ",
     "no packets from ",
@@ -116,7 +120,7 @@ const TROUBLE: [&str; 13] = [
     " is not used",
 ];
 
-/// Returns whether `DEVICE:INODE` is standard error.
+/// Returns whether `DEVICE:INODE` identifies standard error.
 fn is_standard_error(stream: &str) -> bool {
     let Ok(seen) = fstat(stderr()) else { return false };
     let found = |text: &str| {

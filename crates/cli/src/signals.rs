@@ -1,5 +1,5 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first asks for a graceful end, the second ends at once. With a file of statistics SIGHUP
-//! opens that again instead, unless the terminal was closed.
+//! Handles Ctrl-C, SIGTERM and SIGHUP. The first signal asks for a graceful end, and the second signal ends the command
+//! at once. If statistics are written to a file, SIGHUP opens this file again, unless the terminal was closed.
 
 use std::fs::File;
 use std::thread;
@@ -13,29 +13,29 @@ use tokio::time::{Instant, timeout_at};
 use crate::error::CliError;
 use crate::{console, print};
 
-/// Turns true when the user requests the end of the command.
+/// Becomes true when the user requests the end of the command.
 pub(crate) type Stop = watch::Receiver<bool>;
 
-/// Signals after the first one that belong to it: `timeout` and some supervisors send theirs to the command, and again to its
-/// group.
+/// Time after the first signal within which a further signal counts as the same one. `timeout` and some supervisors
+/// send a signal to the command, and then again to its process group.
 const ONE: Duration = Duration::from_millis(100);
 
-/// Time for the last line of an abort.
+/// Time limit for printing the last line before an abort.
 const PRINT: Duration = Duration::from_millis(500);
 
-/// Watches for the signals on a thread of its own, because a policy may block the command's thread.
+/// Watches for the signals on a separate thread, because a policy may block the command's thread.
 ///
 /// # Errors
-/// The system refuses to register the signals.
+/// Returns an error if the system refuses to register the signals.
 pub(crate) fn watch() -> Result<Stop, CliError> {
     watch_these(if ignores_hang_up() { HangUp::Ignored } else { HangUp::Ends })
 }
 
-/// As [`watch`], but SIGHUP ends the command only if its terminal was closed. The second value receives every other
-/// SIGHUP.
+/// Watches as [`watch`] does, but SIGHUP ends the command only if its terminal was closed. The second value receives
+/// every other SIGHUP.
 ///
 /// # Errors
-/// As [`watch`]. Call it inside a tokio runtime.
+/// Watches as [`watch`] does. Must be called inside a tokio runtime.
 pub(crate) fn watch_and_reopen() -> Result<(Stop, Reopen), CliError> {
     let hang_up =
         if ignores_hang_up() || !has_terminal() { HangUp::Ignored } else { HangUp::EndsWithTerminal };
@@ -43,18 +43,20 @@ pub(crate) fn watch_and_reopen() -> Result<(Stop, Reopen), CliError> {
     Ok((watch_these(hang_up)?, reopen))
 }
 
-/// Meaning of SIGHUP as a request to end.
+/// Condition under which SIGHUP is a request to end the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HangUp {
     Ends,
-    /// Only once the terminal is gone. A supervisor or a user who rotates files sends the same signal.
+    /// SIGHUP ends the command only if the terminal was closed. A supervisor or a user who rotates files sends SIGHUP
+    /// for another purpose.
     EndsWithTerminal,
-    /// SIGHUP never ends the command: it was ignored before, as by `nohup`, or there is no terminal.
+    /// SIGHUP never ends the command, because the command has no terminal or because SIGHUP was ignored when it
+    /// started, as under `nohup`.
     Ignored,
 }
 
 impl HangUp {
-    /// Returns whether a signal that has just come is a request to end.
+    /// Returns whether a SIGHUP that was just received is a request to end.
     fn ends(self) -> bool {
         match self {
             HangUp::Ends => true,
@@ -64,16 +66,17 @@ impl HangUp {
     }
 }
 
-/// Returns whether this process has a controlling terminal. The system takes it away before it sends SIGHUP for its end.
+/// Returns whether this process has a controlling terminal. When a terminal is closed, the system removes it from the
+/// process before it sends SIGHUP.
 fn has_terminal() -> bool {
     File::open("/dev/tty").is_ok()
 }
 
-/// SIGHUP as the request to open files again.
+/// SIGHUP as a request to open files again.
 pub(crate) struct Reopen(Option<(Signal, HangUp)>);
 
 impl Reopen {
-    /// No request ever comes.
+    /// Makes a value that never receives a request.
     pub(crate) fn never() -> Reopen {
         Reopen(None)
     }
@@ -100,12 +103,12 @@ fn watch_these(hang_up: HangUp) -> Result<Stop, CliError> {
     let (stop, stopped) = watch::channel(false);
     let watching = async move {
         signals.next().await;
-        // Without a receiver the command is ending anyway.
+        // If there is no receiver, the command is already ending.
         let _ = stop.send(true);
         let until = Instant::now() + ONE;
         while timeout_at(until, signals.next()).await.is_ok() {}
         signals.next().await;
-        // On a thread of its own: the terminal may be stopped.
+        // The line is printed on a separate thread, because a stopped terminal would block.
         let (printed, wait) = std::sync::mpsc::channel();
         thread::spawn(move || {
             print::line(&format!("strandcast: {}", CliError::Aborted));
@@ -124,7 +127,7 @@ fn watch_these(hang_up: HangUp) -> Result<Stop, CliError> {
 struct Signals {
     interrupt: Signal,
     terminate: Signal,
-    /// None if SIGHUP never ends the command.
+    /// `None` if SIGHUP never ends the command.
     hang_up: Option<(Signal, HangUp)>,
 }
 
@@ -156,24 +159,25 @@ impl Signals {
     }
 }
 
-/// Returns whether SIGHUP has no effect on this process. Only Linux reports it; elsewhere it counts as not ignored.
+/// Returns whether this process ignores SIGHUP. Only Linux reports this. On other systems the function returns false.
 fn ignores_hang_up() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    // Its number is 1, the lowest bit.
+    // SIGHUP has number 1, which is the lowest bit of the mask.
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
-/// Watches for Ctrl-C in another program's process: its own handler is still called, and SIGTERM still ends it.
+/// Watches for Ctrl-C in the process of a program that embeds the command. The handler of that program is still called,
+/// and SIGTERM still ends the program.
 ///
 /// # Errors
-/// The system refuses to register the signals.
+/// Returns an error if the system refuses to register the signals.
 pub(crate) fn watch_interrupt() -> Result<Stop, CliError> {
     let mut interrupt = listen(SignalKind::interrupt())?;
     let (stop, stopped) = watch::channel(false);
     tokio::spawn(async move {
         interrupt.recv().await;
-        // Without a receiver the work is ending anyway.
+        // If there is no receiver, the work is already ending.
         let _ = stop.send(true);
     });
     Ok(stopped)
@@ -187,7 +191,7 @@ fn refused(error: std::io::Error) -> CliError {
     CliError::Network(format!("cannot watch for signals: {error}"))
 }
 
-/// Waits until the user requests the end.
+/// Waits until the user requests the end of the command.
 pub(crate) async fn stopped(stop: &mut Stop) {
     if stop.wait_for(|stop| *stop).await.is_err() {
         std::future::pending::<()>().await;

@@ -1,17 +1,17 @@
-//! Lines that peers cause: no flood of them fills a disk.
+//! Limits lines that peers cause, so that a flood of them cannot fill a disk.
 
 use std::time::{Duration, Instant};
 
-/// Lines that may come at once.
+/// Number of lines that may be printed without a pause.
 const AT_ONCE: u32 = 100;
 /// Interval after which one more line is permitted.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// Prints lines up to a limit, and the number of omitted lines before the next one.
+/// Prints lines up to a limit. The next line has the number of lines that were left out.
 #[derive(Debug)]
 pub(crate) struct Sparing {
     left: u32,
-    /// Time at which a line was last added to the permitted ones.
+    /// Time at which the number of permitted lines last increased.
     since: Instant,
     omitted: u64,
 }
@@ -21,8 +21,8 @@ impl Sparing {
         Sparing { left: AT_ONCE, since: now, omitted: 0 }
     }
 
-    /// Returns the number of lines omitted before, if another line may be printed; `None` if there were too many
-    /// recently.
+    /// Returns the number of lines that were left out before this line, if this line may be printed. Returns `None` if
+    /// too many lines were printed recently.
     pub(crate) fn admits(&mut self, now: Instant) -> Option<u64> {
         let more = now.saturating_duration_since(self.since).as_nanos() / EVERY.as_nanos();
         let more = u32::try_from(more).unwrap_or(u32::MAX);
@@ -36,12 +36,12 @@ impl Sparing {
         Some(std::mem::take(&mut self.omitted))
     }
 
-    /// Counts lines that were left out before they came here.
+    /// Counts lines that were left out before they reached this function.
     pub(crate) fn omit(&mut self, lines: u64) {
         self.omitted += lines;
     }
 
-    /// Prints a line, unless there were too many recently.
+    /// Prints a line, unless too many lines were printed recently.
     pub(crate) fn line(&mut self, now: Instant, text: &str, mut print: impl FnMut(&str)) {
         match self.admits(now) {
             None => {}
@@ -51,7 +51,7 @@ impl Sparing {
     }
 }
 
-/// A line with the number of lines before it that were left out.
+/// Adds to a line the number of earlier lines that were left out.
 pub(crate) fn counted(text: &str, omitted: u64) -> String {
     match omitted {
         0 => text.to_owned(),
@@ -63,7 +63,7 @@ pub(crate) fn counted(text: &str, omitted: u64) -> String {
 mod tests {
     use super::*;
 
-    /// A thousand lines per second for an hour.
+    /// Sends a thousand lines per second for an hour.
     #[test]
     fn a_flood_of_lines_is_a_hundred_and_thirty_a_minute() {
         let start = Instant::now();
@@ -76,7 +76,7 @@ mod tests {
         assert!(printed[..100].iter().all(|line| line == "refused"));
         assert_eq!(printed[100], "refused (1900 lines like this were left out)");
         assert_eq!(printed[101], "refused (1999 lines like this were left out)");
-        // After a pause each is printed again.
+        // After a pause each line is printed again.
         let later = start + Duration::from_secs(4000);
         for _ in 0..100 {
             sparing.line(later, "refused", |line| printed.push(line.to_owned()));

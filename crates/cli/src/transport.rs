@@ -8,7 +8,7 @@ use strandcast_net::driver::OpenError;
 use crate::args::TransportArgs;
 use crate::error::CliError;
 
-/// The scheme that `--scheme` names.
+/// Returns the scheme that `--scheme` names.
 ///
 /// # Errors
 /// [`CliError::Usage`], with suggestions.
@@ -18,7 +18,7 @@ pub(crate) fn scheme(text: &str, catalog: &dyn Catalog) -> Result<Scheme, CliErr
     Ok(Scheme::custom(text, move |config| tune(config), build))
 }
 
-/// The options that both ends set.
+/// Returns the options that both ends set.
 pub(crate) fn options(args: &TransportArgs) -> TransportOptions {
     let mut options = TransportOptions::default();
     (options.sctp_port, options.mtu, options.buffer) = (args.sctp_port, args.mtu, args.buffer.bytes());

@@ -2,12 +2,13 @@
 
 use crate::print;
 
-/// Prints clap's result: help and version in full on standard output, errors as one line.
+/// Prints the result of clap. Help and version go to standard output in full, and an error goes to standard error as
+/// one line.
 pub(crate) fn usage(error: &clap::Error) -> u8 {
     use clap::error::ErrorKind;
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // A closed output is ignored.
+            // If standard output is closed, the error is ignored.
             let _ = error.print();
             0
         }
@@ -22,7 +23,8 @@ pub(crate) fn usage(error: &clap::Error) -> u8 {
     }
 }
 
-/// A one-line diagnostic. clap does not know where a port belongs.
+/// Returns an error message of one line. The hint about a port is added here, because clap does not know where a port
+/// belongs.
 fn mistake(error: &clap::Error) -> String {
     use clap::error::{ContextKind, ContextValue};
     let line = one_line(&error.to_string());
@@ -34,14 +36,14 @@ fn mistake(error: &clap::Error) -> String {
     }
 }
 
-/// clap's paragraph as a line: the error and tips, without the usage that `--help` shows.
+/// Shortens clap's paragraph to one line with the error and the tips. The usage is left out, because `--help` shows it.
 pub(crate) fn one_line(text: &str) -> String {
     let said = text.split("\n\nUsage:").next().unwrap_or(text);
     let said = said.split("\n\nFor more information").next().unwrap_or(said);
     let mut parts = said.trim_start_matches("error: ").split("\n\n  tip: ");
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut line = parts.next().map_or_else(String::new, words);
-    // A value that looks like an option is a slip: no command takes one.
+    // The tip about passing a value that looks like an option is left out, because no command takes such a value.
     for tip in parts.filter(|tip| !tip.starts_with("to pass")) {
         line.push_str("; ");
         line.push_str(&words(tip));
@@ -49,7 +51,7 @@ pub(crate) fn one_line(text: &str) -> String {
     plain_range(&line).replace("invalid digit found in string", "it is a whole number")
 }
 
-/// `is not in 1..=1024` in words.
+/// Rewrites `is not in 1..=1024` in plain words.
 fn plain_range(line: &str) -> String {
     let Some((before, range)) = line.rsplit_once(" is not in ") else { return line.to_owned() };
     match range.split_once("..=").or_else(|| range.split_once("..")) {

@@ -1,27 +1,27 @@
-//! Writers in separate threads: one thread for each sink, with a queue for which no caller waits. A stopped terminal,
-//! an unread pipe or a slow disk only costs the data that cannot be written there.
+//! Writers in separate threads. Each sink has one thread and one queue, and no caller waits for the queue. A stopped
+//! terminal, an unread pipe or a slow disk only costs the data that cannot be written there.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Destination of a writer's bytes. All of it runs on the writer's thread, and may block.
+/// Destination of a writer's bytes. All its functions run on the writer's thread, and may block.
 pub(crate) trait Sink: Send + 'static {
-    /// Writes bytes, and on a terminal the table below them where there is a new one.
+    /// Writes bytes. On a terminal, also draws the table below them if there is a new table.
     ///
     /// # Errors
-    /// The first one ends the writer.
+    /// The first error ends the writer.
     fn write(&mut self, bytes: &[u8], table: Option<Vec<String>>) -> io::Result<()>;
 
-    /// Reports that `pieces` pieces did not fit the queue before those that were just written.
+    /// Reports that `pieces` pieces did not fit into the queue. They came before the bytes that were just written.
     fn dropped(&mut self, pieces: u64);
 
     /// Reports the error that ended the output.
     fn failed(&mut self, error: &io::Error);
 }
 
-/// The handle of a sink. When the last clone is dropped, the thread ends once everything is written.
+/// The handle of a sink. When the last clone of the handle is dropped, the thread writes the remaining data and ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Writer(Arc<Handle>);
 
@@ -31,35 +31,35 @@ struct Handle(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     state: Mutex<State>,
-    /// Notifies of data to write, or of the last handle's end.
+    /// Signals that there are data to write, or that the last handle was dropped.
     work: Condvar,
-    /// All is written.
+    /// Signals that everything was written.
     done: Condvar,
-    /// Bytes that the queue takes.
+    /// Maximum number of bytes in the queue.
     most: usize,
 }
 
 #[derive(Debug, Default)]
 struct State {
     queue: Vec<u8>,
-    /// A newer table takes the place of one that is not drawn yet.
+    /// The next table to draw. A newer table replaces a table that was not drawn yet.
     table: Option<Vec<String>>,
     dropped: u64,
-    /// Bytes that the thread is writing.
+    /// Number of bytes that the thread is writing at present.
     writing: usize,
     busy: bool,
-    /// True after an error, or without a handle.
+    /// True after an error, or after the last handle was dropped.
     over: bool,
 }
 
-/// All writers of the process, for its end.
+/// All writers of the process. The end of the process waits for them.
 static ALL: Mutex<Vec<Arc<Shared>>> = Mutex::new(Vec::new());
 
 impl Writer {
-    /// Starts a thread called `name` for a sink that `open` opens there. The queue takes `most` bytes.
+    /// Starts a thread called `name`. The thread calls `open` to open the sink. The queue holds at most `most` bytes.
     ///
     /// # Errors
-    /// The system has no thread for it.
+    /// Returns an error if the system cannot start a thread.
     pub(crate) fn start<S: Sink>(
         name: &str,
         most: usize,
@@ -70,18 +70,18 @@ impl Writer {
         let own = Arc::clone(&shared);
         let thread = thread::Builder::new().name(name.to_owned());
         thread.spawn(move || {
-            // Also where the sink panics: no caller is to wait for it.
+            // `Ended` is dropped even if the sink panics, so that no caller waits for ever.
             let ended = Ended(own);
             ended.0.run(open());
         })?;
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
-        // A long command may have had many: one for each stream.
+        // A command that runs for long may have started many writers, for example one for each stream.
         all.retain(|shared| !shared.lock().is_over());
         all.push(Arc::clone(&shared));
         Ok(Writer(Arc::new(Handle(shared))))
     }
 
-    /// Queues a piece: all of it or, if there is no room, nothing. Whether there was room.
+    /// Queues a whole piece, or nothing if there is no space. Returns whether the piece was queued.
     pub(crate) fn put(&self, piece: &[u8]) -> bool {
         let mut state = self.0.0.lock();
         if state.over {
@@ -96,7 +96,7 @@ impl Writer {
         true
     }
 
-    /// The rows to draw below all lines.
+    /// Sets the rows of the table below all lines.
     pub(crate) fn table(&self, rows: Vec<String>) {
         let mut state = self.0.0.lock();
         if !state.over {
@@ -105,19 +105,19 @@ impl Writer {
         }
     }
 
-    /// Returns whether everything is written, or never will be.
+    /// Returns whether everything was written, or whether nothing more can be written.
     #[cfg(test)]
     fn is_idle(&self) -> bool {
         self.0.0.lock().is_idle()
     }
 
-    /// Waits until everything is written, for `time` at most; whether it is.
+    /// Waits until everything is written, but not longer than `time`. Returns whether everything was written.
     pub(crate) fn flush(&self, time: Duration) -> bool {
         self.0.0.flush(Instant::now() + time)
     }
 }
 
-/// Waits until all writers of the process have written everything, for `time` at most.
+/// Waits until all writers of the process have written everything, but not longer than `time`.
 pub(crate) fn flush_all(time: Duration) {
     let until = Instant::now() + time;
     let all: Vec<_> = ALL.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -133,7 +133,7 @@ impl Drop for Handle {
     }
 }
 
-/// Ends a writer when its thread does.
+/// Marks a writer as ended when its thread ends.
 struct Ended(Arc<Shared>);
 
 impl Drop for Ended {
@@ -187,7 +187,7 @@ impl Shared {
             let table = state.table.take();
             drop(state);
             let written = sink.write(&bytes, table);
-            // The pieces that did not fit were dropped because these bytes took long.
+            // The writer has no room for other pieces while these bytes are written. Such pieces were dropped.
             let dropped = std::mem::take(&mut self.lock().dropped);
             match written {
                 Ok(()) if dropped > 0 => sink.dropped(dropped),
@@ -199,14 +199,14 @@ impl Shared {
         }
     }
 
-    /// Ends the output: nothing more can be written.
+    /// Marks the output as ended, because nothing more can be written.
     fn end(&self) {
         *self.lock() = State { over: true, ..State::default() };
         self.done.notify_all();
     }
 }
 
-/// Handler of a file's trouble: with the number of dropped pieces, or the error.
+/// Function that is called with the number of dropped pieces, or with the error of the file.
 pub(crate) type Tell = Box<dyn FnMut(Trouble<'_>) + Send>;
 
 /// Trouble of a writer.
@@ -225,7 +225,7 @@ pub(crate) struct Plain<W> {
 }
 
 impl<W> Plain<W> {
-    /// A sink whose troubles `tell` gets.
+    /// Makes a sink that passes its troubles to `tell`.
     pub(crate) fn new(to: io::Result<W>, tell: Tell) -> Plain<W> {
         Plain { to, tell }
     }
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc::{Receiver, Sender, channel};
 
-    /// A sink that writes only when it may.
+    /// A sink that writes only when the test permits it.
     struct Slow {
         go: Receiver<io::Result<()>>,
         told: Sender<String>,
@@ -286,7 +286,7 @@ mod tests {
         let (writer, go, tells) = slow();
         assert!(writer.put(b"one"));
         assert_eq!(tells.recv().unwrap(), "one");
-        // The three bytes that are being written count.
+        // The three bytes that the thread is writing count towards the maximum.
         assert!(writer.put(b"fives") && !writer.put(b"six") && !writer.put(b"seven"));
         writer.table(vec!["old".into()]);
         writer.table(vec!["new".into()]);
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn a_sink_that_panics_keeps_nobody_waiting() {
         let (writer, go, tells) = slow();
-        // It cannot tell what it writes, nor that it cannot.
+        // The sink panics, because the test no longer receives its reports.
         drop(tells);
         writer.put(b"a");
         assert!(writer.flush(Duration::from_secs(10)));

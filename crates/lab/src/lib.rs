@@ -1,19 +1,20 @@
 //! The lab reads scenario files, builds and runs the simulations that they describe, and measures the results. The
 //! caller passes the schemes.
 //!
-//! A scenario goes through these calls. Each takes the result of the one before:
+//! A scenario goes through these calls. Each of them takes the result of the previous one:
 //!
-//! 1. [`scenario::Document::open`] or [`scenario::parse`] reads it; an error has one line with file, line and key;
-//! 2. [`check::check`] analyses the network before a run, and warns of numbers that look wrong;
-//! 3. [`simulation::Simulation::new`] builds it for one seed, with schemes from a
-//!    [`Catalog`](strandcast_keys::catalog::Catalog); [`run`](simulation::Simulation::run) returns a
-//!    [`result::RunResult`]. A `batch::Batch` makes many runs on several threads;
+//! 1. [`scenario::Document::open`] or [`scenario::parse`] reads the scenario. An error is one line with file, line and
+//!    key.
+//! 2. [`check::check`] analyses the network before a run, and warns of numbers that look wrong.
+//! 3. [`simulation::Simulation::new`] builds the simulation for one seed, with schemes from a
+//!    [`Catalog`](strandcast_keys::catalog::Catalog). [`run`](simulation::Simulation::run) returns a
+//!    [`result::RunResult`]. A `batch::Batch` makes many runs on several threads.
 //! 4. [`result::Summary`] summarises runs, and [`result::table`] prints the summary. With the feature `tables` (on by
-//!    default), `result::output` writes Parquet and CSV;
-//! 5. [`explain::trace_message`] repeats a run and finds out why one message or frame was late.
+//!    default), `result::output` writes Parquet and CSV.
+//! 5. [`explain::trace_message`] repeats a run and finds the reason why a message or frame was late.
 //!
-//! The same scenario, scheme, seed and [`RESULTS_EPOCH`] give the same fingerprint on every machine, with any number of
-//! threads.
+//! If scenario, scheme, seed and [`RESULTS_EPOCH`] are equal, the fingerprint is equal on every machine, with any
+//! number of threads.
 //!
 //! ```
 //! use std::path::Path;
@@ -64,7 +65,7 @@ pub mod result;
 pub mod scenario;
 pub mod simulation;
 
-/// Number of the results epoch. Two results of one scenario, scheme and seed are comparable only if both are of the
-/// same epoch. The number rises when the fingerprint or the metrics of a golden run change, and when the results of
-/// other runs change. `tests/it/golden.rs` enforces this, and `tests/epochs.txt` lists the epochs.
+/// Number of the results epoch. Two results of the same scenario, scheme and seed are comparable only if they belong to
+/// the same epoch. The number rises when the fingerprint or the metrics of a golden run change. It also rises when the
+/// results of other runs change. `tests/it/golden.rs` enforces this rule, and `tests/epochs.txt` lists the epochs.
 pub const RESULTS_EPOCH: u32 = 15;

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use strandcast_keys::catalog::{Catalog, CatalogError, DescribedKey, Description};
 
-/// Describes the schemes that `specs` name; without `specs`, all presets.
+/// Describes the schemes that `specs` name. If `specs` is empty, describes all presets.
 ///
 /// # Errors
-/// One line that names the mistake in a spec.
+/// Returns one line that names the mistake in a spec.
 pub fn schemes_json(catalog: &dyn Catalog, specs: &[String]) -> Result<String, CatalogError> {
     let all: Vec<Result<Description, CatalogError>> = match specs {
         [] => catalog.names().into_iter().map(|name| catalog.describe(name)).collect(),

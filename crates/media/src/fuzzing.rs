@@ -1,6 +1,6 @@
-//! Targets of the fuzzers and of the tests over their corpus. Each function reads any input as a script, and
-//! panics if a property does not hold. Each compares counters with the messages given and taken, and checks
-//! that the work of a peer or an input stays proportional to its bytes.
+//! Targets of the fuzzers and of the tests over their corpus. Each target reads any input as a script, and panics if a
+//! property does not hold. Each target compares counters with the messages that it has given and received. It also
+//! checks that the work for a peer or an input stays proportional to the number of bytes.
 
 use core::time::Duration;
 
@@ -14,12 +14,12 @@ use crate::playout::{Output, Playout, PlayoutConfig};
 use crate::slate::{self, Clip, Slate, Splicer};
 use crate::ts::{Marks, PACKET_LEN, SYNC_BYTE};
 
-/// Bytes that a playout of a script may hold.
+/// Maximum number of bytes that the playout of a script may hold.
 const HELD: usize = 64 << 10;
 /// Maximum number of outputs that a message may add: changes of the clock, the end, a new session.
 const BESIDE: usize = 8;
 
-/// The rest of a script.
+/// The unread rest of a script.
 struct Script<'a>(&'a [u8]);
 
 impl Script<'_> {
@@ -38,8 +38,8 @@ impl Script<'_> {
     }
 }
 
-/// Reads bytes as messages, each after its length: every message must be written exactly as it was read, and
-/// every other input counted.
+/// Reads bytes as messages, each preceded by its length. Every valid message must be written exactly as it was read,
+/// and every invalid one must be counted.
 pub fn messages(data: &[u8]) {
     let (mut rest, mut unpacker, mut refused) = (data, Unpacker::new(), 0);
     while let Some((length, after)) = rest.split_first_chunk() {
@@ -64,7 +64,7 @@ pub fn messages(data: &[u8]) {
     }
 }
 
-/// A message of a script, near the one before: session, number, send time and length.
+/// Reads a message from a script. The session, number, send time and length are near those of the previous message.
 struct Sent {
     session: u32,
     sequence: u32,
@@ -102,15 +102,15 @@ impl Sent {
         } else {
             Body::Data(vec![0x47; packets * PACKET_LEN].into())
         };
-        // The receiver reads the encoded message first.
+        // The message is encoded and decoded, as on its path to a receiver.
         let wire = Message { header, body }.encode();
         Message::decode(wire)
             .unwrap_or_else(|_| Message { header: Header::default(), body: Body::End(End::default()) })
     }
 }
 
-/// Plays messages of any session, number and send time, at any time: the buffer stays within its bound and is
-/// counted correctly, and messages are played in order.
+/// Plays messages of any session, number and send time, at any time. The buffer must stay within its bound and be
+/// counted correctly, and messages must be played in order.
 pub fn playout(data: &[u8]) {
     let mut script = Script(data);
     let latency = Duration::from_millis(u64::from(script.u8()) * 20);
@@ -150,8 +150,8 @@ pub fn playout(data: &[u8]) {
     assert!(playout.level(now) <= Duration::MAX);
 }
 
-/// Feeds the bytes of an input in pieces, live or paced or both. Each sent packet must have been read, and packets must
-/// be sent once and in order.
+/// Feeds the bytes of an input in pieces. The input is live, paced, or both. Each sent packet must have been read, and
+/// packets must be sent once and in order.
 pub fn ingest(data: &[u8]) {
     let mut script = Script(data);
     let (kind, piece) = (script.u8(), 1 + usize::from(script.u16()) % 2000);
@@ -199,11 +199,12 @@ pub fn ingest(data: &[u8]) {
     }
 }
 
-/// Packets that a splicer may return at once, in addition to those that it was given: those that it held, tables, and half
-/// a second of a slate.
+/// Number of packets that a splicer may return at once, beyond the packets that it was given. Such packets are packets
+/// that the splicer held, tables, and half a second of a slate.
 const SPLICED: usize = 1200;
 
-/// A packet of a script: one of tables that are right, or one with any header, adaptation field and beginning.
+/// Reads a packet from a script. It is either a packet of valid tables, or a packet with any header, adaptation field
+/// and payload.
 fn spliced(script: &mut Script<'_>, tables: &[[u8; PACKET_LEN]]) -> [u8; PACKET_LEN] {
     let kind = script.u8();
     if kind < 64 {
@@ -223,9 +224,9 @@ fn spliced(script: &mut Script<'_>, tables: &[[u8; PACKET_LEN]]) -> [u8; PACKET_
     packet
 }
 
-/// Plays packets of a sender that comes and goes, with any headers, clocks, tables and pictures, with a slate: what is
-/// returned is whole packets, and their number is bounded by the packets given and the time. Then reads the input as a
-/// clip.
+/// Plays the packets of a sender that comes and goes, with a slate in between. Headers, clocks, tables and pictures of
+/// the sender are arbitrary. The output must consist of whole packets, and time and input must bound the number of
+/// packets. Finally reads the input as a clip.
 pub fn slate(data: &[u8]) {
     let mut script = Script(data);
     let mut now = MediaTime::from_millis(1000);

@@ -5,10 +5,9 @@
 //! receiver  messages → pack::Unpacker → playout::Playout → bytes, at send time + latency
 //! ```
 //!
-//! [`ingest::Ingest`] combines the sender's half. The crate uses no clock, socket or transport: time is an
-//! argument, [`MediaTime`], and every state machine yields output with `poll` and requests its next call with
-//! `poll_timeout`. The transport stream itself is never changed: packets are played exactly as they were
-//! read.
+//! [`ingest::Ingest`] combines the parts of the sender's half. The crate uses no clock, socket or transport. Time is an
+//! argument ([`MediaTime`]). Every state machine returns output from `poll`, and the time of its next call from
+//! `poll_timeout`. The crate never changes the transport stream: packets are played exactly as they were read.
 #![forbid(unsafe_code)]
 
 #[cfg(any(test, feature = "testing"))]

@@ -12,13 +12,14 @@ pub fn playout_continuity(played: Duration, gaps: Duration) -> f64 {
     (1.0 - gaps.as_secs_f64() / played.as_secs_f64()).max(0.0)
 }
 
-/// Determines which frames can be decoded. Frames are in display order, each with its type (`None`: a header) and
-/// whether it was received. A header is decodable if received; an I frame if it and the last header before it were
-/// received; a P frame if it was received and the last I or P frame before it is decodable; a B frame if it was
-/// received and both the preceding and the following I or P frames, as far as they exist, are decodable.
+/// Determines which frames can be decoded. Frames are in display order. Each has its type (`None` for a header), and a
+/// flag that is true if it was received. A header is decodable if it was received. An I frame is decodable if it and
+/// the last header before it were received. A P frame is decodable if it was received and the last I or P frame before
+/// it is decodable. A B frame is decodable if it was received, and if both the preceding and the following I or P
+/// frame, as far as they exist, are decodable.
 pub fn decodable(frames: &[(Option<FrameType>, bool)]) -> Vec<bool> {
     let mut decodable = vec![false; frames.len()];
-    // A list without a header requires none; without a preceding reference only an I frame is decodable.
+    // A list without a header needs no header. Without an earlier reference frame, only an I frame is decodable.
     let (mut header, mut reference) = (true, None);
     for (i, &(kind, received)) in frames.iter().enumerate() {
         decodable[i] = match kind {
@@ -50,10 +51,11 @@ pub fn decodable(frames: &[(Option<FrameType>, bool)]) -> Vec<bool> {
     decodable
 }
 
-/// PSNR of the displayed picture per frame, in dB, for frames as in [`decodable`]; `None` for a header. This is a
-/// model without pictures: a decodable frame has its encoder's PSNR (I 36 dB, P 34, B 33). Otherwise the
-/// last decodable frame is repeated, which costs 6 dB, and 1.5 dB more for each further repetition, with a minimum of
-/// 15 dB. Differences are meaningful, absolute values are not.
+/// Returns the PSNR in dB of the picture that is displayed for each frame. The frames are as in [`decodable`], and a
+/// header has the value `None`. The PSNR comes from a model without pictures: a decodable frame has the PSNR of the
+/// encoder (I 36 dB, P 34 dB, B 33 dB). For any other frame, the last decodable frame is repeated. The first repetition
+/// reduces the PSNR by 6 dB, and each further repetition by 1.5 dB, down to at least 15 dB. Differences between values
+/// are meaningful, but absolute values are not.
 pub fn frozen_psnr_db(frames: &[(Option<FrameType>, bool)]) -> Vec<Option<f64>> {
     const MIN_DB: f64 = 15.0;
     let mut shown: Option<(f64, f64)> = None;
@@ -80,11 +82,11 @@ pub fn frozen_psnr_db(frames: &[(Option<FrameType>, bool)]) -> Vec<Option<f64>> 
 pub const NOMINAL_PICTURES: u32 = 25;
 /// Pictures in a group of such a video. No picture depends on a picture of another group.
 pub const NOMINAL_GROUP: u64 = 25;
-/// Longest time for which one picture may be displayed; the video is frozen beyond it.
+/// Longest time for which one picture may be displayed. If the picture is displayed longer, the video is frozen.
 pub const FREEZE: Duration = Duration::from_millis(200);
 
-/// Returns the nominal picture of a message by `captured`, its time of capture since the start of the video.
-/// Times of capture may be rounded to microseconds.
+/// Returns the nominal picture of a message. `captured` is the time at which the message was captured, since the start
+/// of the video. Times of capture may be rounded to microseconds.
 pub fn nominal_picture(captured: Duration) -> u64 {
     let pictures = (captured + Duration::from_nanos(40)).as_nanos() * u128::from(NOMINAL_PICTURES);
     (pictures / 1_000_000_000) as u64
@@ -127,7 +129,8 @@ mod tests {
     #[test]
     fn a_picture_that_stays_on_for_more_than_200_ms_is_a_freeze() {
         let count = |text: &str, ms| freezes(text.chars().map(|c| c == '1'), Duration::from_millis(ms));
-        // 40 ms per picture: with four missing it is displayed for exactly 200 ms, with five for 240 ms.
+        // A picture lasts 40 ms. With four missing pictures, the picture before them is displayed for exactly 200 ms,
+        // with five for 240 ms.
         assert_eq!([count("1000011", 40), count("10000011", 40), count("1000001100000", 40)], [0, 1, 2]);
         assert_eq!([count("", 40), count("000000", 40), count("11", 300), count("101", 101)], [0, 1, 0, 1]);
     }
@@ -154,7 +157,7 @@ mod tests {
         text.chars().map(|c| (kind(c), c.is_ascii_uppercase())).collect()
     }
 
-    /// The frames that can be decoded as 1, the others as 0.
+    /// Returns a string with 1 for each decodable frame and 0 for each other frame.
     fn seen(text: &str) -> String {
         decodable(&frames(text)).iter().map(|&d| if d { '1' } else { '0' }).collect()
     }

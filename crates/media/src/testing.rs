@@ -79,8 +79,7 @@ pub(crate) fn pat() -> Vec<u8> {
     section(0, 1, &[0, 0, 0xe0, 0x10, 0, 5, 0xf0, 0x00], true)
 }
 
-/// The map of program 5, with 400 bytes of descriptors, an AAC stream on PID 0x102 and an H.264 stream on
-/// 0x101.
+/// The map of program 5. The map has 400 bytes of descriptors, an AAC stream on PID 0x102 and an H.264 stream on 0x101.
 pub(crate) fn pmt(pcr_pid: u16) -> Vec<u8> {
     let [high, low] = pcr_pid.to_be_bytes();
     let mut body = vec![0xe0 | high, low, 0xf1, 0x90];

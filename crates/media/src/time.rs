@@ -6,9 +6,10 @@ use core::time::Duration;
 
 /// A point in time: nanoseconds since an origin that the caller chooses.
 ///
-/// The crate compares and subtracts points of one clock only, except in [`playout`](crate::playout), which relates the
-/// sender's clock to the receiver's. The crate does not use the transport's own time type, so that it depends on no
-/// transport; both count nanoseconds in a `u64`, so `MediaTime::from_nanos(instant.as_nanos())` converts.
+/// The crate compares and subtracts only points of the same clock. The exception is [`playout`](crate::playout), which
+/// relates the sender's clock to the receiver's. The crate does not use the time type of the transport, so that it
+/// depends on no transport. The time types of both crates count nanoseconds in a `u64`, and
+/// `MediaTime::from_nanos(instant.as_nanos())` converts between them.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct MediaTime(u64);
 

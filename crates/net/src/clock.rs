@@ -1,8 +1,8 @@
-//! The driver's clock. It gives real time as an [`Instant`] of the transport.
+//! The driver's clock. The driver's clock returns real time as an [`Instant`] of the transport.
 
 use strandcast_proto::time::Instant;
 
-/// Counts the nanoseconds since it was created, by tokio's clock. That clock is monotonic, and tests can stop it.
+/// Counts the nanoseconds since it was created, by tokio's clock. Tokio's clock is monotonic, and tests can stop it.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     origin: tokio::time::Instant,

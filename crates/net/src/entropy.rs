@@ -2,11 +2,11 @@
 
 use strandcast_proto::seeds::Seeds;
 
-/// Random streams. They start from 32 bytes of the operating system's random generator. Call this once, at the start of
-/// the program.
+/// Random streams for a program. The streams start from 32 bytes of the operating system's random generator. Call this
+/// once, at the start of the program.
 ///
 /// # Errors
-/// If the system has no source of randomness (a kernel without `getrandom`, no `/dev/urandom`).
+/// If the system has no source of randomness (a kernel without `getrandom`, and no `/dev/urandom`).
 pub fn seeds() -> std::io::Result<Seeds> {
     let mut key = [0; 32];
     getrandom::fill(&mut key)?;

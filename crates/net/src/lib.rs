@@ -8,15 +8,17 @@
 //! [`AssociationHandle`](driver::AssociationHandle) for each peer, and `Client::connect` returns one. Use the functions
 //! of a handle in this order:
 //!
-//! 1. [`connected`](driver::AssociationHandle::connected) waits for the handshake, or returns the reason why it failed;
-//! 2. [`send`](driver::AssociationHandle::send) waits while the send queue is full,
-//!    [`recv`](driver::AssociationHandle::recv) for the next message; any number of tasks may do either;
-//! 3. [`event`](driver::AssociationHandle::event) reports paths that join and leave;
-//! 4. [`shutdown`](driver::AssociationHandle::shutdown) closes once all is delivered,
+//! 1. [`connected`](driver::AssociationHandle::connected) waits for the handshake, or returns the reason why the
+//!    handshake failed.
+//! 2. [`send`](driver::AssociationHandle::send) waits while the send queue is full.
+//!    [`recv`](driver::AssociationHandle::recv) waits for the next message. Any number of tasks may call either
+//!    function.
+//! 3. [`event`](driver::AssociationHandle::event) reports paths that join and leave.
+//! 4. [`shutdown`](driver::AssociationHandle::shutdown) closes the association once all messages are delivered.
 //!    [`closed`](driver::AssociationHandle::closed) waits for the end.
 //!
 //! A server needs [`accept`](strandcast_proto::endpoint::EndpointConfig::accept), which creates the schemes of accepted
-//! associations. A server without it refuses every peer.
+//! associations. A server without this function refuses every peer.
 //!
 //! ```
 //! use std::net::SocketAddr;

@@ -78,11 +78,11 @@ impl<W: Write> PcapWriter<W> {
 }
 
 impl<W: Write + Send + 'static> PcapWriter<W> {
-    /// A driver's tap that writes to this capture. The first error ends the capture, and `failed` is called with the
-    /// error.
+    /// Returns a tap for a driver that writes packets to this capture. The first error ends the capture, and `failed`
+    /// is called with the error.
     pub fn into_tap(self, failed: impl FnOnce(io::Error) + Send + 'static) -> PacketTap {
         let mut writer = Some((self, failed));
-        // The driver's clock has an arbitrary origin; its first instant is mapped to now.
+        // The driver's clock has an arbitrary origin. The first time stamp of the clock is mapped to the present.
         let mut origin = None;
         Box::new(move |now: Instant, tuple: &FourTuple, way: PacketDirection, payload: &[u8]| {
             let Some((pcap, _)) = &mut writer else { return };
@@ -102,8 +102,8 @@ impl<W: Write + Send + 'static> PcapWriter<W> {
     }
 }
 
-/// Writes the IP header. The IP version is that of `to`, because the local address of a socket on all addresses is
-/// unspecified.
+/// Writes the IP header. The IP version is the version of `to`, because the local address of a socket on all addresses
+/// is unspecified.
 fn write_ip(out: &mut Vec<u8>, from: IpAddr, to: IpAddr, payload_len: usize) {
     match (from, to) {
         (IpAddr::V6(from), IpAddr::V6(to)) => {
@@ -117,7 +117,7 @@ fn write_ip(out: &mut Vec<u8>, from: IpAddr, to: IpAddr, payload_len: usize) {
             let start = out.len();
             out.extend_from_slice(&[0x45, 0]);
             out.extend_from_slice(&((20 + payload_len) as u16).to_be_bytes());
-            // Identification 0, don't fragment.
+            // The identification is 0, and the flag "don't fragment" is set.
             out.extend_from_slice(&[0, 0, 0x40, 0, 64, UDP, 0, 0]);
             out.extend_from_slice(&v4(from));
             out.extend_from_slice(&v4(to));
@@ -135,7 +135,8 @@ fn v4(ip: IpAddr) -> [u8; 4] {
     }
 }
 
-/// The UDP checksum (RFC 768, RFC 8200 §8.1). It includes the pseudo-header. If it is 0, it is sent as all ones.
+/// The UDP checksum (RFC 768, RFC 8200 §8.1). The UDP checksum includes the pseudo-header. If the checksum is 0, it is
+/// sent as all ones.
 fn udp_checksum(from: IpAddr, to: IpAddr, segment: &[u8]) -> u16 {
     let addresses = match (from, to) {
         (IpAddr::V6(from), IpAddr::V6(to)) => sum(&from.octets()) + sum(&to.octets()),

@@ -1,11 +1,12 @@
 //! Receive buffers. Datagrams are slices of large buffers, called arenas, and are not copied. An arena is used again
 //! once its last slice is dropped.
 //!
-//! The kernel writes a batch to the free space of the current arena. The batch is split off as [`BytesMut`]. If it is
-//! sealed, it is decrypted in place. It is then converted to [`bytes::Bytes`], and the transport cuts it into slices
-//! for the application. A full arena waits in a queue until all of its slices are dropped, and is then used again. So
-//! in normal operation no memory is allocated. One slice keeps its whole arena in memory (256 KiB). A caller that keeps
-//! bytes for a long time should therefore copy them. The transport does so while [`RecvPool::is_scarce`].
+//! The kernel writes a batch to the free space of the current arena. The batch is split off as [`BytesMut`]. If the
+//! batch is sealed, it is decrypted in place. The batch is then converted to [`bytes::Bytes`], and the transport cuts
+//! it into slices for the application. A full arena waits in a queue until all of its slices are dropped, and is then
+//! used again. In normal operation, no memory is therefore allocated. One slice keeps its whole arena in memory (256
+//! KiB). A caller that keeps bytes for a long time should therefore copy them. The transport copies data while
+//! [`RecvPool::is_scarce`] is true.
 
 use std::collections::VecDeque;
 
@@ -13,10 +14,11 @@ use bytes::BytesMut;
 
 /// Room for the longest batch. UDP's length field has 16 bits, and generic receive offload does not exceed it.
 const SLOT: usize = 1 << 16;
-/// Bytes per arena. It has room for four full batches, and it is small enough to stay in the cache of a processor core.
+/// Bytes per arena. An arena has room for four full batches, and is small enough to stay in the cache of a processor
+/// core.
 const ARENA: usize = 4 * SLOT;
-/// Maximum number of arenas that slices may keep in memory, 8 MiB in total. That is more than the receive window and
-/// the playout buffer of one stream need.
+/// Maximum number of arenas that slices may keep in memory. The total is 8 MiB. A total of 8 MiB is more than the
+/// receive window and the playout buffer of one stream need.
 const MAX_RETAINED_ARENAS: usize = 32;
 
 /// The receive buffers of one driver. Several sockets may share them.
@@ -46,12 +48,13 @@ impl RecvPool {
         self.retired.len() >= MAX_RETAINED_ARENAS
     }
 
-    /// Room for the next batch.
+    /// Returns room for the next batch.
     pub(crate) fn slot(&mut self) -> &mut [u8] {
         if self.current.capacity() < SLOT {
             self.next_arena();
         }
-        // Zeroes only the bytes of the last batch: the front is already initialised and still empty.
+        // Zeroes only the bytes of the last batch, because the bytes before them are already initialised and still
+        // empty.
         self.current.resize(SLOT, 0);
         &mut self.current
     }
@@ -61,7 +64,7 @@ impl RecvPool {
         self.current.split_to(len)
     }
 
-    /// Moves the current arena to the queue of full ones, and continues with a free or a new arena.
+    /// Moves the current arena to the queue of full arenas. Then continues with a free arena or a new one.
     fn next_arena(&mut self) {
         if self.allocated > 0 {
             let mut full = std::mem::take(&mut self.current);
@@ -116,8 +119,8 @@ mod tests {
                 held.pop_front();
             }
         }
-        // 700 × 1400 bytes lie in at most 6 arenas at a time (each wastes less than a slot at its end), one is
-        // being filled and one may be partly read.
+        // 700 datagrams of 1400 bytes need at most 6 arenas at a time, because each arena wastes less than a slot at
+        // its end. Another arena is being filled, and a further one may be partly read.
         assert!(pool.arenas_allocated() <= 8, "{}", pool.arenas_allocated());
     }
 

@@ -115,7 +115,7 @@ impl FromStr for HostPort {
             }
         } else {
             match text.split_once(':') {
-                // Several colons without brackets: an IPv6 address alone.
+                // The text has several colons and no brackets, so that it is an IPv6 address without a port.
                 Some((_, rest)) if rest.contains(':') => (text, None),
                 Some((host, port)) => (host, Some(port)),
                 None => (text, None),
@@ -216,7 +216,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_unresolvable_name_gives_one_line() {
-        // RFC 1035 §2.3.4: a label has at most 63 octets, so no server is queried.
+        // A label has at most 63 octets (RFC 1035 §2.3.4), so that no server is queried.
         let name = "x".repeat(64);
         let error = resolve(&name, 1).await.unwrap_err().to_string();
         assert!(error.contains(&name) && !error.contains('\n'), "{error}");

@@ -1,4 +1,4 @@
-//! Facts before a run: of a scenario, and of schemes.
+//! Facts that are known before a run, about a scenario and about schemes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use strandcast_schemes::Presets;
 use crate::policy::{Failure, Plan, Policies};
 use crate::source::Source;
 
-/// Output of `check`, for people and as JSON, and its warnings: place and problem.
+/// Output of `check` as text and as JSON, and its warnings, each with place and problem.
 type Checked = (String, String, Vec<(String, String)>);
 
 /// Analysis of a scenario before it runs.
@@ -30,7 +30,8 @@ pub(crate) fn check(py: Python<'_>, source: &Source, scheme: Option<&str>) -> Py
     Ok((checked.text(), checked.json().to_string(), warnings.collect()))
 }
 
-/// Warnings about a scenario that runs with each of `schemes`, as `check` prints them; `policies` as in `run`.
+/// Returns the warnings about a scenario that runs with each of `schemes`, as `strandcast check` prints
+/// them. `policies` has the same form as in `run`.
 #[pyfunction]
 pub(crate) fn warnings(
     py: Python<'_>,
@@ -48,7 +49,7 @@ pub(crate) fn warnings(
     found.map_err(|(scheme, e)| source.wrong(py, &scenario, scheme.as_deref(), &e))
 }
 
-/// All schemes, as `schemes --json` prints them.
+/// Returns all schemes as `schemes --json` prints them.
 #[pyfunction]
 pub(crate) fn schemes() -> String {
     schemes_json(&Presets, &[]).expect("presets have descriptions")

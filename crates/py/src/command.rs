@@ -1,4 +1,4 @@
-//! The command, and its measurements for programs.
+//! The command, and measurements of the command for other programs.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,9 +13,9 @@ use crate::policy::{Failure, Plan, Policies};
 /// Exit code of a command whose policy failed.
 const FAILED: u8 = 1;
 
-/// Runs the command with its arguments, the program's name first, and gives its exit code. A policy that fails on
-/// real links is reported at once and at the end; in between its base decides for that association, so that the video
-/// continues.
+/// Runs the command and returns its exit code. `args` begin with the program's name. If a policy fails
+/// on real links, the command reports the failure at once and again at the end. Meanwhile the base
+/// scheme of the policy decides for that association, so that the video continues.
 #[pyfunction]
 pub(crate) fn command(py: Python<'_>, args: Vec<OsString>) -> u8 {
     let failure = Arc::new(Failure::printed());
@@ -30,7 +30,7 @@ pub(crate) fn command(py: Python<'_>, args: Vec<OsString>) -> u8 {
     }
 }
 
-/// Measures as `perf client` does, with its arguments, and gives its JSON.
+/// Measures as `perf client` does with these arguments, and returns its JSON.
 #[pyfunction]
 pub(crate) fn perf(
     py: Python<'_>,

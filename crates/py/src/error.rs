@@ -1,4 +1,4 @@
-//! Errors of this module, as exceptions of `strandcast.errors`.
+//! Converts errors of this module to exceptions of `strandcast.errors`.
 
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
@@ -7,7 +7,7 @@ use strandcast_keys::text::printable;
 use strandcast_lab::batch::RunError;
 use strandcast_lab::scenario::ScenarioError;
 
-/// A mistake in a scenario: `strandcast.ScenarioError`.
+/// Returns `strandcast.ScenarioError` for a mistake in a scenario.
 pub(crate) fn scenario(py: Python<'_>, error: &ScenarioError) -> PyErr {
     let fields = || {
         let fields = PyDict::new(py);
@@ -23,25 +23,25 @@ pub(crate) fn scenario(py: Python<'_>, error: &ScenarioError) -> PyErr {
         .unwrap_or_else(|e| e)
 }
 
-/// A mistake in a scheme's name or parameters: `strandcast.SchemeError`.
+/// Returns `strandcast.SchemeError` for a mistake in a scheme's name or parameters.
 pub(crate) fn scheme(py: Python<'_>, message: &str) -> PyErr {
     raise(py, "SchemeError", message, None).unwrap_or_else(|e| e)
 }
 
-/// A policy's answer that is invalid: `strandcast.PolicyError`.
+/// Returns `strandcast.PolicyError` for an invalid answer of a policy.
 pub(crate) fn policy(py: Python<'_>, message: &str) -> PyErr {
     raise(py, "PolicyError", message, None).unwrap_or_else(|e| e)
 }
 
-/// Something that was requested and does not exist: `ValueError`.
+/// Returns `ValueError` for something that was requested and does not exist.
 pub(crate) fn value(message: &str) -> PyErr {
     PyValueError::new_err(message.to_owned())
 }
 
-/// Reads the argument `name`, a whole number from 0 to `most`: `ValueError` if it is out of range, `TypeError` if it is
-/// not a whole number.
+/// Reads the argument `name`, a whole number from 0 to `most`. Raises `ValueError` if the number is out
+/// of range, and `TypeError` if the argument is not a whole number.
 pub(crate) fn number(name: &str, given: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
-    let wrong = || value(&format!("{name}={given}: it goes from 0 to {most}"));
+    let wrong = || value(&format!("{name}={given}: the value must be from 0 to {most}"));
     match given.extract() {
         Ok(number) if number <= most => Ok(number),
         Err(e) if !e.is_instance_of::<PyOverflowError>(given.py()) => Err(e),
@@ -49,15 +49,16 @@ pub(crate) fn number(name: &str, given: &Bound<'_, PyAny>, most: u64) -> PyResul
     }
 }
 
-/// The error of a command that ends with this exit code: `strandcast.NetworkError` if the network or the peer is the
-/// cause.
+/// Returns the error of a command that ends with this exit code: `strandcast.NetworkError` if the
+/// network or the peer is the cause.
 #[cfg(feature = "command")]
 pub(crate) fn command(py: Python<'_>, code: u8, message: &str) -> PyErr {
     let class = if matches!(code, 4 | 5) { "NetworkError" } else { "StrandcastError" };
     raise(py, class, message, None).unwrap_or_else(|e| e)
 }
 
-/// The error that ended a stream: `strandcast.NetworkError` if the network or the peer is the cause.
+/// Returns the error that ended a stream: `strandcast.NetworkError` if the network or the peer is the
+/// cause.
 #[cfg(feature = "command")]
 pub(crate) fn live(py: Python<'_>, error: &strandcast::Error) -> PyErr {
     use strandcast::Error;
@@ -74,13 +75,13 @@ pub(crate) fn other(py: Python<'_>, message: &str) -> PyErr {
     raise(py, "StrandcastError", message, None).unwrap_or_else(|e| e)
 }
 
-/// Runs that could not be made: `strandcast.ScenarioError` if the scenario is the cause, otherwise
-/// `strandcast.StrandcastError`.
+/// Returns the error for runs that failed: `strandcast.ScenarioError` if the scenario is the cause,
+/// otherwise `strandcast.StrandcastError`.
 pub(crate) fn run(py: Python<'_>, error: &RunError) -> PyErr {
     raise(py, "StrandcastError", &error.to_string(), None).unwrap_or_else(|e| e)
 }
 
-/// A mistake in a trace: `strandcast.TraceError`.
+/// Returns `strandcast.TraceError` for a mistake in a trace.
 pub(crate) fn trace(py: Python<'_>, file: &str, line: usize, problem: &str) -> PyErr {
     let fields = || {
         let fields = PyDict::new(py);
@@ -94,9 +95,10 @@ pub(crate) fn trace(py: Python<'_>, file: &str, line: usize, problem: &str) -> P
         .unwrap_or_else(|e| e)
 }
 
-/// An exception of this name; an error if it does not exist.
+/// Makes an exception of the class with this name. Returns an error if the class does not exist.
 fn raise(py: Python<'_>, name: &str, message: &str, fields: Option<&Bound<'_, PyDict>>) -> PyResult<PyErr> {
     let class = py.import("strandcast.errors")?.getattr(name)?;
-    // A traceback shows it as it is, on a terminal.
+    // A traceback prints the message unchanged on a terminal, so that control characters must be
+    // escaped.
     Ok(PyErr::from_value(class.call((printable(message).as_ref(),), fields)?))
 }

@@ -1,4 +1,4 @@
-//! Reasons why a message or frame was late.
+//! Finds the reasons why a message or frame was late.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -16,8 +16,8 @@ use crate::policy::{Failure, Policies};
 use crate::runs::LOOK;
 use crate::source::Source;
 
-/// Runs a scenario once more and reports what happened to a message or frame of a flow: for people, and as JSON,
-/// with the run's fingerprint.
+/// Runs a scenario again and reports what happened to a message or frame of a flow. Returns the report
+/// as text for people, the report as JSON, and the fingerprint of the run.
 #[pyfunction]
 #[pyo3(signature = (source, scheme, policies, *, seed, flow, frame, message))]
 #[expect(clippy::too_many_arguments, reason = "they are the keywords of one call")]
@@ -54,12 +54,12 @@ pub(crate) fn explain(
     Ok((text, json, run.fingerprint))
 }
 
-/// Breaks a run off when a policy fails, or when a signal's handler raises.
+/// Ends a run early when a policy fails, or when the handler of a signal raises an exception.
 struct UntilFailure<'a> {
     failure: &'a Failure,
-    /// Time of the last look at signals.
+    /// Time at which signals were last checked.
     looked: Instant,
-    /// Exception that a handler raised.
+    /// Exception that the handler of a signal raised.
     signal: PyResult<()>,
 }
 

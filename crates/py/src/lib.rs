@@ -1,5 +1,5 @@
-//! `strandcast._native`: scenarios, runs, policies written in Python and the command, for the Python package, which
-//! documents and types what it hands on.
+//! `strandcast._native`: scenarios, runs, policies written in Python, and the command. The Python
+//! package uses this module, and documents and types the parts that it exports.
 
 mod check;
 #[cfg(feature = "command")]

@@ -1,4 +1,4 @@
-//! Results, and their tables by Arrow's C data interface: consumers copy nothing.
+//! Results and their tables. Consumers read the tables by Arrow's C data interface without a copy.
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
@@ -61,10 +61,10 @@ impl Results {
         runs.map(|run| (&*run.scheme, run.seed, run.fingerprint.to_string())).collect()
     }
 
-    /// Whole runs are not picklable; their tables are.
+    /// Whole runs cannot be pickled, but their tables can.
     fn __reduce__(&self) -> PyResult<()> {
         let how = "pickle its tables (runs, summary, series, frames) or its json instead";
-        Err(PyTypeError::new_err(format!("results of runs are not pickled: {how}")))
+        Err(PyTypeError::new_err(format!("results of runs cannot be pickled: {how}")))
     }
 
     /// Processor time of all runs, seconds.
@@ -101,7 +101,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A producer may ignore what was asked for.
+        // Arrow permits a producer to ignore the requested schema.
         drop(requested_schema);
         let batches = RecordBatchIterator::new(self.batches.clone().into_iter().map(Ok), self.schema.clone());
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")

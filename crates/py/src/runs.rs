@@ -1,4 +1,4 @@
-//! Runs. The interpreter is released while they continue.
+//! Makes runs. The interpreter is released during the runs.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -20,17 +20,20 @@ use crate::policy::{Failure, Plan, Policies};
 use crate::results::{BUILD, Results};
 use crate::source::Source;
 
-/// Interval between two looks at signals and progress.
+/// Interval at which signals and progress are checked.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
-/// Values of time series that a call keeps in memory, together about 2 GB.
+/// Maximum number of values of time series that a call keeps in memory. They need about 2 GB.
 const MOST_VALUES: u64 = 20_000_000;
 /// Number of steps of a run's progress.
 const PARTS: f64 = 1000.0;
 
-/// Runs a scenario with each of `schemes` (none: those it names itself). `policies` are, by the names they have in
-/// `schemes`, the scheme a policy is based on and what makes its callbacks; `progress` is called with the share that is done, 0 to 1, and the runs that are over;
-/// `trace` is where every event of the only run goes; `until` is a precision, for which `runs` is the most;
-/// `warnings` are what `warnings` has given for these schemes.
+/// Runs a scenario with each of `schemes`, or with the schemes that it names if `schemes` is empty.
+///
+/// `policies` maps names in `schemes` to the scheme on which a policy is based and to the function that makes its
+/// callbacks. `progress` is called with the share of the work that is done, from 0 to 1, and with the number of
+/// finished runs. `trace` is a file for every event, and requires a single run. `until` is a precision: runs are added
+/// until it is reached, and `runs` is then the maximum number of runs. `warnings` contains the result of `warnings` for
+/// these schemes.
 #[pyfunction]
 #[pyo3(signature = (source, schemes, policies, *, seed, runs, threads, series_s, progress, trace=None, until=None, warnings=Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "they are the keywords of one call")]
@@ -89,9 +92,9 @@ pub(crate) fn run(
     }
 }
 
-/// Makes the runs on other threads, and handles signals and progress on this one. An exception here ends the runs, and
-/// is passed to `interrupt`, for callbacks that would not return; a later signal may raise again, if the first one had
-/// no effect.
+/// Makes the runs on other threads, and handles signals and progress on this one. An exception in this
+/// thread ends the runs, and is passed to `interrupt`, so that callbacks that never return also end. If
+/// a signal has no effect, a later signal may raise the exception again.
 fn wait(
     work: &(dyn Fn() -> Result<Finished, RunError> + Sync),
     state: &BatchProgress,
@@ -102,7 +105,7 @@ fn wait(
         let (done, over) = channel();
         let made = scope.spawn(move || {
             let finished = work();
-            // The receiver outlives this thread.
+            // The receiver of progress exists longer than this thread.
             let _ = done.send(());
             finished
         });
@@ -123,7 +126,7 @@ fn wait(
     })
 }
 
-/// Progress of the runs, and the request to end them.
+/// Progress of the runs, and the request to end the runs.
 struct BatchProgress {
     /// Completed steps of each run.
     parts: Vec<AtomicU32>,
@@ -136,7 +139,7 @@ impl BatchProgress {
         BatchProgress { parts, stop: AtomicBool::new(false) }
     }
 
-    /// Lets Python act on signals, and reports the progress to it.
+    /// Lets Python handle signals, and reports the progress to Python.
     fn report(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
         py.check_signals()?;
         let Some(progress) = progress else { return Ok(()) };

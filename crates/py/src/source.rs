@@ -1,4 +1,4 @@
-//! A scenario: its text, what is changed in it, and the files it refers to.
+//! A scenario: its text, the changes to it, and the files to which it refers.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,15 +27,15 @@ pub(crate) struct Source {
     sets: Vec<String>,
     document: Document,
     pub(crate) scenario: Scenario,
-    /// Numbers of the scenario that are probably mistakes.
+    /// Warnings about numbers of the scenario that are probably mistakes.
     pub(crate) noted: Vec<Warning>,
     hash: String,
 }
 
 #[pymethods]
 impl Source {
-    /// Reads a scenario. `file` is its name in errors, and its folder contains the files to which it refers; `files`
-    /// are the contents of files that are known already, by path.
+    /// Reads a scenario. `file` is its name in errors, and the files to which the scenario refers are
+    /// in the folder of `file`. `files` contains the contents of files that were already read, by path.
     #[new]
     fn new(
         py: Python<'_>,
@@ -47,7 +47,7 @@ impl Source {
         Source::read(text, file, sets, files).map_err(|e| error::scenario(py, &e))
     }
 
-    /// Hash of its content, with defaults and the contents of its files, in hexadecimal digits.
+    /// Hash of the scenario with defaults and with the contents of its files, in hexadecimal digits.
     #[getter]
     fn hash(&self) -> &str {
         &self.hash
@@ -71,20 +71,21 @@ impl Source {
         self.sets.clone()
     }
 
-    /// Files to which it refers: path to contents.
+    /// Files to which the scenario refers: contents by path.
     #[getter]
     fn files(&self) -> BTreeMap<PathBuf, &str> {
         self.scenario.files().into_iter().map(|file| (file.path.clone(), &*file.text)).collect()
     }
 
-    /// All its keys as JSON, with defaults.
+    /// All keys of the scenario as JSON, including defaults.
     #[getter]
     fn written(&self) -> String {
         written(&self.scenario).to_string()
     }
 
-    /// Its parts on a machine without its files: its name, and the files that it refers to, by their path from its
-    /// folder. No path begins at the root, but one that the scenario itself gives.
+    /// Returns the parts of a scenario for a machine that does not have its files: its name, and the
+    /// files to which it refers. The paths of these files are relative to the scenario's folder. A path
+    /// is absolute only if the scenario itself gives an absolute path.
     #[getter]
     fn portable(&self) -> (String, BTreeMap<PathBuf, &str>) {
         let file = Path::new(&self.file);
@@ -95,20 +96,20 @@ impl Source {
         (name, files.into_iter().map(|file| (near(&file.path), &*file.text)).collect())
     }
 
-    /// Warnings about numbers that are probably mistakes, a line each.
+    /// Warnings about numbers that are probably mistakes, with one line per warning.
     #[getter]
     fn noted(&self) -> Vec<String> {
         self.noted.iter().map(ToString::to_string).collect()
     }
 
-    /// Profile of each flow's transport constants.
+    /// Profile of the transport's constants for each flow.
     #[getter]
     fn profiles(&self) -> BTreeMap<String, String> {
         self.scenario.profiles()
     }
 
-    /// Returns the shortest equivalent text of a scheme for its flows ([`canonical`]). It keeps the keys whose
-    /// defaults the `scheme_defaults` of the flows change.
+    /// Returns the shortest equivalent text of a scheme for its flows ([`canonical`]). Keys remain in
+    /// the text if the `scheme_defaults` of the flows change their defaults.
     fn canonical(&self, py: Python<'_>, spec: &str) -> PyResult<String> {
         shortest(py, spec, self.scenario.scheme_defaults())
     }
@@ -125,7 +126,7 @@ impl Source {
         self.scenario.run.seed
     }
 
-    /// Number of runs by default.
+    /// Default number of runs.
     #[getter]
     fn runs(&self) -> u32 {
         self.scenario.run.runs
@@ -146,7 +147,7 @@ impl Source {
         Ok(Source { hash: hash(&scenario), text, file, sets, document, scenario, noted })
     }
 
-    /// The scenario, with a flow marked for comparison if schemes are `given`.
+    /// Returns the scenario. If schemes are `given`, a flow is marked for comparison.
     pub(crate) fn compared(&self, py: Python<'_>, given: bool) -> PyResult<Scenario> {
         let mut scenario = self.scenario.clone();
         if given {
@@ -156,7 +157,7 @@ impl Source {
         Ok(scenario)
     }
 
-    /// Warnings about it with each of `schemes`.
+    /// Returns warnings about the scenario with each of `schemes`.
     pub(crate) fn warnings(
         &self,
         scenario: &Scenario,
@@ -167,7 +168,8 @@ impl Source {
         Ok(found.iter().map(ToString::to_string).collect())
     }
 
-    /// Something that was only found when it was built with a scheme: of the scheme, or with its line.
+    /// Returns an error that appears only when the scenario is built with a scheme. The error names the
+    /// scheme, or the line of the scenario.
     pub(crate) fn wrong(
         &self,
         py: Python<'_>,
@@ -186,21 +188,22 @@ impl Source {
         ScenarioName::of(&self.scenario, &self.hash, Path::new(&self.file), &self.sets)
     }
 
-    /// An error that was only found later, with its line.
+    /// Returns an error that was found after the scenario was read. The error has the line of the key.
     pub(crate) fn error(&self, key: &str, message: &str) -> ScenarioError {
         self.document.error(&key.split('.').collect::<Vec<_>>(), message)
     }
 }
 
-/// A number with a unit, in SI units. `quantity` is its expected kind, if there is one.
+/// Converts a number with a unit to SI units. `quantity` is its expected kind, if there is one.
 #[pyfunction]
 #[pyo3(signature = (text, quantity=None))]
 pub(crate) fn parse_amount(text: &str, quantity: Option<&str>) -> PyResult<f64> {
     amount(text, quantity).map_err(|message| error::value(&message))
 }
 
-/// Returns the shortest equivalent text of a scheme: `cmt,rtx=cwnd` is `cmt`. Text that only TCP and MPTCP flows accept
-/// is returned unchanged. Keys that some profile changes stay: `cmt,rtx-again=on`.
+/// Returns the shortest equivalent text of a scheme: `cmt,rtx=cwnd` is `cmt`. Text that only TCP and
+/// MPTCP flows accept is returned unchanged. A key stays in the text if a profile changes its default:
+/// `cmt,rtx-again=on`.
 #[pyfunction]
 pub(crate) fn canonical(py: Python<'_>, spec: &str) -> PyResult<String> {
     let profiles =
@@ -213,7 +216,8 @@ fn shortest<'a>(py: Python<'_>, spec: &str, defaults: impl IntoIterator<Item = &
     let name = spec.split(',').next().unwrap_or_default().trim();
     let window = congestions().iter().any(|one| one.name == name);
     let shortest = match parse_spec(spec) {
-        // An MPTCP flow may have another scheduler than the preset: one that is named stays.
+        // The scheduler of an MPTCP flow may differ from the scheduler of the preset. A scheduler that
+        // the text names therefore stays.
         Ok(scheme) => Ok(match window_and_scheduler(spec) {
             Ok((_, Some(scheduler))) if window => with_scheduler(scheme.shortest_over(defaults), &scheduler),
             _ => scheme.shortest_over(defaults),
@@ -227,13 +231,14 @@ fn shortest<'a>(py: Python<'_>, spec: &str, defaults: impl IntoIterator<Item = &
     shortest.map_err(|e| error::scheme(py, &e.to_string()))
 }
 
-/// `spec` with the name of the `scheduler` unless it has it; the scheduler's keys are in `spec`.
+/// Adds the name of the `scheduler` to `spec`, if `spec` does not name it. The keys of the scheduler
+/// are in `spec` already.
 fn with_scheduler(spec: String, scheduler: &str) -> String {
     let name = scheduler.split(',').next().unwrap_or_default();
     if spec.contains(",scheduler=") { spec } else { format!("{spec},scheduler={name}") }
 }
 
-/// Returns an error if TCP and MPTCP flows cannot have it.
+/// Returns an error if TCP and MPTCP flows cannot have this scheme.
 fn of_flows(spec: &str) -> Result<(), SpecError> {
     let setup = WindowSetup { initial_window_bytes: 1, initial_ssthresh_bytes: None };
     let (window, named) = window_and_scheduler(spec)?;

@@ -1,9 +1,10 @@
-//! Statistics over runs: the same numbers as in the command's tables.
+//! Statistics over runs, with the same numbers as the tables of the command.
 
 use pyo3::prelude::*;
 use strandcast_lab::result::{Across, DEFINITIONS, Stat, deviation, holm, sign_test};
 
-/// `n, mean, ci95, sd, median, low, high, nonzero, equal` of at least one number, as the columns of `Result.summary`.
+/// Returns `n, mean, ci95, sd, median, low, high, nonzero, equal` of at least one number.
+/// `Result.summary` has columns with these names.
 type Numbers = (u64, f64, Option<f64>, Option<f64>, f64, f64, f64, u64, u64);
 
 /// Metrics that are 0 in many runs.
@@ -12,26 +13,28 @@ pub(crate) const RARE: (&str, &str, &str) = match strandcast_lab::result::RARE {
     _ => panic!("there are three"),
 };
 
-/// Runs summed up; `None` of none.
+/// Returns the summary over runs, or `None` if there are no runs.
 #[pyfunction]
 pub(crate) fn stat(values: Vec<f64>) -> Option<Numbers> {
     let Stat { mean, ci95, n, median, low, high, nonzero, equal, .. } = Stat::of(&values)?;
     Some((n, mean, ci95, deviation(&values), median, low, high, nonzero, equal))
 }
 
-/// The sign test of each list of differences, corrected for their number (Holm).
+/// Returns the results of the sign test for each list of differences. They are corrected for the number
+/// of lists (Holm).
 #[pyfunction]
 pub(crate) fn sign_tests(differences: Vec<Vec<f64>>) -> Vec<f64> {
     holm(&differences.iter().map(|one| sign_test(one)).collect::<Vec<_>>())
 }
 
-/// A metric's unit; empty: a count or a share.
+/// Returns the unit of a metric. The text is empty for a count or a share.
 #[pyfunction]
 pub(crate) fn unit(name: &str) -> &'static str {
     strandcast_lab::result::unit(name)
 }
 
-/// Every metric: its name, its unit, how flows alike are taken together, and what it counts.
+/// Returns every metric: its name, its unit, how the values of similar flows are combined, and its
+/// meaning.
 #[pyfunction]
 pub(crate) fn metrics() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
     let together = |across| match across {

@@ -1,4 +1,4 @@
-//! Traces, as scenarios read them.
+//! Reads traces in the formats that scenarios use.
 
 use std::sync::Arc;
 
@@ -10,7 +10,8 @@ use strandcast_netem::number::{Trace, TraceError};
 use crate::error;
 use crate::results::Table;
 
-/// A trace of lines `seconds,value`: columns `time_s` and `value`. `file` is what errors call it.
+/// Reads a trace with lines `seconds,value`. Its columns are `time_s` and `value`. Errors call the
+/// trace `file`.
 #[pyfunction]
 pub(crate) fn csv_trace(py: Python<'_>, text: &str, file: &str) -> PyResult<Table> {
     let trace = Trace::from_csv(text).map_err(|e| wrong(py, file, &e))?;
@@ -18,7 +19,8 @@ pub(crate) fn csv_trace(py: Python<'_>, text: &str, file: &str) -> PyResult<Tabl
     Ok(table(columns))
 }
 
-/// A mahimahi trace: columns `time_s`, and `value`, the bytes that may leave then.
+/// Reads a mahimahi trace. Its columns are `time_s` and `value`, the number of bytes that may leave at
+/// that time.
 #[pyfunction]
 pub(crate) fn mahimahi_trace(py: Python<'_>, text: &str, file: &str) -> PyResult<Table> {
     let trace = Opportunities::parse(text).map_err(|e| wrong(py, file, &e))?;

@@ -80,15 +80,15 @@ impl Catalog for Presets {
             Extra::Tariffs if !plan.reads_tariffs() => {
                 let others = presets().iter().filter(|p| parse_spec(p.name).is_ok_and(|s| s.reads_tariffs()));
                 let others: Vec<&str> = others.map(|preset| preset.name).collect();
-                wrong(format!("{name} does not look at what links cost: --scheme {}", others.join(" or ")))
+                wrong(format!("{name} ignores the costs of links: use --scheme {}", others.join(" or ")))
             }
             Extra::Advice => match plan.value("advice").as_deref() {
                 Some("on") => Ok(spec.to_owned()),
                 Some(_) if spec.contains("advice") => {
-                    wrong(format!("{spec} switches it off: leave out advice=off"))
+                    wrong(format!("{spec} switches the advice off: leave out advice=off"))
                 }
                 Some(_) => Ok(format!("{spec},advice=on")),
-                None => wrong(format!("{name} has no advice for encoders: --scheme strand")),
+                None => wrong(format!("{name} has no advice for encoders: use --scheme strand")),
             },
             Extra::Tariffs => Ok(spec.to_owned()),
         }

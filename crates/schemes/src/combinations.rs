@@ -1,5 +1,5 @@
-//! Combinations of parts that a spec can name, reasons why some are refused, and the tables of
-//! `docs/schemes/combinations.md`. All of it follows from the registry.
+//! Combinations of parts that a spec can name, and the reasons why some of them are refused. The module also makes the
+//! tables of `docs/schemes/combinations.md`. The registry determines all of these.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ const BASE: &str = "cmt";
 /// The words of the key `part`, in the order they are listed to people.
 ///
 /// # Panics
-/// If `part` is not one of [`PARTS`].
+/// Panics if `part` is not one of [`PARTS`].
 pub fn words(part: &str) -> &'static [&'static str] {
     let base = lookup(BASE).expect("the registry has it");
     match (base.settings)().roles().iter().find(|k| k.name == part).map(|k| k.values) {
@@ -60,7 +60,7 @@ pub fn conflict(combination: &Combination) -> Option<String> {
     parse_spec(&spec(combination)).err().map(|e| e.to_string())
 }
 
-/// Pairs of (part, word) that occur together in some combination that is not refused.
+/// Returns the pairs (part, word) that occur together in at least one permitted combination.
 pub fn allowed() -> BTreeSet<[(usize, &'static str); 2]> {
     let mut allowed = BTreeSet::new();
     for c in combinations().iter().filter(|c| conflict(c).is_none()) {
@@ -71,10 +71,10 @@ pub fn allowed() -> BTreeSet<[(usize, &'static str); 2]> {
     allowed
 }
 
-/// Returns the spec of the preset with `value` for `key`. It changes as few parts as the key requires.
+/// Returns the spec of the preset with `value` for `key`. The new spec changes as few parts as the key requires.
 ///
 /// # Panics
-/// If `key` is not one of the preset's.
+/// Panics if `key` is not a key of the preset.
 pub fn with_key(preset: &Preset, key: &Listed, value: &str) -> String {
     let own = (preset.settings)();
     let mut specs: Vec<Vec<String>> = combinations().iter().map(|c| changes(&*own, c)).collect();
@@ -84,19 +84,20 @@ pub fn with_key(preset: &Preset, key: &Listed, value: &str) -> String {
         specs.iter().map(|changes| [preset.name].into_iter().chain(changes.iter().map(String::as_str)));
     let found = specs.map(|words| words.collect::<Vec<_>>().join(",")).find(has);
     let spec = format!("{},{}={value}", found.expect("some parts have each of a preset's keys"), key.name);
-    // Keys of repair symbols are refused unless those are switched on, or off.
+    // Some keys of repair symbols are refused unless repair symbols are on, and others unless they are off.
     let candidates = ["", ",fec=rlc", ",fec=off"].map(|more| format!("{spec}{more}"));
     candidates.into_iter().find(|spec| parse_spec(spec).is_ok()).unwrap_or(spec)
 }
 
-/// Settings that turn the parts of `own` into those of `combination`; empty if the preset's parts cannot be chosen.
+/// Returns the settings that turn the parts `own` into the parts of `combination`. The result is empty if the preset's
+/// parts cannot be chosen.
 fn changes(own: &dyn Settings, combination: &Combination) -> Vec<String> {
     let differs = |(part, word): &(&&str, &&str)| own.get(part).is_some_and(|chosen| chosen != **word);
     let changed = PARTS.iter().zip(combination).filter(differs);
     changed.map(|(part, word)| format!("{part}={word}")).collect()
 }
 
-/// Returns whether all of the preset's parts can be exchanged.
+/// Returns whether every part of the preset can be exchanged.
 pub fn made_of_parts(preset: &Preset) -> bool {
     !(preset.settings)().roles().is_empty()
 }
@@ -109,7 +110,7 @@ pub fn documentation() -> String {
 /// Returns the page `text` with new tables between its marks.
 ///
 /// # Panics
-/// If the marks are gone.
+/// Panics if the page has no marks.
 pub fn page(text: &str) -> String {
     let (begin, end) = ("<!-- generated -->\n", "<!-- end -->\n");
     let from = text.find(begin).expect("it has the mark") + begin.len();
@@ -117,8 +118,8 @@ pub fn page(text: &str) -> String {
     format!("{}{}{}", &text[..from], documentation(), &text[to..])
 }
 
-/// Table of the words of all parts: for each word the words of other parts that it may be combined with, and the
-/// reasons why the rest are refused.
+/// Returns the table of the words of all parts. Each word has the words of other parts with which it may be combined,
+/// and the reasons why other combinations are refused.
 fn table() -> String {
     let allowed = allowed();
     let mut reasons: BTreeMap<(usize, &str), BTreeSet<String>> = BTreeMap::new();
@@ -188,7 +189,7 @@ fn wrapped(text: &str) -> String {
     out + "\n"
 }
 
-/// Flows and associations that can use each window.
+/// Returns the table of the flows and associations that can use each window.
 fn windows() -> String {
     let mut out = String::from("| window | summary | source | SCTP | TCP, MPTCP |\n|---|---|---|---|---|\n");
     for one in congestions() {

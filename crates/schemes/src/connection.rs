@@ -1,4 +1,5 @@
-//! Scheduler of simulated MPTCP flows. The schedulers come from the same files as those of SCTP associations.
+//! Scheduler of simulated MPTCP flows. These schedulers come from the same files as the schedulers of SCTP
+//! associations.
 
 use strandcast_keys::catalog::FlowScheduler;
 use strandcast_proto::config::TransportConfig;
@@ -17,10 +18,10 @@ const EXAMPLE: &str = "redundant,copies=2";
 const KEY: &str = "scheduler";
 
 /// Returns the scheduler that `spec` (`NAME[,key=value]...`) names, for one MPTCP flow. `own` is the flow's rule for
-/// data that block its receive window; it applies unless the scheduler has a rule.
+/// data that block its receive window. A rule of the scheduler replaces it.
 ///
 /// # Errors
-/// [`SpecError`], whose one line lists the possible values.
+/// [`SpecError`]. The single line of the error lists the possible values.
 pub fn scheduler(spec: &str, own: Option<HeadOfLineConfig>) -> Result<FlowScheduler, SpecError> {
     let (name, rest) = split(spec);
     let mut shelf = Schedulers::default();
@@ -47,7 +48,7 @@ fn known() -> impl Iterator<Item = &'static str> + Clone {
     known.map(|(word, _)| word).collect::<Vec<_>>().into_iter()
 }
 
-/// Returns the reason why MPTCP flows cannot use it, if there is one.
+/// Returns the reason why MPTCP flows cannot use the scheduler, if there is one.
 fn not_for_flows(part: &dyn SchedulerPart) -> Option<&'static str> {
     match part.paths() {
         Paths::Primary => return Some("it uses the primary path, which subflows do not have"),
@@ -62,12 +63,13 @@ fn not_for_flows(part: &dyn SchedulerPart) -> Option<&'static str> {
     (!estimators.is_empty()).then_some("it reads estimates that are made of SCTP's paths alone")
 }
 
-/// Returns the windows and the scheduler that `spec` (`NAME[,scheduler=NAME][,key=value]...`) names for an MPTCP flow,
-/// as two specs. The scheduler gets its own keys, and the windows all other keys. A preset that is not a window stands
-/// for its window and scheduler, if flows can use both.
+/// Returns two specs for an MPTCP flow: the windows and the scheduler that `spec` names
+/// (`NAME[,scheduler=NAME][,key=value]...`). Keys of the scheduler belong to the scheduler's spec. All other keys
+/// belong to the windows. A preset that is not a window stands for its window and its scheduler, if MPTCP flows can use
+/// both.
 ///
 /// # Errors
-/// A word that is not a key and a value, or a key that is given twice.
+/// A word that is not a key with a value, or a key that is given twice.
 pub fn window_and_scheduler(spec: &str) -> Result<(String, Option<String>), SpecError> {
     let (name, rest) = split(spec);
     let set = pairs(rest, "cubic,scheduler=lowest-rtt")?;
@@ -90,7 +92,8 @@ pub fn window_and_scheduler(spec: &str) -> Result<(String, Option<String>), Spec
     Ok((window_spec, scheduler_spec))
 }
 
-/// Returns windows and scheduler of the preset called `name`, if it is not a window and flows can use both.
+/// Returns windows and scheduler of the preset `name`. The preset must not be a window, and flows must be able to use
+/// both parts.
 fn preset(name: &str) -> Option<(String, String)> {
     if congestions().iter().any(|one| one.name == name) {
         return None;
@@ -130,7 +133,8 @@ mod tests {
         assert_eq!(error("redundant,copies"), "'copies' is not key=value, as in redundant,copies=2");
     }
 
-    /// A scheduler that needs more than subflows have is refused with its reason; all others of the shelf are there.
+    /// A scheduler that needs more than subflows provide is refused with a reason. All other schedulers of the shelf
+    /// are available.
     #[test]
     fn schedulers_that_flows_can_not_have_say_why() {
         for (name, why) in [
@@ -153,7 +157,7 @@ mod tests {
         }
     }
 
-    /// Rule of the connection for full receive windows, unless the scheduler has its own rules.
+    /// Rule of the connection for full receive windows. The rule applies unless the scheduler has its own rule.
     #[test]
     fn schedulers_say_what_is_done_about_full_receive_windows() {
         let linux = Some(HeadOfLineConfig::LINUX);

@@ -147,7 +147,8 @@ impl SpecError {
         SpecError::UnknownScheduler { name: name.into(), suggestion, known: join(known) }
     }
 
-    /// Makes the error for an unknown key. `known` are the keys of `scheme`; `near` are the keys that may be meant.
+    /// Makes the error for an unknown key. `known` are the keys of `scheme`, and `near` are the keys that the user may
+    /// have meant.
     pub(crate) fn unknown_key(
         scheme: &'static str,
         key: &str,

@@ -1,14 +1,15 @@
-//! Congestion control, scheduling, loss recovery and feedback for multipath SCTP, and the presets that combine them.
+//! Congestion control, scheduling, loss recovery and feedback for multipath SCTP. The crate also has the presets that
+//! combine these parts.
 //!
-//! A scheme is named by a *spec*: the name of a preset and keys that change it, as in `cmt,rtx=ssthresh`. [`presets`]
-//! lists the names, and [`Preset::keys`] lists the keys of a preset. [`parse_spec`] reads a spec. For a wrong spec it
-//! returns an error of one line, which lists the possible values. A scheme is then applied in two steps. Without the
-//! first step the transport has other constants than the scheme needs:
+//! A scheme is named by a *spec*. A spec is the name of a preset with keys that change the preset, as in
+//! `cmt,rtx=ssthresh`. [`presets`] lists the names, and [`Preset::keys`] lists the keys of a preset. [`parse_spec`]
+//! reads a spec. For a wrong spec it returns an error of one line, which lists the possible values. A program applies a
+//! scheme in two steps. If it leaves out the first step, the transport has other constants than the scheme needs:
 //!
-//! 1. [`Spec::tune`] sets the values of the transport's configuration that the scheme needs;
-//! 2. [`Spec::build`] makes the scheme of one association. It is passed to
-//!    [`Connect::scheme`](strandcast_proto::endpoint::Connect::scheme), or returned from
-//!    [`EndpointConfig::accept`](strandcast_proto::endpoint::EndpointConfig::accept) for associations that peers open.
+//! 1. [`Spec::tune`] sets the values of the transport's configuration that the scheme needs.
+//! 2. [`Spec::build`] makes the scheme of one association. The scheme is passed to
+//!    [`Connect::scheme`](strandcast_proto::endpoint::Connect::scheme). For associations that peers open,
+//!    [`EndpointConfig::accept`](strandcast_proto::endpoint::EndpointConfig::accept) returns it.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -37,8 +38,9 @@
 //! # Ok::<(), strandcast_schemes::SpecError>(())
 //! ```
 //!
-//! Programs that run any scheme without depending on this crate take a [`Catalog`](strandcast_keys::catalog::Catalog).
-//! [`Presets`] is the catalog of all presets. `docs/adding-a-scheme.md` describes how to add a scheme in one file.
+//! A program that runs any scheme without depending on this crate uses a
+//! [`Catalog`](strandcast_keys::catalog::Catalog). [`Presets`] is the catalog of all presets. `docs/adding-a-scheme.md`
+//! describes how to add a scheme in one file.
 #![forbid(unsafe_code)]
 
 pub mod advice;

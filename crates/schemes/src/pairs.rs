@@ -7,8 +7,8 @@ pub(crate) fn split(spec: &str) -> (&str, Option<&str>) {
     spec.split_once(',').map_or((spec.trim(), None), |(name, rest)| (name.trim(), Some(rest)))
 }
 
-/// Returns the keys and values of `words` (`key=value` between commas). Each key may occur once. `example` is a spec
-/// for error messages.
+/// Returns the keys and values of `words`, which has the form `key=value` between commas. Each key may occur once.
+/// `example` is a spec for error messages.
 pub(crate) fn pairs<'a>(
     words: Option<&'a str>,
     example: &'static str,

@@ -1,8 +1,8 @@
-//! Interface of a part to the code that assembles a scheme: its keys, its needs of the other parts, and a function that
-//! makes it.
+//! Interface between a part and the code that assembles a scheme. The interface consists of the part's keys, its
+//! requirements of other parts, and a function that makes the part.
 //!
-//! A part implements one of these traits for its configuration, in its own file, and has a line in [`crate::shelf`].
-//! Windows have other traits ([`crate::congestion`]).
+//! In its own file, a part implements one of these traits for its configuration. It also has a line in
+//! [`crate::shelf`]. Windows have other traits ([`crate::congestion`]).
 
 use core::fmt::Debug;
 
@@ -38,7 +38,7 @@ pub trait SchedulerPart: Keyed + Debug {
     /// Makes the scheduler of one association.
     fn build(&self) -> Box<dyn Scheduler>;
 
-    /// Sets the values of the transport that the part needs, after those of the preset's own keys.
+    /// Sets the transport's parameters that the part needs. Called after the preset's own keys have set theirs.
     fn tune(&self, _: &mut TransportConfig) {}
 
     /// Adds the estimators that the part reads in addition to the core's measurements.
@@ -54,7 +54,8 @@ pub trait SchedulerPart: Keyed + Debug {
         Paths::All
     }
 
-    /// Returns the reason, in one line, why the scheduler cannot be combined with the other parts.
+    /// Returns the reason, in one line, why the scheduler cannot be combined with the other parts. Returns `None` if it
+    /// can.
     fn refuses(&self, _: &Others) -> Option<&'static str> {
         None
     }
@@ -75,7 +76,8 @@ pub trait LossPart: Keyed + Debug {
     /// Adds the estimators that the part reads in addition to the core's measurements.
     fn estimators(&self, _: &mut Estimators) {}
 
-    /// Returns the reason, in one line, why the loss policy cannot be combined with the other parts.
+    /// Returns the reason, in one line, why the loss policy cannot be combined with the other parts. Returns `None` if
+    /// it can.
     fn refuses(&self, _: &Others) -> Option<&'static str> {
         None
     }
@@ -94,7 +96,8 @@ pub trait FeedbackPart: Keyed + Debug {
         false
     }
 
-    /// Returns the reason, in one line, why the feedback policy cannot be combined with the other parts.
+    /// Returns the reason, in one line, why the feedback policy cannot be combined with the other parts. Returns `None`
+    /// if it can.
     fn refuses(&self, _: &Others) -> Option<&'static str> {
         None
     }
@@ -109,12 +112,13 @@ pub struct Estimators {
 }
 
 impl Estimators {
-    /// Adds the estimator of delivery rate, queueing delay and loss, once for all parts that read it.
+    /// Adds the estimator of delivery rate, queueing delay and loss. The estimator is added once for all parts that
+    /// read it.
     pub fn delivery(&mut self) {
         self.delivery = true;
     }
 
-    /// Adds the estimator of verdicts on silent paths, once for all parts that read it.
+    /// Adds the estimator of verdicts on silent paths. It is added once for all parts that read it.
     pub fn silence(&mut self) {
         self.silence = true;
     }
@@ -129,7 +133,8 @@ impl Estimators {
         !(self.delivery || self.silence) && self.own.is_empty()
     }
 
-    /// Returns all estimators. Delivery is the first, so that a part's own measurement replaces its values.
+    /// Returns all estimators. The estimator of delivery comes first, so that a part's own measurement replaces its
+    /// values.
     pub fn finish(self) -> Vec<Box<dyn PathEstimator>> {
         let mut all: Vec<Box<dyn PathEstimator>> = Vec::new();
         if self.delivery {

@@ -7,30 +7,30 @@ use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::Scheme;
 use strandcast_proto::seeds::Seeds;
 
-/// Named combination of policies: a scheme as papers use the word.
+/// Named combination of policies. Papers call such a combination a scheme.
 #[derive(Copy, Clone, Debug)]
 pub struct Preset {
     /// The name in specs.
     pub name: &'static str,
-    /// Paper or document that describes it. The table of schemes shows the text before the first colon or semicolon:
-    /// authors and year,
-    /// or the name of a document.
+    /// Paper or document that describes the preset. The table of schemes shows the text before the first colon or
+    /// semicolon. The text consists of authors and year, or of the name of a document.
     pub paper: &'static str,
     /// Description in one sentence, for people.
     pub summary: &'static str,
-    /// Pairs of a role and the part that has it by default.
+    /// Pairs of a role and the part that fills the role by default.
     pub parts: &'static [(&'static str, &'static str)],
     /// Keys, with the preset's defaults.
     pub settings: fn() -> Box<dyn Settings>,
 }
 
 impl Preset {
-    /// Returns the beginning of [`paper`](Preset::paper): authors and year, or the name of a document.
+    /// Returns the beginning of [`paper`](Preset::paper). The text consists of authors and year, or of the name of a
+    /// document.
     pub fn source(&self) -> &'static str {
         self.paper.split([':', ';']).next().unwrap_or(self.paper)
     }
 
-    /// Returns every key that some choice of parts has, in the order of listings.
+    /// Returns every key that exists for some choice of parts, in the order of listings.
     pub fn keys(&self) -> Vec<Listed> {
         (self.settings)().listed()
     }
@@ -38,7 +38,7 @@ impl Preset {
 
 /// Settings of a scheme, from which the scheme is made.
 pub trait Settings: Keyed + Debug + Send + Sync {
-    /// Makes the scheme of one association. Its random draws come from `seeds`.
+    /// Makes the scheme of one association. The random draws of the scheme come from `seeds`.
     fn build(&self, name: &'static str, seeds: &Seeds) -> Box<dyn Scheme>;
 
     /// Sets the values of the transport that the scheme needs.
@@ -47,8 +47,8 @@ pub trait Settings: Keyed + Debug + Send + Sync {
     /// Returns a copy.
     fn boxed(&self) -> Box<dyn Settings>;
 
-    /// Returns the keys that choose parts. They are set before all others, because the parts determine which other keys
-    /// exist.
+    /// Returns the keys that choose parts. The keys are set before all other keys, because the parts determine which
+    /// other keys exist.
     fn roles(&self) -> Vec<Key> {
         Vec::new()
     }
@@ -58,12 +58,13 @@ pub trait Settings: Keyed + Debug + Send + Sync {
         None
     }
 
-    /// Returns the reason, in one line, why the settings cannot be combined. It is called once all keys are set.
+    /// Returns the reason, in one line, why the settings cannot be combined. The function is called once all keys are
+    /// set.
     fn contradiction(&self) -> Option<&'static str> {
         None
     }
 
-    /// Returns the reason why a key that is set has no effect, and the key that must also be given.
+    /// Returns the reason why a key that is set has no effect. The result also has the other key that must be given.
     fn idle(&self, _key: &str) -> Option<(&'static str, &'static str)> {
         None
     }
@@ -73,12 +74,12 @@ pub trait Settings: Keyed + Debug + Send + Sync {
         false
     }
 
-    /// Returns every key that some choice of parts has.
+    /// Returns every key that exists for some choice of parts.
     fn listed(&self) -> Vec<Listed> {
         self.keys().iter().map(|key| Listed::new(key, None, self.get(key.name))).collect()
     }
 
-    /// Returns the keys of the chosen parts, each with its summaries in these parts only.
+    /// Returns the keys of the chosen parts. Each key has only its summaries in these parts.
     fn in_use(&self) -> Vec<Listed> {
         self.listed()
     }
@@ -90,7 +91,7 @@ impl Clone for Box<dyn Settings> {
     }
 }
 
-/// A role and the word of the part that has it, as in `scheduler`, `loss-order`.
+/// A role and the word of the part that fills it, as in `scheduler`, `loss-order`.
 pub type PartName = (&'static str, &'static str);
 
 /// Key in the list of keys.
@@ -102,7 +103,8 @@ pub struct Listed {
     pub values: Values,
     /// Default of the key.
     pub default: String,
-    /// Meanings of the key, each with the part that has it. `None` means that the key exists for any choice of parts.
+    /// Meanings of the key. Each has the part in which it applies. `None` means that the key exists for any choice of
+    /// parts.
     uses: Vec<(Option<PartName>, &'static str)>,
 }
 
@@ -118,7 +120,7 @@ impl Listed {
         self.uses.iter().filter_map(|(part, _)| *part)
     }
 
-    /// Returns the meaning of the key, with the parts that have it in brackets.
+    /// Returns the meaning of the key. The parts that have the key follow in brackets.
     pub fn summary(&self) -> String {
         let mut told: Vec<(&str, Vec<String>)> = Vec::new();
         for (part, summary) in &self.uses {
@@ -135,7 +137,7 @@ impl Listed {
         told.iter().map(one).collect::<Vec<_>>().join("; ")
     }
 
-    /// Adds the parts of `more`, a key of the same name.
+    /// Adds the parts of `more`, which is a key of the same name.
     pub fn merge(&mut self, more: Listed) {
         self.uses.extend(more.uses);
     }

@@ -1,9 +1,11 @@
-//! The parts by their names in specs, one line per part. A similar table in [`crate::congestion`] lists the windows.
+//! The parts by their names in specs. Each part has one line. A similar table in [`crate::congestion`] lists the
+//! windows.
 
 use crate::part::{FeedbackPart, LossPart, SchedulerPart};
 use crate::{feedback, recovery, schedule};
 
-/// Declares the words of a role, and a struct with the configuration of every part that can have this role.
+/// Declares the words of a role. The macro also declares a struct with the configuration of every part that can fill
+/// the role.
 macro_rules! shelf {
     (
         $(#[$name_meta:meta])* enum $name:ident;
@@ -38,7 +40,7 @@ macro_rules! shelf {
                 }
             }
 
-            /// Returns the configuration of the part called `name`, for changes.
+            /// Returns the configuration of the part called `name` for modification.
             pub fn part_mut(&mut self, name: $name) -> &mut dyn $part {
                 match name {
                     $($name::$variant => &mut self.$field,)+

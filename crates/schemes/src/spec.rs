@@ -12,19 +12,19 @@ use crate::pairs::{pairs, split};
 use crate::registry::{lookup, presets};
 use crate::scheme::{Listed, Preset, Settings};
 
-/// A preset with its parameters: enough to build the scheme of any number of associations.
+/// A preset with its parameters. It suffices to build the scheme of any number of associations.
 #[derive(Clone, Debug)]
 pub struct Spec {
     /// Preset of the spec.
     pub preset: &'static Preset,
     /// Settings of the preset.
     settings: Box<dyn Settings>,
-    /// Keys that the spec sets, including those set to their default.
+    /// Keys that the spec sets, including keys that it sets to their default.
     given: Vec<String>,
 }
 
 impl Spec {
-    /// Makes the scheme of one association. Its random draws come from `seeds`.
+    /// Makes the scheme of one association. The random draws of the scheme come from `seeds`.
     pub fn build(&self, seeds: &Seeds) -> Box<dyn Scheme> {
         self.settings.build(self.preset.name, seeds)
     }
@@ -39,7 +39,7 @@ impl Spec {
         self.settings.reads_tariffs()
     }
 
-    /// Returns the value of `key` as text; `None` if the parts of the scheme have no such key.
+    /// Returns the value of `key` as text. Returns `None` if the parts of the scheme have no such key.
     pub fn value(&self, key: &str) -> Option<String> {
         self.settings.get(key)
     }
@@ -54,7 +54,7 @@ impl Spec {
         self.settings.in_use()
     }
 
-    /// Returns every key that some choice of parts has. Keys of the scheme's parts have their values in this spec.
+    /// Returns every key that some choice of parts has. Keys of the scheme's parts have the values of this spec.
     pub fn listed(&self) -> Vec<Listed> {
         let mut all = self.settings.listed();
         for key in &mut all {
@@ -65,9 +65,9 @@ impl Spec {
         all
     }
 
-    /// Returns the roles, each with the preset's description of its part, or with the word of the part that the spec
-    /// chose instead. Estimators depend on the parts, so that the preset's estimators are omitted if the spec chose
-    /// other parts.
+    /// Returns the roles. Each has the preset's description of its part. If the spec chose another part, the role has
+    /// the word of that part. Estimators depend on the parts. If the spec chose other parts, the preset's estimators
+    /// are left out.
     pub fn parts(&self) -> Vec<(&'static str, String)> {
         let preset = parse_spec(self.preset.name).expect("a preset alone is a spec");
         let chosen = |role: &str| {
@@ -83,8 +83,8 @@ impl Spec {
         told.map(part).collect()
     }
 
-    /// Returns the shortest spec that is equivalent with these defaults ([`parse_spec_with`]; one text for each flow).
-    /// An explicit key that equals the preset's default is kept if `defaults` would change it.
+    /// Returns the shortest spec that means the same with these defaults ([`parse_spec_with`]). There is one text for
+    /// each flow. If an explicit key equals the preset's default, it is kept only if `defaults` would change it.
     pub fn shortest_over<'a>(&self, defaults: impl IntoIterator<Item = &'a str>) -> String {
         let theirs = defaults.into_iter().flat_map(|text| text.split(','));
         let theirs: Vec<&str> = theirs
@@ -103,7 +103,7 @@ impl Spec {
     }
 }
 
-/// Writes the spec that gives this preset with these parameters. Defaults are omitted.
+/// Writes the spec of this preset with these parameters. Defaults are omitted.
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.preset.name)?;
@@ -121,7 +121,8 @@ impl fmt::Display for Spec {
             self.settings.get(key) != default
         };
         let set = keys.iter().map(|key| key.name).filter(|key| differs(key));
-        // A key that does nothing is read only together with the key that switches it off.
+        // If another key switches a key off, the switched-off key has no effect. The parser accepts it only together
+        // with the key that switches it off.
         let switches: Vec<&str> = set.filter_map(|key| self.settings.idle(key)).map(|(_, key)| key).collect();
         for key in keys.iter().map(|key| key.name).filter(|key| differs(key) || switches.contains(key)) {
             if let Some(value) = self.settings.get(key) {
@@ -135,21 +136,21 @@ impl fmt::Display for Spec {
 /// Reads `NAME[,key=value]...`.
 ///
 /// # Errors
-/// [`SpecError`], whose one line lists the possible values.
+/// [`SpecError`]. The single line of the error lists the possible values.
 pub fn parse_spec(spec: &str) -> Result<Spec, SpecError> {
     parse_spec_with(spec, "")
 }
 
 /// Default value from a profile.
 struct Scoped<'a> {
-    /// Preset that the default is for; `None` for all presets.
+    /// Preset to which the default applies. `None` for all presets.
     preset: Option<&'a str>,
     /// Key and value of the default.
     pair: &'a str,
 }
 
 impl<'a> Scoped<'a> {
-    /// Returns the key and the value if they apply to the preset called `name`.
+    /// Returns the key and the value, if they apply to the preset called `name`.
     fn for_preset(&self, name: &str) -> Option<&'a str> {
         self.preset.is_none_or(|preset| preset == name).then_some(self.pair)
     }
@@ -164,8 +165,8 @@ fn scoped(word: &str) -> Scoped<'_> {
 }
 
 /// Parses a spec with `defaults` (`key=value` between commas). A default applies if the scheme has its key and `spec`
-/// does not set it. The defaults are constants of a profile, and not every scheme has a key for each of them.
-/// `PRESET:key=value` is a default for this preset only, and precedes a default for all presets.
+/// does not set the key. The defaults are constants of a profile, and not every scheme has a key for each of them.
+/// `PRESET:key=value` is a default for this preset only. It takes precedence over a default for all presets.
 ///
 /// # Errors
 /// The errors of [`parse_spec`].
@@ -179,7 +180,7 @@ pub fn parse_spec_with(spec: &str, defaults: &str) -> Result<Spec, SpecError> {
         let key = word.split_once('=').map_or(*word, |(key, _)| key).trim();
         roles.iter().any(|role| role.name == key) || listed.iter().any(|known| known.name == key)
     };
-    // A key that no part of this preset has is another scheme's.
+    // If no part of this preset has the key, it is the key of another scheme.
     let all: Vec<Scoped<'_>> = defaults.split(',').map(scoped).collect();
     let (theirs, own_words): (Vec<&Scoped<'_>>, Vec<_>) = all.iter().partition(|one| one.preset.is_none());
     let own_words: Vec<&str> = own_words.iter().filter_map(|one| one.for_preset(preset.name)).collect();
@@ -207,7 +208,7 @@ pub fn parse_spec_with(spec: &str, defaults: &str) -> Result<Spec, SpecError> {
     if let Some(why) = settings.contradiction() {
         return Err(SpecError::Conflict(why));
     }
-    // A key that is switched off on purpose may have settings for when it is on.
+    // If a key is switched off on purpose, it may have settings for the case that it is on.
     let said = |key: &str| own.iter().chain(&defaults).any(|(set, _)| *set == key);
     let mut idle = own.iter().filter_map(|(key, _)| settings.idle(key));
     if let Some((why, _)) = idle.find(|(_, switch)| !said(switch)) {
@@ -220,8 +221,8 @@ pub fn parse_spec_with(spec: &str, defaults: &str) -> Result<Spec, SpecError> {
 /// Example for errors about text that is not a key and a value.
 const EXAMPLE: &str = "cmt,rtx=same";
 
-/// Returns the error for `name` in the place of a preset, if it is a part. The error names the first spec that takes
-/// the part.
+/// Returns the error for a `name` that is a part although a preset is expected. The error names the first spec that
+/// takes the part.
 fn part_alone(name: &str) -> Option<SpecError> {
     presets().iter().find_map(|preset| {
         let roles = (preset.settings)().roles();
@@ -233,7 +234,7 @@ fn part_alone(name: &str) -> Option<SpecError> {
     })
 }
 
-/// Returns the error that says why `settings` have no `key`.
+/// Returns the error with the reason why `settings` have no `key`.
 fn refusal(preset: &Preset, settings: &dyn Settings, key: &str) -> SpecError {
     let made_of_parts = || presets().iter().filter(|p| !(p.settings)().roles().is_empty());
     let chooses = |p: &Preset| (p.settings)().roles().iter().any(|role| role.name == key);

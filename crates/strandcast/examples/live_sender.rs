@@ -1,5 +1,6 @@
-//! Sends what arrives at a UDP port to `strandcast receive`, as `ffmpeg -f mpegts udp://127.0.0.1:5004` writes it.
-//! Connects again as long as the input lasts: `cargo run --example live_sender -- PORT PAIRING-STRING`.
+//! Sends data that arrive at a UDP port to `strandcast receive`. `ffmpeg -f mpegts udp://127.0.0.1:5004` writes such
+//! data. The example connects again as long as the input lasts: `cargo run --example live_sender -- PORT
+//! PAIRING-STRING`.
 
 use std::error::Error;
 use std::path::Path;
@@ -10,8 +11,8 @@ use strandcast::live::input::{Input, Udp};
 use strandcast::live::{Event, Retry, SendSummary, Sender, SenderConfig};
 use strandcast::pairing::{Destination, Pairing, Store};
 
-/// Starts to send `input` to the receiver of a pairing string. `keys` is the file of the identity, which is made if it
-/// does not exist.
+/// Starts to send `input` to the receiver of a pairing string. `keys` is the file of the identity. If the file does not
+/// exist, the function makes it.
 pub async fn start(input: impl Input, pairing: &str, keys: &Path) -> Result<Sender, Box<dyn Error>> {
     let to = Destination::paired(&Store::at(keys), Pairing::decode(pairing)?)?;
     let mut config = SenderConfig::new(to, Scheme::new("strand")?);
@@ -20,7 +21,7 @@ pub async fn start(input: impl Input, pairing: &str, keys: &Path) -> Result<Send
     Ok(Sender::start(config, input).await?)
 }
 
-/// Reports what happens until the stream is over.
+/// Prints the events of the stream until it has ended.
 pub async fn follow(sender: &Sender) -> Result<Option<Box<SendSummary>>, Box<dyn Error>> {
     let mut summary = None;
     while let Some(event) = sender.event().await {

@@ -1,4 +1,4 @@
-//! A scheduler of one's own, over two paths of this machine: `cargo run --example own_scheduler`.
+//! A custom scheduler over two paths of this machine: `cargo run --example own_scheduler`.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -22,7 +22,7 @@ impl Scheduler for LeastInFlight {
     }
 }
 
-/// RFC 9260's windows, losses and acknowledgements, with this scheduler.
+/// Windows, loss detection and acknowledgements of RFC 9260, with this scheduler.
 pub fn scheme() -> Scheme {
     let build = |_: &_| -> Box<dyn strandcast::proto::policy::Scheme> {
         Box::new(Parts {
@@ -31,11 +31,11 @@ pub fn scheme() -> Scheme {
             ..rfc::scheme()
         })
     };
-    // It needs nothing of the transport.
+    // The scheduler needs no changes of the transport's parameters.
     Scheme::custom("least-in-flight", |_| (), Arc::new(build))
 }
 
-/// Sends `messages` of 1000 bytes each, and returns the bytes that each path has carried.
+/// Sends `messages` of 1000 bytes each, and returns the number of bytes that each path has carried.
 pub async fn transfer(messages: usize) -> Result<Vec<(String, u64)>, Box<dyn Error>> {
     let mut server = Server::new(scheme()).listen(SocketAddr::from(([127, 0, 0, 1], 0))).start()?;
     let address = server.addresses()[0].to_string();

@@ -8,12 +8,13 @@ use std::path::Path;
 use strandcast::pairing::{Gate, Store};
 use strandcast::{Incoming, Scheme, Server};
 
-/// Listens, and makes a pairing string. `keys` is the file of the identity, which is made if it does not exist.
+/// Listens, and makes a pairing string. `keys` is the file of the identity. If the file does not exist, the function
+/// makes it.
 pub fn listen(address: SocketAddr, keys: &Path) -> Result<(Incoming, String), Box<dyn Error>> {
     let store = Store::at(keys);
     let gate = Gate::open(&store, None)?;
     let server = Server::new(Scheme::new("strand")?).listen(address).sealed(gate).start()?;
-    // Without a host, the string names those addresses of the server that others can reach.
+    // If no host is given, the string contains the server's addresses that other machines can reach.
     let hosts: Vec<_> = if address.ip().is_unspecified() { Vec::new() } else { hosts(&server)? };
     let pairing = store.pair(&hosts, false, None)?;
     Ok((server, pairing.to_string()))
@@ -23,7 +24,7 @@ fn hosts(server: &Incoming) -> Result<Vec<strandcast::HostPort>, Box<dyn Error>>
     server.addresses().iter().map(|address| Ok(address.to_string().parse()?)).collect()
 }
 
-/// Writes the bytes that the first sender sends, and returns their number.
+/// Writes the bytes that the first sender sends. Returns their number.
 pub async fn receive(server: &mut Incoming, mut file: impl Write) -> Result<u64, Box<dyn Error>> {
     let connection = server.accept().await.ok_or("the server has ended")?;
     let (mut messages, mut bytes) = (Vec::new(), 0);
@@ -33,7 +34,7 @@ pub async fn receive(server: &mut Incoming, mut file: impl Write) -> Result<u64,
             bytes += message.payload.len() as u64;
         }
     }
-    // The loop ends after the sender has closed: then all data have arrived.
+    // The loop ends after the sender has closed the connection. At that time all data have arrived.
     match connection.closed().await {
         strandcast::CloseReason::Shutdown => Ok(bytes),
         why => Err(why.into()),

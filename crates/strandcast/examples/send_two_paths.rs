@@ -1,5 +1,5 @@
-//! Sends a file to `receive` over two paths, encrypted, with the scheme `strand`:
-//! `cargo run --example send_two_paths -- FILE PAIRING-STRING PATH PATH`, each PATH as `if=wlan0` or `bind=192.0.2.7`.
+//! Sends a file to `receive` over two encrypted paths with the scheme `strand`: `cargo run --example send_two_paths --
+//! FILE PAIRING-STRING PATH PATH`. Each PATH has the form `if=wlan0` or `bind=192.0.2.7`.
 
 use std::error::Error;
 use std::path::Path;
@@ -10,8 +10,8 @@ use strandcast::{Client, CloseReason, Scheme, SendOptions};
 /// Bytes of a message. A message of this size fits one packet on nearly every path.
 const MESSAGE: usize = 1200;
 
-/// Sends `file` to the receiver of a pairing string. `keys` is the file of the identity, which is made if it does not
-/// exist.
+/// Sends `file` to the receiver of a pairing string. `keys` is the file of the identity. If the file does not exist,
+/// the function makes it.
 pub async fn send(file: &Path, pairing: &str, paths: &[&str], keys: &Path) -> Result<(), Box<dyn Error>> {
     let to = Destination::paired(&Store::at(keys), Pairing::decode(pairing)?)?;
     let mut client = Client::new(Scheme::new("strand")?);

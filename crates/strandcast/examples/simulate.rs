@@ -12,7 +12,7 @@ use strandcast::lab::simulation::{RunOptions, Simulation};
 #[path = "own_scheduler.rs"]
 pub mod own_scheduler;
 
-/// A fast path, and one that is slower and lossy.
+/// A fast path, and a path that is slower and lossy.
 const SCENARIO: &str = r#"
     run = { time = "20 s" }
     nodes = { camera = {}, studio = {} }

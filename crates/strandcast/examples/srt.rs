@@ -1,4 +1,4 @@
-//! Copies between standard input or output and SRT. One place is `-`, the other an `srt://` URL:
+//! Copies between standard input or output and SRT. One of the two places is `-`, and the other one is an `srt://` URL:
 //!
 //! ```sh
 //! cargo run --example srt --features srt -- 'srt://:7002' - > got.ts
@@ -37,7 +37,7 @@ async fn send(mut to: To) -> Outcome {
             eprintln!("{count} lost: {why}");
         }
         if len == 0 {
-            // Until everything is played.
+            // Waits until everything is played.
             to.end().await?;
             return Ok(());
         }

@@ -7,7 +7,7 @@ use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig};
 
 use crate::scheme::Scheme;
 
-/// Catalog of a single scheme under its name; with the feature `schemes`, also of all presets under their names.
+/// Catalog with a single scheme under its name. With the feature `schemes`, the catalog also has all presets.
 impl Catalog for Scheme {
     fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, CatalogError> {
         if spec == self.name() {
@@ -29,7 +29,7 @@ impl Catalog for Scheme {
     }
 
     fn honouring(&self, spec: &str, extra: Extra) -> Result<String, CatalogError> {
-        // A scheme of one's own may use any input.
+        // A custom scheme may use any input.
         if spec == self.name() { Ok(spec.to_owned()) } else { presets(spec)?.honouring(spec, extra) }
     }
 }

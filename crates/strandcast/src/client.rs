@@ -15,7 +15,7 @@ use crate::route::{self, Paths};
 use crate::scheme::Scheme;
 use crate::transport::{open_error, policies};
 
-/// Default time limit for connecting. The handshake with a host that does not answer ends earlier.
+/// Default time limit for connecting. If a host does not answer, its handshake ends before this limit.
 const CONNECT: Duration = Duration::from_secs(20);
 
 /// Connects to servers over several networks at once.
@@ -46,16 +46,17 @@ pub struct Client {
 }
 
 impl Client {
-    /// Makes a client with the transport of live streams, which uses every interface that is up and has a route to the
-    /// server.
+    /// Makes a client with the transport of live streams. The client uses every interface that is up and has a route to
+    /// the server.
     pub fn new(scheme: Scheme) -> Client {
         let (transport, paths) = (TransportConfig::live(), Paths::default());
         Client { scheme, transport, sctp_port: SCTP_PORT, paths, timeout: CONNECT }
     }
 
     /// Adds a path, such as `if=wlan0` or `bind=192.0.2.7`. The client then uses only the paths that were added. While
-    /// one of these paths works, another one that cannot be used is not an error:
-    /// [`Snapshot::links`](crate::Snapshot::links) lists it with the reason, and it joins once it can be used.
+    /// one of these paths works, it is not an error if another path cannot be used.
+    /// [`Snapshot::links`](crate::Snapshot::links) lists the other path with the reason, and the path joins once it can
+    /// be used.
     #[must_use]
     pub fn path(mut self, path: PathSpec) -> Client {
         self.paths.paths.push(path);
@@ -80,12 +81,12 @@ impl Client {
         Client { timeout, ..self }
     }
 
-    /// Connects to `HOST[:PORT]`. The connection is neither encrypted nor authenticated. Call it inside a tokio
-    /// runtime.
+    /// Connects to `HOST[:PORT]`. The connection is neither encrypted nor authenticated. The caller must be inside a
+    /// tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Usage`]: `host` is not a host; [`Error::Network`]: the host has no address, or no path leads there;
-    /// [`Error::Peer`]: the host does not answer, or refuses.
+    /// Returns [`Error::Usage`] if `host` is not a host. Returns [`Error::Network`] if the host has no address, or no
+    /// path leads there. Returns [`Error::Peer`] if the host does not answer, or refuses.
     pub async fn connect(&self, host: &str) -> Result<AssociationHandle, Error> {
         let to: HostPort = host.parse().map_err(|error| Error::Usage(format!("{error}")))?;
         self.open(&[to], host, None, None).await

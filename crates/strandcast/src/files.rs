@@ -1,5 +1,5 @@
-//! Files with keys or cleartext. Only their owner can read them, and writing never replaces the content of another file
-//! by mistake.
+//! Files that contain keys or decrypted media. Only their owner can read them. Writing never replaces the content of
+//! another file by mistake.
 
 use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write as _};
@@ -16,7 +16,7 @@ use crate::error::{Error, why};
 
 /// Mode of new files.
 pub const MODE: u32 = 0o600;
-/// Mode of new files that others may read, less the bits of the user's mask.
+/// Mode of new files that other users may read. The user's mask removes bits from it.
 const NEW_MODE: u32 = 0o666;
 /// Word that precedes the version and the key of an identity.
 pub const IDENTITY: &str = "strandcast-identity";
@@ -27,30 +27,32 @@ pub const KEY_FILES: [&str; 3] = [
     "# Receivers that this machine may send to",
     "# Who may send to this machine",
 ];
-/// Number of bytes at the beginning of a file that show whether it is a file of keys.
+/// Number of leading bytes that show whether a file is a file of keys.
 const HEAD: usize = 4096;
 
-/// An output that was opened. Opening does not change the content of a file.
+/// An output that has been opened. Opening does not change the content of a file.
 pub enum Opened {
     /// A file or a device.
     File(File),
-    /// A named pipe. Opening it waits for a reader and therefore needs a separate thread.
+    /// A named pipe. Opening the pipe waits for a reader and therefore needs a separate thread.
     Pipe(Opening),
 }
 
 /// Function that opens a named pipe.
 pub type Opening = Box<dyn FnOnce() -> io::Result<File> + Send>;
 
-/// Opens a file, a device or a named pipe to write to. With `private` the file's mode is changed so that only its owner
-/// can read it. The file must then belong to this user, must not have another name and must not be a link.
+/// Opens a file, a device or a named pipe to write to. If `private` is true, the mode of the file is changed so that
+/// only its owner can read it. A private file must belong to this user, must not have another name, and must not be a
+/// link.
 ///
 /// # Errors
-/// [`Error::Store`]: it is a file of keys, or not this user's alone; [`Error::Media`]: the system refused.
+/// Returns [`Error::Store`] if the file is a file of keys, or belongs to other users as well. Returns [`Error::Media`]
+/// if the system refuses to open the file.
 pub fn open_output(path: &Path, private: bool) -> Result<Opened, Error> {
     open_checked(path, private, |_| Ok(()))
 }
 
-/// Opens an output that has to be new or empty. The content of a file is never lost.
+/// Opens an output that must be new or empty. The content of a file is never lost.
 ///
 /// # Errors
 /// [`Error::Usage`]: the file has content; else as [`open_output`].
@@ -80,7 +82,7 @@ fn open_checked(
         let path = path.to_owned();
         return Ok(Opened::Pipe(Box::new(move || OpenOptions::new().write(true).open(path))));
     }
-    // Descriptors of a process look like links, but no other user can have put a link to a file there.
+    // Descriptors of a process look like links. No other user can have put a link to a file there.
     let follows = !private || there.is_ok_and(|there| !there.is_file());
     let file = open(path, private, follows).map_err(|error| match error.raw_os_error() {
         Some(error) if error == Errno::LOOP.raw_os_error() => {
@@ -105,7 +107,8 @@ fn open_checked(
     Ok(Opened::File(file))
 }
 
-/// Opens an output to which lines are added. If the last line lacks its line feed, as after a crash, it gets one.
+/// Opens an output to which lines are added. If the last line has no line feed, as after a crash, a line feed is added
+/// first.
 ///
 /// # Errors
 /// The errors of [`open_output`].
@@ -115,7 +118,8 @@ pub fn append_output(path: &Path, private: bool) -> Result<Opened, Error> {
         let appends = fcntl_getfl(file).and_then(|flags| fcntl_setfl(file, flags | OFlags::APPEND));
         appends.map_err(|e| Error::Media(format!("cannot write {}: {}", path.display(), why(&e.into()))))?;
         if ends_within_a_line(file) {
-            // The first line shows whether the output can be written: an output that fails now fails later as well.
+            // The first line shows whether the output can be written. An output that fails at the first line also fails
+            // later.
             let mut file = file;
             let _ = file.write_all(b"\n");
         }
@@ -127,7 +131,7 @@ pub fn append_output(path: &Path, private: bool) -> Result<Opened, Error> {
 fn ends_within_a_line(file: &File) -> bool {
     let last = file.metadata().ok().filter(|seen| seen.is_file()).and_then(|seen| seen.len().checked_sub(1));
     let mut end = [b'\n'];
-    // A file that cannot be read is left as it is.
+    // A file that cannot be read does not change.
     last.is_some_and(|last| file.read_at(&mut end, last).is_ok_and(|_| end != [b'\n']))
 }
 
@@ -138,11 +142,11 @@ fn open(path: &Path, private: bool, follows: bool) -> io::Result<File> {
     if private {
         options.mode(MODE);
     }
-    // Opened for reading as well, to inspect the content; some outputs can only be written.
+    // The file is also opened for reading, so that its content can be inspected. Some outputs can only be written.
     options.clone().read(true).open(path).or_else(|_| options.open(path))
 }
 
-/// Refuses a path to a file with keys, whose content would be lost.
+/// Refuses a path that leads to a file of keys, because the keys would be lost.
 ///
 /// # Errors
 /// [`Error::Store`].
@@ -155,13 +159,13 @@ pub fn spare_keys(path: &Path) -> Result<(), Error> {
 
 fn begins_as_keys(file: &File) -> bool {
     let mut head = [0; HEAD];
-    // A file that cannot be read is not a file of keys, since those can be read.
+    // Files of keys can always be read. A file that cannot be read is therefore not a file of keys.
     let len = file.read_at(&mut head, 0).unwrap_or(0);
     let text = String::from_utf8_lossy(&head[..len]);
     KEY_FILES.iter().any(|begin| text.starts_with(begin)) || text.contains(IDENTITY)
 }
 
-/// Refuses a file that belongs to another user or has another name: that user could read the output.
+/// Refuses a file that belongs to another user or has another name, because another user could then read the output.
 ///
 /// # Errors
 /// [`Error::Store`].
@@ -204,7 +208,7 @@ pub fn same_file(a: &Path, b: &Path) -> bool {
 fn folder(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
-    // The folder need not exist either.
+    // The folder need not exist either, because the file is only compared.
     folder.canonicalize().or_else(|_| std::path::absolute(folder)).ok()
 }
 
@@ -212,12 +216,13 @@ fn folder(path: &Path) -> Option<PathBuf> {
 #[derive(Debug)]
 pub struct Replacement {
     path: PathBuf,
-    /// Path of the temporary file, in the same folder; `None` if `path` is a pipe or a device instead of a file.
+    /// Path of the temporary file, which is in the same folder. `None` if `path` is a pipe or a device.
     temporary: Option<PathBuf>,
 }
 
-/// Replaces the whole content of a file. A reader sees either the old or the new content, and after an error the file
-/// has the old content. A link stays, and leads to the new content. The mode of the file stays.
+/// Replaces the whole content of a file. A reader sees either the old or the new content. After an error the file has
+/// the old content. If the path is a link, the link remains and leads to the new content. The mode of the file does not
+/// change.
 ///
 /// # Errors
 /// The errors of the system.
@@ -236,8 +241,8 @@ impl Replacement {
         Replacement::create_as(path, MODE)
     }
 
-    /// Creates the file in the folder of `path`, with the mode of the file at `path`. The mode of a
-    /// new file follows from the user's mask.
+    /// Creates the file in the folder of `path`, with the mode of the file at `path`. If no file exists at `path`, the
+    /// user's mask determines the mode.
     ///
     /// # Errors
     /// The errors of the system.
@@ -250,7 +255,7 @@ impl Replacement {
     }
 
     fn create_as(path: &Path, mode: u32) -> io::Result<(Replacement, File)> {
-        // A link stays a link.
+        // A link remains a link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if path.metadata().is_ok_and(|there| !there.is_file()) {
             let file = OpenOptions::new().write(true).open(&path)?;
@@ -259,7 +264,8 @@ impl Replacement {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}.part", std::process::id()));
         let temporary = PathBuf::from(name);
-        // A file of this name is left of a program that crashed and had the same number. A link is removed, not followed.
+        // A file with this name can only come from a program that crashed and had the same process number. A link is
+        // removed, not followed.
         match std::fs::remove_file(&temporary) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -283,7 +289,7 @@ impl Replacement {
 impl Drop for Replacement {
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
-            // The incomplete file is useless. A failure to remove it changes nothing.
+            // The incomplete file is useless. If it cannot be removed, the outcome is the same.
             let _ = std::fs::remove_file(temporary);
         }
     }
@@ -303,7 +309,8 @@ mod tests {
         std::fs::write(&file, "old and longer").unwrap();
         std::fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
         symlink(&file, &link).unwrap();
-        // The name of the new content, before it has its place, may be there: a file of a crash, or somebody's link.
+        // The temporary name may already exist: as a file that a crash has left, or as a link that another user has
+        // made.
         std::fs::write(&other, "not to be written").unwrap();
         symlink(&other, folder.join(format!("a.prom.{}.part", std::process::id()))).unwrap();
         let mut reader = File::open(&file).unwrap();

@@ -11,11 +11,11 @@
 //! | `srt` | SRT as input and output of live streams: `live::input::Srt`, `live::output::Srt`, `srt://` of `AnyInput` and `AnyOutput` |
 //! | `lab` | scenario files, simulations and their results: `strandcast::lab`, for which a [`Scheme`] is a catalog |
 //!
-//! `coding`, `live` and `schemes` are on by default. A [`Scheme`] decides which path carries which data. Each end of a
-//! connection chooses the scheme for the data that it sends. Ports ([`UDP_PORT`], [`SCTP_PORT`]), seeds and parameters
-//! have defaults.
+//! The features `coding`, `live` and `schemes` are on by default. A [`Scheme`] decides which path carries which data.
+//! Each end of a connection chooses the scheme for the data that it sends. Ports ([`UDP_PORT`], [`SCTP_PORT`]), seeds
+//! and parameters have defaults.
 //!
-//! A receiver pairs with a sender once, by a string. Then the sender connects to it over all of its networks:
+//! A receiver pairs with a sender once, by a string. The sender then connects to the receiver over all of its networks:
 //!
 //! ```
 //! use strandcast::pairing::{Destination, Gate, Pairing, Store};
@@ -43,9 +43,10 @@
 //! # }
 //! ```
 //!
-//! [`Connection::send`] returns before delivery. To end a transfer, call [`Connection::shutdown`] and await
-//! [`Connection::closed`] at both ends: `CloseReason::Shutdown` means that all data were delivered. Any other reason
-//! means that data are missing. If a program ends without a shutdown, its peer waits for about a minute.
+//! [`Connection::send`] returns before the message is delivered. To end a transfer, call [`Connection::shutdown`] and
+//! await [`Connection::closed`] at both ends. The result `CloseReason::Shutdown` means that all data were delivered.
+//! Any other reason means that data are missing. If a program ends without a shutdown, its peer waits for about a
+//! minute.
 //!
 //! ```
 //! # use strandcast::{Client, CloseReason, Scheme, SendOptions, Server};
@@ -69,11 +70,11 @@
 //!
 //! An error is one line that names the fault and its remedy.
 //!
-//! Later versions add fields and variants. Types that the library returns are `#[non_exhaustive]`: end patterns with
-//! `..`, and give each `match` an arm for the rest. Configurations have defaults. For [`TransportConfig`] and
-//! [`SendOptions`], set single fields and take the others from a default, as in `TransportConfig { mtu: 1300,
-//! ..TransportConfig::live() }`. All other configurations are made with `new` or `default`, and have fields or
-//! functions that change them.
+//! Later versions of the library add fields and variants. Types that the library returns are `#[non_exhaustive]`.
+//! Patterns therefore end with `..`, and each `match` needs an arm for unknown variants. Configurations have defaults.
+//! For [`TransportConfig`] and [`SendOptions`], set single fields and take the other fields from a default, as in
+//! `TransportConfig { mtu: 1300, ..TransportConfig::live() }`. All other configurations are made with `new` or
+//! `default`, and have fields or functions that change them.
 //!
 //! The command `strandcast` (crate `strandcast-cli`) is the first user of this library.
 #![forbid(unsafe_code)]

@@ -11,7 +11,7 @@ use crate::transport::open_error;
 /// Listens without a seal.
 ///
 /// # Errors
-/// [`Error::Network`]: an address is in use, or is not this machine's.
+/// Returns [`Error::Network`] if an address is in use, or is not this machine's.
 pub(crate) fn plain(
     endpoint: EndpointConfig,
     listen: Vec<SocketAddr>,
@@ -20,7 +20,8 @@ pub(crate) fn plain(
     Server { endpoint, listen, seal: None, tap }.listen().map_err(|error| open_error(&error))
 }
 
-/// Listens behind a gate, whose sessions may take `sessions` bytes. The gate's store records the addresses.
+/// Listens behind a gate, so that only admitted senders connect. The sessions of the gate may take `sessions` bytes of
+/// memory. The gate's store records the addresses.
 ///
 /// # Errors
 /// The errors of [`plain`].

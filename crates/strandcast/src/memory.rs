@@ -6,12 +6,13 @@ const LEAST: usize = 32 << 20;
 #[cfg(feature = "live")]
 const MAX_PLAYOUT: usize = 64 << 20;
 
-/// Memory limit in bytes of the whole process, for a receiver or another server that accepts data of untrusted peers.
+/// Memory limit in bytes of the whole process. A receiver, or another server that accepts data of untrusted peers,
+/// needs such a limit.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Memory(usize);
 
 impl Memory {
-    /// Makes a limit in bytes; `None` if it is below 32 MiB.
+    /// Makes a limit in bytes. Returns `None` if the limit is below 32 MiB.
     pub fn new(bytes: usize) -> Option<Memory> {
         (bytes >= LEAST).then_some(Memory(bytes))
     }
@@ -75,8 +76,8 @@ mod tests {
 
     use super::*;
 
-    /// Associations, media and the sessions of a seal share the limit, and leave some of it to the rest of the process.
-    /// The share of outputs is for all outputs together ([`Outlets`](crate::live::output)).
+    /// Associations, media and the sessions of a seal share the limit. They leave a part of it to the rest of the
+    /// process. The share of outputs is for all outputs together ([`Outlets`](crate::live::output)).
     #[test]
     fn the_shares_are_less_than_the_whole() {
         for memory in [LEAST, 256 << 20, 16 << 30].map(Memory) {

@@ -17,10 +17,10 @@ const RESOLVE: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Paths {
-    /// Paths to use. If the list is empty, there is one path over every interface that has a route to the peer,
-    /// including interfaces that appear later.
+    /// Paths to use. If the list is empty, there is one path over every interface that has a route to the peer. Paths
+    /// over interfaces that appear later are included.
     pub paths: Vec<PathSpec>,
-    /// True if the client waits for paths when none can be used yet. If false, this is an error.
+    /// True if the client waits when no path can be used yet. If false, the lack of a path is an error.
     pub awaited: bool,
 }
 
@@ -43,13 +43,13 @@ pub async fn addresses(hosts: &[HostPort], time: Duration) -> Vec<Result<Vec<Soc
     let under_way: Vec<_> = hosts.iter().map(look).collect();
     let mut all = Vec::new();
     for found in under_way {
-        // A look-up that panicked has found nothing.
+        // A look-up that panicked has found no address.
         all.push(found.await.unwrap_or(Err(Error::Aborted)));
     }
     all
 }
 
-/// Returns all addresses of all hosts, each once, beginning with those of host number `first`.
+/// Returns all addresses of all hosts. Each address occurs once, and the addresses of host number `first` come first.
 pub fn in_turn(hosts: &[Vec<SocketAddr>], first: usize) -> Vec<SocketAddr> {
     let (before, after) = hosts.split_at(first.min(hosts.len()));
     let mut all = Vec::new();
@@ -62,10 +62,10 @@ pub fn in_turn(hosts: &[Vec<SocketAddr>], first: usize) -> Vec<SocketAddr> {
 }
 
 /// Returns the addresses of each of the receiver's hosts, and the paths to them. If there are several hosts, some of
-/// them may be unreachable. If paths are awaited, names that have no address yet are awaited as well.
+/// them may be unreachable. If the client waits for paths, it also waits for names that have no address yet.
 ///
 /// # Errors
-/// [`Error::Network`]: no host has an address, or no path leads to one.
+/// Returns [`Error::Network`] if no host has an address, or no path leads to a host.
 pub async fn routes(hosts: &[HostPort], paths: &Paths) -> Result<(Vec<Vec<SocketAddr>>, Vec<Uplink>), Error> {
     let (mut all, mut mistake) = (Vec::new(), None);
     for found in addresses(hosts, RESOLVE).await {
@@ -84,8 +84,8 @@ pub async fn routes(hosts: &[HostPort], paths: &Paths) -> Result<(Vec<Vec<Socket
     }
 }
 
-/// Text that follows "no answer": the addresses that were tried, the key that was expected there, and possible causes
-/// to check.
+/// Text that follows "no answer". The text contains the addresses that were tried, the key that was expected there, and
+/// possible causes to check.
 pub(crate) fn unanswered(asked: &[String], key: Option<String>) -> String {
     let who = key.map_or_else(String::new, |key| format!(" as {key}, which this machine is paired with,"));
     format!(
@@ -94,12 +94,13 @@ pub(crate) fn unanswered(asked: &[String], key: Option<String>) -> String {
     )
 }
 
-/// Returns the paths to `remotes`. Each path connects to the remote that answers. The paths are the configured ones, or
-/// one per interface with a route to any remote if none is configured. If the first remote that can be reached is this
-/// machine, there is one path inside it.
+/// Returns the paths to `remotes`. Each path connects to the remote that answers. These are the configured paths.
+/// Without configured paths, there is one path per interface with a route to any remote. If the first remote that can
+/// be reached is this machine, there is one path inside this machine.
 ///
 /// # Errors
-/// [`Error::Network`] if a configured path can lead to none of them, or if none can be used now and none is awaited.
+/// [`Error::Network`] if a configured path leads to none of the remotes. The error also occurs if no path can be used
+/// now, and the client does not wait for paths.
 pub fn uplinks(args: &Paths, remotes: &[SocketAddr]) -> Result<Vec<Uplink>, Error> {
     let here =
         interfaces().map_err(|e| Error::Network(format!("cannot list the network interfaces: {e}")))?;
@@ -127,8 +128,8 @@ pub fn uplinks(args: &Paths, remotes: &[SocketAddr]) -> Result<Vec<Uplink>, Erro
     }
 }
 
-/// Refuses a path over the interface and address of an earlier one. If two patterns match one interface later, the
-/// interface is used once.
+/// Refuses a path if an earlier path has the same interface and the same address. If two patterns match the same
+/// interface later, the interface is used once.
 fn refuse_twice(uplink: &Uplink, before: &[Uplink], here: &[Interface]) -> Result<(), Error> {
     let spec = &uplink.spec;
     let bound = |spec: &PathSpec, to| spec.bind_spec(here, to).ok().filter(|_| !spec.is_pattern());
@@ -150,7 +151,7 @@ fn refuse_twice(uplink: &Uplink, before: &[Uplink], here: &[Interface]) -> Resul
     }
 }
 
-/// Returns a path over every interface with a route to any remote, or the path inside this machine.
+/// Returns a path over every interface with a route to any remote, or a single path inside this machine.
 fn default_path(here: &[Interface], routes: &mut Routes, remotes: &[SocketAddr]) -> Uplink {
     let mut outside = Vec::new();
     for remote in remotes {
@@ -176,9 +177,9 @@ fn none_usable(args: &Paths, why: &PathError, remotes: &[SocketAddr]) -> Error {
     Error::Network(format!("no network interface has a route to {}{why}", hosts.join(" or ")))
 }
 
-/// Returns name and specification of each configured path that cannot be used yet, and the reason.
+/// Returns name and specification of each configured path that cannot be used yet, with the reason.
 pub fn not_yet(uplinks: &[Uplink]) -> Vec<[String; 3]> {
-    // An interface list that cannot be read now was read a moment ago.
+    // The list of interfaces cannot be read now, but it was read a moment ago.
     let (here, mut routes) = (interfaces().unwrap_or_default(), Routes::default());
     let all = uplinks.iter().filter(|uplink| uplink.spec != PathSpec::any());
     let missing = all.filter_map(|uplink| {

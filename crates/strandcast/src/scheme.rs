@@ -11,8 +11,9 @@ use strandcast_proto::rfc;
 /// Function that sets the parameters of the transport that a scheme needs.
 type Tune = Arc<dyn Fn(&mut TransportConfig) + Send + Sync>;
 
-/// Scheme that decides on windows, paths and retransmissions: a preset with its parameters, or custom policies. It
-/// makes the policies of any number of associations, and sets the parameters of the transport that they need.
+/// Scheme that decides on windows, paths and retransmissions. It is a preset with its parameters, or consists of custom
+/// policies. It makes the policies of any number of associations, and sets the parameters of the transport that they
+/// need.
 #[derive(Clone)]
 pub struct Scheme {
     name: String,
@@ -59,7 +60,7 @@ impl Scheme {
         &self.name
     }
 
-    /// Makes the policies of one association. Their random draws come from `seeds`.
+    /// Makes the policies of one association. The random draws of these policies come from `seeds`.
     pub fn build(&self, seeds: &strandcast_proto::seeds::Seeds) -> Box<dyn Policies> {
         (self.build)(seeds)
     }

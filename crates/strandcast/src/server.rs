@@ -29,8 +29,8 @@ pub struct Server {
     gate: Option<crate::pairing::Gate>,
 }
 
-/// A server that listens. Dropping it ends its connections, so that a program should await their
-/// [`closed`](crate::Connection::closed) first.
+/// A server that listens. Dropping it ends its connections. A program should therefore first await their
+/// [`closed`](crate::Connection::closed).
 #[derive(Debug)]
 pub struct Incoming {
     listener: Listener,
@@ -49,9 +49,9 @@ struct Sealed {
 }
 
 impl Server {
-    /// Makes a server with the transport of live streams. It listens on UDP port 9899 of all addresses, unless
-    /// [`Server::listen`] adds others, and accepts every client without encryption. It sends with `scheme` on each
-    /// connection.
+    /// Makes a server with the transport of live streams. The server listens on UDP port 9899 of all addresses, unless
+    /// [`Server::listen`] adds addresses. It accepts every client without encryption. On each connection, the server
+    /// sends with `scheme`.
     pub fn new(scheme: Scheme) -> Server {
         Server {
             scheme,
@@ -64,7 +64,7 @@ impl Server {
         }
     }
 
-    /// Adds an address to listen on. The unspecified address means all.
+    /// Adds an address to listen on. The unspecified address stands for all addresses.
     #[must_use]
     pub fn listen(mut self, address: SocketAddr) -> Server {
         self.listen.push(address);
@@ -83,13 +83,13 @@ impl Server {
         Server { sctp_port, ..self }
     }
 
-    /// Sets the memory limit. If it is reached, data of clients wait or are refused. The default is 256 MiB.
+    /// Sets the memory limit. If it is reached, clients wait or are refused. The default is 256 MiB.
     #[must_use]
     pub fn memory(self, memory: Memory) -> Server {
         Server { memory, ..self }
     }
 
-    /// Makes a server that encrypts and accepts only the senders that this gate admits.
+    /// Makes a server that encrypts, and that accepts only senders that this gate admits.
     #[cfg(feature = "seal")]
     #[must_use]
     pub fn sealed(self, gate: crate::pairing::Gate) -> Server {
@@ -99,7 +99,7 @@ impl Server {
     /// Starts to listen. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: an address is in use, or does not belong to this machine.
+    /// Returns [`Error::Network`] if an address is in use, or does not belong to this machine.
     pub fn start(self) -> Result<Incoming, Error> {
         #[cfg(feature = "seal")]
         let sealed = self.gate.is_some();
@@ -134,9 +134,9 @@ impl Incoming {
         self.listener.driver().local_addrs()
     }
 
-    /// Returns the next connection; `None` if its driver was stopped. Cancel safe. A sealed server reads changes of its
-    /// store only inside this call. Call it in a loop, because otherwise new pairings and revocations have no effect. A
-    /// server that needs only one connection may stop calling it.
+    /// Returns the next connection. Returns `None` if its driver was stopped. Cancel safe. A sealed server reads
+    /// changes of its store only inside this call. The call must be repeated in a loop, because otherwise new pairings
+    /// and revocations have no effect. A server that needs only one connection may stop calling this function.
     pub async fn accept(&mut self) -> Option<AssociationHandle> {
         #[cfg(feature = "seal")]
         while let Some(Sealed { gate, look, ready }) = &mut self.seal {
@@ -159,7 +159,7 @@ impl Incoming {
 
 impl Drop for Incoming {
     fn drop(&mut self) {
-        // The driver runs the connections that were accepted: they end with it.
+        // The driver runs the connections that were accepted, so that they end with the driver.
         self.listener.driver().stop();
     }
 }

@@ -50,13 +50,13 @@ impl TransportOptions {
 /// Makes the policies of an association that is opened here.
 ///
 /// # Errors
-/// [`Error::Network`]: the system has no randomness.
+/// Returns [`Error::Network`] if the system has no randomness.
 pub fn policies(scheme: &Scheme) -> Result<Box<dyn Policies>, Error> {
     let seeds = entropy::seeds().map_err(|e| open_error(&OpenError::Entropy(e)))?;
     Ok(scheme.build(&seeds))
 }
 
-/// Returns the addresses to listen on: those of `host`, or all addresses of this machine.
+/// Returns the addresses to listen on. The addresses are the addresses of `host`, or all addresses of this machine.
 ///
 /// # Errors
 /// [`Error::Network`].
@@ -76,7 +76,7 @@ pub(crate) const fn anywhere(port: u16) -> SocketAddr {
 /// Converts the error of a failed start.
 pub fn open_error(error: &OpenError) -> Error {
     let text = error.to_string();
-    // The number of a system's error says nothing.
+    // The number of a system's error does not help the user.
     let plain = text.split(" (os error").next().unwrap_or(&text).to_owned();
     Error::Network(plain)
 }

@@ -7,7 +7,7 @@ use super::tls::Tls;
 use super::tokens::Tokens;
 use crate::error::CliError;
 
-/// Tokens, and the certificate and key of the address.
+/// The tokens of an API, and the certificate and the private key of its address.
 #[derive(Debug)]
 pub(crate) struct Access {
     pub(super) tokens: Tokens,
@@ -18,15 +18,16 @@ impl Access {
     /// Reads the files of a configuration: tokens, certificate and key.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: a line with the file and the remedy.
+    /// Returns [`CliError::Usage`] with a line that contains the file and the remedy.
     pub(crate) fn read(config: &ApiConfig) -> Result<Access, CliError> {
         Ok(Access { tokens: Tokens::read(config)?, tls: Tls::read(config)? })
     }
 
-    /// A new token. Requests without it are refused. It also controls if `controls`. Returns it as well.
+    /// Makes a new token. Afterwards requests without a token are refused. The token also permits control if `controls`
+    /// is true. Returns the token.
     ///
     /// # Errors
-    /// [`CliError::Network`]: the system gives no random number.
+    /// Returns [`CliError::Network`] if the system gives no random number.
     pub(crate) fn drawn(controls: bool) -> Result<(Access, String), CliError> {
         let mut secret = [0; 16];
         getrandom::fill(&mut secret)

@@ -14,17 +14,17 @@ use tokio::sync::broadcast;
 
 use crate::show::exposition;
 
-/// Age of a snapshot from which on the command counts as hung.
+/// If the last snapshot is older than this time, the command counts as hung.
 const HUNG: Duration = Duration::from_secs(10);
 
-/// Events that wait for the slowest client.
+/// Maximum number of events that wait for the slowest client.
 const EVENTS: usize = 256;
 
-/// A stream at one time.
+/// The state of a stream at one time.
 #[derive(Debug)]
 pub(crate) struct Shown {
     pub(crate) name: String,
-    /// The stream as JSON.
+    /// Description of the stream as JSON.
     pub(crate) described: Value,
     pub(crate) view: View,
 }
@@ -35,27 +35,29 @@ pub(crate) enum View {
     /// A stream of a server.
     Served(Box<StreamNow>),
     Receiver(Arc<Receiver>),
-    /// A sender, which plays nothing.
+    /// The stream of a sender, which plays no media.
     Nowhere,
 }
 
 impl View {
-    /// Begins to view, or returns the reason why this cannot be.
+    /// Starts a viewer of the stream, or returns the reason why the stream cannot be viewed.
     fn join(&self, name: &str) -> Result<Viewer, String> {
         match self {
             View::Served(stream) => stream.view().ok_or_else(|| format!("the stream {name} is stopped")),
             View::Receiver(receiver) => receiver.view().ok_or_else(|| "the receiver ends".to_owned()),
-            View::Nowhere => Err("a sender plays nothing: its receiver has the media".to_owned()),
+            View::Nowhere => {
+                Err("a sender does not play its stream: view the stream at the receiver".to_owned())
+            }
         }
     }
 }
 
-/// All streams at one time.
+/// The state of all streams at one time.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     /// Streams by name.
     streams: BTreeMap<String, Shown>,
-    /// Lines of statistics for the metrics, and the label of the program.
+    /// Lines of statistics for the metrics, and the label of the program in the metrics.
     lines: (Vec<Value>, String),
     metrics: OnceLock<Bytes>,
     json: OnceLock<Bytes>,
@@ -63,8 +65,8 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// A snapshot of these streams. `metrics` has the last line of statistics of each, with links that have gone; `instance`
-    /// is the label of the program.
+    /// A snapshot of these streams. `metrics` has the last line of statistics of each stream, including links that no
+    /// longer exist. `instance` is the label of the program.
     pub(crate) fn of(streams: Vec<Shown>, metrics: Vec<Value>, instance: &str) -> Snapshot {
         Snapshot {
             streams: streams.into_iter().map(|stream| (stream.name.clone(), stream)).collect(),
@@ -75,23 +77,25 @@ impl Snapshot {
         }
     }
 
-    /// All streams, each as JSON.
+    /// Returns the descriptions of all streams, each as JSON.
     pub(super) fn described(&self) -> impl Iterator<Item = &Value> {
         self.streams.values().map(|stream| &stream.described)
     }
 
-    /// All streams, as JSON. The text is written once for each snapshot: clients share it.
+    /// Returns the descriptions of all streams as JSON. Each snapshot makes this text once, and all clients share the
+    /// text.
     pub(super) fn streams(&self) -> Bytes {
         let all = || json!({ "streams": self.described().collect::<Vec<_>>() });
         self.json.get_or_init(|| format!("{}\n", all()).into()).clone()
     }
 
-    /// The stream with this name, as JSON.
+    /// Returns the description of the stream with this name, as JSON.
     pub(super) fn stream(&self, name: &str) -> Option<&Value> {
         self.streams.get(name).map(|stream| &stream.described)
     }
 
-    /// A viewer of the stream with this name, or the reason why it cannot be viewed; `None`: there is no such stream.
+    /// Returns a viewer of the stream with this name, or the reason why the stream cannot be viewed. Returns `None` if
+    /// no stream has this name.
     pub(super) fn view(&self, name: &str) -> Option<Result<Viewer, String>> {
         self.streams.get(name).map(|stream| stream.view.join(name))
     }
@@ -134,12 +138,12 @@ impl Board {
     /// Gives an event to all clients, as a line of JSON.
     pub(crate) fn event(&self, line: &str) {
         if self.events.receiver_count() > 0 {
-            // The last client may leave meanwhile.
+            // The last client may leave between the check and this line.
             let _ = self.events.send(line.into());
         }
     }
 
-    /// The events from now on.
+    /// Returns a receiver of all events from now on.
     pub(super) fn events(&self) -> broadcast::Receiver<Arc<str>> {
         self.events.subscribe()
     }
@@ -149,7 +153,7 @@ impl Board {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
-    /// The last snapshot; `None` before the first one.
+    /// Returns the last snapshot, or `None` before the first snapshot.
     pub(super) fn snapshot(&self) -> Option<Arc<Snapshot>> {
         self.lock().clone()
     }
@@ -159,7 +163,7 @@ impl Board {
         self.lock().as_ref().is_some_and(|last| last.taken.elapsed() < HUNG)
     }
 
-    /// Returns whether senders are welcome.
+    /// Returns whether the command accepts senders.
     pub(super) fn is_ready(&self) -> bool {
         self.is_alive() && !self.stopping.load(Ordering::Relaxed)
     }

@@ -11,7 +11,8 @@ use hyper::{Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-/// Headers of every response: a browser neither keeps it, nor guesses its type, nor gives it to another site.
+/// Headers of every response. They prevent a browser from storing the response, from guessing its type, and from
+/// passing it to another site.
 const HEADERS: [(&str, &str); 4] = [
     ("cache-control", "no-store"),
     ("x-content-type-options", "nosniff"),
@@ -31,9 +32,9 @@ pub(super) const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// Body of a response.
 #[derive(Debug)]
 pub(super) enum Body {
-    /// Bytes that are there; `None` once they were taken.
+    /// The whole body, or `None` after the body was taken.
     Whole(Option<Bytes>),
-    /// Bytes as they come.
+    /// Pieces of the body, each sent when it becomes available.
     Pieces(mpsc::Receiver<Bytes>),
 }
 
@@ -65,7 +66,7 @@ impl hyper::body::Body for Body {
     }
 }
 
-/// A response of this type.
+/// Makes a response with this content type.
 pub(super) fn response(status: StatusCode, kind: &'static str, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
@@ -77,17 +78,17 @@ pub(super) fn response(status: StatusCode, kind: &'static str, body: Body) -> Re
     response
 }
 
-/// A response with this text.
+/// Makes a response with this text.
 pub(super) fn text(status: StatusCode, kind: &'static str, text: impl Into<String>) -> Response<Body> {
     response(status, kind, Body::Whole(Some(text.into().into())))
 }
 
-/// A response with this value.
+/// Makes a response with this value as JSON.
 pub(super) fn value(status: StatusCode, value: &Value) -> Response<Body> {
     text(status, JSON, format!("{value}\n"))
 }
 
-/// A refusal: one line that says what is wrong and what to do.
+/// Makes a refusal: one line with the mistake and the remedy.
 pub(super) fn refusal(status: StatusCode, why: &str) -> Response<Body> {
     value(status, &json!({ "error": why }))
 }

@@ -1,4 +1,4 @@
-//! Checks of a request before its route: the name by which it came, and the site that caused it.
+//! Checks of a request before its route: the host name in the request, and the site that caused the request.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -8,21 +8,21 @@ use rustls::client::verify_server_name;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::server::ParsedCertificate;
 
-/// Way by which a request came.
+/// The listener through which a request came.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
-    /// The Unix socket. Who may open it may do everything.
+    /// The Unix socket. Each user who can open the socket may use every route.
     Socket,
     /// An address.
     Address { names: Names, scheme: &'static str },
 }
 
-/// Names by which an address may be called.
+/// Host names under which a browser may use an address.
 #[derive(Clone, Debug)]
 pub(super) enum Names {
     These(Vec<String>),
-    /// Names of this certificate, those of this machine, and any IP address: another site can lead a name of its own here,
-    /// and no address.
+    /// Names of this certificate, names of this machine, and every IP address. An IP address is safe: another site can
+    /// make its own host name resolve to this machine, but it cannot do so with an address.
     Certificate(CertificateDer<'static>),
 }
 
@@ -53,7 +53,7 @@ fn is_address(name: &str) -> bool {
     )
 }
 
-/// Returns whether a certificate has this name.
+/// Returns whether a certificate is valid for this name.
 fn names(certificate: &CertificateDer<'_>, name: &str) -> bool {
     let (Ok(parsed), Ok(name)) = (ParsedCertificate::try_from(certificate), ServerName::try_from(name))
     else {
@@ -62,18 +62,20 @@ fn names(certificate: &CertificateDer<'_>, name: &str) -> bool {
     verify_server_name(&parsed, &name).is_ok()
 }
 
-/// Status and reason of a refusal.
+/// HTTP status of a refusal, and its reason.
 pub(super) type Refusal = (StatusCode, String);
 
 /// Names of this machine that no other site can take.
 pub(super) const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// Checks the name in `Host`, and the site from which a browser sends the request. A page of another site may neither
-/// change anything nor rebind its name to this machine and read the answers.
+/// Checks the name in `Host`, and the site from which a browser sends the request. A page of another site must not
+/// change anything. A page of another site must also not make its host name resolve to this machine and then read the
+/// answers (DNS rebinding).
 pub(super) fn check<B>(place: &Place, request: &Request<B>) -> Result<(), Refusal> {
     let headers = request.headers();
     let Place::Address { names, scheme } = place else {
-        // Programs use the socket. A browser reaches it only by a port that somebody leads there.
+        // The socket is for programs. A browser can reach the socket only through a port that a user forwards to the
+        // socket.
         let browser = headers.contains_key(ORIGIN) || headers.contains_key("sec-fetch-site");
         let why = "a browser cannot use the socket: set listen".to_owned();
         return if browser { Err((StatusCode::FORBIDDEN, why)) } else { Ok(()) };
@@ -82,14 +84,14 @@ pub(super) fn check<B>(place: &Place, request: &Request<B>) -> Result<(), Refusa
         .ok_or((StatusCode::BAD_REQUEST, "the request has no header Host".to_owned()))?;
     let named = |host: &str| name_of(host).is_some_and(|name| names.has(name));
     if !named(host) || request.uri().authority().is_some_and(|authority| !named(authority.as_str())) {
-        let why = format!("this server has another name: {}", names.remedy());
+        let why = format!("the host name of the request does not belong to this server: {}", names.remedy());
         return Err((StatusCode::MISDIRECTED_REQUEST, why));
     }
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let elsewhere = (StatusCode::FORBIDDEN, "the request comes from a page of another site".to_owned());
     match only(headers, "sec-fetch-site")? {
         None | Some("same-origin" | "none") => {}
-        // Somebody follows a link; a frame of another page does not count.
+        // A user follows a link from another site. A frame in a page of another site is still refused.
         Some(_)
             if reads
                 && only(headers, "sec-fetch-mode")? == Some("navigate")
@@ -112,7 +114,7 @@ pub(super) fn is_script(headers: &HeaderMap) -> bool {
     headers.get("sec-fetch-mode").is_some_and(|mode| mode != "navigate")
 }
 
-/// The value of a header that a request may have once.
+/// Returns the value of a header that a request may contain only once.
 fn only<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Refusal> {
     let mut values = headers.get_all(name).iter();
     let refused = |what| (StatusCode::BAD_REQUEST, format!("the header {name} {what}"));
@@ -122,7 +124,7 @@ fn only<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Refus
     }
 }
 
-/// The name in `NAME` or `NAME:PORT`. The port may be the one of a tunnel.
+/// Returns the name in `NAME` or `NAME:PORT`. Any port is accepted, because a tunnel may have a different port.
 fn name_of(host: &str) -> Option<&str> {
     let (name, port) = match host.rfind(']') {
         Some(end) => host.split_at(end + 1),
@@ -147,7 +149,7 @@ mod tests {
         check(&place, &request.body(()).expect("it is well formed")).err().map(|(status, _)| status.as_u16())
     }
 
-    /// A port that leads to the socket would give control to every page in a browser.
+    /// If a user forwarded a port to the socket, every page in a browser could control the server.
     #[test]
     fn a_browser_cannot_use_the_socket() {
         let asked = |header: &str| {

@@ -1,4 +1,4 @@
-//! A request: checks, route, right and response.
+//! Handles a request: checks the request, finds its route, checks its rights, and makes the response.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -22,9 +22,9 @@ use super::stream;
 use super::tls::Tls;
 use super::tokens::Tokens;
 
-/// Maximum number of clients of a place whose responses have no end.
+/// Maximum number of clients at one listener whose responses have no end.
 pub(super) const ENDLESS: usize = 32;
-/// Time for a change: a stream that is changed ends first.
+/// Time limit for a change. A stream that is changed must first end.
 const CARRIED_OUT: Duration = Duration::from_secs(30);
 
 /// State that all connections share.
@@ -36,19 +36,19 @@ pub(super) struct Shared {
     pub(super) tls: Mutex<Option<Tls>>,
     pub(super) sessions: Sessions,
     pub(super) requests: mpsc::Sender<Asked>,
-    /// Places for clients whose responses have no end: of the socket, and of the address.
+    /// Semaphores for clients whose responses have no end: one for the socket, and one for the address.
     pub(super) endless: [Arc<Semaphore>; 2],
 }
 
 impl Shared {
-    /// A place for a client whose response has no end.
+    /// Reserves a slot for a client whose response has no end.
     fn endless(&self, place: &Place) -> Option<OwnedSemaphorePermit> {
         let [socket, address] = &self.endless;
         let of = if matches!(place, Place::Socket) { socket } else { address };
         Arc::clone(of).try_acquire_owned().ok()
     }
 
-    /// Certificate and key for the next handshake.
+    /// Returns the certificate and the key for the next handshake.
     pub(super) fn tls(&self) -> Option<Tls> {
         self.tls.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -94,7 +94,7 @@ fn not_this_method(others: &[&'static str]) -> Response<Body> {
     refused
 }
 
-/// The refusal of a request without the right to a route.
+/// Refuses a request that does not have the right to use a route.
 fn without_right<B>(
     shared: &Shared,
     place: &Place,
@@ -115,7 +115,7 @@ fn without_right<B>(
                 (None, _) => "this needs a token: Authorization: Bearer TOKEN",
             };
             let mut refused = refusal(StatusCode::UNAUTHORIZED, why);
-            // A browser opens a dialog for `Basic`. The page has a form for tokens.
+            // For the scheme `Basic` a browser would open a dialog. The page itself has a form for tokens.
             let asks = match is_script(request.headers()) {
                 true => "Bearer realm=\"strandcast\"",
                 false => "Bearer realm=\"strandcast\", Basic realm=\"strandcast\"",
@@ -132,7 +132,7 @@ fn has_body(headers: &HeaderMap) -> bool {
     length || headers.contains_key(TRANSFER_ENCODING)
 }
 
-/// The change that a route asks for; `None`: it shows something.
+/// Returns the change that a route requests, or `None` if the route only shows something.
 fn changes(
     shared: &Shared,
     action: Action,
@@ -146,7 +146,7 @@ fn changes(
         _ => Ok(first.to_owned()),
     };
     let number = || {
-        let why = format!("{second} is not the number of an output: they begin with 0");
+        let why = format!("{second} is not the number of an output: outputs are numbered from 0");
         second.parse().map_err(|_| Box::new(refusal(StatusCode::NOT_FOUND, &why)))
     };
     Ok(Some(match action {
@@ -162,7 +162,7 @@ fn changes(
         }
         Action::Revoke => Change::Revoke { who: first.to_owned() },
         Action::Reload => Change::Reload,
-        // A command whose links can be switched has one stream.
+        // Only a sender can switch its links, and a sender has one stream.
         Action::LinkOff | Action::LinkOn => {
             stream()?;
             Change::Link { link: link(second)?, on: action == Action::LinkOn }
@@ -175,7 +175,7 @@ fn changes(
     }))
 }
 
-/// Lets the command carry out a change, and waits for its outcome.
+/// Passes a change to the command, and waits for the outcome.
 async fn carry_out(shared: &Shared, change: Change) -> Response<Body> {
     let (told, outcome) = oneshot::channel();
     if shared.requests.try_send(Asked { change, told }).is_err() {
@@ -190,7 +190,7 @@ async fn carry_out(shared: &Shared, change: Change) -> Response<Body> {
     }
 }
 
-/// Shows what a route is for. `name` is the first part of the path.
+/// Returns the content that a route shows. `name` is the first part of the path.
 fn show(shared: &Shared, place: &Place, action: Action, name: &str) -> Response<Body> {
     let board = &shared.board;
     match action {
@@ -217,7 +217,7 @@ fn show(shared: &Shared, place: &Place, action: Action, name: &str) -> Response<
         Action::Ready => healthy(board.is_ready(), "the server begins or ends"),
         Action::Description => value(StatusCode::OK, &description()),
         Action::Page(file) => page::response(place, file),
-        // `changes` and `Told` have them.
+        // `changes` and `Told` handle these actions.
         Action::StopStream
         | Action::StartStream
         | Action::StopOutput
@@ -245,11 +245,11 @@ fn viewed(now: &Snapshot, name: &str, slot: OwnedSemaphorePermit) -> Response<Bo
 }
 
 fn full() -> Response<Body> {
-    let why = format!("{ENDLESS} clients receive events or media already: close some");
+    let why = format!("{ENDLESS} clients already receive events or media: close some of them");
     refusal(StatusCode::SERVICE_UNAVAILABLE, &why)
 }
 
-/// A response from the last snapshot.
+/// Makes a response from the last snapshot.
 fn seen(board: &Board, show: impl FnOnce(&Snapshot) -> Response<Body>) -> Response<Body> {
     match board.snapshot() {
         Some(now) => show(&now),
@@ -268,7 +268,7 @@ fn healthy(is: bool, why: &str) -> Response<Body> {
     }
 }
 
-/// The response to a connection for which there is no room, as it is sent.
+/// Returns the bytes of the response that refuses a connection when there are too many connections.
 pub(super) fn no_room() -> Vec<u8> {
     let body = "{\"error\":\"too many connections: close some\"}\n";
     let head = "HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 1";

@@ -6,17 +6,17 @@ use strandcast::live::LinkTariff;
 use super::body::{Body, refusal};
 use crate::args::tariff_of;
 
-/// The name of a link in a path, where some of its bytes are escaped (RFC 3986 §2.1).
+/// Returns the name of a link from a part of the URL's path. The part may contain escaped bytes (RFC 3986 §2.1).
 pub(super) fn link(part: &str) -> Result<String, Box<Response<Body>>> {
     decoded(part).ok_or_else(|| {
         Box::new(refusal(StatusCode::BAD_REQUEST, "the name of the link is not escaped as RFC 3986 says"))
     })
 }
 
-/// Keys of a query with costs.
+/// Keys that a query with costs may have.
 const KEYS: &str = "class=N, left=SIZE, for=TIME or price=N, separated by &";
 
-/// The costs of a link in a query, with the keys of `--tariff`.
+/// Parses the costs of a link in a query. The keys are the keys of `--tariff`.
 pub(super) fn tariff(link: &str, query: Option<&str>) -> Result<LinkTariff, Box<Response<Body>>> {
     let given = query.unwrap_or_default().split('&').filter(|part| !part.is_empty());
     tariff_of(link, given, KEYS).map_err(|why| Box::new(refusal(StatusCode::BAD_REQUEST, &why)))
@@ -35,7 +35,7 @@ fn decoded(text: &str) -> Option<String> {
             other => other,
         });
     }
-    // No link has a name with control characters.
+    // The name of a link never contains control characters.
     String::from_utf8(bytes).ok().filter(|name| !name.contains(char::is_control))
 }
 

@@ -14,19 +14,19 @@ use crate::error::{CliError, why};
 /// Longest path of a socket in bytes. The system's limit is 107; the socket is made under a longer name.
 const LONGEST: usize = 84;
 
-/// A Unix socket that only its owner can open. Dropping this removes it.
+/// A Unix socket that only its owner can open. Dropping this value removes the socket.
 #[derive(Debug)]
 pub(super) struct Socket {
     path: PathBuf,
-    /// Number of the file system, and of the file.
+    /// Device number of the file system, and inode number of the file.
     file: (u64, u64),
 }
 
 impl Socket {
-    /// Listens at `path`. A socket on which no program listens any more is replaced.
+    /// Listens at `path`. If a socket exists at this path and no program listens on it, the socket is replaced.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: something else is there; [`CliError::Network`].
+    /// Returns [`CliError::Usage`] if the path exists and is not a socket. Other errors are [`CliError::Network`].
     pub(super) fn listen(path: &Path) -> Result<(Socket, UnixListener), CliError> {
         let name = path.display();
         if path.as_os_str().len() > LONGEST {
@@ -47,12 +47,14 @@ impl Socket {
     }
 }
 
-/// Listens at `path`. No other user can open the socket at any time: it is made in a folder that only its owner can enter.
+/// Listens at `path`. The socket is made in a folder that only its owner can enter, so that no other user can ever open
+/// the socket.
 fn private(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = parent.join(format!(".strandcast-{}", std::process::id()));
     let inside = folder.join("s");
-    // An earlier process with this number may have left it. One of another user stays, and is an error.
+    // An earlier process with this process id may have left this folder. A folder of another user stays, and causes an
+    // error.
     if fs::symlink_metadata(&folder).is_ok_and(|seen| seen.is_dir() && seen.uid() == geteuid().as_raw()) {
         let _ = fs::remove_file(&inside);
         fs::remove_dir(&folder)?;
@@ -74,7 +76,7 @@ fn private(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
 impl Drop for Socket {
     fn drop(&mut self) {
         let seen = fs::symlink_metadata(&self.path);
-        // Another program may have taken the place.
+        // Another program may have created another socket at this path.
         if seen.is_ok_and(|seen| (seen.dev(), seen.ino()) == self.file) {
             let _ = fs::remove_file(&self.path);
         }

@@ -10,14 +10,15 @@ use tokio::time::Instant;
 
 use super::body::Body;
 
-/// Messages that wait until the connection takes them. More wait in the queue that all viewers share.
+/// Maximum number of messages that wait for one connection. Further messages wait in the queue that all viewers share.
 const PIECES: usize = 8;
-/// Time after which a stream begins anywhere: it marks no point, or has no video that is known here.
+/// Maximum time until a viewer's stream begins. After this time the stream begins at any packet. It applies to streams
+/// that mark no key frame, and to streams without a known type of video.
 const LONGEST: Duration = Duration::from_secs(10);
-/// Maximum number of packets of the tables.
+/// Maximum number of packets that contain tables.
 const TABLES: usize = 16;
 
-/// The body for a viewer. `slot` is returned at its end.
+/// Makes the response body for a viewer. At the end of the body `slot` is released.
 pub(super) fn body(mut viewer: Viewer, slot: OwnedSemaphorePermit) -> Body {
     let (pieces, body) = mpsc::channel(PIECES);
     tokio::spawn(async move {
@@ -41,11 +42,11 @@ pub(super) fn body(mut viewer: Viewer, slot: OwnedSemaphorePermit) -> Body {
     Body::Pieces(body)
 }
 
-/// Leaves out the beginning of a stream up to the first frame from which decoding can start.
+/// Drops the beginning of a stream, up to the first frame from which decoding can start.
 struct Entry {
     marker: Marker,
     tables: ProgramTable,
-    /// Packets of the tables, as they came last.
+    /// The newest packets of the tables.
     known: Vec<Packet>,
     since: Instant,
     begun: bool,
@@ -57,7 +58,7 @@ impl Entry {
         Entry { marker, tables, known: Vec::new(), since: Instant::now(), begun: false }
     }
 
-    /// The part of a message that the viewer gets.
+    /// Returns the part of a message that the viewer receives.
     fn pass(&mut self, message: Bytes) -> Bytes {
         if self.begun {
             return message;
@@ -72,7 +73,7 @@ impl Entry {
         Bytes::new()
     }
 
-    /// Returns whether the viewer begins with this packet.
+    /// Returns whether the viewer's stream begins with this packet.
     fn begins(&mut self, packet: &Packet) -> bool {
         self.tables.observe(packet);
         let marks = self.marker.mark(packet);
@@ -85,7 +86,7 @@ impl Entry {
         key || program.video.is_none() || self.since.elapsed() >= LONGEST
     }
 
-    /// Keeps a packet of a table. The first packet of a section replaces those of the one before.
+    /// Keeps a packet of a table. The first packet of a new section replaces the packets of the previous section.
     fn keep(&mut self, packet: &Packet) {
         if packet.unit_start() {
             self.known.retain(|known| known.pid() != packet.pid());
@@ -95,10 +96,11 @@ impl Entry {
         }
     }
 
-    /// The tables, and what follows them.
+    /// Returns the packets of the tables, followed by the rest of the message.
     fn first(&mut self, rest: &[u8]) -> Bytes {
         let mut all = BytesMut::new();
-        // The association table has PID 0, and leads to the other one.
+        // The program association table has PID 0, and names the PID of the program map table. The program association
+        // table must be sent first.
         self.known.sort_by_key(Packet::pid);
         self.known.drain(..).for_each(|packet| all.extend_from_slice(packet.as_bytes()));
         all.extend_from_slice(rest);
@@ -114,7 +116,7 @@ mod tests {
     fn a_viewer_begins_with_the_tables_and_a_key_frame() {
         let clip =
             std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../media/clip.ts")).expect("the clip");
-        // Anywhere in its first seconds, at no packet that begins anything.
+        // The viewer joins during the first seconds, at packets that do not begin a frame or a table.
         for skipped in [1, 500, 1000] {
             let mut entry = Entry::new();
             let rest = &clip[skipped * PACKET_LEN..];

@@ -1,7 +1,7 @@
-//! The API of a server: HTTP on a Unix socket and on an address, with TLS if other machines can reach that.
+//! The API of a server: HTTP on a Unix socket and on an address. An address that other machines can reach needs TLS.
 //!
-//! The API has a thread and a runtime of its own: requests take no time of the thread that carries media. The command
-//! gives it a [`Snapshot`] each second.
+//! The API has a separate thread and a separate runtime, so that requests take no time from the thread that carries
+//! media. The command gives it a [`Snapshot`] each second.
 
 mod access;
 mod board;
@@ -28,5 +28,5 @@ pub(crate) use board::{Board, Shown, Snapshot, View};
 pub(crate) use request::{Asked, Change, Outcome};
 pub(crate) use server::Api;
 
-/// This program has the page.
+/// True if this program contains the page.
 pub(crate) const HAS_PAGE: bool = cfg!(page);

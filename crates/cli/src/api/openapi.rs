@@ -74,7 +74,7 @@ fn error() -> Value {
     json!({ "type": "object", "required": ["error"], "properties": { "error": { "type": "string" } } })
 }
 
-/// Keys that a stream has in addition to those of `strandcast schema stats`.
+/// Keys that a stream in the API has in addition to the keys of `strandcast schema stats`.
 fn stream() -> Value {
     let text = json!({ "type": "string" });
     let output = json!({

@@ -1,4 +1,4 @@
-//! The page of a server: the bundle that `make web` makes of `web`, where the command was built with it.
+//! The page of a server, if the command was built with it. `make web` bundles the page from the folder `web`.
 
 use hyper::header::{CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderValue};
 use hyper::{Response, StatusCode};
@@ -12,12 +12,13 @@ pub(super) enum File {
     Html,
     Script,
     Style,
-    /// Player for browsers whose MediaSource takes no MPEG-TS. The script loads it when it is needed.
+    /// Player for browsers whose MediaSource does not accept MPEG-TS. The script of the page loads this player when it
+    /// is needed.
     Player,
 }
 
 impl File {
-    /// Type of a response.
+    /// Returns the content type of the response.
     pub(super) const fn kind(self) -> &'static str {
         match self {
             File::Html => "text/html; charset=utf-8",
@@ -26,7 +27,7 @@ impl File {
         }
     }
 
-    /// Content, as gzip writes it; `None`: the command was built without the page.
+    /// Content in the gzip format, or `None` if the command was built without the page.
     #[cfg(page)]
     fn content(self) -> Option<&'static [u8]> {
         macro_rules! bundle {
@@ -42,7 +43,7 @@ impl File {
         })
     }
 
-    /// Content, as gzip writes it; `None`: the command was built without the page.
+    /// Content in the gzip format, or `None` if the command was built without the page.
     #[cfg(not(page))]
     fn content(self) -> Option<&'static [u8]> {
         let _ = self;
@@ -50,16 +51,17 @@ impl File {
     }
 }
 
-/// Content security policy of the page: its own files, and no text of a peer that becomes HTML or a script.
+/// Content security policy of the page. The page may load only its own files, and text of a peer can become neither
+/// HTML nor a script.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
                       media-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
                       require-trusted-types-for 'script'; trusted-types 'none'";
 const NO_PAGE: &str = "This program was built without its page: run `make web`, and build it again. \
                        The API (/openapi.json) and the metrics (/metrics) work without it.\n";
 
-/// A file of the page.
+/// Makes the response with a file of the page.
 pub(super) fn response(place: &Place, file: File) -> Response<Body> {
-    // A tunnel to the socket would give every site that a browser shows the right to control.
+    // If a tunnel led to the socket, every site that a browser shows could control the server.
     if matches!(place, Place::Socket) {
         return refusal(StatusCode::NOT_FOUND, "the page is on the address of `listen` alone");
     }

@@ -1,4 +1,4 @@
-//! Connections whose peer has to read: one that takes nothing for a while is closed.
+//! Connections with a time limit for the peer: a peer that reads nothing for this time loses its connection.
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
@@ -8,12 +8,13 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// A connection. Its writes fail once the peer has taken nothing for `patience` although there is something to write.
+/// A connection. Writes of the connection fail once the peer has taken nothing for `patience`, although there is
+/// something to write.
 #[derive(Debug)]
 pub(super) struct Patient<T> {
     inner: T,
     patience: Duration,
-    /// Timer of a write that waits.
+    /// Timer of a write that is waiting.
     waits: Option<Pin<Box<Sleep>>>,
 }
 
@@ -22,7 +23,7 @@ impl<T> Patient<T> {
         Patient { inner, patience, waits: None }
     }
 
-    /// Passes on the outcome of a write, or the end of the patience.
+    /// Returns the outcome of a write, or an error when the time limit has passed.
     fn timed<R>(&mut self, context: &mut Context<'_>, outcome: Poll<io::Result<R>>) -> Poll<io::Result<R>> {
         if outcome.is_ready() {
             self.waits = None;

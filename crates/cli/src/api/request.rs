@@ -9,15 +9,15 @@ use tokio::sync::oneshot;
 pub(crate) enum Change {
     /// Stops a stream, or starts it again.
     Stream { name: String, on: bool },
-    /// Stops an output of a stream, or starts it again.
+    /// Stops an output of a stream, or starts that output again.
     Output { name: String, number: usize, on: bool },
-    /// Lists senders. Only the command has their store.
+    /// Lists senders. Only the command can read the store of senders.
     Senders,
-    /// Allows a sender, and names it.
+    /// Allows a sender, and gives the sender a name.
     Allow { who: String, name: Option<String> },
     /// Revokes a sender.
     Revoke { who: String },
-    /// Switches a link of a sender off, or on again.
+    /// Switches a link of a sender off, or on.
     Link { link: String, on: bool },
     /// Replaces the costs of a link of a sender.
     Tariff(LinkTariff),
@@ -25,10 +25,10 @@ pub(crate) enum Change {
     Reload,
 }
 
-/// Result of a change, or the line that says why nothing has changed.
+/// The result of a change, or one line with the reason why nothing has changed.
 pub(crate) type Outcome = Result<Value, String>;
 
-/// A change, and the place for its outcome.
+/// A requested change, and the channel for its outcome.
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) change: Change,

@@ -1,4 +1,4 @@
-//! The table of routes. The router and the description of the API are made from it.
+//! The table of routes. The router and the description of the API are derived from this table.
 
 use Action::{
     Allow, Description, EndSession, Events, Health, LinkOff, LinkOn, Media, Metrics, Page, Ready, Reload,
@@ -11,7 +11,7 @@ use Verb::{Get, Post};
 use super::body::{EVENTS, JSON, MEDIA, METRICS, TEXT};
 use super::page::File;
 
-/// Right of a request. Each includes those before it.
+/// Right that a request has. Each right includes all rights that are listed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Right {
     Anyone,
@@ -19,7 +19,7 @@ pub(super) enum Right {
     Control,
 }
 
-/// Method of a route. `HEAD` is the one of `GET` without a body.
+/// Method of a route. `HEAD` is `GET` with a response that has no body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     Get,
@@ -73,11 +73,11 @@ pub(super) enum Action {
 #[derive(Debug)]
 pub(super) struct Route {
     pub(super) verb: Verb,
-    /// Path. `{name}` stands for a part of it.
+    /// Path. `{name}` stands for one part of the path.
     pub(super) path: &'static str,
     pub(super) right: Right,
     pub(super) action: Action,
-    /// Type of the response.
+    /// Content type of the response.
     pub(super) kind: &'static str,
     pub(super) summary: &'static str,
 }
@@ -130,9 +130,9 @@ pub(super) const ROUTES: &[Route] = &[
 /// The route of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found<'a> {
-    /// Number of the route in the table, and the parts of the path that its names stand for.
+    /// Number of the route in the table, and the parts of the request's path that match the names in the route.
     Route(usize, Vec<&'a str>),
-    /// Methods that the path has instead.
+    /// The path exists, but only for these other methods.
     Others(Vec<&'static str>),
     Nothing,
 }
@@ -150,7 +150,7 @@ pub(super) fn find<'a>(method: &str, path: &'a str) -> Found<'a> {
     if others.is_empty() { Found::Nothing } else { Found::Others(others) }
 }
 
-/// Returns the parts of `path` that the names of `pattern` stand for, if it has that form.
+/// If `path` matches `pattern`, returns the parts of `path` that stand for the names in `pattern`.
 fn parts<'a>(pattern: &str, path: &'a str) -> Option<Vec<&'a str>> {
     let (mut wanted, mut given) = (pattern.split('/'), path.split('/'));
     let mut parts = Vec::new();
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn whatever_changes_something_is_a_post_and_needs_control() {
         for route in ROUTES {
-            // A session only changes what a browser sends.
+            // A session changes only the cookie that a browser sends, and nothing on the server.
             if !matches!(route.action, StartSession | EndSession) {
                 assert_eq!(
                     route.verb == Post,

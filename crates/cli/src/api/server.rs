@@ -27,9 +27,10 @@ use super::session::Sessions;
 use super::tls::Handshakes;
 use crate::error::{CliError, why};
 
-/// Maximum number of connections of each listener: a flood on one leaves the other as it is.
+/// Maximum number of connections of each listener. A flood of connections at one listener therefore does not affect the
+/// other listener.
 const CONNECTIONS: usize = 128;
-/// Time in which a client sends the head of a request, and after which an idle connection is closed.
+/// Time within which a client must send the head of a request. An idle connection is closed after the same time.
 const HEAD: Duration = Duration::from_secs(5);
 /// Maximum number of headers of a request.
 const HEADERS: usize = 64;
@@ -39,20 +40,20 @@ const BUFFER: usize = 16 << 10;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Maximum number of changes that wait.
 const REQUESTS: usize = 16;
-/// Pause after an error of a listener: too many open files.
+/// Pause after an error of a listener, such as too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A running API. Dropping it ends it.
+/// A running API. Dropping this value ends the API.
 #[derive(Debug)]
 pub(crate) struct Api {
     places: Vec<String>,
     shared: Arc<Shared>,
     _socket: Option<Socket>,
-    /// Its end ends the thread.
+    /// Dropping this sender ends the thread.
     _running: watch::Sender<()>,
 }
 
-/// Listeners, the places by which users call them, and the socket to remove at the end.
+/// Listeners, the addresses at which users reach them, and the socket to remove at the end.
 #[derive(Default)]
 struct Listening {
     listeners: Vec<Bound>,
@@ -71,7 +72,7 @@ impl Listening {
         }
         if let Some(address) = config.listen {
             let listener = tcp(address)?;
-            // Port 0 is any free one.
+            // If the configured port is 0, the system has chosen a free port.
             let address = listener.local_addr().map_err(refused)?;
             all.places.push(format!("{}://{address}", if secure { "https" } else { "http" }));
             all.listeners.push(if secure {
@@ -84,7 +85,7 @@ impl Listening {
     }
 }
 
-/// The place of an address without TLS, which only this machine reaches.
+/// Returns the place for an address without TLS. Only this machine can reach the address.
 fn plain(address: SocketAddr) -> Place {
     let own = match address.ip() {
         IpAddr::V4(ip) => ip.to_string(),
@@ -98,7 +99,7 @@ fn refused(error: io::Error) -> CliError {
     CliError::Network(format!("cannot start the API: {}", why(&error)))
 }
 
-/// A socket that listens, outside the runtime.
+/// A socket that listens, and does not belong to the runtime yet.
 enum Bound {
     Unix(std::os::unix::net::UnixListener),
     Tcp(std::net::TcpListener, Place),
@@ -106,7 +107,7 @@ enum Bound {
 }
 
 impl Bound {
-    /// Call it inside a tokio runtime.
+    /// Must be called inside a tokio runtime.
     fn open(self) -> io::Result<Listener> {
         Ok(match self {
             Bound::Unix(listener) => Listener::Unix(UnixListener::from_std(listener)?),
@@ -116,7 +117,7 @@ impl Bound {
     }
 }
 
-/// A listener, and the way by which its requests come.
+/// A listener, and the kind of access of its requests.
 enum Listener {
     Unix(UnixListener),
     Tcp(TcpListener, Place),
@@ -124,10 +125,11 @@ enum Listener {
 }
 
 impl Api {
-    /// Listens, and responds from a thread of its own. Returns the changes that requests ask for.
+    /// Listens, and responds to requests on a separate thread. Returns the changes that requests ask for.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: something else is at the path of the socket; [`CliError::Network`]: a place is in use.
+    /// Returns [`CliError::Usage`] if the path of the socket exists and is not a socket. Returns [`CliError::Network`]
+    /// if an address or a path is in use.
     pub(crate) fn start(
         config: &ApiConfig,
         access: Access,
@@ -145,24 +147,24 @@ impl Api {
         let responds = Arc::clone(&shared);
         let work = move || respond(listeners, &responds, ended, &opened);
         thread::Builder::new().name("api".to_owned()).spawn(work).map_err(refused)?;
-        // The thread reports before it waits for anything.
+        // The thread reports the outcome before it waits for connections.
         outcome.recv().unwrap_or(Err(io::ErrorKind::BrokenPipe.into())).map_err(refused)?;
         Ok((Api { places, shared, _socket: socket, _running: running }, asked))
     }
 
-    /// Places at which the API can be used.
+    /// Returns the addresses at which the API can be used.
     pub(crate) fn places(&self) -> &[String] {
         &self.places
     }
 
-    /// Uses these tokens, this certificate and this key from now on. Connections that are open stay.
+    /// Replaces the tokens, the certificate and the key. Open connections stay open.
     pub(crate) fn install(&self, access: Access) {
         *self.shared.tokens.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(access.tokens);
         *self.shared.tls.lock().unwrap_or_else(PoisonError::into_inner) = access.tls;
     }
 }
 
-/// Responds to requests until the API ends. Reports first whether it can.
+/// Responds to requests until the API ends. First reports whether the API can start.
 fn respond(
     listeners: Vec<Bound>,
     shared: &Arc<Shared>,
@@ -170,7 +172,7 @@ fn respond(
     opened: &std::sync::mpsc::Sender<io::Result<()>>,
 ) {
     let report = |outcome| {
-        // The starter waits for it.
+        // The function that started this thread waits for the report.
         let _ = opened.send(outcome);
     };
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build() {
@@ -185,7 +187,7 @@ fn respond(
             }
         }
         report(Ok(()));
-        // Nothing is sent: only the end comes.
+        // This channel carries no values. The wait ends when the sender is dropped.
         let _ = ended.changed().await;
     });
 }
@@ -209,7 +211,8 @@ impl Listener {
                     room.admit(Box::new(stream), place.clone());
                 }),
                 Listener::Tls(listener) => listener.accept().await.map(|(stream, peer)| {
-                    // Responses are written as a whole. Without it they are only later.
+                    // Each response is written as a whole, so that Nagle's algorithm has no benefit. If the option
+                    // cannot be set, responses are only delayed.
                     let _ = stream.set_nodelay(true);
                     let task = tokio::spawn(shake_hands(stream, room.clone()));
                     handshakes.add(peer.ip(), task.abort_handle());
@@ -224,14 +227,14 @@ impl Listener {
 
 /// Admits a client once its handshake is complete.
 async fn shake_hands(stream: TcpStream, room: Room) {
-    // It is there if the listener has TLS.
+    // A listener with TLS always has a certificate and a key.
     let Some(tls) = room.shared.tls() else { return };
     if let Some(stream) = tls.accept(stream).await {
         room.admit(Box::new(stream), tls.place());
     }
 }
 
-/// Room for the connections of a listener.
+/// Limits the number of connections of a listener.
 #[derive(Clone)]
 struct Room {
     slots: Arc<Semaphore>,
@@ -239,7 +242,7 @@ struct Room {
 }
 
 impl Room {
-    /// Serves a connection, or refuses it if there is no room.
+    /// Serves a connection, or refuses the connection if there are too many.
     fn admit(&self, mut stream: Box<dyn Connection>, place: Place) {
         let slot = Arc::clone(&self.slots).try_acquire_owned();
         let shared = Arc::clone(&self.shared);
@@ -251,7 +254,7 @@ impl Room {
                 stream.write_all(&no_room()).await?;
                 stream.shutdown().await
             };
-            // A new connection has room for it.
+            // The send buffer of a new connection is empty, so that the refusal fits into it.
             let _ = tokio::time::timeout(PAUSE, refuse).await;
         });
     }
@@ -265,6 +268,6 @@ async fn connection(stream: Box<dyn Connection>, shared: &Shared, place: &Place)
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(HEAD).max_headers(HEADERS).max_buf_size(BUFFER);
     let io = TokioIo::new(Patient::new(stream, PATIENCE));
-    // A client that leaves or sends no HTTP needs no answer.
+    // A client that leaves, or that does not send HTTP, gets no response.
     let _ = server.serve_connection(io, responds).await;
 }

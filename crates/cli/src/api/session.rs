@@ -1,7 +1,8 @@
-//! Sessions of browsers: a cookie in place of a token.
+//! Sessions of browsers. In a session a cookie replaces the token.
 //!
-//! The cookie of a token is a hash of it and of a number that this process has drawn: a browser keeps no token, a cookie
-//! ends with the process or with its token, and the server has no list of sessions.
+//! The cookie of a token is a hash of the token and of a random number of this process. A browser therefore stores no
+//! token. A cookie becomes invalid when the process ends or its token is removed, and the server needs no list of
+//! sessions.
 
 use std::io;
 
@@ -18,7 +19,7 @@ use super::tokens::{Tokens, hash_of};
 
 const UNKNOWN: &str = "this token is not known here: use a line of a file of tokens of the server";
 
-/// Request that concerns the session.
+/// A request that concerns a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
     Show,
@@ -27,7 +28,7 @@ pub(super) enum Told {
 }
 
 impl Told {
-    /// The request of a route, if it is one.
+    /// Returns the request for this action, if the action concerns a session.
     pub(super) fn of(action: Action) -> Option<Told> {
         match action {
             Action::Session => Some(Told::Show),
@@ -42,15 +43,16 @@ impl Told {
 #[derive(Debug)]
 pub(super) struct Sessions {
     secret: [u8; 32],
-    /// Name of the cookie. Browsers give a cookie to all ports of a machine, so that each server has a name of its own.
+    /// Name of the cookie. A browser sends a cookie to all ports of a machine, so that each server needs a cookie with
+    /// a different name.
     name: String,
 }
 
 impl Sessions {
-    /// Cookies with a new secret.
+    /// Makes the cookies with a new secret.
     ///
     /// # Errors
-    /// The system gives no random number.
+    /// The system cannot provide random numbers.
     pub(super) fn new() -> io::Result<Sessions> {
         let mut secret = [0; 32];
         getrandom::fill(&mut secret)?;
@@ -62,27 +64,29 @@ impl Sessions {
         Sessions { secret, name: format!("strandcast-{name}") }
     }
 
-    /// Value of the cookie for the token with this hash.
+    /// Returns the value of the cookie for the token with this hash.
     fn value(&self, token: &[u8; 32]) -> String {
         hex(&digest(&self.secret, b"value", token))
     }
 
-    /// Right of a request; `None`: its token is unknown. A token counts before a cookie, but in
-    /// requests of a page the one with more rights; an unknown cookie counts as none.
+    /// Returns the right of a request, or `None` if its token is unknown. A token takes precedence over a cookie. In a
+    /// request of the page's script, the token or cookie with more rights counts. An unknown cookie gives no right.
     pub(super) fn right<B>(&self, tokens: &Tokens, request: &Request<B>) -> Option<Right> {
         let header = authorization(request.headers());
         let right = tokens.right(header);
         match header {
-            // A browser adds the password of a dialog to every request, also to those of a page with a cookie.
+            // After a password dialog, a browser adds the password to every request. Such a request may also have a
+            // cookie.
             Some(_) if is_script(request.headers()) => right.max(self.of_cookie(tokens, request)),
             Some(_) => right,
             None => right.max(self.of_cookie(tokens, request)),
         }
     }
 
-    /// Right of the cookie of a request.
+    /// Returns the right that the cookie of a request gives.
     fn of_cookie<B>(&self, tokens: &Tokens, request: &Request<B>) -> Option<Right> {
-        // Browsers name the page that changes something, and the guard has compared it.
+        // If a page sends a request for a change, the browser names the site of the page in `Origin`. The guard has
+        // already checked that site.
         let reads = matches!(*request.method(), Method::GET | Method::HEAD);
         if !reads && !request.headers().contains_key(ORIGIN) {
             return None;
@@ -91,7 +95,7 @@ impl Sessions {
         tokens.found(|known| -> Choice { self.value(known).as_bytes().ct_eq(cookie) })
     }
 
-    /// The cookie of this server among those of a request.
+    /// Finds the cookie of this server among the cookies of a request.
     fn cookie<'a>(&self, headers: &'a HeaderMap) -> Option<&'a [u8]> {
         let all = headers.get_all(COOKIE).iter().flat_map(|line| line.as_bytes().split(|byte| *byte == b';'));
         all.map(<[u8]>::trim_ascii).find_map(|one| one.strip_prefix(self.name.as_bytes())?.strip_prefix(b"="))
@@ -121,7 +125,7 @@ impl Sessions {
                     Some((right, token)) => {
                         with_cookie(shown(right, true), place, &self.name, &self.value(&token), "")
                     }
-                    // Without a challenge: a browser would open a dialog.
+                    // The response has no challenge, because a challenge would make the browser open a dialog.
                     None => refusal(StatusCode::UNAUTHORIZED, UNKNOWN),
                 }
             }
@@ -130,7 +134,7 @@ impl Sessions {
     }
 }
 
-/// The state of a session.
+/// Returns the state of a session.
 fn shown(tokens: &Tokens, right: Right, cookie: bool) -> Response<Body> {
     let right = match right {
         Right::Anyone => "none",
@@ -140,7 +144,8 @@ fn shown(tokens: &Tokens, right: Right, cookie: bool) -> Response<Body> {
     value(StatusCode::OK, &json!({ "right": right, "control": tokens.can_control(), "cookie": cookie }))
 }
 
-/// Adds a cookie that no script reads and no other site causes to be sent. The cookie ends with the browser.
+/// Adds a cookie that scripts cannot read and that other sites cannot cause to be sent. The browser deletes the cookie
+/// when the browser ends.
 fn with_cookie(
     mut response: Response<Body>,
     place: &Place,
@@ -150,7 +155,7 @@ fn with_cookie(
 ) -> Response<Body> {
     let secure = if matches!(place, Place::Address { scheme: "https", .. }) { "; Secure" } else { "" };
     let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict{secure}{more}");
-    // It has letters, digits and signs of ASCII.
+    // The cookie contains only letters, digits and signs of ASCII.
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(SET_COOKIE, cookie);
     }

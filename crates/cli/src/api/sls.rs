@@ -1,15 +1,17 @@
-//! Streams as SRT-live-server's statistics: programs that switch scenes by the bit rate read them.
+//! Statistics in the format of SRT-live-server. Some programs switch scenes by the bit rate in these statistics.
 
 use serde_json::{Map, Value, json};
 
-/// The statistics of these streams, which are described as in `/v1/streams`. A stream without a sender is not in them.
+/// Returns the statistics of these streams. Each stream is described as in `/v1/streams`. A stream without a sender is
+/// left out.
 pub(super) fn statistics<'a>(streams: impl Iterator<Item = &'a Value>) -> Value {
     let publishers =
         streams.filter_map(|stream| Some((stream["name"].as_str()?.to_owned(), publisher(stream)?)));
     json!({ "publishers": publishers.collect::<Map<_, _>>(), "status": "ok" })
 }
 
-/// A stream with a sender. All members are numbers, as readers need them: 0 stands for what is not measured.
+/// Describes a stream with a sender. Programs that read the statistics need a number for every member, and 0 stands for
+/// a value that is not measured.
 fn publisher(stream: &Value) -> Option<Value> {
     if matches!(stream["state"].as_str(), None | Some("waiting" | "stopped")) {
         return None;
@@ -17,7 +19,7 @@ fn publisher(stream: &Value) -> Option<Value> {
     let media = stream["media"].as_object()?;
     let number = |key: &str| media.get(key).and_then(Value::as_f64).unwrap_or_default();
     let (rate, late, lost) = (number("rate_bps"), number("late"), number("lost"));
-    // A missing message has no size: it counts as much as one that was played.
+    // The size of a missing message is unknown. The mean size of the played messages is used in its place.
     let size = number("bytes") / number("messages").max(1.0);
     let paths = stream["paths"].as_array().map(Vec::as_slice).unwrap_or_default();
     let rtt = paths.iter().filter_map(|path| path["rtt_ms"].as_f64()).min_by(f64::total_cmp);
@@ -35,7 +37,7 @@ fn publisher(stream: &Value) -> Option<Value> {
     }))
 }
 
-/// The nearest whole number that readers can hold.
+/// Returns the nearest whole number that fits into the 32 bits of such programs.
 fn whole(number: f64) -> i32 {
     number.round() as i32
 }

@@ -10,13 +10,13 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::body::Body;
 
-/// Pieces that wait until the connection takes them. More wait in the queue that all clients share.
+/// Maximum number of pieces that wait for one connection. Further pieces wait in the queue that all clients share.
 const PIECES: usize = 8;
-/// Interval of comments, which show that the connection lives.
+/// Interval of comments, which show the client that the connection is alive.
 const LIVES: Duration = Duration::from_secs(15);
 
-/// The body of a client of events (server-sent events, HTML §9.2). A client that reads too slowly loses events, and then
-/// receives the event `lost` with their number. `slot` is returned at its end.
+/// Makes the response body for a client of events (server-sent events, HTML §9.2). A client that reads too slowly loses
+/// events, and then receives the event `lost` with their number. At the end of the body `slot` is released.
 pub(super) fn events(mut events: Receiver<Arc<str>>, slot: OwnedSemaphorePermit) -> Body {
     let (pieces, body) = mpsc::channel(PIECES);
     tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! TLS of an API's address: its certificate and key, and handshakes that have not ended.
+//! TLS of an API's address: the certificate, the key, and handshakes in progress.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -22,10 +22,11 @@ use super::guard::{Names, Place};
 use crate::error::CliError;
 use crate::pem::{bytes, certificates};
 
-/// Time for a handshake.
+/// Time limit for a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(5);
-/// Maximum number of handshakes that have not ended. A new one ends the oldest of the address that has the most: an
-/// address that begins handshakes and never ends them keeps no other one out.
+/// Maximum number of handshakes that have not ended. If this number is reached, a new handshake ends the oldest
+/// handshake of the address that has the most. An address that begins handshakes and never ends them therefore cannot
+/// lock out other addresses.
 const HANDSHAKES: usize = 64;
 
 /// A certificate and its key.
@@ -42,10 +43,10 @@ impl std::fmt::Debug for Tls {
 }
 
 impl Tls {
-    /// Reads the files of a configuration; `None`: it names none.
+    /// Reads the files that a configuration names, or returns `None` if the configuration names no files.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: a line with the file and the remedy.
+    /// Returns [`CliError::Usage`] with a line that contains the file and the remedy.
     pub(super) fn read(config: &ApiConfig) -> Result<Option<Tls>, CliError> {
         let (Some(certificate), Some(key)) = (&config.certificate, &config.certificate_key) else {
             return Ok(None);
@@ -53,12 +54,12 @@ impl Tls {
         read(certificate, key).map(Some).map_err(CliError::Usage)
     }
 
-    /// Way by which requests come.
+    /// Returns the kind of access of requests over TLS.
     pub(super) fn place(&self) -> Place {
         Place::Address { names: Names::Certificate(self.own.clone()), scheme: "https" }
     }
 
-    /// Waits for a client's handshake. `None`: it fails, or takes too long.
+    /// Waits for a client's handshake. Returns `None` if the handshake fails or takes too long.
     pub(super) async fn accept(&self, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
         tokio::time::timeout(HANDSHAKE, self.acceptor.accept(stream)).await.ok()?.ok()
     }
@@ -94,19 +95,19 @@ fn read(certificate: &Path, key: &Path) -> Result<Tls, String> {
         Err(error) => return refused(key, &format!("this key cannot be used: {error}")),
     };
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    // A client that returns has another handshake: nothing is kept for it.
+    // Each connection makes a full handshake: the server keeps no TLS sessions for clients.
     config.session_storage = Arc::new(NoServerSessionStorage {});
     config.send_tls13_tickets = 0;
     Ok(Tls { acceptor: TlsAcceptor::from(Arc::new(config)), own })
 }
 
-/// Handshakes that have not ended, the oldest first.
+/// Handshakes in progress, with the oldest handshake first.
 #[derive(Debug, Default)]
 pub(super) struct Handshakes(VecDeque<(IpAddr, AbortHandle)>);
 
 impl Handshakes {
-    /// Adds the task of a handshake with `from`. If there are too many, it ends the oldest one of the address that has
-    /// the most.
+    /// Adds the task of a handshake with `from`. If there are too many handshakes, ends the oldest handshake of the
+    /// address that has the most handshakes.
     pub(super) fn add(&mut self, from: IpAddr, task: AbortHandle) {
         self.0.retain(|(_, task)| !task.is_finished());
         if self.0.len() >= HANDSHAKES {

@@ -12,19 +12,19 @@ use zeroize::Zeroizing;
 use super::route::Right;
 use crate::error::{CliError, why};
 
-/// Lengths of a token.
+/// Permitted lengths of a token, in characters.
 const LENGTHS: std::ops::RangeInclusive<usize> = 16..=256;
-/// Maximum number of tokens of a file.
+/// Maximum number of tokens in a file.
 const MOST: usize = 64;
-/// Longest file, in bytes.
+/// Maximum size of a file of tokens, in bytes.
 const LONGEST: u64 = 64 << 10;
 
-/// Tokens for each right. Only their hashes are kept.
+/// Tokens for each right. Only the hashes of the tokens are kept.
 #[derive(Debug)]
 pub(super) struct Tokens {
     view: Vec<[u8; 32]>,
     control: Vec<[u8; 32]>,
-    /// Right of a request without a token.
+    /// Right of a request that has no token.
     without: Right,
 }
 
@@ -32,34 +32,34 @@ impl Tokens {
     /// Reads the files of a configuration.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: a line with the file and the remedy.
+    /// Returns [`CliError::Usage`] with a line that contains the file and the remedy.
     pub(super) fn read(config: &ApiConfig) -> Result<Tokens, CliError> {
         let of = |file: &Option<_>| file.as_deref().map_or(Ok(Vec::new()), read);
         let (view, control) = (of(&config.view_tokens)?, of(&config.control_tokens)?);
-        // Every user of this machine may look, unless there are tokens for that.
+        // If the configuration has no tokens for viewing, every user of this machine may view.
         let local = config.listen.is_none_or(|address| address.ip().is_loopback());
         let without = if local && view.is_empty() { Right::View } else { Right::Anyone };
         Ok(Tokens { view, control, without })
     }
 
-    /// This token alone. A request without it may not look.
+    /// Permits only this token. A request without this token may not view anything.
     pub(super) fn one(token: &str, controls: bool) -> Tokens {
         let (these, none) = (vec![Sha256::digest(token.as_bytes()).into()], Vec::new());
         let (view, control) = if controls { (none, these) } else { (these, none) };
         Tokens { view, control, without: Right::Anyone }
     }
 
-    /// Right of a request with this header `Authorization`; `None`: its token is unknown.
+    /// Returns the right of a request with this header `Authorization`, or `None` if the token is unknown.
     pub(super) fn right(&self, header: Option<&[u8]>) -> Option<Right> {
         let Some(header) = header else { return Some(self.without) };
         let hash = hash_of(header)?;
         self.found(|known| known.as_slice().ct_eq(&hash))
     }
 
-    /// Right of the token whose hash `same` finds.
+    /// Returns the right of the token whose hash `same` accepts.
     pub(super) fn found(&self, same: impl Fn(&[u8; 32]) -> Choice) -> Option<Right> {
         let has = |tokens: &[[u8; 32]]| {
-            // Each one is compared, and each as a whole.
+            // The hash is compared with every token in constant time, so that the duration reveals nothing.
             bool::from(tokens.iter().fold(Choice::from(0), |any, known| any | same(known)))
         };
         match (has(&self.control), has(&self.view)) {
@@ -75,12 +75,13 @@ impl Tokens {
     }
 }
 
-/// Hash of the token of a header `Authorization`.
+/// Returns the hash of the token in a header `Authorization`.
 pub(super) fn hash_of(header: &[u8]) -> Option<[u8; 32]> {
     Some(Sha256::digest(&*token(header)?).into())
 }
 
-/// The token of a header: a bearer's, or the password of `Basic`, which players of URLs have.
+/// Returns the token of a header. The token is a bearer token or the password of `Basic`, which players take from a
+/// URL.
 fn token(header: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let at = header.iter().position(|byte| *byte == b' ')?;
     let (scheme, rest) = (&header[..at], header[at..].trim_ascii());
@@ -117,7 +118,7 @@ fn decoded(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     Some(out)
 }
 
-/// Reads a file of tokens: one on each line.
+/// Reads a file that has one token on each line.
 fn read(path: &Path) -> Result<Vec<[u8; 32]>, CliError> {
     let name = path.display();
     let wrong = |why: String| CliError::Usage(format!("{name}: {why}"));
@@ -131,7 +132,7 @@ fn read(path: &Path) -> Result<Vec<[u8; 32]>, CliError> {
         return Err(wrong(format!("other users can read these tokens: chmod 600 {name}")));
     }
     if seen.len() > LONGEST {
-        return Err(wrong(format!("it has {} bytes: {LONGEST} at most", seen.len())));
+        return Err(wrong(format!("the file has {} bytes, but {LONGEST} is the maximum", seen.len())));
     }
     let mut text = Zeroizing::new(String::new());
     file.read_to_string(&mut text).map_err(cannot)?;
@@ -153,7 +154,7 @@ fn read(path: &Path) -> Result<Vec<[u8; 32]>, CliError> {
     match tokens.len() {
         0 => Err(wrong("it has no token: write one on each line, as openssl rand -hex 32 does".into())),
         1..=MOST => Ok(tokens),
-        many => Err(wrong(format!("it has {many} tokens: {MOST} at most"))),
+        many => Err(wrong(format!("the file has {many} tokens, but {MOST} is the maximum"))),
     }
 }
 
@@ -172,7 +173,7 @@ mod tests {
         let right = |tokens: &Tokens, header: &str| tokens.right(Some(header.as_bytes()));
         assert_eq!(right(&tokens, "Bearer look"), Some(Right::View));
         assert_eq!(right(&tokens, "bearer  turn"), Some(Right::Control));
-        // "any:turn", RFC 7617 section 2.
+        // "any:turn" is a user name and a password as in RFC 7617 section 2.
         assert_eq!(right(&tokens, "Basic YW55OnR1cm4="), Some(Right::Control));
         for wrong in
             ["Bearer", "Bearer ", "Bearer loo", "Digest turn", "Basic turn", "Basic YW55", "turn", ""]
@@ -185,7 +186,7 @@ mod tests {
         assert_eq!(right(&tokens, "Bearer x"), None, "a wrong token is no better than none");
     }
 
-    /// RFC 4648 section 10.
+    /// These are the test vectors of RFC 4648 section 10.
     #[test]
     fn base64_has_the_vectors_of_its_rfc() {
         for (text, bytes) in [

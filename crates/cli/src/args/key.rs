@@ -102,7 +102,7 @@ pub(crate) struct KeyPairArgs {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// The lifetime of a pairing string: minutes, hours or days, a year at most.
+/// Parses the lifetime of a pairing string: minutes, hours or days, and at most a year.
 fn lifetime(text: &str) -> Result<Duration, String> {
     let invalid = || format!("{text:?} is not a time from 1m to 365d, as in 30m, 24h or 7d");
     let (number, unit) = text.split_at(text.len() - text.chars().last().map_or(0, char::len_utf8));

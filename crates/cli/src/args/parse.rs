@@ -7,11 +7,11 @@ use clap::{Arg, Command, CommandFactory as _, FromArgMatches as _};
 use super::Args;
 
 impl Args {
-    /// Parses a command line. A negative number after an option is its value, and the option's own line says what it
-    /// takes.
+    /// Parses a command line. A negative number after an option is the value of that option, and an error for the
+    /// number names the values that the option takes.
     ///
     /// # Errors
-    /// The mistake in it, or the help that it asks for.
+    /// Returns the mistake in the command line, or the help text that it requests.
     pub(crate) fn of(
         args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     ) -> Result<Args, clap::Error> {

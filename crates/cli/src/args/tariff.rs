@@ -1,4 +1,4 @@
-//! `--tariff`: what data on a link cost.
+//! `--tariff`: the costs of data on a link.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub(crate) fn tariff(text: &str) -> Result<LinkTariff, String> {
     }
     let spec = tariff_of(link, others.into_iter(), LIST)?;
     if link.is_empty() {
-        return Err(format!("{text:?} names no interface (if=)"));
+        return Err(format!("{text:?} names no interface: add if=NAME"));
     }
     Ok(spec)
 }
@@ -27,7 +27,8 @@ pub(crate) fn tariff(text: &str) -> Result<LinkTariff, String> {
 /// Keys of `--tariff`.
 const LIST: &str = "if=INTERFACE, class=N, left=SIZE, for=TIME or price=N, separated by commas";
 
-/// Parses the costs of data on a link: parts such as `class=2`. `wanted` has the keys as a user writes them.
+/// Parses the costs of data on a link, given in parts such as `class=2`. `wanted` lists the keys in the form in which a
+/// user writes them.
 pub(crate) fn tariff_of<'a>(
     link: &str,
     parts: impl Iterator<Item = &'a str>,
@@ -62,7 +63,7 @@ fn price(text: &str) -> Result<f64, String> {
     parsed.ok_or_else(|| wrong("price", text, "a number, the price of 10^9 bytes"))
 }
 
-/// A time in seconds, hours (`12h`) or days (`30d`).
+/// Parses a time in seconds, hours (`12h`) or days (`30d`).
 fn span(text: &str) -> Result<Duration, String> {
     let (number, unit) = match text.as_bytes().last() {
         Some(b'd') => (&text[..text.len() - 1], 86_400.0),

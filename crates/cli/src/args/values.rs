@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use strandcast::live::Retry;
 
-/// Parses the time to try.
+/// Parses the time for which a sender keeps trying.
 pub(super) fn retry(text: &str) -> Result<Retry, String> {
     match text {
         "forever" => Ok(Retry::Forever),
@@ -25,7 +25,7 @@ pub(super) fn whole<T: TryFrom<u64>>(
     }
 }
 
-/// A bit rate of 1 kbit/s to 10 Gbit/s.
+/// Parses a bit rate of 1 kbit/s to 10 Gbit/s.
 pub(super) fn bit_rate(text: &str) -> Result<u64, String> {
     let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(at);
@@ -44,12 +44,12 @@ pub(super) fn bit_rate(text: &str) -> Result<u64, String> {
     Ok(rate as u64)
 }
 
-/// A latency in milliseconds.
+/// Parses a latency in milliseconds.
 pub(super) fn latency(text: &str) -> Result<u32, String> {
     whole(20, 60_000, "milliseconds")(text)
 }
 
-/// A number of seconds, fractions allowed, and not none.
+/// Parses a number of seconds, which may have a fraction and must not be zero.
 pub(super) fn some_seconds(text: &str) -> Result<Duration, String> {
     let least = Duration::from_millis(100);
     seconds(text)
@@ -58,13 +58,13 @@ pub(super) fn some_seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("{text:?} is not a time of 0.1 s or more"))
 }
 
-/// A number of seconds, fractions allowed.
+/// Parses a number of seconds, which may have a fraction.
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let parsed = text.parse().ok().filter(|s: &f64| s.is_finite() && (0.0..=1e9).contains(s));
     parsed.map(Duration::from_secs_f64).ok_or_else(|| format!("{text:?} is not a number of seconds"))
 }
 
-/// A positive duration, with a unit or in seconds.
+/// Parses a positive duration with a unit, or in seconds.
 pub(super) fn step(text: &str) -> Result<Duration, String> {
     let unit = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit);

@@ -1,4 +1,4 @@
-//! Requests of HTTP/1.0: a response ends with its connection.
+//! HTTP/1.0 requests, for which the end of the connection ends the response.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -12,15 +12,15 @@ use zeroize::Zeroizing;
 use super::secure::shake_hands;
 use crate::error::{CliError, why};
 
-/// Time for a response to begin, and for each part of it.
+/// Maximum time until a response begins, and maximum time between two parts of a response.
 const PATIENCE: Duration = Duration::from_secs(40);
-/// Longest line of a response, and longest response that is kept as a whole, in bytes.
+/// Maximum size of a line of a response, and maximum size of a response that is kept as a whole, in bytes.
 const LONGEST: u64 = 64 << 20;
 
 /// A client of an API.
 pub(super) struct Client {
     place: Place,
-    /// File with the server's certificate or its authority.
+    /// File with the server's certificate, or with the certificate of its authority.
     authority: Option<PathBuf>,
     token: Option<Zeroizing<String>>,
 }
@@ -39,10 +39,10 @@ enum Place {
 pub(super) struct Response(BufReader<Box<dyn Read>>);
 
 impl Client {
-    /// A client of the API at this address.
+    /// Makes a client of the API at this address.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: the address is wrong; [`CliError::Store`]: the token cannot be read.
+    /// Returns [`CliError::Usage`] if the address is wrong. Returns [`CliError::Store`] if the token cannot be read.
     pub(super) fn of(
         address: &str,
         authority: Option<&Path>,
@@ -56,16 +56,19 @@ impl Client {
             return Err(CliError::Usage(format!("{address}: {why}")));
         }
         if authority.is_some() && !matches!(place, Place::Secure(_)) {
-            return Err(CliError::Usage(format!("--ca is for https://HOST:PORT, and {address} is not one")));
+            return Err(CliError::Usage(format!(
+                "--ca is for https://HOST:PORT, but the address is {address}"
+            )));
         }
         Ok(Client { place, authority: authority.map(Path::to_owned), token })
     }
 
-    /// Sends a request, and returns the response if it is a success.
+    /// Sends a request. Returns the response if the server reports success.
     ///
     /// # Errors
-    /// [`CliError::Network`]: nothing listens; [`CliError::Peer`]: the server refuses, or breaks off;
-    /// [`CliError::Usage`]: there is no such stream, or it cannot change like this.
+    /// Returns [`CliError::Network`] if nothing listens. Returns [`CliError::Peer`] if the server refuses the request
+    /// or closes the connection early. Returns [`CliError::Usage`] if there is no such stream, or the stream does not
+    /// permit this change.
     pub(super) fn ask(&self, method: &str, path: &str) -> Result<Response, CliError> {
         let (mut stream, host) = self.connect()?;
         let token = self.token.as_ref().map(|token| format!("authorization: Bearer {}\r\n", token.as_str()));
@@ -82,7 +85,7 @@ impl Client {
         }
     }
 
-    /// The value of a response.
+    /// Reads the JSON value of a response.
     ///
     /// # Errors
     /// As [`Client::ask`].
@@ -125,17 +128,17 @@ trait Stream: Read + Write {}
 impl<T: Read + Write> Stream for T {}
 
 impl Response {
-    /// The rest of the response.
+    /// Reads the rest of the response.
     ///
     /// # Errors
-    /// [`CliError::Peer`]: it breaks off, or is not text.
+    /// Returns [`CliError::Peer`] if the response ends early or is not text.
     pub(super) fn text(self) -> Result<String, CliError> {
         let mut text = String::new();
         self.0.take(LONGEST).read_to_string(&mut text).map_err(broke_off)?;
         Ok(text)
     }
 
-    /// The lines of the response as they come.
+    /// Returns each line of the response when the line arrives.
     pub(super) fn lines(self) -> impl Iterator<Item = Result<String, CliError>> {
         self.0.lines().map(|line| line.map_err(broke_off))
     }
@@ -144,7 +147,7 @@ impl Response {
 /// Reads the head of a response, and returns its status.
 fn head(response: &mut impl BufRead) -> Result<u16, CliError> {
     let mut status = None;
-    // No server sends more of a head.
+    // The head of a response is at most this long.
     let mut head = response.take(64 << 10);
     loop {
         let mut line = String::new();
@@ -162,7 +165,7 @@ fn head(response: &mut impl BufRead) -> Result<u16, CliError> {
     }
 }
 
-/// The error of a refusal.
+/// Returns the error for a refused request.
 fn refused(status: u16, text: &str) -> CliError {
     let error: Value = serde_json::from_str(text).unwrap_or_default();
     let line = match error["error"].as_str() {
@@ -171,7 +174,7 @@ fn refused(status: u16, text: &str) -> CliError {
     };
     match status {
         404 | 409 => CliError::Usage(line),
-        401 | 403 => CliError::Peer(format!("{line}; name a file with it: --token FILE")),
+        401 | 403 => CliError::Peer(format!("{line}; give the file of the token: --token FILE")),
         _ => CliError::Peer(line),
     }
 }
@@ -180,7 +183,7 @@ fn broke_off(error: io::Error) -> CliError {
     CliError::Peer(format!("the API broke off: {}", why(&error)))
 }
 
-/// The place that an address names.
+/// Parses the address of an API.
 fn place(address: &str) -> Result<Place, CliError> {
     let wrong = |why: &str| CliError::Usage(format!("{address}: {why}"));
     match address.split_once("://") {
@@ -204,7 +207,7 @@ fn is_this_machine(host: &str) -> bool {
     name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// The first token of a file.
+/// Reads the first token of a file.
 fn read_token(path: &Path) -> Result<Zeroizing<String>, CliError> {
     let name = path.display();
     let text = std::fs::read_to_string(path).map(Zeroizing::new);

@@ -1,4 +1,5 @@
-//! TLS of a client: a server's certificate is a copy of one that the user has, or leads to an authority.
+//! TLS of a client. The client accepts a server's certificate if the user has a copy of it, or if an authority has
+//! signed it.
 
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -17,21 +18,23 @@ use rustls::{
 use crate::error::{CliError, why};
 use crate::pem::certificates;
 
-/// Files with the authorities of a system: of Debian, Fedora, and others.
+/// Files in which systems store their authorities: Debian, Fedora, and others.
 const SYSTEM: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
 
 /// Certificates that a client accepts.
 #[derive(Debug)]
 struct Known {
-    /// A copy of the server's own certificate counts as it is: who has it needs neither its names nor its dates.
+    /// Certificates that the user has copied from servers. For such a certificate, neither names nor dates are checked,
+    /// because possession of the copy is enough.
     copies: Vec<CertificateDer<'static>>,
     authorities: Option<Arc<WebPkiServerVerifier>>,
     provider: Arc<CryptoProvider>,
 }
 
 impl Known {
-    /// `named`: the user has named the file. In the system's file copies of servers' certificates do not count.
+    /// `named` is true if the user has named the file. If the file is the system's own, copies of servers' certificates
+    /// in it are ignored.
     fn of(file: &Path, named: bool) -> Result<Known, CliError> {
         let mut copies = certificates(file).map_err(CliError::Store)?;
         let mut roots = RootCertStore::empty();
@@ -40,7 +43,7 @@ impl Known {
             copies.clear();
         }
         let provider = Arc::new(ring::default_provider());
-        // A file without any authority has copies alone.
+        // A file without any authority contains only copies of servers' certificates.
         let authorities = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
         Ok(Known { copies, authorities: authorities.build().ok(), provider })
     }
@@ -68,7 +71,7 @@ impl ServerCertVerifier for Known {
         _: &CertificateDer<'_>,
         _: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        // Only TLS 1.3 is offered.
+        // The client offers only TLS 1.3.
         Err(Error::General("TLS 1.2 was not offered".into()))
     }
 
@@ -86,11 +89,12 @@ impl ServerCertVerifier for Known {
     }
 }
 
-/// Shakes hands with the server at `address`, `HOST:PORT`, whose certificate `file` has or leads to; without it the
-/// authorities of the system count.
+/// Completes a TLS handshake with the server at `address` (`HOST:PORT`). `file` contains the server's certificate, or
+/// the certificate of its authority. Without `file`, the authorities of the system are used.
 ///
 /// # Errors
-/// [`CliError::Store`]: the file cannot be read; [`CliError::Peer`]: the server is another one, or has no TLS.
+/// Returns [`CliError::Store`] if the file cannot be read. Returns [`CliError::Peer`] if the server has another
+/// certificate or does not use TLS.
 pub(super) fn shake_hands(
     mut stream: TcpStream,
     address: &str,
@@ -109,7 +113,7 @@ pub(super) fn shake_hands(
     let builder = builder.with_protocol_versions(&[&TLS13]).map_err(|error| wrong(&error))?;
     let config = builder.dangerous().with_custom_certificate_verifier(Arc::new(known)).with_no_client_auth();
     let mut client = ClientConnection::new(Arc::new(config), name).map_err(|error| wrong(&error))?;
-    // The request follows the end of the handshake at once.
+    // The client sends its request immediately after the handshake.
     stream.set_nodelay(true).map_err(|error| wrong(&why(&error)))?;
     while client.is_handshaking() {
         if let Err(error) = client.complete_io(&mut stream) {
@@ -127,10 +131,10 @@ pub(super) fn shake_hands(
     Ok(StreamOwned::new(client, stream))
 }
 
-/// Reason why a certificate is refused.
+/// Returns the reason why a certificate is refused.
 fn refusal(why: &CertificateError) -> String {
     match why {
-        // Another authority may have the name of one that is known.
+        // An unknown authority may have the same name as a known authority.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
             "its authority is not known here".into()
         }

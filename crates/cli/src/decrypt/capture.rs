@@ -18,11 +18,12 @@ pub(super) struct Capture<R> {
     nanoseconds: bool,
     link: u32,
     packet: Vec<u8>,
-    /// Packets without a whole UDP datagram: of other protocols, fragments, cut off.
+    /// Number of packets that contain no complete UDP datagram: other protocols, fragments, and packets that were cut
+    /// off.
     pub(super) others: u64,
 }
 
-/// A datagram with its addresses and its time since 1970.
+/// A datagram with its addresses, and with its time since 1970.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Datagram<'a> {
     pub(super) at: Duration,
@@ -35,7 +36,7 @@ impl<R: Read> Capture<R> {
     /// Reads the header of the file.
     ///
     /// # Errors
-    /// In words: it is not a capture that can be read.
+    /// Returns a line of text if the file is not a capture that this program can read.
     pub(super) fn open(mut from: R) -> Result<Self, String> {
         let mut header = [0; 24];
         from.read_exact(&mut header).map_err(|_| "it is not a capture".to_owned())?;
@@ -47,10 +48,10 @@ impl<R: Read> Capture<R> {
             [0x0a, 0x0d, 0x0d, 0x0a] => {
                 return Err("it is a pcapng file: convert it with editcap -F pcap".into());
             }
-            _ => return Err("it is not a capture: not a pcap file".into()),
+            _ => return Err("it is not a capture in the pcap format".into()),
         };
         let mut capture = Capture { from, big_endian, nanoseconds, link: 0, packet: Vec::new(), others: 0 };
-        // The upper bits of the field say whether frames have a checksum.
+        // The upper bits of the field tell whether frames end with a checksum.
         capture.link = capture.word(&header, 20) & 0xffff;
         match ip_offset(capture.link, &[0; 64]) {
             Some(_) => Ok(capture),
@@ -58,10 +59,10 @@ impl<R: Read> Capture<R> {
         }
     }
 
-    /// The next UDP datagram; `None` at the end. A last record that was not written as a whole is left out.
+    /// Returns the next UDP datagram, or `None` at the end. If the last record is incomplete, it is left out.
     ///
     /// # Errors
-    /// In words: the file is damaged or cannot be read.
+    /// Returns a line of text if the file is damaged or cannot be read.
     pub(super) fn next(&mut self) -> Result<Option<Datagram<'_>>, String> {
         loop {
             let mut header = [0; 16];
@@ -71,7 +72,7 @@ impl<R: Read> Capture<R> {
             let [seconds, fraction, captured, original] = [0, 4, 8, 12].map(|at| self.word(&header, at));
             let length = captured as usize;
             if length > LONGEST {
-                return Err(format!("a record of {length} bytes: it is damaged"));
+                return Err(format!("the file is damaged: a record has {length} bytes"));
             }
             self.packet.resize(length, 0);
             if !whole(self.from.read_exact(&mut self.packet))? {
@@ -94,7 +95,7 @@ impl<R: Read> Capture<R> {
     }
 }
 
-/// Returns whether bytes were read; false at the end of the file.
+/// Returns true if all bytes were read, and false at the end of the file.
 fn whole(read: io::Result<()>) -> Result<bool, String> {
     match read {
         Ok(()) => Ok(true),
@@ -103,10 +104,11 @@ fn whole(read: io::Result<()>) -> Result<bool, String> {
     }
 }
 
-/// Offset of IP in a packet of this link type; `None` if the type is unknown or the packet is too short.
+/// Returns the offset of the IP header in a packet of this link type. Returns `None` if the type is unknown or the
+/// packet is too short.
 fn ip_offset(link: u32, packet: &[u8]) -> Option<usize> {
     match link {
-        // Loopback of BSD; Ethernet, with tags of VLANs; raw IP; Linux's -i any, version 1 and 2.
+        // In order: loopback of BSD, Ethernet with VLAN tags, raw IP, and Linux's `-i any` in versions 1 and 2.
         0 => Some(4),
         1 => {
             let mut at = 12;
@@ -122,7 +124,7 @@ fn ip_offset(link: u32, packet: &[u8]) -> Option<usize> {
     }
 }
 
-/// Addresses, and position of the payload, of a UDP datagram that is not fragmented.
+/// Returns the addresses of a UDP datagram that is not fragmented, and the position of its payload.
 fn udp(link: u32, packet: &[u8]) -> Option<(SocketAddr, SocketAddr, usize, usize)> {
     let at = ip_offset(link, packet)?;
     let ip = packet.get(at..)?;
@@ -146,7 +148,7 @@ fn udp(link: u32, packet: &[u8]) -> Option<(SocketAddr, SocketAddr, usize, usize
     };
     let udp = ip.get(header..)?;
     let port = |at: usize| Some(u16::from_be_bytes(*udp.get(at..)?.first_chunk()?));
-    // Data that the kernel has not yet cut into datagrams may be longer than the field can say.
+    // If the kernel has not yet cut the data into datagrams, the data may be longer than this 16-bit field allows.
     let length = match usize::from(port(4)?) {
         0 => udp.len(),
         length => length,
@@ -168,7 +170,7 @@ mod tests {
 
     const AT: Duration = Duration::new(1_700_000_000, 123_456_000);
 
-    /// A capture of raw IP with these datagrams, as `--pcap` writes it.
+    /// Makes a capture of raw IP with these datagrams, in the format that `--pcap` writes.
     fn written(datagrams: &[(&str, &str, &[u8])]) -> Vec<u8> {
         let mut file = Vec::new();
         let mut pcap = PcapWriter::new(&mut file).unwrap();
@@ -178,7 +180,7 @@ mod tests {
         file
     }
 
-    /// Time, addresses and payload.
+    /// Time, addresses and payload of a datagram.
     type Read = (Duration, String, Vec<u8>);
 
     fn all(file: &[u8]) -> Result<(Vec<Read>, u64), String> {
@@ -208,7 +210,7 @@ mod tests {
         assert_eq!((found, others), (expected, 0));
     }
 
-    /// Records with a link header before each, in the other byte order and with microseconds.
+    /// Makes records in the other byte order, with microseconds, and with a link header before each packet.
     fn relinked(file: &[u8], link: u8, header: &[u8]) -> Vec<u8> {
         let swapped = |word: &[u8]| word.iter().rev().copied().collect::<Vec<u8>>();
         let mut out = vec![0xa1, 0xb2, 0xc3, 0xd4];
@@ -258,7 +260,7 @@ mod tests {
             for value in [0, 1, 0x45, 0x60, 0x7f, 0xff] {
                 let mut changed = file.clone();
                 changed[at] = value;
-                // No panic, whatever it is.
+                // Reading must not panic, whatever the file contains.
                 let _ = all(&changed);
             }
         }

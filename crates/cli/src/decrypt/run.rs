@@ -14,9 +14,9 @@ use crate::error::{CliError, why};
 use crate::print;
 use crate::show::count;
 
-/// Bytes of a sealed datagram that are equal in all datagrams of its path: type and connection id.
+/// Number of leading bytes that are equal in all encrypted datagrams of a path: type and connection id.
 const SAME: usize = 9;
-/// Bytes of the shortest sealed datagram.
+/// Size of the shortest encrypted datagram, in bytes.
 const SHORTEST: usize = 29;
 /// Position of the checksum in an SCTP packet (RFC 9260 §3.1).
 const CHECKSUM: std::ops::Range<usize> = 8..12;
@@ -24,8 +24,8 @@ const CHECKSUM: std::ops::Range<usize> = 8..12;
 /// Decrypts a capture.
 ///
 /// # Errors
-/// [`CliError::Usage`]: the output is one of the inputs, or has content; [`CliError::Media`]: a file cannot be read or written;
-/// [`CliError::Unmet`]: nothing in the capture has keys in the log.
+/// Returns [`CliError::Usage`] if the output is one of the inputs, or has content. Returns [`CliError::Media`] if a
+/// file cannot be read or written. Returns [`CliError::Unmet`] if the log has no keys for any datagram of the capture.
 pub(crate) fn run(args: &DecryptArgs) -> Result<(), CliError> {
     for input in [&args.capture, &args.keylog] {
         if same_file(input, &args.out) {
@@ -77,7 +77,7 @@ fn unreadable(path: &Path, words: &str) -> CliError {
     CliError::Media(format!("cannot read {}: {words}", path.display()))
 }
 
-/// The keys of a log.
+/// Reads the keys of a key log.
 fn read_log(path: &Path) -> Result<KeyLog, CliError> {
     let unreadable = |e: io::Error| unreadable(path, &why(&e));
     let mut keys = KeyLog::default();
@@ -87,8 +87,9 @@ fn read_log(path: &Path) -> Result<KeyLog, CliError> {
     Ok(keys)
 }
 
-/// Bytes of each datagram, except the last, in data that were captured as one: a kernel may cut or join datagrams
-/// outside the point of capture. All of them belong to one path, so that they begin alike.
+/// Returns the size of each datagram except the last, for data that were captured as one packet. A kernel may cut or
+/// join datagrams after or before the point of capture. All joined datagrams belong to one path, so that they begin
+/// with the same bytes.
 fn stride(payload: &[u8]) -> usize {
     let begin = payload.get(..SAME);
     let next = (SHORTEST..=payload.len().saturating_sub(SHORTEST))
@@ -96,12 +97,12 @@ fn stride(payload: &[u8]) -> usize {
     next.unwrap_or(payload.len()).max(1)
 }
 
-/// The packet with its checksum: sealed, it has none (RFC 9653).
+/// Returns the packet with its checksum. A packet in an encrypted datagram has no checksum (RFC 9653).
 fn checked(packet: &[u8]) -> Vec<u8> {
     let mut packet = packet.to_vec();
     if packet.len() >= CHECKSUM.end {
         packet[CHECKSUM].fill(0);
-        // The order of its bytes: RFC 9260, appendix A.
+        // RFC 9260, appendix A, gives the order of the checksum's bytes.
         let sum = crc32c::crc32c(&packet).to_le_bytes();
         packet[CHECKSUM].copy_from_slice(&sum);
     }

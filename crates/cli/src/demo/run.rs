@@ -32,7 +32,8 @@ use crate::report::{CodingSample, PathSample, Recording, Sample, Summary, Verdic
 use crate::show::{Metrics, Monitor, Stats};
 use crate::signals::{self, Stop, stopped};
 
-/// The clip. As a constant it would be in the program once for each unit of compilation that reads it.
+/// The clip. The clip is a static and not a constant, because a constant would be in the program once per unit of
+/// compilation that reads it.
 static CLIP: &[u8] = include_bytes!("../../../../media/clip.ts");
 /// Duration of the black hole on the best link.
 const BLACK_HOLE: Duration = Duration::from_secs(5);
@@ -41,7 +42,7 @@ const LENGTH: Duration = Duration::from_secs(24);
 /// Time limit of playout beyond the clip and the latency.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Interval between two looks at the stream.
+/// Interval at which the demo checks the stream.
 const TICK: Duration = Duration::from_millis(250);
 
 struct Demo {
@@ -86,7 +87,7 @@ enum Step {
 /// Runs the demo.
 ///
 /// # Errors
-/// [`CliError::Unmet`] if the stream missed a target.
+/// Returns [`CliError::Unmet`] if the stream missed a target.
 pub(crate) async fn run(args: DemoArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
     let folder = args.out.display();
     std::fs::create_dir_all(&args.out)
@@ -148,7 +149,7 @@ impl Demo {
         self.begun.elapsed().as_secs_f64()
     }
 
-    /// Reports on the terminal and in the report.
+    /// Shows an event on the terminal, and records the event for the report.
     fn event(&mut self, text: &str) {
         let at = self.at();
         self.monitor.line(&format!("{at:6.2} s  {text}"));
@@ -258,7 +259,7 @@ impl Demo {
     async fn path_event(&mut self, event: Option<&Event>) {
         self.setup.silent |= event.is_none();
         let Some(Event::Path(id, PathChange::State(state))) = event else { return };
-        // First, because the links continue meanwhile.
+        // This is read first, because the links continue to deliver packets.
         let quiet = self.setup.quiet();
         let seen = self.setup.sender.snapshot().await;
         let Some(path) = seen.and_then(|s| s.paths.into_iter().find(|p| p.view.id == *id)) else { return };
@@ -347,7 +348,7 @@ impl Demo {
         }
         let json = serde_json::to_string_pretty(&summary).expect("numbers and names always serialise") + "\n";
         let printed = if args.json { print::json(&json) } else { Ok(()) };
-        // Each of them is useful without the others.
+        // A failure to write one of the two files must not prevent the other file.
         let report = write(&args.out.join("report.html"), &html(&summary, &self.recording));
         let written = write(&args.out.join("summary.json"), &json);
         if report.is_ok() {
@@ -380,7 +381,7 @@ fn write(path: &Path, text: &str) -> Result<(), CliError> {
         .map_err(|e| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e))))
 }
 
-/// Counters of symbols at both ends.
+/// Returns the counters of symbols at both ends.
 fn coding_of(seen: &driver::Snapshot) -> Option<CodingNow> {
     CodingNow::of(&seen.stats.coding, Sides { sends: seen.coding_out, receives: seen.coding_in })
 }

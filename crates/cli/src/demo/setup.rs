@@ -19,20 +19,20 @@ use crate::error::CliError;
 use crate::transport;
 
 const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
-/// Time limit for the handshake and all paths: a few lost packets and their timeouts.
+/// Time limit for the handshake and for all paths. The limit allows for several lost packets and their timeouts.
 const SETUP: Duration = Duration::from_secs(20);
 
-/// The state before the first message.
+/// The state of the demo before the first message.
 pub(super) struct DemoSetup {
     pub(super) networks: Vec<PathNetwork>,
     relays: Vec<Relay>,
-    /// The sender's minimum RTO.
+    /// Minimum RTO of the sender.
     rto_min: Duration,
     pub(super) sender: AssociationHandle,
     pub(super) receiver: AssociationHandle,
-    /// The path that enters the black hole: the one with the highest rate.
+    /// The path with the highest rate, which enters the black hole.
     pub(super) best: usize,
-    /// The receiver's association has ended and everything in it is read.
+    /// True if the receiver's association has ended and all its data were read.
     pub(super) done: bool,
     /// The sender's association has no more events.
     pub(super) silent: bool,
@@ -40,7 +40,7 @@ pub(super) struct DemoSetup {
 }
 
 impl DemoSetup {
-    /// Sets up links and association; returns when every path carries packets.
+    /// Sets up the links and the association. Returns when every path carries packets.
     ///
     /// # Errors
     /// [`CliError`].
@@ -95,13 +95,13 @@ impl DemoSetup {
         })
     }
 
-    /// Time for which each link has delivered nothing to the receiver.
+    /// For each link, returns the time since the link last delivered a packet to the receiver.
     pub(super) fn quiet(&self) -> Vec<Option<Duration>> {
         self.relays.iter().map(|relay| relay.quiet(Direction::Forward)).collect()
     }
 
-    /// Returns whether a verdict on a path was needless: its link, `quiet` for this long, delivered a packet during the
-    /// last RTO.
+    /// Returns whether a verdict against a path was needless. It was needless if the link delivered a packet during the
+    /// last RTO. `quiet` is the time since the link last delivered a packet.
     pub(super) fn needless(&self, quiet: Option<Duration>, path: &PathView) -> bool {
         let rto = path.rto_raw().unwrap_or_default().max(self.rto_min);
         quiet.is_some_and(|quiet| quiet <= rto)
@@ -114,7 +114,7 @@ impl DemoSetup {
     }
 }
 
-/// Waits for both ends and for all paths. Path events meanwhile are not shown.
+/// Waits for both ends and for all paths. Path events during this time are not shown.
 async fn connect(
     sender: &AssociationHandle,
     listener: &mut Listener,

@@ -12,9 +12,9 @@ use crate::args::{DemoArgs, NetworkName};
 use crate::report::{Failure, PathReport, Sample, Summary, Verdicts};
 use crate::show::{CodingNow, WireNow, bits_per_s, bytes, count, ms, percent, shifts};
 
-/// Maximum share of late or lost messages.
+/// Maximum share of late and lost messages.
 const LATE_OR_LOST: f64 = 0.01;
-/// Minimum share of the bytes for every path of `field`.
+/// Minimum share of the bytes that each path of `field` must carry.
 const SHARE: f64 = 0.05;
 
 /// All observations.
@@ -29,7 +29,7 @@ pub(super) struct Observations<'a> {
     pub(super) best: usize,
     /// Messages and bytes.
     pub(super) sent: (u64, u64),
-    /// Delivered bytes that differ from those sent.
+    /// Number of delivered bytes that differ from the sent bytes.
     pub(super) damaged: u64,
     pub(super) stats: PlayoutStats,
     pub(super) networks: &'a [PathNetwork],
@@ -38,14 +38,14 @@ pub(super) struct Observations<'a> {
     pub(super) verdicts: &'a [Verdicts],
     pub(super) samples: &'a [Sample],
     pub(super) wire: WireNow,
-    /// Symbols, if any were sent.
+    /// Counters of symbols, if any symbols were sent.
     pub(super) coding: Option<CodingNow>,
 }
 
-/// The summary, with missed targets.
+/// Returns the summary, including missed targets.
 pub(super) fn summarize(seen: &Observations<'_>) -> Summary {
     let (sent, stats) = (seen.sent.0, &seen.stats);
-    // Messages unknown to the playout are lost as well.
+    // Sent messages that the receiver's playout has never seen count as lost.
     let lost = sent.saturating_sub(stats.played + stats.late);
     let reports: Vec<PathReport> = (0..seen.networks.len()).map(|i| path_report(seen, i)).collect();
     let mut summary = Summary {

@@ -1,17 +1,17 @@
-//! A report as text.
+//! Formats a report as text.
 
 use std::net::IpAddr;
 
 use strandcast::doctor::{Finding, Link, Probed, Report};
 
-/// The main routing table, and that of this machine's own addresses.
+/// The main routing table, and the routing table of this machine's own addresses.
 const MAIN: u32 = 254;
 const LOCAL: u32 = 255;
 /// Space between two columns.
 const GAP: &str = "  ";
 const HEAD: [&str; 8] = ["link", "address", "route", "rp_filter", "UDP", "MTU", "seen as", "after silence"];
 
-/// The report: a table of links, facts of the machine and the receiver, findings, notes.
+/// Writes the report: a table of links, facts about the machine and the receiver, findings, and notes.
 pub(super) fn page(report: &Report) -> String {
     let mut out = String::new();
     if !report.links.is_empty() {
@@ -81,7 +81,7 @@ fn row(link: &Link) -> [String; 8] {
     [link.name.clone(), address, route, filter, udp, mtu, seen, kept]
 }
 
-/// Rows with their columns aligned.
+/// Formats rows with aligned columns.
 fn table(rows: &[[String; 8]]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();

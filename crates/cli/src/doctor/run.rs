@@ -11,10 +11,10 @@ use crate::error::CliError;
 use crate::key::{Target, store};
 use crate::print;
 
-/// Finds out what keeps a stream from a receiver.
+/// Finds the reason why a stream does not reach a receiver.
 ///
 /// # Errors
-/// [`CliError::Unmet`]: there are findings.
+/// Returns [`CliError::Unmet`] if there are findings.
 pub(crate) async fn run(args: DoctorArgs) -> Result<(), CliError> {
     let mut doctor = Doctor::default();
     doctor.wait = match (args.quick, args.long) {
@@ -58,7 +58,7 @@ fn aim(doctor: &mut Doctor, args: &DoctorArgs, store: &Store) -> Result<(), CliE
                 doctor.target = Some((to.label.clone(), to.hosts.clone()));
                 doctor.to = Some(to);
             }
-            // A finding names it.
+            // A finding of the report describes this error.
             Err(Error::Store(_)) => {}
             Err(error) => return Err(error.into()),
         },

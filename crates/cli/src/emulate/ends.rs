@@ -17,11 +17,11 @@ use tun_rs::SyncDevice;
 use super::network::{FAR_HOST, PathDevice, configure};
 use crate::error::{CliError, why};
 
-/// Moves this thread into a network of its own. Without the right to do that it also becomes root in a user namespace of
-/// its own, which needs a process with one thread.
+/// Moves this thread into a separate network namespace. If the user has no right to do that, the thread also becomes
+/// root in a new user namespace, which requires a process with a single thread.
 ///
 /// # Errors
-/// The system allows neither.
+/// Returns an error if the system allows neither.
 fn leave() -> Result<(), CliError> {
     let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     if unshare(CloneFlags::CLONE_NEWNET).is_ok() {
@@ -38,10 +38,10 @@ fn leave() -> Result<(), CliError> {
     fs::write("/proc/self/gid_map", format!("0 {group} 1")).map_err(refused)
 }
 
-/// Makes the near end in this thread, with its devices. Call it before the process has other threads.
+/// Makes the near end in this thread, with its devices. Must be called before the process has other threads.
 ///
 /// # Errors
-/// The system allows no namespaces or devices.
+/// Returns an error if the system allows no namespaces or devices.
 pub(super) fn near(devices: &[PathDevice], mtu: u16) -> Result<Vec<SyncDevice>, CliError> {
     leave()?;
     set_up(End::Near, devices, mtu)
@@ -53,7 +53,7 @@ fn set_up(end: End, devices: &[PathDevice], mtu: u16) -> Result<Vec<SyncDevice>,
     Ok(open)
 }
 
-/// The far end: a thread in a namespace of its own.
+/// The far end: a thread in a separate network namespace.
 #[derive(Debug)]
 pub(super) struct Far {
     /// The namespace's file.
@@ -65,7 +65,7 @@ impl Far {
     /// Makes the far end, with its devices.
     ///
     /// # Errors
-    /// The system allows no second namespace, thread or devices.
+    /// Returns an error if the system allows no second namespace, no thread or no devices.
     pub(super) fn new(devices: Vec<PathDevice>, mtu: u16) -> Result<(Far, Vec<SyncDevice>), CliError> {
         let (made, come) = channel();
         let (programs, asked) = channel();
@@ -93,7 +93,8 @@ impl Far {
         come.recv().map_err(|_| gone())?
     }
 
-    /// Variables for programs: how to start another program at the far end, and the address that all paths lead to.
+    /// Environment variables for programs: the command that starts another program at the far end, and the address to
+    /// which all paths lead.
     pub(super) fn variables(&self) -> [(&'static str, String); 2] {
         [
             ("STRANDCAST_FAR", format!("nsenter --net={}", self.namespace)),
@@ -112,22 +113,23 @@ fn make(devices: &[PathDevice], mtu: u16) -> Result<(String, Vec<SyncDevice>), C
     Ok((namespace, set_up(End::Far, devices, mtu)?))
 }
 
-/// Starts programs from this thread, so that they are in its network, until the command ends.
+/// Starts programs from this thread until the command ends. The programs are therefore in the network namespace of this
+/// thread.
 fn serve(asked: &Receiver<(Command, Sender<std::io::Result<Child>>)>) {
     while let Ok((mut program, started)) = asked.recv() {
         let _ = started.send(program.spawn());
     }
 }
 
-/// The program with its arguments.
+/// Makes the command for a program with its arguments.
 pub(super) fn program(words: &[OsString]) -> Command {
     let mut program = Command::new(words.first().map_or("true".as_ref(), OsString::as_os_str));
     program.args(words.iter().skip(1));
     program
 }
 
-/// The shell with a line, without standard input, which is the other program's, and out of reach of the terminal's Ctrl-C: the
-/// far end ends after the near one.
+/// Returns a shell that runs `line`. The shell gets no standard input, because the near program uses it. The terminal's
+/// Ctrl-C does not reach the shell, because the far end must end after the near end.
 pub(super) fn shell(line: &OsString) -> Command {
     let mut program = Command::new("sh");
     program.arg("-c").arg(line).stdin(Stdio::null()).process_group(0);
@@ -136,10 +138,11 @@ pub(super) fn shell(line: &OsString) -> Command {
 
 /// Time for programs to end after SIGTERM.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Interval between two looks at the programs.
+/// Interval at which the programs are checked.
 pub(super) const LOOK: Duration = Duration::from_millis(20);
 
-/// Ends all programs in the networks of both ends: SIGTERM, and SIGKILL after some time. Returns how many needed that.
+/// Ends all programs in the networks of both ends: sends SIGTERM, and SIGKILL after some time. Returns the number of
+/// programs that needed SIGKILL.
 pub(super) fn clear(far: &Far) -> usize {
     let networks = [Path::new("/proc/thread-self/ns/net"), Path::new(&far.namespace)].map(fs::read_link);
     let networks: Vec<PathBuf> = networks.into_iter().flatten().collect();
@@ -155,17 +158,17 @@ pub(super) fn clear(far: &Far) -> usize {
 }
 
 fn signal_all(networks: &[PathBuf], signal: Signal) -> usize {
-    // A program that has just ended takes none.
+    // A program that has just ended cannot receive a signal.
     programs(networks).into_iter().filter(|pid| kill_process(*pid, signal).is_ok()).count()
 }
 
-/// Processes in these networks, without this one and those that have ended.
+/// Returns the processes in these networks, without this process and without processes that have ended.
 fn programs(networks: &[PathBuf]) -> Vec<Pid> {
     let Ok(all) = fs::read_dir("/proc") else { return Vec::new() };
     let own = std::process::id();
     let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
     let inside = |pid: &u32| {
-        // The link of a process that has ended and was not waited for cannot be read.
+        // For a process that has ended but was not waited for, this link cannot be read.
         let network = fs::read_link(format!("/proc/{pid}/ns/net"));
         *pid != own && network.is_ok_and(|network| networks.contains(&network))
     };
@@ -173,7 +176,7 @@ fn programs(networks: &[PathBuf]) -> Vec<Pid> {
     all.filter_map(|pid| Pid::from_raw(i32::try_from(pid).ok()?)).collect()
 }
 
-/// The exit code that a shell gives for a program.
+/// Returns the exit code that a shell would report for a program.
 pub(super) fn code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)

@@ -1,4 +1,4 @@
-//! `strandcast emulate`: any programs over a scenario's network, in real time.
+//! `strandcast emulate`: runs any programs over the network of a scenario, in real time.
 //!
 //! The two ends of a flow are network namespaces with a TUN device for each path of the flow. Packets that programs
 //! write to a device cross the simulated network and leave it by the device of the same path at the other end.

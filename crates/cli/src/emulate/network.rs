@@ -14,25 +14,26 @@ use crate::error::{CliError, why};
 pub(super) const FAR_HOST: &str = "10.77.0.1";
 /// IPv6 address of the far end that every path leads to.
 pub(super) const FAR_HOST_6: &str = "fd77::1";
-/// Most paths: the third byte of an address is the number of a path.
+/// Maximum number of paths. The third byte of an address is the number of a path.
 const MAX_PATHS: usize = 254;
-/// Longest name of a device in Linux.
+/// Maximum length of a device name in Linux.
 const MAX_NAME: usize = 15;
 
-/// A path as the ends see it.
+/// A path as the two ends see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PathDevice {
     /// Name of the device at both ends.
     pub(super) name: String,
-    /// Number in addresses, from 1.
+    /// Number of the path in addresses, counted from 1.
     number: usize,
 }
 
 impl PathDevice {
-    /// One for each path, in order; the name of a path is that of its device if Linux takes it.
+    /// Devices of the paths, in the order of the paths. The name of a path is also the name of its device if Linux
+    /// accepts it.
     ///
     /// # Errors
-    /// There are more paths than addresses.
+    /// Returns an error if there are more paths than addresses.
     pub(super) fn of(paths: &[String]) -> Result<Vec<PathDevice>, CliError> {
         if paths.len() > MAX_PATHS {
             let line = format!("the flow has {} paths; emulate takes at most {MAX_PATHS}", paths.len());
@@ -55,20 +56,20 @@ impl PathDevice {
         Ok((1..).zip(paths).map(device).collect())
     }
 
-    /// IPv4 address at an end.
+    /// Returns the IPv4 address at an end.
     pub(super) fn address(&self, end: End) -> String {
         format!("10.77.{}.{}", self.number, last(end))
     }
 
-    /// IPv6 address at an end.
+    /// Returns the IPv6 address at an end.
     fn address_6(&self, end: End) -> String {
         format!("fd77:0:0:{:x}::{}", self.number, last(end))
     }
 
-    /// Opens the device in the network of this thread.
+    /// Opens the device in the network namespace of this thread.
     ///
     /// # Errors
-    /// The system refuses it.
+    /// Returns an error if the system refuses the device.
     pub(super) fn open(&self, mtu: u16) -> Result<SyncDevice, CliError> {
         let device = DeviceBuilder::new().name(&self.name).mtu(mtu).enable(false).build_sync();
         device.map_err(|error| {
@@ -91,16 +92,16 @@ fn last(end: End) -> u8 {
     }
 }
 
-/// Gives the devices of an end their addresses and routes, in the network of this thread.
+/// Gives the devices of an end their addresses and routes, in the network namespace of this thread.
 ///
 /// # Errors
-/// `ip` is missing or refuses.
+/// Returns an error if the program `ip` is missing or fails.
 pub(super) fn configure(end: End, devices: &[PathDevice]) -> Result<(), CliError> {
     for file in ["all/rp_filter", "default/rp_filter"] {
-        // Where the file system is read-only, the values stay those of the machine.
+        // If the file system is read-only, the machine's own values stay in use.
         let _ = std::fs::write(format!("/proc/sys/net/ipv4/conf/{file}"), "0");
     }
-    // The kernel may have no IPv6.
+    // The kernel may not support IPv6.
     if Path::new("/proc/sys/net/ipv6").exists() {
         ip("-6", &batch(end, devices, Family::V6))?;
     }
@@ -113,10 +114,10 @@ enum Family {
     V6,
 }
 
-/// Commands of `ip` for one family of addresses, one per line.
+/// Returns commands of `ip` for one address family, one command per line.
 ///
-/// The near end reaches everything over each device, the first path first. Packets from a device's address leave by
-/// it, so that programs that bind to an address use its path.
+/// The near end has a route to every address over each device, and prefers the first path. Packets with the address of
+/// a device leave by that device. A program that binds to the address of a device thus uses its path.
 fn batch(end: End, devices: &[PathDevice], family: Family) -> String {
     let (host, bits, len, rest) = match family {
         Family::V4 => (FAR_HOST, 32, 24, ""),
@@ -133,7 +134,7 @@ fn batch(end: End, devices: &[PathDevice], family: Family) -> String {
             Family::V6 => device.address_6(end),
         };
         if family == Family::V6 {
-            // Without an address of its own a device sends nothing by itself.
+            // A device that has no automatic IPv6 address sends no packets by itself.
             let _ = writeln!(all, "link set dev {name} addrgenmode none");
         }
         let _ = writeln!(all, "link set dev {name} up");
@@ -155,7 +156,7 @@ fn other(end: End) -> End {
     }
 }
 
-/// Runs commands of `ip`.
+/// Runs commands with the program `ip`.
 fn ip(family: &str, commands: &str) -> Result<(), CliError> {
     let failed = |what: &str| CliError::Network(format!("ip: {what}"));
     let started = Command::new("ip")
@@ -169,7 +170,7 @@ fn ip(family: &str, commands: &str) -> Result<(), CliError> {
         _ => failed(&why(&error)),
     })?;
     if let Some(mut input) = started.stdin.take() {
-        // A program that does not read says why at its end.
+        // If `ip` stops reading its input, it reports the reason when it ends.
         let _ = input.write_all(commands.as_bytes());
     }
     let done = started.wait_with_output().map_err(|error| failed(&why(&error)))?;

@@ -8,14 +8,14 @@ use strandcast_netem::link::{Count, LinkStats};
 
 use super::pump::{LATE_MS, Punctuality, State};
 
-/// Share of late packets beyond which the run means little.
+/// If the share of late packets is above this limit, the result of the run means little.
 const TOO_LATE: f64 = 0.01;
-/// Late packets that a run of a few packets may have.
+/// Number of late packets that even a run with few packets may have.
 const FEW: u64 = 10;
-/// Delay of the simulation beyond which a line reports it.
+/// If the simulation is delayed by more than this time, a line reports the delay.
 const BEHIND: Duration = Duration::from_millis(100);
 
-/// A table of all links, and a line on the machine if it was late.
+/// Prints a table of all links. If the machine was late, also prints a line about the delay.
 pub(super) fn text(state: &State) -> Vec<String> {
     let mut lines = vec![format!(
         "{:<20} {:>10} {:>10} {:>10} {:>10} {:>10}",
@@ -37,7 +37,7 @@ pub(super) fn text(state: &State) -> Vec<String> {
     lines
 }
 
-/// Lines about packets that this machine delivered late or not at all.
+/// Returns lines about packets that this machine delivered late or not at all.
 fn tardiness(punctuality: &Punctuality) -> Vec<String> {
     let Punctuality { packets, late, worst, refused, behind, overrun } = punctuality;
     let mut lines = Vec::new();
@@ -65,7 +65,7 @@ fn tardiness(punctuality: &Punctuality) -> Vec<String> {
     lines
 }
 
-/// The same counters for programs.
+/// Returns the counters of all links as JSON, for programs.
 pub(super) fn json(state: &State) -> Value {
     let both = |count: Count| json!({ "packets": count.packets, "bytes": count.bytes });
     let links: Vec<Value> = state

@@ -1,4 +1,5 @@
-//! The clock of an emulation: packets from devices into the network, and out of it when they are due.
+//! The clock of an emulation. The clock passes packets from devices into the network, and passes packets out of the
+//! network when they are due.
 
 use std::io::ErrorKind;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,24 +12,24 @@ use tun_rs::SyncDevice;
 
 use crate::error::{CliError, why};
 
-/// The largest packet of a device.
+/// Maximum size of a packet of a device, in bytes.
 const MAX_PACKET: usize = 65_535;
 /// Delays in milliseconds beyond which a packet counts as late.
 pub(super) const LATE_MS: [u64; 3] = [1, 5, 20];
 
-/// Events of the network between two looks at the devices.
+/// Number of network events that are handled before the devices are checked again.
 const SLICE: usize = 1024;
-/// Most packets that wait for the network.
+/// Maximum number of packets that wait for the network.
 const MAX_WAITING: usize = 4096;
 
-/// An emulation at work.
+/// A running emulation.
 pub(super) struct Pump {
     state: Mutex<State>,
     /// Packets that programs have written.
     written: Mutex<Vec<Written>>,
     /// Signals that a packet was written.
     changed: Condvar,
-    /// Devices of both ends by path.
+    /// Devices of both ends, by path number.
     devices: [Vec<SyncDevice>; 2],
     begun: Instant,
 }
@@ -43,28 +44,28 @@ pub(super) struct State {
     pub(super) punctuality: Punctuality,
 }
 
-/// Delivery by this machine, after the time at which the network delivered.
+/// Delays of this machine: the time from the delivery in the network to the delivery to a device.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Punctuality {
-    /// Packets that were delivered.
+    /// Number of packets that were delivered.
     pub(super) packets: u64,
-    /// Packets later than each of [`LATE_MS`].
+    /// For each delay in [`LATE_MS`], the number of packets that were later.
     pub(super) late: [u64; 3],
     /// The greatest delay.
     pub(super) worst: Duration,
-    /// Packets that a device did not take, without those that a link has damaged.
+    /// Number of packets that a device did not accept, without packets that a link has damaged.
     pub(super) refused: u64,
-    /// The longest time by which the simulation of the network was late.
+    /// The longest delay of the simulation of the network.
     pub(super) behind: Duration,
-    /// Packets that programs wrote faster than the network took them.
+    /// Number of packets that were dropped because programs wrote faster than the network accepted packets.
     pub(super) overrun: u64,
 }
 
 impl Pump {
-    /// Starts the clock, and threads that carry packets to the end of the process.
+    /// Starts the clock, and threads that carry packets until the process ends.
     ///
     /// # Errors
-    /// The system starts no more threads.
+    /// Returns an error if the system cannot start more threads.
     pub(super) fn start(emulation: Emulation, devices: [Vec<SyncDevice>; 2]) -> Result<Arc<Pump>, CliError> {
         let state = Mutex::new(State { emulation, punctuality: Punctuality::default() });
         let (written, changed) = (Mutex::default(), Condvar::new());
@@ -80,7 +81,7 @@ impl Pump {
         Ok(pump)
     }
 
-    /// The network and the counters, which are consistent after every step.
+    /// Locks the network and the counters, which are consistent after every step.
     pub(super) fn locked(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -89,7 +90,7 @@ impl Pump {
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads packets of a device for the network, until the device is gone.
+    /// Reads packets of a device for the network until the device no longer exists.
     fn read(&self, end: End, path: usize) {
         let mut buffer = vec![0; MAX_PACKET];
         let device = &self.devices[end as usize][path];
@@ -106,8 +107,8 @@ impl Pump {
         }
     }
 
-    /// Keeps the network at the present, forever: packets enter it when they are read, and leave it when they are due. A
-    /// network that takes more time than there is does not keep programs from writing.
+    /// Runs the network in real time, without end: packets enter it when they are read, and leave it when they are due.
+    /// A network that is too slow for real time does not prevent programs from writing.
     fn give(&self) {
         let mut taken = Vec::new();
         loop {
@@ -127,8 +128,8 @@ impl Pump {
         }
     }
 
-    /// Lets the network happen for a while, with the packets that were written. Returns the time of the next step; `None`:
-    /// when a packet is written.
+    /// Simulates the network for a while, including the packets that programs wrote. Returns the time of the next step,
+    /// or `None` if the network waits for a packet.
     fn step(&self, taken: &mut Vec<Written>) -> Option<Duration> {
         let mut state = self.locked();
         let State { emulation, punctuality } = &mut *state;
@@ -142,7 +143,8 @@ impl Pump {
             while let Some((at, arrival)) = emulation.receive(end) {
                 let device = &self.devices[end as usize][usize::from(arrival.path)];
                 let sent = device.send(&arrival.packet);
-                // The kernel refuses a packet whose damage shows at once.
+                // The kernel refuses a packet whose headers are damaged. Such a packet does not count as refused by the
+                // device.
                 let refused = sent.is_err_and(|error| error.kind() != ErrorKind::InvalidInput);
                 punctuality.count(self.begun.elapsed().saturating_sub(at), refused);
             }

@@ -1,4 +1,4 @@
-//! The run of an emulation.
+//! The run of `strandcast emulate`.
 
 use std::io::{IsTerminal as _, stdin};
 use std::process::{Child, Command, ExitStatus};
@@ -22,13 +22,14 @@ use crate::loaded::LoadedScenario;
 use crate::print;
 use crate::signals::{self, Stop};
 
-/// Time for a program to end after the terminal's Ctrl-C, before it gets SIGTERM as well.
+/// After Ctrl-C in a terminal, a program has this time to end before it gets SIGTERM.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Runs a program, and one at the far end, over a scenario's network.
+/// Runs a program over the network of a scenario, and another program at the far end.
 ///
 /// # Errors
-/// [`CliError::Exit`] with the program's exit code unless that is 0; other errors before it starts.
+/// Returns [`CliError::Exit`] with the program's exit code unless that code is 0. Before the program starts, other
+/// errors are possible.
 pub(crate) fn run(args: &EmulateArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
     let loaded = LoadedScenario::open(&args.file, &args.set)?;
     let flow = flow(&loaded.scenario, args.flow.as_deref())?;
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &EmulateArgs, catalog: &SharedCatalog) -> Result<(), Cli
     }
 }
 
-/// The flow whose place the programs take.
+/// Returns the flow that the programs replace.
 fn flow(scenario: &Scenario, asked: Option<&str>) -> Result<String, CliError> {
     let names = || scenario.flows.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
     if let Some(name) = asked {
@@ -81,7 +82,7 @@ fn announce(devices: &[PathDevice], paths: &[String]) {
     print::line(&format!("the far end has {FAR_HOST} and {FAR_HOST_6} over every path"));
 }
 
-/// Runs both programs until the near one ends.
+/// Runs both programs until the program at the near end ends.
 fn programs(args: &EmulateArgs, far: &Far, stop: &Stop) -> Result<ExitStatus, CliError> {
     let with_variables = |mut program: Command| {
         program.envs(far.variables());
@@ -104,8 +105,8 @@ fn programs(args: &EmulateArgs, far: &Far, stop: &Stop) -> Result<ExitStatus, Cl
     ended
 }
 
-/// Waits for the near program. The program gets SIGTERM when the user asks for the end; from a terminal only if its
-/// Ctrl-C was not enough.
+/// Waits for the near program. When the user ends the emulation, the program gets SIGTERM. If the user pressed Ctrl-C
+/// in a terminal, the program gets SIGTERM only if Ctrl-C has not ended it.
 fn wait(mut near: Child, there: &mut Option<Child>, stop: &Stop) -> Result<ExitStatus, CliError> {
     let failed =
         |error: std::io::Error| CliError::Network(format!("cannot wait for a program: {}", why(&error)));
@@ -136,7 +137,7 @@ fn wait(mut near: Child, there: &mut Option<Child>, stop: &Stop) -> Result<ExitS
 
 fn terminate(child: &Child) {
     if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // A program that has just ended takes none.
+        // A program that has just ended cannot receive a signal.
         let _ = kill_process(pid, Signal::TERM);
     }
 }

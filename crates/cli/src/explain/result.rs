@@ -8,7 +8,7 @@ use crate::error::CliError;
 use crate::loaded::LoadedScenario;
 use crate::simulate::COPY;
 
-/// A stored result with its unchanged scenario.
+/// A stored result with its scenario, which has not changed since.
 #[derive(Debug)]
 pub(super) struct StoredResult {
     /// The summary written by `simulate`.
@@ -21,11 +21,11 @@ impl StoredResult {
     /// Reads a folder of results, or the `result.json` in one.
     ///
     /// # Errors
-    /// The file is not a result, or its scenario has changed or gone.
+    /// Returns an error if the file is not a result, or if its scenario has changed or no longer exists.
     pub(super) fn open(place: &Path) -> Result<Self, CliError> {
         let file = if place.is_dir() { place.join("result.json") } else { place.to_owned() };
         let name = file.display();
-        // A device may be endless.
+        // A device such as `/dev/zero` may have no end.
         if file.metadata().is_ok_and(|what| !what.is_file()) {
             return Err(CliError::Usage(format!(
                 "{name}: not a regular file; give a folder written by simulate --out"
@@ -37,7 +37,10 @@ impl StoredResult {
         let summary: Summary = serde_json::from_str(&text)
             .map_err(|e| CliError::Usage(format!("{name}: not a result of simulate: {e}")))?;
         if summary.schema != SCHEMA {
-            return Err(CliError::Usage(format!("{name}: schema {}, expected {SCHEMA}", summary.schema)));
+            return Err(CliError::Usage(format!(
+                "{name}: the result has schema {}, but this program needs schema {SCHEMA}",
+                summary.schema
+            )));
         }
         if summary.version != env!("CARGO_PKG_VERSION") {
             let (theirs, ours) = (&summary.version, env!("CARGO_PKG_VERSION"));
@@ -49,10 +52,10 @@ impl StoredResult {
         Ok(StoredResult { summary, loaded })
     }
 
-    /// The selected run: the first one with this seed and scheme.
+    /// Returns the selected run: the first run with this seed and this scheme.
     ///
     /// # Errors
-    /// There is no such run.
+    /// Returns an error if there is no such run.
     pub(super) fn run(&self, seed: Option<u64>, scheme: Option<&str>) -> Result<&RunName, CliError> {
         let mut fitting = self.summary.runs.iter().filter(|run| {
             seed.is_none_or(|seed| seed == run.seed) && scheme.is_none_or(|scheme| scheme == run.scheme)
@@ -68,7 +71,7 @@ impl StoredResult {
     }
 }
 
-/// The result's own copy of the scenario, or its original file: the first one that is unchanged.
+/// The scenario's copy in the folder of the result, or the original file. The first file that has not changed is used.
 fn scenario(file: &Path, summary: &Summary) -> Result<LoadedScenario, CliError> {
     let copy = file.parent().unwrap_or(Path::new("")).join(COPY);
     let places = [Some(copy), summary.scenario.file.as_ref().map(PathBuf::from)];
@@ -85,6 +88,9 @@ fn scenario(file: &Path, summary: &Summary) -> Result<LoadedScenario, CliError> 
         }
     }
     Err(why.unwrap_or_else(|| {
-        CliError::Usage(format!("{}: it names no scenario; run simulate again with --out", file.display()))
+        CliError::Usage(format!(
+            "{}: the result names no scenario; run simulate again with --out",
+            file.display()
+        ))
     }))
 }

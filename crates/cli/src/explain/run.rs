@@ -10,7 +10,7 @@ use crate::args::ExplainArgs;
 use crate::error::CliError;
 use crate::print;
 
-/// Repeats one run of a result and explains a message or frame.
+/// Repeats one run of a result, and explains why a message or frame was late.
 ///
 /// # Errors
 /// [`CliError`].
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &ExplainArgs, catalog: &dyn Catalog) -> Result<(), CliEr
     }
 }
 
-/// Repeats a run; `None` if its result differs.
+/// Repeats a run. Returns `None` if the result of the repeated run differs.
 fn rerun(
     kept: &StoredResult,
     run: &RunName,

@@ -51,8 +51,9 @@ fn new(store: &Store) -> Result<(), CliError> {
 
 fn show(store: &Store, json: bool) -> Result<(), CliError> {
     let key = store.identity()?;
-    let none =
-        || CliError::Store(format!("there is no identity {}: strandcast key new", store.path().display()));
+    let none = || {
+        CliError::Store(format!("there is no identity {}: run strandcast key new", store.path().display()))
+    };
     show_key(&key.ok_or_else(none)?.public(), json)
 }
 
@@ -78,15 +79,16 @@ fn pair(store: &Store, args: &KeyPairArgs) -> Result<(), CliError> {
         Error::Network(line) => CliError::Network(format!("{line}: name one with --host")),
         other => other.into(),
     })?;
-    // A string that could not be written must not admit anyone.
+    // If the string cannot be written to the file, it must not admit a sender.
     if let Some(path) = &args.out {
         write_new(path, &Zeroizing::new(format!("{}\n", minted.text().as_str())))?;
     }
     let mut reachable = reachable_line(minted.hosts());
     let listens = store.senders()?.listen.first().map(SocketAddr::port);
     if let Some(port) = listens.filter(|port| minted.hosts().iter().all(|host| host.port != Some(*port))) {
-        reachable
-            .push_str(&format!("; a receiver listened on port {port} last: --host HOST:{port} names it"));
+        reachable.push_str(&format!(
+            "; the last receiver listened on port {port}: give this port by --host HOST:{port}"
+        ));
     }
     let text = minted.admit();
     match &args.out {
@@ -111,14 +113,15 @@ pub(super) fn announced_identity(store: &Store) -> Result<SecretKey, CliError> {
     Ok(key)
 }
 
-/// Returns the result of `make`, which makes the identity if there never was one; a line reports that.
+/// Returns the result of `make`. If there has never been an identity, `make` creates it, and a line reports the new
+/// identity.
 ///
 /// # Errors
-/// The errors of `make`.
+/// Returns the errors of `make`.
 pub(super) fn announced<T>(store: &Store, make: impl FnOnce() -> Result<T, CliError>) -> Result<T, CliError> {
     let new = !store.path().exists();
     let made = make();
-    // A later failure has its own line.
+    // If a later step fails, a separate line reports that failure.
     if new && store.path().exists() {
         print::line(&format!("new identity in {}", store.path().display()));
     }
@@ -174,7 +177,7 @@ fn remove(store: &Store, name: &str) -> Result<(), CliError> {
         false => {
             let near = nearest(name, receivers.iter().map(|(name, _)| name));
             let near = near.map_or(String::new(), |near| format!(", but @{near}"));
-            Err(Error::Usage(format!("there is no receiver @{name}{near} (strandcast key list)")))
+            Err(Error::Usage(format!("there is no receiver @{name}{near} (strandcast key list shows all)")))
         }
     })?;
     print::line(&format!("removed @{name}"));

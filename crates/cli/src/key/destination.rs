@@ -10,10 +10,10 @@ use super::target::Target;
 use crate::args::SealArgs;
 use crate::error::CliError;
 
-/// Finds the receiver, and makes this machine's identity if there never was one.
+/// Finds the receiver. Makes this machine's identity if there has never been one.
 ///
 /// # Errors
-/// [`CliError::Usage`]: it is not paired; [`CliError::Store`].
+/// Returns [`CliError::Usage`] if the receiver is not paired. Other errors are [`CliError::Store`].
 pub(crate) fn destination(target: &Target, args: &SealArgs) -> Result<Destination, CliError> {
     let usage = |what: String| Err(CliError::Usage(what));
     let store = match target {
@@ -23,9 +23,9 @@ pub(crate) fn destination(target: &Target, args: &SealArgs) -> Result<Destinatio
     };
     let found = || {
         if let (Some(path), Target::Named(name)) = (&args.key, target) {
-            // Without it the receiver's name is unknown for the wrong reason.
+            // Without the file of `--key`, the error would wrongly report that the receiver's name is unknown.
             let path = path.display();
-            let remedy = format!("strandcast key add {name} --key {path} makes it");
+            let remedy = format!("strandcast key add {name} --key {path} makes the file");
             let none = || CliError::Store(format!("cannot read {path}: no such file; {remedy}"));
             store.identity()?.ok_or_else(none)?;
         }
@@ -36,7 +36,7 @@ pub(crate) fn destination(target: &Target, args: &SealArgs) -> Result<Destinatio
     Ok(to)
 }
 
-/// Shortest text that can be a part of a pairing string, in characters.
+/// Minimum length of a text that can be a part of a pairing string, in characters.
 const SHORTEST: usize = 40;
 
 fn find(target: &Target, store: &Store) -> Result<Destination, CliError> {
@@ -61,7 +61,7 @@ fn find(target: &Target, store: &Store) -> Result<Destination, CliError> {
     }
 }
 
-/// The diagnostic for a host without a pairing. Nothing is sent there.
+/// Returns the error message for a host without a pairing. No packet is sent to this host.
 fn unpaired(host: &HostPort, receivers: &Receivers) -> String {
     let at =
         |known: &HostPort| known.host == host.host && host.port.is_none_or(|port| known.port == Some(port));

@@ -1,4 +1,4 @@
-//! Pairing of senders with a command that listens.
+//! Pairing between senders and a command that listens.
 
 use std::io::stderr;
 
@@ -12,7 +12,7 @@ use crate::args::SealArgs;
 use crate::error::CliError;
 use crate::print;
 
-/// Opens the store, and makes an identity if there never was one; `None` with `--plain`.
+/// Opens the store, and makes an identity if there has never been one. Returns `None` with `--plain`.
 ///
 /// # Errors
 /// [`CliError::Store`].
@@ -27,14 +27,14 @@ pub(crate) fn gate(args: &SealArgs) -> Result<Option<Gate>, CliError> {
     })
 }
 
-/// The line of an event of a gate, with the command that helps.
+/// Returns the line for an event of a gate. The line names the command with which the user can respond.
 pub(crate) fn gate_line(event: &GateEvent) -> String {
     match event {
         GateEvent::Enrolled { key } => {
             format!("{event}: strandcast key allow {} --as NAME names it", fingerprint(key))
         }
         GateEvent::Refused { key, known, .. } => {
-            // A sender that never was here is only known by its whole key.
+            // A sender that was never admitted can only be named by its whole key.
             let who = if *known { fingerprint(key) } else { key_text(key) };
             format!("{event}: strandcast key allow {who} admits it")
         }
@@ -42,17 +42,18 @@ pub(crate) fn gate_line(event: &GateEvent) -> String {
     }
 }
 
-/// Invitation that a listening command prints.
+/// The invitation that a command prints when it starts to listen.
 #[derive(Debug, Default)]
 pub(crate) struct Invitation {
-    /// Name and place of the identity.
+    /// Name of the identity, and the path of its file.
     identity: Option<String>,
-    /// A pairing string, which only a terminal gets.
+    /// A pairing string, which is printed only on a terminal.
     text: Option<zeroize::Zeroizing<String>>,
     lines: Vec<String>,
 }
 
-/// The identity that listens, and on a terminal a pairing string while no sender is known, else what makes one.
+/// Returns the lines that a starting receiver prints: its identity, and on a terminal a pairing string while no sender
+/// is known. Without a terminal, a line names the command that makes a pairing string.
 pub(crate) fn invitation(gate: &mut Gate, args: &SealArgs) -> Invitation {
     let mut invitation = try_invite(gate).unwrap_or_else(|error| Invitation {
         lines: vec![format!("{error}; strandcast key pair makes a pairing string for a sender")],
@@ -62,7 +63,8 @@ pub(crate) fn invitation(gate: &mut Gate, args: &SealArgs) -> Invitation {
     invitation
 }
 
-/// Name and place of the identity: another user or another HOME has another one. `None`: it was lost just now.
+/// Returns the name of the identity and the path of its file. A different user or a different HOME has a different
+/// identity. Returns `None` if the identity was just deleted.
 fn identity_line(args: &SealArgs) -> Option<String> {
     let store = store(args.key.as_deref()).ok()?;
     let key = store.identity().ok()??;

@@ -16,21 +16,21 @@ use crate::writer::{Plain, Writer};
 
 /// First bytes of each line of a key log.
 const LABEL: &[u8] = b"STRANDCAST1 ";
-/// Maximum queue for the key log in bytes.
+/// Maximum size of the queue for the key log, in bytes.
 const MOST: usize = 256 << 10;
 
-/// Opens the file of the keys of all connections of a command, if requested. Only its owner can read it, and an
-/// existing key log continues. With it anyone can read a recorded stream. A log that can no longer be written ends with
-/// a line.
+/// If the user requests a key log, opens its file for the keys of all connections of a command. Only the owner of the
+/// file can read it. If the file is a key log already, it continues. With the keys in this file anyone can read a
+/// recorded stream. If the file can no longer be written, a line reports the error.
 ///
 /// # Errors
-/// [`CliError::Media`], [`CliError::Store`]: others can read it, or it is something else.
+/// Returns [`CliError::Media`] or [`CliError::Store`] if other users can read the file, or the file is not a key log.
 pub(super) fn key_log(args: &SealArgs, store: &Store) -> Result<Option<KeyLog>, CliError> {
     let Some(path) = args.keylog.clone() else { return Ok(None) };
     store.spare(&path)?;
     let cannot = |e: io::Error| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e)));
     let mut options = OpenOptions::new();
-    // A pipe would wait for somebody who reads; it is refused below.
+    // Opening a pipe would wait for a reader. A pipe is refused below.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     options.read(true).append(true).create(true).mode(files::MODE).custom_flags(flags.bits() as i32);
     let file = options.open(&path).map_err(cannot)?;
@@ -46,13 +46,13 @@ pub(super) fn key_log(args: &SealArgs, store: &Store) -> Result<Option<KeyLog>, 
     }
     let tell = print::troubles("key log", "key", &path.display().to_string());
     let writer = Writer::start("keylog", MOST, move || Plain::new(Ok(file), tell)).map_err(cannot)?;
-    // Lines that do not fit are counted there.
+    // The writer counts the lines that do not fit into its queue.
     Ok(Some(KeyLog::new(move |line| {
         writer.put(format!("{line}\n").as_bytes());
     })))
 }
 
-/// Returns whether a file is empty, or begins as a key log does.
+/// Returns whether a file is empty or begins with the label of a key log.
 fn begins_as_key_log(file: &File) -> io::Result<bool> {
     let mut begin = Vec::new();
     file.take(LABEL.len() as u64).read_to_end(&mut begin)?;

@@ -1,4 +1,4 @@
-//! Contents of the store, without its secrets.
+//! Prints the contents of the store without its secrets.
 
 use serde_json::{Value, json};
 use strandcast::pairing::{
@@ -13,7 +13,7 @@ use crate::print;
 /// Prints receivers, senders and open pairings.
 ///
 /// # Errors
-/// [`CliError::Media`]: standard output cannot be written.
+/// Returns [`CliError::Media`] if standard output cannot be written.
 pub(super) fn print(
     own: Option<&PublicKey>,
     receivers: &Receivers,
@@ -51,7 +51,7 @@ fn text(receivers: &Receivers, senders: &Senders, now: WallClock) -> String {
     out
 }
 
-/// Describes the senders that a pairing string admits.
+/// Describes which senders a pairing string admits.
 pub(super) fn terms(once: bool, expires: Option<WallClock>) -> String {
     let whom = if once { "admits the first sender that uses it" } else { "admits any sender that has it" };
     match expires {
@@ -81,7 +81,7 @@ fn json(own: Option<&PublicKey>, receivers: &Receivers, senders: &Senders, now: 
     })
 }
 
-/// All senders, without the pairing strings that admitted them.
+/// Returns all senders, without the pairing strings that admitted them.
 pub(crate) fn senders_json(senders: &Senders) -> Value {
     let sender = |sender: &Sender| {
         let (name, since, revoked) = (&sender.name, sender.since, sender.revoked);
@@ -93,7 +93,7 @@ pub(crate) fn senders_json(senders: &Senders) -> Value {
     senders.senders().iter().map(sender).collect()
 }
 
-/// A key in both of its forms.
+/// Returns a key in both of its text forms.
 pub(super) fn key_json(key: &PublicKey) -> Value {
     json!({ "key": key_text(key), "fingerprint": fingerprint(key) })
 }

@@ -1,4 +1,4 @@
-//! `strandcast key`, and what commands need of the user's keys.
+//! `strandcast key`, and functions for commands that need the user's keys.
 
 mod command;
 mod destination;

@@ -1,4 +1,4 @@
-//! Files of keys are not a place for anything else.
+//! Prevents commands from writing other data to files of keys.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use super::store::store;
 use crate::args::SealArgs;
 use crate::error::CliError;
 
-/// Refuses the identity and the files next to it as a place to write something else to.
+/// Refuses to write other data to the identity or to the files next to it.
 ///
 /// # Errors
 /// [`CliError::Store`].
 pub(crate) fn spare_store(args: &SealArgs, path: &Path) -> Result<(), CliError> {
-    // Without a home there is no store.
+    // If the user has no home, there is no store.
     store(args.key.as_deref()).map_or(Ok(()), |store| Ok(store.spare(path)?))
 }

@@ -1,4 +1,4 @@
-//! Location of the user's keys.
+//! Finds the location of the user's keys.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use strandcast::pairing::Store;
 
 use crate::error::CliError;
 
-/// The store of `--key`, of `STRANDCAST_KEY`, or the user's.
+/// Opens the store of `--key` or of `STRANDCAST_KEY`. Without `--key` and `STRANDCAST_KEY`, opens the user's store.
 ///
 /// # Errors
-/// [`CliError::Store`]: the user has no home.
+/// Returns [`CliError::Store`] if the user has no home.
 pub(crate) fn store(option: Option<&Path>) -> Result<Store, CliError> {
     user_store(option).ok_or_else(|| {
         let home = match var("HOME") {
@@ -21,11 +21,12 @@ pub(crate) fn store(option: Option<&Path>) -> Result<Store, CliError> {
     })
 }
 
-/// The store whose identity is in the file that is named, that `STRANDCAST_KEY` names, or that is the user's; `None`: the user
-/// has no home. Accounts of services often name a home that does not exist: an identity made there would be lost.
+/// Returns the store of an identity file. The file is `named`, or otherwise the value of `STRANDCAST_KEY`, or otherwise
+/// the file in the user's home. Returns `None` if the user has no home. The account of a service often names a home
+/// that does not exist, and an identity in such a home would be lost.
 pub fn user_store(named: Option<&Path>) -> Option<Store> {
     let named = named.map(Path::to_owned).or_else(|| var("STRANDCAST_KEY"));
-    // The XDG Base Directory Specification ignores relative folders.
+    // Relative folders are ignored, as the XDG Base Directory Specification requires.
     let config = || var("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
     let folder = || config().or_else(|| Some(var("HOME").filter(|home| home.is_dir())?.join(".config")));
     let identity = named.or_else(|| Some(folder()?.join("strandcast").join("identity")));

@@ -7,14 +7,15 @@ use strandcast::pairing::{Name, looks_like_pairing};
 use strandcast_net::resolve::HostPort;
 use zeroize::Zeroizing;
 
-/// The receiver on a command line.
+/// The receiver that a command line names.
 #[derive(Clone)]
 pub(crate) enum Target {
-    /// `HOST[:PORT]`, without a pairing.
+    /// `HOST[:PORT]`: a receiver without a pairing.
     Host(HostPort),
-    /// `@NAME`, a receiver that `strandcast key add` has stored.
+    /// `@NAME`: a receiver that `strandcast key add` has stored.
     Named(String),
-    /// `sc1-...`. The string is read later, so that no diagnostic of the command line repeats it.
+    /// `sc1-...`: a receiver with a pairing string. The string is read later, so that no diagnostic of the command line
+    /// repeats it.
     Paired(Zeroizing<String>),
 }
 

@@ -1,4 +1,4 @@
-//! Output and input for terminals only: pairing strings, and input that is not shown.
+//! Output and input that only terminals have: pairing strings, and typed text that is not shown.
 
 use std::io::{IsTerminal, Read as _, Stdin, stdin};
 use std::os::fd::AsFd;
@@ -12,7 +12,7 @@ use crate::error::{CliError, why};
 use crate::print::columns;
 use crate::signals::{self, stopped};
 
-/// The longest text that is read, bytes.
+/// Maximum size of the text that is read, in bytes.
 const LONGEST: u64 = 64 << 10;
 
 /// Returns whether a secret may be shown on this stream.
@@ -20,7 +20,7 @@ pub(crate) fn shows_secrets(stream: &(impl IsTerminal + AsFd)) -> bool {
     stream.is_terminal()
 }
 
-/// A pairing string and its QR code, for a terminal: the code only if it fits.
+/// Prints a pairing string and its QR code on a terminal. A QR code that does not fit is left out.
 pub(crate) fn pairing_text(text: &str, terminal: impl AsFd) -> Zeroizing<String> {
     let mut shown = Zeroizing::new(String::new());
     match qr::lines(text, columns(terminal)) {
@@ -35,11 +35,11 @@ pub(crate) fn pairing_text(text: &str, terminal: impl AsFd) -> Zeroizing<String>
     shown
 }
 
-/// Reads a pairing string from standard input: all of it, or at a terminal lines until the string is whole, which are
-/// not shown.
+/// Reads a pairing string. Standard input is read to its end. From a terminal, lines are read without echo until the
+/// string is complete.
 ///
 /// # Errors
-/// [`CliError::Usage`]: it is not a pairing string; [`CliError::Interrupted`].
+/// Returns [`CliError::Usage`] if the text is not a pairing string. Other errors are [`CliError::Interrupted`].
 pub(crate) async fn read_pairing(name: &str) -> Result<Pairing, CliError> {
     let input = stdin();
     let text = if input.is_terminal() {
@@ -61,7 +61,7 @@ pub(crate) async fn read_pairing(name: &str) -> Result<Pairing, CliError> {
     Pairing::decode(&text).map_err(|error| CliError::Usage(error.to_string()))
 }
 
-/// Lines until the string in them is no longer cut short, or an empty one.
+/// Reads lines until the pairing string in them is complete, or until a line is empty.
 fn read_lines() -> Result<Zeroizing<String>, CliError> {
     let mut text = Zeroizing::new(String::new());
     loop {
@@ -78,7 +78,7 @@ fn unreadable(error: &std::io::Error) -> CliError {
     CliError::Store(format!("cannot read the pairing string: {}", why(error)))
 }
 
-/// Hides typed characters until it is dropped.
+/// Hides typed characters. Dropping this value shows them again.
 struct Hidden {
     terminal: Stdin,
     before: Termios,
@@ -97,7 +97,7 @@ impl Hidden {
 
 impl Drop for Hidden {
     fn drop(&mut self) {
-        // A terminal that is gone needs no echo.
+        // If the terminal no longer exists, echo need not be restored.
         let _ = tcsetattr(&self.terminal, OptionalActions::Now, &self.before);
     }
 }

@@ -1,4 +1,4 @@
-//! The halves of a transfer: one keeps the send buffer full, the other counts.
+//! The two sides of a transfer. The sender keeps the send buffer full, and the receiver counts the data.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use strandcast_proto::time::Instant;
 
 use super::control::{BULK, Control, Totals};
 
-/// Sends as fast as the association accepts data until time is up, then announces the end.
+/// Sends as fast as the association accepts data. When the time has passed, announces the end.
 #[derive(Debug)]
 pub(super) struct Sending {
     message: Bytes,
@@ -19,12 +19,12 @@ pub(super) struct Sending {
     full: bool,
     /// Time is up.
     up: bool,
-    /// The end was announced.
+    /// True if the end was announced.
     pub(super) ended: bool,
 }
 
 impl Sending {
-    /// Sends messages of `size` bytes for `time` from `now` on.
+    /// Makes a sender of messages with `size` bytes, which sends for `time`, starting at `now`.
     pub(super) fn new(now: Instant, size: usize, time: Duration) -> Self {
         let message: Bytes = (0..size).map(|i| (i as u32).wrapping_mul(131) as u8).collect();
         Sending {
@@ -38,12 +38,12 @@ impl Sending {
         }
     }
 
-    /// The send buffer has room again.
+    /// Handles the event that the send buffer has space again.
     pub(super) fn on_writable(&mut self) {
         self.full = false;
     }
 
-    /// Fills the send buffer; announces the end when time is up.
+    /// Fills the send buffer. When the time has passed, announces the end.
     pub(super) fn poll(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
         let options = SendOptions { stream: BULK, ..SendOptions::default() };
         if !self.up {
@@ -61,29 +61,29 @@ impl Sending {
             }
         }
         if self.up && !self.ended {
-            // A full buffer has no room for it yet; it is retried when there is room.
+            // If the buffer is full, the announcement fails and is repeated when there is space.
             let end = Control::End(self.totals).to_bytes();
             self.ended = endpoint.send(now, id, end, Control::options()).is_ok();
         }
     }
 
-    /// The end of sending; afterwards only room in the buffer matters.
+    /// Returns the time at which sending ends. After that time, the sender waits only for space in the buffer.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         (!self.up).then_some(self.until)
     }
 
-    /// Totals submitted to the transport.
+    /// Returns the totals that were passed to the transport.
     pub(super) fn totals(&self) -> Totals {
         self.totals
     }
 }
 
-/// The longest gap in delivery between two messages.
+/// The longest gap between the delivery of two successive messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Gap {
     /// Duration, seconds.
     pub(crate) seconds: f64,
-    /// Start, seconds since the first message.
+    /// Start of the gap, in seconds since the first message.
     pub(crate) at_s: f64,
 }
 
@@ -112,7 +112,7 @@ impl Receiving {
         self.totals.seconds = (now - first).as_secs_f64();
     }
 
-    /// The sender's final totals.
+    /// Records the final totals of the sender.
     pub(super) fn on_end(&mut self, totals: Totals) {
         self.announced = Some(totals);
     }
@@ -122,12 +122,12 @@ impl Receiving {
         self.announced.is_some_and(|a| self.totals.bytes >= a.bytes)
     }
 
-    /// The longest gap so far. Messages arrive in order: a missing one blocks all later ones.
+    /// Returns the longest gap so far. Messages arrive in order: a missing one blocks all later ones.
     pub(super) fn gap(&self) -> Gap {
         self.gap
     }
 
-    /// Totals received so far.
+    /// Returns the totals that were received so far.
     pub(super) fn totals(&self) -> Totals {
         self.totals
     }

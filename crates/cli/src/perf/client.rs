@@ -1,4 +1,4 @@
-//! The client's side of a measurement, as an application inside the endpoint's loop.
+//! The client's side of a measurement. The client runs as an application inside the endpoint's loop.
 
 use std::time::Duration;
 
@@ -19,25 +19,26 @@ use super::usage::Cpu;
 
 /// Length of an interval.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Timeout for the remaining data once time is up, and for the server's readiness.
+/// When the sending time has passed, time limit for the remaining data. The time limit also applies until the server is
+/// ready.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Progress reports of a running client.
 #[derive(Debug)]
 pub(super) enum Progress {
-    /// The association is established.
+    /// The association was established.
     Connected,
-    /// Another interval has ended.
+    /// An interval has ended.
     Interval(Interval),
-    /// A diagnostic of the scheme.
+    /// A diagnostic line of the scheme.
     Diagnostic(String),
-    /// The end: the outcome, or a one-line diagnostic.
+    /// The measurement has ended, with an outcome or with a line that gives the error.
     Done(Result<Box<Outcome>, String>),
 }
 
 #[derive(Debug)]
 enum Phase {
-    /// Waits for the association, then for the server.
+    /// Waits for the association, and then for the server.
     Starting,
     Sending(Sending),
     Receiving(Receiving),
@@ -49,7 +50,7 @@ pub(super) struct Client {
     setup: Setup,
     id: Option<AssociationId>,
     phase: Phase,
-    /// The measurement's start, and the processor time at that moment.
+    /// Start of the measurement, and the processor time of the process at that moment.
     begun: (Instant, Cpu),
     interval: (Instant, u64),
     deadline: Option<Instant>,
@@ -61,7 +62,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// A client that starts measuring once the association is established.
+    /// Makes a client. The client starts to measure when the association is established.
     pub(super) fn new(setup: Setup, progress: UnboundedSender<Progress>) -> Self {
         let role = if setup.reverse { Role::Receive } else { Role::Send };
         Client {
@@ -79,7 +80,7 @@ impl Client {
         }
     }
 
-    /// Sends a report; a dropped receiver is ignored.
+    /// Sends a report. If the receiver of reports was dropped, nothing happens.
     fn report(&self, what: Progress) {
         let _ = self.progress.send(what);
     }
@@ -99,7 +100,7 @@ impl Client {
         self.send_control(now, endpoint, id, &start);
     }
 
-    /// A control message to the server. A closed association is reported by its `Closed` event.
+    /// Sends a control message to the server. A closed association is reported by its `Closed` event.
     fn send_control(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId, control: &Control) {
         match endpoint.send(now, id, control.to_bytes(), Control::options()) {
             Ok(_) | Err(SendError::Closed) => {}
@@ -129,7 +130,7 @@ impl Client {
         }
     }
 
-    /// Sends our result to the server once everything is received.
+    /// When everything is received, sends this side's result to the server.
     fn maybe_answer(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId, before: bool) {
         let Phase::Receiving(receiving) = &self.phase else { return };
         if receiving.complete() && !before {
@@ -156,7 +157,7 @@ impl Client {
         });
         let outcome = Outcome {
             setup: self.setup.clone(),
-            // The seal is below this: who runs the client fills it in.
+            // The client does not know about encryption. The caller adds the cipher.
             cipher: None,
             intervals: std::mem::take(&mut self.intervals),
             sent,
@@ -192,7 +193,7 @@ impl Client {
         self.report(Progress::Done(outcome));
     }
 
-    /// Acknowledged or received payload.
+    /// Returns the number of bytes of payload that were acknowledged or received.
     fn bytes(&self, endpoint: &Endpoint) -> u64 {
         match &self.phase {
             Phase::Receiving(receiving) => receiving.totals().bytes,
@@ -215,7 +216,7 @@ impl Client {
         };
         let lines = self.diagnostics.update(now, association.scheme().name(), &association.diagnostics(now));
         lines.iter().for_each(|found| self.report(Progress::Diagnostic(found.to_string())));
-        // A short remainder after the last full second is not shown.
+        // If the last interval is much shorter than a second, it is not shown.
         if now - since >= INTERVAL / 10 {
             self.intervals.push(interval.clone());
             self.report(Progress::Interval(interval));
@@ -298,13 +299,13 @@ impl App for Client {
     }
 }
 
-/// Counters of symbols in the association.
+/// Returns the counters of symbols in the association.
 pub(super) fn coding(association: &Association) -> Option<CodingNow> {
     let sides = Sides { sends: association.coded().out().copied(), receives: association.coded().incoming() };
     CodingNow::of(&association.stats().coding, sides)
 }
 
-/// The association's open paths, by their local addresses.
+/// Returns the open paths of the association, named by their local addresses.
 fn paths(association: &Association) -> impl Iterator<Item = PathCounters<'_>> {
     association.paths().iter().filter(|view| view.state != PathState::Closed).filter_map(|view| {
         let name = association.tuple(view.id)?.local.ip().to_string();
@@ -312,7 +313,7 @@ fn paths(association: &Association) -> impl Iterator<Item = PathCounters<'_>> {
     })
 }
 
-/// Reason why an association ended, as the end of a sentence.
+/// Returns the reason why an association ended, in words that end a sentence.
 pub(super) fn closed(reason: &CloseReason) -> String {
     match reason {
         CloseReason::Shutdown => "the server closed before the result".into(),
@@ -326,7 +327,9 @@ pub(super) fn closed(reason: &CloseReason) -> String {
         }
         CloseReason::NoAnswer => "the server does not answer".into(),
         CloseReason::Unreachable => "the server can no longer be reached".into(),
-        CloseReason::Protocol(words) => format!("the server breaks the protocol: {}", quoted(words)),
+        CloseReason::Protocol(words) => {
+            format!("the server sent a message that is not valid: {}", quoted(words))
+        }
         CloseReason::SealLost(words) => words.clone(),
         _ => "the association ended".into(),
     }

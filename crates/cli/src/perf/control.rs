@@ -10,24 +10,26 @@ use super::usage::Cpu;
 pub(super) const BULK: u16 = 0;
 /// The stream that carries control messages.
 pub(super) const CONTROL: u16 = 1;
-/// Version of these messages; others are refused.
+/// Version of the control messages. A message with a different version is refused.
 pub(super) const VERSION: u32 = 1;
-/// The abort reason while another client is served.
+/// Abort reason that a client gets while another client is served.
 pub(super) const BUSY: &str = "busy with another client";
-/// Maximum duration in a valid result, seconds.
+/// Maximum duration that a valid result may contain, in seconds.
 const MAX_SECONDS: f64 = 1e9;
-/// Minimum message size, bytes. The minimum bounds the number of messages in a send buffer and their bookkeeping.
+/// Minimum size of a message, in bytes. This size limits the number of messages in a send buffer, and the memory for
+/// each of them.
 pub(crate) const MIN_MESSAGE: u32 = 64;
-/// Maximum message size, bytes: a quarter of the receive buffer, so that several fit.
+/// Maximum size of a message in bytes. The maximum size is a quarter of the receive buffer, so that several messages
+/// fit.
 pub(crate) const MAX_MESSAGE: u32 = 262_144;
-/// Maximum size of a control message, bytes.
+/// Maximum size of a control message, in bytes.
 const MAX_CONTROL: usize = 4096;
 
 /// A control message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Control {
-    /// Client to server: what to measure.
+    /// Message from the client to the server: the settings of the measurement.
     Start {
         /// [`VERSION`].
         version: u32,
@@ -35,23 +37,24 @@ pub(super) enum Control {
         reverse: bool,
         /// Sending time.
         time_ms: u64,
-        /// Bytes per message; 0 for as many as fit in one packet.
+        /// Bytes per message. 0 means as many bytes as fit in one packet.
         message: u32,
     },
-    /// Server to client: start now.
+    /// Message from the server to the client: the measurement may start.
     Ready,
-    /// Sender to receiver: the final totals.
+    /// Message from the sender to the receiver: the final totals.
     End(Totals),
-    /// Receiver to sender once everything has arrived, and the sender's answer: totals and processor time of this side.
+    /// Totals and processor time of the side that sends this message. The receiver sends this message when all data
+    /// have arrived. The sender answers with the same kind of message.
     Result {
-        /// Received or sent totals.
+        /// Totals of the sent or received data.
         totals: Totals,
-        /// Processor time, from `Start` to now.
+        /// Processor time from the message `Start` to now.
         cpu: Cpu,
     },
 }
 
-/// Sent or received totals.
+/// Totals of the sent or received data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Totals {
     /// Bytes of messages.
@@ -68,7 +71,7 @@ impl Control {
         serde_json::to_vec(self).expect("numbers and names always serialise").into()
     }
 
-    /// Parses a message; `None` if it is invalid.
+    /// Parses a message. Returns `None` if the message is invalid.
     pub(super) fn parse(bytes: &[u8]) -> Option<Control> {
         if bytes.len() > MAX_CONTROL {
             return None;

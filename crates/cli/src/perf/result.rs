@@ -19,7 +19,7 @@ pub(crate) struct Setup {
     pub(crate) host: String,
     /// UDP port of the server.
     pub(crate) port: u16,
-    /// The scheme as given.
+    /// The scheme in the form that the user gave.
     pub(crate) scheme: String,
     /// Sending time.
     pub(crate) time: Duration,
@@ -29,25 +29,25 @@ pub(crate) struct Setup {
     pub(crate) reverse: bool,
 }
 
-/// An interval of the measurement, about a second.
+/// An interval of the measurement, which lasts about a second.
 #[derive(Clone, Debug)]
 pub(crate) struct Interval {
-    /// Begin of the interval, in seconds since the start.
+    /// Start of the interval, in seconds since the start of the measurement.
     pub(crate) from_s: f64,
-    /// End of the interval, in seconds since the start.
+    /// End of the interval, in seconds since the start of the measurement.
     pub(crate) to_s: f64,
-    /// Payload acknowledged to the client, or received by it.
+    /// Bytes of payload that were acknowledged to the client or received by the client.
     pub(crate) bytes: u64,
-    /// The paths at its end; rates are means over the interval.
+    /// State of the paths at the end of the interval. Rates are means over the interval.
     pub(crate) paths: Vec<PathNow>,
 }
 
-/// The whole measurement as seen by the client.
+/// The results of the whole measurement, from the client's view.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     /// The parameters.
     pub(crate) setup: Setup,
-    /// Cipher of the datagrams, if they were encrypted.
+    /// Cipher of the datagrams, or `None` if they were not encrypted.
     pub(crate) cipher: Option<Cipher>,
     /// The intervals.
     pub(crate) intervals: Vec<Interval>,
@@ -55,25 +55,25 @@ pub(crate) struct Outcome {
     pub(crate) sent: Totals,
     /// The receiver's totals.
     pub(crate) received: Totals,
-    /// The longest gap in delivery, if the client received.
+    /// The longest gap in delivery, if the client was the receiver.
     pub(crate) gap: Option<Gap>,
-    /// Time from the start to the results.
+    /// Time from the start to the results, in seconds.
     pub(crate) elapsed_s: f64,
-    /// Processor time here, over [`Outcome::elapsed_s`].
+    /// Processor time of the client during [`Outcome::elapsed_s`].
     pub(crate) local: Cpu,
-    /// Processor time at the server.
+    /// Processor time of the server.
     pub(crate) remote: Cpu,
-    /// Chunks retransmitted by the client.
+    /// Number of chunks that the client retransmitted.
     pub(crate) retransmissions: u64,
-    /// The client's buffers at the end.
+    /// State of the client's buffers at the end.
     pub(crate) buffers: BuffersNow,
-    /// Bytes of the payload on the wire, by the client's counters.
+    /// Bytes on the wire for the payload, counted by the client.
     pub(crate) wire: WireNow,
-    /// Diagnostics of the client's scheme at the end.
+    /// Diagnostic lines of the client's scheme at the end.
     pub(crate) diagnostics: Vec<&'static str>,
-    /// The scheme's own counters.
+    /// Counters that the scheme itself provides.
     pub(crate) counters: Vec<(&'static str, u64)>,
-    /// Symbols that the client sent or received, if there were any.
+    /// Symbols that the client sent or received, if any.
     pub(crate) coding: Option<CodingNow>,
 }
 
@@ -124,7 +124,7 @@ fn sum(from_s: f64, to_s: f64, bytes: u64, seconds: f64, sender: bool) -> Value 
 }
 
 impl Outcome {
-    /// Processor seconds per gigabyte (10⁹ bytes of payload): sender, receiver.
+    /// Returns the processor time in seconds per gigabyte (10⁹ bytes) of payload, for the sender and for the receiver.
     pub(crate) fn cpu_seconds_per_gb(&self) -> (f64, f64) {
         let gb = self.received.bytes as f64 / 1e9;
         let per_gb = |cpu: &Cpu| if gb > 0.0 { cpu.total_s() / gb } else { 0.0 };
@@ -302,7 +302,7 @@ mod tests {
         let mut none = outcome(false);
         (none.received, none.sent, none.elapsed_s) = (Totals::default(), Totals::default(), 0.0);
         let mut json = none.json();
-        // Shares of media are null without media.
+        // A measurement carries no media, so that shares of media would be null.
         json["end"].as_object_mut().expect("an object").remove("wire");
         assert!(!json.to_string().contains("null"), "JSON has no infinities");
     }

@@ -32,14 +32,14 @@ use crate::{block_on, transport};
 
 /// Timeout for the server's first answer.
 const CONNECT: Duration = Duration::from_secs(8);
-/// Timeout for the server's first answer while the server has another host.
+/// Timeout for the first answer of the server if the server has another host that can be tried.
 const CONNECT_NEXT: Duration = Duration::from_secs(3);
-/// Interval between two looks at the list of permitted clients.
+/// Interval at which the list of permitted clients is read again.
 const LOOK: Duration = Duration::from_millis(250);
 /// Time limit for the last packets of an association.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// The line of either side with `--plain`.
+/// The warning that client and server print with `--plain`.
 const PLAIN: &str = "warning: measurements are neither encrypted nor authenticated";
 
 /// Runs a measurement, or serves measurements.
@@ -58,12 +58,12 @@ pub(crate) async fn run(args: PerfArgs, catalog: &SharedCatalog) -> Result<(), C
     }
 }
 
-/// Measures like `strandcast perf client`, for other programs: `args` are those after `client`, schemes come from
-/// `catalog`. Returns the JSON that the command prints with `--json`. With `--quiet` nothing is printed on standard
-/// error. Ctrl-C ends the measurement; the process continues.
+/// Measures like `strandcast perf client`, for use by other programs. `args` are the arguments after `client`, and
+/// `catalog` provides the schemes. Returns the JSON that the command prints with `--json`. With `--quiet` nothing is
+/// printed on standard error. Ctrl-C ends the measurement, but the process continues.
 ///
 /// # Errors
-/// The command's exit code and diagnostic.
+/// Returns the exit code and the error message of the command.
 pub fn perf_client(args: Vec<OsString>, catalog: SharedCatalog) -> Result<String, (u8, String)> {
     let told = |error: CliError| (error.code(), print::safe(&error.to_string()));
     let words = std::iter::once(OsString::from("strandcast perf client")).chain(args);
@@ -106,7 +106,7 @@ async fn client(
     for host in 0..remotes.len() {
         let connect_timeout = if host < last { CONNECT_NEXT } else { CONNECT };
         let addresses = route::in_turn(&remotes, host);
-        // Addresses out of reach from here are not an error while there is another one.
+        // If no path leads to the addresses of this host, the next host is tried.
         let Ok(uplinks) = route::uplinks(&measurement.args.paths.paths.clone().into(), &addresses) else {
             continue;
         };
@@ -134,7 +134,8 @@ impl Measurement {
         }
     }
 
-    /// Measures to the server, beginning with one of its hosts; `None` if it does not answer in time.
+    /// Runs a measurement with the server, and tries one of its hosts first. Returns `None` if the server does not
+    /// answer in time.
     async fn run(
         &self,
         host: usize,
@@ -167,7 +168,7 @@ impl Measurement {
             }
         };
         let outcome = outcome.map_err(|why| self.refused(&why))?;
-        // The server's last packet may be retransmitted.
+        // The server may have to retransmit its last packet, so that the client waits for a while.
         let _ = tokio::time::timeout(FAREWELL, driver.finished()).await;
         Ok(Some(Box::new(Outcome { cipher: self.reports.cipher(), ..*outcome })))
     }
@@ -184,7 +185,7 @@ impl Measurement {
         }
     }
 
-    /// Reason why there was no measurement. The seal's reason is more precise.
+    /// Returns the reason why there was no measurement. If encryption failed, its more precise reason is used.
     fn refused(&self, why: &str) -> CliError {
         match self.reports.refusal(&self.to) {
             Some((words, _)) => CliError::Peer(format!("{} {words}", self.to.label)),
@@ -193,7 +194,7 @@ impl Measurement {
     }
 }
 
-/// Prints the text result, unless only JSON is requested, and the JSON.
+/// Prints the result as text, and as JSON if requested. With `quiet` no text is printed.
 fn report(outcome: &Outcome, json: bool, quiet: bool) -> Result<(), CliError> {
     if !(json && quiet) {
         outcome.lines().iter().for_each(|line| print::line(line));
@@ -208,10 +209,11 @@ async fn sleep_until(at: Option<tokio::time::Instant>) {
     }
 }
 
-/// Checks after a while who may connect, and whether the server still listens. Returns lines to print.
+/// Waits for a while. Then reads again who may connect, and checks that the server still listens. Returns lines to
+/// print.
 ///
 /// # Errors
-/// [`CliError::Network`]: it does not.
+/// Returns [`CliError::Network`] if the server no longer listens.
 async fn look(gate: Option<&mut Gate>, driver: &Driver) -> Result<Vec<String>, CliError> {
     tokio::time::sleep(LOOK).await;
     listen_changes(driver).await?.iter().for_each(|change| print::line(&change.to_string()));
@@ -253,7 +255,7 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
     outcome
 }
 
-/// Prints what happens until the user, or with `once` the first client, ends it.
+/// Prints events of the server until the user ends it. With `once` it ends after the first client.
 async fn serve(
     once: bool,
     served: &mut UnboundedReceiver<ServerEvent>,

@@ -1,4 +1,4 @@
-//! The server's side of measurements, one client at a time.
+//! The server's side of measurements. The server serves one client at a time.
 
 use std::time::Duration;
 
@@ -15,15 +15,16 @@ use super::client::coding;
 use super::control::{BULK, BUSY, CONTROL, Control, MAX_MESSAGE, MIN_MESSAGE, Totals, VERSION};
 use super::usage::Cpu;
 
-/// A client that is silent for this long is dropped, so that the next one is served.
+/// If a client sends nothing for this time, the server drops the client and serves the next one.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(30);
-/// Time for which a client is served although others wait. Then the next one replaces it: no client has the server to
-/// itself forever.
+/// While other clients wait, maximum time for which a client is served. Afterwards the next client replaces it, so that
+/// no client blocks the server forever.
 const TURN: Duration = Duration::from_secs(600);
-/// The longest measurement served.
+/// Maximum duration of a measurement.
 const MAX_CONTROL: Duration = Duration::from_secs(24 * 3600);
 
-/// The reason for others than clients, in the words that a sender of media does not try again after.
+/// Reason for refusing a peer that is not a client of a measurement. After a reason with these words, a sender of media
+/// does not connect again.
 const NO_CLIENT: &str =
     "refused: this is strandcast perf server, and plays no stream: run strandcast receive there";
 
@@ -37,13 +38,13 @@ pub(super) enum ServerEvent {
         /// True if the client receives.
         reverse: bool,
     },
-    /// A client's measurement is over: the receiver's totals, and this side's processor time.
+    /// A client's measurement has ended. Contains the totals of the receiver, and the processor time of the server.
     Done(Totals, Cpu),
-    /// A diagnostic of the sending scheme.
+    /// A diagnostic line of the scheme with which the server sends.
     Diagnostic(String),
     /// A client has left after its measurement.
     Left,
-    /// A client was refused or lost, in one line.
+    /// A client was refused or lost. Contains one line with the reason.
     Failed(String),
 }
 
@@ -54,14 +55,14 @@ enum Phase {
     Receiving(Receiving),
 }
 
-/// The client being served.
+/// The client that the server is serving.
 #[derive(Debug)]
 struct ActiveClient {
     id: AssociationId,
     phase: Phase,
     cpu: Cpu,
     began: Instant,
-    /// Time of the last packet.
+    /// Time at which the last packet was received.
     last_received: Instant,
     finished: bool,
 }
@@ -74,12 +75,12 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// A server without a client.
+    /// Makes a server without a client.
     pub(super) fn new(served: UnboundedSender<ServerEvent>) -> Self {
         Server { client: None, served, readable: false }
     }
 
-    /// Sends an event; a dropped receiver is ignored.
+    /// Sends an event. If the receiver of events was dropped, nothing happens.
     fn report(&self, what: ServerEvent) {
         let _ = self.served.send(what);
     }
@@ -106,7 +107,8 @@ impl Server {
                 (BULK, Phase::Receiving(receiving)) => receiving.on_message(now, message.payload.len()),
                 (CONTROL, _) => match Control::parse(&message.payload) {
                     Some(control) => self.on_control(now, endpoint, control),
-                    // A sender names its stream, or says that it has no input: 1 or 0 comes first.
+                    // A message of a media sender begins with 1 or 0: the sender names its stream, or reports that it
+                    // has no input.
                     None if matches!(message.payload.first(), Some(0 | 1)) => {
                         self.dismiss(endpoint, NO_CLIENT)
                     }
@@ -129,7 +131,7 @@ impl Server {
         }
     }
 
-    /// Reports symbols, if there were any.
+    /// Reports the counters of symbols, if there were any symbols.
     fn report_coding(&self, endpoint: &Endpoint, id: AssociationId) {
         let line = endpoint.association(id).and_then(coding).map(|coding| coding.line());
         line.into_iter().for_each(|line| self.report(ServerEvent::Diagnostic(line)));
@@ -147,8 +149,9 @@ impl Server {
                     return self.dismiss(endpoint, "another version of strandcast perf");
                 }
                 if message != 0 && !(MIN_MESSAGE..=MAX_MESSAGE).contains(&message) {
-                    let words =
-                        format!("messages of {message} bytes: {MIN_MESSAGE} to {MAX_MESSAGE} are served");
+                    let words = format!(
+                        "messages of {message} bytes are refused: the server takes {MIN_MESSAGE} to {MAX_MESSAGE} bytes"
+                    );
                     return self.dismiss(endpoint, &words);
                 }
                 client.cpu = Cpu::now();
@@ -196,7 +199,7 @@ impl Server {
     }
 }
 
-/// Reason why a client has left, after its name.
+/// Returns the reason why a client has left, in words that follow its name.
 fn left(reason: &CloseReason) -> String {
     match reason {
         CloseReason::Shutdown | CloseReason::Aborted => "left before its result".into(),
@@ -206,7 +209,7 @@ fn left(reason: &CloseReason) -> String {
     }
 }
 
-/// The peer's address, if known.
+/// Returns the address of the peer, if it is known.
 fn peer(endpoint: &Endpoint, id: AssociationId) -> String {
     let association = endpoint.association(id);
     let tuple = association.and_then(|a| a.paths().iter().find_map(|p| a.tuple(p.id)));

@@ -179,7 +179,7 @@ fn messages_too_small_or_too_large_are_refused() {
     for message in [1, 63, 262_145, 4 << 20] {
         let mut bed = bed();
         let (_, outcome) = measure_as(&mut bed, Setup { message, ..setup(true) });
-        let words = format!("messages of {message} bytes: 64 to 262144 are served");
+        let words = format!("messages of {message} bytes are refused: the server takes 64 to 262144 bytes");
         assert!(outcome.as_ref().is_err_and(|e| e.contains(&words)), "{:?}", outcome.err());
     }
 }

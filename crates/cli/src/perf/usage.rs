@@ -16,7 +16,7 @@ pub(crate) struct Cpu {
 }
 
 impl Cpu {
-    /// Processor time of this process since its start; zero where the system does not report it.
+    /// Returns the processor time of this process since its start. Returns zero if the system does not report it.
     pub(crate) fn now() -> Cpu {
         let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return Cpu::default() };
         let seconds = |time: nix::sys::time::TimeVal| time.num_microseconds() as f64 / 1e6;

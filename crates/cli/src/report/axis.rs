@@ -1,6 +1,7 @@
-//! Ticks at round numbers.
+//! Places ticks of an axis at round numbers.
 
-/// Values from zero in steps of 1, 2 or 5 times a power of ten, the last one at or above `max`: about `wanted` steps.
+/// Returns about `wanted` values of an axis. They start at zero, their step is 1, 2 or 5 times a power of ten, and the
+/// last value is at least `max`.
 pub(super) fn ticks(max: f64, wanted: usize) -> Vec<f64> {
     let max = if max.is_finite() && max > 0.0 { max } else { 1.0 };
     let step = nice_step(max / wanted.max(1) as f64);
@@ -18,7 +19,7 @@ fn nice_step(rough: f64) -> f64 {
     }
 }
 
-/// A tick label without trailing zeros.
+/// Formats the label of a tick without trailing zeros.
 pub(super) fn label(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -10,9 +10,9 @@ const RIGHT: f64 = 12.0;
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = 30.0;
 
-/// A drawing's size in user units, approximately pixels: the style sets the font size.
+/// Size of a drawing in user units, which are approximately pixels. The style sets the font size.
 struct Frame {
-    /// CSS class; the style shows one of the two.
+    /// CSS class of the drawing. Depending on the width of the screen, the style shows one of two drawings.
     class: &'static str,
     width: f64,
     height: f64,
@@ -25,17 +25,17 @@ const FRAMES: [Frame; 2] = [
     Frame { class: "wide", width: 900.0, height: 240.0, left: 58.0, time_ticks: 10 },
     Frame { class: "narrow", width: 340.0, height: 220.0, left: 50.0, time_ticks: 5 },
 ];
-/// Half the width of a band label.
+/// Half the width of the label of a band.
 const LABEL: f64 = 75.0;
 
-/// A value over time.
+/// A line of a chart: a value over time.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Series {
     /// Name of the line in the legend.
     pub(super) name: String,
-    /// CSS class: `p0`, `p1`, … for paths, or one of its own.
+    /// CSS class of the line: `p0`, `p1`, … for paths, or a special class.
     pub(super) class: String,
-    /// Seconds and values, in order of time; a missing value breaks the line.
+    /// Seconds and values, in order of time. At a missing value the line has a gap.
     pub(super) points: Vec<(f64, Option<f64>)>,
 }
 
@@ -44,19 +44,19 @@ pub(super) struct Series {
 pub(super) struct Chart {
     /// The title.
     pub(super) title: String,
-    /// One sentence of explanation.
+    /// A sentence that explains the chart.
     pub(super) caption: String,
     /// Unit of the values.
     pub(super) unit: &'static str,
-    /// The series; if `stacked`, each on top of the previous ones.
+    /// The series of the chart. If `stacked` is true, each series is drawn on top of the previous ones.
     pub(super) series: Vec<Series>,
-    /// Stacked areas instead of lines.
+    /// True if the chart has stacked areas in place of lines.
     pub(super) stacked: bool,
-    /// A shaded band with its label.
+    /// Start, end and label of a shaded band.
     pub(super) band: Option<(f64, f64, String)>,
-    /// A level with its label.
+    /// A horizontal line at a value, with its label.
     pub(super) level: Option<(f64, String)>,
-    /// The end of the time axis, seconds.
+    /// End of the time axis, in seconds.
     pub(super) end_s: f64,
 }
 
@@ -90,7 +90,7 @@ impl Scale<'_> {
 }
 
 impl Chart {
-    /// The chart with title, legend and caption, as an HTML `figure`.
+    /// Returns the chart with title, legend and caption, as an HTML `figure`.
     pub(super) fn html(&self) -> String {
         let stacked = self.stacked.then(|| stack(&self.series));
         let series = stacked.as_ref().unwrap_or(&self.series);
@@ -143,7 +143,7 @@ impl Chart {
              <output></output></div>\n{svgs}<script type=\"application/json\">{}</script></figure>\n",
             escape(&self.title),
             escape(&self.caption),
-            // Inside a script element only its end tag has a meaning.
+            // Inside a script element HTML recognises only the end tag, so that only `</` needs an escape.
             data.to_string().replace("</", "<\\/"),
         )
     }
@@ -200,7 +200,8 @@ impl Chart {
     }
 }
 
-/// Each series on top of the sum of those before; all have the same times, missing values count as zero.
+/// Stacks the series: each value is added to the sum of the series before it. All series have the same times, and a
+/// missing value counts as zero.
 fn stack(series: &[Series]) -> Vec<Series> {
     let mut sums: Vec<f64> = Vec::new();
     let mut stacked = Vec::new();

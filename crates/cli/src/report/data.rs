@@ -1,4 +1,4 @@
-//! The data of a report, and `summary.json`.
+//! The data of a report and of `summary.json`.
 
 use serde::Serialize;
 
@@ -9,58 +9,58 @@ use crate::show::{CodingNow, WireNow};
 pub(crate) struct Summary {
     /// The network's name.
     pub(crate) network: String,
-    /// The scheme as given.
+    /// The scheme in the form that the user gave.
     pub(crate) scheme: String,
-    /// The profile of the transport's constants: `live`, as in scenarios.
+    /// Profile of the transport's constants: `live`, with the same meaning as in scenarios.
     pub(crate) profile: &'static str,
     /// Playout latency.
     pub(crate) latency_ms: u32,
-    /// Seed of the links.
+    /// Seed of the random loss of the links.
     pub(crate) seed: u64,
     /// Seconds from the first message sent to the end of playout.
     pub(crate) duration_s: f64,
-    /// Messages handed to the transport.
+    /// Number of messages that were passed to the transport.
     pub(crate) messages_sent: u64,
-    /// Messages played out in time.
+    /// Number of messages that were played out in time.
     pub(crate) messages_delivered: u64,
-    /// Messages that arrived after their playout time.
+    /// Number of messages that arrived after their playout time.
     pub(crate) messages_late: u64,
-    /// Messages that never arrived.
+    /// Number of messages that never arrived.
     pub(crate) messages_lost: u64,
     /// (late + lost) / sent.
     pub(crate) late_or_lost: f64,
-    /// Bytes of media sent.
+    /// Bytes of media that were sent.
     pub(crate) bytes_sent: u64,
-    /// Bytes of media played out.
+    /// Bytes of media that were played out.
     pub(crate) bytes_delivered: u64,
-    /// True if every delivered byte is as sent.
+    /// True if every delivered byte equals the sent byte.
     pub(crate) bytes_identical: bool,
-    /// Times that playout ran dry.
+    /// Number of times that the playout buffer ran empty.
     pub(crate) underflows: u64,
     /// Share of the playing time without gaps.
     pub(crate) continuity: f64,
-    /// Shifts of playout beyond the latency.
+    /// Number of times that playout was delayed beyond the latency.
     pub(crate) shifts: u64,
-    /// The shift at the end.
+    /// Delay of playout beyond the latency at the end, in milliseconds.
     pub(crate) shift_ms: f64,
     /// The largest shift.
     pub(crate) largest_shift_ms: f64,
-    /// Jumps of the sender's clock, as seen by the player.
+    /// Number of jumps of the sender's clock that the player saw.
     pub(crate) clock_jumps: u64,
-    /// The clip's mean rate.
+    /// Mean rate of the clip.
     pub(crate) media_bps: f64,
-    /// The path of the black hole.
+    /// Name of the path that enters the black hole.
     pub(crate) black_hole_path: String,
-    /// Start and end of the black hole since the start, seconds.
+    /// Start and end of the black hole, in seconds since the start of the demo.
     pub(crate) black_hole_s: (f64, f64),
     /// Every path.
     pub(crate) paths: Vec<PathReport>,
-    /// Bytes of the media on the wire, by the sender's counters; as in `--stats`.
+    /// Bytes on the wire for the media, counted by the sender. The keys are the same as in `--stats`.
     pub(crate) wire: WireNow,
-    /// Symbols, if any were sent; as in `--stats`.
+    /// Symbols, if any were sent. The keys are the same as in `--stats`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) coding: Option<CodingNow>,
-    /// Missed targets; empty if the demo passed.
+    /// Missed targets. The list is empty if the demo passed.
     pub(crate) failures: Vec<Failure>,
 }
 
@@ -69,28 +69,28 @@ pub(crate) struct Summary {
 pub(crate) struct PathReport {
     /// The link's name.
     pub(crate) name: String,
-    /// Payload sent, copies and retransmissions included.
+    /// Bytes of payload sent, including copies and retransmissions.
     pub(crate) bytes: u64,
-    /// Share of all bytes.
+    /// Share of the bytes of all paths.
     pub(crate) share: f64,
-    /// Acknowledged payload over the duration.
+    /// Acknowledged payload divided by the duration.
     pub(crate) goodput_bps: f64,
     /// Share of the chunks that were declared lost.
     pub(crate) loss: f64,
     /// Mean of the smoothed round-trip time.
     pub(crate) rtt_ms: Option<f64>,
-    /// Time in which the sender considered it unusable.
+    /// Time during which the sender considered the path unusable, in seconds.
     pub(crate) down_s: f64,
     /// Retransmitted chunks.
     pub(crate) retransmissions: u64,
-    /// The sender's verdicts on the path.
+    /// Verdicts of the sender on the path.
     #[serde(flatten)]
     pub(crate) verdicts: Verdicts,
-    /// The emulated link's rate.
+    /// Rate of the emulated link.
     pub(crate) link_bps: f64,
-    /// The emulated link's delay, one way.
+    /// One-way delay of the emulated link.
     pub(crate) link_delay_ms: f64,
-    /// The emulated link's mean loss.
+    /// Mean loss of the emulated link.
     pub(crate) link_loss: f64,
 }
 
@@ -100,16 +100,16 @@ pub(crate) struct PathReport {
 pub(crate) struct Verdicts {
     /// Number of times that the path became potentially failed.
     pub(crate) potentially_failed: u64,
-    /// Times it became inactive.
+    /// Number of times that the path became inactive.
     pub(crate) failed: u64,
-    /// Needless verdicts of `potentially_failed`.
+    /// Number of needless verdicts `potentially_failed`.
     pub(crate) needless_pf: u64,
-    /// Needless verdicts of `failed`.
+    /// Number of needless verdicts `failed`.
     pub(crate) needless_failed: u64,
 }
 
 impl Verdicts {
-    /// Counts of suspicions and failures.
+    /// Returns the numbers of suspicions and failures as text.
     pub(crate) fn brief(&self) -> String {
         let times = |all: u64, needless: u64| match needless {
             0 => all.to_string(),
@@ -124,56 +124,56 @@ impl Verdicts {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Failure(pub(crate) String);
 
-/// The demo over time.
+/// The course of the demo over time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recording {
     /// Names of the paths, in the order of [`Sample::paths`].
     pub(crate) names: Vec<String>,
-    /// Taken at even intervals.
+    /// Samples at even intervals.
     pub(crate) samples: Vec<Sample>,
-    /// Events: seconds since the start, and text.
+    /// Time of each event in seconds since the start, and its text.
     pub(crate) events: Vec<(f64, String)>,
-    /// Messages: send time in seconds since the start, and delay.
+    /// For each message, its send time in seconds since the start, and its delay.
     pub(crate) delays: Vec<(f64, f64)>,
 }
 
-/// All paths and the playout buffer at one moment.
+/// State of all paths and of the playout buffer at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
     /// Seconds since the start.
     pub(crate) at_s: f64,
     /// Samples of the paths, in the order of [`Recording::names`].
     pub(crate) paths: Vec<PathSample>,
-    /// Media waiting at the receiver.
+    /// Duration of the media that wait at the receiver.
     pub(crate) buffer_ms: Option<f64>,
-    /// Symbols and messages since the start, if any symbol was sent.
+    /// Numbers of symbols and messages since the start, if any symbol was sent.
     pub(crate) coding: Option<CodingSample>,
 }
 
-/// Symbols and messages since the start.
+/// Numbers of symbols and messages since the start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CodingSample {
-    /// Messages computed from repair symbols.
+    /// Number of messages that were computed from repair symbols.
     pub(crate) recovered: u64,
-    /// Messages that arrived too late to be played.
+    /// Number of messages that arrived too late to be played.
     pub(crate) late: u64,
-    /// Messages that never arrived.
+    /// Number of messages that never arrived.
     pub(crate) lost: u64,
-    /// Bytes of repair symbols by bytes of source symbols sent.
+    /// Bytes of repair symbols, divided by the bytes of source symbols that were sent.
     pub(crate) redundancy: Option<f64>,
 }
 
 impl CodingSample {
-    /// Returns these symbols, with the messages late and lost.
+    /// Makes a sample from these counters of symbols, and from the numbers of late and lost messages.
     pub(crate) fn of(coding: &CodingNow, late: u64, lost: u64) -> CodingSample {
         CodingSample { recovered: coding.recovered, late, lost, redundancy: coding.redundancy }
     }
 }
 
-/// A path at one moment.
+/// State of a path at one moment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathSample {
-    /// Payload sent since the start.
+    /// Bytes of payload sent since the start.
     pub(crate) bytes: u64,
     /// Smoothed round-trip time.
     pub(crate) rtt_ms: Option<f64>,

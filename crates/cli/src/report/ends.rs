@@ -1,20 +1,20 @@
-//! Counts of the played messages of a stream, and its end.
+//! Numbers of played messages of a stream, and how the stream ended.
 
 use serde_json::Value;
 
-/// Counts of messages at a receiver.
+/// Numbers of messages at a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Played {
     pub(super) messages: u64,
     pub(super) bytes: u64,
     pub(super) late: u64,
     pub(super) lost: u64,
-    /// Messages that an output did not take, or could not write.
+    /// Number of messages that an output did not accept or could not write.
     pub(super) untaken: u64,
 }
 
 impl Played {
-    /// Counts of a line of figures.
+    /// Reads the counts from the `media` of a line of figures.
     pub(super) fn of_media(media: &Value) -> Played {
         let of = |key: &str| media[key].as_u64().unwrap_or(0);
         Played {
@@ -26,7 +26,7 @@ impl Played {
         }
     }
 
-    /// Counts of a summary.
+    /// Reads the counts from a summary.
     fn of_summary(summary: &Value) -> Played {
         let of = |key: &str| summary[key].as_u64().unwrap_or(0);
         let untaken = of("unread") + of("unsent");
@@ -42,24 +42,24 @@ impl Played {
     }
 }
 
-/// The end of a stream at its receiver.
+/// End of a stream at its receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum End {
-    /// The lines have no summary: the stream continues, or the receiver was killed.
+    /// The lines contain no summary, because the stream continues or because the receiver was killed.
     #[default]
     Unknown,
-    /// The end of the stream did not arrive.
+    /// The stream was cut: its end did not arrive.
     Cut,
-    /// The end arrived. `identical`: everything was played as it was sent.
+    /// The end of the stream arrived. `identical` is true if every byte was played as it was sent.
     Arrived { identical: bool },
 }
 
-/// Parts of a stream at its receiver: one that was cut may begin again under its number.
+/// Parts of a stream at its receiver. A stream that was cut may begin again with the same number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parts {
     over: Played,
     ends: Vec<End>,
-    /// Counts of the part that is not over.
+    /// Counts of the part that has not ended.
     pub(super) current: Option<Played>,
 }
 
@@ -73,7 +73,8 @@ impl Parts {
         });
     }
 
-    /// Counts of the played messages, the end of the last part, and the number of cuts before it.
+    /// Returns the counts of the played messages, the end of the last part of the stream, and the number of
+    /// interruptions before that part.
     pub(super) fn sum(mut self) -> (Option<Played>, End, usize) {
         let known = self.current.is_some() || !self.ends.is_empty();
         let end = if self.current.is_some() { None } else { self.ends.pop() };

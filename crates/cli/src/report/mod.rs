@@ -1,4 +1,5 @@
-//! Reports of the demo and of streams: one HTML file with everything inside, readable in light and dark, with plots as inline SVG.
+//! Reports of the demo and of streams. A report is one HTML file that contains everything, with plots as inline SVG,
+//! and is readable in light and dark mode.
 
 mod axis;
 mod chart;

@@ -1,4 +1,4 @@
-//! The page around the plots.
+//! The HTML page that contains the plots.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub(crate) fn html(summary: &Summary, recording: &Recording) -> String {
     page(&format!("Strandcast demo: {}, {}", summary.network, summary.scheme), &body)
 }
 
-/// A page with everything inside.
+/// Makes a page that contains its style, scripts and plots.
 pub(super) fn page(title: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
@@ -80,7 +80,7 @@ fn tiles(summary: &Summary) -> String {
         ));
     }
     if let Some(coding) = &summary.coding {
-        // This line follows the late and lost messages.
+        // Inserts this tile after the tile of late and lost messages.
         let sent = count(coding.repairs_sent, "repair symbol");
         tiles.insert(3, ("recovered", coding.recovered.to_string(), format!("by {sent}")));
         if let Some(share) = coding.redundancy {
@@ -93,7 +93,7 @@ fn tiles(summary: &Summary) -> String {
     tiles_of(&tiles)
 }
 
-/// Figures at a glance: name, value and a note of each.
+/// Makes tiles, each with a name, a value and a note.
 pub(super) fn tiles_of(tiles: &[(&str, String, String)]) -> String {
     let mut out = String::from("<section class=\"tiles\">");
     for (name, value, note) in tiles {
@@ -102,7 +102,7 @@ pub(super) fn tiles_of(tiles: &[(&str, String, String)]) -> String {
     out + "</section>\n"
 }
 
-/// Column titles of the paths' table.
+/// Column titles of the table of paths.
 const COLUMNS: [&str; 10] =
     ["path", "link", "bytes", "share", "goodput", "lost", "resent", "RTT", "down", "suspected, failed"];
 
@@ -118,7 +118,7 @@ fn paths(summary: &Summary) -> String {
     )
 }
 
-/// A path's row. On narrow screens each value is shown next to its column's name.
+/// Makes the row of a path. On narrow screens each value is shown next to its column's name.
 fn path_row(i: usize, path: &PathReport) -> String {
     let values = [
         format!("<span class=\"key p{i}\">{}</span>", escape(&path.name)),
@@ -145,7 +145,7 @@ fn path_row(i: usize, path: &PathReport) -> String {
     format!("<tr>{cells}</tr>")
 }
 
-/// Events at their seconds since the start.
+/// Lists events with their times in seconds since the start.
 pub(super) fn events(events: &[(f64, String)]) -> String {
     let mut rows = String::new();
     for (at, text) in events {

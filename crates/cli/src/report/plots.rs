@@ -3,12 +3,12 @@
 use super::chart::{Chart, Series};
 use super::data::{CodingSample, Recording, Sample, Summary};
 
-/// Averaging time of rates.
+/// Time over which rates are averaged.
 const WINDOW_S: f64 = 1.0;
-/// Width of a bin of message delays.
+/// Width of a bin of send times, for which message delays are shown.
 const BIN_S: f64 = 0.25;
 
-/// All plots, in reading order.
+/// Returns all plots in reading order.
 pub(super) fn plots(summary: &Summary, recording: &Recording) -> Vec<Chart> {
     let end_s = recording.samples.last().map_or(1.0, |s| s.at_s);
     let (from, to) = summary.black_hole_s;
@@ -83,7 +83,7 @@ fn playout(summary: &Summary, recording: &Recording, blank: &Chart) -> [Chart; 2
     [delay, buffer]
 }
 
-/// Results and cost of repair symbols; empty without any.
+/// Returns plots of the benefit and cost of repair symbols. Without repair symbols there are no such plots.
 fn coding(summary: &Summary, recording: &Recording, blank: &Chart) -> Vec<Chart> {
     let Some(coding) = &summary.coding else { return Vec::new() };
     let points = |value: &dyn Fn(&CodingSample) -> Option<f64>| {
@@ -129,7 +129,7 @@ fn of_paths(recording: &Recording, value: impl Fn(&Sample, usize) -> Option<f64>
     recording.names.iter().enumerate().map(one).collect()
 }
 
-/// Mbit/s averaged over the second before each sample.
+/// Returns rates in Mbit/s, each averaged over the second before its sample.
 fn rates(recording: &Recording) -> Vec<Series> {
     let samples = &recording.samples;
     let bytes = |s: &Sample, i: usize| s.paths.get(i).map_or(0, |p| p.bytes);
@@ -145,7 +145,7 @@ fn rates(recording: &Recording) -> Vec<Series> {
     recording.names.iter().enumerate().map(one).collect()
 }
 
-/// Delay in milliseconds of the slowest message per bin of sending times.
+/// Returns the delay of the slowest message in each bin of send times, in milliseconds.
 fn slowest(recording: &Recording) -> Vec<(f64, Option<f64>)> {
     let mut bins: Vec<(f64, Option<f64>)> = Vec::new();
     for (sent_s, took_s) in &recording.delays {
@@ -159,7 +159,7 @@ fn slowest(recording: &Recording) -> Vec<(f64, Option<f64>)> {
     bins
 }
 
-/// Label of the shaded band.
+/// Returns the label of the shaded band.
 fn black_hole_label(summary: &Summary) -> String {
     format!("{} in a black hole", summary.black_hole_path)
 }

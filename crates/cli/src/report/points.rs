@@ -1,15 +1,15 @@
 //! Points of plots over time.
 
-/// Maximum number of points of a series: more than a screen has columns.
+/// Maximum number of points in a series. A screen has fewer columns.
 const POINTS: usize = 1500;
 
-/// Time without figures that is a gap, in seconds: there is a line each second.
+/// A time without figures that is longer than this number of seconds is a gap. Statistics have one line per second.
 const GAP_S: f64 = 3.0;
 
-/// Seconds and values; a missing value breaks the line.
+/// Seconds and values. At a missing value the plotted line has a gap.
 pub(super) type Points = Vec<(f64, Option<f64>)>;
 
-/// Adds a point. A time without points is a gap, and the line has one.
+/// Adds a point. If the time since the last point is too long, also adds a gap.
 pub(super) fn add(points: &mut Points, at: f64, value: Option<f64>) {
     if let Some((last, _)) = points.last().copied()
         && at - last > GAP_S
@@ -19,7 +19,8 @@ pub(super) fn add(points: &mut Points, at: f64, value: Option<f64>) {
     points.push((at, value));
 }
 
-/// The value of several points: for a rate their mean, otherwise the one that is worst for the stream.
+/// Method that combines several points into one point. A rate uses the mean, and other figures use the value that is
+/// worst for the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fold {
     Mean,
@@ -27,12 +28,13 @@ pub(super) enum Fold {
     Most,
 }
 
-/// Number of lines that one point of a series of `points` stands for.
+/// Returns how many lines of statistics each point of a series stands for, given the number of points.
 pub(super) fn each(points: usize) -> usize {
     points.div_ceil(POINTS).max(1)
 }
 
-/// Replaces neighbouring points by one, so that a page of a day stays small and still shows faults.
+/// Replaces neighbouring points by a single point. The page of a whole day thus stays small and still shows short
+/// faults.
 pub(super) fn thin(points: &mut Points, fold: Fold) {
     let each = each(points.len());
     if each == 1 {
@@ -68,7 +70,7 @@ mod tests {
             points.into_iter().filter_map(|(_, value)| value).collect::<Vec<_>>()
         };
         let (least, most, mean) = (of(Fold::Least), of(Fold::Most), of(Fold::Mean));
-        // The last point stands for fewer lines.
+        // The last point may combine fewer lines than the other points.
         let whole = &least[..least.len() - 1];
         assert!(least.contains(&-1.0) && whole.iter().all(|value| *value < 50.0), "{least:?}");
         assert!(most.iter().all(|value| *value > 50.0), "{most:?}");

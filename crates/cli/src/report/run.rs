@@ -12,14 +12,15 @@ use crate::args::ReportArgs;
 use crate::error::{CliError, why};
 use crate::print;
 
-/// Longest line that is read, in bytes.
+/// Maximum length of a line that is read, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// Makes a page of a stream from the statistics of its ends.
+/// Makes a page about a stream from the statistics of its sender and its receiver.
 ///
 /// # Errors
-/// [`CliError::Media`]: a file cannot be read or written; [`CliError::Usage`]: there is no such stream, or the page would
-/// replace something else; [`CliError::Store`]: it would replace a file of keys.
+/// Returns [`CliError::Media`] if a file cannot be read or written. Returns [`CliError::Usage`] if there is no such
+/// stream, or the page would replace a file with other content. Returns [`CliError::Store`] if the page would replace a
+/// file of keys.
 pub(crate) fn run(args: &ReportArgs) -> Result<(), CliError> {
     let name = args.out.display().to_string();
     let mut lines = Vec::new();
@@ -47,7 +48,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The lines of a file that are objects. A line that was cut by the end of a program is left out.
+/// Returns the lines of a file that are JSON objects. A last line that is incomplete, because a program was killed, is
+/// left out.
 fn read(path: &Path) -> Result<Vec<Value>, CliError> {
     let cannot = |e| CliError::Media(format!("cannot read {}: {}", path.display(), why(&e)));
     let file = std::fs::File::open(path).map_err(cannot)?;

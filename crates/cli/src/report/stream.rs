@@ -1,4 +1,4 @@
-//! A stream from lines of `--stats` of its sender, its receiver, or both.
+//! A stream, read from lines of `--stats` of its sender, of its receiver, or of both.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::points::{Fold, Points, add, each, thin};
 #[derive(Debug, Default)]
 pub(super) struct Link {
     pub(super) name: String,
-    /// Payload since the start.
+    /// Bytes of payload since the start.
     pub(super) bytes: u64,
     pub(super) down_s: f64,
     pub(super) loss_total: Option<f64>,
@@ -21,11 +21,11 @@ pub(super) struct Link {
     pub(super) capacity: Points,
     /// Milliseconds.
     pub(super) rtt: Points,
-    /// Lost packets, in per cent.
+    /// Share of lost packets, in per cent.
     pub(super) loss: Points,
 }
 
-/// All that a page shows.
+/// Everything that a page shows.
 #[derive(Debug, Default)]
 pub(super) struct StreamReport {
     pub(super) stream: String,
@@ -35,17 +35,17 @@ pub(super) struct StreamReport {
     pub(super) began: String,
     pub(super) seconds: f64,
     pub(super) links: Vec<Link>,
-    /// True if `links` are those of the receiver, for lack of the sender's lines.
+    /// True if `links` come from the receiver's lines because there are no lines of the sender.
     pub(super) of_receiver: bool,
-    /// Last `media` of the sender.
+    /// The last object `media` of the sender.
     pub(super) sent: Option<Value>,
-    /// All that was played, if there are lines of the receiver.
+    /// Counts of the played messages, if there are lines of the receiver.
     pub(super) played: Option<Played>,
     pub(super) end: End,
-    /// Number of times that the stream was cut and began again.
+    /// Number of times that the stream was cut and then began again.
     pub(super) cuts: usize,
     pub(super) wire: Option<Value>,
-    /// Media sent and played, in Mbit/s.
+    /// Rates of the media sent and of the media played, in Mbit/s.
     pub(super) sent_rate: Points,
     pub(super) played_rate: Points,
     /// Milliseconds.
@@ -54,21 +54,21 @@ pub(super) struct StreamReport {
     pub(super) late: Points,
     pub(super) lost: Points,
     pub(super) expired: Points,
-    /// Seconds, and the line.
+    /// Time of each event in seconds, and its line.
     pub(super) events: Vec<(f64, String)>,
-    /// Beginnings and ends of outages, in seconds.
+    /// Start and end of each outage, in seconds.
     pub(super) outages: Vec<(f64, f64)>,
-    /// Lines for the user.
+    /// Notes for the user, one line each.
     pub(super) notes: Vec<String>,
-    /// Seconds that each point of a plot stands for, if there are too many lines for all of them.
+    /// Seconds that each point of a plot stands for, if there are more lines than points.
     pub(super) thinned_s: Option<f64>,
 }
 
 impl StreamReport {
-    /// The report of a stream: the one with this number, or the last one.
+    /// Makes the report of the stream with this number, or of the last stream.
     ///
     /// # Errors
-    /// A line: there is not any.
+    /// Returns a line of text if there is no such stream.
     pub(super) fn of(lines: &[Value], stream: Option<&str>) -> Result<StreamReport, String> {
         let mut timed: Vec<(f64, &Value)> =
             lines.iter().filter_map(|line| Some((time(line)?, line))).collect();
@@ -148,7 +148,7 @@ impl StreamReport {
         self.thin();
     }
 
-    /// Makes the plots of a long stream small.
+    /// Reduces the number of points in the plots of a long stream.
     fn thin(&mut self) {
         let longest = self.sent_rate.len().max(self.played_rate.len());
         let each = each(longest);
@@ -193,11 +193,11 @@ fn listed(known: &[&str]) -> String {
     if known.is_empty() { "there is none".to_owned() } else { known.join(", ") }
 }
 
-/// All links, by number. Their points have the same times.
+/// All links by number. The points of all links have the same times.
 #[derive(Debug, Default)]
 struct Links {
     all: BTreeMap<u64, Link>,
-    /// Points of the times so far, without values.
+    /// Points without values, at all times so far.
     times: Points,
 }
 
@@ -225,7 +225,7 @@ impl Links {
 }
 
 impl Link {
-    /// Adds points without values for times at which it was not listed.
+    /// For times at which the link was not listed, adds points without values.
     fn wait(&mut self, times: &[(f64, Option<f64>)]) {
         for points in [&mut self.rate, &mut self.capacity, &mut self.rtt, &mut self.loss] {
             points.extend(times.iter().skip(points.len()));
@@ -240,7 +240,7 @@ impl Link {
     }
 }
 
-/// Seconds since 1970 of a line's time (RFC 3339, UTC).
+/// Returns the time of a line (RFC 3339, UTC) in seconds since 1970.
 fn time(line: &Value) -> Option<f64> {
     let text = line["time"].as_str()?.strip_suffix('Z')?;
     let (date, clock) = text.split_once('T')?;
@@ -251,7 +251,7 @@ fn time(line: &Value) -> Option<f64> {
     if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }
-    // Years from March on, so that a leap day ends one.
+    // For this calculation each year begins in March, so that a leap day is the last day of a year.
     let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 719_469;
     Some(days as f64 * 86_400.0 + hour * 3600.0 + minute * 60.0 + second)
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!((wwan.rtt[5], wwan.loss[5]), ((5.0, Some(40.0)), (5.0, Some(1.0))));
         assert_eq!(report.links[1].rtt[5], (5.0, None), "a link that is gone has no round trip");
         assert_eq!((report.lost[0].1, report.lost[1].1), (None, Some(1.0)));
-        // The silence began before it was reported; the last outage never ended.
+        // The first outage began before its event was reported. The last outage never ended.
         assert_eq!(report.outages, [(18.0, 26.0), (50.0, 59.0)]);
         assert_eq!(report.events.len(), 3);
         let other = StreamReport::of(&lines(), Some("0000000a")).unwrap();
@@ -330,12 +330,12 @@ mod tests {
         assert!(wrong.contains("0000000a, 0000000b"), "{wrong}");
     }
 
-    /// A buffer that was empty for a second, and a link that carried nothing for one, are freezes of the picture.
+    /// An empty buffer for one second, and a link without data for one second, must appear in the report as freezes.
     #[test]
     fn a_long_stream_shows_its_freezes() {
         let mut lines = Vec::new();
         for s in 0..7200_u64 {
-            // One second in an hour without a buffer, and one without the link.
+            // During two hours, the buffer is empty for one second, and the link carries no data for one second.
             let (buffer, rate) = (if s == 3601 { 0.0 } else { 500.0 }, if s == 3605 { 0.0 } else { 2e6 });
             lines.push(json!({
                 "time": rfc3339(1_800_000_000_000 + s * 1000), "role": "receive", "stream": "0000000a", "peer": "van1",
@@ -353,7 +353,8 @@ mod tests {
         );
     }
 
-    /// Links are stacked: a link that comes later has no points of others' times.
+    /// Links are drawn as stacked areas. A link that appears later therefore needs points without values at earlier
+    /// times.
     #[test]
     fn points_of_links_have_the_same_times_and_a_gap_breaks_the_lines() {
         let line = |s: u64, ids: &[u64]| {

@@ -11,9 +11,9 @@ use super::points::Points;
 use super::stream::{Link, StreamReport};
 use crate::show::{bits_per_s, bytes, count, percent};
 
-/// Number of colours of paths.
+/// Number of different colours for paths.
 const COLOURS: usize = 4;
-/// Column titles of the links' table.
+/// Column titles of the table of links.
 const COLUMNS: [&str; 6] = ["path", "bytes", "share", "mean rate", "lost", "down"];
 
 /// The whole page.
@@ -47,7 +47,7 @@ fn header(report: &StreamReport) -> String {
     )
 }
 
-/// A paragraph: everything was played, or the messages that were not.
+/// Returns a paragraph: everything was played, or the numbers of messages that were not played.
 fn verdict(report: &StreamReport) -> String {
     let Some(played) = &report.played else {
         return "<p>Only the sender's lines are here: what was played is not known.</p>".to_owned();
@@ -92,7 +92,7 @@ fn verdict(report: &StreamReport) -> String {
     }
 }
 
-/// Messages that were not played, by reason; empty: none.
+/// Returns the numbers of messages that were not played, by reason. The text is empty if every message was played.
 fn missing(played: &Played) -> String {
     let reasons = [(played.late, "late"), (played.lost, "lost"), (played.untaken, "not taken by an output")];
     let known = reasons.iter().filter(|(n, _)| *n > 0);
@@ -251,7 +251,7 @@ mod tests {
         assert!(html(&report).contains("Every message was played in time, and every byte as it was sent."));
     }
 
-    /// Only the end of a stream and its bytes show that nothing is missing.
+    /// The report may claim that nothing is missing only if the end of the stream and all its bytes arrived.
     #[test]
     fn a_stream_is_praised_only_if_its_end_arrived_and_all_bytes() {
         let played = Some(Played { messages: 100, ..Played::default() });

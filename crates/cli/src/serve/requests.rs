@@ -16,7 +16,7 @@ impl Serving {
     pub(super) async fn carry_out(&mut self, asked: Asked) {
         let outcome = self.change(asked.change).await;
         self.look().await;
-        // The client may have gone.
+        // The client may have left.
         let _ = asked.told.send(outcome);
     }
 
@@ -57,7 +57,7 @@ impl Serving {
     }
 }
 
-/// Does work that waits for disks on another thread: this one carries the media.
+/// Work on files may wait for disks. It therefore runs on another thread, because this thread carries the media.
 pub(super) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
@@ -65,12 +65,12 @@ pub(super) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + '
     }
 }
 
-/// Senders of the store.
+/// Returns the senders in the store.
 fn senders(key: Option<&Path>) -> Result<Value, CliError> {
     Ok(json!({ "senders": senders_json(&store(key)?.senders()?) }))
 }
 
-/// Allows a sender, as `key allow` does. The server applies it within a second.
+/// Allows a sender, as `key allow` does. The server starts to admit the sender within a second.
 fn allow(key: Option<&Path>, who: &str, name: Option<&str>) -> Result<(), CliError> {
     let named = |text: &str| {
         let wrong = |why: &str| CliError::Usage(format!("{text:?} is not a name of a sender: {why}"));
@@ -84,10 +84,10 @@ fn allow(key: Option<&Path>, who: &str, name: Option<&str>) -> Result<(), CliErr
     Ok(())
 }
 
-/// Revokes a sender, as `key revoke` does. The server applies it within a second.
+/// Revokes a sender, as `key revoke` does. The server stops admitting the sender within a second.
 fn revoke(key: Option<&Path>, who: &str) -> Result<(), CliError> {
     store(key)?.change_senders(|senders| {
-        // A key that the store does not have needs no entry.
+        // A key that is not in the store cannot be revoked, and needs no entry.
         let known = senders.find(who).is_some();
         match known {
             true => senders.revoke(who, wall_clock()).map(drop).map_err(Error::from),

@@ -1,18 +1,19 @@
-//! Links that have gone, in metrics, for a day.
+//! Metrics of links that no longer exist. The metrics of such a link remain for a day.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-/// Time for which a link that has gone stays.
+/// Time for which the metrics of a link remain after the link has gone.
 const KEPT: Duration = Duration::from_secs(24 * 3600);
-/// Maximum number of links of a stream that have gone: a sender may name ever new ones.
+/// Maximum number of links of a stream that have gone. The limit is needed because a sender may use new names again and
+/// again.
 const MOST: usize = 64;
-/// Keys of a link that has gone: its counts, and no state or rate.
+/// Keys that remain for a link that has gone: its counts. The state and the rates of the link are left out.
 const COUNTS: [&str; 6] = ["id", "name", "bytes", "chunks", "chunks_lost", "down_s"];
 
-/// Links of the streams of a server, while they are there and for a day after it.
+/// Links of the streams of a server. A link stays in this list for a day after it has gone.
 #[derive(Debug, Default)]
 pub(crate) struct Gone(BTreeMap<String, Vec<Link>>);
 
@@ -29,7 +30,7 @@ impl Link {
 }
 
 impl Gone {
-    /// Returns these lines, one for each stream, with the links that were there within a day.
+    /// Adds to each line the links that existed during the last day. There is one line for each stream.
     pub(crate) fn with(&mut self, lines: Vec<Value>, now: Instant) -> Vec<Value> {
         self.0.retain(|name, _| lines.iter().any(|line| line["name"] == name.as_str()));
         lines.into_iter().map(|line| self.one(line, now)).collect()

@@ -6,7 +6,7 @@ use Side::{Both, Receiver, Sender};
 /// Kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A whole number, 0 or more.
+    /// A whole number that is 0 or more.
     Count,
     Number,
     Text,
@@ -14,7 +14,7 @@ pub(super) enum Kind {
     Map,
 }
 
-/// Side whose lines have a key.
+/// The side whose lines contain a key: sender, receiver or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Both,
@@ -33,18 +33,18 @@ impl Side {
     }
 }
 
-/// A key of a line. `[]` in its name is each element of an array.
+/// A key of a line. In its name `[]` stands for each element of an array.
 #[cfg_attr(not(test), expect(dead_code, reason = "the documentation is made from the same table, by a test"))]
 pub(super) struct Key {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
     pub(super) unit: &'static str,
     pub(super) side: Side,
-    /// An example as JSON.
+    /// An example of the value, as JSON.
     pub(super) example: &'static str,
     pub(super) meaning: &'static str,
     pub(super) optional: bool,
-    /// The metric of `--metrics` with this value, if it has one.
+    /// The metric of `--metrics` that has this value, if any.
     pub(super) metric: Option<Metric>,
 }
 
@@ -52,19 +52,19 @@ pub(super) struct Key {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Metric {
     pub(super) name: &'static str,
-    /// Factor from the key's unit to the metric's.
+    /// Factor from the unit of the key to the unit of the metric.
     pub(super) factor: f64,
 }
 
 impl Metric {
-    /// Returns whether the metric only grows.
+    /// Returns whether the value of the metric can only increase.
     pub(super) fn is_counter(self) -> bool {
         self.name.ends_with("_total")
     }
 }
 
 impl Key {
-    /// The value may be null or absent.
+    /// Marks a value that can be null or absent.
     const fn optional(mut self) -> Key {
         self.optional = true;
         self
@@ -89,10 +89,10 @@ const fn key(
     Key { name, kind, unit, side, example, meaning, optional: false, metric: None }
 }
 
-/// Bytes in a bit: Prometheus' unit of data is the byte.
+/// Factor from bits to bytes, because Prometheus measures data in bytes.
 const BYTES_IN_BITS: f64 = 0.125;
 
-/// Keys of every line.
+/// Keys that every line has.
 pub(super) const EVERY: &[Key] = &[
     key("time", (Text, "", Both), "\"2026-11-28T21:04:17.250Z\"", "time of day, RFC 3339, UTC"),
     key("uptime_s", (Number, "s", Both), "754.02", "time since the start of the command")
@@ -107,7 +107,7 @@ pub(super) const EVERY: &[Key] = &[
     .optional(),
 ];
 
-/// Key of lines of a server's streams.
+/// Key that lines of a server's streams have.
 pub(super) const SERVED: &[Key] = &[key(
     "name",
     (Text, "", Receiver),
@@ -293,7 +293,7 @@ pub(super) const FIGURES: &[Key] = &[
     key("link_monitor.why", (Text, "", Both), "null", "reason of the last refusal").optional(),
 ];
 
-/// Keys of lines with events, besides those of the event.
+/// Keys that lines of events have, in addition to the keys of the event itself.
 pub(super) const EVENTS: &[Key] = &[
     key("event", (Text, "", Both), "\"outage-over\"", "name of the event"),
     key("text", (Text, "", Both), "\"van1 is back after 8.0 s\"", "the line on standard error"),
@@ -306,7 +306,7 @@ pub(super) const EVENTS: &[Key] = &[
     .optional(),
 ];
 
-/// As [`NAMES`], for events that the library does not have.
+/// Events that only the command has, in the form of [`NAMES`].
 pub(super) const NAMES_SERVED: &[(&str, &str, &str)] = &[
     ("api", "`places`", "the API can be used: `serve`, `--api`, `--page`"),
     ("link-off", "`path`", "`send`: a request has switched a link off"),
@@ -325,7 +325,7 @@ pub(super) const NAMES_SERVED: &[(&str, &str, &str)] = &[
     ("not-reloaded", "`why`", "`serve`: another configuration is wrong, and nothing has changed"),
 ];
 
-/// Names of events, their own keys, and what they report.
+/// For each event: its name, its own keys, and its meaning.
 pub(super) const NAMES: &[(&str, &str, &str)] = &[
     ("missed", "`events`", "events were dropped, since they were not read"),
     ("diagnostic", "`scheme`, `what`", "the scheme lacks an input"),

@@ -1,4 +1,4 @@
-//! Lines of `--stats`: figures, events, and times without figures.
+//! Lines of `--stats` with figures, with events, or for times without figures.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use strandcast::live::{Event, Role, StreamState};
 use strandcast::text::rfc3339;
 
-/// A line. Several runs may write to one file.
+/// A line. Several runs of the command may write to the same file.
 #[derive(Debug, Serialize)]
 pub(super) struct Line<'a, T> {
     /// Time of day, in UTC.
@@ -22,30 +22,30 @@ pub(super) struct Line<'a, T> {
 }
 
 impl<'a, T: Serialize> Line<'a, T> {
-    /// A line that is written now.
+    /// Makes a line with the present time.
     pub(super) fn now(uptime_s: f64, what: &'a T) -> Line<'a, T> {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let time = rfc3339(u64::try_from(since.as_millis()).unwrap_or(u64::MAX));
         Line { time, uptime_s, name: None, what }
     }
 
-    /// The line of a server's stream with this name.
+    /// Adds the name of a server's stream to the line.
     pub(super) fn named(self, name: Option<&'a str>) -> Line<'a, T> {
         Line { name, ..self }
     }
 
-    /// The line as text.
+    /// Returns the line as text.
     pub(super) fn text(&self) -> String {
         serde_json::to_string(self).expect("numbers and names always serialise")
     }
 
-    /// The line as a value.
+    /// Returns the line as a JSON value.
     pub(super) fn value(&self) -> Value {
         serde_json::to_value(self).expect("numbers and names always serialise")
     }
 }
 
-/// A time without figures: no connection, or no sender.
+/// A line for a time without figures, because there is no connection or no sender.
 #[derive(Debug, Serialize)]
 pub(super) struct IdleLine<'a> {
     pub(super) interval_s: f64,
@@ -61,7 +61,7 @@ pub(super) struct EventLine<'a> {
     stream: Option<&'a str>,
     event: String,
     text: &'a str,
-    /// Number of events before it that were left out because there were too many.
+    /// Number of earlier events that were left out because there were too many events.
     #[serde(skip_serializing_if = "is_zero")]
     left_out: u64,
     #[serde(flatten)]
@@ -69,7 +69,7 @@ pub(super) struct EventLine<'a> {
 }
 
 impl<'a> EventLine<'a> {
-    /// Line of an event with this text.
+    /// Makes the line of an event with this text.
     pub(super) fn of(
         event: &Event,
         text: &'a str,
@@ -83,7 +83,7 @@ impl<'a> EventLine<'a> {
         EventLine { role, stream, event: kebab(class), text, left_out, fields }
     }
 
-    /// Line of an event of the command itself.
+    /// Makes the line of an event of the command itself.
     pub(super) fn of_command(
         event: &str,
         text: &'a str,
@@ -95,7 +95,7 @@ impl<'a> EventLine<'a> {
     }
 }
 
-/// The keys of an object; none of another value.
+/// Returns the keys of an object. Returns no keys for any other value.
 pub(crate) fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(keys) => keys,

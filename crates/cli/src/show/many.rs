@@ -1,4 +1,4 @@
-//! Lines, statistics and metrics of the streams of a server.
+//! Lines, statistics and metrics of a server's streams.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::sparing::{Sparing, counted};
 
 /// Interval between two lines of figures of a stream.
 const EVERY: Duration = Duration::from_secs(1);
-/// Part of that time after which the next figures have their line.
+/// Share of [`EVERY`] after which the next figures are written.
 const ALMOST: f64 = 0.9;
 
 /// Shows the streams of a server.
@@ -27,24 +27,24 @@ pub(crate) struct Many {
     begun: Instant,
     ticks: Interval,
     streams: BTreeMap<String, One>,
-    /// Lines of the server itself.
+    /// Limits the lines of the server itself.
     sparing: Sparing,
-    /// Receives each event as a line of JSON; `None`: no program looks at lines.
+    /// Receives each event as a line of JSON. `None` means that no program reads events.
     watcher: Option<Watcher>,
 }
 
 /// Receiver of events.
 type Watcher = Box<dyn Fn(&str)>;
 
-/// A stream. No stream takes the lines of another one.
+/// A stream. Each stream has a separate limit of lines.
 struct One {
-    /// The figures of the last line, if they are of the present run.
+    /// Figures of the last line, if they belong to the present run of the stream.
     last: Option<Arc<live::Stats>>,
-    /// Time of the last line.
+    /// Time at which the last line was written.
     written: Instant,
     /// Number of the stream.
     number: Option<String>,
-    /// The last line, for the metrics.
+    /// The last line, which the metrics use.
     line: Value,
     sparing: Sparing,
 }
@@ -57,7 +57,7 @@ impl One {
 }
 
 impl Many {
-    /// Call it inside a tokio runtime.
+    /// Must be called inside a tokio runtime.
     pub(crate) fn new(stats: Stats, metrics: Metrics) -> Many {
         let mut ticks = interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -66,23 +66,23 @@ impl Many {
         Many { stats, metrics, begun, ticks, streams, sparing, watcher: None }
     }
 
-    /// Passes each event on as a line of JSON, and keeps the last line of each stream for [`Many::lines`], also without
-    /// statistics.
+    /// Passes each event to `watcher` as a line of JSON. The last line of each stream is kept for [`Many::lines`], even
+    /// if no statistics are written.
     pub(crate) fn watch(&mut self, watcher: impl Fn(&str) + 'static) {
         self.watcher = Some(Box::new(watcher));
     }
 
-    /// The last line of each stream; none before the first [`Many::look`].
+    /// Returns the last line of each stream. Before the first [`Many::look`] the result is empty.
     pub(crate) fn lines(&self) -> Vec<Value> {
         self.streams.values().map(|one| one.line.clone()).filter(|line| !line.is_null()).collect()
     }
 
-    /// Returns whether lines of figures are needed.
+    /// Returns whether a program or a file needs lines of figures.
     fn needs_lines(&self) -> bool {
         self.watcher.is_some() || self.stats.is_on() || self.metrics.is_on()
     }
 
-    /// Shows the streams with these names from now on, and no others.
+    /// From now on, shows the streams with these names and no other streams.
     pub(crate) fn only<'a>(&mut self, names: impl Iterator<Item = &'a str> + Clone) {
         self.streams.retain(|known, _| names.clone().any(|name| name == known));
         for name in names {
@@ -93,7 +93,7 @@ impl Many {
     /// Shows an event of the stream `name`, with this text.
     pub(crate) fn event(&mut self, name: &str, event: &Event, text: &str) {
         let uptime = self.begun.elapsed().as_secs_f64();
-        // A stream that was removed ends with its events.
+        // If the stream was removed from the configuration, its last events are still shown.
         let mut gone = One::new();
         let one = self.streams.get_mut(name).unwrap_or(&mut gone);
         let left_out = match event {
@@ -128,7 +128,7 @@ impl Many {
         put(&mut self.stats, self.watcher.as_ref(), line);
     }
 
-    /// Shows an event that only servers have.
+    /// Shows an event of a kind that only servers have.
     pub(crate) fn server(&mut self, event: &str, name: Option<&str>, text: &str, fields: Map<String, Value>) {
         let Some(left_out) = self.sparing.admits(Instant::now()) else { return };
         print::line(&counted(text, left_out));
@@ -137,7 +137,7 @@ impl Many {
         put(&mut self.stats, self.watcher.as_ref(), line);
     }
 
-    /// Counts events that were dropped before they came here.
+    /// Counts events that were dropped before they reached this function.
     pub(crate) fn omit(&mut self, events: u64) {
         self.sparing.omit(events);
     }
@@ -168,7 +168,7 @@ impl Many {
         self.ticks.tick().await;
     }
 
-    /// Writes a line for each stream without figures, and the metrics of all streams.
+    /// Writes a line for each stream that has no figures. Writes the metrics of all streams.
     pub(crate) fn look(&mut self) {
         if !self.needs_lines() {
             return;
@@ -181,7 +181,7 @@ impl Many {
                 continue;
             }
             let state = if one.number.is_some() { StreamState::Outage } else { StreamState::Waiting };
-            // Later figures are not of the interval of the last figures.
+            // The next figures must not be compared with figures from before the gap.
             (one.last, one.written) = (None, Instant::now());
             let stream = one.number.as_deref();
             let idle = IdleLine { interval_s: since.as_secs_f64(), role: Role::Receive, stream, state };
@@ -195,7 +195,7 @@ impl Many {
         }
     }
 
-    /// Opens the file of the statistics again, or says why not.
+    /// Opens the file of the statistics again, or prints the reason why it cannot.
     pub(crate) fn reopen(&mut self) {
         match self.stats.reopen() {
             Ok(_) => {}
@@ -207,7 +207,7 @@ impl Many {
     }
 }
 
-/// Writes the line of an event to the statistics, and passes it on.
+/// Writes the line of an event to the statistics, and passes the line to the watcher.
 fn put(stats: &mut Stats, watcher: Option<&Watcher>, line: Line<'_, EventLine<'_>>) {
     if !stats.is_on() && watcher.is_none() {
         return;

@@ -1,4 +1,4 @@
-//! `--metrics`: the figures in the text format of Prometheus, in a file that is replaced as a whole.
+//! `--metrics`: writes the figures in Prometheus's text format. Each time, the whole file is replaced at once.
 
 use std::fmt::Write as _;
 use std::io;
@@ -17,16 +17,16 @@ use crate::writer::{Sink, Writer};
 
 /// Beginning of each file of metrics.
 const BEGIN: &str = "# HELP strandcast_";
-/// States of a path and of a stream, each with a sample of its own.
+/// States of a path and of a stream. Each state has a separate sample.
 const PATH_STATES: [&str; 6] =
     ["unconfirmed", "active", "potentially-failed", "inactive", "suspended", "closed"];
 const STREAM_STATES: [&str; 5] = ["streaming", "no-input", "outage", "connecting", "waiting"];
 
-/// The file of the metrics, if there is one.
+/// The file of the metrics, if the user requests metrics.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics(Option<Running>);
 
-/// A file that says at its end that the command has ended.
+/// The file of the metrics. When the command ends, the file reports that it has ended.
 #[derive(Debug)]
 struct Running {
     writer: Writer,
@@ -37,11 +37,11 @@ struct Running {
 }
 
 impl Metrics {
-    /// Takes the file that `--metrics` names. A file with other content stays.
+    /// Opens the file that `--metrics` names. A file with other content is not replaced.
     ///
     /// # Errors
-    /// [`CliError::Usage`]: it has other content; [`CliError::Media`]: it cannot be written; [`CliError::Store`]: it is a
-    /// file of keys.
+    /// Returns [`CliError::Usage`] if the file has other content. Returns [`CliError::Media`] if the file cannot be
+    /// written. Returns [`CliError::Store`] if the file is a file of keys.
     pub(crate) fn open(path: Option<&Path>, role: Role) -> Result<Metrics, CliError> {
         let Some(path) = path else { return Ok(Metrics(None)) };
         let name = path.display().to_string();
@@ -59,7 +59,7 @@ impl Metrics {
                 return Err(usage("has other content: name another file"));
             }
         }
-        // It can be written.
+        // Checks that the file can be written.
         append_output(path, false)?;
         let instance = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let place = path.to_owned();
@@ -68,15 +68,15 @@ impl Metrics {
         Ok(Metrics(Some(Running { writer, instance, last })))
     }
 
-    /// Returns whether there is a file.
+    /// Returns whether metrics are written to a file.
     pub(crate) fn is_on(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Writes the metrics of lines of figures, or of times without figures: one line for each stream.
+    /// Writes the metrics from lines of figures and from lines without figures. There is one line for each stream.
     pub(crate) fn write(&mut self, lines: Vec<Value>) {
         let Some(running) = &mut self.0 else { return };
-        // Text that was not written yet is replaced.
+        // If older metrics are still waiting to be written, the new metrics replace them.
         running.writer.table(vec![exposition(&lines, &running.instance)]);
         running.keep(lines);
     }
@@ -100,10 +100,10 @@ impl Drop for Running {
     }
 }
 
-/// A file that is replaced each time.
+/// A file that is replaced by each write.
 struct Replaced {
     path: PathBuf,
-    /// The last attempt failed, which was reported.
+    /// True if the last attempt failed. The failure was reported.
     failed: bool,
 }
 
@@ -130,14 +130,15 @@ impl Sink for Replaced {
     fn failed(&mut self, _: &io::Error) {}
 }
 
-/// A line, and the labels of all its samples.
+/// A line, with the labels that all its samples have.
 struct Labelled<'a> {
     labels: String,
     line: &'a Value,
 }
 
 impl Labelled<'_> {
-    /// `instance` distinguishes programs of one machine, and the name of a stream those of one server.
+    /// The label `instance` distinguishes the programs of a machine. The name of a stream distinguishes the streams of
+    /// a server.
     fn of<'a>(line: &'a Value, instance: &str) -> Labelled<'a> {
         let role = line["role"].as_str().unwrap_or_default();
         let name = line["name"].as_str().map(|name| format!(",name=\"{}\"", escaped(name)));
@@ -161,7 +162,8 @@ fn up(out: &mut String, lines: &[Labelled<'_>], is: u8) {
     }
 }
 
-/// The metrics at the end of a command: its counts, without the states and rates that it no longer has.
+/// Returns the metrics at the end of a command: counts remain, and states and rates are left out because they no longer
+/// apply.
 fn ended(last: &[Value], instance: &str) -> String {
     let (mut out, lines) = (String::new(), Labelled::all(last, instance));
     up(&mut out, &lines, 0);
@@ -172,7 +174,7 @@ fn ended(last: &[Value], instance: &str) -> String {
     out
 }
 
-/// The metrics of lines, one for each stream, in the text format of Prometheus.
+/// Writes the metrics of lines in the text format of Prometheus. There is one line for each stream.
 pub(crate) fn exposition(lines: &[Value], instance: &str) -> String {
     let (mut out, lines) = (String::new(), Labelled::all(lines, instance));
     up(&mut out, &lines, 1);
@@ -198,7 +200,7 @@ pub(crate) fn exposition(lines: &[Value], instance: &str) -> String {
     out
 }
 
-/// Peers, numbers and schemes of streams, as labels.
+/// Writes the peers, numbers and schemes of streams as labels.
 fn infos(out: &mut String, lines: &[Labelled<'_>]) {
     let mut first = true;
     for Labelled { labels, line } in lines {
@@ -223,7 +225,7 @@ fn head(out: &mut String, name: &str, kind: &str, help: &str) {
     let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
 }
 
-/// The samples of a key in a line: one, or one for each path or name.
+/// Returns the samples of a key in a line: a single sample, or a sample for each path or name.
 fn samples<'a>(Labelled { labels, line }: &Labelled<'a>, key: &Key) -> Vec<(String, &'a Value)> {
     match key.name.strip_prefix("paths[].") {
         Some(rest) => {
@@ -238,7 +240,7 @@ fn samples<'a>(Labelled { labels, line }: &Labelled<'a>, key: &Key) -> Vec<(Stri
     }
 }
 
-/// The samples of a key.
+/// Writes the samples of a key.
 fn one(out: &mut String, lines: &[Labelled<'_>], key: &Key, metric: Metric) {
     let samples = lines.iter().flat_map(|line| samples(line, key));
     let samples: Vec<(String, f64)> =
@@ -253,7 +255,7 @@ fn one(out: &mut String, lines: &[Labelled<'_>], key: &Key, metric: Metric) {
     }
 }
 
-/// Help of a metric: the meaning of its key, as a sentence without marks.
+/// Returns the help text of a metric: the meaning of its key, as a sentence without markup.
 fn help(key: &Key) -> String {
     let plain: String = key.meaning.chars().filter(|c| *c != '`').collect();
     let text = match plain.split_once('[') {
@@ -271,16 +273,17 @@ fn help(key: &Key) -> String {
 
 fn labels_of(base: &str, path: &Value) -> String {
     let name = escaped(path["name"].as_str().unwrap_or_default());
-    // Two paths may have one name.
+    // Two paths may have the same name, so that the id is needed as well.
     format!("{base},path=\"{name}\",id=\"{}\"", path["id"])
 }
 
-/// The value of a dotted key.
+/// Returns the value of a key whose name contains dots.
 fn at<'a>(value: &'a Value, key: &str) -> &'a Value {
     key.split('.').fold(value, |value, part| &value[part])
 }
 
-/// A label's value: other characters than these three need no escape, and a peer's control none at all.
+/// Returns the value of a label. Only backslash, quote and line end need escapes, and `printable` has already
+/// escaped control characters that a peer may have sent.
 fn escaped(text: &str) -> String {
     printable(text).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
@@ -302,7 +305,8 @@ mod tests {
         })
     }
 
-    /// HELP and TYPE come once, before the samples, which are together and of distinct labels.
+    /// Checks that HELP and TYPE come once and before the samples, that the samples of a metric are together, and that
+    /// their labels are distinct.
     fn are_together_and_distinct(text: &str) {
         let (mut seen, mut samples, mut now) = (BTreeSet::new(), BTreeSet::new(), String::new());
         for row in text.lines() {
@@ -340,8 +344,8 @@ mod tests {
         }
     }
 
-    /// <https://prometheus.io/docs/instrumenting/exposition_formats/>: HELP and TYPE once, before the samples, which are
-    /// together and of distinct labels.
+    /// The format (<https://prometheus.io/docs/instrumenting/exposition_formats/>) requires HELP and TYPE once, before
+    /// the samples. The samples of a metric must be together, with distinct labels.
     #[test]
     fn each_metric_is_described_once_and_its_samples_are_together_and_distinct() {
         let text = exposition(&[line()], "van");
@@ -360,8 +364,8 @@ mod tests {
         assert!(!text.contains("buffer_seconds") && !text.contains('`') && !text.contains("]("), "{text}");
     }
 
-    /// <https://prometheus.io/docs/practices/naming/>: base units, which `promtool check metrics` asks for. Decibels of a
-    /// radio have no other one.
+    /// Metrics use base units, as <https://prometheus.io/docs/practices/naming/> recommends and `promtool check
+    /// metrics` checks. For the decibels of a radio there is no base unit.
     #[test]
     fn metrics_have_base_units() {
         let metrics = EVERY.iter().chain(FIGURES).filter_map(|key| Some((key, key.metric?)));

@@ -1,4 +1,4 @@
-//! The display and statistics of a running stream.
+//! Shows a running stream, and writes its statistics.
 
 mod gone;
 mod keys;

@@ -1,4 +1,4 @@
-//! Table, lines, statistics and metrics of a running stream.
+//! Shows a running stream in a table and in lines, and writes its statistics and metrics.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,9 +18,10 @@ use crate::sparing::{Sparing, counted};
 
 /// Time between two lines of figures.
 const EVERY: Duration = Duration::from_secs(1);
-/// Part of that time after which the next figures have their line: there are four a second.
+/// Share of [`EVERY`] after which the next figures are written. The interval between two figures is a quarter of a
+/// second.
 const ALMOST: f64 = 0.9;
-/// Time without figures after which a line says so.
+/// If there are no figures for this time, a line reports that.
 const IDLE: Duration = Duration::from_millis(1500);
 
 /// Shows a running stream.
@@ -31,26 +32,27 @@ pub(crate) struct Monitor {
     role: Role,
     begun: Instant,
     ticks: Interval,
-    /// The figures of the last line, if they are of the present stream.
+    /// Figures of the last line, if they belong to the present stream.
     last: Option<Arc<live::Stats>>,
-    /// Time of the last line of figures, or without figures.
+    /// Time of the last line, with or without figures.
     written: Instant,
     /// Number of the stream.
     stream: Option<String>,
     recent: Recent,
-    /// No peer fills a disk with lines and events.
+    /// Limits lines and events, so that no peer can fill a disk.
     sparing: Sparing,
-    /// Name of the stream at the API, and the receiver of events; `None`: there is no API.
+    /// Name of the stream in the API, and the receiver of events. `None` means that there is no API.
     watcher: Option<(String, Watcher)>,
-    /// The last line of figures, for the API.
+    /// The last line of figures, which the API shows.
     line: Value,
 }
 
-/// Receiver of events as lines of JSON.
+/// A receiver of events, which get each event as a line of JSON.
 type Watcher = Box<dyn Fn(&str)>;
 
 impl Monitor {
-    /// A table if standard error is a terminal and not used for statistics. Call it inside a tokio runtime.
+    /// Shows a table if standard error is a terminal and the statistics are not written to it. Must be called inside a
+    /// tokio runtime.
     pub(crate) fn new(role: Role, stats: Stats, metrics: Metrics) -> Self {
         let mut ticks = interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -72,13 +74,13 @@ impl Monitor {
         }
     }
 
-    /// Passes each event on as a line of JSON, and keeps the last line of figures for [`Monitor::figures`], with this name
-    /// of the stream.
+    /// Passes each event to `watcher` as a line of JSON. The last line of figures is kept for [`Monitor::figures`].
+    /// `name` is the name of the stream in these lines.
     pub(crate) fn watch(&mut self, name: &str, watcher: impl Fn(&str) + 'static) {
         self.watcher = Some((name.to_owned(), Box::new(watcher)));
     }
 
-    /// The last line of figures, or without figures; null before the first one.
+    /// Returns the last line, with or without figures. Returns null before the first line.
     pub(crate) fn figures(&self) -> &Value {
         &self.line
     }
@@ -91,7 +93,7 @@ impl Monitor {
         }
     }
 
-    /// Writes the line of an event to the statistics, and passes it on.
+    /// Writes the line of an event to the statistics, and passes the line to the watcher.
     fn put(&mut self, line: &EventLine<'_>) {
         if self.stats.is_on() || self.watcher.is_some() {
             let text = Line::now(self.begun.elapsed().as_secs_f64(), line).text();
@@ -115,7 +117,7 @@ impl Monitor {
         }
     }
 
-    /// Shows an event with this text, unless there were too many lines recently.
+    /// Shows an event with this text, unless too many lines were printed recently.
     pub(crate) fn event_as(&mut self, event: &Event, text: &str) {
         if let Some(left_out) = self.sparing.admits(Instant::now()) {
             self.screen.line(&counted(text, left_out));
@@ -131,7 +133,7 @@ impl Monitor {
         (self.last, self.stream, self.recent) = Default::default();
     }
 
-    /// Writes the line of an event.
+    /// Writes the line of an event to the statistics.
     fn record(&mut self, event: &Event, text: &str, left_out: u64) {
         let stream = self.stream.clone();
         self.put(&EventLine::of(event, text, self.role, stream.as_deref(), left_out));
@@ -175,10 +177,11 @@ impl Monitor {
         self.ticks.tick().await;
     }
 
-    /// Writes a line if there were no figures recently, so that a waiting command does not look like one that hangs.
+    /// Writes a line if no figures were written recently, so that a waiting command does not look like a command that
+    /// hangs.
     pub(crate) fn look(&mut self) {
         let since = self.written.elapsed();
-        // The first figures of a stream have their line at once, and later ones follow each second.
+        // The first figures of a stream are written at once. Later figures are written each second.
         let waits = if self.last.is_some() { IDLE } else { EVERY.mul_f64(ALMOST) };
         if since < waits {
             return;
@@ -188,7 +191,7 @@ impl Monitor {
             (Role::Receive, Some(_)) => StreamState::Outage,
             _ => StreamState::Connecting,
         };
-        // Later figures are not of the interval of the last figures.
+        // The next figures must not be compared with figures from before the gap.
         self.last = None;
         let stream = self.stream.clone();
         let (role, interval_s) = (self.role, since.as_secs_f64());
@@ -209,12 +212,12 @@ impl Monitor {
         }
     }
 
-    /// Prints a permanent line, unless there were too many recently: a peer can cause most of them.
+    /// Prints a permanent line, unless too many lines were printed recently. A peer can cause most kinds of lines.
     pub(crate) fn line(&mut self, text: &str) {
         self.sparing.line(Instant::now(), text, |line| self.screen.line(line));
     }
 
-    /// Prints a permanent line that comes once, as those of a summary at the end.
+    /// Prints a permanent line without a limit, because it is printed only once. An example is a line of a summary.
     pub(crate) fn last_line(&mut self, text: &str) {
         self.screen.line(text);
     }

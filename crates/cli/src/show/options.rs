@@ -1,4 +1,4 @@
-//! Displays that the options of statistics request.
+//! Opens the displays that the options of statistics request.
 
 use strandcast::live::Role;
 
@@ -29,11 +29,11 @@ impl StatsArgs {
         Ok(Many::new(Stats::open(self.stats.as_ref())?, metrics))
     }
 
-    /// Watches for signals: SIGHUP opens the file of statistics again, or ends the command if it has no such file or
-    /// its terminal was closed.
+    /// Watches for signals. SIGHUP reopens the file of statistics. Without such a file, or after its terminal was
+    /// closed, SIGHUP ends the command.
     ///
     /// # Errors
-    /// The system refuses to register the signals.
+    /// Returns an error if the system refuses to register the signals.
     pub(crate) fn signals(&self) -> Result<(Stop, Reopen), CliError> {
         match &self.stats {
             Some(Some(_)) => watch_and_reopen(),

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::keys::{EVENTS, EVERY, FIGURES, Key, Kind, NAMES, NAMES_SERVED, SERVED};
 
-/// JSON Schema (draft 2020-12) of a line.
+/// Returns the JSON Schema (draft 2020-12) of a line.
 pub(crate) fn schema() -> Value {
     let mut properties = Map::new();
     for key in EVERY.iter().chain(SERVED).chain(FIGURES).chain(EVENTS) {
@@ -24,7 +24,7 @@ pub(crate) fn schema() -> Value {
     })
 }
 
-/// Places a key among the properties of its object.
+/// Adds a key to the properties of its object.
 fn place(properties: &mut Map<String, Value>, parts: &[&str], key: &Key) {
     let (name, list) = match parts[0].strip_suffix("[]") {
         Some(name) => (name, true),
@@ -71,7 +71,7 @@ mod tests {
     use super::super::line::kebab;
     use super::*;
 
-    /// The tables of the page, between marks.
+    /// Returns the tables of the page, which are between marks.
     fn tables() -> [(&'static str, String); 3] {
         let mut rows = String::from("| key | unit | side | example | meaning |\n|---|---|---|---|---|\n");
         for key in EVERY.iter().chain(SERVED).chain(FIGURES).chain(EVENTS) {
@@ -127,7 +127,8 @@ mod tests {
         assert!(FIGURES.iter().any(|key| key.side == Side::Receiver));
     }
 
-    /// Names of an object's keys as in the table. Maps have names of their own.
+    /// Returns the names of an object's keys in the form of the table. The keys of a map are not fixed, and are left
+    /// out.
     fn names(value: &Value, prefix: &str, found: &mut Vec<String>) {
         if FIGURES.iter().any(|key| key.kind == Kind::Map && key.name == prefix) {
             return found.push(prefix.to_owned());
@@ -150,7 +151,8 @@ mod tests {
         }
     }
 
-    /// No key without a row. The crate that has the types is not to know of the table.
+    /// Each key of the figures must have a row in the table. The crate that defines the figures does not know about the
+    /// table.
     #[test]
     fn every_key_of_the_figures_has_a_row() {
         let mut stats = Stats::default();
@@ -166,7 +168,7 @@ mod tests {
         assert!(missing.is_empty(), "{missing:?}");
     }
 
-    /// Each event of the library has a row, under the name that lines have.
+    /// Each event of the library must have a row with the name that lines use.
     #[test]
     fn every_event_has_a_row() {
         let source = include_str!("../../../strandcast/src/live/described.rs");

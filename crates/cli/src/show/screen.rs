@@ -1,10 +1,10 @@
-//! Standard error: permanent lines, and on a terminal a table below them that is redrawn.
+//! Standard error: prints permanent lines. On a terminal, also redraws a table below them.
 
 use std::io::{IsTerminal, stderr};
 
 use crate::{console, print};
 
-/// Prints lines, and on a terminal keeps a table below them.
+/// Prints lines. On a terminal, keeps a table below them.
 #[derive(Debug)]
 pub(crate) struct Screen {
     live: bool,
@@ -12,7 +12,7 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// A screen on standard error; `live` requests the table, which only a terminal gets.
+    /// Makes a screen on standard error. `live` requests a table, which only a terminal shows.
     pub(crate) fn new(live: bool) -> Self {
         let terminal = stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|t| t != "dumb");
         let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());

@@ -11,22 +11,23 @@ use crate::writer::{Plain, Writer};
 /// Maximum queue for the file or pipe in bytes: some minutes of lines.
 const MOST: usize = 1 << 20;
 
-/// The destination of the lines.
+/// Destination of the lines.
 #[derive(Debug)]
 pub(crate) enum Stats {
     /// No statistics.
     Off,
     /// Standard error.
     Error,
-    /// A file or pipe.
+    /// A file or a pipe.
     File(Writer, PathBuf),
 }
 
 impl Stats {
-    /// Opens the destination given by `--stats`.
+    /// Opens the destination that `--stats` names.
     ///
     /// # Errors
-    /// [`CliError::Media`]: the file cannot be created; [`CliError::Store`]: it is one of keys.
+    /// Returns [`CliError::Media`] if the file cannot be created. Returns [`CliError::Store`] if the file is a file of
+    /// keys.
     pub(crate) fn open(asked: Option<&Option<PathBuf>>) -> Result<Stats, CliError> {
         match asked {
             None => Ok(Stats::Off),
@@ -35,13 +36,14 @@ impl Stats {
         }
     }
 
-    /// Opens the file again by its name, for a program that has renamed it. Returns false without a file.
+    /// Opens the file again by its name, because a program may have renamed the old file. Returns false if the
+    /// statistics have no file.
     ///
     /// # Errors
-    /// As [`Stats::open`]; the lines continue where they went.
+    /// Returns the errors of [`Stats::open`]. After an error, lines still go to the old destination.
     pub(crate) fn reopen(&mut self) -> Result<bool, CliError> {
         let Stats::File(open, path) = self else { return Ok(false) };
-        // The lines that wait are written to the old file.
+        // Lines that are still waiting are written to the old file.
         *open = writer(path)?;
         Ok(true)
     }
@@ -51,18 +53,18 @@ impl Stats {
         matches!(self, Stats::Error)
     }
 
-    /// Returns whether there are any lines.
+    /// Returns whether statistics are written.
     pub(crate) fn is_on(&self) -> bool {
         !matches!(self, Stats::Off)
     }
 
-    /// Writes a line. The first error ends the statistics with a line.
+    /// Writes a line. After the first error a last line reports the error, and the statistics end.
     pub(crate) fn write(&mut self, line: &str) {
         match self {
             Stats::Off => {}
             Stats::Error => print::json_line(line),
             Stats::File(writer, _) => {
-                // Lines that do not fit are counted there.
+                // The writer counts the lines that do not fit into its queue.
                 writer.put(format!("{line}\n").as_bytes());
             }
         }
@@ -120,7 +122,7 @@ mod tests {
         flush(&stats);
         assert!(!Stats::Off.reopen().unwrap() && !Stats::Error.reopen().unwrap());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "3\n");
-        // The thread of the old file may still write.
+        // The thread of the old file may not have finished writing.
         let end = std::time::Instant::now() + Duration::from_secs(10);
         while std::fs::read_to_string(&old).unwrap() != "1\n2\n" && std::time::Instant::now() < end {
             std::thread::sleep(Duration::from_millis(5));

@@ -7,21 +7,21 @@ use strandcast::live::{PathNow, Role, Stats, StreamState};
 use strandcast::text::{bits_per_s, bytes, count, duration, ms};
 use strandcast_keys::text::printable;
 
-/// Seconds for which a missing message colours the table.
+/// Number of seconds for which a missing message changes the colour of the table.
 const RECENT_S: f64 = 10.0;
-/// Loss from which on a path is shown as troubled, and as bad.
+/// A path whose loss reaches the first limit is shown as troubled. At the second limit it is shown as bad.
 const LOSSY: [f64; 2] = [0.02, 0.1];
-/// Share of a path's capacity that is free, below which it is shown as troubled.
+/// A path whose free share of capacity is below this limit is shown as troubled.
 const TIGHT: f64 = 0.1;
 
-/// Colours of a terminal.
+/// Control codes for the colours of a terminal.
 const BOLD: &str = "1";
 const DIM: &str = "2";
 const RED: &str = "31";
 const GREEN: &str = "32";
 const YELLOW: &str = "33";
 
-/// Messages that are missing, of the last 10 s.
+/// Messages that went missing during the last 10 s.
 #[derive(Debug, Default)]
 pub(crate) struct Recent(VecDeque<(f64, u64)>);
 
@@ -34,14 +34,14 @@ impl Recent {
         }
     }
 
-    /// Messages that went missing since the first of these figures.
+    /// Returns the number of messages that went missing since the first of these figures.
     fn missing(&self) -> u64 {
         let first = self.0.front().map_or(0, |(_, missing)| *missing);
         self.0.back().map_or(0, |(_, missing)| missing.saturating_sub(first))
     }
 }
 
-/// Rows of at most 79 columns.
+/// Returns rows of at most 79 columns.
 pub(crate) fn table(now: &Stats, recent: &Recent, colour: bool) -> Vec<String> {
     let trouble = recent.missing() > 0 || now.state == StreamState::Outage;
     let mut rows = vec![paint(&headline(now, recent), if trouble { RED } else { BOLD }, colour)];
@@ -51,7 +51,7 @@ pub(crate) fn table(now: &Stats, recent: &Recent, colour: bool) -> Vec<String> {
     rows
 }
 
-/// The table of a time without figures.
+/// Returns the table for a time without figures.
 pub(crate) fn idle(state: StreamState, colour: bool) -> Vec<String> {
     let text = match state {
         StreamState::Outage => "nothing comes from the sender",
@@ -97,7 +97,7 @@ fn row(path: &PathNow, colour: bool) -> String {
     let name: String = printable(&path.name).chars().take(11).collect();
     let free = path.capacity_bps.zip(path.headroom_bps).filter(|(capacity, _)| *capacity > 0.0);
     let free = free.map(|(capacity, headroom)| headroom / capacity);
-    // Without a test by the link itself, it carries that much or more.
+    // Without a measurement of the capacity, the real capacity can be higher than this value.
     let known = path.capacity_age_s.is_some();
     let capacity = path
         .capacity_bps
@@ -120,7 +120,7 @@ fn row(path: &PathNow, colour: bool) -> String {
     format!("{name:<11} {rate:>11} {capacity:>13} {free_text} {rtt:>7} {loss}  {state}")
 }
 
-/// `0.3 %`, `12 %`.
+/// Formats a share such as `0.3 %` or `12 %`.
 fn short_percent(share: f64) -> String {
     if share >= 0.0995 { format!("{:.0} %", share * 100.0) } else { percent_of_one(share) }
 }

@@ -1,4 +1,4 @@
-//! Files that a folder of results needs besides its tables, for `explain`.
+//! Files that `explain` needs in a folder of results, in addition to the tables.
 
 use std::path::{Component, Path};
 
@@ -7,10 +7,11 @@ use strandcast_lab::scenario::Scenario;
 
 use crate::error::CliError;
 
-/// The scenario's copy in a folder of results.
+/// Name of the scenario's copy in a folder of results.
 pub(crate) const COPY: &str = "scenario.toml";
 
-/// Copies the scenario's file into the folder, and its traces from the same folder or below.
+/// Copies the scenario's file into the folder. Copies the traces of the scenario if they are in the folder of the
+/// scenario or below.
 ///
 /// # Errors
 /// [`CliError::Media`].

@@ -14,11 +14,11 @@ use strandcast_net::pcap::PcapWriter;
 
 use crate::error::{CliError, why};
 
-/// Opens the file given by `--pcap`.
+/// Opens the file that `--pcap` names.
 ///
 /// # Errors
-/// [`CliError::Usage`]: the file has content; [`CliError::Media`]: it cannot be written; [`CliError::Store`]: it is one of
-/// keys.
+/// Returns [`CliError::Usage`] if the file has content. Returns [`CliError::Media`] if the file cannot be written.
+/// Returns [`CliError::Store`] if the file is a file of keys.
 pub(crate) fn open(path: &Path) -> Result<PacketFile, CliError> {
     let cannot = |e: io::Error| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e)));
     let file = match new_output(path, false)? {
@@ -29,7 +29,7 @@ pub(crate) fn open(path: &Path) -> Result<PacketFile, CliError> {
     Ok(PacketFile::new(path.to_owned(), Box::new(PcapSink(pcap))))
 }
 
-/// A capture. Time 0 of the flows is 1970-01-01 00:00 UTC.
+/// A capture file. Time 0 of the flows is written as 1970-01-01 00:00 UTC.
 struct PcapSink(PcapWriter<BufWriter<File>>);
 
 impl PacketSink for PcapSink {

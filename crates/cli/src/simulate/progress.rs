@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use strandcast_lab::batch::{Job, ProgressObserver};
 
-/// Resolution of the bar per run.
+/// Number of steps of the progress bar for each run.
 const PARTS: f64 = 1000.0;
 
-/// A bar over all runs, and the user's request to end them.
+/// A progress bar over all runs, and the user's request to end the runs.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
@@ -21,7 +21,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// A bar for `runs` runs, shown if standard error is a terminal and `quiet` is off.
+    /// Makes a progress bar for `runs` runs. The bar is shown if standard error is a terminal and `quiet` is false.
     pub(crate) fn new(runs: usize, quiet: bool) -> Self {
         let bar = ProgressBar::new(runs as u64 * PARTS as u64);
         let shown = stderr().is_terminal() && !quiet;
@@ -32,12 +32,12 @@ impl Progress {
         Progress { bar, done: Mutex::new(vec![0; runs]), stop: AtomicBool::new(false) }
     }
 
-    /// Ends all runs soon.
+    /// Asks all runs to end soon.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether all runs end soon.
+    /// Returns whether all runs were asked to end.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }

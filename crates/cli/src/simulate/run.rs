@@ -1,4 +1,4 @@
-//! `strandcast simulate`, from its arguments to its results.
+//! `strandcast simulate`: reads the arguments, runs the scenario and writes the results.
 
 use std::io::{IsTerminal, stdout};
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use crate::loaded::LoadedScenario;
 use crate::print;
 use crate::signals::{self, stopped};
 
-/// The table of frames on the air in a folder of results.
+/// Name of the table of radio frames in a folder of results.
 const FRAMES: &str = "transmissions.csv";
 
 /// Runs a scenario as often as requested.
@@ -59,7 +59,7 @@ struct Plan {
     jobs: Vec<Job>,
     origin: Origin,
     output: Option<Output>,
-    /// File for the frames of a traced run.
+    /// File for the radio frames of a traced run.
     frames: Option<PathBuf>,
     packets: Option<PacketFile>,
     progress: Arc<Progress>,

@@ -240,14 +240,18 @@ fn what_could_not_work_is_refused_with_the_reason() {
             2,
             "--path bind=127.0.0.1 is the same path as if=lo",
         ),
-        ("192.0.2.1 --path if=lo", 4, "lo reaches this machine only, and 192.0.2.1 is another one"),
-        ("192.0.2.1 --path bind=127.0.0.1", 4, "lo reaches this machine only, and 192.0.2.1 is another one"),
+        ("192.0.2.1 --path if=lo", 4, "lo reaches this machine only, but 192.0.2.1 is another machine"),
+        (
+            "192.0.2.1 --path bind=127.0.0.1",
+            4,
+            "lo reaches this machine only, but 192.0.2.1 is another machine",
+        ),
         (
             "127.0.0.1 --advice a.json --scheme cmt-qa",
             2,
-            "cmt-qa has no advice for encoders: --scheme strand",
+            "cmt-qa has no advice for encoders: use --scheme strand",
         ),
-        ("127.0.0.1 --tariff if=lo,left=200kB --scheme bond", 2, "bond does not look at what links cost"),
+        ("127.0.0.1 --tariff if=lo,left=200kB --scheme bond", 2, "bond ignores the costs of links"),
     ] {
         run(&format!("send {clip} {options}")).fails(code, &[words]);
     }

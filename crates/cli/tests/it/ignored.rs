@@ -10,8 +10,7 @@ fn what_the_scheme_would_ignore_is_refused_with_a_remedy() {
     let send = format!("send {} 127.0.0.1:{}", input.display(), port());
     let advice = file("advice");
     let tariff = "--tariff if=loopback,class=2,left=200kB";
-    run(&format!("{send} --scheme bond {tariff}"))
-        .fails(2, &["--tariff", "bond does not look", "--scheme strand"]);
+    run(&format!("{send} --scheme bond {tariff}")).fails(2, &["--tariff", "bond ignores", "--scheme strand"]);
     let advised = |scheme: &str| run(&format!("{send} --scheme {scheme} --advice {}", advice.display()));
     advised("strand,advice=off").fails(2, &["--advice", "leave out advice=off"]);
     advised("cmt-cl").fails(2, &["--advice", "cmt-cl has no advice for encoders", "--scheme strand"]);

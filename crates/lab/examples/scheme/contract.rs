@@ -1,4 +1,4 @@
-//! The contract test, of the scheme and of what it can be combined with.
+//! The contract test of the scheme, and of other parts in combination with the scheme.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,24 +9,25 @@ use strandcast_testing::contract;
 
 use super::Subject;
 
-/// Cases of the scheme itself.
+/// Number of cases of the scheme itself.
 const CASES: u64 = 8;
 
-/// One case; the failure's own words are on standard error.
+/// Runs one case. The text of a failure is on standard error.
 fn keeps(spec: &str, seed: u64) -> Result<(), String> {
     let parsed = parse_spec(spec).map_err(|e| e.to_string())?;
     let case = || contract::replay(spec, seed, || parsed.build(&Seeds::new(11, 0)));
     catch_unwind(AssertUnwindSafe(case)).map_err(|_| format!("{spec} breaks it with seed {seed}, see above"))
 }
 
-/// All cases of `spec`.
+/// Runs all cases of `spec`.
 pub fn cases(spec: &str) -> Result<String, String> {
     (0..CASES).try_for_each(|seed| keeps(spec, seed))?;
     Ok(format!("{spec} keeps it in {CASES} cases"))
 }
 
-/// Specs that contain the subject: a part in all combinations, a preset with one other part at a time, or with every
-/// value of its keys if its parts cannot be exchanged. Returns each `every`th of these specs.
+/// Lists specs that contain the subject. For a part, these are all combinations. For a preset, one other part is
+/// exchanged at a time. If its parts cannot be exchanged, each of its keys takes each value. Returns each `every`th of
+/// these specs.
 pub fn combinations(subject: &Subject, every: usize) -> Result<String, String> {
     let mut specs: Vec<String> = Vec::new();
     for (key, word) in &subject.parts {
@@ -56,7 +57,7 @@ pub fn combinations(subject: &Subject, every: usize) -> Result<String, String> {
     Ok(format!("{} keep the contract, {refused} are refused", some.len()))
 }
 
-/// Values to which a key can be set; for numbers the least and the greatest.
+/// Values to which a key can be set. For numbers, the least and the greatest value.
 fn values(values: Values) -> Vec<String> {
     match values {
         Values::OneOf(words) => words.iter().map(ToString::to_string).collect(),

@@ -1,5 +1,6 @@
-//! `tools/scheme NAME`: what a scheme, or a part of schemes, has to pass, in one go and without the rest of the
-//! workspace: the contract, its combinations, the generated documentation, and five runs compared with a base.
+//! `tools/scheme NAME`: runs all checks that a scheme or a part of a scheme must pass, without the rest of the
+//! workspace. The checks are the contract, the combinations, the generated documentation, and five runs that are
+//! compared with a base.
 
 mod contract;
 mod pages;
@@ -62,19 +63,19 @@ impl Arguments {
     }
 }
 
-/// Meaning of a name; `lia` is a preset and a window.
+/// Meaning of a name. A name such as `lia` may be both a preset and a window.
 #[derive(Debug)]
 struct Subject {
-    /// The spec of a preset, if it is one.
+    /// The spec of a preset, if the subject is a preset.
     preset: Option<String>,
-    /// (key, word) of the parts.
+    /// Pairs (key, word) of the parts.
     parts: Vec<(&'static str, &'static str)>,
 }
 
 impl Subject {
     fn find(name: &str) -> Result<Self, String> {
         let spec = parse_spec(name);
-        // `cc=balia` is the window alone, `balia` whatever has this name.
+        // `cc=balia` is only the window. `balia` is everything that has this name.
         let (only, name) = name.split_once('=').map_or((None, name), |(key, word)| (Some(key), word));
         let word = |part: &'static str| words(part).iter().find(|w| **w == name).map(|w| (part, *w));
         let asked = PARTS.into_iter().filter(|part| only.is_none_or(|only| only == *part));
@@ -91,7 +92,7 @@ impl Subject {
         }
     }
 
-    /// Name of the subject in pages: the preset of a spec, the word of `cc=balia`.
+    /// Name of the subject in pages. The subject is the preset of a spec, or the word in `cc=balia`.
     fn name<'a>(&'a self, given: &'a str) -> &'a str {
         match (&self.preset, self.parts.first()) {
             (None, Some((_, word))) => word,
@@ -99,20 +100,20 @@ impl Subject {
         }
     }
 
-    /// A scheme of it: the preset, or the first preset that takes the part.
+    /// Returns a scheme with the subject. It is the preset, or the first preset that takes the part.
     fn spec(&self) -> Result<String, String> {
         if let Some(spec) = &self.preset {
             return Ok(spec.clone());
         }
         let set: String = self.parts.iter().map(|(key, word)| format!(",{key}={word}")).collect();
-        // `cmt` first: most parts go with the rest of it.
+        // `cmt` comes first, because most parts can be combined with its other parts.
         let names = ["cmt"].into_iter().chain(presets().iter().map(|p| p.name));
         let mut specs = names.map(|name| format!("{name}{set}"));
         specs.find(|spec| parse_spec(spec).is_ok()).ok_or_else(|| format!("no preset takes {set}"))
     }
 }
 
-/// Says what came of `what`; whether it passed.
+/// Prints the result of the step `what`. Returns whether the step passed.
 fn step(what: &str, came: Result<String, String>) -> bool {
     match &came {
         Ok(text) => println!("{what}: {text}"),

@@ -1,4 +1,4 @@
-//! The generated table of combinations, and whether people find a page about the scheme.
+//! The generated table of combinations, and the check that a page about the scheme can be found.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Draws `docs/schemes/combinations.md` up anew (or only compares, if `check`), and looks for a page in docs/schemes that
-/// names the scheme and has a line in mkdocs.yml.
+/// Generates `docs/schemes/combinations.md` again. If `check` is true, only compares it. Looks for a page in
+/// docs/schemes that names the scheme and has a line in mkdocs.yml.
 pub fn check(name: &str, check: bool) -> Result<String, String> {
     let table = root().join("docs/schemes/combinations.md");
     let text = read(&table)?;

@@ -9,9 +9,9 @@ use strandcast_lab::simulation::{RunOptions, Simulation};
 
 use strandcast_testing::lab::Presets;
 
-/// Simulated time of a run at most.
+/// Greatest simulated time of a run.
 const LONGEST: Duration = Duration::from_secs(30);
-/// Numbers that are printed of a run: metric, title, and the factor for its number.
+/// Numbers that are printed for a run. Each has a metric, a title, and the factor of its number.
 const TOLD: [(&str, &str, f64); 3] = [
     ("goodput_bps", "goodput kbit/s", 1e-3),
     ("message_delay_p95_ms", "message p95 ms", 1.0),
@@ -24,7 +24,7 @@ fn run(scenario: &Scenario, spec: &str, seed: u64) -> Result<RunResult, String> 
     simulation.run(RunOptions::default(), &mut ()).ok_or_else(|| format!("seed {seed} was broken off"))
 }
 
-/// The metric of the first flow that has it.
+/// Returns the metric of the first flow that has this metric.
 fn value(result: &RunResult, name: &str) -> Option<f64> {
     let of_flow = |m: &&Metric| matches!(m.subject, Subject::Flow(_)) && m.name == name;
     result.metrics.iter().find(of_flow).map(|m| m.value)
@@ -38,7 +38,8 @@ fn stat(stat: Option<Stat>) -> String {
     }
 }
 
-/// Means of `spec` in `runs` runs from seed 1 on, and how they differ from those of `base` with the same seeds.
+/// Returns the means of `spec` in `runs` runs from seed 1 on, and their differences from the means of `base` with the
+/// same seeds.
 pub fn compare(spec: &str, base: &str, file: &str, runs: u64) -> Result<String, String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
     let mut scenario = scenario::load(&path, &[]).map_err(|error| error.to_string())?;

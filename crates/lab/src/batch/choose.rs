@@ -1,10 +1,10 @@
-//! Parsing of `--scheme`, and the flows that it applies to.
+//! Parsing of `--scheme`, and the flows to which it applies.
 
 use strandcast_keys::catalog::{Catalog, Description};
 
 use crate::scenario::{Flow, Scenario, Transport};
 
-/// Splits a list of specs such as `a,b,key=value,c`. A word with `=` belongs to the spec before it.
+/// Splits a list of specs such as `a,b,key=value,c`. A word with `=` belongs to the previous spec.
 ///
 /// # Errors
 /// A one-line diagnostic.
@@ -36,14 +36,14 @@ pub fn split(list: &str, catalog: &dyn Catalog) -> Result<Vec<String>, String> {
     }
 }
 
-/// Returns whether `word` is a parameter of the scheme that `spec` names rather than a scheme itself.
+/// Returns whether `word` is a parameter of the scheme in `spec`, and not the name of another scheme.
 fn is_key_of(word: &str, spec: &str, catalog: &dyn Catalog) -> bool {
     let name = spec.split(',').next().unwrap_or(spec);
     let has_key = |scheme: Description| scheme.keys.iter().any(|key| key.name == word);
     catalog.describe(word).is_err() && catalog.describe(name).is_ok_and(has_key)
 }
 
-/// Error: no flow is marked for comparison, and there are several candidates.
+/// Error for a scenario in which no flow is marked for comparison, although there are several candidates.
 #[derive(Debug, PartialEq, Eq)]
 pub struct AmbiguousFlow {
     /// Key that resolves the ambiguity.
@@ -52,8 +52,8 @@ pub struct AmbiguousFlow {
     pub message: String,
 }
 
-/// Ensures that a flow of `scenario` is marked for comparison. Without a mark, it marks the only multipath flow, or the
-/// only flow over TCP if there is no multipath flow.
+/// Ensures that a flow of `scenario` is marked for comparison. If no flow is marked, it marks the only multipath flow.
+/// If there is no multipath flow, it marks the only flow over TCP.
 ///
 /// # Errors
 /// [`AmbiguousFlow`].

@@ -12,7 +12,7 @@ pub enum RunError {
     Build(Option<String>, BuildError),
     /// Time series cannot be written.
     Output(OutputError),
-    /// Time series have more values than memory has room for.
+    /// There are more values of time series than memory has room for.
     Series {
         /// Greatest number of values.
         most: u64,

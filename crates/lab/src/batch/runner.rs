@@ -22,18 +22,18 @@ pub struct Job {
     pub index: usize,
     /// Seed of the run.
     pub seed: u64,
-    /// The scheme of the compared flows, if different from the scenario's.
+    /// Scheme of the compared flows, if it differs from the scenario's scheme.
     pub scheme: Option<String>,
 }
 
-/// The largest seed: TOML integers are signed 64-bit numbers.
+/// The largest seed. Integers in TOML are signed 64-bit numbers.
 pub const LAST_SEED: u64 = i64::MAX as u64;
 
 /// Jobs for every scheme and every seed, grouped by scheme. Without `schemes`, the jobs use the schemes of the
 /// scenario.
 ///
 /// # Errors
-/// A one-line diagnostic for a seed beyond [`LAST_SEED`].
+/// Returns a one-line diagnostic if a seed is larger than [`LAST_SEED`].
 pub fn jobs(schemes: &[String], first_seed: u64, runs: u32) -> Result<Vec<Job>, String> {
     let last = first_seed.checked_add(u64::from(runs.saturating_sub(1)));
     if last.is_none_or(|last| last > LAST_SEED) {
@@ -49,9 +49,9 @@ pub fn jobs(schemes: &[String], first_seed: u64, runs: u32) -> Result<Vec<Job>, 
     Ok(all.map(|(index, (seed, scheme))| Job { index, seed, scheme }).collect())
 }
 
-/// Observes the progress of runs; called from all threads.
+/// Observer of the progress of runs. All threads call it.
 pub trait ProgressObserver: Sync {
-    /// Reports that the fraction `done` of a run is complete, 0 to 1; `Break` ends all unfinished runs.
+    /// Reports that the fraction `done` of a run is complete, from 0 to 1. `Break` ends all unfinished runs.
     fn progress(&self, job: &Job, done: f64) -> ControlFlow<()>;
 }
 
@@ -60,11 +60,11 @@ pub trait ProgressObserver: Sync {
 pub struct Finished {
     /// The completed runs, in order.
     pub runs: Vec<RunResult>,
-    /// Time series of the runs in the same order, if they are kept in memory.
+    /// Time series of the runs in the order of the runs, if they are kept in memory.
     pub series: Vec<RecordBatch>,
-    /// Remark on a requested precision that the runs have not reached.
+    /// Sum of the real times of the runs.
     pub time: Duration,
-    /// Remark on a precision that they have not reached.
+    /// Remark about a requested precision that the runs have not reached.
     pub unmet: Option<String>,
 }
 
@@ -73,7 +73,7 @@ impl Finished {
     pub(super) fn extend(&mut self, more: Finished) {
         let mut order: Vec<String> =
             self.runs.iter().chain(&more.runs).map(|run| run.scheme.clone()).collect();
-        // Runs of a scheme follow each other.
+        // Runs of the same scheme follow each other.
         order.dedup();
         let place = |run: &RunResult| order.iter().position(|scheme| *scheme == run.scheme);
         self.runs.extend(more.runs);
@@ -99,14 +99,14 @@ impl Finished {
     }
 }
 
-/// The destination of time series, if the scenario has a step for them.
+/// Destination of time series, if the scenario has a step for time series.
 #[derive(Clone, Copy, Debug)]
 pub enum SeriesSink<'a> {
     /// Discarded.
     None,
     /// Written to files during the runs.
     Folder(&'a Output),
-    /// Collected in [`Finished::series`], as far as there is room.
+    /// Time series are collected in [`Finished::series`], as far as there is room.
     Memory(&'a SeriesRoom),
 }
 
@@ -123,7 +123,7 @@ impl SeriesRoom {
         SeriesRoom { most, left: AtomicU64::new(most) }
     }
 
-    /// Takes the room of one value.
+    /// Takes the room for one value.
     fn take(&self) -> Result<(), RunError> {
         let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         taken.map(drop).map_err(|_| RunError::Series { most: self.most })
@@ -146,7 +146,7 @@ pub struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// Builds the scenario once with each scheme, to find errors before the first run.
+    /// Builds the scenario once with each scheme, so that errors are found before the first run.
     ///
     /// # Errors
     /// [`RunError::Build`].
@@ -154,7 +154,7 @@ impl Batch<'_> {
         jobs.chunk_by(|a, b| a.scheme == b.scheme).try_for_each(|same| self.build(&same[0]).map(drop))
     }
 
-    /// Executes all runs on `threads` threads, or fewer if there are fewer runs.
+    /// Executes all runs on `threads` threads. If there are fewer runs, it uses fewer threads.
     ///
     /// # Errors
     /// The first [`RunError`].
@@ -191,7 +191,7 @@ impl Batch<'_> {
         simulation.map_err(|error| RunError::Build(job.scheme.clone(), error))
     }
 
-    /// Executes one run; `None` if it was ended early or failed, which is recorded in `failed`.
+    /// Executes one run. Returns `None` if the run was ended early or failed. A failure is recorded in `failed`.
     fn run(&self, job: &Job, failed: &OnceLock<RunError>) -> Option<Run> {
         if failed.get().is_some() || self.progress.progress(job, 0.0).is_break() {
             return None;
@@ -239,8 +239,8 @@ impl Batch<'_> {
     }
 }
 
-/// Calls `work` for each job. Returns the results with the jobs' positions, in any order. Each thread takes the next
-/// waiting job.
+/// Calls `work` for each job. Returns the results in any order, each with the position of its job. Each thread takes
+/// the next waiting job.
 #[expect(
     clippy::disallowed_types,
     clippy::disallowed_methods,

@@ -49,7 +49,8 @@ pub struct Traces<'a> {
 }
 
 impl Traces<'_> {
-    /// Starts the records of a run; `None` without destinations. `broken` becomes true when writing fails.
+    /// Starts the records of a run. Returns `None` if there are no destinations. `broken` becomes true when writing
+    /// fails.
     ///
     /// # Errors
     /// A file cannot be created.
@@ -144,7 +145,7 @@ struct MonitoredFile {
 impl Write for MonitoredFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes);
-        // The buffered writer retries after interruptions.
+        // The buffered writer repeats the write after an interruption.
         if written.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Interrupted) {
             self.broken.store(true, Ordering::Relaxed);
         }

@@ -13,8 +13,9 @@ use crate::scenario::hint;
 pub struct Until {
     /// Name of the metric.
     pub metric: String,
-    /// Half the width of the metric's interval, as a share of the median. For a metric that is 0 in many runs, it is
-    /// half the width of the interval of the share of runs in which the metric is not 0.
+    /// Half the width of the metric's interval, as a share of the median. A metric may be 0 in many runs. For such a
+    /// metric, it is half the width of another interval: the interval of the share of runs in which the metric is not
+    /// 0.
     pub half_width: f64,
 }
 
@@ -32,7 +33,7 @@ impl FromStr for Until {
             width.strip_suffix('%').and_then(|number| number.trim().parse().ok()).ok_or_else(form)?;
         let names = DEFINITIONS.iter().map(|definition| definition.name);
         if !names.clone().any(|name| name == metric) {
-            // All names are too many for one line.
+            // A line has no room for all names.
             let near = Some(hint(metric, names)).filter(|hint| hint.contains("did you mean"));
             let near = near.unwrap_or_else(|| "; docs/results.md lists them".into());
             return Err(format!("there is no metric {metric}{near}"));
@@ -55,12 +56,13 @@ fn round(percent: f64) -> f64 {
 }
 
 impl Batch<'_> {
-    /// Executes runs of each scheme, with seeds from `first_seed` on, until the metric's interval is narrow enough for
-    /// each compared flow and each scheme. It executes at most `most` runs of a scheme. The number of runs depends only
-    /// on their results: first [`FEWEST`] runs of each scheme, then a quarter more each time.
+    /// Executes runs of each scheme, with seeds from `first_seed` on. It ends when the metric's interval is narrow
+    /// enough for each compared flow and each scheme. It executes at most `most` runs of a scheme. The number of runs
+    /// depends only on their results. First there are [`FEWEST`] runs of each scheme, and then a quarter more in each
+    /// step.
     ///
     /// # Errors
-    /// The first [`RunError`]; [`RunError::Until`] if no flow has the metric.
+    /// The first [`RunError`]. [`RunError::Until`] if no flow has the metric.
     pub fn run_until(
         &self,
         schemes: &[String],
@@ -91,8 +93,8 @@ impl Batch<'_> {
         Ok(finished)
     }
 
-    /// Half the width of the metric's widest interval over flows and schemes; `None` if a flow with some scheme has no
-    /// interval.
+    /// Half the width of the metric's widest interval over flows and schemes. `None` if any flow has no interval with
+    /// any scheme.
     fn widest(&self, runs: &[RunResult], until: &Until) -> Result<Option<f64>, RunError> {
         let flows = || self.scenario.flows.iter();
         let compared = flows().any(|(_, flow)| flow.compare);
@@ -125,7 +127,7 @@ impl Batch<'_> {
     }
 }
 
-/// Remark on a precision that the largest number of runs has not reached.
+/// Remark about a precision that the greatest number of runs has not reached.
 fn unmet(widest: Option<f64>, most: u32, until: &Until) -> String {
     let (metric, wanted) = (&until.metric, round(until.half_width * 100.0));
     match widest {

@@ -11,7 +11,8 @@ use crate::simulation::transport;
 
 /// Bytes of SCTP headers before the user data of a packet's only chunk (RFC 9260 §3, §3.3.1).
 const DATA: usize = 12 + 16;
-/// Number of extra symbols at which every random code succeeds: a block then fails with probability 2^-60.
+/// Number of extra symbols with which every random code succeeds. With this number, a block fails with probability
+/// 2^-60.
 const MOST_EXTRA: u32 = 60;
 
 /// Coding of a flow.
@@ -19,9 +20,9 @@ const MOST_EXTRA: u32 = 60;
 pub(super) struct CodingFacts {
     /// Kind of coding.
     pub(super) coding: Coding,
-    /// Number of source symbols of a block; 0: the flow does not code in blocks.
+    /// Number of source symbols of a block. 0 if the flow does not code in blocks.
     sources: u16,
-    /// Time from capture to playing, if messages are abandoned after it.
+    /// Time from capture to playing, if messages are abandoned after this time.
     deadline: Option<Duration>,
     /// Bytes of the longest message that repair symbols cover.
     covered: u32,
@@ -32,7 +33,7 @@ pub(super) struct CodingFacts {
 /// Load of a flow, and the distance that its data travel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Load {
-    /// Rate of messages, bit/s; `None`: as much as the network takes.
+    /// Rate of messages in bit/s. `None` if the flow sends as much as the network takes.
     pub(super) offered_bps: Option<f64>,
     /// Size of a message in bytes.
     pub(super) message: Option<u32>,
@@ -41,7 +42,7 @@ pub(super) struct Load {
 }
 
 impl CodingFacts {
-    /// Coding of `flow` with its scheme; `None` if the flow does not code.
+    /// Coding of `flow` with its scheme. `None` if the flow does not code.
     pub(super) fn of(scenario: &Scenario, name: &str, catalog: &dyn Catalog) -> Option<CodingFacts> {
         let flow = scenario.flows.get(name)?;
         let Transport::Sctp { scheme, sctp } = &flow.transport else { return None };
@@ -119,7 +120,7 @@ impl CodingFacts {
             return;
         }
         let Some(offered) = load.offered_bps else { return };
-        // This many messages earn one repair symbol.
+        // The redundancy allows one repair symbol per this number of messages.
         let every_s = f64::from(message) * 8.0 / (offered * repair.redundancy);
         let left_s = deadline.as_secs_f64() - load.way.as_secs_f64();
         if every_s > left_s {
@@ -141,8 +142,9 @@ fn code_name(code: RepairCode) -> &'static str {
     }
 }
 
-/// Mean number of symbols beyond `sources` that complete a block, if all symbols are random. It is the sum over e of
-/// the probability that `sources` + e symbols are not enough, 1 - Π (1 - q^-i), i = e + 1 ... e + sources.
+/// Mean number of symbols beyond `sources` that complete a block, if all symbols are random. The probability that
+/// `sources` + e symbols are not enough is 1 - Π (1 - q^-i), i = e + 1 ... e + sources. The result is the sum of this
+/// probability over e.
 fn extra(code: Code, sources: u16) -> f64 {
     let q: f64 = match code {
         Code::Fountain => 2.0,
@@ -167,7 +169,8 @@ fn extra(code: Code, sources: u16) -> f64 {
 mod tests {
     use super::*;
 
-    /// Large blocks over GF(2): 1.6067, the sum of 1 / (2^i - 1); over GF(256) 1/255 and a little.
+    /// With large blocks, the result over GF(2) is 1.6067, the sum of 1 / (2^i - 1). Over GF(256), it is a little more
+    /// than 1/255.
     #[test]
     fn a_block_takes_some_symbols_more() {
         let limit = |q: f64| {
@@ -181,7 +184,7 @@ mod tests {
         assert!((extra(Code::Fountain, 256) - limit(2.0)).abs() < 1e-9, "{}", limit(2.0));
         assert!((extra(Code::Rlc, 256) - limit(256.0)).abs() < 1e-9);
         assert!((limit(2.0) - 1.6067).abs() < 1e-4);
-        // One symbol: 0 with probability 1/q, as often as not.
+        // A block of one symbol. The symbol is 0 with probability 1/q, which is one half.
         assert!((extra(Code::Fountain, 1) - 1.0).abs() < 1e-12);
     }
 }

@@ -1,11 +1,11 @@
-//! Estimate of a run's cost.
+//! Estimate of the cost of a run.
 
 use std::time::Duration;
 
 use super::facts::{Facts, LinkFacts};
 
-/// Cost in nanoseconds of one processor, for each packet that leaves a link and for each SCTP data packet at its two
-/// ends, as measured by `cargo bench -p strandcast-lab` on a machine of 2024.
+/// Costs in nanoseconds of one processor: for each packet that leaves a link, and for each SCTP data packet at both
+/// ends together. `cargo bench -p strandcast-lab` measured them on a machine of 2024.
 const HOP_NS: f64 = 400.0;
 const SCTP_NS: f64 = 2500.0;
 /// Cost in nanoseconds of one processor per frame on the air. It includes the cost of the frame's packet at routers.
@@ -18,7 +18,7 @@ const ACKS: f64 = 0.5;
 pub(super) struct Cost {
     /// Number of data packets of flows and background load.
     pub(super) packets: f64,
-    /// Number of packets that leave a link, with acknowledgements. Each link counts.
+    /// Number of packets that leave a link, including acknowledgements. A packet counts once for each link.
     pub(super) packet_hops: f64,
     /// Number of frames on the air.
     pub(super) frames: f64,
@@ -26,7 +26,7 @@ pub(super) struct Cost {
     pub(super) time: Duration,
 }
 
-/// The cost of one run with these IP-level rates, by flow and path. For several identical flows, the rates are those of
+/// The cost of one run with these IP-level rates, by flow and path. If flows are identical, the rates are the rates of
 /// one of them.
 pub(super) fn cost(facts: &Facts, rates: &[Vec<f64>]) -> Cost {
     let mut cost = Cost::default();

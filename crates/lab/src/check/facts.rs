@@ -14,7 +14,7 @@ use super::pftk::Repair;
 use crate::scenario::{self, App, Direction, Flow, Hop, LinkRate, Scenario, Sctp, Transport};
 use crate::simulation::{BuildError, RadioSurvey, Simulation};
 
-/// Bytes of an SCTP packet with only a SACK (RFC 9260 §3, §3.3.4), without outer headers.
+/// Length in bytes of an SCTP packet that contains only a SACK (RFC 9260 §3, §3.3.4), without outer headers.
 const SACK: u32 = 12 + 16;
 /// Bytes of SCTP headers before the user data of a packet's only chunk (RFC 9260 §3, §3.3.1).
 const DATA: u32 = 12 + 16;
@@ -26,31 +26,32 @@ pub(super) struct FlowFacts {
     pub(super) name: String,
     /// `sctp`, `tcp`, `mptcp` or `udp`.
     pub(super) transport: &'static str,
-    /// Scheme or congestion control; empty: none.
+    /// Scheme or congestion control. The text is empty if the flow has neither.
     pub(super) scheme: String,
     /// Number of identical flows.
     pub(super) count: u32,
-    /// IP-level bytes of a full data packet, and of an acknowledgement.
+    /// Length at IP level in bytes of a full data packet, and of an acknowledgement.
     pub(super) packet: u32,
     pub(super) ack: u32,
     /// Bytes of user data in a full data packet.
     pub(super) payload: u32,
-    /// Bytes of a message; `None`: the flow sends a stream of bytes.
+    /// Length of a message in bytes. `None` if the flow sends a stream of bytes.
     pub(super) message: Option<u32>,
-    /// The application's offered load, bit/s of messages; `None`: as much as the network takes.
+    /// Load that the application offers, in bit/s of messages. `None` if it sends as much as the network takes.
     pub(super) offered_bps: Option<f64>,
-    /// Total bytes, if bounded.
+    /// Total number of bytes, if it is limited.
     pub(super) total_bytes: Option<u64>,
     /// Receive buffer or window, bytes.
     pub(super) receive_buffer: Option<u64>,
-    /// Send buffer, bytes; `None` for the simulator's TCP, which has none.
+    /// Send buffer in bytes. `None` for the TCP of the simulator, which has no send buffer.
     pub(super) send_buffer: Option<u64>,
-    /// Minimum and maximum retransmission timeout, and whether the minimum is added to the round-trip time.
+    /// Minimum and maximum of the retransmission timeout. The flag is true if the minimum is added to the round-trip
+    /// time.
     pub(super) rto_min: Duration,
     pub(super) rto_max: Duration,
     pub(super) rto_above_srtt: bool,
-    /// Number of packets for one increase of the window: the packets that one TCP acknowledgement covers. SCTP counts
-    /// bytes.
+    /// Number of packets for one increase of the window. In TCP, it is the number of packets that one acknowledgement
+    /// covers. SCTP counts bytes instead.
     pub(super) acked: u32,
     /// Packets per acknowledgement.
     pub(super) ack_every: u32,
@@ -73,25 +74,26 @@ pub(super) struct PathFacts {
     /// Links in forward and reverse direction, in order.
     pub(super) out: Vec<LinkFacts>,
     pub(super) back: Vec<LinkFacts>,
-    /// Propagation delay of a packet and its acknowledgement, plus the serialisation of each on every link.
+    /// Propagation delay of a packet and of its acknowledgement, plus the serialisation times of both on every link.
     pub(super) base_rtt: Duration,
-    /// Share of packets lost to loss models in the forward direction, and the models.
+    /// Share of packets that loss models drop in the forward direction.
     pub(super) loss: f64,
+    /// Loss models.
     pub(super) losses: Losses,
-    /// True if the path is idle while the flow's primary path works.
+    /// True if the path is idle as long as the flow's primary path works.
     pub(super) spare: bool,
 }
 
-/// A direction of a link, for packets of a flow.
+/// One direction of a link, with its properties for the packets of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LinkFacts {
     /// Name of the link and its direction: `b`, or `b.reverse`.
     pub(super) name: String,
-    /// Mean bit/s; `None`: infinite.
+    /// Mean rate in bit/s. `None` if it is infinite.
     pub(super) rate_bps: Option<f64>,
-    /// Number of full packets that fit the queue of the link; `None`: no limit.
+    /// Number of full packets that fit the queue of the link. `None` if there is no limit.
     pub(super) queue_packets: Option<f64>,
-    /// Time that a full queue takes to drain; `None` if the queue is unbounded or the rate infinite.
+    /// Time in which a full queue becomes empty. `None` if the queue has no limit or the rate is infinite.
     pub(super) queue: Option<Duration>,
     /// Facts about the hops of a link that is a radio.
     pub(super) radio: Option<RadioHops>,
@@ -100,11 +102,11 @@ pub(super) struct LinkFacts {
 /// Properties of a radio for the packets of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RadioHops {
-    /// Number of hops of the shortest route, as a mean over the instances of the flow.
+    /// Number of hops of the shortest route. It is a mean over the instances of the flow.
     pub(super) hops: f64,
     /// Least and greatest number of hops over all instances of the flow.
     pub(super) range: (u32, u32),
-    /// Source and destination of the instances that have no route at the start.
+    /// Sources and destinations of instances that have no route at the start of the run.
     pub(super) apart: Vec<[String; 2]>,
     /// Frames per packet and hop.
     pub(super) frames: u32,
@@ -166,7 +168,7 @@ impl PathFacts {
         self.bottleneck().and_then(|link| link.rate_bps)
     }
 
-    /// Returns whether no instance of the flow has a route over one of its radios at the start.
+    /// Returns whether no instance of the flow has a route over one of its radios at the start of the run.
     pub(super) fn is_cut(&self) -> bool {
         let apart = |link: &LinkFacts| link.radio.as_ref().is_some_and(|radio| radio.range.1 == 0);
         self.out.iter().chain(&self.back).any(apart)
@@ -322,7 +324,7 @@ impl Network<'_> {
         })
     }
 
-    /// Configuration of the link; `None`: the hop is over a radio.
+    /// Configuration of the link. `None` if the hop is over a radio.
     fn config(&self, hop: &Hop) -> Option<&LinkConfig> {
         match hop {
             Hop::Link { link, reverse } => self.simulation.link(link, *reverse),
@@ -340,14 +342,14 @@ impl Network<'_> {
         rate.into_iter().chain(policer.map(|policer| policer.rate)).min_by(f64::total_cmp)
     }
 
-    /// Links of a route, transit time of a packet over empty queues, and loss models.
+    /// Links of a route, transit time of a packet if all queues are empty, and loss models.
     fn route(&self, ends: &[[&str; 2]], via: &[String], bytes: u32) -> (Vec<LinkFacts>, f64, Losses) {
         let way = |[from, to]: &[&str; 2]| {
             self.scenario.way(from, to, via).expect("paths are checked when a scenario is built")
         };
         let ways: Vec<Vec<Hop>> = ends.iter().map(way).collect();
         let (mut links, mut seconds, mut losses) = (Vec::new(), 0.0, Losses::default());
-        // Ways of the same links and radios differ in the stations only.
+        // Routes over the same links and radios differ only in the stations.
         for (at, hop) in ways.first().into_iter().flatten().enumerate() {
             if let Hop::Radio { radio, .. } = hop {
                 let link = self.over_radio(radio, ways.iter().map(|way| &way[at]), bytes);
@@ -368,7 +370,7 @@ impl Network<'_> {
         (links, seconds, losses)
     }
 
-    /// Properties of a radio. `hops` are the points at which the flow's instances enter and leave it.
+    /// Properties of a radio. `hops` are the pairs of stations at which the flow's instances enter and leave the radio.
     fn over_radio<'h>(&self, name: &str, hops: impl Iterator<Item = &'h Hop>, bytes: u32) -> LinkFacts {
         let survey = &self.surveys[name];
         let (mut counts, mut apart) = (Vec::new(), Vec::new());
@@ -382,7 +384,7 @@ impl Network<'_> {
         let mean = f64::from(counts.iter().sum::<u32>()) / counts.len().max(1) as f64;
         let range = (counts.iter().min().copied().unwrap_or(0), counts.iter().max().copied().unwrap_or(0));
         let hop_s = survey.hop_time(bytes).as_secs_f64();
-        // Up to four hops one frame at a time is on the air (Li et al. 2001).
+        // On a route of up to four hops, only one frame at a time is on the air (Li et al. 2001).
         let rate = f64::from(bytes) * 8.0 / hop_s / mean.clamp(1.0, 4.0);
         let radio = RadioHops { hops: mean, range, apart, frames: survey.frames(bytes), hop_s };
         let rate_bps = Some(if counts.is_empty() { 0.0 } else { rate });
@@ -393,7 +395,7 @@ impl Network<'_> {
 fn link(name: String, config: &LinkConfig, rate_bps: Option<f64>, bytes: u32) -> LinkFacts {
     let queue_packets = config.queue.limit.packets_of(bytes);
     let full = queue_packets.zip(rate_bps).map(|(n, rate)| n * f64::from(bytes) * 8.0 / rate);
-    // Managed queues let bursts wait, but none that lasts.
+    // Managed queues let a burst wait, but do not let a queue last.
     let stands = config.queue.discipline.interval().map(|interval| interval.as_secs_f64());
     let seconds = full.into_iter().chain(stands).min_by(f64::total_cmp);
     let queue = seconds.map(|s| Duration::from_secs_f64(s.clamp(0.0, 1e9)));
@@ -460,9 +462,9 @@ impl Wire {
     fn sctp(scheme: &str, sctp: &Sctp, size: u32) -> Self {
         let headers = sctp.headers() + DATA;
         let most = u32::from(sctp.mtu).saturating_sub(headers).max(1);
-        // Large messages are cut into full packets; the last part of each is ignored.
+        // Large messages are cut into full packets. The last part of each message is ignored.
         let payload = size.clamp(1, most);
-        // The maximum of a growing buffer.
+        // The maximum size of a buffer that grows.
         let most = |buffer: u32| u64::from(sctp.buffer_limit.map_or(buffer, |limit| limit.max(buffer)));
         Wire {
             transport: "sctp",
@@ -481,7 +483,7 @@ impl Wire {
     }
 }
 
-/// Offered load of an application in bit/s, its total bytes, and its message size.
+/// Load that an application offers in bit/s, its total number of bytes, and the size of its messages.
 fn offered(app: &App, run: Duration) -> (Option<f64>, Option<u64>, u32) {
     match app {
         App::Bulk { size } => (None, None, *size),

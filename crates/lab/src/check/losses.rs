@@ -3,15 +3,15 @@
 use strandcast_netem::link::LinkConfig;
 use strandcast_netem::loss::LossModel;
 
-/// The loss models of all links of a route, independent of each other.
+/// The loss models of all links of a route. The loss models are independent of each other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Losses(Vec<Process>);
 
-/// One model: its long-term loss rate and correlation.
+/// One loss model, with its long-term loss rate and its correlation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Process {
     mean: f64,
-    /// Variance of the loss probability over the states of the model's Markov chain; 0 if packets are lost
+    /// Variance of the loss probability over the states of the model's Markov chain. 0 if packets are lost
     /// independently.
     variance: f64,
     moves: Moves,
@@ -20,14 +20,14 @@ struct Process {
 /// Decay of the correlation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Moves {
-    /// The correlation is multiplied by this factor at each packet.
+    /// Each packet multiplies the correlation by this factor.
     ByPacket(f64),
-    /// The correlation decays by exp(-rate · time), with the rate per second.
+    /// The correlation decays by exp(-rate · time). The parameter is the rate per second.
     ByTime(f64),
 }
 
 impl Losses {
-    /// Adds the loss models of a link. The models of a link with retransmission count as one model without correlation.
+    /// Adds the loss models of a link. If a link retransmits, its models count as one model without correlation.
     pub(super) fn add(&mut self, link: &LinkConfig) {
         if link.retries > 0 {
             self.0.push(Process::independent(link.mean_loss()));
@@ -47,14 +47,14 @@ impl Losses {
         1.0 - self.kept()
     }
 
-    /// Probability that a packet is lost if the packet `gap` seconds before it was not lost. This is the start of a
-    /// burst.
+    /// Probability that a packet is lost although the packet `gap` seconds before it was not lost. In this case, a
+    /// burst begins.
     pub(super) fn after_success(&self, gap: f64) -> f64 {
         let kept = self.kept();
         if kept > 0.0 { (1.0 - self.both_kept(gap) / kept).clamp(0.0, 1.0) } else { 1.0 }
     }
 
-    /// Probability that a packet is lost if the packet `gap` seconds before it was lost.
+    /// Probability that a packet is lost after the packet `gap` seconds before it was lost.
     pub(super) fn after_loss(&self, gap: f64) -> f64 {
         let kept = self.kept();
         if kept < 1.0 {
@@ -64,12 +64,12 @@ impl Losses {
         }
     }
 
-    /// Losses with the same share of lost packets, each packet lost independently.
+    /// Losses with the same share of lost packets. Each packet is lost independently of the others.
     pub(super) fn uncorrelated(&self) -> Self {
         Losses(self.0.iter().map(|process| Process { variance: 0.0, ..*process }).collect())
     }
 
-    /// Returns whether the state of a model changes only with packets instead of time.
+    /// Returns whether the state of a model changes only with packets, and not with time.
     pub(super) fn by_packet(&self) -> bool {
         self.0.iter().any(|process| process.variance > 0.0 && matches!(process.moves, Moves::ByPacket(_)))
     }
@@ -141,7 +141,8 @@ mod tests {
 
     #[test]
     fn a_chain_by_packet_does_not_change_with_time() {
-        // 20 % in bursts of 5: a loss follows a loss with probability 4/5 and starts with 0.2 / 0.8 / 5.
+        // 20 % of the packets are lost in bursts of 5. A loss follows a loss with probability 4/5. A burst begins with
+        // probability 0.2 / 0.8 / 5.
         let losses = of(vec![LossModel::bursts(0.2, 5.0)]);
         for gap in [0.0, 1.0, 60.0] {
             near(losses.after_loss(gap), 0.8);
@@ -161,7 +162,7 @@ mod tests {
         near(losses.after_success(0.0), 0.0);
         near(losses.after_loss(1e3), 0.1);
         near(losses.after_success(1e3), 0.1);
-        // Good to Bad: 0.1 (1 - exp(-t (1/9 + 1))).
+        // The probability of a change from Good to Bad is 0.1 (1 - exp(-t (1/9 + 1))).
         near(losses.after_success(0.9), 0.1 * (1.0 - libm::exp(-1.0)));
         assert!(!losses.by_packet());
     }
@@ -174,7 +175,7 @@ mod tests {
         }
         near(of(vec![LossModel::uniform(1.0)]).after_success(0.0), 1.0);
         near(of(Vec::new()).after_loss(0.0), 0.0);
-        // Three transmissions, each lost with probability 1/2.
+        // There are three transmissions. Each is lost with probability 1/2.
         let mut again = Losses::default();
         again.add(&LinkConfig {
             losses: vec![LossModel::bursts(0.5, 3.0)],

@@ -31,7 +31,7 @@ fn recorded(file: &TraceFile, repeat: bool, run: Duration) -> f64 {
     }
 }
 
-/// The mean over `run` of a step function with these `points`; the first value also holds before its time.
+/// Mean over `run` of a step function with these `points`. The first value also holds before its time.
 fn over(points: &[(Duration, f64)], run: Duration) -> f64 {
     let starts =
         points.iter().enumerate().map(|(i, (at, value))| (if i == 0 { Duration::ZERO } else { *at }, value));
@@ -64,7 +64,7 @@ mod tests {
     fn steps_are_weighted_by_their_duration() {
         let s = Duration::from_secs;
         let steps = Number::Steps(vec![(s(0), 10.0), (s(2), 20.0), (s(8), 0.0)]);
-        // 2 s of 10, 6 s of 20, 2 s of 0.
+        // The number is 10 for 2 s, 20 for 6 s, and 0 for 2 s.
         assert_eq!(mean(&steps, s(10)), 14.0);
         assert_eq!(mean(&steps, s(4)), 15.0);
         assert_eq!(mean(&Number::Steps(vec![(s(5), 3.0)]), s(10)), 3.0);

@@ -14,7 +14,7 @@ pub(super) struct Sender {
     pub(super) b: f64,
     /// Receive window of the peer in packets.
     pub(super) most: f64,
-    /// Minimum window after a loss other than a timeout, in packets (RFC 9260 §7.2.3: 4); 0: none.
+    /// Minimum window in packets after a loss other than a timeout (RFC 9260 §7.2.3: 4). 0 if there is no minimum.
     pub(super) least: f64,
     /// Losses that the sender repairs without a timeout.
     pub(super) repair: Repair,
@@ -23,17 +23,19 @@ pub(super) struct Sender {
 /// The losses that lead to a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repair {
-    /// The paper's model of Reno: a second loss in a window, or fewer than three packets after a loss, causes a
-    /// timeout.
+    /// The paper's model of Reno. A timeout follows a second loss in a window, or a loss after which fewer than three
+    /// packets arrive.
     Reno,
     /// Selective acknowledgements repair all losses of a window. A timeout follows only if too few packets arrive after
     /// the losses, or if a retransmission is lost.
     Sack,
-    /// Lost retransmissions are also repaired. A timeout follows only if too few packets arrive after the losses.
+    /// Retransmissions that are lost are also repaired without a timeout. A timeout follows only if too few packets
+    /// arrive after the losses.
     SackAgain,
 }
 
-/// Three probabilities of a loss: after a packet that arrived, after a packet that was lost, and of any packet.
+/// Three probabilities that a packet is lost: after a packet that arrived, after a packet that was lost, and for any
+/// packet.
 #[derive(Clone, Copy, Debug)]
 struct Chain {
     begins: f64,
@@ -41,22 +43,23 @@ struct Chain {
     mean: f64,
 }
 
-/// Iterations of the fixed-point search for the rate under time-dependent losses.
+/// Number of iterations in the fixed-point search for the rate if losses depend on time.
 const ROUNDS: usize = 40;
-/// Number of later acknowledgements that declare a loss (RFC 5681 §3.2, RFC 9260 §7.2.4).
+/// Number of later acknowledgements that are needed to declare a loss (RFC 5681 §3.2, RFC 9260 §7.2.4).
 const NEEDED: usize = 3;
-/// Number of packets after a loss that the computation considers.
+/// Number of packets after a loss that are considered.
 const LOOKED_AT: f64 = 5000.0;
 
-/// Packets per second of `sender` over a path with these losses; infinite if neither losses nor the receive window
-/// bound them.
+/// Packets per second of `sender` over a path with these losses. The result is infinite if neither losses nor the
+/// receive window limit the rate.
 ///
-/// J. Padhye, V. Firoiu, D. Towsley, J. Kurose, "Modeling TCP Reno performance: a simple model and its empirical
-/// validation" (IEEE/ACM Transactions on Networking 8(2), 2000), the full model with timeouts and the receive window
-/// (equations 13, 24, 28, 30 and 32). The formula follows our transports where they differ from its Reno: selective
-/// acknowledgements leave fewer losses to timeouts, SCTP's window does not fall below four packets, and timeouts double
-/// up to RTO.Max instead of six times. A packet sent after a timeout is lost with the path's probability after a loss.
-/// For independent losses this is the probability of any packet.
+/// The formula is the full model with timeouts and receive window (equations 13, 24, 28, 30 and 32) of Padhye J.,
+/// Firoiu V., Towsley D., Kurose J., "Modeling TCP Reno performance: a simple model and its empirical validation"
+/// (IEEE/ACM Transactions on Networking 8(2), 2000). The formula follows the transports of this project if they differ
+/// from the paper's Reno. With selective acknowledgements, fewer losses lead to timeouts. The window of SCTP does not
+/// fall below four packets. Timeouts double up to RTO.Max, and not six times. A packet that is sent after a timeout is
+/// lost with the path's probability of a loss after a loss. If losses are independent, this equals the probability for
+/// any packet.
 pub(super) fn packets_per_s(sender: &Sender, losses: &Losses) -> f64 {
     let mean = losses.mean();
     if mean <= 0.0 {
@@ -77,8 +80,8 @@ pub(super) fn packets_per_s(sender: &Sender, losses: &Losses) -> f64 {
     at(rate)
 }
 
-/// Rate by the formula, in packets per second. `silence` has the number of packets sent in a sequence of timeouts, and
-/// the duration of the sequence in seconds.
+/// Rate in packets per second by the formula. `silence` contains two numbers about a sequence of timeouts: the number
+/// of packets sent, and the duration in seconds.
 fn formula(sender: &Sender, chain: Chain, silence: (f64, f64)) -> f64 {
     if chain.begins <= 0.0 {
         return sender.most / sender.rtt;
@@ -95,14 +98,16 @@ fn formula(sender: &Sender, chain: Chain, silence: (f64, f64)) -> f64 {
     packets / (sender.rtt * rounds + timeout * silence.1)
 }
 
-/// Mean window at a loss, in packets, and number of round trips from one such loss to the next.
+/// Mean window in packets at a loss that is not a timeout. The second value is the number of round trips from one such
+/// loss to the next.
 fn window(&Sender { b, most, least, .. }: &Sender, p: f64) -> (f64, f64) {
     let third = (2.0 + b) / (3.0 * b);
     let free = third + (8.0 * (1.0 - p) / (3.0 * b * p) + third * third).sqrt();
     let (window, rounds) = if free / 2.0 >= least {
         (free, b / 2.0 * free + 1.0)
     } else {
-        // It starts at `least` and grows by 1/b per round trip until (1 - p)/p packets plus one window are sent.
+        // The window starts at `least` and grows by 1/b per round trip. It grows until (1 - p)/p packets plus one
+        // window have been sent.
         let (grows, all) = (1.0 / b, (1.0 - p) / p + least);
         let slope = least - grows;
         let rounds = ((slope * slope + 2.0 * grows * all).sqrt() - slope) / grows;
@@ -114,16 +119,17 @@ fn window(&Sender { b, most, least, .. }: &Sender, p: f64) -> (f64, f64) {
     }
 }
 
-/// Probability that a loss is a timeout for Reno (equation 24).
+/// Probability that a loss leads to a timeout in Reno (equation 24).
 fn reno(window: f64, p: f64) -> f64 {
     let kept = |packets: f64| libm::pow(1.0 - p, packets);
     let timeout = (1.0 - kept(3.0)) * (1.0 + kept(3.0) * (1.0 - kept(window - 3.0))) / (1.0 - kept(window));
     timeout.clamp(0.0, 1.0)
 }
 
-/// Probability that too few of the `behind` packets after a loss arrive to declare the loss.
+/// Probability that too few of the next `behind` packets after a loss arrive to declare the loss.
 fn too_few(behind: f64, chain: Chain) -> f64 {
-    // Indexed by the number of arrivals: probabilities if the last packet was lost, and if it was not.
+    // Probabilities by the number of arrivals. The first list applies if the last packet was lost, and the second if it
+    // was not lost.
     let (mut lost, mut kept) = ([0.0; NEEDED], [0.0; NEEDED]);
     lost[0] = 1.0;
     for _ in 0..behind.round().clamp(0.0, LOOKED_AT) as u32 {
@@ -138,14 +144,15 @@ fn too_few(behind: f64, chain: Chain) -> f64 {
     lost.iter().chain(&kept).sum()
 }
 
-/// Mean number of packets in a sequence of timeouts, and its mean duration in seconds.
+/// Mean number of packets that are sent in a sequence of timeouts. The second value is the mean duration of the
+/// sequence in seconds.
 fn silence(sender: &Sender, again: f64) -> (f64, f64) {
     let again = again.min(1.0 - 1e-9);
     (1.0 / (1.0 - again), seconds(sender.t0, sender.longest, again))
 }
 
-/// Mean duration of a sequence of timeouts in seconds. Each timeout is twice the one before, up to `longest`. Another
-/// timeout follows with probability `again`.
+/// Mean duration of a sequence of timeouts in seconds. Each timeout is twice as long as the previous one, but at most
+/// `longest`. Another timeout follows with probability `again`.
 fn seconds(t0: f64, longest: f64, again: f64) -> f64 {
     let (mut timeout, mut likely, mut sum) = (t0, 1.0, 0.0);
     while timeout < longest && likely > 1e-12 {
@@ -165,7 +172,7 @@ mod tests {
     const SENDER: Sender =
         Sender { rtt: 0.1, t0: 1.0, longest: 64.0, b: 2.0, most: 1e9, least: 0.0, repair: Repair::Reno };
 
-    /// Formula of the paper, with f(p) = 1 + p + 2p² + 4p³ + 8p⁴ + 16p⁵ + 32p⁶.
+    /// The formula of the paper is f(p) = 1 + p + 2p² + 4p³ + 8p⁴ + 16p⁵ + 32p⁶.
     fn paper(p: f64, b: f64) -> f64 {
         let (rest, cube) = ((2.0 + b) / (3.0 * b), libm::pow(1.0 - p, 3.0));
         let w = rest + (8.0 * (1.0 - p) / (3.0 * b * p) + rest * rest).sqrt();
@@ -192,7 +199,7 @@ mod tests {
         let small = Sender { most: 10.0, ..SENDER };
         assert_eq!(packets_per_s(&small, &Losses::default()), 100.0);
         assert!(packets_per_s(&Sender { most: f64::INFINITY, ..SENDER }, &Losses::default()).is_infinite());
-        // Few losses: bounded by the window; many: bounded by losses.
+        // If there are few losses, the window limits the rate. If there are many, losses limit it.
         let rate = |sender: &Sender, p| packets_per_s(sender, &Losses::uniform(p));
         assert!((80.0..100.0).contains(&rate(&small, 1e-4)), "{}", rate(&small, 1e-4));
         assert_eq!(rate(&small, 0.1), rate(&SENDER, 0.1));
@@ -207,8 +214,8 @@ mod tests {
             losses.add(&LinkConfig { losses: losses_of, ..LinkConfig::default() });
             losses
         };
-        // Independent: 1/(1 - p) packets per burst. Bursts of 6 packets last until the sixth timeout, 63 s on average
-        // or more.
+        // If losses are independent, a burst has 1/(1 - p) packets. Bursts of 6 packets last until the sixth timeout,
+        // which is 63 s on average or more.
         let (short, long) = (packets_per_s(&SENDER, &losses(1.25)), packets_per_s(&SENDER, &losses(6.0)));
         let uniform = packets_per_s(&SENDER, &Losses::uniform(0.2));
         assert!((short / uniform - 1.0).abs() < 1e-6, "{short} {uniform}");
@@ -217,7 +224,7 @@ mod tests {
 
     #[test]
     fn silences_add_up_until_the_longest() {
-        // 1 + 2·½ + 4·¼ and 8·⅛/(1 - ½) from there on.
+        // The sum is 1 + 2·½ + 4·¼, and 8·⅛/(1 - ½) for all further timeouts.
         assert_eq!(seconds(1.0, 8.0, 0.5), 3.0 + 2.0);
         assert_eq!(seconds(1.0, 8.0, 0.0), 1.0);
         assert_eq!(seconds(3.0, 1.0, 0.0), 3.0);
@@ -227,12 +234,12 @@ mod tests {
     fn a_loss_needs_three_packets_behind_it() {
         let independent = |p| Chain { begins: p, goes_on: p, mean: p };
         assert_eq!(too_few(2.0, independent(0.1)), 1.0);
-        // All of three packets must arrive; three of five: binomial.
+        // If three packets follow, all of them must arrive. If five follow, the distribution is binomial.
         assert!((too_few(3.0, independent(0.1)) - (1.0 - 0.729)).abs() < 1e-12);
         let of_five = 1e-5 + 5.0 * 0.9 * 1e-4 + 10.0 * 0.81 * 0.001;
         assert!((too_few(5.0, independent(0.1)) - of_five).abs() < 1e-12);
-        // Bursts of ten: all five are lost with probability 0.9⁵, and at most two arrive unless the burst ends within
-        // two packets.
+        // In bursts of ten, all five packets are lost with probability 0.9⁵. At most two packets arrive unless the
+        // burst ends within two packets.
         let few = too_few(5.0, Chain { begins: 0.0, goes_on: 0.9, mean: 0.1 });
         assert!((few - 0.729).abs() < 1e-12, "{few}");
     }
@@ -242,7 +249,8 @@ mod tests {
         let sctp = Sender { b: 1.0, least: 4.0, ..SENDER };
         let reno = Sender { b: 1.0, ..SENDER };
         assert_eq!(window(&sctp, 0.01), window(&reno, 0.01));
-        // Two round trips from 4 to 6 carry 4·2 + ½·2² packets: the (1 - p)/p = 4 before the loss and a window of 6.
+        // Two round trips from a window of 4 to 6 carry 4·2 + ½·2² packets. These are (1 - p)/p = 4 packets before the
+        // loss and a window of 6.
         let (packets, rounds) = window(&sctp, 0.2);
         assert!((packets - 6.0).abs() < 1e-12 && (rounds - 3.0).abs() < 1e-12, "{packets} {rounds}");
     }

@@ -29,13 +29,13 @@ pub struct Check {
     rates: Vec<Vec<f64>>,
     /// Estimated cost of one run.
     cost: Cost,
-    /// Warnings. Warnings about single numbers come first, in the order of reading; warnings about the network and its
-    /// flows follow.
+    /// Warnings. Warnings about single numbers come first, in the order in which the numbers were read. Warnings about
+    /// the network and its flows follow.
     pub warnings: Vec<Warning>,
 }
 
-/// Analyses a scenario. `noted` are the warnings of [`Document::read`], and `scheme` replaces the scheme of the
-/// compared flows.
+/// Analyses a scenario. `noted` are the warnings of [`Document::read`]. `scheme` replaces the scheme of the compared
+/// flows.
 ///
 /// # Errors
 /// The scenario cannot be built.
@@ -62,11 +62,11 @@ pub fn check(
     })
 }
 
-/// Warnings of [`check`] for a scenario that runs with each of `schemes`; without `schemes`, with its own. If only some
-/// of the schemes cause a warning, the warning names them.
+/// Returns the warnings of [`check`] for a scenario that runs with each of `schemes`. If `schemes` is empty, the
+/// scenario runs with its own schemes. If only some of the schemes cause a warning, the warning names them.
 ///
 /// # Errors
-/// The scenario cannot be built with a scheme, which is named.
+/// The scenario cannot be built with a scheme. The error names the scheme.
 pub fn warnings(
     scenario: &Scenario,
     noted: &[scenario::Warning],
@@ -209,7 +209,7 @@ fn radio_json(radio: &RadioFacts) -> (String, Value) {
     (name.clone(), value)
 }
 
-/// Name of a link, for a radio with its hops: `air (4 hops)`.
+/// Name of a link. For a radio, the name includes the number of hops: `air (4 hops)`.
 fn link_name(link: &LinkFacts) -> String {
     match &link.radio {
         None => link.name.clone(),
@@ -321,7 +321,7 @@ fn ms(d: Duration) -> String {
     format!("{:.1} ms", d.as_secs_f64() * 1e3)
 }
 
-/// Rounds a number to two significant figures, the precision of the estimate.
+/// Rounds a number to two significant figures, which is the precision of the estimate.
 fn round(number: f64) -> String {
     match number {
         n if n >= 1e9 => format!("{:.1} billion", n / 1e9),

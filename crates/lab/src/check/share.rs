@@ -1,4 +1,4 @@
-//! Max-min fair shares of the network: approximate upper bounds per flow.
+//! Max-min fair shares of the network. The max-min fair shares are approximate upper bounds of the rates of flows.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use super::pftk::{Sender, packets_per_s};
 
 /// SCTP's minimum window after a loss, in packets (RFC 9260 §7.2.3).
 const SCTP_MIN_WINDOW: f64 = 4.0;
-/// Rate of a path without any other bound, bit/s.
+/// Rate in bit/s of a path that nothing else limits.
 const UNBOUNDED: f64 = 1e11;
-/// Rate that stands for a channel that is always in use. It is large compared with rates that count as zero.
+/// Rate that stands for a channel that is always in use. It is large compared with [`NEGLIGIBLE`].
 const CHANNEL: f64 = 1e7;
-/// Rates below this count as zero, bit/s.
+/// Rate in bit/s. Lower rates count as zero.
 const NEGLIGIBLE: f64 = 1.0;
 
 /// A path's rate while capacity is distributed.
@@ -23,7 +23,7 @@ struct Stream {
     bounds: Vec<usize>,
 }
 
-/// A shared bound on rates: a link, or the offered load of an application.
+/// A limit that several streams share: the rate of a link, or the offered load of an application.
 struct Bound {
     /// Capacity in bit/s that is not distributed yet.
     left: f64,
@@ -31,9 +31,9 @@ struct Bound {
     members: Vec<(usize, f64)>,
 }
 
-/// IP-level rates in bit/s, by flow and path. For several identical flows, the rates are those of one of them. The
-/// rates are max-min fair over links of these capacities, and limited by window, losses and application. Background
-/// load has precedence.
+/// IP-level rates in bit/s, by flow and path. If flows are identical, the rates are the rates of one of them. The rates
+/// are max-min fair over links with these capacities. Windows, losses and applications also limit them. Background load
+/// has precedence over flows.
 pub(super) fn rates(facts: &Facts) -> Vec<Vec<f64>> {
     let (mut streams, mut bounds) = streams_and_bounds(facts);
     // Each round closes the streams that have reached a bound.
@@ -54,7 +54,7 @@ pub(super) fn rates(facts: &Facts) -> Vec<Vec<f64>> {
     facts.flows.iter().map(|flow| rates.by_ref().take(flow.paths.len()).collect()).collect()
 }
 
-/// All streams, flow by flow, and their bounds.
+/// Returns all streams, flow by flow, and the bounds that limit them.
 fn streams_and_bounds(facts: &Facts) -> (Vec<Stream>, Vec<Bound>) {
     let (mut streams, mut bounds): (Vec<Stream>, Vec<Bound>) = (Vec::new(), Vec::new());
     let mut links: BTreeMap<&str, usize> = BTreeMap::new();
@@ -95,7 +95,7 @@ fn streams_and_bounds(facts: &Facts) -> (Vec<Stream>, Vec<Bound>) {
     (streams, bounds)
 }
 
-/// Share of a radio's channel that one bit/s of a flow at IP level occupies, in parts of [`CHANNEL`].
+/// Share of a radio's channel that one bit/s of a flow at IP level occupies. The share is in parts of [`CHANNEL`].
 fn channel(flow: &FlowFacts, path: &PathFacts, link: &LinkFacts) -> f64 {
     let back = !path.out.iter().any(|out| std::ptr::eq(out, link));
     let packets = if back { 1.0 / f64::from(flow.ack_every.max(1)) } else { 1.0 };
@@ -110,13 +110,14 @@ fn background(facts: &Facts, link: &str) -> f64 {
 }
 
 impl Bound {
-    /// Total weight of the streams of this bound that can still grow.
+    /// Total weight of the streams with this bound that can still grow.
     fn growing(&self, streams: &[Stream]) -> f64 {
         self.members.iter().filter(|(stream, _)| streams[*stream].open).map(|(_, weight)| weight).sum()
     }
 }
 
-/// For each stream, the amount by which all open streams can grow together until one of the stream's bounds is reached.
+/// Returns one amount per stream. All open streams can grow together by this amount until one of the stream's bounds is
+/// reached.
 fn rooms(streams: &[Stream], bounds: &[Bound]) -> Vec<f64> {
     let of_bounds: Vec<f64> =
         bounds.iter().map(|bound| bound.left / bound.growing(streams).max(1.0)).collect();
@@ -127,12 +128,12 @@ fn rooms(streams: &[Stream], bounds: &[Bound]) -> Vec<f64> {
     streams.iter().map(room).collect()
 }
 
-/// Maximum rate of a flow on a path regardless of link rates, bit/s at IP level.
+/// Maximum rate of a flow on a path in bit/s at IP level, whatever the rates of links.
 fn max_rate(flow: &FlowFacts, path: &PathFacts) -> f64 {
     if path.spare || path.is_cut() { 0.0 } else { random_bps(flow, path) }
 }
 
-/// Maximum rate under the peer's receive window and random losses, bit/s at IP level.
+/// Maximum rate in bit/s at IP level that the peer's receive window and random losses permit.
 pub(super) fn random_bps(flow: &FlowFacts, path: &PathFacts) -> f64 {
     if flow.transport == "udp" {
         return UNBOUNDED;
@@ -180,7 +181,7 @@ mod tests {
         }
     }
 
-    /// No headers, no window.
+    /// A flow without headers and without a window.
     fn flow(paths: Vec<PathFacts>) -> FlowFacts {
         FlowFacts {
             name: "f".into(),
@@ -219,7 +220,7 @@ mod tests {
         let both = || flow(vec![path(&["wide", "narrow"], 0.0)]);
         let (narrow, wide) = (flow(vec![path(&["narrow"], 0.0)]), flow(vec![path(&["wide"], 0.0)]));
         assert_eq!(shares(vec![both(), narrow, wide.clone()], vec![]), [[2e6], [2e6], [8e6]]);
-        // Three identical flows take a quarter each of what background load leaves of the narrow link.
+        // Background load leaves a part of the narrow link. Each of three identical flows gets a quarter of that part.
         let three = FlowFacts { count: 3, ..both() };
         let load = BackgroundFacts {
             links: vec!["narrow".into()],
@@ -245,8 +246,8 @@ mod tests {
         let mut modest = flow(vec![path(&["wide"], 0.0), path(&["narrow"], 0.0)]);
         modest.offered_bps = Some(3e6);
         assert_eq!(shares(vec![modest], vec![]), [[1.5e6, 1.5e6]]);
-        // 1 %: W = 17.3, a loss is a timeout with probability 0.21: (99 + 17.3 + 0.21) / (0.1 · 9.6 + 0.21) packets per
-        // second.
+        // At 1 % loss, W = 17.3, and a loss leads to a timeout with probability 0.21. The rate is (99 + 17.3 + 0.21) /
+        // (0.1 · 9.6 + 0.21) packets per second.
         let lossy = shares(vec![flow(vec![path(&["wide"], 0.01)])], vec![])[0][0];
         assert!((780e3..800e3).contains(&lossy), "{lossy}");
         let mut small = flow(vec![path(&["wide"], 0.0)]);
@@ -257,8 +258,8 @@ mod tests {
         assert_eq!(shares(vec![spare], vec![]), [[0.0, 4e6]]);
     }
 
-    /// 2000 flows with separate access links over one link: the cost is one visit of each link of each path per rate at
-    /// which a stream stops.
+    /// 2000 flows with separate access links share one link. For each rate at which a stream stops, the algorithm
+    /// visits each link of each path once.
     #[test]
     #[expect(clippy::disallowed_types, reason = "what is measured is the time of this machine")]
     fn many_flows_share_a_link() {
@@ -266,11 +267,11 @@ mod tests {
         let names: Vec<String> = (0..flows).map(|i| format!("access {i}")).collect();
         let all = names.iter().map(|name| flow(vec![path(&[name, "wide"], 0.0)])).collect();
         let mut capacity_bps: BTreeMap<String, f64> = [("wide".to_owned(), 10e6)].into();
-        // Each of the first thousand has less than its share, and a different rate.
+        // Each of the first thousand flows has less than its share, and each has a different rate.
         capacity_bps.extend(names.iter().enumerate().map(|(i, name)| (name.clone(), 1e3 + 3.0 * i as f64)));
         let start = std::time::Instant::now();
         let rates = rates(&Facts { flows: all, background: Vec::new(), radios: Vec::new(), capacity_bps });
-        // Some thousand rounds; a quadratic algorithm took minutes.
+        // The algorithm needs some thousand rounds. A quadratic algorithm took minutes.
         assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
         let sum: f64 = rates.iter().flatten().sum();
         assert!((rates[0][0] - 1e3).abs() < 2.0 && sum <= 10e6 + 1e3, "{sum}");

@@ -13,8 +13,8 @@ use crate::scenario::{self, Scenario};
 /// A setting that is valid but probably a mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// Place of the mistake: `net.toml:12: links.b.delay`, `--set links.b.delay=300: links.b.delay`, `link b`, `flow
-    /// video`.
+    /// Place of the mistake, for example `net.toml:12: links.b.delay`, `--set links.b.delay=300: links.b.delay`, `link
+    /// b`, `flow video`.
     pub place: String,
     /// Description of the mistake and its remedy.
     pub message: String,
@@ -32,14 +32,15 @@ impl From<&scenario::Warning> for Warning {
     }
 }
 
-/// Drain time of a full queue above which the queue is probably a mistake.
+/// Drain time of a full queue. If it is longer, the queue is probably a mistake.
 const LONG_QUEUE: Duration = Duration::from_secs(1);
-/// Share of lost packets that stops most schemes, with a margin for rounding.
+/// Share of lost packets at which most schemes no longer work, less a margin for rounding.
 const HEAVY_LOSS: f64 = 0.2 - 1e-9;
-/// Fraction of the rate under independent losses below which bursts count as stalling a sender.
+/// Fraction of the rate that is possible if losses are independent. If bursts of losses reduce the rate below it, they
+/// count as stalling the sender.
 const STALLED: f64 = 0.5;
 
-/// Warnings about the network and its flows. Single numbers are checked when a scenario is read.
+/// Warnings about the network and its flows. Single numbers are already checked when a scenario is read.
 pub(super) fn warnings(scenario: &Scenario, facts: &Facts) -> Vec<Warning> {
     let mut found = queues(&facts.flows);
     for flow in &facts.flows {
@@ -59,7 +60,7 @@ pub(super) fn warnings(scenario: &Scenario, facts: &Facts) -> Vec<Warning> {
 /// Callback that takes a warning about a flow.
 type Say<'a> = &'a mut dyn FnMut(String);
 
-/// Warnings about queues: one per link, regardless of the number of paths.
+/// Warnings about queues. There is one per link, whatever the number of paths.
 fn queues(flows: &[FlowFacts]) -> Vec<Warning> {
     let paths = flows.iter().flat_map(|flow| &flow.paths);
     let links: BTreeMap<&str, &LinkFacts> = paths
@@ -101,8 +102,8 @@ fn buffers(flow: &FlowFacts, say: Say<'_>) {
     }
 }
 
-/// Warns of a path whose losses take longer to repair than the receive buffer takes to fill: it holds the other paths
-/// up. There is no warning if a path has an infinite rate.
+/// Warns of a path that holds up the other paths. The repair of its losses takes longer than the receive buffer takes
+/// to fill. If a path has an infinite rate, there is no warning.
 fn held_up(flow: &FlowFacts, say: Say<'_>) {
     let used = || flow.used().filter(|path| !path.is_cut());
     let (Some(buffer), Some(slowest)) = (flow.receive_buffer, used().max_by_key(|path| path.base_rtt)) else {
@@ -113,7 +114,7 @@ fn held_up(flow: &FlowFacts, say: Say<'_>) {
         return;
     }
     let rate = flow.offered_bps.map_or(carried, |offered| offered.min(carried));
-    // A loss shows after a round trip, and what is sent again takes another half.
+    // A loss is detected after one round trip, and the retransmission takes another half round trip.
     let repaired = slowest.base_rtt * 3 / 2;
     let needed = rate / 8.0 * repaired.as_secs_f64();
     if needed > buffer as f64 {
@@ -137,8 +138,8 @@ fn shared(flow: &FlowFacts, say: Say<'_>) {
     }
 }
 
-/// Warns of a source and destination without a route over a radio at the start. The reverse route uses the same
-/// stations.
+/// Warns if a source and a destination have no route over a radio at the start of the run. The reverse route needs no
+/// check, because it uses the same stations.
 fn apart(flow: &FlowFacts, say: Say<'_>) {
     let mut told = BTreeSet::new();
     for link in flow.paths.iter().flat_map(|path| &path.out) {
@@ -169,8 +170,8 @@ fn losses(flow: &FlowFacts, say: Say<'_>) {
     }
 }
 
-/// Warns of loss models whose state changes only with packets. Each timeout sends one packet, and the next timeout is
-/// twice as long.
+/// Warns of loss models whose state changes only with packets. Each timeout sends only one packet, and the next timeout
+/// is twice as long.
 fn stalls(flow: &FlowFacts, say: Say<'_>) {
     for path in flow.used().filter(|path| path.losses.by_packet()) {
         let independent = PathFacts { losses: path.losses.uncorrelated(), ..path.clone() };

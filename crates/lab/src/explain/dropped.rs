@@ -8,8 +8,8 @@ use strandcast_proto::policy::{GiveUp, QUEUE, SILENCE, SUSPECTED};
 use super::words::{self, duration, list};
 use crate::simulation::{Cause, CauseKind, DropTrace, Explanation, MessageTrace, PathStanding};
 
-/// Reason why a message was dropped: `never sent: given up after 388.0 ms, 612.0 ms before its lifetime ended: by the
-/// scheduler, …`.
+/// Reason why a message was dropped. Example: `never sent: given up after 388.0 ms, 612.0 ms before its lifetime ended:
+/// by the scheduler, …`.
 pub(super) fn words(explanation: &Explanation, message: &MessageTrace, dropped: &DropTrace) -> String {
     let after = format!("after {}{}", duration(dropped.at - message.created), lifetime(dropped));
     let reason = reason(dropped);
@@ -61,7 +61,7 @@ fn reason(dropped: &DropTrace) -> String {
     }
 }
 
-/// Text about the part of a partly sent message that had not arrived.
+/// Text about the part of a message that was sent but had not arrived.
 fn left(dropped: &DropTrace) -> String {
     let DropTrace { sent, missing, unsent, .. } = dropped;
     let arrived = match missing {
@@ -71,8 +71,8 @@ fn left(dropped: &DropTrace) -> String {
     if *unsent > 0 { format!("{arrived}, {unsent} bytes were never sent") } else { arrived }
 }
 
-/// State of a path in words: `lte (queue 1.90 s, 118 of 120 kB in flight, 0.47 Mbit/s delivered)`, `wifi suspected`,
-/// `dsl not active`.
+/// State of a path in words. Examples: `lte (queue 1.90 s, 118 of 120 kB in flight, 0.47 Mbit/s delivered)`, `wifi
+/// suspected`, `dsl not active`.
 fn standing(path: &PathStanding) -> String {
     let name = &path.path;
     if !path.active {
@@ -90,7 +90,8 @@ fn standing(path: &PathStanding) -> String {
     if facts.is_empty() { name.clone() } else { format!("{name} ({})", facts.join(", ")) }
 }
 
-/// Text with the conditions that held the sender back, from the submission of the message to its drop.
+/// Text with the conditions that held the sender back. It covers the time from the submission of the message to its
+/// drop.
 pub(super) fn held(explanation: &Explanation, message: &MessageTrace, dropped: &DropTrace) -> Vec<Cause> {
     let mut causes = explanation.why(message);
     let sender = |kind| matches!(kind, CauseKind::Held(_) | CauseKind::SendBuffer);

@@ -1,5 +1,5 @@
-//! Explanations of late messages and frames of a simulated flow: the run is repeated and traced, and the explanation is
-//! written as text or JSON.
+//! Explanations of late messages and frames of a simulated flow. The run is repeated and traced. The explanation is
+//! text or JSON.
 
 mod dropped;
 mod json;

@@ -11,10 +11,11 @@ use super::words::{self, duration, given_up, place_of};
 use crate::result::RunName;
 use crate::simulation::{Cause, Explanation, Hop, MessageTrace, Outcome, Query, Transmission};
 
-/// Minimum share of a message's total time for a cause to be listed.
+/// Least share of a message's total time. Causes with a smaller share are not listed.
 const MIN_SHARE: f64 = 0.05;
 
-/// Report on a message or frame: causes of its delay, longest first, and tables of the relevant packets.
+/// Report on a message or frame. The report has the causes of its delay, the longest one first, and tables of the
+/// relevant packets.
 pub fn report(explanation: &Explanation, run: &RunName, query: Query) -> String {
     let formatter = Formatter { explanation };
     let mut lines = vec![formatter.head(run, query)];
@@ -49,7 +50,7 @@ pub fn report(explanation: &Explanation, run: &RunName, query: Query) -> String 
     joined(&lines)
 }
 
-/// Number of a message, with the cause of its drop if it was dropped: `3 (too-late)`.
+/// Number of a message. If the message was dropped, the cause of the drop follows: `3 (too-late)`.
 fn numbered(message: &MessageTrace) -> String {
     let cause = message.dropped.as_ref().map(|dropped| format!(" ({})", dropped.cause.name()));
     format!("{}{}", message.number, cause.unwrap_or_default())
@@ -60,7 +61,7 @@ fn joined(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{}\n", printable(line))).collect()
 }
 
-/// The main causes of a message's delay, longest first.
+/// The main causes of a message's delay. The longest one comes first.
 fn main_causes(explanation: &Explanation, message: &MessageTrace) -> Vec<Cause> {
     let mut causes = explanation.why(message);
     let all: Duration = causes.iter().map(|cause| cause.time).sum();
@@ -240,7 +241,7 @@ fn outcomes(message: &MessageTrace) -> String {
     if message.recovered {
         words.push_str("; recovered");
     }
-    // Repair symbols that did not recover the message are left out.
+    // Repair symbols that did not help to recover the message are left out.
     let its = message.transmissions.iter().filter(|t| !t.beside || message.recovered);
     let arrived = its.filter(|t| matches!(t.outcome, Outcome::Arrived(_)));
     if let Some(slowest) = arrived.max_by_key(|t| t.queued()) {
@@ -260,7 +261,7 @@ fn outcomes(message: &MessageTrace) -> String {
     words
 }
 
-/// Propagation delay of a packet; the delay of a lost packet is unknown.
+/// Propagation delay of a packet. If the packet was lost, the delay is unknown.
 fn propagation(packet: &Transmission, hop: &Hop, last: bool) -> Option<Duration> {
     hop.propagation().filter(|_| !(last && matches!(packet.outcome, Outcome::Lost(_))))
 }

@@ -6,12 +6,12 @@ use crate::result::RunResult;
 use crate::scenario::Scenario;
 use crate::simulation::{Control, ExplainError, Explainer, Explanation, Query, RunOptions, Simulation};
 
-/// Runs `simulation`, which was built from `scenario`, and traces a message or frame of a flow; `None` if `control`
-/// interrupted it.
+/// Runs `simulation`, which was built from `scenario`, and traces a message or frame of a flow. Returns `None` if
+/// `control` interrupted the run.
 ///
 /// # Errors
-/// There is no such flow, or its video is too short. [`Explanation::check`] reports messages that the run did not
-/// reach.
+/// There is no such flow, or its video is too short. [`Explanation::check`] reports messages that were not sent before
+/// the end of the run.
 pub fn trace_message(
     simulation: &mut Simulation,
     scenario: &Scenario,

@@ -76,7 +76,7 @@ fn one_is_to_blame(cause: &Cause) -> bool {
     cause.messages > 0 && 10 * cause.longest > 9 * cause.time
 }
 
-/// Reason for the long delivery of a message that blocked others.
+/// Reason why the delivery of a message that blocked others took long.
 fn waited_for(message: &MessageTrace) -> String {
     let Some(last) = message.completed_by() else {
         return match message.transmissions.last() {
@@ -104,7 +104,7 @@ fn waited_for(message: &MessageTrace) -> String {
     if reasons.is_empty() { words } else { format!("{words} ({reasons})") }
 }
 
-/// Returns `block 17` or `blocks 17 to 18`; the text is empty if the message is not in a block.
+/// Returns `block 17` or `blocks 17 to 18`. If the message is not in a block, the text is empty.
 pub(super) fn blocks(message: &MessageTrace) -> String {
     match message.blocks {
         None => String::new(),
@@ -131,7 +131,7 @@ fn queues(message: &MessageTrace) -> String {
     format!("in the {word} of {}, over path {}", list(&links), packet.path)
 }
 
-/// Reasons for retransmissions of a message's parts, each reason once: `lost at random on lte; timer expired on
+/// Reasons why parts of a message were retransmitted. Each reason occurs once: `lost at random on lte; timer expired on
 /// wifi`.
 pub(super) fn reasons(message: &MessageTrace) -> String {
     let mut all: Vec<String> = Vec::new();
@@ -161,7 +161,7 @@ pub(super) fn place_of(place: LossPlace) -> &'static str {
     }
 }
 
-/// Reason for a retransmission, if its timer expired.
+/// Reason for a retransmission if a timer expired.
 pub(super) fn given_up(packet: &Transmission) -> &'static str {
     if packet.timeout.is_some() { ", timer expired" } else { "" }
 }
@@ -207,9 +207,9 @@ fn times(n: u32) -> String {
     }
 }
 
-/// Formats a duration: `12.3 ms` if it is below one second, otherwise `12.34 s`.
+/// Formats a duration. Below one second, the form is `12.3 ms`. From one second on, the form is `12.34 s`.
 pub(super) fn duration(d: Duration) -> String {
-    // Values that would round to 1000.0 ms are shown in seconds.
+    // Values that would be rounded to 1000.0 ms are shown in seconds.
     if d < Duration::from_micros(999_950) {
         format!("{:.1} ms", d.as_secs_f64() * 1e3)
     } else {

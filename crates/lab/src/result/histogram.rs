@@ -1,16 +1,16 @@
 //! Quantiles of a stream of numbers in little memory.
 
-/// Binary logarithm of the number of buckets per octave. The width of a bucket is at most 1/64 of its numbers, so that
-/// its middle differs by at most 0.8 % from any of them.
+/// Binary logarithm of the number of buckets per octave. The width of a bucket is at most 1/64 of its numbers. The
+/// middle of a bucket therefore differs by at most 0.8 % from any of its numbers.
 const BITS: u32 = 6;
 const BUCKETS: usize = 1 << BITS;
-/// Number of octaves: one for all numbers below 64, then one for each power of two.
+/// Number of octaves. There is one for all numbers below 64, and one for each further power of two.
 const OCTAVES: usize = (u64::BITS - BITS) as usize + 1;
 
 type Octave = Option<Box<[u64; BUCKETS]>>;
 
-/// Counts of numbers in buckets, 64 to each power of two; minimum, maximum and mean are exact. The buckets of an octave
-/// are allocated with its first number. All of them together take a few kB, for any number of values.
+/// Counts numbers in buckets, 64 per power of two. Minimum, maximum and mean are exact. The buckets of an octave are
+/// allocated with its first number. All buckets together need a few kB, whatever the number of values.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     octaves: [Octave; OCTAVES],
@@ -57,23 +57,23 @@ impl Histogram {
         self.count
     }
 
-    /// Largest value; `None` without values.
+    /// Largest value. `None` without values.
     pub fn max(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max)
     }
 
-    /// Smallest value; `None` without values.
+    /// Smallest value. `None` without values.
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
     }
 
-    /// Mean of the values; `None` without values.
+    /// Mean of the values. `None` without values.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// Returns the smallest number that at least the share `q` of all numbers do not exceed (nearest rank), with an
-    /// error of at most 0.8 %; `None` if there are no numbers.
+    /// Returns the smallest number that at least the share `q` of all numbers do not exceed (nearest rank). The error
+    /// is at most 0.8 %. Returns `None` if there are no numbers.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         if self.count == 0 {
             return None;

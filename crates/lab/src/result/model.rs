@@ -17,8 +17,8 @@ use super::topology::Topology;
 pub struct Metric {
     /// Flow, path, link or radio that the metric describes.
     pub subject: Subject,
-    /// Name of the metric, with its unit: one of [`DEFINITIONS`](super::DEFINITIONS), or the name of a transport's own
-    /// counter.
+    /// Name of the metric, including its unit. The name is one of [`DEFINITIONS`](super::DEFINITIONS), or the name of a
+    /// transport's own counter.
     pub name: &'static str,
     /// Value of the metric.
     pub value: f64,
@@ -43,7 +43,7 @@ pub enum Subject {
         /// `forward` or `reverse`.
         direction: String,
     },
-    /// Share of a flow in one direction of a link.
+    /// Share of a flow in the traffic of one direction of a link.
     Share {
         /// The link.
         link: String,
@@ -54,13 +54,14 @@ pub enum Subject {
     },
     /// Cross traffic.
     Cross(String),
-    /// A radio: all its stations and their routers.
+    /// A radio. The metric covers all its stations and their routers.
     Radio(String),
 }
 
 impl Subject {
     /// Words for the subject in files: kind (`flow`, `path`, `link`, `share`, `cross`, `radio`), name and part. The
-    /// part is a path, or a link's direction, or direction and flow of a share; otherwise it is empty.
+    /// part is a path, the direction of a link, or the direction and flow of a share. For other kinds, the part is
+    /// empty.
     pub fn words(&self) -> [Cow<'_, str>; 3] {
         let (kind, name, part) = match self {
             Subject::Flow(name) => ("flow", name, "".into()),
@@ -73,7 +74,7 @@ impl Subject {
         [kind.into(), name.into(), part]
     }
 
-    /// Returns the flow of the subject, or the flow whose path the subject is.
+    /// Returns the flow that is the subject. If the subject is a path, returns the flow of the path.
     fn flow(&self) -> Option<&str> {
         match self {
             Subject::Flow(flow) | Subject::Path { flow, .. } => Some(flow),
@@ -81,7 +82,7 @@ impl Subject {
         }
     }
 
-    /// Subject that stands for all instances of this flow or path, such as `tcp` for `tcp#2`.
+    /// Returns the subject that stands for all instances of this flow or path, for example `tcp` for `tcp#2`.
     fn together(&self) -> Option<Subject> {
         let base = |name: &str| {
             let (base, number) = name.rsplit_once('#')?;
@@ -114,7 +115,7 @@ pub struct Diagnostic {
 /// The outcome of a frame of a video.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
-    /// Type of the frame; `None`: a header.
+    /// Type of the frame. `None` for a header.
     pub kind: Option<FrameType>,
     /// Time of capture, in seconds since the flows' time 0.
     pub captured_s: f64,
@@ -135,24 +136,24 @@ pub struct RunResult {
     pub fingerprint: Fingerprint,
     /// Measured numbers.
     pub metrics: Vec<Metric>,
-    /// Flows with a video that has frames, and their outcomes in the order of sending.
+    /// Flows with a video that has frames. The outcomes of the frames are in the order of sending.
     pub frames: Vec<(String, Vec<Frame>)>,
-    /// Positions of the stations of radios, and routes of flows; `None`: there are no radios.
+    /// Positions of the stations of radios, and routes of flows. `None` if there are no radios.
     pub topology: Option<Topology>,
-    /// Reports of schemes about their state at the end.
+    /// Reports of schemes about their state at the end of the run.
     pub diagnostics: Vec<Diagnostic>,
-    /// Number of packets that left a link; each link counts.
+    /// Number of packets that left a link. A packet counts once for each link.
     pub packet_hops: u64,
     /// Simulated time.
     pub simulated: Duration,
 }
 
 impl RunResult {
-    /// Adds metrics for all instances of a flow together. For `tcp#1`, `tcp#2` and so on it combines each of their
-    /// metrics as its [definition](super::DEFINITIONS) says: the sum, the mean or the maximum. A transport's own
-    /// counters are summed. It also adds `jain`, the fairness of their goodput. `lives` has the measured time of each
-    /// flow. A common rate is over the time from the start of the first flow to the end of the last, so that it cannot
-    /// exceed the capacity of links. To be called once, when all metrics are present.
+    /// Adds metrics for all instances of a flow together. For `tcp#1`, `tcp#2` and so on, it combines each of their
+    /// metrics by its [definition](super::DEFINITIONS): as a sum, a mean or a maximum. A transport's own counters are
+    /// summed. It also adds `jain`, which is the fairness of their goodput. `lives` has the measured time of each flow.
+    /// A common rate covers the time from the start of the first flow to the end of the last flow. It therefore cannot
+    /// exceed the capacity of links. The caller calls it once, when all metrics are present.
     pub fn add_aggregates(&mut self, lives: &BTreeMap<String, Window>) {
         let mut groups: BTreeMap<(Subject, &'static str), Vec<Lived>> = BTreeMap::new();
         for metric in &self.metrics {
@@ -182,7 +183,7 @@ impl RunResult {
 /// Value of a flow, and the time in which the flow was measured, if that time is known.
 type Lived = (Option<Window>, f64);
 
-/// Converts rates, each over its own time, to rates over the time of all of them.
+/// Converts rates. Each of them covers its own time, and the results cover the time of all of them.
 fn over_all_time(rates: &[Lived]) -> Vec<f64> {
     let lives = || rates.iter().filter_map(|(life, _)| *life);
     let all = lives().reduce(|a, b| Window { from: a.from.min(b.from), to: a.to.max(b.to) });
@@ -190,12 +191,12 @@ fn over_all_time(rates: &[Lived]) -> Vec<f64> {
         (Some(life), Some(all)) if all.seconds() > 0.0 => life.seconds() / all.seconds(),
         _ => 1.0,
     };
-    // A flow that was absent in the time that counts has no rate, and adds nothing.
+    // A flow that did not run in the measured time has no rate, and adds nothing.
     rates.iter().map(|&(life, rate)| rate * part(life)).collect()
 }
 
-/// Jain's fairness index, (Σx)² / (n·Σx²): 1 if all values are equal (also if all are 0), 1/n if only one value is not
-/// 0.
+/// Jain's fairness index: (Σx)² / (n·Σx²). The index is 1 if all values are equal (also if all are 0), and 1/n if only
+/// one value is not 0.
 pub fn jain(values: &[f64]) -> f64 {
     let sum: f64 = values.iter().sum();
     let squares: f64 = values.iter().map(|x| x * x).sum();

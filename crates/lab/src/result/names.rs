@@ -1,6 +1,6 @@
 //! Names, units and meanings of all metrics.
 
-/// Aggregation of a metric over several equal flows.
+/// Method of combining a metric over several equal flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Across {
     /// Rates and counts are added up.
@@ -18,16 +18,16 @@ pub struct Definition {
     pub name: &'static str,
     /// Aggregation over flows.
     pub across: Across,
-    /// Description of the count.
+    /// Description of what the metric counts.
     pub meaning: &'static str,
 }
 
-/// Definition of a metric; `None` for a counter that a transport named itself.
+/// Definition of a metric. `None` for a counter that a transport named itself.
 pub fn definition(name: &str) -> Option<&'static Definition> {
     DEFINITIONS.iter().find(|definition| definition.name == name)
 }
 
-/// Ends of names with a unit, and the unit.
+/// Last parts of metric names that show a unit. Each has the unit.
 const UNITS: &[(&str, &str)] = &[
     ("bps", "bit/s"),
     ("ms", "ms"),
@@ -38,13 +38,13 @@ const UNITS: &[(&str, &str)] = &[
     ("tsn", "TSN"),
 ];
 
-/// Returns the unit of a metric, by the end of its name; empty for a count or a share.
+/// Returns the unit of a metric, which follows from the end of its name. The unit of a count or a share is empty.
 pub fn unit(name: &str) -> &'static str {
     let end = name.rsplit_once('_').map_or("", |(_, end)| end);
     UNITS.iter().find(|(known, _)| *known == end).map_or("", |(_, unit)| unit)
 }
 
-/// Metrics that are 0 in many runs, so that a few runs determine their mean.
+/// Metrics that are 0 in many runs. The few other runs therefore determine their mean.
 pub const RARE: &[&str] = &["missed_ratio", "freezes_per_min", "underflows"];
 
 /// Returns whether a metric is one of [`RARE`].
@@ -66,7 +66,7 @@ const fn max(name: &'static str, meaning: &'static str) -> Definition {
 
 /// Every metric that this crate names.
 pub const DEFINITIONS: &[Definition] = &[
-    // Flows and their paths.
+    // Metrics of flows and of their paths.
     sum(
         "goodput_bps",
         "bytes delivered to the receiving application; of a path: new bytes received over it, without \

@@ -1,4 +1,5 @@
-//! Remarks on results that are not conclusive: runs that are too short or too few, losses and outages without effect.
+//! Remarks about results that are not conclusive. The runs may be too short or too few, or losses and outages may have
+//! had no effect.
 
 use core::time::Duration;
 
@@ -15,7 +16,7 @@ const FIRST_WINDOW: f64 = 4404.0;
 /// Greatest half width of the interval of the mean goodput without a remark, as a share of the mean. ASSUMED.
 const WIDTH: f64 = 0.05;
 
-/// Remarks on the runs of a summary, the most important first.
+/// Returns the remarks about the runs of a summary. The most important remark comes first.
 pub fn remarks(scenario: &Scenario, summary: &Summary) -> Vec<String> {
     let mut all = Vec::new();
     let counted = (scenario.run.time - scenario.run.warmup).as_secs_f64();
@@ -27,7 +28,8 @@ pub fn remarks(scenario: &Scenario, summary: &Summary) -> Vec<String> {
     all
 }
 
-/// Remark on a flow whose slowest path has few round trips, or whose slow start takes much of the measured time.
+/// Returns a remark about a flow for two reasons: its slowest path has few round trips, or its slow start takes much of
+/// the measured time.
 fn too_short(scenario: &Scenario, name: &str, flow: &Flow, counted: f64) -> Option<String> {
     let of = |(path, way): (&String, &crate::scenario::Path)| {
         let links = scenario.way(&flow.from, &flow.to, &way.via).ok()?;
@@ -58,7 +60,7 @@ fn too_short(scenario: &Scenario, name: &str, flow: &Flow, counted: f64) -> Opti
     })
 }
 
-/// Returns whether no loss and no outage happened although the scenario has some.
+/// Returns a remark if the scenario has losses or outages but none of them occurred.
 fn nothing_failed(scenario: &Scenario, summary: &Summary) -> Option<String> {
     let directions = || scenario.links.values().flat_map(|Link { forward, reverse, .. }| [forward, reverse]);
     let may_fail = directions().any(|one| !one.loss.is_empty() || !one.down.is_empty());
@@ -74,7 +76,8 @@ fn nothing_failed(scenario: &Scenario, summary: &Summary) -> Option<String> {
     })
 }
 
-/// Remark on the flow with the widest interval of the mean goodput, if this interval is too wide.
+/// Returns a remark about one flow if an interval is too wide. It is the flow with the widest interval of the mean
+/// goodput.
 fn too_few(summary: &Summary) -> Option<String> {
     let of_flow = |(flow, schemes): (&String, &super::By<super::FlowStats>)| {
         let known = |(scheme, stats): (&String, &super::FlowStats)| {
@@ -83,14 +86,14 @@ fn too_few(summary: &Summary) -> Option<String> {
         };
         schemes.iter().filter_map(known).collect::<Vec<_>>()
     };
-    // One of several equal flows has no row of its own.
+    // A single flow of several equal flows has no separate row.
     let shown = |(flow, _): &(&String, &super::By<super::FlowStats>)| !summary.is_one_of_several(flow);
     let all = summary.flows.iter().filter(shown).flat_map(of_flow);
     let (width, flow, scheme, n) = all.max_by(|a, b| a.0.total_cmp(&b.0))?;
     if width <= WIDTH {
         return None;
     }
-    // Half the width falls with the root of the number of runs.
+    // Half the width decreases with the square root of the number of runs.
     let needed = ((n as f64) * (width / WIDTH) * (width / WIDTH)).ceil().max(FEWEST as f64);
     Some(format!(
         "flow {flow}, {scheme}: {n} runs give the mean goodput within ±{:.0} %; about {needed:.0} would give it within ±{:.0} %",
@@ -104,12 +107,13 @@ fn width(stat: &Stat) -> Option<f64> {
     stat.ci95.filter(|_| stat.mean > 0.0).map(|half| half / stat.mean)
 }
 
-/// Number of doublings from the first window to the bytes that the path holds; each takes a round trip.
+/// Number of doublings from the first window to the number of bytes that the path holds. Each doubling takes a round
+/// trip.
 fn slow_start(round_trip: f64, rate_bps: f64) -> f64 {
     round_trip * libm::log2((rate_bps * round_trip / 8.0 / FIRST_WINDOW).max(1.0))
 }
 
-/// Longest round trip without queues, seconds. The return path has the same delay.
+/// Longest round trip in seconds if all queues are empty. The return path has the same delay.
 fn round_trip(scenario: &Scenario, way: &[Hop]) -> f64 {
     let delay = |hop: &Hop| {
         link(scenario, hop).map_or(0.0, |link| longest(&link.forward.delay).max(longest(&link.reverse.delay)))
@@ -138,7 +142,7 @@ fn link<'a>(scenario: &'a Scenario, hop: &Hop) -> Option<&'a Link> {
     }
 }
 
-/// Returns the greatest value of a delay, or the mean of a distribution. Traces are not examined.
+/// Returns the greatest value of a delay. For a distribution, returns the mean. Traces are not examined.
 fn longest(delay: &Number) -> f64 {
     match delay {
         Number::Constant(value) => *value,
@@ -180,7 +184,7 @@ mod tests {
         assert_eq!(short.len(), 1, "{short:?}");
         assert!(short[0].contains("1.2s, has 6.0 round trips of path p (200ms)"), "{short:?}");
         assert!(told("time = \"3 s\", warmup = \"1 s\"", VIDEO, "", &[]).is_empty());
-        // 10 Mbit/s over 200 ms are 57 first windows: 5.8 doublings of 200 ms.
+        // At 10 Mbit/s, 200 ms correspond to 57 first windows. This takes 5.8 doublings of 200 ms each.
         let start = told("time = \"10 s\"", "kind = \"bulk\"", "", &[]);
         assert!(start.len() == 1 && start[0].contains("slow start takes about 1.165"), "{start:?}");
         assert!(told("time = \"10 s\", warmup = \"1 s\"", "kind = \"bulk\"", "", &[]).is_empty());
@@ -196,7 +200,8 @@ mod tests {
         assert_eq!([of(0.0), of(1.0)], [1, 0]);
     }
 
-    /// Goodputs 1 and 3: the mean 2 is known to t(1) · √2 / √2 = 12.7, that is 635 %: 2 · (6.353 / 0.05)² runs.
+    /// The goodputs are 1 and 3. The mean 2 is known to t(1) · √2 / √2 = 12.7, which is 635 %. The result is 2 · (6.353
+    /// / 0.05)² runs.
     #[test]
     fn the_runs_that_a_mean_needs_are_told() {
         let of = |values: &[f64]| {

@@ -2,40 +2,41 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A metric over runs.
+/// Statistics of a metric over runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stat {
     /// Mean over the runs that have the metric.
     pub mean: f64,
-    /// Half the width of its 95 % confidence interval by Student's t; `None` with a single run. It is valid only if the
-    /// values are about normally distributed.
+    /// Half the width of the mean's 95 % confidence interval by Student's t. `None` with a single run. It is valid only
+    /// if the values are approximately normally distributed.
     pub ci95: Option<f64>,
     /// Number of runs that have the metric.
     pub n: u64,
     /// Median.
     pub median: f64,
-    /// Lower end of the median's interval. With at least [`FEWEST`] runs, the interval has a confidence of at least 95
-    /// % for any distribution. With fewer runs it is the range of the values.
+    /// Lower end of the interval of the median. With at least [`FEWEST`] runs, the interval has a confidence of at
+    /// least 95 % for any distribution. With fewer runs, the interval is the range of the values.
     pub low: f64,
-    /// Upper end of the interval.
+    /// Upper end of the interval of the median.
     pub high: f64,
-    /// Number of runs that are not 0.
+    /// Number of runs in which the value is not 0.
     pub nonzero: u64,
     /// Greatest number of runs with the same value.
     pub equal: u64,
-    /// p-value of the sign test, corrected for the number of pairs of schemes (Holm); only for differences of two
-    /// schemes.
+    /// p-value of the sign test, corrected for the number of pairs of schemes (Holm). The p-value exists only for
+    /// differences of two schemes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
 }
 
 /// Least number of runs for an interval. ASSUMED, as is `MOSTLY`.
 pub const FEWEST: u64 = 10;
-/// Share of runs with equal values from which on the exact interval of that share replaces the interval of the median.
+/// Share of runs with equal values. From this share on, the exact interval of the share replaces the interval of the
+/// median.
 const MOSTLY: f64 = 0.8;
 
 impl Stat {
-    /// Statistics of these numbers; `None` without numbers.
+    /// Statistics of these numbers. `None` without numbers.
     pub fn of(values: &[f64]) -> Option<Stat> {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -57,7 +58,7 @@ impl Stat {
     }
 
     /// Returns the interval of several runs. A `rare` metric is 0 in many runs, so that only the share of the other
-    /// runs can be bounded. The same applies if nearly all runs have the same value.
+    /// runs can have an interval. This also applies if nearly all runs have the same value.
     pub fn interval(&self, rare: bool) -> Interval {
         let mostly_equal = self.n >= FEWEST && self.equal as f64 >= MOSTLY * self.n as f64;
         if rare || mostly_equal {
@@ -72,8 +73,8 @@ impl Stat {
     }
 
     /// Returns half the width of the median's interval as a share of the median. For a `rare` metric, it is half the
-    /// width of the interval of the share of runs in which the metric is not 0. There is no interval for fewer than
-    /// [`FEWEST`] runs, nor for a median of 0.
+    /// width of the interval of the share of runs in which the metric is not 0. With fewer than [`FEWEST`] runs there
+    /// is no interval. A median of 0 has no interval either.
     pub fn half_width(&self, rare: bool) -> Option<f64> {
         match self.interval(rare) {
             _ if self.n < FEWEST => None,
@@ -87,7 +88,7 @@ impl Stat {
 /// Interval that several runs give.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Interval {
-    /// Range of fewer than [`FEWEST`] runs, [`Stat::low`] to [`Stat::high`]: no interval.
+    /// Range from [`Stat::low`] to [`Stat::high`], for fewer than [`FEWEST`] runs. It is not an interval.
     Range,
     /// 95 % interval of the median, [`Stat::low`] to [`Stat::high`].
     Median,
@@ -102,8 +103,9 @@ pub enum Interval {
     },
 }
 
-/// Number of values on each side of `n` ordered values that are outside of the 95 % interval of the median. It is the
-/// greatest number for which the median lies outside, on one side, with a probability of at most 2.5 %.
+/// Number of values at each end of `n` ordered values that are outside of the 95 % interval of the median. It is the
+/// greatest number for which one condition holds. The median must lie outside on one side with a probability of at most
+/// 2.5 %.
 fn ranks_outside(n: u32) -> usize {
     let (mut log, mut sum, mut outside) = (f64::from(n) * libm::log(0.5), 0.0, 0);
     for below in 0..n / 2 {
@@ -130,9 +132,9 @@ fn binomial_at_most(k: u32, n: u32, p: f64) -> f64 {
     sum.min(1.0)
 }
 
-/// Clopper and Pearson's exact 95 % interval of a share, if `k` of `n` runs belong to it. If no run or every run
-/// belongs to it, the interval has only one free end, which holds with 95 % (9.5 % with 30 runs; the rule of three
-/// gives 3 of 30).
+/// Exact 95 % interval of a share by Clopper and Pearson. `k` of `n` runs belong to the share. If no run or every run
+/// belongs to the share, only one end of the interval is free. It then holds with 95 %. With 30 runs this end is 9.5 %.
+/// The rule of three gives 3 of 30.
 pub fn clopper_pearson(k: u64, n: u64) -> (f64, f64) {
     let (k, n) = (k as u32, n as u32);
     let tail = if k == 0 || k == n { 0.05 } else { 0.025 };
@@ -149,16 +151,16 @@ pub fn clopper_pearson(k: u64, n: u64) -> (f64, f64) {
     (low, high)
 }
 
-/// p-value of the two-sided sign test: the probability that at least as many differences have the same sign if both
-/// signs are equally likely. Differences of 0 have no sign.
+/// p-value of the two-sided sign test. The p-value is the probability that at least as many differences have the same
+/// sign if both signs are equally likely. Differences of 0 have no sign.
 pub fn sign_test(differences: &[f64]) -> f64 {
     let positive = differences.iter().filter(|&&d| d > 0.0).count() as u32;
     let negative = differences.iter().filter(|&&d| d < 0.0).count() as u32;
     (2.0 * binomial_at_most(positive.min(negative), positive + negative, 0.5)).min(1.0)
 }
 
-/// Applies Holm's correction to several tests: each probability times the number of probabilities that are not smaller,
-/// and at least the corrected value of any smaller one.
+/// Applies Holm's correction to several tests. Each probability is multiplied by the number of probabilities that are
+/// not smaller. The result is at least the corrected value of any smaller one.
 pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|&a, &b| probabilities[a].total_cmp(&probabilities[b]));
@@ -171,7 +173,7 @@ pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     corrected
 }
 
-/// Sample standard deviation; `None` for fewer than two numbers.
+/// Sample standard deviation. `None` for fewer than two numbers.
 pub fn deviation(values: &[f64]) -> Option<f64> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -179,7 +181,7 @@ pub fn deviation(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| (squares / (n - 1.0)).sqrt())
 }
 
-/// Returns the middle number, or the mean of the two in the middle; `None` if there are no numbers.
+/// Returns the middle number, or the mean of the two numbers in the middle. Returns `None` if there are no numbers.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -194,11 +196,11 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// The 0.975 quantile of Student's t distribution.
 ///
 /// # Panics
-/// If `degrees` is 0.
+/// Panics if `degrees` is 0.
 pub fn t_975(degrees: u32) -> f64 {
     assert!(degrees > 0, "one run has no interval");
     let (mut low, mut high) = (0.0, 16.0);
-    // The interval halves until no number is between its ends.
+    // The interval is halved until no number lies between its ends.
     loop {
         let t = (low + high) / 2.0;
         if t <= low || t >= high {
@@ -212,7 +214,8 @@ pub fn t_975(degrees: u32) -> f64 {
 fn within(t: f64, degrees: u32) -> f64 {
     let nu = f64::from(degrees);
     let (sin, cos) = (t / (nu + t * t).sqrt(), (nu / (nu + t * t)).sqrt());
-    // Terms of the sum: cos^k times the product of (k - 1) / k, or k - 1 over k shifted by one, up to k = ν - 2.
+    // The terms of the sum are cos^k times a product. Its factors are (k - 1) / k, or (k - 1) / k shifted by one, up to
+    // k = ν - 2.
     let (mut k, mut term) = if degrees % 2 == 1 { (1, cos) } else { (0, 1.0) };
     let mut sum = 0.0;
     while k + 2 <= degrees {
@@ -231,7 +234,7 @@ fn within(t: f64, degrees: u32) -> f64 {
 mod tests {
     use super::*;
 
-    /// Printed tables of t, to their three decimals.
+    /// The values are in printed tables of t, to three decimals.
     #[test]
     fn quantiles_are_those_of_tables() {
         for (degrees, t) in [
@@ -253,7 +256,7 @@ mod tests {
         }
     }
 
-    /// 2, 4, 4, 5: mean 3.75, s² = 4.75 / 3.
+    /// The numbers 2, 4, 4, 5 have the mean 3.75 and s² = 4.75 / 3.
     #[test]
     fn interval_and_median_by_hand() {
         let values = [4.0, 2.0, 5.0, 4.0];
@@ -267,9 +270,8 @@ mod tests {
         assert_eq!(Stat::of(&[]), None);
     }
 
-    /// Ranks of the interval of the median in printed tables of the sign test (two-sided, 5 %): 10: 2 and 9; 20: 6 and
-    /// 15;
-    /// 30: 10 and 21; 100: 40 and 61.
+    /// Ranks of the interval of the median in printed tables of the sign test (two-sided, 5 %). For 10 values they are
+    /// 2 and 9, for 20 they are 6 and 15, for 30 they are 10 and 21, and for 100 they are 40 and 61.
     #[test]
     fn the_interval_of_the_median_is_that_of_tables() {
         for (n, low, high) in [(9, 1, 9), (10, 2, 9), (11, 2, 10), (20, 6, 15), (30, 10, 21), (100, 40, 61)] {
@@ -279,14 +281,14 @@ mod tests {
         }
     }
 
-    /// Counts all 1024 samples of 10 runs from a population of two equally frequent values: in 22 of them the interval
-    /// of the median does not contain the least or the greatest median.
+    /// Counts all 1024 samples of 10 runs from a population of two equally frequent values. In 22 of these samples, the
+    /// interval of the median does not contain the least or the greatest median.
     #[test]
     fn the_interval_of_the_median_covers_whatever_the_distribution() {
         let missed = (0..1024_u32).filter(|bits| {
             let values: Vec<f64> = (0..10).map(|i| f64::from(bits >> i & 1) * 1e6).collect();
             let stat = Stat::of(&values).unwrap();
-            // The median of the population is anything from 0 to 1e6.
+            // Any number from 0 to 1e6 is a median of the population.
             stat.low > 0.0 || stat.high < 1e6
         });
         assert_eq!(missed.count(), 22);
@@ -304,7 +306,8 @@ mod tests {
         close(clopper_pearson(5, 10), (0.1871, 0.8129));
     }
 
-    /// Holm (1979): 0.01, 0.04, 0.03 become 0.03, 0.06, 0.06. Eight of nine signs alike: 2 · 10 / 512.
+    /// By Holm (1979), 0.01, 0.04, 0.03 become 0.03, 0.06, 0.06. If eight of nine signs are equal, the result is 2 · 10
+    /// / 512.
     #[test]
     fn tests_of_signs_are_corrected_for_their_number() {
         let corrected = holm(&[0.01, 0.04, 0.03]);

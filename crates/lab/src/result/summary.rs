@@ -13,15 +13,15 @@ use super::stat::{Stat, holm, sign_test};
 use super::{Diagnostic, RunResult, Subject};
 use crate::scenario::Scenario;
 
-/// The layout of [`Summary`] as JSON.
+/// Name of the layout of [`Summary`] as JSON.
 pub const SCHEMA: &str = "strandcast-result-1";
 
 /// Statistics over runs, by the name of the metric.
 pub type Stats = BTreeMap<String, Stat>;
-/// Values by a name: of a scheme, a link, a direction.
+/// Values by name. The name is that of a scheme, a link or a direction.
 pub type By<T> = BTreeMap<String, T>;
 
-/// The result of all runs of a scenario. Its JSON is the output of `--json`.
+/// The result of all runs of a scenario. The JSON of the result is the output of `--json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Name of the layout, [`SCHEMA`].
@@ -30,14 +30,15 @@ pub struct Summary {
     pub scenario: ScenarioName,
     /// Strandcast's version.
     pub version: String,
-    /// Commit of the sources that Strandcast was built from, with `+` if they had been changed; `None`: not known.
+    /// Commit of the sources from which Strandcast was built, with `+` if the sources had been changed. `None` if it is
+    /// not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// Seed of the first run.
     pub seed: u64,
     /// Every run, in order.
     pub runs: Vec<RunName>,
-    /// Fingerprint over all runs in order.
+    /// Fingerprint over all runs, in their order.
     pub fingerprint: String,
     /// Metrics of flows, by flow and scheme.
     pub flows: By<By<FlowStats>>,
@@ -48,12 +49,13 @@ pub struct Summary {
     /// Metrics of radios, by name and scheme.
     #[serde(default, skip_serializing_if = "By::is_empty")]
     pub radios: By<By<Stats>>,
-    /// Differences of two schemes with the same seed, by `A-B` (A minus B), then by flow.
+    /// Differences of two schemes with the same seed. The differences are ordered by `A-B` (A minus B), and then by
+    /// flow.
     pub paired: By<By<Stats>>,
-    /// Diagnostics of schemes at the end of a run, each once over all runs.
+    /// Diagnostics of schemes at the end of a run. Each occurs once for all runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Diagnostic>,
-    /// Schemes that replaced those of compared flows; empty: the scenario's own ran.
+    /// Schemes that replaced the schemes of compared flows. Empty if the scenario's own schemes ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schemes: Vec<String>,
     /// Warnings of [`warnings`](crate::check::warnings) about the scenario with these schemes.
@@ -62,7 +64,7 @@ pub struct Summary {
     /// Remarks of [`remarks`](super::remarks()).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// Speed of the machine: outside of fingerprints, and different each time.
+    /// Speed of the machine. The speed of the machine is not a part of fingerprints, and differs each time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed: Option<Speed>,
 }
@@ -80,7 +82,8 @@ pub struct ScenarioName {
     /// Changes to the file, as `key=value`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<String>,
-    /// Name of the profile of each flow over `sctp`, `tcp` or `mptcp`. The profile has the constants of its transport.
+    /// Name of the profile of each flow over `sctp`, `tcp` or `mptcp`. The profile contains the constants of the
+    /// transport.
     #[serde(default, skip_serializing_if = "By::is_empty")]
     pub profiles: By<String>,
     /// Kind of the application of each flow: the value of its key `app.kind`.
@@ -89,8 +92,8 @@ pub struct ScenarioName {
 }
 
 impl ScenarioName {
-    /// Name of a scenario with this hash, read from `file`, with `set` changed in it. Results contain no folder of the
-    /// machine. Only the last part of an absolute path is kept.
+    /// Name of a scenario with this hash. The scenario was read from `file`, and `set` lists the changes. Results
+    /// contain no folder names of the machine. Only the last part of an absolute path is kept.
     pub fn of(scenario: &Scenario, hash: &str, file: &Path, set: &[String]) -> Self {
         let file = if file.is_absolute() { file.file_name().map_or(file, Path::new) } else { file };
         ScenarioName {
@@ -140,11 +143,11 @@ pub struct LinkStats {
 pub struct Build {
     /// Version of the program.
     pub version: &'static str,
-    /// Commit of its sources, with `+` if they had been changed; `None`: not known.
+    /// Commit of the program's sources, with `+` if the sources had been changed. `None` if it is not known.
     pub commit: Option<&'static str>,
 }
 
-/// Origin of results: facts that runs do not contain.
+/// Origin of results. It consists of facts that the runs do not contain.
 #[derive(Clone, Debug)]
 pub struct Origin {
     /// Name of the scenario.
@@ -153,7 +156,7 @@ pub struct Origin {
     pub build: Build,
     /// Seed of the first run.
     pub seed: u64,
-    /// Schemes that replaced those of compared flows; empty: the scenario's own.
+    /// Schemes that replaced the schemes of compared flows. Empty if the scenario's own schemes ran.
     pub schemes: Vec<String>,
     /// Warnings about the scenario with the schemes that run.
     pub warnings: Vec<String>,
@@ -162,11 +165,11 @@ pub struct Origin {
 /// Speed of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Speed {
-    /// Packets that left a link per second of real time; each link counts.
+    /// Number of packets that left a link, per second of real time. A packet counts once for each link.
     pub packet_hops_per_s: f64,
 }
 
-/// One metric of one scheme in all runs that have it.
+/// Values of one metric with one scheme, in all runs that have the metric.
 pub(super) struct Sample<'a> {
     pub subject: &'a Subject,
     pub name: &'static str,
@@ -191,7 +194,7 @@ impl Sample<'_> {
     }
 }
 
-/// Samples of all runs, by subject, metric and scheme. Schemes are in the order of their first appearance. Values that
+/// Samples of all runs, by subject, metric and scheme. Schemes are in the order in which they first appear. Values that
 /// are not numbers count as absent.
 pub(super) fn samples(runs: &[RunResult]) -> Vec<Sample<'_>> {
     let schemes = schemes(runs);
@@ -221,8 +224,8 @@ fn schemes(runs: &[RunResult]) -> Vec<&str> {
 }
 
 impl Summary {
-    /// Summarises runs. Their order must not depend on which of them ended first. `version` is Strandcast's version,
-    /// and `seed` the seed of the first run.
+    /// Summarises runs. The order of the runs must not depend on which of them ended first. `version` is the version of
+    /// Strandcast, and `seed` is the seed of the first run.
     pub fn of(scenario: ScenarioName, version: &str, seed: u64, runs: &[RunResult]) -> Self {
         let mut all = Fingerprint::new();
         for run in runs {
@@ -265,7 +268,7 @@ impl Summary {
         summary
     }
 
-    /// Returns whether a flow is an instance such as `tcp#1`, and `tcp` stands for all instances.
+    /// Returns whether a flow is an instance such as `tcp#1`. `tcp` then stands for all instances.
     pub(super) fn is_one_of_several(&self, flow: &str) -> bool {
         flow.rsplit_once('#').is_some_and(|(base, _)| self.flows.contains_key(base))
     }
@@ -304,7 +307,7 @@ impl Summary {
         link.entry(direction.to_owned()).or_default().entry(scheme).or_default()
     }
 
-    /// Adds differences of schemes. Samples of a flow's metric are adjacent, in the order of schemes.
+    /// Adds differences of schemes. Samples of a metric of a flow are adjacent, in the order of schemes.
     fn pair(&mut self, samples: &[Sample<'_>]) {
         for same in samples.chunk_by(|a, b| (a.subject, a.name) == (b.subject, b.name)) {
             let Subject::Flow(flow) = same[0].subject else { continue };

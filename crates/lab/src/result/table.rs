@@ -9,7 +9,8 @@ use super::names::is_rare;
 use super::stat::{FEWEST, Interval, Stat};
 use super::summary::{Stats, Summary};
 
-/// A metric in a table: its name, the title of its column, the factor of its numbers, and their decimals.
+/// A metric in a table. The metric has a name, the title of its column, the factor of its numbers, and the number of
+/// decimals.
 type Column = (&'static str, &'static str, f64, usize);
 
 const FLOWS: &[Column] = &[
@@ -63,17 +64,17 @@ const PAIRED: &[Column] = &[
     ("message_delay_p95_ms", "message p95 ms", 1.0, 1),
     (PSNR, "PSNR dB", 1.0, 2),
 ];
-/// A paper's measure of a video. It is shown only for flows with the papers' constants.
+/// A measure of a video that a paper defines. The measure is shown only for flows that have the constants of papers.
 const PSNR: &str = "psnr_eq17_db";
 const PAPERS: &str = "ns2";
 
 /// Labels of a row, and the numbers after them.
 type Row<'a> = (Vec<&'a str>, &'a Stats);
 
-/// Main metrics as text: a row for each flow, path, link, flow's share of a link, radio, cross traffic and pair of
-/// schemes. The function `cell` and a line below the table explain how numbers of several runs are written. Equal flows
-/// appear only as their sum, links only in directions that carried something, and shares only of links that were at
-/// least half used and served several flows. Diagnostics of schemes are at the end.
+/// Main metrics as text. There is a row for each flow, path, link, share of a flow in a link, radio, cross traffic and
+/// pair of schemes. The function `cell` describes how numbers of several runs are written, and so does a line below the
+/// table. Equal flows appear only as their sum. Links appear only in directions that carried traffic. Shares appear
+/// only for links that were at least half used and served several flows. Diagnostics of schemes are at the end.
 pub fn table(summary: &Summary) -> String {
     let mut text = String::new();
     let runs = summary.runs.len();
@@ -152,7 +153,7 @@ fn legend(summary: &Summary) -> String {
     )
 }
 
-/// Rows of flows, and rows of the paths of flows that have several.
+/// Returns the rows of flows. The result also has rows of paths, for flows with several paths.
 fn flows(summary: &Summary) -> [Vec<Row<'_>>; 2] {
     let (mut flows, mut paths) = (Vec::new(), Vec::new());
     for (flow, schemes) in summary.flows.iter().filter(|(flow, _)| !summary.is_one_of_several(flow)) {
@@ -168,7 +169,7 @@ fn flows(summary: &Summary) -> [Vec<Row<'_>>; 2] {
     [flows, paths]
 }
 
-/// Rows of links, and rows of the flows' shares of links.
+/// Returns the rows of links, and the rows of the shares of flows in links.
 fn links(summary: &Summary) -> [Vec<Row<'_>>; 2] {
     let (mut links, mut shares) = (Vec::new(), Vec::new());
     for (link, directions) in &summary.links {
@@ -193,10 +194,11 @@ fn mean(stats: &Stats, name: &str) -> f64 {
     stats.get(name).map_or(0.0, |stat| stat.mean)
 }
 
-/// Reason why a flow is not faster, as far as its metrics show. If receive window and send buffer together blocked the
-/// flow for half of the time, the reason is the one that blocked it longer. Otherwise it is the source, if the time
-/// without data to send exceeds the time with a full congestion window. Otherwise it is the cause of most of its
-/// losses. The rate of a video's source is limited on purpose, so that only the first rule applies to a video.
+/// Returns the reason why a flow is not faster, as far as its metrics show it. The receive window and the send buffer
+/// together may have blocked the flow for half of the time. The reason is then the one that blocked it longer.
+/// Otherwise, the source is the reason if the time without data to send exceeds the time with a full congestion window.
+/// Otherwise, the reason is the cause of most of the flow's losses. The rate of a video's source is limited on purpose,
+/// so that only the first rule applies to a video.
 fn limit(stats: &Stats, is_video: bool) -> &'static str {
     let mean = |name| mean(stats, name);
     let (random, queue) = (mean("lost_random_packets"), mean("lost_queue_packets"));
@@ -239,7 +241,7 @@ fn block(text: &mut String, titles: &[&str], columns: &[Column], rows: &[Row<'_>
     for line in &lines {
         let mut out = String::new();
         for (i, (cell, width)) in line.iter().zip(&widths).enumerate() {
-            // Words to the left, numbers to the right.
+            // Words are on the left, and numbers are on the right.
             let _ = match i < titles.len() {
                 true => write!(out, "{cell:<width$}  "),
                 false => write!(out, "{cell:>width$}  "),
@@ -250,10 +252,10 @@ fn block(text: &mut String, titles: &[&str], columns: &[Column], rows: &[Row<'_>
     }
 }
 
-/// Text of a number. For a single run, it is the run's value. A metric that is 0 in many runs ([`RARE`](super::RARE))
-/// has its mean and the number of runs in which it is not. Other metrics have the median with its interval, or the
-/// range if there are too few runs for an interval. If nearly all runs are equal, the number of the differing runs is
-/// written. A star marks a difference of schemes that chance does not explain.
+/// Returns the text of a number. For a single run, it is the value of the run. If a metric is 0 in many runs
+/// ([`RARE`](super::RARE)), its mean is written, and the number of runs in which it is not 0. Other metrics have the
+/// median with its interval. If there are too few runs for an interval, they have the range. If nearly all runs are
+/// equal, the number of runs that differ is written. A star marks a difference of schemes that chance does not explain.
 fn cell(stat: Option<&Stat>, &(name, _, factor, decimals): &Column) -> String {
     let Some(stat) = stat else { return "-".into() };
     let number = |value: f64| format!("{:.decimals$}", value * factor + 0.0);

@@ -18,18 +18,18 @@ pub struct Topology {
 pub struct RadioMap {
     /// Range of frames, metres.
     pub range_m: f64,
-    /// True if the radio's nodes move.
+    /// True if the nodes of the radio move.
     pub moving: bool,
     /// Positions of the nodes at the end of the run, in metres.
     pub nodes: BTreeMap<String, [f64; 2]>,
 }
 
-/// A route that packets of a flow took, from some time on.
+/// A route that packets of a flow took from a certain time on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RouteTaken {
     /// The flow.
     pub flow: String,
-    /// Time of the first packet that arrived by this route, in seconds since the flows' time 0.
+    /// Time of the first packet that arrived by this route. The time is in seconds since the flows' time 0.
     pub time_s: f64,
     /// Kind of the packets that took the route.
     pub kind: RouteKind,

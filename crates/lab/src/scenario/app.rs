@@ -9,7 +9,7 @@ use super::value::{Named, Number, TraceFile};
 /// Data that a flow sends: `app = { kind = "bulk" }`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum App {
-    /// Messages of `size` bytes, as many as the transport accepts.
+    /// Messages of `size` bytes. The flow sends as many as the transport accepts.
     Bulk {
         /// Bytes of a message.
         size: u32,
@@ -39,7 +39,7 @@ pub enum App {
     OnOff {
         /// Bytes of a message.
         size: u32,
-        /// Rate during a burst, bit/s.
+        /// Rate during a burst in bit/s.
         rate: Number,
         /// Mean length of a burst.
         on: Duration,
@@ -53,8 +53,8 @@ pub enum App {
 }
 
 impl App {
-    /// Returns this application with messages that are `bytes` shorter, each still a multiple of 4 bytes as DATA
-    /// chunks are.
+    /// Returns this application with messages that are `bytes` shorter. The length of each message remains a multiple
+    /// of 4 bytes, like the length of DATA chunks.
     pub fn shortened(&self, bytes: u32) -> App {
         let mut app = self.clone();
         let size = match &mut app {
@@ -89,19 +89,19 @@ pub enum OnOffLaw {
 pub struct Video {
     /// Frames of the video.
     pub frames: Frames,
-    /// Bytes of the largest message: a longer frame is cut into several messages.
+    /// Length of the largest message in bytes. A longer frame is cut into several messages.
     pub size: u32,
-    /// Time from the capture of a frame until it is played: a frame that is not complete by then is late.
+    /// Time from the capture of a frame until it is played. A frame that is not complete by then is late.
     pub deadline: Duration,
-    /// True if the sender gives messages up after their deadline (partial reliability).
+    /// True if the sender gives up messages after their deadline (partial reliability).
     pub expire: bool,
-    /// Playing time of the media that the player buffers before it begins, and again after an underflow.
+    /// Playing time of the media that the player buffers before it begins. It buffers as much again after an underflow.
     pub prebuffer: Duration,
-    /// Time after their capture by which bytes must be in order to count for the PSNR of equation 17; `deadline` unless
-    /// the file or a paper's profile sets it.
+    /// Time after their capture by which bytes must be in order to count for the PSNR of equation 17. It equals
+    /// `deadline` unless the file or a paper's profile sets it.
     pub psnr_deadline: Duration,
-    /// The flow sends a message of one byte when it has sent nothing for this time; `None`: never. This time is
-    /// serialised only if given, so that scenarios without it keep their hash.
+    /// The flow sends a message of one byte when it has sent nothing for this time. `None`: it never does. This time is
+    /// serialised only if it is given. Scenarios without it therefore keep their hash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_alive: Option<Duration>,
 }
@@ -114,20 +114,21 @@ pub enum Frames {
         /// bit/s.
         rate: f64,
     },
-    /// Messages at a mean rate, in bursts or with pauses. Without key frames each message is a frame.
+    /// Messages at a mean rate, in bursts or with pauses. Without key frames, each message is a frame.
     Live {
         /// Mean rate outside of pauses, bit/s.
         rate: f64,
-        /// Amount that the source hands over at once; `None`: one message.
+        /// Amount that the source delivers at once. `None`: one message.
         burst: Option<Burst>,
         /// Time between two messages of a burst, seconds.
         spacing: Number,
-        /// Each burst is a frame, and some frames are key frames; `None`: each message is a frame.
+        /// Each burst is a frame, and some frames are key frames. `None`: each message is a frame.
         key_frames: Option<KeyFrames>,
         /// Pauses by name.
         pause: Named<Pause>,
     },
-    /// `trace = "file"`: each line is a frame, with its number, its type, its time in seconds and its bytes.
+    /// `trace = "file"`: each line of the file is a frame. It has the number, the type, the time in seconds and the
+    /// bytes of the frame.
     Trace {
         /// The file.
         file: TraceFile,
@@ -136,7 +137,7 @@ pub enum Frames {
     },
 }
 
-/// `burst = "40 ms"` or `burst = "32 KiB"`: amount that a live source hands over at once.
+/// `burst = "40 ms"` or `burst = "32 KiB"`: amount that a live source delivers at once.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum Burst {
     /// All messages that are due within this time.
@@ -148,19 +149,20 @@ pub enum Burst {
 /// `key_frames = { every = 50, times = 10 }`
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct KeyFrames {
-    /// Frames from one key frame to the next; the first frame is a key frame.
+    /// Number of frames from one key frame to the next. The first frame is a key frame.
     pub every: u32,
     /// Bytes of a key frame, as a multiple of the bytes of another frame.
     pub times: f64,
 }
 
-/// `pause = { from = "10 s", to = "12 s" }`, or several by name.
+/// `pause = { from = "10 s", to = "12 s" }`, or several pauses by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Pause {
     /// Start of the pause, counted from the start of the flow.
     pub from: Duration,
     /// End of the pause, counted from the start of the flow.
     pub to: Duration,
-    /// True if the source hands over the data of the pause at its end; otherwise the video stops during the pause.
+    /// True if the source delivers the data of the pause at the end of the pause. False if the video stops during the
+    /// pause.
     pub keep: bool,
 }

@@ -16,10 +16,10 @@ use super::units::Quantity;
 use super::value::{Named, TcpValue};
 
 impl Tcp {
-    /// The constants of the scenario: the constants of a profile, with some of them replaced.
+    /// Constants of the scenario. They are the constants of a profile, some of which are replaced.
     ///
     /// # Errors
-    /// The first invalid key or value, with the nearest valid one.
+    /// Returns the first invalid key or value, with the nearest valid one.
     pub fn config(&self) -> Result<Config, ConfigError> {
         Config::of_profile(&self.profile, self.set.iter().map(|(key, value)| (key.as_str(), value.into())))
     }
@@ -72,7 +72,7 @@ fn listed(keyed: &dyn Keyed) -> Vec<Constant> {
     keyed.keys().into_iter().map(constant).collect()
 }
 
-/// Reads the constants in a key's table into `config`, and returns them as `config` writes them.
+/// Reads the constants in a key's table into `config`. Returns them in the form that `config` writes.
 pub(super) fn keyed(table: &Table<'_>, key: &Constants, config: &mut dyn Keyed) -> Read<Named<String>> {
     let mut set = BTreeMap::new();
     for (name, item) in table.item_or_empty(&key.key).children()? {
@@ -90,7 +90,7 @@ pub(super) fn keyed(table: &Table<'_>, key: &Constants, config: &mut dyn Keyed) 
     Ok(set)
 }
 
-/// A value in the format of the key's own crate, in the key's unit.
+/// A value in the format of the key's own crate. The value is in the unit of the key.
 fn text(item: &Item<'_>, key: &Key) -> Read<String> {
     Ok(match &item.node.value {
         Value::Integer(n) => n.to_string(),
@@ -106,7 +106,7 @@ fn text(item: &Item<'_>, key: &Key) -> Read<String> {
     })
 }
 
-/// Reads a number, plain or with a unit, in multiples of `unit`.
+/// Reads a number with or without a unit. Returns it in multiples of `unit`.
 fn measured(item: &Item<'_>, text: &str, unit: &str) -> Read<f64> {
     let (quantity, times) = match unit {
         "m" => (Quantity::Distance, 1.0),

@@ -12,8 +12,8 @@ use super::table::{Source, Table, dotted};
 use super::tree::{self, Branch, Location, Value};
 use super::{LARGEST_SCENARIO, Warning, input, read, set};
 
-/// A scenario file with the arguments that change it. It keeps the place of each value, so that a mistake that is found
-/// later (a scheme that does not exist) is also reported with its line.
+/// A scenario file, together with the arguments that change it. The scenario file keeps the place of each value. A
+/// mistake that is found later, such as a scheme that does not exist, is therefore also reported with its line.
 #[derive(Debug)]
 pub struct Document {
     file: String,
@@ -26,7 +26,7 @@ impl Document {
     /// Reads a file and applies `--set` arguments to it (`links.b.loss.uniform.rate=0.02`).
     ///
     /// # Errors
-    /// The file is not a regular file of at most [`LARGEST_SCENARIO`] bytes, it is not TOML, or an argument is not
+    /// The file is not TOML, or is not a regular file of at most [`LARGEST_SCENARIO`] bytes. Or an argument is not
     /// `KEY=VALUE`.
     pub fn open(path: &Path, sets: &[String]) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
@@ -41,8 +41,8 @@ impl Document {
         Document::parse(&text, &file, path.parent().unwrap_or(Path::new("")), sets)
     }
 
-    /// Reads a text and applies `--set` arguments to it. Errors use `file` as its name. Files that it refers to are
-    /// relative to `folder`.
+    /// Reads a text and applies `--set` arguments to it. Errors use `file` as its name. Names of other files in the
+    /// text are relative to `folder`.
     ///
     /// # Errors
     /// The text is not TOML, or an argument is not `KEY=VALUE`.
@@ -60,14 +60,14 @@ impl Document {
         Ok(Document { file: file.into(), folder: folder.into(), root, files: BTreeMap::new() })
     }
 
-    /// Adds contents of files that were read before, by their path resolved against the folder. The files are not read
-    /// again, so that a machine without them has the same scenario.
+    /// Adds the contents of files that were read before. The contents are by path, resolved against the folder. The
+    /// files are not read again. A machine without these files therefore has the same scenario.
     pub fn with_files(mut self, files: impl IntoIterator<Item = (PathBuf, Arc<str>)>) -> Self {
         self.files.extend(files);
         self
     }
 
-    /// Builds the scenario with all defaults. All checks are made that need only the file.
+    /// Builds the scenario with all defaults. It makes all checks that need only the file.
     ///
     /// # Errors
     /// The first mistake.
@@ -75,8 +75,8 @@ impl Document {
         self.read().map(|(scenario, _)| scenario)
     }
 
-    /// Builds the scenario as [`scenario`](Self::scenario) does, and returns warnings about numbers that are probably
-    /// mistakes.
+    /// Builds the scenario as [`scenario`](Self::scenario) does. The result also has warnings about numbers that are
+    /// probably mistakes.
     ///
     /// # Errors
     /// The first mistake.
@@ -91,8 +91,9 @@ impl Document {
         Source { file: &self.file, folder: &self.folder, files, warnings }
     }
 
-    /// Returns a mistake in the value of a key, with its line. The keys begin at the top, as `["flows", "video",
-    /// "scheme"]`. If the file does not contain the key, the line is that of the nearest table above it.
+    /// Returns an error for a mistake in the value of a key, with the line of the value. The keys begin at the top
+    /// level, as in `["flows", "video", "scheme"]`. If the file does not contain the key, the line is the line of the
+    /// nearest table above it.
     pub fn error(&self, keys: &[&str], message: impl Into<String>) -> ScenarioError {
         let mut at = &Location::Line(1);
         let mut branch = Some(&self.root);
@@ -112,12 +113,12 @@ impl Document {
 /// Reads a scenario from a file and applies `--set` arguments to it.
 ///
 /// # Errors
-/// The first mistake in the file, the arguments, or a trace it refers to.
+/// Returns the first mistake in the file, in the arguments, or in a trace to which the file refers.
 pub fn load(path: &Path, sets: &[String]) -> Result<Scenario, ScenarioError> {
     Document::open(path, sets)?.scenario()
 }
 
-/// Reads a scenario from a text. `file` is its name in errors, and `folder` the folder of the files that it refers to.
+/// Reads a scenario from a text. `file` is its name in errors. `folder` is the folder of the files to which it refers.
 ///
 /// # Errors
 /// The first mistake in the text, the arguments, or a trace.

@@ -11,8 +11,8 @@ use super::value::{Every, Law, LinkRate, Number, Offset, TraceFile};
 
 /// Least period between two draws of a number.
 const SHORTEST_PERIOD: Duration = Duration::from_micros(1);
-/// Default maximum of draws of a Pareto distribution, as a multiple of the mean. ASSUMED: the tail beyond the maximum
-/// is cut, which lowers the mean.
+/// Default maximum of draws from a Pareto distribution, as a multiple of the mean. ASSUMED: the part of the
+/// distribution beyond the maximum is cut off, which lowers the mean.
 const MOST_MEANS: f64 = 100.0;
 
 impl Item<'_> {
@@ -56,7 +56,7 @@ impl Item<'_> {
         }
     }
 
-    /// Reads a number with a distribution other than the uniform one.
+    /// Reads a number with any distribution except the uniform one.
     pub fn drawn(
         &self,
         word: &str,
@@ -76,7 +76,11 @@ impl Item<'_> {
         let law = match word {
             "pareto" => match other.amount(Quantity::Plain, Minimum::Positive)? {
                 shape if shape > 1.0 => Law::Pareto { mean, shape },
-                shape => return Err(self.error(format!("a shape of {shape} has no mean; it is above 1"))),
+                shape => {
+                    return Err(self.error(format!(
+                        "with shape {shape} the distribution has no mean; give a shape above 1"
+                    )));
+                }
             },
             "normal" => Law::Normal { mean, deviation: other.within(quantity, Minimum::Zero)? },
             _ => Law::Lognormal { mean, deviation: other.within(quantity, Minimum::Zero)? },
@@ -109,7 +113,7 @@ impl Item<'_> {
         }
     }
 
-    /// The name of the cause that a number's table gives.
+    /// Returns the name of the cause in the table of a number.
     pub fn cause(&self, branch: &Branch) -> Read<Option<String>> {
         branch.get("cause").map(|node| self.part(self.key.clone(), node).text()).transpose()
     }
@@ -137,7 +141,7 @@ impl Item<'_> {
         })
     }
 
-    /// Reads a link's rate as recorded times of sending; `None`: the files have numbers.
+    /// Reads the rate of a link from recorded times of sending. Returns `None` if the files contain numbers.
     pub fn opportunities(&self, branch: &Branch) -> Read<Option<LinkRate>> {
         let (items, several) = self.traces_of(branch)?;
         let is_csv = |item: &Item<'_>| Ok(item.text()?.to_ascii_lowercase().ends_with(".csv"));

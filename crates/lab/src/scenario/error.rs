@@ -4,24 +4,24 @@ use core::fmt;
 
 use strandcast_keys::text::printable;
 
-/// The first mistake in a scenario file, in an argument that changes it, or in a trace to which it refers. Its text is
-/// `FILE:LINE: KEY: problem; remedy`.
+/// The first mistake in a scenario. The mistake is in the scenario file, in an argument that changes it, or in a trace
+/// to which it refers. The text of the mistake is `FILE:LINE: KEY: problem; remedy`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
-    /// Name of the file, or the argument that changed the file if [`set`](Self::set) is present.
+    /// Name of the file. If [`set`](Self::set) is present, the argument that changed the file.
     pub file: String,
     /// Line of the file, counted from 1, if the mistake is in a line.
     pub line: Option<usize>,
     /// The `--set` argument that contains the mistake.
     pub set: Option<String>,
-    /// Full name of the key with the mistake (`links.b.rate`); empty if the mistake is not in a key.
+    /// Full name of the key with the mistake (`links.b.rate`). Empty if the mistake is not in a key.
     pub key: String,
     /// Description of the mistake, and how to mend it.
     pub message: String,
 }
 
 impl ScenarioError {
-    /// Returns `FILE:LINE: KEY`, without the parts that are unknown.
+    /// Returns `FILE:LINE: KEY`. Parts that are unknown are left out.
     pub(super) fn place(&self) -> String {
         let place = match (&self.set, self.line) {
             (Some(set), _) => format!("--set {}", printable(set)),
@@ -40,7 +40,7 @@ impl fmt::Display for ScenarioError {
 
 impl core::error::Error for ScenarioError {}
 
-/// Name that is most similar to `word`, if it differs in at most a third of the letters.
+/// Returns the name that is most similar to `word`. It must differ in at most a third of the letters.
 pub(super) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let scored = names.into_iter().map(|name| (strsim::osa_distance(&lower, &name.to_lowercase()), name));
@@ -48,7 +48,7 @@ pub(super) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) 
     scored.filter(near).min().map(|(_, name)| name)
 }
 
-/// Words of other programs, each with the name that scenarios use.
+/// Words that other programs use. Each has the name that scenarios use.
 const SYNONYMS: &[(&str, &str)] = &[
     ("bandwidth", "rate"),
     ("capacity", "rate"),
@@ -62,7 +62,8 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("rtt", "delay"),
 ];
 
-/// Returns `, did you mean X?` if a name is similar; otherwise the list of names, unless it is too long.
+/// Returns `, did you mean X?` if a name is similar. If no name is similar, returns the list of names, unless the list
+/// is too long.
 pub(crate) fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
     let synonym = SYNONYMS.iter().find(|(other, _)| *other == word.to_lowercase());
     if let Some((other, name)) = synonym.filter(|(_, name)| names.clone().into_iter().any(|one| one == *name))

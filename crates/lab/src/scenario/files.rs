@@ -5,7 +5,7 @@ use super::radio::Placement;
 use super::value::{LinkRate, Number, TraceFile};
 
 impl Scenario {
-    /// Returns every file to which the scenario refers, once for each reference.
+    /// Returns every file to which the scenario refers. A file occurs once for each reference.
     pub fn files(&self) -> Vec<&TraceFile> {
         let mut found = Vec::new();
         for Link { forward, reverse, .. } in self.links.values() {

@@ -5,12 +5,14 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The largest scenario file, bytes: some hundred thousand links.
+/// Size of the largest scenario file in bytes. Such a file can have some hundred thousand links.
 pub const LARGEST_SCENARIO: u64 = 64 << 20;
-/// The largest file that a scenario refers to, bytes: a mahimahi trace of 100 Mbit/s for two hours.
+/// Size in bytes of the largest file to which a scenario can refer. It suffices for a mahimahi trace of 100 Mbit/s for
+/// two hours.
 pub const LARGEST_TRACE: u64 = 512 << 20;
 
-/// Text of a regular file of at most `most` bytes. Devices and pipes, which may not end, are not opened.
+/// Returns the text of a regular file of at most `most` bytes. Devices and pipes are not opened, because they may have
+/// no end.
 ///
 /// # Errors
 /// Reason why the file was not read, and how to mend it.
@@ -26,7 +28,7 @@ pub(super) fn text(path: &Path, most: u64) -> Result<Arc<str>, String> {
         );
     }
     let mut bytes = Vec::new();
-    // Its size may be wrong (/proc), or grow.
+    // The size of the file may be wrong (/proc), or may grow.
     File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes)).map_err(unread)?;
     if bytes.len() as u64 > most {
         return Err(format!("is larger than {} MiB, the most that is read; shorten it", most >> 20));
@@ -35,7 +37,7 @@ pub(super) fn text(path: &Path, most: u64) -> Result<Arc<str>, String> {
     Ok(without_mark(&text).into())
 }
 
-/// The text without the byte order mark with which some editors begin a file.
+/// Returns the text without the byte order mark that some editors write at the beginning of a file.
 pub(super) fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
@@ -57,7 +59,7 @@ mod tests {
         let path = std::env::temp_dir().join(format!("strandcast-input-{}", std::process::id()));
         std::fs::write(&path, vec![b'#'; 3 << 20]).expect("it is written");
         let (fits, not) = (text(&path, 3 << 20), text(&path, 2 << 20));
-        // A hole of a terabyte takes no room.
+        // A hole of a terabyte needs no space on the disk.
         File::create(&path).and_then(|file| file.set_len(1 << 40)).expect("holes take no room");
         let hole = text(&path, 1 << 20);
         std::fs::remove_file(&path).expect("it is there");

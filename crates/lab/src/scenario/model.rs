@@ -1,4 +1,4 @@
-//! Content of a scenario: every field of the file, with defaults filled in and units converted to SI.
+//! Content of a scenario. It contains every field of the file. Defaults are filled in, and units are converted to SI.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub struct Scenario {
     pub nodes: Named<Node>,
     /// Links between nodes.
     pub links: Named<Link>,
-    /// Shared radio channels. Omitted when empty, so that hashes of older scenarios do not change.
+    /// Shared radio channels. The field is left out if it is empty, so that hashes of older scenarios do not change.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub radio: Named<Radio>,
     /// Flows that are measured.
@@ -39,29 +39,29 @@ pub struct Scenario {
 pub struct Run {
     /// Simulated time from the flows' time 0.
     pub time: Duration,
-    /// Results count what happens after this time (P0 discards 10 s).
+    /// Results count events after this time (P0 discards 10 s).
     pub warmup: Duration,
-    /// Seed of run 0; run n has seed + n. The command line overrides it.
+    /// Seed of run 0. Run n has the seed plus n. The command line overrides it.
     pub seed: u64,
     /// Number of runs, unless the command line sets it.
     pub runs: u32,
-    /// Step of time series; `None`: no time series are written.
+    /// Step of time series. `None`: no time series are written.
     pub series: Option<Duration>,
 }
 
 /// `[host]`
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Host {
-    /// True if hosts delay packets. Each packet waits U(0, serialisation time of one full packet on the route's slowest
-    /// link) before it leaves its host, without reordering. Without this delay, a deterministic simulator locks the
-    /// phases of drop-tail queues.
+    /// True if hosts delay packets. Each packet waits before it leaves its host, without reordering. The wait is U(0,
+    /// serialisation time of one full packet on the route's slowest link). Without this delay, a deterministic
+    /// simulator would lock the phases of drop-tail queues.
     pub overhead: bool,
 }
 
 /// `[nodes.NAME]`
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Node {
-    /// Position in metres to the east and to the north; `None`: the node has no position.
+    /// Position in metres to the east and to the north. `None`: the node has no position.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<[f64; 2]>,
 }
@@ -75,10 +75,10 @@ pub struct Link {
     pub to: String,
     /// Direction from `from` to `to`.
     pub forward: Direction,
-    /// Direction from `to` to `from`: `links.NAME.reverse.*`; by default the same rate, delay and queue without loss.
+    /// Direction from `to` to `from`: `links.NAME.reverse.*`. By default it equals `forward`, but without loss.
     pub reverse: Direction,
-    /// True for a wireless access link: it counts frames and frame errors and reports them to the senders at its
-    /// ends.
+    /// True for a wireless access link. Such a link counts frames and frame errors and reports them to the senders at
+    /// its ends.
     pub wireless: bool,
     /// True if random loss spares background load.
     pub spares_background: bool,
@@ -91,8 +91,8 @@ pub struct Direction {
     pub rate: LinkRate,
     /// Propagation delay, seconds.
     pub delay: Number,
-    /// True if packets keep their order when the delay changes. The value is serialised only if false, so that other
-    /// links keep their hash.
+    /// True if packets keep their order when the delay changes. The value is serialised only if it is false, so that
+    /// other links keep their hash.
     #[serde(skip_serializing_if = "is_true")]
     pub keep_order: bool,
     /// Token bucket before the queue.
@@ -102,11 +102,11 @@ pub struct Direction {
     pub queue: Queue,
     /// Loss models by name. Each packet passes all of them.
     pub loss: Named<Loss>,
-    /// Retransmission by the link itself. The value is left out of the hash when absent, so that older scenarios keep
-    /// theirs.
+    /// Retransmission by the link itself. If it is absent, it is not a part of the hash, so that older scenarios keep
+    /// their hash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arq: Option<Arq>,
-    /// Random delays that let later packets overtake.
+    /// Random delays, by which later packets may overtake earlier ones.
     pub reorder: Option<Reorder>,
     /// Probability that a packet arrives twice.
     pub duplicate: f64,
@@ -123,7 +123,7 @@ pub struct Queue {
     pub kind: QueueKind,
     /// Capacity.
     pub limit: QueueLimit,
-    /// True if the packet being sent counts to the limit (as in ns-2).
+    /// True if the packet that is being sent counts towards the limit (as in ns-2).
     pub in_service: bool,
     /// Constants of `codel` and `fq-codel`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,7 +143,7 @@ impl Queue {
 /// `target = "5 ms", interval = "100 ms"`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Codel {
-    /// Queueing delay that is permitted permanently.
+    /// Queueing delay that may last permanently.
     pub target: Duration,
     /// Time for which the target must be exceeded before a packet is dropped.
     pub interval: Duration,
@@ -154,7 +154,7 @@ pub struct Codel {
 pub struct Turns {
     /// Bytes that a flow may send in its turn.
     pub quantum: u32,
-    /// Queues to which flows are hashed.
+    /// Number of queues to which flows are assigned by a hash.
     pub flows: u32,
 }
 
@@ -180,7 +180,7 @@ words! {
     }
 }
 
-/// `[links.NAME.loss.NAME2]`: the name selects the model (`uniform`, `markov`, `snr`, `list`) unless `model` does.
+/// `[links.NAME.loss.NAME2]`: NAME2 or the key `model` selects the model (`uniform`, `markov`, `snr`, `list`).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Loss {
     /// Each packet is lost independently with probability `rate`.
@@ -188,7 +188,8 @@ pub enum Loss {
         /// Probability.
         rate: Number,
     },
-    /// Two states, moved by each packet: `rate` and `burst`, or the four probabilities.
+    /// Two states that each packet may change. The states are given by `rate` and `burst`, or by the four
+    /// probabilities.
     MarkovByPacket {
         /// Probability of a change from Good to Bad, per packet.
         p_good_to_bad: f64,
@@ -199,7 +200,7 @@ pub enum Loss {
         /// Probability that a packet in Bad is lost.
         loss_bad: f64,
     },
-    /// Two states that last exponential times: `good = "10 s"`, `bad = "100 ms"`.
+    /// Two states with exponentially distributed durations: `good = "10 s"`, `bad = "100 ms"`.
     MarkovByTime {
         /// Mean time in Good.
         mean_good: Duration,
@@ -210,7 +211,7 @@ pub enum Loss {
         /// Probability that a packet in Bad is lost.
         loss_bad: f64,
     },
-    /// Bit errors over white Gaussian noise, at a signal-to-noise ratio.
+    /// Bit errors from white Gaussian noise at a signal-to-noise ratio.
     Snr {
         /// Modulation, which determines the number of bits per symbol.
         #[serde(with = "ModulationWritten")]
@@ -218,7 +219,7 @@ pub enum Loss {
         /// Signal-to-noise ratio per symbol, dB.
         snr: Number,
     },
-    /// `file = "…"`, `loop`: packets by ordinal, as recorded.
+    /// `file = "…"`, `loop`: recorded losses, by the ordinals of the packets.
     List {
         /// The file.
         file: TraceFile,
@@ -227,7 +228,7 @@ pub enum Loss {
     },
 }
 
-/// Form of [`Modulation`] in a scenario's hash and in its written form.
+/// Form of [`Modulation`] in the hash of a scenario and in its written form.
 #[derive(Serialize)]
 #[serde(remote = "Modulation")]
 enum ModulationWritten {
@@ -242,7 +243,7 @@ enum ModulationWritten {
 /// `arq = { retries = 4 }`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Arq {
-    /// Greatest number of repetitions of a packet that a loss model took; at least 1.
+    /// Greatest number of repetitions of a packet that a loss model dropped. At least 1.
     pub retries: u8,
 }
 
@@ -255,14 +256,14 @@ pub struct Reorder {
     pub extra: Duration,
 }
 
-/// `down = { from = "10 s", to = "20 s", mode = "silent" }`, or several by name: `[links.NAME.down.first]`.
+/// `down = { from = "10 s", to = "20 s", mode = "silent" }`, or several outages by name: `[links.NAME.down.first]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Down {
     /// Start of the outage.
     pub from: Duration,
-    /// End of the outage; `None`: it does not end.
+    /// End of the outage. `None`: the outage does not end.
     pub to: Option<Duration>,
-    /// Notice to the hosts at its ends.
+    /// Notice that the hosts at the link's ends get.
     pub mode: DownMode,
     /// Repetition of the outage.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -272,11 +273,11 @@ pub struct Down {
 /// `every = "15 s", law = "constant", cause = "rain"`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Again {
-    /// Time from one start to the next, or its mean.
+    /// Time from one start to the next, or the mean of this time.
     pub every: Duration,
     /// Distribution of the times up and down.
     pub law: OutageLaw,
-    /// Name of the cause whose random draws determine the outages.
+    /// Name of the cause. The random draws of this cause determine the outages.
     pub cause: Option<String>,
 }
 
@@ -305,34 +306,34 @@ words! {
 /// `[flows.NAME]`
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Flow {
-    /// Choice of its ends: given, or drawn for each run. The default is left out of the hash, so that the hashes of
-    /// older scenarios do not change.
+    /// Choice of the flow's ends. They are given, or drawn for each run. The default is not a part of the hash, so that
+    /// the hashes of older scenarios do not change.
     #[serde(skip_serializing_if = "Ends::are_given")]
     pub ends: Ends,
-    /// The sending node; empty if the node is drawn.
+    /// The sending node. Empty if the node is drawn.
     pub from: String,
-    /// The receiving node; empty if the node is drawn.
+    /// The receiving node. Empty if the node is drawn.
     pub to: String,
     /// The protocol and its constants.
     pub transport: Transport,
     /// Application.
     pub app: App,
-    /// True if the file gives no size of messages. Each message then fills a packet, together with the bytes that an
-    /// SCTP flow's scheme puts before DATA.
+    /// True if the file gives no size of messages. Each message then fills a packet, together with the bytes that the
+    /// scheme of an SCTP flow inserts before DATA.
     pub fits: bool,
-    /// Start in seconds. With a distribution, each of `count` flows has its own draw.
+    /// Start in seconds. With a distribution, each of the `count` flows has its own draw.
     pub start: Number,
-    /// Time at which the flow ends; `None`: with the run.
+    /// Time at which the flow ends. `None`: it ends with the run.
     pub stop: Option<Duration>,
     /// Number of equal flows, each with its own random draws.
     pub count: u32,
     /// True if `--scheme` replaces the scheme of the flow.
     pub compare: bool,
-    /// Paths of the flow through the network; if empty, the radio of both ends, otherwise the route with the fewest
-    /// links, named `default`.
+    /// Paths of the flow through the network. If the list is empty, the flow has one path called `default`. It uses the
+    /// radio of both ends, or otherwise the route with the fewest links.
     pub paths: Named<Path>,
-    /// Path that an SCTP flow prefers. It becomes the primary path once it is confirmed. Without this setting, the path
-    /// of the handshake remains the primary path. INIT tries the paths in the order of their names.
+    /// Path that an SCTP flow prefers. The path becomes the primary path once it is confirmed. Without this setting,
+    /// the path of the handshake remains the primary path. INIT is tried on the paths in the order of their names.
     pub primary: Option<String>,
 }
 
@@ -342,7 +343,7 @@ words! {
     pub enum Ends {
         /// The nodes `from` and `to`.
         Given = "given",
-        /// Two stations, drawn for each run. No two flows with drawn ends have the same pair.
+        /// Two stations, drawn for each run. No two flows whose ends are drawn have the same pair.
         Random = "random",
     }
 }
@@ -358,11 +359,11 @@ impl Ends {
 pub struct Path {
     /// Links and radios from sender to receiver, by name, in order.
     pub via: Vec<String>,
-    /// Links and radios of the return path, in order; empty: those of `via` reversed.
+    /// Links and radios of the return path, in order. If the list is empty, they are those of `via` in reverse order.
     pub back: Vec<String>,
-    /// Time at which the path joins; `None`: from the start.
+    /// Time at which the path joins. `None`: it exists from the start.
     pub join: Option<Duration>,
-    /// Time at which the path leaves; `None`: never.
+    /// Time at which the path leaves. `None`: it never leaves.
     pub leave: Option<Duration>,
 }
 
@@ -387,7 +388,7 @@ pub enum Transport {
     Mptcp {
         /// Window over all subflows with parameters (`lia`).
         cc: String,
-        /// Scheduler with parameters (`redundant,copies=2`). The default is not part of the hash, so that older
+        /// Scheduler with parameters (`redundant,copies=2`). The default is not a part of the hash, so that older
         /// scenarios keep their hash.
         #[serde(skip_serializing_if = "is_lowest_rtt")]
         scheduler: String,
@@ -414,7 +415,7 @@ fn is_lowest_rtt(scheduler: &str) -> bool {
 }
 
 impl Transport {
-    /// Value of `--scheme` that selects this transport's scheme: a scheme, windows, or windows with a scheduler.
+    /// Value of `--scheme` for this transport: a scheme, a window, or a window with a scheduler.
     pub fn spec(&self) -> String {
         match self {
             Transport::Sctp { scheme, .. } => scheme.clone(),
@@ -425,7 +426,7 @@ impl Transport {
         }
     }
 
-    /// Returns the transport with another value of `--scheme`: a scheme, windows, or windows with a scheduler.
+    /// Returns the transport with this value of `--scheme`: a scheme, a window, or a window with a scheduler.
     fn with_spec(&self, spec: &str) -> Transport {
         let mut other = self.clone();
         match &mut other {
@@ -441,7 +442,7 @@ impl Transport {
 }
 
 impl Scenario {
-    /// Returns the scenario with another scheme for the compared flows; `None`: without a change.
+    /// Returns the scenario with another scheme for the compared flows. Without a scheme, the scenario does not change.
     pub(crate) fn with_scheme(&self, scheme: Option<&str>) -> Scenario {
         let mut other = self.clone();
         for flow in other.flows.values_mut().filter(|flow| flow.compare) {
@@ -452,27 +453,28 @@ impl Scenario {
     }
 }
 
-/// `profile = "rfc" | "ns2" | "ns3" | "linux"` of a TCP or MPTCP flow, with single constants replaced:
+/// `profile = "rfc" | "ns2" | "ns3" | "linux"` of a TCP or MPTCP flow. Single constants can be replaced:
 /// `tcp.segment = 1000`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tcp {
     /// The profile's name.
     pub profile: String,
-    /// Replaced constants by key, as written. They are checked against the constants of [`strandcast_sim::tcp`] when
-    /// the flow is built.
+    /// Constants that were replaced, by key, as written in the file. When the flow is built, they are checked against
+    /// the constants of [`strandcast_sim::tcp`].
     pub set: Named<TcpValue>,
 }
 
 /// `[cross.NAME]`: Pareto on/off load as in the papers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cross {
-    /// Links of the traffic, by name, in order; its acknowledgements return over them in reverse order.
+    /// Links of the traffic, by name and in order. Acknowledgements return over these links in reverse order.
     pub via: Vec<String>,
-    /// Offered load as a share of the rate of the first link of `via`, in bytes; redrawn at the times of the number.
+    /// Offered load in bytes as a share of the rate of the first link of `via`. The share is drawn again at the times
+    /// of the number.
     pub load: Number,
-    /// Share of packets that use TCP (NewReno, backlog dropped at each redraw); the others use UDP.
+    /// Share of packets that use TCP (NewReno, whose backlog is dropped at each new draw). The other packets use UDP.
     pub tcp_share: f64,
-    /// Packet sizes at IP level by name, each with its share by count.
+    /// Packet sizes at IP level by name. Each has its share of the number of packets.
     pub sizes: Named<PacketSize>,
     /// Mean length of a burst.
     pub on: Duration,
@@ -484,7 +486,7 @@ pub struct Cross {
     pub sources: u32,
     /// Time by which the background load begins before the flows' time 0.
     pub lead: Duration,
-    /// Constants of its TCP.
+    /// Constants of the background load's TCP.
     pub tcp: Tcp,
 }
 
@@ -493,6 +495,6 @@ pub struct Cross {
 pub struct PacketSize {
     /// Bytes at IP level.
     pub bytes: u32,
-    /// Share of packets; shares are scaled to add up to 1.
+    /// Share of packets. The shares are scaled so that their sum is 1.
     pub share: f64,
 }

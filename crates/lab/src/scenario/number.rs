@@ -14,11 +14,11 @@ use super::value::{Every, LinkRate, Number, QueueLimit};
 
 /// Least period between two bursts.
 const SHORTEST_BURST: Duration = Duration::from_millis(1);
-/// Limit up to which every whole number is an `f64`.
+/// Limit up to which an `f64` can represent every whole number.
 const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 words! {
-    /// Kinds of a number that changes, by the key that selects them.
+    /// Forms of a number that changes. A key selects the form.
     enum Form {
         /// Drawn.
         Uniform = "uniform",
@@ -30,7 +30,7 @@ words! {
         Pareto = "pareto",
         /// In steps.
         Steps = "steps",
-        /// As a file says.
+        /// The number follows a file.
         Trace = "trace",
     }
 }
@@ -39,7 +39,7 @@ impl Form {
     const ALL: [Form; 6] =
         [Form::Uniform, Form::Normal, Form::Lognormal, Form::Pareto, Form::Steps, Form::Trace];
 
-    /// Keys that may occur together with this key.
+    /// Keys that may occur together with the key of this form.
     const fn keys(self) -> &'static [&'static str] {
         match self {
             Form::Uniform => &["uniform", "every", "cause"],
@@ -58,7 +58,7 @@ impl Item<'_> {
         let (least, most) = range;
         match &self.node.value {
             Value::Integer(n) => self.between(*n, range),
-            // An argument with a number that TOML does not have.
+            // An argument may contain a number that TOML cannot represent.
             Value::Text(text) if is_too_long(text) => {
                 Err(self.error(format!("{text} is out of range; it can be {least} to {most}")))
             }
@@ -82,7 +82,7 @@ impl Item<'_> {
         }
     }
 
-    /// Reads a number with or without unit, and warns if it is improbable.
+    /// Reads a number with or without a unit, and warns if the number is improbable.
     pub fn amount(&self, quantity: Quantity, minimum: Minimum) -> Read<f64> {
         self.within(quantity, minimum).inspect(|n| self.warn_if_unlikely(quantity, *n))
     }
@@ -117,7 +117,7 @@ impl Item<'_> {
         }
     }
 
-    /// Reads a number, in the quantity's first unit.
+    /// Reads a number and returns it in the first unit of the quantity.
     fn value(&self, quantity: Quantity) -> Read<f64> {
         let n = match &self.node.value {
             Value::Integer(n) => *n as f64,
@@ -246,7 +246,7 @@ impl Item<'_> {
         Ok(LinkRate::Number(rate))
     }
 
-    /// Reads a time of at least a millisecond, or bytes with their unit.
+    /// Reads a time of at least a millisecond, or a number of bytes with a unit.
     pub fn burst(&self) -> Read<Burst> {
         let text = if let Value::Text(text) = &self.node.value { text.as_str() } else { "" };
         if Quantity::Size.units().any(|unit| text.ends_with(unit)) {

@@ -27,10 +27,10 @@ use super::model::{App, Flow, Scenario, Transport};
 use super::typed::Kind;
 use super::value::Named;
 
-/// Bytes of SCTP's common header and of a DATA chunk's.
+/// Number of bytes of SCTP's common header and of the header of a DATA chunk.
 const SCTP_DATA: u16 = 12 + 16;
 
-/// The constants of a profile; `None`: there is no such profile.
+/// The constants of a profile. `None`: there is no such profile.
 pub fn sctp(profile: &str) -> Option<Sctp> {
     SctpProfile::from_word(profile).map(SctpProfile::constants)
 }
@@ -45,7 +45,7 @@ impl SctpProfile {
     }
 }
 
-/// Constants of ns-2. All of them are listed, so that they do not depend on Strandcast's defaults.
+/// Constants of ns-2. All constants are listed here, so that they do not depend on Strandcast's defaults.
 fn ns2() -> Sctp {
     Sctp {
         profile: SctpProfile::Ns2,
@@ -78,7 +78,7 @@ fn ns2() -> Sctp {
 }
 
 impl Scenario {
-    /// Name of the set of constants that the transport of each flow has, by the flow's name; UDP has no constants.
+    /// Name of the set of constants of each flow's transport, by the name of the flow. UDP has no constants.
     pub fn profiles(&self) -> Named<String> {
         let of = |flow: &Flow| Some(flow.transport.profile()?.to_owned());
         self.flows.iter().filter_map(|(name, flow)| Some((name.clone(), of(flow)?))).collect()
@@ -101,7 +101,7 @@ impl Scenario {
 }
 
 impl Transport {
-    /// Name of the profile of a transport; UDP has no profile.
+    /// Name of the profile of a transport. UDP has no profile.
     pub fn profile(&self) -> Option<&str> {
         match self {
             Transport::Sctp { sctp, .. } => Some(sctp.profile.name()),
@@ -112,7 +112,7 @@ impl Transport {
 }
 
 impl Scenario {
-    /// Keys of schemes that flows over SCTP set (`scheme_defaults`), without flows that set no key.
+    /// Keys of schemes that flows over SCTP set (`scheme_defaults`). Flows that set no key are left out.
     pub fn scheme_defaults(&self) -> Vec<&str> {
         let flows = self.flows.values().filter_map(|flow| match &flow.transport {
             Transport::Sctp { sctp, .. } => Some(&*sctp.scheme_defaults),
@@ -123,7 +123,8 @@ impl Scenario {
 }
 
 impl Sctp {
-    /// Length in bytes of the longest message that fits one packet, a multiple of 4 so that no padding is needed.
+    /// Length in bytes of the longest message that fits one packet. It is a multiple of 4, so that no padding is
+    /// needed.
     pub fn largest_payload(&self) -> u32 {
         u32::from(self.mtu).saturating_sub(self.headers() + u32::from(SCTP_DATA)) / 4 * 4
     }

@@ -16,7 +16,7 @@ pub struct Radio {
     pub routing: String,
     /// Places of its stations.
     pub place: Placement,
-    /// Stations of the radio by the names of their nodes; a station's address is its position here.
+    /// Stations of the radio, by the names of their nodes. The address of a station is its position in this list.
     pub stations: Vec<String>,
     /// Constants of [`strandcast_radio::MediumConfig`] that differ from the profile, by key.
     pub medium: Named<String>,
@@ -33,7 +33,7 @@ pub enum Placement {
     Nodes,
     /// Nodes in columns and rows, numbered along the rows.
     Grid {
-        /// Beginning of the names of its nodes.
+        /// Prefix of the names of the nodes.
         prefix: String,
         /// Nodes from west to east.
         columns: u32,
@@ -44,7 +44,7 @@ pub enum Placement {
     },
     /// Nodes anywhere in a rectangle, drawn for each run.
     Uniform {
-        /// Beginning of the names of its nodes.
+        /// Prefix of the names of the nodes.
         prefix: String,
         /// Number of nodes.
         count: u32,
@@ -55,7 +55,7 @@ pub enum Placement {
     },
     /// Nodes at the positions of a file, one line per node: `x,y` in metres.
     File {
-        /// Beginning of the names of its nodes.
+        /// Prefix of the names of the nodes.
         prefix: String,
         /// The file.
         file: TraceFile,
@@ -63,7 +63,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// Names of the made nodes, in order.
+    /// Names of the nodes that the placement creates, in order.
     pub fn nodes(&self) -> Vec<String> {
         let count = match self {
             Placement::Nodes => 0,
@@ -75,7 +75,7 @@ impl Placement {
         (0..count).map(|number| format!("{prefix}{number}")).collect()
     }
 
-    /// Beginning of the names of the created nodes; `None` if the placement does not create nodes.
+    /// Prefix of the names of the created nodes. `None` if the placement does not create nodes.
     pub fn prefix(&self) -> Option<&str> {
         match self {
             Placement::Nodes => None,
@@ -87,7 +87,7 @@ impl Placement {
 }
 
 impl Radio {
-    /// The constants of the scenario: the constants of the profile, with some of them replaced.
+    /// Constants of the scenario. They are the constants of the profile, some of which are replaced.
     ///
     /// # Errors
     /// The first invalid value.

@@ -3,8 +3,8 @@
 use super::keys::root::RootKeys;
 use super::spec::{Constant, ConstantSet, Default, Key, Keys, ValueType, Variants};
 
-/// Returns every table of the file as Markdown, by the table's name, with its keys, their types, defaults and meanings.
-/// docs/scenarios.md has these tables.
+/// Returns every table of the file as Markdown, by the name of the table. A table has its keys with their types,
+/// defaults and meanings. docs/scenarios.md contains these tables.
 pub fn reference() -> Vec<(&'static str, String)> {
     let mut tables = Vec::new();
     collect(&RootKeys::KEYS, None, &mut tables);

@@ -10,7 +10,7 @@ use super::value::Named;
 /// A part of a route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hop {
-    /// A link and the direction in which it is used.
+    /// A link, with the direction in which it is used.
     Link {
         /// The link's name.
         link: String,
@@ -43,18 +43,18 @@ pub enum RouteError {
         /// Names that could be meant.
         hint: String,
     },
-    /// A link does not touch the node at which the links before it end.
+    /// A link does not touch the node at which the previous links end.
     #[error("link `{link}` does not begin or end at `{node}`, which the path has reached; it joins {ends}")]
     Apart {
         /// The link.
         link: String,
-        /// Node at the end of the links before it.
+        /// Node at which the previous links end.
         node: String,
         /// The two nodes of the link.
         ends: String,
     },
     /// A node occurs twice, which makes a loop.
-    #[error("link `{link}` comes back to `{node}`: a loop; each node is passed once")]
+    #[error("link `{link}` returns to `{node}`, which is a loop; a path passes each node once")]
     Loop {
         /// The link that closes the loop.
         link: String,
@@ -88,9 +88,9 @@ pub enum RouteError {
 }
 
 impl Scenario {
-    /// Names of the links from one node to another. If both nodes are stations of one radio, the route is that radio.
-    /// Otherwise it is the route with the fewest links, where a radio counts as two links; among equals, it is the
-    /// first by name. `None`: there is no route.
+    /// Names of the links from one node to another. If both nodes are stations of the same radio, the route is that
+    /// radio. If they are not, the route is the route with the fewest links. A radio counts as two links. If several
+    /// routes have equally few links, the first by name is taken. `None`: there is no route.
     pub fn route(&self, from: &str, to: &str) -> Option<Vec<String>> {
         Routes::of(self).shortest(from, to)
     }
@@ -103,8 +103,8 @@ impl Scenario {
         way(self, from, Some(to), via).map_err(|(_, error)| error)
     }
 
-    /// The node where background load begins: the end of its first link that its second does not touch, or the first
-    /// link's `from`.
+    /// The node where background load begins. The node is the end of its first link that the second link does not
+    /// touch. If this is not unique, it is `from` of the first link.
     pub fn source<'a>(&'a self, cross: &Cross) -> Option<&'a str> {
         source(&self.links, &cross.via)
     }
@@ -118,7 +118,7 @@ impl Scenario {
         Ok((from, way(self, from, None, &cross.via).map_err(|(_, error)| error)?))
     }
 
-    /// Returns the direction of a link for a hop; `None` for a radio, or if the link does not exist.
+    /// Returns the direction of a link for a hop. Returns `None` for a radio, or if the link does not exist.
     pub fn direction(&self, hop: &Hop) -> Option<&Direction> {
         let Hop::Link { link, reverse } = hop else { return None };
         let link = self.links.get(link)?;
@@ -126,7 +126,7 @@ impl Scenario {
     }
 }
 
-/// The other end of a link, if it touches `node`.
+/// Returns the other end of a link, if the link touches `node`.
 fn across<'a>(link: &'a Link, node: &str) -> Option<&'a str> {
     if link.from == node { Some(&link.to) } else { (link.to == node).then_some(&link.from) }
 }
@@ -144,7 +144,7 @@ fn unknown(network: &Scenario, link: Option<&String>) -> RouteError {
 pub(super) struct Routes<'a> {
     radios: &'a Named<Radio>,
     nodes: BTreeMap<&'a str, usize>,
-    /// Links of each node, in the order of their names, each with the node at its other end; indexed by node.
+    /// Links of each node in the order of their names. Each has the node at its other end. The index is the node.
     links: Vec<Vec<(&'a str, usize)>>,
 }
 
@@ -158,7 +158,7 @@ impl<'a> Routes<'a> {
             let ends = [routes.node(&link.from), routes.node(&link.to)];
             routes.join(name, ends);
         }
-        // A radio is a node to which its stations have links.
+        // The search treats a radio as a node to which its stations have links.
         for (name, radio) in &network.radio {
             let channel = routes.links.len();
             routes.links.push(Vec::new());
@@ -199,7 +199,8 @@ impl<'a> Routes<'a> {
             return Some(vec![radio.clone()]);
         }
         let (mut node, to) = (*self.nodes.get(from)?, *self.nodes.get(to)?);
-        // Distances to the end first: then the first link by name that comes nearer is always right.
+        // The distances to the end are computed first. The first link by name that leads nearer to the end is then
+        // always right.
         let distance = self.distances(node, to).0;
         let mut names = Vec::new();
         while node != to {
@@ -208,13 +209,13 @@ impl<'a> Routes<'a> {
             names.push((*name).to_owned());
             node = *there;
         }
-        // Into a radio and out of it.
+        // One step leads into a radio, and one leads out of it.
         names.dedup();
         Some(names)
     }
 
-    /// Returns the number of links from each node to `to`, for the nodes that are nearer to it than `from`, and the
-    /// number of ends of links that the search visited.
+    /// Returns the number of links from each node to `to`, for nodes that are nearer to it than `from`. The result also
+    /// has the number of link ends that the search visited.
     fn distances(&self, from: usize, to: usize) -> (Vec<usize>, usize) {
         let mut distance = vec![FAR; self.links.len()];
         distance[to] = 0;
@@ -272,7 +273,7 @@ fn over_link<'a>(name: &str, link: &'a Link, node: &str) -> Result<(Hop, &'a str
     Ok((Hop::Link { link: name.into(), reverse: link.from != node }, there))
 }
 
-/// Adds a radio to the route. It leads to the end of the route, or to the start of the next link.
+/// Adds a radio to the route. The radio leads to the end of the route or to the start of the next link.
 fn over_radio<'a>(
     network: &'a Scenario,
     (name, radio): (&str, &'a Radio),
@@ -330,7 +331,8 @@ mod tests {
         parse(&text, "test.toml", Path::new(""), &[]).expect("the network is right")
     }
 
-    /// All ways without loops, the shortest first, then by the names of their links.
+    /// Returns all routes without loops. The shortest one comes first. Equally short routes are in the order of the
+    /// names of their links.
     fn all(scenario: &Scenario, node: &str, to: &str, seen: &mut Vec<String>) -> Vec<Vec<String>> {
         if node == to {
             return vec![Vec::new()];
@@ -367,7 +369,8 @@ mod tests {
         }
     }
 
-    /// A dumbbell of `flows` flows with access links of their own: a route looks at each end of a link once at most.
+    /// A dumbbell of `flows` flows with separate access links. To find a route, the search visits each end of a link at
+    /// most once.
     #[test]
     fn a_route_costs_no_more_than_the_network_is_large() {
         let flows = 500;

@@ -127,7 +127,8 @@ impl Schema {
         }
     }
 
-    /// Schema of tables of several kinds by name. A table whose name is a kind need not contain the kind.
+    /// Schema of tables of several kinds by name. If the name of a table is a kind, the table need not contain the
+    /// kind.
     fn kinds(&mut self, kinds: &'static Variants) -> Value {
         let any = self.any_kind(kinds);
         if kinds.default.is_some() {

@@ -6,8 +6,8 @@ use super::error::ScenarioError;
 use super::table::dotted;
 use super::tree::{self, Branch, Location, Node};
 
-/// Applies one argument: a dotted key (with quotes around parts that are not bare words), `=`, and a value as in the
-/// file. Text needs no quotes. An empty value removes the key that the file gives.
+/// Applies one argument. The argument consists of a dotted key, `=`, and a value as in the file. Parts of the key that
+/// are not bare words are in quotes. Text needs no quotes. An empty value removes the key that the file gives.
 ///
 /// # Errors
 /// The argument has no key, or removes a key that does not exist.
@@ -48,7 +48,7 @@ fn split(argument: &str) -> Result<(Vec<String>, &str), &'static str> {
     }
 }
 
-/// Splits off the first part of a key, and returns it with the rest.
+/// Splits off the first part of a key. Returns this part and the rest.
 fn part(text: &str) -> Option<(String, &str)> {
     for quote in ['"', '\''] {
         if let Some(inside) = text.strip_prefix(quote) {

@@ -24,7 +24,7 @@ pub(super) const SWITCH: Sort<bool> =
 
 /// Values that are words.
 pub(super) trait Words: Sized + Copy + 'static {
-    /// The words, in the order they are listed.
+    /// The words, in the order of listings.
     const LIST: &'static [&'static str];
     fn find(word: &str) -> Option<Self>;
     fn say(self) -> &'static str;
@@ -46,7 +46,7 @@ macro_rules! words_of {
 }
 pub(super) use words_of;
 
-/// One of some words.
+/// One word of a list of words.
 pub(super) const fn word<T: Words>() -> Sort<T> {
     Sort {
         value_type: ValueType::Word(T::LIST),
@@ -97,7 +97,7 @@ pub(super) const fn whole<T: TryFrom<u64> + Serialize, const LEAST: i64, const M
     }
 }
 
-/// Whole bytes from `LEAST` to `MOST`.
+/// A whole number of bytes from `LEAST` to `MOST`.
 pub(super) const fn size<T: TryFrom<u64> + Serialize, const LEAST: i64, const MOST: i64>() -> Sort<T> {
     Sort {
         value_type: ValueType::Size(LEAST, MOST),
@@ -124,11 +124,11 @@ macro_rules! amounts {
 amounts! {
     /// A number from 0 to 1.
     SHARE = Share Zero;
-    /// Above 0, to 1.
+    /// A number above 0 and up to 1.
     SOME_SHARE = Share Positive;
-    /// Packets, not necessarily whole.
+    /// A number of packets, which need not be whole.
     SOME_PACKETS = Packets Positive;
-    /// bit/s that do not change.
+    /// A rate in bit/s that does not change.
     CONSTANT_RATE = Rate Positive;
     /// Metres.
     DISTANCE = Distance Zero;
@@ -156,17 +156,17 @@ macro_rules! changing {
 }
 
 changing! {
-    /// A time that may change.
+    /// A time that may change during a run.
     CHANGING_TIME = Time Zero Free;
     /// A time that differs between runs.
     DRAWN_TIME = Time Zero EachRun;
-    /// bit/s of a source, which may change.
+    /// Rate of a source in bit/s, which may change.
     CHANGING_RATE = Rate Positive Free;
     /// A share that may change.
     CHANGING_SHARE = Share Zero Free;
     /// A share that changes in time.
     LOAD = Share Zero InTime;
-    /// dB that may change.
+    /// A ratio in dB that may change.
     CHANGING_RATIO = Decibel Zero Free;
 }
 
@@ -199,7 +199,7 @@ pub(super) const LINK_RATE: Sort<LinkRate> = Sort {
     },
 };
 
-/// The limit of a queue. In bytes it has a unit, because a plain number counts packets.
+/// The limit of a queue. A limit in bytes needs a unit, because a plain number counts packets.
 pub(super) const LIMIT: Sort<QueueLimit> = Sort {
     value_type: ValueType::Limit,
     read: |item| item.limit(),
@@ -224,7 +224,7 @@ pub(super) const BURST: Sort<Burst> = Sort {
 pub(super) const FILE: Sort<TraceFile> =
     Sort { value_type: ValueType::File, read: |item| item.file(), write: path };
 
-/// Names of links that are read as a way, each with its place.
+/// Names of links that form a route. Each has its place in the file.
 pub(super) const LINKS: Sort<Vec<String>> =
     Sort { value_type: ValueType::Links, read: |item| Ok(item.names()?.1), write: |links| json!(links) };
 

@@ -1,4 +1,4 @@
-//! Declaration of a key, from which the schema, the reference and the errors follow.
+//! Declaration of a key. The schema, the reference and the errors follow from it.
 
 use super::units::Quantity;
 use super::warning::Longest;
@@ -9,7 +9,7 @@ pub(super) struct Keys {
     pub name: &'static str,
     /// Meaning of the table.
     pub doc: &'static str,
-    /// Keys of the table; groups of them are shared between tables.
+    /// Keys of the table. Several tables share groups of keys.
     pub groups: &'static [&'static [Key]],
 }
 
@@ -34,7 +34,7 @@ pub(super) struct ConstantSet {
 /// A constant.
 pub(super) struct Constant {
     pub name: String,
-    /// Values, default and meaning of the key, where the reference lists it.
+    /// Values, default and meaning of the key, if the reference lists it.
     pub described: Option<[String; 3]>,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Variants {
     pub name: &'static str,
     /// Name of the key that selects the kind.
     pub tag: &'static str,
-    /// Default kind; `None`: the table's name selects the kind.
+    /// Default kind. `None`: the name of the table selects the kind.
     pub default: Option<&'static str>,
     /// Meaning of the key.
     pub doc: &'static str,
@@ -64,9 +64,9 @@ pub(super) struct Key {
     pub name: &'static str,
     pub value_type: ValueType,
     pub default: Default,
-    /// Meaning of the key in one sentence, which fits a cell of a table.
+    /// Meaning of the key in one sentence that fits a cell of a table.
     pub doc: &'static str,
-    /// Bound for times above which a plain number causes a warning.
+    /// Bound of times. A plain number above it causes a warning.
     pub longest: Longest,
 }
 
@@ -88,9 +88,9 @@ impl Key {
 pub(super) enum Default {
     /// The key must be given.
     Required,
-    /// Value as written in a file, with text without quotes.
+    /// The default is a value as written in a file. Text has no quotes.
     Is(&'static str),
-    /// A value that this text describes.
+    /// The default is a value that this text describes.
     Else(&'static str),
 }
 
@@ -105,7 +105,7 @@ pub(super) enum ValueType {
     Word(&'static [&'static str]),
     /// A whole number within this range.
     Whole(i64, i64),
-    /// A whole number of bytes within this range, also with a unit.
+    /// A whole number of bytes within this range, with or without a unit.
     Size(i64, i64),
     /// A number with a unit.
     Amount(Quantity, Minimum),
@@ -115,7 +115,7 @@ pub(super) enum ValueType {
     Rate,
     /// A queue's limit.
     Limit,
-    /// A time, or bytes with a unit.
+    /// A time, or a number of bytes with a unit.
     Burst,
     /// Names of links and radios, in order.
     Links,
@@ -162,7 +162,7 @@ impl ValueType {
     }
 }
 
-/// The least that a number may be.
+/// The least value that a number may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Minimum {
     /// Zero.
@@ -176,7 +176,7 @@ pub(super) enum Minimum {
 pub(super) enum Variation {
     /// The number may change in any way.
     Free,
-    /// The number may change in time, but not with each packet.
+    /// The number may change with time, but not with each packet.
     InTime,
     /// The number may be drawn anew for each run.
     EachRun,

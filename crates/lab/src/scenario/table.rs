@@ -26,7 +26,7 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Returns a mistake in `key`, at the position `at`.
+    /// Returns the error for a mistake in `key` at the position `at`.
     pub fn error(&self, at: &Location, key: &str, message: impl Into<String>) -> ScenarioError {
         let (line, set) = match at {
             Location::Line(line) => (Some(*line), None),
@@ -53,7 +53,7 @@ pub(super) struct Table<'a> {
     at: Location,
     branch: Branch,
     keys: &'static Keys,
-    /// Message if an argument has made this table by mistake, for example by a misspelt name.
+    /// Message for a table that an argument has created by mistake, for example by a misspelt name.
     unknown: Option<String>,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Returns whether the file, or an argument, gives a key.
+    /// Returns whether the file or an argument gives the key.
     pub fn gives(&self, name: &str) -> bool {
         self.branch.contains_key(name)
     }
@@ -112,7 +112,8 @@ impl<'a> Table<'a> {
         Ok(tables)
     }
 
-    /// Records the names of the file that a table made by an argument may have been meant to change.
+    /// Records names in the file for a table that an argument created. The argument may have been meant to change one
+    /// of them.
     fn stands_beside(&mut self, name: &str, names: &[String]) {
         if self.is_set() {
             let hint = hint(name, names.iter().map(String::as_str));
@@ -120,7 +121,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns the value of a key for a table; an empty table if the key is not given.
+    /// Returns the table that is the value of a key. If the key is not given, the table is empty.
     pub fn item_or_empty(&self, key: &Key) -> Item<'a> {
         self.given(key).unwrap_or_else(|| Item {
             source: self.source,
@@ -135,7 +136,7 @@ impl<'a> Table<'a> {
         self.source.error(&self.at, &self.key, message)
     }
 
-    /// Returns the error for a mistake in the value of a key, or for its absence.
+    /// Returns the error for a mistake in the value of a key, or for a key that is missing.
     pub fn error_at(&self, key: &Key, message: impl Into<String>) -> ScenarioError {
         let at = self.branch.get(key.name).map_or(&self.at, |node| &node.at);
         self.source.error(at, &dotted(&self.key, key.name), message)
@@ -153,7 +154,7 @@ pub(super) struct Item<'a> {
     pub source: &'a Source<'a>,
     /// Full name of the value's key.
     pub key: String,
-    /// Value above which a time without a unit causes a warning.
+    /// Greatest time without a unit that causes no warning.
     pub longest: Longest,
     pub node: Node,
 }
@@ -169,7 +170,7 @@ impl<'a> Item<'a> {
         self.source.warnings.borrow_mut().push(Warning { at: self.error(message) });
     }
 
-    /// Adds a warning if this value, `n` of the quantity's first unit, has no unit and is improbable.
+    /// Adds a warning if this value has no unit and is improbable. `n` is the value in the quantity's first unit.
     pub fn warn_if_unlikely(&self, quantity: Quantity, n: f64) {
         let plain = match &self.node.value {
             Value::Integer(_) | Value::Float(_) => true,
@@ -225,7 +226,7 @@ impl<'a> Item<'a> {
         self.tagged(keys, None)
     }
 
-    /// Returns this value as a table with these keys; a key may give its kind.
+    /// Returns this value as a table with these keys. A key may select its kind.
     fn tagged(self, keys: &'static Keys, tag: Option<(&'static Variants, &str)>) -> Read<Table<'a>> {
         let Value::Table(branch) = self.node.value else {
             return Err(self.wrong("a table"));
@@ -243,7 +244,7 @@ impl<'a> Item<'a> {
     }
 
     /// Returns the value as a table of one of these kinds, with the kind. `implied` is the kind of a table that does
-    /// not give one.
+    /// not give a kind.
     pub fn kind(self, kinds: &'static Variants, implied: &str) -> Read<(usize, Table<'a>)> {
         let Value::Table(branch) = &self.node.value else {
             return Err(self.wrong("a table"));
@@ -259,7 +260,7 @@ impl<'a> Item<'a> {
         Ok((at, self.tagged(keys, Some((kinds, name)))?))
     }
 
-    /// Returns a value inside this one.
+    /// Returns a value that is inside this value.
     pub fn part(&self, key: String, node: &Node) -> Item<'a> {
         Item { source: self.source, key, longest: self.longest, node: node.clone() }
     }
@@ -337,7 +338,8 @@ fn elsewhere(kinds: &Variants, kind: &str, name: &str) -> Option<String> {
         .then(|| format!("{} `{kind}` has no such key; {} {has}", kinds.tag, others.join(", ")))
 }
 
-/// Line of a mistake, for the order of mistakes in a table: lines precede arguments.
+/// Line of a mistake. The line determines the order of mistakes in a table: mistakes in lines precede mistakes in
+/// arguments.
 fn line(at: &Location) -> usize {
     match at {
         Location::Line(line) => *line,

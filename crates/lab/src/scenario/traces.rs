@@ -1,4 +1,5 @@
-//! Files that a scenario refers to, checked when it is read: an error in such a file names its line.
+//! Files to which a scenario refers. They are checked when the scenario is read, so that an error in such a file names
+//! its line.
 
 use strandcast_media::trace::FrameTrace;
 use strandcast_netem::link::Opportunities;
@@ -11,7 +12,7 @@ use super::units::Quantity;
 use super::value::TraceFile;
 use super::warning::{LONG_DELAY, MIN_RATE};
 
-/// Reads a trace of numbers: lines of seconds and value.
+/// Reads a trace of numbers. Each line has a time in seconds and a value.
 pub(super) fn numbers(
     item: &Item<'_>,
     file: &TraceFile,
@@ -20,7 +21,7 @@ pub(super) fn numbers(
 ) -> Read<()> {
     let trace = Trace::from_csv(&file.text).map_err(|wrong| at_line(item, file, wrong))?;
     if let Some(i) = trace.points().iter().position(|(_, value)| !(0.0..=quantity.most()).contains(value)) {
-        // A heading, if there is one, is the only line without a point.
+        // A trace may have a heading. It is the only line that is not a point.
         let lines: Vec<(usize, &str)> = content_lines(&file.text).collect();
         let line = lines[lines.len() - trace.points().len() + i].0;
         let value = trace.points()[i].1;
@@ -57,7 +58,7 @@ fn warn_if_unlikely(item: &Item<'_>, trace: &Trace, quantity: Quantity) {
     }
 }
 
-/// A trace of a link's opportunities to send.
+/// Reads a trace of the times at which a link may send.
 pub(super) fn opportunities(item: &Item<'_>, file: &TraceFile) -> Read<()> {
     Opportunities::parse(&file.text).map(|_| ()).map_err(|wrong| at_line(item, file, wrong))
 }

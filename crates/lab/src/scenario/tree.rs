@@ -1,4 +1,4 @@
-//! The file as a tree in which every value has its position (line and key).
+//! The file as a tree. Every value has its position (line and key).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) struct Node {
     pub value: Value,
 }
 
-/// A table's values by key.
+/// Values of a table by key.
 pub(super) type Branch = BTreeMap<String, Node>;
 
 /// A TOML value.
@@ -72,14 +72,14 @@ pub(super) fn read(text: &str) -> Result<Branch, NotToml> {
         .map_err(|(offset, message)| NotToml { line: lines.at(offset), message })
 }
 
-/// Value of a `--set` argument: as TOML, or the text itself if it is not TOML.
+/// Value of a `--set` argument. It is parsed as TOML. If it is not TOML, the value is the text itself.
 pub(super) fn value(text: &str, at: &Location) -> Value {
     let parsed = DeValue::parse(text.trim()).ok();
     let read = parsed.and_then(|v| node(v, &|_| at.clone(), at.clone()).ok());
     read.map_or_else(|| Value::Text(text.into()), |node| node.value)
 }
 
-/// Puts `leaf` at `path`, and makes the tables of the path that are missing.
+/// Puts `leaf` at `path`. Creates the tables of the path that are missing.
 pub(super) fn set(branch: &mut Branch, path: &[String], leaf: Node) {
     let Some((first, rest)) = path.split_first() else { return };
     if rest.is_empty() {
@@ -96,7 +96,7 @@ pub(super) fn set(branch: &mut Branch, path: &[String], leaf: Node) {
     }
 }
 
-/// Removes the value at `path`; returns false if nothing is there.
+/// Removes the value at `path`. Returns false if there is no value.
 pub(super) fn unset(branch: &mut Branch, path: &[String]) -> bool {
     match path {
         [] => false,

@@ -1,4 +1,4 @@
-//! Keys with their types, which a table's declaration creates and readers and writers use.
+//! Keys with their types. The declaration of a table creates them, and readers and writers use them.
 
 use serde_json::Value as Json;
 
@@ -40,13 +40,13 @@ impl<T> Sort<T> {
 pub(super) trait Declared {
     fn key(&self) -> &Key;
 
-    /// Entry of a written scenario with this value.
+    /// Returns the entry of a written scenario with this value.
     fn with(&self, value: Json) -> Entry {
         (self.key().name, value)
     }
 }
 
-/// Returns a key and its written value, unless that is `Null`.
+/// A key and its written value. If the value is `Null`, the entry is not written.
 pub(super) type Entry = (&'static str, Json);
 
 macro_rules! declared {
@@ -73,7 +73,7 @@ macro_rules! declared {
 }
 
 declared! {
-    /// A key that always has a value: it is required, or has a default.
+    /// A key that always has a value. It is required, or has a default.
     Given<T> { read: fn(&Item<'_>) -> Read<T>, write: fn(&T) -> Json, }
     /// A key that may have no value.
     Optional<T> { read: fn(&Item<'_>) -> Read<T>, write: fn(&T) -> Json, }
@@ -111,7 +111,7 @@ pub(super) trait Kind {
 }
 
 impl<T> Given<T> {
-    /// A time above `longest` without a unit gets a warning.
+    /// Returns the key with this bound. A longer time without a unit causes a warning.
     pub const fn at_most(&self, longest: Longest) -> Self {
         Given { key: Key { longest, ..self.key }, read: self.read, write: self.write }
     }
@@ -120,7 +120,7 @@ impl<T> Given<T> {
         self.with((self.write)(value))
     }
 
-    /// The key for a link's other direction, which has the forward value unless it is given.
+    /// The key for the other direction of a link. Unless it is given, it has the value of the forward direction.
     pub const fn as_forward(&self) -> Optional<T> {
         let key = Key { default: Default::Else("as forward"), ..self.key };
         Optional { key, read: self.read, write: self.write }
@@ -128,12 +128,12 @@ impl<T> Given<T> {
 }
 
 impl<T> Optional<T> {
-    /// A time above `longest` without a unit gets a warning.
+    /// Returns the key with this bound. A longer time without a unit causes a warning.
     pub const fn at_most(&self, longest: Longest) -> Self {
         Optional { key: Key { longest, ..self.key }, read: self.read, write: self.write }
     }
 
-    /// Key for the other direction of a link, which has the forward value by default.
+    /// Key for the other direction of a link. By default it has the value of the forward direction.
     pub const fn as_forward(&self) -> Self {
         let key = Key { default: Default::Else("as forward"), ..self.key };
         Optional { key, read: self.read, write: self.write }
@@ -196,7 +196,7 @@ impl<'a> Table<'a> {
         (key.read)(&self.item(&key.key)?)
     }
 
-    /// Returns the table of a key; empty if the key is not given.
+    /// Returns the table of a key. If the key is not given, the table is empty.
     pub fn inner(&self, key: &Inner) -> Read<Table<'a>> {
         self.item_or_empty(&key.key).table(key.keys)
     }
@@ -206,7 +206,7 @@ impl<'a> Table<'a> {
         self.named(&key.key, |_, item| item.table(key.keys), |table| table)
     }
 
-    /// Returns one table with the name of the key, or several tables by name. `like` is an example for errors.
+    /// Returns one table that has the name of the key, or several tables by name. `like` is an example for errors.
     pub fn one_or_more(&self, key: &Outages, like: &str) -> Read<Vec<(String, Table<'a>)>> {
         let item = self.item_or_empty(&key.key);
         let several = match &item.node.value {
@@ -227,13 +227,13 @@ impl<'a> Table<'a> {
         self.named(&key.key, |name, item| kind(item, key.kinds, name), |(_, table)| table)
     }
 
-    /// Returns whether the file, or an argument, gives a key.
+    /// Returns whether the file or an argument gives the key.
     pub fn has(&self, key: &impl Declared) -> bool {
         self.gives(key.key().name)
     }
 }
 
-/// Reads a table of one of these kinds. The table's name selects the kind, unless a key does.
+/// Reads a table of one of these kinds. The name of the table selects the kind, unless a key does.
 fn kind<'a, K: Copy>(item: Item<'a>, kinds: &'static VariantsOf<K>, name: &str) -> Read<(K, Table<'a>)> {
     let (at, table) = item.kind(&kinds.kinds, kinds.kinds.default.unwrap_or(name))?;
     Ok((kinds.each[at], table))
@@ -241,15 +241,16 @@ fn kind<'a, K: Copy>(item: Item<'a>, kinds: &'static VariantsOf<K>, name: &str) 
 
 /// Keys that are declared together.
 pub(super) trait Group {
-    /// All keys of the group, without keys that a table shares with others.
+    /// All keys of the group, without the keys that a table shares with other tables.
     const OWN: &'static [Key];
 }
 
-/// Declares the keys of a table: a struct with a field for each, the constant of that type, and the description of the
-/// table. Without a name for the table, the keys are a group that several tables share.
+/// Declares the keys of a table. The declaration creates a struct with one field per key, a constant of the struct's
+/// type, and the description of the table. If there is no name for the table, the keys are a group that several tables
+/// share.
 ///
-/// A field has documentation, which is the key's meaning, a name, a type and a constructor. A field without
-/// documentation is also a key of another table, with the same meaning.
+/// A field consists of documentation, a name, a type and a constructor. The documentation is the key's meaning. If a
+/// field has no documentation, another table has the same key with the same meaning.
 macro_rules! table {
     (
         $(#[doc = $doc:literal])+
@@ -305,7 +306,7 @@ macro_rules! key_name {
     };
 }
 
-/// Declares kinds of tables: an enum, and the constant that lists the keys of each.
+/// Declares kinds of tables. The declaration creates an enum, and a constant that lists the keys of each kind.
 macro_rules! variants {
     (
         $(#[doc = $doc:literal])+

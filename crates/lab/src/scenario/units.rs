@@ -2,7 +2,7 @@
 
 use super::error::{hint, nearest};
 
-/// Quantity of a number. A number without a unit has the first one.
+/// Quantity of a number. A number without a unit is in the first unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quantity {
     /// bit/s.
@@ -15,7 +15,7 @@ pub(super) enum Quantity {
     Share,
     /// Packets.
     Packets,
-    /// A ratio of powers in dB, from 0.
+    /// A ratio of powers in dB, which is at least 0.
     Decibel,
     /// Metres.
     Distance,
@@ -25,7 +25,7 @@ pub(super) enum Quantity {
     Plain,
 }
 
-/// A unit: its name and its value in the quantity's first unit, as a factor and a divisor.
+/// A unit. The unit has a name, and its value in the quantity's first unit as a factor and a divisor.
 type Unit = (&'static str, f64, f64);
 
 const RATE: &[Unit] = &[
@@ -38,7 +38,7 @@ const RATE: &[Unit] = &[
     ("Mbps", 1e6, 1.0),
     ("Gbps", 1e9, 1.0),
 ];
-/// Units of bytes per second, which are refused, each with its value in bytes per second.
+/// Units of bytes per second, which are refused. Each has its value in bytes per second.
 const BYTE_RATES: &[(&str, f64)] = &[
     ("B/s", 1.0),
     ("kB/s", 1e3),
@@ -87,7 +87,7 @@ const ALL: &[Quantity] = &[
     Quantity::Speed,
 ];
 
-/// Names of the quantities, in the same order.
+/// Names of the quantities, in the order of the enum.
 const NAMES: [&str; 8] = ["rate", "time", "size", "share", "packets", "ratio", "distance", "speed"];
 
 impl Quantity {
@@ -150,7 +150,7 @@ impl Quantity {
         }
     }
 
-    /// Reads a number with one of the units, and returns it in the first unit; `Err` describes the mistake.
+    /// Reads a number with one of the units. Returns it in the first unit. `Err` describes the mistake.
     pub fn parse(self, text: &str) -> Result<f64, String> {
         let text = text.trim();
         let Some((number, unit)) = split(text) else {
@@ -197,12 +197,13 @@ impl Quantity {
     }
 }
 
-/// Reads a number with or without a unit as in scenario files: bit/s, seconds, bytes, a share of 1, packets or dB.
-/// `quantity` is `rate`, `time`, `size`, `share`, `packets` or `ratio`; `None`: the unit decides.
+/// Reads a number with or without a unit, as in scenario files. The units are bit/s, seconds, bytes, a share of 1,
+/// packets or dB. `quantity` is `rate`, `time`, `size`, `share`, `packets` or `ratio`. `None`: the unit determines the
+/// quantity.
 ///
 /// # Errors
-/// One line with the mistake and its remedy, if the text is not a number, has no such unit, or there is no such
-/// quantity.
+/// Returns one line with the mistake and its remedy. Possible mistakes are a text that is not a number, an unknown
+/// unit, and an unknown quantity.
 pub fn amount(text: &str, quantity: Option<&str>) -> Result<f64, String> {
     if let Some(name) = quantity {
         let found = NAMES.iter().zip(ALL).find(|(known, _)| **known == name);
@@ -285,7 +286,7 @@ mod tests {
         );
     }
 
-    /// Eight times as much is not a slip of the pen.
+    /// A value that is eight times as large is not a typing mistake.
     #[test]
     fn slips_of_the_pen_are_not_taken_for_another_number() {
         let said = |text| Quantity::Rate.parse(text).expect_err(text);

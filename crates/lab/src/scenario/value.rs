@@ -9,11 +9,11 @@ use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 use strandcast_netem::number;
 
-/// Values by name. They are ordered by name, so that a run does not depend on the order in the file.
+/// Values by name. They are ordered by name. A run therefore does not depend on the order in the file.
 pub type Named<T> = BTreeMap<String, T>;
 
-/// A file that a scenario refers to, as it was when the scenario was read. A scenario's hash includes the content of
-/// the file, and not its path.
+/// A file to which a scenario refers. The content is that at the time when the scenario was read. A scenario's hash
+/// includes the content of the file, and not its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceFile {
     /// Path of the file, resolved against the scenario's folder.
@@ -49,29 +49,30 @@ pub enum Number {
     },
     /// `{ steps = [[time, value], …] }`: each value holds from its time on.
     Steps(Vec<(Duration, f64)>),
-    /// `{ trace = "file.csv", loop = true }`: lines of seconds and value (SI).
+    /// `{ trace = "file.csv", loop = true }`: each line has a time in seconds and a value (SI).
     Trace {
         /// The file.
         file: TraceFile,
-        /// Begin again after the last line's time.
+        /// True if the trace begins again after the time of its last line.
         repeat: bool,
     },
     /// `{ normal = [mean, deviation], within = [low, high], correlation = 0.9, every = … }`
     Drawn {
         /// Distribution.
         law: Law,
-        /// Ends of the range to which draws are moved.
+        /// Ends of the range. A draw outside is moved to the nearer end.
         within: [f64; 2],
         /// Correlation of a draw with the one before it.
         correlation: f64,
         /// Times at which the number is drawn.
         every: Every,
     },
-    /// `{ trace = ["a.csv", "b.csv"], loop = true, offset = "random" }`: one of the traces, drawn once per run.
+    /// `{ trace = ["a.csv", "b.csv"], loop = true, offset = "random" }`: one of these traces, which is drawn once per
+    /// run.
     Traces {
         /// The files.
         files: Vec<TraceFile>,
-        /// Begin again after the last line's time.
+        /// True if the trace begins again after the time of its last line.
         repeat: bool,
         /// Time in the trace at which a run starts.
         offset: Offset,
@@ -95,7 +96,7 @@ pub enum Law {
         /// Standard deviation.
         deviation: f64,
     },
-    /// `lognormal = [mean, deviation]`, both of the number, not of its logarithm.
+    /// `lognormal = [mean, deviation]`. Both describe the number, and not its logarithm.
     Lognormal {
         /// Mean.
         mean: f64,
@@ -112,7 +113,7 @@ pub enum Law {
 }
 
 impl Law {
-    /// The law of draws that are moved into a range.
+    /// Returns the law of draws that are moved into a range.
     pub(crate) fn within(self, [low, high]: [f64; 2], correlation: f64) -> number::Law {
         let shape = match self {
             Law::Normal { mean, deviation } => number::Shape::Normal { mean, deviation },
@@ -146,12 +147,12 @@ pub enum Every {
 /// A link's rate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum LinkRate {
-    /// Packets take no time.
+    /// Packets take no time on the link.
     Infinite,
     /// Rate in bit/s.
     Number(Number),
-    /// `{ trace = "file" }` with a mahimahi file (any name that does not end in `.csv`). Each line has a time in
-    /// milliseconds at which 1500 bytes may leave.
+    /// `{ trace = "file" }` with a mahimahi file. The name of the file must not end in `.csv`. Each line has a time in
+    /// milliseconds at which 1500 bytes may be sent.
     Opportunities {
         /// The file.
         file: TraceFile,
@@ -162,7 +163,7 @@ pub enum LinkRate {
         files: Vec<TraceFile>,
         /// Time in the trace at which a run starts.
         offset: Offset,
-        /// Name of the cause whose random draws select the file and the offset.
+        /// Name of the cause. The random draws of this cause select the file and the offset.
         cause: Option<String>,
     },
 }

@@ -1,4 +1,4 @@
-//! Warnings: values that a scenario can have, but probably should not.
+//! Warnings about values that a scenario can have but probably should not have.
 
 use core::fmt;
 
@@ -7,16 +7,16 @@ use strandcast_keys::text::printable;
 use super::error::ScenarioError;
 use super::units::Quantity;
 
-/// A number of a scenario file, of an argument that changes it, or of a trace it refers to, that is probably a mistake:
-/// `FILE:LINE: KEY: why; how to mend it`.
+/// A number that is probably a mistake: `FILE:LINE: KEY: why; how to mend it`. It is in a scenario file, in an argument
+/// that changes the file, or in a trace to which the file refers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// Position, as in [`ScenarioError`], with a message that describes the improbable value and suggests another one.
+    /// Position as in [`ScenarioError`]. The message describes the improbable value and suggests another one.
     pub at: ScenarioError,
 }
 
 impl Warning {
-    /// `FILE:LINE: KEY`, or the `--set` argument and the key.
+    /// `FILE:LINE: KEY`. For an argument, the `--set` argument and the key.
     pub fn place(&self) -> String {
         self.at.place()
     }
@@ -33,14 +33,15 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Rate in bit/s below which a rate without a unit was probably meant in Mbit/s.
+/// Rate in bit/s. A lower rate without a unit was probably meant in Mbit/s.
 pub(super) const MIN_RATE: f64 = 1e3;
-/// Seconds above which a link's delay was probably meant in ms. A geostationary satellite has 0.3 s.
+/// Delay of a link in seconds. A longer delay was probably meant in ms. A geostationary satellite has 0.3 s.
 pub(super) const LONG_DELAY: f64 = 2.0;
-/// Packets above which a queue's limit was probably meant in bytes. 1 Gbit/s and 100 ms are 8333 packets of 1500 bytes.
+/// Number of packets. A higher limit of a queue was probably meant in bytes. 1 Gbit/s and 100 ms are 8333 packets of
+/// 1500 bytes.
 const LONG_QUEUE: f64 = 10_000.0;
 
-/// Seconds above which a time without a unit was probably meant in ms.
+/// Bounds in seconds. A longer time without a unit was probably meant in ms.
 #[derive(Clone, Copy)]
 pub(super) enum Longest {
     /// Delays of packets.
@@ -67,7 +68,7 @@ impl Longest {
     }
 }
 
-/// Warning about `n`, a number without a unit; `None` if it is likely.
+/// Returns a warning about `n`, a number without a unit. Returns `None` if the number is plausible.
 pub(super) fn warn_if_unlikely(longest: Longest, quantity: Quantity, n: f64) -> Option<String> {
     let (means, rather) = match quantity {
         Quantity::Rate if n > 0.0 && n < MIN_RATE => (format!("{n} bit/s"), format!("{n} Mbit/s")),

@@ -22,10 +22,10 @@ use super::radio::{Placement, Radio};
 use super::typed::{Declared, Entry};
 use super::value::{Named, TcpValue};
 
-/// Returns the complete scenario with defaults, as tables of a scenario file. A reader of these tables gets the same
-/// scenario, with the same [`hash`](super::hash). Numbers are plain, in SI units. The limit of a queue in bytes has a
-/// unit, because a plain number counts packets. A value that is absent has no key: the end of an outage that does not
-/// end, the size of messages that fill a packet.
+/// Returns the complete scenario with defaults, as tables of a scenario file. A reader of these tables gets an equal
+/// scenario with an equal [`hash`](super::hash). Numbers are plain, in SI units. The limit of a queue in bytes has a
+/// unit, because a plain number counts packets. A value that is absent has no key. Examples are the end of an outage
+/// that does not end, and the size of messages that fill a packet.
 pub fn written(scenario: &Scenario) -> Value {
     let Scenario { title, run, host, nodes, links, radio, flows, cross } = scenario;
     let Run { time, warmup, seed, runs, series } = run;
@@ -120,7 +120,8 @@ fn link(link: &Link) -> Value {
     table(ends.into_iter().chain(direction(forward, false)))
 }
 
-/// A direction of a link. `none` means that it does not retransmit, although the other direction, its default, does.
+/// A direction of a link. `none` means that this direction does not retransmit, although the other direction, which is
+/// its default, does.
 fn direction(direction: &Direction, none: bool) -> [Entry; 11] {
     let Direction { rate, delay, keep_order, policer, queue, loss, arq, reorder, duplicate, corrupt, down } =
         direction;

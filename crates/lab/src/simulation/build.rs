@@ -19,7 +19,7 @@ use crate::scenario::{Flow, Path, Scenario};
 #[derive(Debug)]
 pub struct Simulation {
     pub(super) network: Network<Metrics>,
-    /// The flows' time 0; the time at which results begin to count; the end of the run.
+    /// Three times: the flows' time 0, the time from which results count, and the end of the run.
     pub(super) origin: Instant,
     pub(super) warm: Instant,
     pub(super) end: Instant,
@@ -48,7 +48,7 @@ impl Simulation {
     /// Builds `scenario` for one `seed`. `scheme` replaces the scheme of the compared flows.
     ///
     /// # Errors
-    /// Errors of the catalog about a scheme, and numbers that a link cannot have.
+    /// Returns errors of the catalog about a scheme, and errors about numbers that a link cannot have.
     pub fn new(
         scenario: &Scenario,
         catalog: &dyn Catalog,
@@ -58,8 +58,8 @@ impl Simulation {
         Simulation::build(scenario, catalog, seed, scheme, None)
     }
 
-    /// Builds a simulation as [`new`](Self::new) does. If `tapped` names a flow, its first instance has no transport:
-    /// its packets come from outside.
+    /// Builds a simulation as [`new`](Self::new) does. If `tapped` names a flow, its first instance has no transport.
+    /// The packets of this instance come from outside.
     pub(super) fn build(
         scenario: &Scenario,
         catalog: &dyn Catalog,
@@ -159,8 +159,8 @@ impl Simulation {
     }
 }
 
-/// Name of the run's scheme: the requested scheme, otherwise the scheme of the compared flow, otherwise the scheme of
-/// the first flow.
+/// Name of the run's scheme. The scheme is the requested scheme, otherwise the scheme of the compared flow, otherwise
+/// the scheme of the first flow.
 fn label(scenario: &Scenario, scheme: Option<&str>) -> String {
     let flows = || scenario.flows.values();
     let of = |flow: &Flow| flow.transport.spec();

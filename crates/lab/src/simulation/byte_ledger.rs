@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use strandcast_proto::time::Instant;
 
-/// Messages of a transport without message boundaries, by the position of their last byte.
+/// Messages of a transport without message boundaries. They are ordered by the position of their last byte.
 #[derive(Debug, Default)]
 pub(super) struct ByteLedger {
     submitted: u64,

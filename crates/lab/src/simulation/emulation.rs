@@ -15,27 +15,27 @@ use super::plan::ScheduledEvent;
 use super::{BuildError, Metrics, Simulation};
 use crate::scenario::Scenario;
 
-/// A scenario whose network carries IP packets from outside, in place of one flow. Links, radios, outages, background
-/// load and the other flows are simulated.
+/// A scenario whose network carries IP packets from outside instead of one of its flows. Links, radios, outages,
+/// background load and the other flows are simulated.
 ///
 /// The caller calls [`advance`](Self::advance) with the present time, [`send`](Self::send) for each packet that a
-/// program has written, and [`receive`](Self::receive) at both ends until it returns `None`. The caller repeats this at
-/// each [`next_time`](Self::next_time). Times count from the flows' time 0 and must not decrease. A late call delivers
-/// packets late, and does not change the behaviour of links.
+/// program has written, and [`receive`](Self::receive) at both ends until it returns `None`. The caller repeats these
+/// calls at each [`next_time`](Self::next_time). Times count from the flows' time 0 and must not decrease. If the
+/// caller is late, packets are delivered late. The behaviour of links does not change.
 ///
-/// Model: the links and random draws are those of a simulation with the same seed; hosts of programs have no simulated
-/// delay. Programs get no notice of an outage, and paths exist from the start to the end: `notify`, `join` and `leave`
-/// have no effect.
+/// Model: the links and random draws equal those of a simulation with the same seed. The hosts of programs have no
+/// simulated delay. Programs get no notice of an outage, and all paths exist from the start to the end. `notify`,
+/// `join` and `leave` therefore have no effect.
 #[derive(Debug)]
 pub struct Emulation {
     simulation: Simulation,
     outages: VecDeque<(Instant, ScheduledEvent)>,
-    /// The flow's sender and receiver.
+    /// The sender and the receiver of the flow.
     ends: [AgentId; 2],
     paths: Vec<String>,
 }
 
-/// An end of the flow that real programs replace.
+/// An end of the flow. Real programs replace it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The flow's sender.
@@ -50,7 +50,7 @@ impl End {
 }
 
 impl Emulation {
-    /// Builds `scenario` for one seed, with programs in place of `flow`, and simulates it up to time 0.
+    /// Builds `scenario` for one seed, with programs instead of `flow`. Simulates the scenario up to time 0.
     ///
     /// # Errors
     /// There is no such flow, or the scenario cannot be built.
@@ -83,7 +83,7 @@ impl Emulation {
         &self.paths
     }
 
-    /// Sends an IP packet from an end over the path with this number, at [`now`](Self::now).
+    /// Sends an IP packet from an end over the path with this number. The time is [`now`](Self::now).
     pub fn send(&mut self, end: End, path: u8, packet: Bytes) {
         let id = self.ends[end as usize];
         self.simulation.network.with_agent(id, |_, tap: &mut Tap| tap.send(path, packet));
@@ -106,8 +106,8 @@ impl Emulation {
         while !self.advance_within(to, usize::MAX) {}
     }
 
-    /// Simulates about `events` events at most, up to and including `to`. Returns whether all events up to that time
-    /// have been simulated.
+    /// Simulates up to and including `to`, but at most about `events` events. Returns whether all events up to that
+    /// time have been simulated.
     pub fn advance_within(&mut self, to: Duration, events: usize) -> bool {
         let to = self.simulation.origin + to;
         let network = &mut self.simulation.network;
@@ -133,7 +133,7 @@ impl Emulation {
         Some((arrival.at.saturating_since(self.simulation.origin), arrival))
     }
 
-    /// Counters of every link: its name, `forward` or `reverse`, and the packets of all flows together.
+    /// Counters of every link. They have its name, `forward` or `reverse`, and the packets of all flows together.
     pub fn links(&self) -> impl Iterator<Item = (&str, &'static str, LinkStats)> {
         let network = &self.simulation.network;
         let stats = |id| network.wire(id).link.stats_at(network.now());
@@ -147,7 +147,7 @@ fn of_flow(instance: &str, flow: &str) -> bool {
 }
 
 impl FlowBuilder<'_> {
-    /// The ends of a flow whose packets come from outside.
+    /// Returns the ends of a flow whose packets come from outside.
     pub(super) fn taps(&self, network: &mut Network<Metrics>, id: FlowId, paths: &[BuiltPath]) -> BuiltFlow {
         let routes = |side: usize| -> Vec<RouteId> { paths.iter().map(|path| path.routes[side]).collect() };
         let [sender, receiver] = [0, 1].map(|side| network.add_agent(id, Tap::new(routes(side))));

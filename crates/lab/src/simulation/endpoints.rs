@@ -1,4 +1,4 @@
-//! Flows and links in the form that the network uses.
+//! Flows and links in the form that the network simulator uses.
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use core::time::Duration;
@@ -27,7 +27,7 @@ use super::{BuildError, Metrics};
 use crate::result::meter::VideoSpec;
 use crate::scenario::{App, Flow, Frames, Number, Scenario, Sctp, TraceFile, Transport, Video};
 
-/// Bytes of a full packet. Its serialisation time is the upper bound of a host's delay.
+/// Length of a full packet in bytes. The serialisation time of such a packet is the upper bound of a host's delay.
 const FULL_PACKET: f64 = 1500.0;
 /// UDP port of the receiving side (RFC 6951).
 const PORT: u16 = 9899;
@@ -55,8 +55,8 @@ pub(super) struct BuiltFlow {
     pub end: Instant,
 }
 
-/// A path of a flow: its routes in both directions, the first links of both, and the times at which it joins and
-/// leaves.
+/// A path of a flow. The path has routes in both directions, the first links of both routes, and the times at which it
+/// joins and leaves.
 pub(super) struct BuiltPath {
     pub routes: [RouteId; 2],
     pub first: [Option<DirectedLinkId>; 2],
@@ -89,7 +89,7 @@ impl FlowBuilder<'_> {
         let paths = self.paths(network, (flow, ends), label, &key)?;
         let id = FlowId(index);
         let common = Common { id, key: &key, seeds: &seeds, start, end, feed, paths, flow };
-        // The feed was made with the same seeds: numbers drawn again are equal.
+        // The feed was made with the same seeds, so that numbers that are drawn again are equal.
         let level = |value: &Number| self.level(&app, value, &seeds, &key).unwrap_or_else(|_| Box::new(0.0));
         let video = video(&app, level, start, end, &key)?;
         let ledger =
@@ -116,7 +116,7 @@ impl FlowBuilder<'_> {
         Ok(BuiltFlow { sender, receiver, ledger, video, start, end })
     }
 
-    /// Application of the flow. Messages that are to fill a packet leave room for the bytes that the scheme puts
+    /// Application of the flow. If messages should fill a packet, they leave room for the bytes that the scheme inserts
     /// before DATA.
     fn app(&self, flow: &Flow, scheme: Option<&str>, key: &str) -> Result<App, BuildError> {
         let Transport::Sctp { scheme: own, sctp } = &flow.transport else { return Ok(flow.app.clone()) };
@@ -126,7 +126,7 @@ impl FlowBuilder<'_> {
         let plan = self.scheme(scheme.unwrap_or(own), sctp, flow, key)?;
         let mut config = transport(sctp);
         (plan.tune)(&mut config);
-        // Symbols of blocks are as long as packets, whatever messages are.
+        // Symbols of blocks are as long as packets, whatever the length of messages.
         let symbol = match config.coding {
             Some(Coding::Repair(_)) => RepairCoding::OVERHEAD,
             Some(Coding::Blocks(_)) | None => 0,
@@ -141,7 +141,7 @@ impl FlowBuilder<'_> {
         plan.map_err(|error| BuildError::new(&format!("{key}.scheme"), &error.to_string()))
     }
 
-    /// Builds the routes of a flow's paths. The next two agents that are added are its ends.
+    /// Builds the routes of a flow's paths. The next two agents that are added are the ends of these paths.
     fn paths(
         &self,
         network: &mut Network<Metrics>,
@@ -168,7 +168,7 @@ impl FlowBuilder<'_> {
             }
             let first = [out.first().and_then(link_of), back.first().and_then(link_of)];
             let mut route = |ends, steps: Vec<Step>, way: &str| {
-                // Programs have delays of their own.
+                // Programs already have their own delays.
                 let overhead = if self.tapped { None } else { self.overhead(&steps) };
                 let label = format!("flow {label} path {name} {way}");
                 network.add_route(ends, index as u8, steps, overhead.map(|most| (most, label.as_str())))
@@ -180,13 +180,14 @@ impl FlowBuilder<'_> {
         Ok(made)
     }
 
-    /// Longest wait of a packet in its host before it is sent over `steps`.
+    /// Longest time for which a packet waits in its host before it is sent over `steps`.
     pub fn overhead(&self, steps: &[Step]) -> Option<Duration> {
         let most = self.plan.slowest(steps, FULL_PACKET);
         (self.scenario.host.overhead && !most.is_zero()).then_some(most)
     }
 
-    /// Converts a number of an application that may change, such as a video's spacing or another application's rate.
+    /// Converts a number of an application that may change, for example the spacing of a video or the rate of another
+    /// application.
     fn level(
         &self,
         app: &App,
@@ -336,7 +337,7 @@ pub(super) struct Common<'a> {
 }
 
 impl Common<'_> {
-    /// Paths by position, the primary one first.
+    /// Paths by position. The primary path comes first.
     pub fn order(&self) -> impl Iterator<Item = usize> + use<> {
         let primary =
             self.flow.primary.as_ref().and_then(|name| self.flow.paths.keys().position(|path| path == name));
@@ -381,7 +382,7 @@ fn tuples(path: u8) -> [FourTuple; 2] {
     [FourTuple::new(link, near, far), FourTuple::new(link, far, near)]
 }
 
-/// The transport configuration of a flow with these constants, before its scheme adjusts it.
+/// The transport configuration of a flow with these constants. The flow's scheme has not adjusted it yet.
 pub fn transport(sctp: &Sctp) -> TransportConfig {
     sctp.transport()
 }

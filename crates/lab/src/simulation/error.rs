@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-/// Reason why a scenario cannot be built. Only mistakes that need the catalog of schemes are found here.
+/// Reason why a scenario cannot be built. This error is only for mistakes that cannot be found without the catalog of
+/// schemes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildError {
     /// Key of the scenario with the mistake.

@@ -1,4 +1,4 @@
-//! Conversion of the scenario's links into those of the simulator.
+//! Conversion of the scenario's links into links of the simulator.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::BuildError;
 use super::values::{begin, cause, in_file, number};
 use crate::scenario::{self, Direction, LinkRate, Loss, Number, TraceFile};
 
-/// Configuration of one direction of a link, for programs that use the [`Link`](strandcast_netem::link::Link)s of a
-/// scenario without the simulator. Times in numbers and traces count from `origin`. `key` is the link's key in the
-/// scenario (`links.NAME`), and `seeds` are the seeds of the run, from which causes draw. Outages (`down`) are the
-/// caller's task.
+/// Configuration of one direction of a link. It is for programs that use the [`Link`](strandcast_netem::link::Link)s of
+/// a scenario without the simulator. Times in numbers and traces count from `origin`. `key` is the key of the link in
+/// the scenario (`links.NAME`). `seeds` are the seeds of the run. Causes use them for their draws. Outages (`down`) are
+/// the caller's task.
 ///
 /// # Errors
 /// A trace or a list cannot be read, or a number is not valid for a link.

@@ -22,7 +22,7 @@ pub trait Recorder: Any + Debug + Send {
     fn sent(&mut self, now: Instant, from: AgentId, packet: &Packet);
     /// Called when a packet reaches a link.
     fn offered(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome);
-    /// Called when a link's queue sends or drops a packet that waited in it.
+    /// Called when the queue of a link sends or drops a packet that waited in it.
     fn decided(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome);
     /// Called when a packet leaves a link.
     fn arrived(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta);
@@ -38,9 +38,9 @@ pub trait Recorder: Any + Debug + Send {
 #[derive(Debug, Default)]
 pub struct Metrics {
     pub(super) flows: Vec<Metered>,
-    /// Meters of background loads, whose flow numbers follow those of flows.
+    /// Meters of background loads. The flow numbers of background loads follow the numbers of flows.
     pub(super) background: Vec<BackgroundMeter>,
-    /// Meter of the flows' shares in the traffic of links; `None` until all flows are added.
+    /// Meter of the shares of flows in the traffic of links. `None` until all flows are added.
     pub(super) shares: Option<ShareMeter>,
     pub(super) routes: RouteLog,
     pub(super) recorder: Option<Box<dyn Recorder>>,
@@ -50,7 +50,7 @@ pub struct Metrics {
 #[derive(Debug)]
 pub(super) struct Metered {
     pub meter: FlowMeter,
-    /// Sender of the flow's data. The packets of its peer are acknowledgements and the like.
+    /// Sender of the flow's data. The packets of its peer are acknowledgements and similar packets.
     pub sender: AgentId,
     /// Ledger of bytes, for transports without message boundaries.
     pub ledger: Option<ByteLedger>,
@@ -69,7 +69,7 @@ impl Metered {
                     ledger.submit(now, message, bytes);
                 }
             }
-            // Further chunks of a packet have no bytes on the wire of their own.
+            // Further chunks of a packet add no bytes on the wire.
             TraceEvent::Arrived { path, wire: 0, payload, new, .. } => {
                 self.meter.bundled(now, path, payload, new)
             }
@@ -103,8 +103,8 @@ impl Metered {
     }
 }
 
-/// Number of the message that begins in a chunk. Symbols of blocks do not carry it, and repair symbols carry no
-/// message.
+/// Number of the message that begins in a chunk. Symbols of blocks do not carry this number, and repair symbols carry
+/// no message.
 fn message_in(framing: Framing, part: &DataPart<'_>) -> Option<u64> {
     match (framing, symbol(framing, part)) {
         (Framing::Blocks, _) | (_, (Some(Header::Repair { .. } | Header::WindowRepair { .. }), _)) => None,
@@ -113,7 +113,7 @@ fn message_in(framing: Framing, part: &DataPart<'_>) -> Option<u64> {
 }
 
 impl Metrics {
-    /// Flow of a packet with data.
+    /// Flow of a packet that carries data.
     fn data_of(&mut self, meta: &PacketMeta) -> Option<&mut Metered> {
         self.flows.get_mut(meta.flow.0 as usize).filter(|_| meta.payload > 0)
     }
@@ -219,7 +219,7 @@ impl Observer for Metrics {
                 TraceEvent::Submitted { bytes, .. } => background.offered(now, bytes),
                 TraceEvent::Arrived { wire, payload, sequence, new, .. } => {
                     background.carried(now, wire);
-                    // Datagrams have no sequence.
+                    // Datagrams have no sequence numbers.
                     if sequence.is_some() && new {
                         background.tcp_arrived(now, payload);
                     }

@@ -15,7 +15,7 @@ pub struct Names {
     pub origin: Instant,
     /// End of the run.
     pub end: Instant,
-    /// Each flow by its number, with its paths. Background loads follow the flows and have no paths.
+    /// Each flow by its number, with its paths. Background loads follow the flows, and have no paths.
     flows: Vec<(String, Vec<String>)>,
     /// Each direction of a link by its number: `b`, or `b.reverse`.
     links: Vec<String>,
@@ -31,7 +31,7 @@ impl Simulation {
         &self.scheme
     }
 
-    /// Configuration of a direction of a link; `None`: the link does not exist.
+    /// Configuration of a direction of a link. `None`: the link does not exist.
     pub fn link(&self, name: &str, reverse: bool) -> Option<&LinkConfig> {
         let direction = if reverse { "reverse" } else { "forward" };
         let wire = self.wires.iter().find(|wire| wire.link == name && wire.direction == direction)?;
@@ -78,7 +78,7 @@ impl Names {
         self.flows.get(flow.0 as usize).map_or("", |(name, _)| name)
     }
 
-    /// Name of a flow's path; empty for background load.
+    /// Name of a path of a flow. Empty for background load.
     pub fn path(&self, flow: FlowId, path: u8) -> &str {
         let paths = self.flows.get(flow.0 as usize).map(|(_, paths)| paths);
         paths.and_then(|paths| paths.get(usize::from(path))).map_or("", String::as_str)

@@ -11,20 +11,20 @@ use super::plan::{Plan, ScheduledEvent};
 use super::values::cause;
 use crate::scenario::{Again, Direction, Down, DownMode, OutageLaw, Scenario};
 
-/// An outage of one direction. Its times count from the flows' time 0.
+/// An outage of one direction. The times of an outage count from the flows' time 0.
 struct Outage {
     from: Duration,
     to: Option<Duration>,
     notify: bool,
 }
 
-/// Greatest number of outages of a link that recurs. Each of them needs memory before the run. ASSUMED.
+/// Greatest number of outages of a link with recurring outages. Each of them needs memory before the run. ASSUMED.
 const MOST: u128 = 1_000_000;
 
 /// Starts and ends of all outages.
 ///
 /// # Errors
-/// Outages of a link recur too often.
+/// The outages of a link recur too often.
 pub(super) fn outages(
     scenario: &Scenario,
     plan: &Plan,
@@ -56,7 +56,7 @@ pub(super) fn outages(
     Ok(events)
 }
 
-/// Outages of a direction. Outages that overlap are joined.
+/// Outages of a direction. Outages that overlap are merged.
 fn of_direction(direction: &Direction, link: &str, run: Duration, seeds: &Seeds) -> Vec<Outage> {
     let mut all = Vec::new();
     for (name, down) in &direction.down {
@@ -102,7 +102,7 @@ fn recurring(
     }
 }
 
-/// Joins outages that overlap or touch.
+/// Merges outages that overlap or touch.
 fn joined(mut all: Vec<Outage>) -> Vec<Outage> {
     all.sort_by_key(|outage| outage.from);
     let mut joined: Vec<Outage> = Vec::new();

@@ -17,7 +17,7 @@ const PORTS: [u16; 2] = [9899, 40_000];
 
 /// Destination of a run's SCTP packets.
 pub trait PacketSink: Debug + Send {
-    /// Takes a packet that `from` sends to `to`, `at` after the flows' time 0.
+    /// Takes a packet that `from` sends to `to`. `at` is the time since the flows' time 0.
     ///
     /// # Errors
     /// The packet cannot be written.
@@ -30,15 +30,16 @@ pub trait PacketSink: Debug + Send {
     fn finish(&mut self) -> io::Result<()>;
 }
 
-/// Passes each SCTP packet of a run to a [`PacketSink`] when its host sends it, whether or not the network loses it.
-/// Packets of sealed flows are passed in the clear.
+/// Passes each SCTP packet of a run to a [`PacketSink`] when its host sends it. It does so whether or not the network
+/// loses the packet. Packets of sealed flows are passed unencrypted.
 ///
 /// Addresses are synthetic, because hosts of the simulator have no addresses. The sender of flow *f*, counted from 0,
-/// has the address 10.*f*/256.*f*%256.*p* + 1 on path *p*; its receiver has 198.18.*f*/256.*f*%256 on all paths.
+/// has the address 10.*f*/256.*f*%256.*p* + 1 on path *p*. The receiver of flow *f* has 198.18.*f*/256.*f*%256 on all
+/// paths.
 #[derive(Debug)]
 pub struct Packets {
     origin: Instant,
-    /// Sender of each flow: the agent that sends first.
+    /// Sender of each flow. The sender of each flow is the agent that sends first.
     senders: Vec<Option<AgentId>>,
     sink: Box<dyn PacketSink>,
     failed: Option<io::Error>,
@@ -52,10 +53,10 @@ impl Packets {
         Packets { origin: simulation.names().origin, senders: Vec::new(), sink, failed: None, broken }
     }
 
-    /// Ends the capture. To be called after the end of the run.
+    /// Ends the capture. The caller calls it after the end of the run.
     ///
     /// # Errors
-    /// The first packet that could not be written; the capture ends before it.
+    /// Returns the error of the first packet that could not be written. The capture ends before this packet.
     pub fn finish(mut self) -> io::Result<()> {
         self.failed.take().map_or_else(|| self.sink.finish(), Err)
     }

@@ -40,7 +40,8 @@ pub(super) struct Plan {
     /// Both directions of each link, by its name.
     pub links: BTreeMap<String, [DirectedLinkId; 2]>,
     pub radios: BTreeMap<String, PlannedRadio>,
-    /// Nominal rate in bit/s of each direction of a link (`None`: infinite), and true if packets take no time at all.
+    /// Nominal rate in bit/s of each direction of a link (`None`: infinite). The flag is true if packets take no time
+    /// at all.
     wires: Vec<(Option<f64>, bool)>,
 }
 
@@ -111,12 +112,13 @@ impl Plan {
         steps.iter().all(|step| link_of(step).is_some_and(|wire| self.wires[wire.index()].1))
     }
 
-    /// Nominal rate of a direction of a link, bit/s; `None`: infinite.
+    /// Nominal rate of a direction of a link in bit/s. `None`: the rate is infinite.
     pub fn rate_bps(&self, wire: DirectedLinkId) -> Option<f64> {
         self.wires[wire.index()].0
     }
 
-    /// Returns the time that the slowest link of `steps` takes for `bytes` bytes; zero if no link has a rate.
+    /// Returns the time in which the slowest link of `steps` sends `bytes` bytes. Returns zero if no link has a finite
+    /// rate.
     pub fn slowest(&self, steps: &[Step], bytes: f64) -> Duration {
         let of_route = steps.iter().filter_map(link_of).filter_map(|wire| self.wires[wire.index()].0);
         let least = of_route.filter(|rate| *rate > 0.0).fold(f64::INFINITY, f64::min);
@@ -124,7 +126,7 @@ impl Plan {
     }
 }
 
-/// Link of a step; `None`: the step is a radio.
+/// Link of a step. `None`: the step is a radio.
 pub(super) fn link_of(step: &Step) -> Option<DirectedLinkId> {
     match step {
         Step::Link(wire) => Some(*wire),

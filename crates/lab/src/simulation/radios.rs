@@ -1,4 +1,4 @@
-//! Conversion of the scenario's radios into those of the simulator.
+//! Conversion of the scenario's radios into radios of the simulator.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use strandcast_sim::net::{Network, Packet, RadioId};
 use super::{BuildError, Metrics};
 use crate::scenario::{self, Ends, Flow, Placement, Scenario};
 
-/// Greatest number of draws of random places until all stations can reach each other.
+/// Greatest number of attempts to draw random places such that all stations can reach each other.
 const DRAWS: u32 = 10_000;
 
 /// A radio that was built.
@@ -40,7 +40,7 @@ pub(super) struct RadioInfo {
     pub moving: bool,
 }
 
-/// All radios, in the order in which the network has them.
+/// Returns all radios in the order of the network.
 pub(super) fn listed(planned: &BTreeMap<String, PlannedRadio>) -> Vec<RadioInfo> {
     let info = |(name, radio): (&String, &PlannedRadio)| {
         let mut stations = vec![String::new(); radio.stations.len()];
@@ -95,7 +95,7 @@ fn routers(
     Ok(stations.map(router).collect())
 }
 
-/// The radio's constants. Stations that move stay in the bounding box of their positions, unless the scenario gives
+/// The radio's constants. If stations move, they stay in the bounding box of their positions, unless the scenario gives
 /// another area.
 fn config(radio: &scenario::Radio, positions: &[Position], key: &str) -> Result<RadioConfig, BuildError> {
     let mut config = radio.config().map_err(|error| BuildError::new(key, &error.to_string()))?;
@@ -125,7 +125,7 @@ fn extent(positions: &[Position], of: fn(&Position) -> f64) -> (f64, f64) {
     if least <= most { (least, most) } else { (0.0, 0.0) }
 }
 
-/// Places of the nodes that have one.
+/// Places of the nodes that have a place.
 fn places<'a>(scenario: &'a Scenario, seeds: &Seeds) -> Result<BTreeMap<&'a str, Position>, BuildError> {
     let mut places = BTreeMap::new();
     for (name, node) in &scenario.nodes {
@@ -177,7 +177,7 @@ impl<'a> Pairs<'a> {
         Pairs { scenario, seeds, drawn: BTreeSet::new() }
     }
 
-    /// The two ends of an instance of a flow. Random ends are two nodes that are stations of all radios of the flow.
+    /// The two ends of an instance of a flow. Random ends are two nodes. Each is a station of all radios of the flow.
     /// They are chosen uniformly among the pairs that no flow has drawn before.
     pub fn of(&mut self, flow: &'a Flow, name: &str, label: &str) -> Result<[&'a str; 2], BuildError> {
         if flow.ends == Ends::Given {

@@ -12,11 +12,11 @@ use crate::result::RouteKind;
 
 /// Time after which a packet that has not arrived is no longer tracked.
 const LOST: Duration = Duration::from_secs(1);
-/// Least time between two recorded routes of a flow. Without it a flow whose packets alternate between paths would
-/// record a route per packet.
+/// Least time between two recorded routes of a flow. Without it, a flow whose packets alternate between paths would
+/// record a route for each packet.
 const APART: Duration = Duration::from_secs(1);
 
-/// Records routes. For each flow, path and kind it follows one packet after the other.
+/// Records routes. For each flow, path and kind, it follows one packet at a time.
 #[derive(Debug, Default)]
 pub(super) struct RouteLog {
     followed: BTreeMap<(u32, u8, bool), Followed>,
@@ -76,7 +76,7 @@ impl RouteLog {
         if followed.packet != Some(datagram.body.meta.id) {
             return;
         }
-        // A copy that took another way from some station on.
+        // This is a copy that took another route from some station on.
         followed.stations.truncate(usize::from(datagram.hops) + 1);
         followed.stations.push(station);
         if datagram.destination.0 != station.0 {

@@ -1,4 +1,4 @@
-//! The run of a simulation: planned events are carried out in the order of their times.
+//! The run of a simulation. The run carries out planned events in the order of their times.
 
 use core::ops::ControlFlow;
 use core::time::Duration;
@@ -15,8 +15,8 @@ use crate::result::{Diagnostic, Frame, Metric, RunResult, Subject};
 
 /// Simulated time between two calls of [`Control::progress`].
 const CHUNK: Duration = Duration::from_secs(1);
-/// Greatest number of events between two calls, however little simulated time they take: a scheme may be slow, or set
-/// timeouts without end.
+/// Greatest number of events between two calls, even if they take little simulated time. A scheme may be slow, or may
+/// set timeouts without end.
 const EVENTS: usize = 1 << 16;
 
 /// Caller of a run.
@@ -36,14 +36,14 @@ impl Control for () {}
 /// Optional outputs of a run.
 #[derive(Debug, Default)]
 pub struct RunOptions {
-    /// Step of time series; `None`: no time series.
+    /// Step of time series. `None`: there are no time series.
     pub series: Option<Duration>,
     /// Recorder of all events.
     pub recorder: Option<Box<dyn Recorder>>,
 }
 
-/// Planned events, in order of time. Repeated events are planned one step ahead, so that a long run needs no more
-/// memory.
+/// Planned events, in order of time. If an event repeats, only its next time is planned. A long run therefore needs
+/// no more memory.
 #[derive(Debug)]
 struct Timeline {
     once: VecDeque<(Instant, ScheduledEvent)>,
@@ -82,13 +82,13 @@ impl Timeline {
 }
 
 impl Simulation {
-    /// Runs to the end; `None` if `control` ended the run early.
+    /// Runs to the end. Returns `None` if `control` ended the run early.
     pub fn run(&mut self, options: RunOptions, control: &mut impl Control) -> Option<RunResult> {
         if options.recorder.is_some() {
             self.network.report_frames();
         }
         self.network.observer_mut().recorder = options.recorder;
-        // The recorder starts only now, so that events at time 0 are also recorded.
+        // The recorder is started only now, so that it also records events at time 0.
         self.network.wake_all();
         let mut timeline = Timeline::new(self, options.series);
         while let Some((at, due)) = timeline.next(self.end) {
@@ -191,8 +191,8 @@ impl Simulation {
         }
     }
 
-    /// Samples of symbol counts since the start, for a flow that codes: symbols that the sender sent, and symbols that
-    /// the receiver recovered.
+    /// Samples of the symbol counts since the start, for a flow that codes. They are the symbols that the sender sent,
+    /// and the symbols that the receiver recovered.
     fn symbol_points(
         &self,
         now: Instant,
@@ -208,7 +208,7 @@ impl Simulation {
         }
     }
 
-    /// Diagnostics of the senders' schemes at the end, merged over the instances of a flow.
+    /// Diagnostics of the senders' schemes at the end. The instances of a flow are merged.
     fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut all: Vec<Diagnostic> = Vec::new();
         for flow in &self.flows {

@@ -10,9 +10,9 @@ use strandcast_sim::traffic::{self, Cbr, Level, OnOff, Poisson, Source};
 use super::video::video_source;
 use crate::scenario::{App, Number, OnOffLaw, TraceFile};
 
-/// Source that `app` describes. It sends from `start` on and before `stop`. `None`: the application only fills its
-/// transport. `level` makes a number that varies, with a separate random stream. `frames` reads a trace, or returns a
-/// trace that was read before.
+/// Source that `app` describes. It sends from `start` on, and before `stop`. `None`: the application only fills its
+/// transport. `level` makes a varying number with a separate random stream. `frames` reads a trace, or returns a trace
+/// that has already been read.
 pub(super) fn source(
     app: &App,
     level: impl FnOnce(&Number) -> Box<dyn Level>,

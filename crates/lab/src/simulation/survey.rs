@@ -10,12 +10,12 @@ use super::routes::Taken;
 use crate::result::{RadioMap, RouteTaken, Topology};
 use crate::scenario::Scenario;
 
-/// Bytes of RTS, and of CTS and ACK (IEEE 802.11-2007, 7.2.1).
+/// Length in bytes of an RTS frame, and of CTS and ACK frames (IEEE 802.11-2007, 7.2.1).
 const RTS: u32 = 20;
 const CTS: u32 = 14;
 
-/// Facts about a radio that are known before a run: stations that reach each other at the start, and durations of
-/// frames.
+/// Facts about a radio that are known before a run. They are the stations that reach each other at the start, and the
+/// durations of frames.
 #[derive(Clone, Debug)]
 pub struct RadioSurvey {
     stations: Vec<String>,
@@ -33,7 +33,7 @@ impl Simulation {
         of_flow.map(|info| [info.ends[0].as_str(), info.ends[1].as_str()]).collect()
     }
 
-    /// Facts about a radio of the scenario; `None`: there is no such radio.
+    /// Facts about a radio of the scenario. `None`: there is no such radio.
     pub fn survey(&self, scenario: &Scenario, radio: &str) -> Option<RadioSurvey> {
         let RadioInfo { id, stations, .. } = self.radios.iter().find(|info| info.name == radio)?;
         let medium = self.network.air(*id).radio();
@@ -46,7 +46,8 @@ impl Simulation {
 }
 
 impl Simulation {
-    /// Returns the present positions of stations, and the routes that flows have taken; `None`: there are no radios.
+    /// Returns the present positions of stations, and the routes that flows have taken. Returns `None` if there are no
+    /// radios.
     pub(super) fn topology(&self) -> Option<Topology> {
         if self.radios.is_empty() {
             return None;
@@ -81,7 +82,7 @@ impl RadioSurvey {
         self.graph.len()
     }
 
-    /// Returns whether any two stations can reach each other, hop by hop.
+    /// Returns whether any two stations can reach each other over one or more hops.
     pub fn is_connected(&self) -> bool {
         self.graph.is_connected()
     }
@@ -91,14 +92,15 @@ impl RadioSurvey {
         self.graph.mean_degree()
     }
 
-    /// Returns the least number of hops between two nodes; `None`: no route exists.
+    /// Returns the least number of hops between two nodes. Returns `None` if no route exists.
     pub fn hops(&self, from: &str, to: &str) -> Option<u32> {
         let station = |node: &str| self.stations.iter().position(|station| station == node);
         self.graph.hops(station(from)?)[station(to)?]
     }
 
-    /// Time of one hop of a packet of `bytes` at IP level on an idle channel, from the first slot of its backoff to
-    /// its ACK: DIFS, mean backoff, RTS and CTS above the threshold, data, ACK, and SIFS between them.
+    /// Time of one hop of a packet of `bytes` at IP level on an idle channel. The time of one hop lasts from the first
+    /// slot of the backoff to the ACK. The time of one hop includes DIFS, mean backoff, RTS and CTS above the
+    /// threshold, data, ACK, and the SIFS between them.
     pub fn hop_time(&self, bytes: u32) -> Duration {
         let DcfConfig { slot, sifs, cw_min, inclusive_draw, .. } = self.config.dcf;
         let dcf = &self.config.dcf;
@@ -119,13 +121,13 @@ impl RadioSurvey {
         if bytes + self.config.dcf.data_header > self.config.dcf.rts_threshold { 4 } else { 2 }
     }
 
-    /// Mean number of stations that transmit at the same time without sensing each other: the number of stations
-    /// divided by the number that each transmission blocks, its sender included.
+    /// Mean number of stations that transmit at the same time without sensing each other. It is the number of stations
+    /// divided by the number that each transmission blocks, including its sender.
     pub fn reuse(&self) -> f64 {
         (self.stations() as f64 / (1.0 + self.sensed)).max(1.0)
     }
 
-    /// Microseconds of a frame with its preamble.
+    /// Duration of a frame in microseconds, including its preamble.
     fn airtime(&self, bytes: u32, bps: u64) -> f64 {
         f64::from(self.config.dcf.preamble) + f64::from(bytes) * 8e6 / bps as f64
     }

@@ -15,7 +15,7 @@ use super::{BuildError, Metrics};
 use crate::result::meter::{BackgroundMeter, Window};
 use crate::scenario::{self, Cross, Hop, Tcp};
 
-/// Windows of background TCP: NewReno.
+/// Windows of the TCP in background load: NewReno.
 const CROSS_WINDOWS: &str = "reno";
 
 impl FlowBuilder<'_> {
@@ -31,7 +31,7 @@ impl FlowBuilder<'_> {
         Ok(connection(network, common, Sender::new(config, windows)))
     }
 
-    /// Builds an MPTCP flow. Windows and scheduler are those of `own`, unless `spec` of a comparison names others.
+    /// Builds an MPTCP flow. `own` gives windows and scheduler, unless `spec` of a comparison names others.
     pub(super) fn mptcp(
         &self,
         network: &mut Network<Metrics>,
@@ -129,7 +129,7 @@ fn connection(network: &mut Network<Metrics>, common: Common<'_>, sender: Sender
     (network.add_agent(common.id, sender), network.add_agent(common.id, receiver))
 }
 
-/// Times at which subflows join and leave. The primary path is the first. By default all subflows join at the start.
+/// Times at which subflows join and leave. The primary path comes first. By default all subflows join at the start.
 fn subflows(paths: &[BuiltPath], order: impl Iterator<Item = usize>, start: Instant) -> Vec<SubflowPlan> {
     let mut plan = Vec::new();
     for i in order {

@@ -22,7 +22,7 @@ const HEAD: &str = "time_s,event,flow,path,link,packet,length,payload,again,what
 /// Header line of the table of frames.
 const FRAMES: &str = "start_s,end_s,radio,kind,from,to,bytes,outcome\n";
 
-/// Writes every event of a run at once as a line of CSV. `docs/cli.md` describes the columns.
+/// Writes every event of a run at once, as a line of CSV. `docs/cli.md` describes the columns.
 pub struct Trace {
     names: Names,
     out: Box<dyn Write + Send>,
@@ -55,10 +55,10 @@ impl Trace {
         self
     }
 
-    /// Ends the trace. To be called after the end of the run.
+    /// Ends the trace. The caller calls it after the end of the run.
     ///
     /// # Errors
-    /// The first line that could not be written; the trace ends before it.
+    /// Returns the error of the first line that could not be written. The trace ends before this line.
     pub fn finish(mut self) -> io::Result<()> {
         match self.failed.take() {
             Some(error) => Err(error),
@@ -66,7 +66,7 @@ impl Trace {
         }
     }
 
-    /// Begins a line. Times count from the flows' time 0; background load begins before it.
+    /// Begins a line. Times count from the flows' time 0. Background load begins earlier.
     fn begin(&mut self, now: Instant, event: &str) {
         let (sign, time) = match now.as_nanos().checked_sub(self.names.origin.as_nanos()) {
             Some(time) => ("", time),
@@ -173,7 +173,7 @@ impl Trace {
     }
 }
 
-/// Identity of a packet in the network; `None` for routing's own packets.
+/// Identity of a packet in the network. `None` for packets of the routing protocol.
 fn meta_of(packet: &Frame) -> Option<PacketMeta> {
     match packet {
         Frame::Data(datagram) => Some(datagram.body.meta),
@@ -307,7 +307,7 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// Contents of a packet, in a few words without commas.
+/// Contents of a packet in a few words. The text has no commas.
 struct Contents<'a>(&'a Body, Framing);
 
 impl fmt::Display for Contents<'_> {
@@ -353,7 +353,8 @@ impl fmt::Display for Contents<'_> {
     }
 }
 
-/// Returns the name of an SCTP chunk type (RFC 9260 §3.2 and the extensions' RFCs); empty if it is unknown.
+/// Returns the name of an SCTP chunk type (RFC 9260 §3.2 and the RFCs of extensions). Returns an empty text if the type
+/// is unknown.
 fn chunk_name(kind: u8) -> &'static str {
     match kind {
         DATA => "DATA",

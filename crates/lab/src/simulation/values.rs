@@ -72,7 +72,7 @@ pub(super) fn in_file(file: &TraceFile, key: &str, message: &str) -> BuildError 
     BuildError::new(key, &format!("{}: {message}", file.path.display()))
 }
 
-/// Makes a variable number with a separate random stream, from the run's `seeds`.
+/// Makes a varying number with a separate random stream, which derives from the run's `seeds`.
 pub(super) fn varying(
     value: &Number,
     (seeds, random): (&Seeds, Random),
@@ -82,7 +82,7 @@ pub(super) fn varying(
     Ok(Varying::new(&number(value, seeds, key)?, random, origin))
 }
 
-/// Converts a time in seconds; negative and too long values become the nearest possible one.
+/// Converts a time in seconds. A negative time or a time that is too long becomes the nearest possible time.
 pub(super) fn seconds(s: f64) -> Duration {
     Duration::try_from_secs_f64(s.max(0.0)).unwrap_or(Duration::MAX)
 }

@@ -11,8 +11,8 @@ use super::values::frames;
 use crate::result::meter::{VideoFrame, VideoSource, VideoSpec};
 use crate::scenario::{App, Burst, Frames, KeyFrames, Named, Number, Pause, TraceFile, Video};
 
-/// Source of a video's messages, from `start` on and before `stop`. `level` makes a number that may change. `trace`
-/// reads a trace, or returns a trace that was read before.
+/// Source of a video's messages. The source sends from `start` on, and before `stop`. `level` makes a number that may
+/// change. `trace` reads a trace, or returns a trace that has already been read.
 pub(super) fn video_source(
     video: &Video,
     level: impl FnOnce(&Number) -> Box<dyn Level>,
@@ -53,8 +53,8 @@ fn in_order(pauses: &Named<Pause>) -> Vec<traffic::Pause> {
     all
 }
 
-/// Description of the video that an application sends between `start` and `end`; `None` if it sends no video. `level`
-/// makes a number that may change.
+/// Description of the video that an application sends between `start` and `end`. `None` if the application sends no
+/// video. `level` makes a number that may change.
 pub(super) fn video(
     app: &App,
     level: impl FnOnce(&Number) -> Box<dyn Level>,

@@ -144,7 +144,10 @@ fn runs_differ_by_the_begin_of_their_trace() {
 fn what_cannot_be_drawn_is_refused() {
     for (set, error) in [
         ("links.x.delay={normal=[\"10 ms\"]}", "normal has 1 numbers, but needs two: [mean, deviation]"),
-        ("links.x.delay={pareto=[\"10 ms\",1]}", "a shape of 1 has no mean; it is above 1"),
+        (
+            "links.x.delay={pareto=[\"10 ms\",1]}",
+            "with shape 1 the distribution has no mean; give a shape above 1",
+        ),
         (
             "links.x.delay={normal=[\"10 ms\",\"1 ms\"],correlation=1}",
             "with a correlation of 1 the number never changes; it is below 1",
@@ -172,7 +175,7 @@ fn what_cannot_be_drawn_is_refused() {
         ("links.x.down={from=0,every=\"5 s\"}", "an outage that lasts can't come again; give `to`"),
         (
             "links.x.down={from=0,to=\"5 s\",every=\"5 s\"}",
-            "the next one begins after 5s, and one lasts 5s; let it begin later",
+            "outages recur every 5s, but each lasts 5s; make `every` longer",
         ),
         ("links.x.down={from=0,to=1,cause=\"sky\"}", "`cause` belongs to outages that recur; give `every`"),
     ] {

@@ -354,7 +354,7 @@ fn mistakes_are_told_in_a_line() {
         (&["flows.udp.to=n5"], "flows.udp.to: there is no node `n5`; did you mean `n0`?"),
         (
             &["flows.udp.ends=random"],
-            "flows.udp.from: the ends are drawn, so there is no `from`; leave it out",
+            "flows.udp.from: the ends of this flow are drawn at random, so it has no `from`; leave it out",
         ),
         (&["nodes.x.x=3"], "nodes.x: a place has `x` and `y`; also give `y`"),
         (

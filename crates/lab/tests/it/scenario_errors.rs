@@ -301,11 +301,11 @@ fn nodes_links_and_loops() {
     );
     assert_eq!(
         said("[\"up\", \"down\"]\npaths", "[\"up\", \"down\", \"side\"]\npaths"),
-        "net.toml:24: flows.video.paths.one.via: link `side` comes back to `a`: a loop; each node is passed once"
+        "net.toml:24: flows.video.paths.one.via: link `side` returns to `a`, which is a loop; a path passes each node once"
     );
     assert_eq!(
         said("[\"up\", \"down\"]\npaths", "[\"up\", \"up\"]\npaths"),
-        "net.toml:24: flows.video.paths.one.via: link `up` comes back to `a`: a loop; each node is passed once"
+        "net.toml:24: flows.video.paths.one.via: link `up` returns to `a`, which is a loop; a path passes each node once"
     );
     assert_eq!(
         said("[\"up\", \"down\"]\npaths", "[\"down\", \"up\"]\npaths"),
@@ -381,7 +381,7 @@ fn flows() {
         ),
         (
             "app = { kind = \"onoff\", rate = 1, on = 1, off = 1, law = \"pareto\", shape = 1 }",
-            "app.shape: with shape 1 there is no mean; it is above 1",
+            "app.shape: with shape 1 the distribution has no mean; give a shape above 1",
         ),
     ] {
         let at = 25 + line.matches('\n').count();
@@ -524,7 +524,7 @@ fn arguments() {
     );
     assert_eq!(
         set("cross.load.via=[\"up\", \"up\"]"),
-        "--set cross.load.via=[\"up\", \"up\"]: cross.load.via: link `up` comes back to `a`: a loop; each node is passed once"
+        "--set cross.load.via=[\"up\", \"up\"]: cross.load.via: link `up` returns to `a`, which is a loop; a path passes each node once"
     );
     let mend = "an argument is KEY=VALUE, as in links.b.loss.uniform.rate=0.02";
     for argument in ["links.up.rate", "=1", "links..rate=1", "links.up rate=1", "\"links.up=1"] {

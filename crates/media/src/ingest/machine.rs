@@ -1,4 +1,4 @@
-//! Framer, continuity check, marks, clock and packer in sequence.
+//! Framer, continuity check, marks, clock and packer, which process an input in this order.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -33,7 +33,7 @@ pub struct IngestStats {
     pub framing: FramerCounts,
     /// Gaps and duplicates in the input itself.
     pub continuity: ContinuityCounts,
-    /// Messages and bytes polled until now.
+    /// Messages and bytes polled so far.
     pub packed: End,
 }
 
@@ -81,9 +81,9 @@ impl Ingest {
         Self::new(Clock::paced(pace, Schedule::stored(origin)), pack)
     }
 
-    /// Creates the state for a live input that waits while it is not read, such as a pipe. It is paced from its first
-    /// packet on. Packets that are late by at most `tolerance` are sent at once. A longer pause delays all later
-    /// packets.
+    /// Creates the state for a live input that waits until it is read, such as a pipe. It is paced from its first
+    /// packet on. Packets that are late by at most `tolerance` are sent at once. A packet that is later than that
+    /// delays all later packets.
     pub fn paced_live(tolerance: Duration, pace: PaceConfig, pack: PackConfig) -> Self {
         Self::new(Clock::paced(pace, Schedule::live(tolerance)), pack)
     }
@@ -93,9 +93,10 @@ impl Ingest {
         Self::new(Clock::Arrival, pack)
     }
 
-    /// Creates the state for a live input that waits while it is not read, such as a pipe. If it runs ahead of its own
-    /// clock by more than `credit`, it is paced by that clock from then on, as with [`Ingest::paced_live`] and the
-    /// tolerance `credit`. The input was not read for the time `waited`, and may also catch up by that time.
+    /// Creates the state for a live input that waits until it is read, such as a pipe. If the input runs ahead of its
+    /// own clock by more than `credit`, that clock paces it from then on. Pacing is then as with [`Ingest::paced_live`]
+    /// and the tolerance `credit`. The input was not read for the time `waited`. It may therefore also be ahead by that
+    /// time.
     pub fn pipe(credit: Duration, waited: Duration, pack: PackConfig) -> Self {
         Ingest { governor: Some(Governor::new(credit, waited)), ..Self::live(pack) }
     }
@@ -110,12 +111,12 @@ impl Ingest {
         self.framer.looks_like()
     }
 
-    /// Distance between two packets of the input: 188, 192 or 204 bytes; `None` before the first one.
+    /// Distance between two packets of the input: 188, 192 or 204 bytes. `None` before the first packet.
     pub fn stride(&self) -> Option<usize> {
         self.framer.stride()
     }
 
-    /// Clock by which the input is paced, once the clock is known. `None` also for a live input that is not paced.
+    /// Clock by which the input is paced, once the clock is known. `None` for a live input that is not paced.
     pub fn paced_by(&self) -> Option<PaceClock> {
         match &self.clock {
             Clock::Arrival => None,
@@ -167,13 +168,14 @@ impl Ingest {
         Ok(())
     }
 
-    /// Stops the sender at `now`: messages that were not polled are dropped, and the message that ends the stream is
+    /// Stops the sender at `now`. Messages that were not polled are dropped, and the message that ends the stream is
     /// due.
     pub fn stop(&mut self, now: MediaTime) {
         self.packer.stop(now);
     }
 
-    /// Returns whether a stored input should be read further at `now`, because less than half a second of it is ready.
+    /// Returns whether a stored input should be read further at `now`. The input should be read further if less than
+    /// half a second of it is ready.
     pub fn wants_input(&self, now: MediaTime) -> bool {
         matches!(self.clock, Clock::Arrival) || self.packer.last_at().is_none_or(|at| at < now + READ_AHEAD)
     }

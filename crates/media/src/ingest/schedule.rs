@@ -9,10 +9,10 @@ use crate::MediaTime;
 pub(super) struct Schedule {
     /// Time of the stream's first packet; `None` for a live input before that packet.
     origin: Option<MediaTime>,
-    /// Maximum lateness at which the schedule of a live input is kept; `None` for a stored input, whose schedule is
-    /// always kept.
+    /// Maximum lateness at which a live input keeps its schedule. `None` for a stored input, which always keeps its
+    /// schedule.
     tolerance: Option<Duration>,
-    /// Send time of the last packet; before the first one, the time at which a stored input begins.
+    /// Send time of the last packet. Before the first packet, the time at which a stored input begins.
     last: MediaTime,
 }
 

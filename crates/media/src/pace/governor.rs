@@ -1,4 +1,4 @@
-//! A live input that runs faster than its own clock.
+//! Detection of a live input that runs faster than its own clock.
 
 use core::time::Duration;
 
@@ -7,8 +7,8 @@ use crate::ts::{Packet, Pcr};
 
 /// A larger step between two references starts a new time base.
 const MAX_STEP: u64 = 2 * Pcr::HZ;
-/// Reciprocal of the share by which the input's clock may permanently be faster than ours: 5 %, far more than the error
-/// of any oscillator.
+/// Reciprocal of the share by which the input's clock may permanently be faster than this machine's clock. The share is
+/// 5 %, far more than the error of any oscillator.
 const DRIFT: u64 = 20;
 
 /// Measures how far an input is ahead of its clock. An input that catches up after it was silent or was not read does
@@ -30,13 +30,13 @@ struct Seen {
     media: u64,
     arrived: MediaTime,
     first: MediaTime,
-    /// Largest lead over our clock that is attributed to the input's own pace.
+    /// Largest lead over this machine's clock that is attributed to the input's own pace.
     lead: i128,
 }
 
 impl Governor {
-    /// Creates a governor for an input that may be ahead by `credit`, and was not read for `waited` before its first
-    /// packet.
+    /// Creates a governor for an input that may be ahead by `credit`. The input was not read for `waited` before its
+    /// first packet.
     pub(crate) fn new(credit: Duration, waited: Duration) -> Self {
         Governor { credit, waited, pid: None, last: None }
     }
@@ -55,7 +55,7 @@ impl Governor {
         }
         let step = self.last.map(|last| pcr.since(last.pcr)).filter(|step| *step <= MAX_STEP);
         let (Some(last), Some(step), false) = (self.last, step, adaptation.discontinuity) else {
-            // Media of that time wait in the pipe, or the encoder makes up for it.
+            // This much of the stream waits in the pipe, or the encoder catches up by this much.
             let lead = i128::from(ticks(core::mem::take(&mut self.waited)));
             self.last = Some(Seen { pcr, media: 0, arrived: now, first: now, lead });
             return false;
@@ -88,7 +88,8 @@ mod tests {
         MediaTime::ZERO + Duration::from_millis(ms)
     }
 
-    /// The time at which an input with these references, in milliseconds of arrival and of its clock, is ahead.
+    /// Returns the time at which an input is ahead for the first time. Each reference has its arrival time and its time
+    /// on the input's clock, in milliseconds.
     fn ahead(mut governor: Governor, references: impl Iterator<Item = (u64, u64)>) -> Option<u64> {
         references
             .map(|(now, media)| (now, governor.is_ahead(at(now), &clock(media))))
@@ -102,12 +103,13 @@ mod tests {
 
     #[test]
     fn an_input_is_ahead_after_its_credit() {
-        // Ten times as fast as its clock.
+        // The input is ten times as fast as its clock.
         let first = ahead(unread(SECOND), (0..100).map(|n| (n * 10, n * 100)));
         assert!(first.is_some_and(|ms| (110..=130).contains(&ms)), "{first:?}");
     }
 
-    /// An hour of an encoder whose output comes each 800 ms, and whose clock is this many thousandths fast.
+    /// One hour of an encoder that sends its output every 800 ms. The clock of the encoder is fast by `fast`
+    /// thousandths.
     fn encoder(fast: u64) -> impl Iterator<Item = (u64, u64)> {
         (0..4500_u64)
             .flat_map(move |n| (0..8).map(move |k| (n * 800, (n * 800 + k * 100) * (1000 + fast) / 1000)))
@@ -119,14 +121,14 @@ mod tests {
         assert_eq!(ahead(unread(credit), encoder(0)), None);
         assert_eq!(ahead(unread(credit), encoder(10)), None);
         assert_eq!(ahead(unread(credit), encoder(40)), None);
-        // The first burst is 700 ms ahead of its arrival; 10 % are no oscillator.
+        // The first burst is 700 ms ahead of its arrival. No oscillator has an error of 10 %.
         assert_eq!(ahead(unread(Duration::from_millis(650)), encoder(0)), Some(0));
         assert!(ahead(unread(credit), encoder(100)).is_some_and(|ms| ms < 60_000));
     }
 
     #[test]
     fn one_that_was_not_read_may_make_up_for_it_and_no_more() {
-        // 30 s of it wait, and then it comes at the pace of its clock.
+        // 30 s of the stream wait, and the rest arrives at the pace of its clock.
         let waits = || (0..750).map(|n| (0, n * 40)).chain((0..1000).map(|n| (n * 40, 30_000 + n * 40)));
         let waited = Duration::from_secs(30);
         assert_eq!(ahead(Governor::new(SECOND, waited), waits()), None);
@@ -143,7 +145,7 @@ mod tests {
             media = n * 40;
             assert!(!governor.is_ahead(at(media), &clock(media)));
         }
-        // It was held up for 30 s, and all of it comes at once.
+        // The input was held up for 30 s, and then all of the delayed data arrive at once.
         for _ in 0..750 {
             media += 40;
             assert!(!governor.is_ahead(at(32_000), &clock(media)), "{media}");

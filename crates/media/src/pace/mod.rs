@@ -1,5 +1,5 @@
-//! Due times of a file's packets from its own clock, the PCR, with linear interpolation over the bytes between
-//! references.
+//! Due times of the packets of a file, from the file's own clock (PCR). Between two references, due times are
+//! interpolated linearly over the bytes.
 
 mod governor;
 mod pacer;

@@ -1,5 +1,5 @@
-//! Due times of packets from the program clock reference (ISO/IEC 13818-1 §2.4.2.1: the clock is linear between
-//! references).
+//! Due times of packets from the program clock reference (PCR). Between two references the clock is linear (ISO/IEC
+//! 13818-1 §2.4.2.1).
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -8,7 +8,8 @@ use crate::ts::{PACKET_LEN, Packet, Pcr, PesHeader};
 
 /// A larger step between two references starts a new time base. (The standard allows 100 ms between them.)
 const MAX_STEP: u64 = 2 * Pcr::HZ;
-/// A larger step between two time stamps, or two references of a stream with rare ones, starts a new time base.
+/// Maximum step between two time stamps, and between two references of a stream whose references are rare. A larger
+/// step starts a new time base.
 const SPARSE_STEP: u64 = 10 * Pcr::HZ;
 /// Maximum number of clocks that are tried.
 const MOST_CLOCKS: usize = 32;
@@ -35,7 +36,7 @@ impl Default for PaceConfig {
 pub enum PaceClock {
     /// The PCR that the program map names, or the first one.
     Pcr,
-    /// The PCR of the program map, with references up to ten seconds apart.
+    /// The PCR that the program map names, with references up to ten seconds apart.
     SparsePcr,
     /// The PCR of another PID, because the PID of the program map has no usable PCR.
     OtherPcr(u16),
@@ -93,12 +94,12 @@ pub struct Paced {
 }
 
 /// Computes the due time of each packet of a stored stream. Packets are buffered until the next reference of the
-/// program's clock. Their times are interpolated between the two references by their position.
+/// program's clock. The times of the packets are interpolated between the two references by their position.
 ///
-/// Packets before the first and after the last reference use the adjacent rate. At a new time base
-/// (`discontinuity_indicator`, a step back, or a step of more than two seconds) time continues at the last rate, as it
-/// does when the references stop. A stream without such references in the look-ahead is paced by another clock
-/// ([`PaceClock`]).
+/// Packets before the first and after the last reference use the adjacent rate. A new time base begins with
+/// `discontinuity_indicator`, with a step back, or with a step of more than two seconds. Time then continues at the
+/// last rate, as it does when the references stop. If the look-ahead of a stream contains no such references, another
+/// clock paces the stream ([`PaceClock`]).
 #[derive(Debug)]
 pub struct PcrPacer {
     config: PaceConfig,
@@ -115,10 +116,10 @@ pub struct PcrPacer {
     ready: VecDeque<Paced>,
 }
 
-/// Positions count packets, times ticks of 27 MHz since the first packet.
+/// Positions count packets. Times count ticks of 27 MHz since the first packet.
 #[derive(Debug, Clone, Copy)]
 enum State {
-    /// Fewer than two references of one time base have arrived; the last one and its position.
+    /// Fewer than two references of one time base have arrived. The last reference and its position are stored.
     Starting(Option<(u64, Pcr)>),
     /// The packet at `position` is due at `ticks`. Later packets follow at `rate`.
     Running { position: u64, ticks: u64, pcr: Option<Pcr>, rate: Rate },
@@ -228,13 +229,13 @@ impl PcrPacer {
             && let State::Starting(Some((_, last))) | State::Running { pcr: Some(last), .. } = self.state
             && (1..most).contains(&last.since(pcr))
         {
-            // Time stamps of presentation go back where frames are in another order.
+            // Presentation times go back if frames are sent in another order than they are shown.
             return;
         }
         self.state = match self.state {
             State::Starting(None) => State::Starting(Some((position, pcr))),
             State::Starting(Some((at, last))) => match step(last) {
-                // A repeated packet stops the clock for its length; the next reference corrects that.
+                // A repeated packet stops the clock for the duration of the packet. The next reference corrects this.
                 Some(0) => return,
                 Some(ticks) => {
                     let rate = Rate { ticks, packets: position - at };
@@ -291,8 +292,8 @@ impl PcrPacer {
         Ok(())
     }
 
-    /// Looks for another clock in the buffered packets, which are the whole stream until now, and uses it for their due
-    /// times.
+    /// Looks for another clock in the buffered packets, and uses it for their due times. The buffered packets are the
+    /// whole stream so far.
     fn find_clock(&mut self) {
         let own = self.pid;
         let mut candidates: Vec<PaceClock> = own.map(|_| PaceClock::SparsePcr).into_iter().collect();
@@ -330,7 +331,8 @@ impl PcrPacer {
         }
     }
 
-    /// Releases the buffered packets from position `at`, which is due at `ticks`, to position `until`.
+    /// Releases the buffered packets from position `at` to position `until`. The packet at position `at` is due at
+    /// `ticks`.
     fn release_until(&mut self, until: u64, (at, ticks): (u64, u64), rate: Rate) {
         while self.first <= until {
             let Some(packet) = self.pending.pop_front() else { return };
@@ -340,7 +342,7 @@ impl PcrPacer {
         }
     }
 
-    /// Releases all buffered packets from position `at`, which is due at `ticks`.
+    /// Releases all buffered packets from position `at` on. The packet at this position is due at `ticks`.
     fn release(&mut self, at: u64, ticks: u64, rate: Rate) {
         self.release_until(u64::MAX, (at, ticks), rate);
     }
@@ -352,11 +354,11 @@ fn pcr(packet: &Packet) -> Option<(Pcr, bool)> {
     Some((adaptation.pcr?, adaptation.discontinuity))
 }
 
-/// The time stamp of a packet in which a frame begins: the time of decoding, or the time of presentation if there is no
-/// time of decoding.
+/// The time stamp of a packet in which a frame begins. The time stamp is the decoding time or, without a decoding time,
+/// the presentation time.
 fn stamp(packet: &Packet) -> Option<Pcr> {
     let pes = PesHeader::parse(packet.payload()).filter(|_| packet.unit_start())?;
-    // Time stamps count 90 kHz in 33 bits, as the base of a PCR does.
+    // Time stamps have 33 bits and count ticks of 90 kHz, like the base of a PCR.
     pes.dts.or(pes.pts).map(|stamp| Pcr::from_ticks(stamp * 300))
 }
 

@@ -16,7 +16,7 @@ pub const MAX_PACKETS: usize = 7;
 
 /// Payload bytes of the message that ends a stream.
 const END_LEN: usize = 20;
-/// Latest send time, in microseconds (71 years): larger values are invalid and would overflow in nanoseconds.
+/// Latest send time in microseconds (71 years). Larger values are invalid, because they would overflow in nanoseconds.
 const MAX_SENT_US: u64 = 1 << 51;
 
 const FLAG_END: u8 = 0x01;
@@ -29,11 +29,11 @@ const TYPE_SHIFT: u32 = 4;
 pub struct Header {
     /// Identifier of the sender's run to which the message belongs.
     pub session: u32,
-    /// Sequence number in the stream; wraps.
+    /// Sequence number in the stream, which wraps.
     pub sequence: u32,
     /// The sender's send time since the session's first message, in whole microseconds.
     pub sent: MediaTime,
-    /// Time after its send time for which the message is useful, in whole milliseconds, at most 65.5 s.
+    /// Time for which the message is useful after its send time, in whole milliseconds, at most 65.5 s.
     pub lifetime: Option<Duration>,
     /// Role of the message in the video.
     pub marks: Marks,
@@ -87,7 +87,7 @@ pub enum Malformed {
 }
 
 impl Message {
-    /// Reads a message; its payload shares `wire`'s memory.
+    /// Reads a message. The payload of the message shares the memory of `wire`.
     ///
     /// # Errors
     /// [`Malformed`] if the bytes are not a message of this version.

@@ -1,4 +1,5 @@
-//! Messages: up to seven transport packets after a header of 20 bytes, and one message that ends the stream.
+//! Messages: the wire format. A message has up to seven transport packets after a header of 20 bytes. One more message
+//! ends the stream.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -18,14 +19,15 @@
 //! +---------------------------------------------------------------+
 //! ```
 //!
-//! Integers are big-endian. `typ` is the frame type (0 unknown, 1 I, 2 P, 3 B), F is set if a frame begins in
-//! the message, R if decoding may start in it, E if it ends the stream; reserved bits are sent as zero and
-//! ignored. The sender draws the session identifier when it starts. Sequence numbers start at 0, increase by
-//! one per message, including the end, and wrap. The totals of the end count the data messages of the session
-//! and their transport packets' bytes; the checksum covers these bytes in order. A message has at most 1336
-//! bytes. The sender puts only as many packets into it as fit unfragmented in one SCTP packet on each of its
-//! paths ([`Packer::limit`]): over UDP and IPv4 seven in an IP packet of 1392 bytes or more, six from 1204;
-//! IPv6 needs 20 bytes more, and a seal 29 more.
+//! Integers are big-endian. `typ` is the frame type: 0 unknown, 1 I, 2 P, 3 B. The flag F is set if a frame begins in
+//! the message, R if decoding may start in it, and E if it ends the stream. Reserved bits are sent as zero, and
+//! receivers ignore them. The sender draws the session identifier when it starts. Sequence numbers start at 0, increase
+//! by one with each message, including the message that ends the stream, and wrap. The message that ends the stream
+//! carries totals: the number of data messages of the session, and the bytes of their transport packets. The checksum
+//! covers these bytes in order. A message has at most 1336 bytes. The sender limits the number of packets per message
+//! so that a message fits unfragmented in one SCTP packet on each path ([`Packer::limit`]). Over UDP and IPv4, seven
+//! packets fit in an IP packet of at least 1392 bytes, and six packets in one of at least 1204 bytes. IPv6 needs 20
+//! bytes more, and a seal 29 bytes more.
 
 mod message;
 mod packer;

@@ -13,11 +13,12 @@ use crate::ts::{Marks, PACKET_LEN, Packet};
 /// Parameters for packing packets into messages.
 #[derive(Debug, Clone, Copy)]
 pub struct PackConfig {
-    /// Identifier of this run of the sender, drawn at random so that a receiver recognises a new run.
+    /// Identifier of this run of the sender. The identifier is drawn at random, so that a receiver recognises a new
+    /// run.
     pub session: u32,
     /// Transport packets per message, 1 to 7.
     pub packets_per_message: usize,
-    /// Longest time between a message's first and last packet: the maximum delay of a slow stream.
+    /// Longest time between the first and the last packet of a message. A slow stream is delayed by at most this time.
     pub hold: Duration,
     /// Time after its send time for which a message is useful.
     pub lifetime: Option<Duration>,
@@ -38,7 +39,8 @@ impl PackConfig {
 /// A message to send.
 #[derive(Debug, Clone)]
 pub struct Outgoing {
-    /// Due time of the message: the time of its first packet, on the clock of these times.
+    /// Due time of the message, which is the time of its first packet. The due time uses the clock of the times that
+    /// the packer was given.
     pub send_at: MediaTime,
     /// Header of the message, as written into `wire`.
     pub header: Header,
@@ -72,7 +74,8 @@ pub struct Packer {
     weigher: Weigher,
     /// The message being filled.
     filling: Option<Filling>,
-    /// Full messages. Their headers are written when they are sent, so that the totals count sent messages.
+    /// Full messages. The headers of full messages are written when they are sent, so that the totals count sent
+    /// messages.
     ready: VecDeque<Filling>,
     /// Time of the stream's end. The end follows the complete messages.
     ending: Option<MediaTime>,
@@ -120,9 +123,9 @@ impl Packer {
         }
     }
 
-    /// Sets the maximum size of a message in bytes from now on: the size that fits a packet of the transport
-    /// on every path. A message has at least one packet, and never more than configured. A message that
-    /// already has as many packets as fit is complete.
+    /// Sets the maximum size in bytes of messages from now on. The caller gives the size that fits a packet of the
+    /// transport on every path. A message always has at least one packet, and at most the configured number of packets.
+    /// A message that already has as many packets as fit is then complete.
     pub fn limit(&mut self, bytes: usize) {
         let packets = bytes.saturating_sub(HEADER_LEN) / PACKET_LEN;
         self.most = packets.clamp(1, self.config.packets_per_message);

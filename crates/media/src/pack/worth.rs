@@ -5,14 +5,14 @@ use crate::ts::{FrameType, Marks, NULL_PID, Packet, PesHeader, ProgramTable, is_
 /// Importance of a packet: the part of the stream that is useless without it, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Worth {
-    /// Only the packet itself: stuffing, and frames to which no other frames refer.
+    /// Importance for the packet itself only: stuffing, and frames to which no other frames refer.
     Disposable,
-    /// Unknown: video without known frame types, and all packets before the stream's tables.
+    /// Unknown importance: video without known frame types, and all packets before the stream's tables.
     #[default]
     Unknown,
-    /// Frames that others refer to; sound, and all other data that is not video.
+    /// Frames to which other frames refer, sound, and all other data except video.
     Reference,
-    /// Everything that follows: tables, and frames that decoding may start with.
+    /// Importance for everything that follows: tables, and frames at which decoding may start.
     Key,
 }
 
@@ -21,7 +21,7 @@ pub enum Worth {
 pub struct Part {
     /// Importance; the highest one of several packets.
     pub worth: Worth,
-    /// Number of the video frame that contains the whole message; frames are numbered in the order of their beginnings.
+    /// Number of the video frame that contains the whole message. Frames are numbered in the order in which they begin.
     /// `None`: the message is not part of a video frame, or has parts of several frames.
     pub frame: Option<u64>,
 }
@@ -55,7 +55,7 @@ impl Weigher {
                 if packet.unit_start() {
                     self.begin(packet, marks);
                 }
-                // The stream has not reached its first frame.
+                // The first frame of the stream has not begun.
                 self.frame
             }
             Some(_) => apart(Worth::Reference),
@@ -102,7 +102,8 @@ mod tests {
         packets.iter().map(|p| weigher.weigh(p, marker.mark(p))).collect()
     }
 
-    /// Slices of Table 7-6: first_mb_in_slice 0, then slice_type 0 (P) or 1 (B); headers with nal_ref_idc 2 or 0.
+    /// Slices of Table 7-6: first_mb_in_slice is 0, and slice_type is 0 (P) or 1 (B). The NAL headers have nal_ref_idc
+    /// 2 or 0.
     #[test]
     fn frames_weigh_what_others_take_from_them() {
         let mut packets = [carry(0, &pat()), carry(0x1000, &pmt(VIDEO))].concat();

@@ -9,24 +9,24 @@ use super::shift::{ClockChange, ShiftCause};
 use super::window::{BUCKET, Recent, WindowMinimum};
 use crate::MediaTime;
 
-/// Reciprocal of the maximum rate at which the offset follows drift: 500 ppm, several times the difference of
-/// two crystals.
+/// Reciprocal of the maximum rate at which the offset follows drift. The rate is 500 ppm, several times the difference
+/// between two quartz oscillators.
 const DRIFT: i64 = 2_000;
 /// Reciprocal of the rate at which a shift recovers: playout is 5 % faster.
 const RETURN: i64 = 20;
-/// Reciprocal of the recovery rate for shifts up to [`SMALL`]: including the second before recovery starts,
-/// such a shift is gone within 10 s.
+/// Reciprocal of the recovery rate for shifts up to [`SMALL`]. Such a shift is gone within 10 s, including the second
+/// before recovery starts.
 const RETURN_SMALL: i64 = 16;
 const SMALL: i64 = 500_000_000;
-/// An arrival this long before the offset allows means that the sender's clock was set ahead.
+/// If a message arrives earlier than the offset permits by more than this time, the sender's clock was set ahead.
 const AHEAD: i64 = 1_000_000_000;
 /// Least difference that counts as a step. Smaller differences are drift, jitter or rounding.
 const STEP: i64 = 50_000_000;
 /// Time for which a delay must be longer before the clock follows it.
 const SURE: i64 = 5_000_000_000;
-/// Greatest distance of two messages' differences that indicate the same jump.
+/// Greatest distance between the differences of two messages that indicate the same jump of the clock.
 const ALIKE: u64 = 250_000_000;
-/// While a shift recovers, arrivals are in time by at least this fraction of the latency.
+/// While a shift recovers, messages arrive before their due time by at least this fraction of the latency.
 const MARGIN: i64 = 16;
 
 /// Converts send times to the receiver's clock.
@@ -49,7 +49,8 @@ pub(super) struct SenderClock {
     jump_before: i64,
     /// Send time and difference of the newest accepted message.
     newest: (i64, i64),
-    /// The first message that indicated a clock set back, and the amount: a second one must confirm it.
+    /// The first message that indicated that the clock was set back, and the amount. A second message must confirm
+    /// this.
     set_back: Option<(i64, i64)>,
     /// Difference of the last message that was in time.
     in_time: i64,
@@ -99,7 +100,7 @@ impl SenderClock {
         MediaTime::from_nanos(u64::try_from(due).unwrap_or(0))
     }
 
-    /// The current shift.
+    /// Time for which the minimum delay has exceeded the offset by more than drift explains.
     pub(super) fn shift(&self) -> Duration {
         duration(self.shift)
     }
@@ -123,7 +124,7 @@ impl SenderClock {
         }
         let mut difference = now.saturating_sub(self.translated(sequence, sent));
         if self.too_early(difference) {
-            // It may have been sent after a jump and been overtaken by the message that revealed the jump.
+            // The message may have been sent after the jump, and before the message that revealed the jump.
             difference = now.saturating_sub(sent.saturating_add(self.jump));
             if self.too_early(difference) || sequence >= self.since {
                 return false;
@@ -138,7 +139,7 @@ impl SenderClock {
         }
         self.shortest = self.shortest.min(difference);
         let in_time = difference.saturating_sub(self.offset) <= self.latency;
-        // Late messages do not reveal the minimum delay until their cause is clear.
+        // Late messages do not update the minimum delay until their cause is clear.
         if in_time {
             self.least.add(now, difference);
         }
@@ -159,11 +160,12 @@ impl SenderClock {
         sent.saturating_add(if sequence >= self.since { self.jump } else { self.jump_before })
     }
 
-    /// Detects from the newest message that the sender's clock was set: ahead, if the message is impossibly
-    /// early; back, if it was sent before one with a lower number, which no network causes.
+    /// Detects from the newest message that the sender's clock was set. It was set ahead if the message is impossibly
+    /// early. It was set back if the message has a higher number but an earlier send time than another one, because no
+    /// network causes this.
     fn follow_jump(&mut self, now: i64, sequence: i64, sent: i64) {
         let difference = now.saturating_sub(self.translated(sequence, sent));
-        // A message takes about as long as the one before it.
+        // Two consecutive messages have about the same delay.
         let (sent_before, usual) = self.newest;
         let by = difference.saturating_sub(usual);
         if self.too_early(difference) {
@@ -188,7 +190,7 @@ impl SenderClock {
         self.changes.push_back(ClockChange::Jumped { back: by > 0, by: duration(by.saturating_abs()) });
     }
 
-    /// Evaluates a run of late messages; returns the time for which the sender's clock stood still.
+    /// Evaluates a run of late messages. Returns the time for which the sender's clock stood still.
     fn judge(&mut self, now: i64, sequence: i64, difference: i64) -> i64 {
         if difference.saturating_sub(self.offset) <= self.latency {
             self.late = None;
@@ -228,7 +230,7 @@ impl SenderClock {
     /// Moves the offset: quickly after a shift, and slowly for drift.
     fn slew(&mut self, now: i64) {
         let elapsed = (now - self.slewed_at).clamp(0, BUCKET);
-        // Shorter times would be rounded away.
+        // Smaller changes would be lost by rounding.
         if elapsed < DRIFT {
             return;
         }
@@ -257,7 +259,7 @@ impl SenderClock {
         let gap = least - self.offset;
         self.longer_for = if gap > STEP { self.longer_for + elapsed } else { 0 };
         if gap > STEP && self.rising.is_none() {
-            // After an outage the window may hold few samples.
+            // After an outage the window may contain only few samples.
             if self.longer_for < SURE {
                 return;
             }

@@ -7,7 +7,7 @@ const TOLERATED: i64 = 10_000_000_000;
 /// Greatest gap between two messages that counts. A longer gap counts as this long, because an outage is not a run of
 /// late messages.
 const GAP: i64 = 250_000_000;
-/// The maximum increase of a delay in one step: beyond it the sender's clock stood still.
+/// Maximum increase of a delay in one step. A larger increase means that the sender's clock stood still.
 const STILL: i64 = 5_000_000_000;
 /// Jitter of a steady delay, regardless of the latency.
 const JITTER: i64 = 50_000_000;
@@ -25,11 +25,10 @@ pub(super) enum Verdict {
     Congestion(i64),
 }
 
-/// Late messages without one in time between them.
+/// A run of late messages. No message between them was in time.
 #[derive(Debug)]
 pub(super) struct LateRun {
-    /// The difference of the last message in time, and the time by which the first message of this run was
-    /// later.
+    /// Difference of the last message that was in time, and the additional delay of the first message of this run.
     in_time: i64,
     step: i64,
     /// Arrival of the last message, and duration of the run.
@@ -88,9 +87,9 @@ impl LateRun {
             steady.lasted += elapsed;
         }
         let rise = steady.least.saturating_sub(offset);
-        // A filling queue makes each message a little later than the one before. A longer delay, or a clock
-        // that stood still, makes one message much later and leaves the others at that level. Falling
-        // differences mean a draining queue.
+        // A filling queue makes each message a little later than the one before. If the path's delay increases, or the
+        // sender's clock stands still, one message is much later, and the following messages stay at that level.
+        // Falling differences mean a draining queue.
         let sudden = self.step >= rise / 4 * 3;
         let falling = steady.first.saturating_sub(difference) > jitter / 2;
         if sudden && !falling && steady.lasted >= latency.max(LOOK) {

@@ -1,27 +1,28 @@
-//! The receiver's half, which plays every message at its send time + latency, on the receiver's clock.
+//! The receiver's half. The receiver's half plays every message at its send time plus latency, on the receiver's clock.
 //!
 //! # Model
-//! A message that was sent at `s` (sender's clock) and arrives at `a` (receiver's clock) was in transit for `a - s`
-//! less the difference of the clocks. The minimum of `a - s` over the last 30 s is this difference plus the minimum
-//! delay, and is called the offset; a message is due at `s + offset + latency`. Latency is therefore relative to the
-//! minimum delay: a message may be slower than the fastest one by this time.
+//! A message is sent at `s` on the sender's clock and arrives at `a` on the receiver's clock. The transit time of the
+//! message is `a - s`, less the difference of the two clocks. The minimum of `a - s` over the last 30 s is called the
+//! offset. It is the sum of the clocks' difference and the minimum delay. A message is due at `s + offset + latency`.
+//! Latency is therefore relative to the minimum delay: a message may be slower than the fastest message by up to the
+//! latency.
 //!
-//! - Until the first message is played the offset falls as shorter delays are seen. From then on it follows drift in
-//!   both directions at no more than 500 ppm, so that playout stays even.
-//! - A message is **late** if it arrives after it was due, and is dropped; **lost** if it has not arrived by
-//!   its turn (and has not arrived since); every other message is played once, in order, for any order of
-//!   arrival.
-//! - A **gap** is a run of messages not played; it starts when the first of them was due, with due times interpolated
-//!   between the adjacent messages. A gap is an **underflow** if no later message had arrived when the gap began: the
-//!   buffer was empty. Neither start nor end of the stream counts.
-//! - A receiver that learns of a session within `latency` of its start is assumed to have been present: earlier
-//!   messages that it missed are lost. A receiver that joins later starts with the first message that it receives, and
-//!   counts earlier messages separately.
-//! - A new session identifier restarts the model; the rest of the old session is played at once.
+//! * Until the first message is played, the offset falls whenever a shorter delay occurs. From then on the offset
+//!   follows drift in both directions, by at most 500 ppm, so that playout stays even.
+//! * A message is **late** if it arrives after its due time. Late messages are dropped. A message is **lost** if it has
+//!   not arrived by its turn, and has not arrived since. Every other message is played once and in order, whatever the
+//!   order of arrival.
+//! * A **gap** is a run of messages that were not played. It starts at the due time of the first of them. Due times of
+//!   missing messages are interpolated between the adjacent messages. A gap is an **underflow** if the buffer was empty
+//!   when it began, that is, if no later message had arrived. The start and the end of the stream are not gaps.
+//! * If the first message arrives within `latency` of the session's start, the receiver is assumed to have been present
+//!   since the start. Earlier messages that did not arrive are then lost. A receiver that joins later starts with the
+//!   first message that it receives, and counts earlier messages separately.
+//! * A new session identifier restarts the model; the rest of the old session is played at once.
 //!
 //! # When all messages are late, or early
-//! Latency never grows silently. Each **shift** of playout to a later time is an output ([`ClockChange`]) and is
-//! counted. Messages are evaluated in the order of their sequence numbers:
+//! The latency never grows without a report. Each **shift** of playout to a later time is an output ([`ClockChange`])
+//! and is counted. Messages are evaluated in the order of their sequence numbers:
 //!
 //! | differences `a - s` | interpretation | action |
 //! |---|---|---|
@@ -34,15 +35,15 @@
 //! | the minimum over 30 s is over 50 ms longer, nothing is late | a longer delay | shift, by 500 ppm |
 //! | for a second over 50 ms shorter than assumed | the congestion is over, or a shorter path is available | playout recovers |
 //!
-//! *Much later* means three quarters of the total increase, *as late* means within half the latency. Under congestion a
-//! difference grows at most as fast as time passes, from message to message; a larger step has another cause. Times
-//! without any arrival do not count: an outage is not congestion. Playout **recovers** by playing 5 % faster (6.25 % up
-//! to 500 ms, which takes 9 s), as far as the arrivals of the last second remain in time; nothing is dropped or
-//! reordered.
+//! *Much later* means by at least three quarters of the total increase. *As late* means within half the latency. Under
+//! congestion, the difference grows from message to message at most as fast as time passes. A larger step has another
+//! cause. Times without any arrival do not count, because an outage is not congestion. Playout **recovers** by playing
+//! 5 % faster, as far as the arrivals of the last second remain in time. Shifts up to 500 ms recover 6.25 % faster,
+//! which takes 9 s. Nothing is dropped or reordered.
 //!
 //! A receiver cannot distinguish a delay that is 2 s longer from a sender that was suspended for 2 s. The distinction
-//! is not necessary: playout is equally late in both cases, and the user gets a report. The header of a message
-//! therefore needs no clock other than the send time.
+//! is not necessary: playout is equally late in both cases, and the user gets a report. Apart from the send time, the
+//! header of a message therefore needs no clock.
 //!
 //! # Scope
 //! All messages are from one sender; identifying it is the transport's task. The buffer is bounded in bytes.

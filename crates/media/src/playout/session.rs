@@ -76,7 +76,7 @@ impl Session {
         if self.buffer.contains_key(&sequence) {
             return Arrival::Duplicate;
         }
-        // Its turn is over unless an earlier message still waits.
+        // The turn of the message is over unless an earlier message still waits.
         let first = self.buffer.first_key_value().is_none_or(|(&k, _)| sequence < k);
         if first && !lateness.is_zero() && matches!(message.body, Body::Data(_)) {
             self.pass(sequence, sent, stats);

@@ -8,7 +8,7 @@ use core::time::Duration;
 pub enum ShiftCause {
     /// The minimum delay has increased, for example because a path with a short delay has failed.
     LongerDelay,
-    /// Every message was late for 10 s, or for the latency if that is longer.
+    /// The truncation is intended: a message carries only the lower 32 bits.
     Congestion,
 }
 

@@ -146,7 +146,7 @@ impl Playout {
         if self.ready.is_empty() { self.session.as_ref()?.next_due() } else { Some(MediaTime::ZERO) }
     }
 
-    /// Plays everything held without waiting for due times, because the receiver stops.
+    /// Plays all messages in the buffer without waiting for their due times, because the receiver stops.
     pub fn drain(&mut self) {
         while self.play_one() {}
     }

@@ -38,8 +38,8 @@ pub struct PlayoutStats {
     pub longest_gap: Duration,
     /// Lateness of the latest message.
     pub largest_lateness: Duration,
-    /// Playing time with gaps: from the due time of the first message to the due time of the last one, or to the end of
-    /// the stream.
+    /// Playing time including gaps. It lasts from the due time of the first message to the due time of the last one, or
+    /// to the end of the stream.
     pub play_time: Duration,
     /// Number of sessions after the first.
     pub restarts: u64,

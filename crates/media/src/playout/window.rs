@@ -12,7 +12,7 @@ const SHORT: i64 = 4;
 /// The minimum difference of the last 30 s.
 #[derive(Debug, Default)]
 pub(super) struct WindowMinimum {
-    /// Pairs (bucket, difference), both increasing. The first pair has the minimum of the window.
+    /// Pairs (bucket, difference), both increasing. The first pair has the minimum of all values in the window.
     least: VecDeque<(i64, i64)>,
 }
 
@@ -67,8 +67,8 @@ impl Recent {
         }
     }
 
-    /// Lowest offset that the minimum of every bucket reaches, and with which messages that were in time remain in time
-    /// by at least `margin`.
+    /// Returns the lowest offset that satisfies two conditions. The minimum of every bucket reaches it, and messages
+    /// that were in time remain in time by at least `margin`.
     pub(super) fn reach(&self, latency: i64, margin: i64) -> Option<i64> {
         let full = self.spans.len().saturating_sub(1);
         let shortest = self.spans.iter().take(full).map(|s| s.least).max()?;

@@ -11,12 +11,12 @@ use super::edit::{Bytes, clear_discontinuity, pcr_packet};
 use super::tables::{Map, Stream, Tables};
 use crate::ts::{ContinuityChecker, Framer, KeySearch, PACKET_LEN, Packet, Pcr, PesHeader, TsError};
 
-/// Largest clip, in bytes: half a minute of 4 Mbit/s.
+/// Size of the largest clip in bytes: half a minute at 4 Mbit/s.
 pub const MAX_CLIP: usize = 16 << 20;
 
 /// Shortest clip, in ticks of the PCR: 0.2 s.
 const SHORTEST: u64 = Pcr::HZ / 5;
-/// Greatest lead of time stamps over the PCR at the end of a clip, in ticks: 1 min.
+/// Greatest lead of time stamps over the PCR at the end of a clip, in ticks. It is one minute.
 const MOST_AHEAD: u64 = 60 * Pcr::HZ;
 /// Bytes of a picture that are searched for its first header.
 const HEAD: usize = 16 << 10;
@@ -77,7 +77,7 @@ pub enum ClipError {
 pub(super) enum Role {
     Video,
     Audio,
-    /// A packet that contains only a PCR.
+    /// A packet that was added and contains only a PCR.
     Clock,
 }
 
@@ -90,11 +90,12 @@ pub(super) struct Item {
     pub(super) bytes: Bytes,
 }
 
-/// A clip: the first video and the first audio of a transport stream's first program, with the times of its packets.
+/// A clip: the first video and the first audio of the first program of a transport stream. Each packet has its time.
 #[derive(Debug)]
 pub struct Clip {
     pub(super) items: Vec<Item>,
-    /// Time from one start of the clip to the next, in ticks of the PCR: a multiple of the ticks of a time stamp.
+    /// Time from one start of the clip to the next, in ticks of the PCR. The time between two starts is a multiple of
+    /// the ticks of a time stamp.
     pub(super) length: u64,
     /// PCR at the beginning.
     pub(super) first_pcr: Pcr,
@@ -114,7 +115,7 @@ impl Clip {
     /// Reads a transport stream.
     ///
     /// # Errors
-    /// [`ClipError`]: it cannot be a slate.
+    /// Returns [`ClipError`] if the clip cannot be a slate.
     pub fn read(bytes: &[u8]) -> Result<Clip, ClipError> {
         if bytes.len() > MAX_CLIP {
             return Err(ClipError::TooLong { bytes: bytes.len() as u64 });
@@ -143,7 +144,7 @@ impl Clip {
             return Err(ClipError::TooShort);
         }
         let mut items = taken.items;
-        // The clock after the last PCR is a guess: the rest leaves before the next round.
+        // After the last PCR the clock can only be estimated. The remaining packets leave before the next repetition.
         items.iter_mut().for_each(|item| item.at = item.at.min(length - 1));
         let items = with_clock(items, length);
         let (video, audio) = (map.video().cloned(), map.audio().cloned());
@@ -208,8 +209,8 @@ fn tables(packets: &[Packet]) -> Result<(u16, Map), ClipError> {
     Ok((pid, map))
 }
 
-/// Ordinal of the packet with which the clip begins. It is the first key frame, or the first audio if the clip has no
-/// video.
+/// Ordinal of the packet with which the clip begins. The first packet is the first key frame, or the first audio if the
+/// clip has no video.
 fn beginning(packets: &[Packet], map: &Map) -> Result<usize, ClipError> {
     let Some(stream) = map.video().or(map.audio()) else { return Err(ClipError::NoMedia) };
     let begins = |packet: &Packet| packet.pid() == stream.pid && packet.unit_start();

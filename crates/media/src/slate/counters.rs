@@ -10,8 +10,8 @@ use crate::ts::{NULL_PID, Packet};
 struct Pid {
     /// Counter of the last packet; `None` before the first.
     last: Option<u8>,
-    /// Difference between the counters of the output and of the source, once the source's first unit after the cut has
-    /// begun.
+    /// Difference between the counters of the output and of the source. It is set once the first unit of the source
+    /// after the cut has begun.
     offset: Option<u8>,
     /// True once a PCR of the current source was sent.
     clocked: bool,
@@ -19,8 +19,8 @@ struct Pid {
 
 /// Continuity counters of the output, which continue across cuts.
 ///
-/// A source that plays keeps its own counters, plus a constant for each PID. Gaps of the source are therefore gaps of
-/// the output, and repeated packets remain repetitions.
+/// A source that plays keeps its own counters, but a constant is added for each PID. Gaps of the source are therefore
+/// gaps of the output, and repeated packets remain repetitions.
 #[derive(Debug, Default)]
 pub(super) struct Counters(BTreeMap<u16, Pid>);
 
@@ -32,9 +32,9 @@ impl Counters {
         }
     }
 
-    /// Writes the counter of a packet of a source that plays. Returns false if the packet is left out. With `whole`, a
-    /// PID begins with a complete unit, so that packets of a unit from before the cut are left out. The first PCR of
-    /// each PID after a cut begins a new time base (§2.4.3.5).
+    /// Writes the continuity counter of a packet from the source that plays. Returns false if the packet is left out.
+    /// If `whole` is true, the output of a PID begins with a complete unit. Packets of a unit that began before the cut
+    /// are then left out. The first PCR of each PID after a cut begins a new time base (§2.4.3.5).
     pub(super) fn pass(&mut self, packet: &Packet, whole: bool, bytes: &mut Bytes) -> bool {
         if packet.pid() == NULL_PID || !(packet.has_payload() || packet.has_adaptation()) {
             return true;
@@ -74,7 +74,7 @@ impl Counters {
         };
         set_counter(bytes, new);
         pid.last = Some(new);
-        // The packets of a source that plays come after this one.
+        // Packets of the source that plays will follow this packet.
         if let Some(offset) = &mut pid.offset
             && packet.has_payload()
         {
@@ -120,7 +120,7 @@ mod tests {
             checker.check(&pass(&mut counters, &build).expect("it passes"));
         }
         assert_eq!((checker.counts().gaps, checker.counts().duplicates), (0, 1));
-        // A gap of the source stays one.
+        // A gap in the source's counters remains a gap.
         let after = pass(&mut counters, &unit(7)).expect("it passes");
         assert_eq!(checker.check(&after), Continuity::Gap { missing: 2 });
     }

@@ -1,4 +1,4 @@
-//! The return from a slate: the sender's packets wait for its next key frame.
+//! The return from a slate to the sender. The sender's packets wait for its next key frame.
 
 use core::time::Duration;
 
@@ -7,11 +7,11 @@ use super::tables::{Map, Stream};
 use crate::MediaTime;
 use crate::ts::{KeySearch, Packet, Pcr, PesHeader};
 
-/// Greatest number of packets that wait until the kind of a picture is known, and then until the next PCR.
+/// Greatest number of packets that wait until the type of a picture is known, and then until the next PCR.
 const MOST: usize = 512;
 /// Bytes of a picture that are searched for its first header.
 const HEAD: usize = 16 << 10;
-/// Time after which the sender is played without a key frame, because not every stream marks its key frames.
+/// Time without a key frame after which the sender is played anyway, because not every stream marks its key frames.
 const GIVE_UP: Duration = Duration::from_secs(10);
 /// Time after which the sender is played although no picture has begun.
 const NO_ENTRY: Duration = Duration::from_secs(20);
@@ -62,7 +62,7 @@ impl Gate {
             self.key = waited || std::mem::take(&mut self.announced) || !entry.is_video();
         } else if self.held.is_empty() {
             self.skip(packet, map);
-            // Nothing of its video comes: the rest is played.
+            // The sender's video does not arrive, so that the rest of its stream is played.
             return (now - since >= NO_ENTRY).then(|| Opening { packets: vec![*packet], clock: None });
         }
         self.held.push(*packet);
@@ -77,8 +77,8 @@ impl Gate {
         self.key.then(|| self.opening(map)).flatten()
     }
 
-    /// Searches a further packet of the waiting picture. Returns whether the picture is a key frame, once this is
-    /// known.
+    /// Searches a further packet of the waiting picture for a key frame. Returns whether the picture is a key frame,
+    /// once this is known.
     fn look(&mut self, packet: &Packet, entry: &Stream) -> Option<bool> {
         let payload = packet.payload();
         let from = if self.search.bytes() == 0 {
@@ -122,7 +122,8 @@ impl Gate {
         Some(Opening { packets: std::mem::take(&mut self.held), clock })
     }
 
-    /// Value of the clock at the first packet, which is `ahead` packets before the PCR `next`. It is less than `next`.
+    /// Value of the clock at the first packet. The PCR `next` follows `ahead` packets later. The value is less than
+    /// `next`.
     fn between(&self, next: Pcr, ahead: u64) -> Pcr {
         match self.before {
             Some((before, packets)) if (1..=LONGEST).contains(&next.since(before)) => {

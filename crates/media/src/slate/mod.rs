@@ -7,12 +7,13 @@
 //!
 //! A [`Splicer`] joins two sources into one transport stream that a player can follow (ISO/IEC 13818-1):
 //!
-//! - The continuity counter of each PID continues across a cut (§2.4.3.3). After a cut, tables, video and audio
+//! * The continuity counter of each PID continues across a cut (§2.4.3.3). After a cut, tables, video and audio
 //!   continue with the first unit that begins there.
-//! - The first PCR after a cut carries `discontinuity_indicator`, before any time stamp of the new time base
+//! * The first PCR after a cut carries `discontinuity_indicator`. It precedes any time stamp of the new time base
 //!   (§2.4.3.5).
-//! - A table whose content changes has the next version (§2.4.4).
-//! - A clip has the PIDs of the sender's first video and first audio, and its clock continues that of the sender.
+//! * A table whose content changes has the next version (§2.4.4).
+//! * A clip uses the PIDs of the sender's first video and first audio. The clock of the clip continues the sender's
+//!   clock.
 
 mod clip;
 mod counters;

@@ -13,15 +13,15 @@ use crate::ts::{NULL_PID, PAT_PID, Packet, Pcr};
 
 /// Number of packets in a message, which is the number in a datagram.
 pub(super) const DATAGRAM: usize = 7;
-/// Time between two datagrams of null packets, in ticks: 40 ms, which is also the time between their PCRs.
+/// Time between two datagrams of null packets, in ticks: 40 ms. The PCRs in the two datagrams are also 40 ms apart.
 const NULL_STEP: u64 = Pcr::HZ / 25;
-/// Time between two repetitions of the tables, in ticks: 80 ms. ETSI TR 101 154 asks for 100 ms at most.
+/// Time between two repetitions of the tables, in ticks: 80 ms. ETSI TR 101 154 asks for at most 100 ms.
 const TABLE_STEP: u64 = Pcr::HZ / 25 * 2;
 /// Shortest time between two calls for the slate.
 const LOOK: Duration = Duration::from_millis(5);
 /// Lateness up to which a slate catches up. A slate that is later is delayed instead.
 const LATE: Duration = Duration::from_millis(500);
-/// Time from the sender's last time stamp to the slate's first one, in ticks: a frame.
+/// Time from the sender's last time stamp to the slate's first one, in ticks. The time is the duration of a frame.
 const FRAME: u64 = Pcr::HZ / 25;
 /// First PID that tables do not use (§2.4.3.3, Table 2-3; ETSI EN 300 468).
 const FIRST_PID: u16 = 0x20;
@@ -41,7 +41,7 @@ pub(super) struct Playing {
     origin: MediaTime,
     /// Time of the last call.
     looked: MediaTime,
-    /// PCR at tick 0; `None`: no sender had a PCR, and the slate has none.
+    /// PCR at tick 0. `None`: no sender had a PCR, so that the slate has no PCR either.
     base: Option<Pcr>,
     pids: Pids,
     /// Packets of the tables.
@@ -50,7 +50,7 @@ pub(super) struct Playing {
     tables_at: u64,
     /// Ordinal of the next packet of a clip.
     item: usize,
-    /// Tick at which the repetition of the clip began, or at which the next null packets are due.
+    /// Tick at which the current repetition of the clip began, or at which the next null packets are due.
     round: u64,
     /// Number of PCRs sent.
     clocks: u32,
@@ -226,7 +226,7 @@ impl Playing {
     fn media(&mut self, clip: &Clip, pid: u16, tick: u64, mut bytes: Bytes, sink: &mut Sink<'_>) {
         set_pid(&mut bytes, pid);
         let base = self.base.unwrap_or(clip.first_pcr);
-        // Time stamps move as the clock does.
+        // Time stamps are shifted by the same time as the clock.
         let shift = Pcr::from_ticks(base.ticks() + self.round % Pcr::WRAP).since(clip.first_pcr);
         shift_stamps(&mut bytes, shift / PER_STAMP);
         if Packet::new(bytes).and_then(|packet| packet.adaptation()?.pcr).is_some() {
@@ -262,16 +262,16 @@ impl Playing {
     /// Ends the slate at `now`: its time base has two PCRs before another one begins (§2.4.3.5).
     pub(super) fn end(&mut self, now: MediaTime, sink: &mut Sink<'_>) {
         if let (1, Some(pid)) = (self.clocks, self.pids.clock) {
-            // The only PCR was that of tick 0.
+            // Until now, only tick 0 has had a PCR.
             self.clock(pid, ticks(now - self.origin).max(1), sink);
         }
         self.flush(sink);
     }
 }
 
-/// PCR at the beginning of a clip. It continues the sender's clock, but is late enough that the clip's time stamps come
-/// after the sender's. The difference to the clip's own clock is a multiple of 300 ticks, because a time stamp counts
-/// 300 ticks.
+/// PCR at the beginning of a clip. The first PCR continues the sender's clock. The first PCR is late enough that the
+/// clip's time stamps follow the sender's time stamps. Its difference from the clip's own clock is a multiple of 300
+/// ticks, because a time stamp counts 300 ticks.
 fn base(clip: &Clip, source: &Source, clock: Option<Pcr>) -> Pcr {
     let Some(clock) = clock else { return clip.first_pcr };
     let late = (source.ahead_of(clock) + FRAME).saturating_sub(clip.lead);
@@ -279,7 +279,7 @@ fn base(clip: &Clip, source: &Source, clock: Option<Pcr>) -> Pcr {
     Pcr::from_ticks(clip.first_pcr.ticks() + shift.next_multiple_of(PER_STAMP))
 }
 
-/// The PID itself if it is free, otherwise the next free one.
+/// Returns the PID itself if it is free, otherwise the next free PID.
 fn free(own: u16, used: &[u16]) -> u16 {
     let all = (own.max(FIRST_PID)..NULL_PID).chain(FIRST_PID..NULL_PID);
     all.into_iter().find(|pid| !used.contains(pid)).unwrap_or(own)

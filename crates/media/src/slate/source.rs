@@ -55,8 +55,8 @@ impl Source {
         of_table || self.map().is_some_and(|map| map.streams.iter().any(of_stream))
     }
 
-    /// The clock at `now`, under the assumption that it has advanced with real time since the last PCR; `None` without
-    /// a PCR.
+    /// Returns the clock at `now`, under the assumption that it has advanced in real time since the last PCR. Returns
+    /// `None` if no PCR has arrived.
     pub(super) fn clock_at(&self, now: MediaTime) -> Option<Pcr> {
         let (pcr, at) = self.clock?;
         Some(Pcr::from_ticks(pcr.ticks() + ticks(now - at) % Pcr::WRAP))
@@ -70,7 +70,7 @@ impl Source {
         plausible.max().unwrap_or_default()
     }
 
-    /// Drops the tables, because another sender has its own. The clock is kept, so that a slate can continue it.
+    /// Drops the tables, because another sender has other tables. The clock is kept, so that a slate can continue it.
     pub(super) fn end(&mut self) {
         self.tables = Tables::default();
     }

@@ -16,8 +16,9 @@ use crate::ts::{PACKET_LEN, PAT_PID, Packet, Pcr, TABLE_PAT, TABLE_PMT};
 
 /// Joins the packets of senders and a slate into one transport stream.
 ///
-/// The splicer begins with the slate. A sender is played from its next key frame on, or after 10 s without a key frame.
-/// The slate is played again when the sender has sent no packets for some time, or has ended.
+/// The splicer begins with the slate. A sender is played from its next key frame on. If 10 s pass without a key frame,
+/// the sender is played anyway. The slate is played again when the sender has sent no packets for some time, or has
+/// ended.
 #[derive(Debug)]
 pub struct Splicer {
     slate: Slate,
@@ -99,8 +100,8 @@ impl Splicer {
         self.source.end();
     }
 
-    /// Returns the next message to send. It has as many packets as a datagram, or as the sender's message. To be called
-    /// until it returns `None`.
+    /// Returns the next message to send. The message has as many packets as a datagram, or as the sender's message. The
+    /// caller repeats the call until it returns `None`.
     pub fn poll(&mut self, now: MediaTime) -> Option<Vec<u8>> {
         self.resume_slate(now);
         if self.queue.is_empty()
@@ -112,7 +113,7 @@ impl Splicer {
         self.queue.pop_front()
     }
 
-    /// Time of the next message, unless the sender has one earlier.
+    /// Time of the next message, unless the sender has an earlier message.
     pub fn poll_timeout(&self) -> MediaTime {
         match &self.state {
             _ if !self.queue.is_empty() => MediaTime::ZERO,
@@ -128,7 +129,7 @@ impl Splicer {
         }
         match &mut self.state {
             State::Live => self.play_slate(now),
-            // A picture that is held does not continue.
+            // A picture that was held does not continue.
             State::Slate(_, gate) => *gate = Gate::default(),
         }
     }
@@ -141,7 +142,7 @@ impl Splicer {
         self.state = State::Slate(Box::new(playing), Gate::default());
     }
 
-    /// Adds a PCR if the sender had only one, because a time base must have two PCRs before another one begins
+    /// Adds a PCR if the sender had only one PCR. A time base must have two PCRs before another time base begins
     /// (§2.4.3.5).
     fn end_clock(&mut self, now: MediaTime) {
         let pid = self.source.map().and_then(|map| map.pcr_pid);
@@ -177,7 +178,7 @@ impl Splicer {
             bytes.extend(packet);
         }
         for packet in opening.packets {
-            // Tables that were completed while they were held are known.
+            // Tables that were completed while packets were held are already known.
             self.pass(&packet, None, &mut bytes);
         }
         self.queue.extend(bytes.chunks(DATAGRAM * PACKET_LEN).map(<[u8]>::to_vec));

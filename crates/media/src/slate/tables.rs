@@ -24,8 +24,8 @@ impl Stream {
         is_video(self.stream_type)
     }
 
-    /// Returns whether the stream is audio: by its type, or for private data by its descriptors (ETSI EN 300 468, table
-    /// 12; `registration_descriptor` for Opus).
+    /// Returns whether the stream is audio. The type shows this or, for private data, the descriptors (ETSI EN 300 468,
+    /// table 12; `registration_descriptor` for Opus).
     pub(super) fn is_audio(&self) -> bool {
         match self.stream_type {
             0x03 | 0x04 | 0x0f | 0x11 | 0x1c | 0x2d | 0x81 | 0x87 => true,
@@ -145,8 +145,8 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Section for a table of another source. Its version is raised by one if the content differs from the last
-    /// section.
+    /// Section for a table of another source. The version of the section is raised by one if the content differs from
+    /// the last section.
     pub(super) fn switch(&mut self, section: &[u8]) -> Vec<u8> {
         let section = match &self.last {
             None => section.to_vec(),
@@ -229,7 +229,7 @@ impl Tables {
     }
 }
 
-/// Tables of a program of H.264 on PID 0x101 with the PCR, AAC on 0x102 and a map on 0x100, and those of another one.
+/// Tables of two programs. The first program has H.264 with the PCR on PID 0x101, AAC on 0x102 and its map on 0x100.
 #[cfg(any(test, feature = "testing"))]
 pub(crate) fn tables_of_scripts() -> Vec<super::edit::Bytes> {
     let map = |pcr_pid| {
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(version(&table.switch(&one)), 0);
         assert_eq!(version(&table.switch(&two)), 1);
         assert_eq!(version(&table.switch(&two)), 1);
-        // The source comes back with version 0, which is version 2 of the output from then on.
+        // The source returns with version 0. From then on, this is version 2 of the output.
         assert_eq!((version(&table.follow(&one)), table.offset), (2, 2));
         table.passed(&with_version(two.clone(), 1));
         assert_eq!(table.last(), Some(&with_version(two, 3)[..]));

@@ -10,10 +10,10 @@ const SHORTEST: usize = 12;
 /// Length of the longest section of a PAT or PMT (ISO/IEC 13818-1, 2.4.4.3 and 2.4.4.8).
 const LONGEST: usize = 1024;
 
-/// Adds a number to the version of each section of a table, in the packets that carry it.
+/// Adds a number to the version of each section of a table, in the packets that carry the section.
 ///
-/// No packet is delayed. The checksum of Annex A is linear, so that the change of the version determines the change of
-/// the checksum. A damaged section stays damaged.
+/// No packet is delayed. The checksum of Annex A is linear. The change of the version therefore determines the change
+/// of the checksum. A damaged section stays damaged.
 #[derive(Debug, Default)]
 pub(super) struct VersionShift {
     /// True if a section may begin or continue.
@@ -27,7 +27,8 @@ pub(super) struct VersionShift {
 }
 
 impl VersionShift {
-    /// Changes the sections in a packet whose table is `table`, and whose extension is `extension` if there is one.
+    /// Changes the sections of the table `table` in a packet. If `extension` is given, only sections with this
+    /// extension change.
     pub(super) fn apply(
         &mut self,
         packet: &Packet,
@@ -48,7 +49,7 @@ impl VersionShift {
     }
 
     fn byte(&mut self, byte: &mut u8, (table, extension): (u8, Option<u16>), add: u8) {
-        // A table_id of 0xff is stuffing to the packet's end.
+        // A table_id of 0xff means stuffing up to the end of the packet.
         self.open &= !(self.at == 0 && *byte == 0xff);
         if !self.open {
             return;

@@ -20,7 +20,7 @@ pub struct TracedFrame {
 
 /// A video's frames in the order in which they are sent, at least one.
 ///
-/// [`parse`](Self::parse) reads it from text, `Display` writes what `parse` reads.
+/// [`parse`](Self::parse) reads a trace from text. `Display` writes text that `parse` can read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameTrace {
     frames: Vec<TracedFrame>,
@@ -42,8 +42,8 @@ impl FrameTrace {
         self.frames.iter().map(|f| u64::from(f.bytes)).sum()
     }
 
-    /// Earliest time in the trace. The earliest time may differ from the first frame's time if the coding order differs
-    /// from the capture order.
+    /// Earliest time in the trace. The earliest time differs from the first frame's time if frames are coded in another
+    /// order than they are captured.
     pub fn begin(&self) -> Duration {
         self.frames.iter().map(|f| f.time).min().expect("a trace has at least one frame")
     }
@@ -54,7 +54,7 @@ impl FrameTrace {
         let end = self.frames.iter().map(|f| f.time).max().expect("a trace has at least one frame");
         let span = (end - self.begin()).as_nanos();
         let n = self.frames.len() as u128;
-        // A span above zero requires two frames, so n - 1 is not zero.
+        // A duration above zero requires two frames, so that n - 1 is not zero.
         (span > 0).then(|| Duration::from_nanos(u64::try_from(span * n / (n - 1)).unwrap_or(u64::MAX)))
     }
 }

@@ -5,7 +5,8 @@ use core::time::Duration;
 use super::{FrameTrace, TracedFrame};
 use crate::ts::FrameType;
 
-/// A larger mean interval between frames suggests an undeclared trace in milliseconds.
+/// Longest plausible mean interval between frames. A larger interval suggests that the times are in milliseconds
+/// without a declaration.
 const MAX_MEAN_INTERVAL: Duration = Duration::from_secs(10);
 /// Latest time of a frame in seconds (31 years).
 const MAX_TIME_S: f64 = 1e9;
@@ -21,21 +22,21 @@ pub struct TraceError {
 }
 
 impl FrameTrace {
-    /// Reads one line per frame: number, type, time, bytes, in the order in which the frames are sent. Public
-    /// libraries of video traces use this form (verbose traces of MPEG-4 and H.264 videos), and ns-3's
-    /// `UdpTraceClient` reads it.
+    /// Reads one line per frame: number, type, time, bytes. Lines are in the order in which the frames are sent. Public
+    /// libraries of video traces use this form (verbose traces of MPEG-4 and H.264 videos). `UdpTraceClient` of ns-3
+    /// reads the same form.
     ///
-    /// - Columns are separated by blanks, tabs, commas or semicolons; columns after the fourth are ignored.
-    /// - Types are `I` (or `IDR`), `P`, `B`, and `H` for a header, in either case.
-    /// - Times are in seconds, or in milliseconds if a comment or heading above the first frame contains both words
-    ///   `time` and `ms` (`# number type time [ms] bytes`). Times need not be ascending: encoders send a P frame before
-    ///   the B frames that are shown before it.
-    /// - Empty lines, lines that begin with `#` or `%`, and lines above the first frame that do not begin with a digit
-    ///   are ignored.
+    /// * Columns are separated by blanks, tabs, commas or semicolons; columns after the fourth are ignored.
+    /// * Types are `I` (or `IDR`), `P`, `B`, and `H` for a header, in either case.
+    /// * Times are in seconds. They are in milliseconds if a comment or heading above the first frame contains both
+    ///   words `time` and `ms` (`# number type time [ms] bytes`). Times need not be ascending, because encoders send a
+    ///   P frame before the B frames that are shown earlier.
+    /// * Three kinds of lines are ignored: empty lines, lines that begin with `#` or `%`, and lines above the first
+    ///   frame that do not begin with a digit.
     ///
     /// # Errors
-    /// The first invalid line; the last line if the trace has no frame, or if the intervals show that times
-    /// must be in milliseconds.
+    /// Returns an error for the first invalid line. Returns an error for the last line if the trace has no frame, or if
+    /// the intervals show that times must be in milliseconds.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let mut frames = Vec::new();
         let mut unit = 1.0;

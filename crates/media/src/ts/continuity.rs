@@ -32,9 +32,9 @@ pub struct ContinuityCounts {
 /// Checks the continuity counter of every PID.
 ///
 /// The counter increases by one with each packet of its PID that has a payload, and stays the same without one. A
-/// packet with payload may be sent twice, and only twice, with the same bytes except for its PCR.
-/// `discontinuity_indicator` allows any counter. Null packets, packets marked as damaged and those with the reserved
-/// `adaptation_field_control` 0 are not checked.
+/// packet with payload may be sent twice but not more often. Both packets have the same bytes except for the PCR.
+/// `discontinuity_indicator` allows any counter. Three kinds of packets are not checked: null packets, packets marked
+/// as damaged, and packets with the reserved `adaptation_field_control` 0.
 #[derive(Debug, Default)]
 pub struct ContinuityChecker {
     last: BTreeMap<u16, Last>,

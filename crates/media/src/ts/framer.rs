@@ -10,8 +10,8 @@ pub const SEARCH_LIMIT: usize = 16 * 1024;
 
 /// Consecutive sync bytes that identify a transport stream. Random bytes match with probability 2^-40.
 const LOCK: usize = 5;
-/// Distances between packets, in order of preference: packets alone; with the 4 bytes before each of Blu-ray and AVCHD
-/// (M2TS); with the 16 bytes of Reed-Solomon after each (ETSI EN 300 429, ISDB).
+/// Distances between packets, in order of preference. 188: packets only. 192: each packet follows 4 bytes of Blu-ray or
+/// AVCHD (M2TS). 204: each packet precedes 16 bytes of Reed-Solomon code (ETSI EN 300 429, ISDB).
 const STRIDES: [usize; 3] = [PACKET_LEN, 192, 204];
 /// Bytes of the beginning of an input that show its kind.
 const HEAD: usize = 64;
@@ -42,7 +42,7 @@ pub enum TsError {
 pub struct FramerCounts {
     /// Packets found.
     pub packets: u64,
-    /// Bytes outside packets: before the first packet, after a loss of sync, and a remainder at the end.
+    /// Bytes outside packets. Such bytes lie before the first packet, after a loss of sync, or at the end of the input.
     pub skipped_bytes: u64,
     /// Bytes between packets of 192 and 204 bytes.
     pub extra_bytes: u64,
@@ -50,10 +50,10 @@ pub struct FramerCounts {
     pub sync_losses: u64,
 }
 
-/// Splits a byte stream into transport packets of 188 bytes, without the additional bytes of packets of 192 and 204 bytes.
+/// Splits a byte stream into transport packets of 188 bytes. Packets of 192 and 204 bytes lose their additional bytes.
 ///
-/// Five consecutive sync bytes start a stream, or fewer if the input ends sooner. Then each packet is returned as soon
-/// as it is complete, until one does not begin with the sync byte and the search starts again.
+/// A stream starts with five consecutive sync bytes, or with fewer if the input ends sooner. Each packet is then
+/// returned as soon as it is complete. If a packet does not begin with the sync byte, the search starts again.
 #[derive(Debug, Default)]
 pub struct Framer {
     buffer: BytesMut,
@@ -119,7 +119,7 @@ impl Framer {
     /// The next packet, or `None` until more bytes are pushed.
     ///
     /// # Errors
-    /// [`TsError`] if the input does not begin like a transport stream; later losses of sync are only counted.
+    /// [`TsError`] if the input does not begin like a transport stream. Later losses of sync are only counted.
     pub fn poll(&mut self) -> Result<Option<Packet>, TsError> {
         loop {
             if self.stride.is_none() && !self.search()? {
@@ -164,7 +164,8 @@ impl Framer {
                 SyncCheck::No => at += 1,
             }
         };
-        // The bytes before the first packet of a stream whose packets have them are no garbage.
+        // In some streams each packet is preceded by extra bytes. Those before the first packet do not count as
+        // skipped.
         let before = match found {
             Some(192) if self.counts.packets + self.counts.skipped_bytes == 0 && at == 4 => at,
             _ => 0,

@@ -1,4 +1,4 @@
-//! Frame types of H.264 video (Rec. ITU-T H.264), from the first bytes of a frame.
+//! Frame types of H.264 video (ITU-T H.264), from the first bytes of a frame.
 
 /// Dependence of a frame on others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,8 +15,9 @@ const NAL_SLICE: u8 = 1;
 const NAL_IDR_SLICE: u8 = 5;
 const NAL_DELIMITER: u8 = 9;
 
-/// The type of the frame that begins `data` (byte stream format, Annex B), if it includes the first slice header or the
-/// access unit delimiter. The slice has precedence, because a delimiter names all types that the frame may contain.
+/// Returns the type of the frame that begins `data` (byte stream format, Annex B). `data` must include the first slice
+/// header or the access unit delimiter. The slice has precedence, because a delimiter names all types that the frame
+/// may contain.
 pub fn frame_type(data: &[u8]) -> Option<FrameType> {
     let mut delimited = None;
     let mut rest = data;
@@ -33,8 +34,8 @@ pub fn frame_type(data: &[u8]) -> Option<FrameType> {
     delimited
 }
 
-/// Returns whether other frames may refer to the frame that begins `data` (`nal_ref_idc` of its first slice,
-/// §7.4.1); `None` if no slice begins in it.
+/// Returns whether other frames may refer to the frame that begins `data`. The result comes from `nal_ref_idc` of the
+/// frame's first slice (§7.4.1). Returns `None` if no slice begins in `data`.
 pub fn is_reference(data: &[u8]) -> Option<bool> {
     let headers = data.windows(4).filter(|w| w[..3] == [0, 0, 1]).map(|w| w[3]);
     let mut slices = headers.filter(|header| matches!(header & 0x1f, NAL_SLICE | NAL_IDR_SLICE));

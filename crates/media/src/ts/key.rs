@@ -40,8 +40,8 @@ impl KeySearch {
     /// Searches further data. Returns whether decoding may start at the picture, which is video of this `stream_type`.
     /// Returns `None` until the picture's first header has arrived, and for an unknown kind of video.
     ///
-    /// Decoding may start at an IDR picture of H.264, at an IRAP picture of H.265 or H.266, at an intra picture of
-    /// MPEG-1 or MPEG-2 after a sequence header, and at an intra picture of MPEG-4 part 2.
+    /// Decoding may start at the following pictures: an IDR picture of H.264, an IRAP picture of H.265 or H.266, an
+    /// intra picture of MPEG-1 or MPEG-2 after a sequence header, and an intra picture of MPEG-4 part 2.
     pub fn push(&mut self, stream_type: u8, data: &[u8]) -> Option<bool> {
         self.bytes += data.len();
         let mut rest = std::mem::take(&mut self.rest);
@@ -100,7 +100,7 @@ impl KeySearch {
     }
 }
 
-/// `nal_unit_type` (Rec. ITU-T H.264, Table 7-1): 5 is a slice of an IDR picture, 1 to 4 are other slices.
+/// `nal_unit_type` (ITU-T H.264, Table 7-1): 5 is a slice of an IDR picture, and 1 to 4 are other slices.
 fn h264(header: u8) -> Option<bool> {
     match header & 0x1f {
         5 => Some(true),
@@ -109,7 +109,7 @@ fn h264(header: u8) -> Option<bool> {
     }
 }
 
-/// `nal_unit_type` (Rec. ITU-T H.265, Table 7-1): 16 to 23 are IRAP pictures, below 16 are other pictures.
+/// `nal_unit_type` (ITU-T H.265, Table 7-1): 16 to 23 are IRAP pictures, and values below 16 are other pictures.
 fn h265(header: u8) -> Option<bool> {
     match header >> 1 & 0x3f {
         16..=23 => Some(true),
@@ -118,7 +118,8 @@ fn h265(header: u8) -> Option<bool> {
     }
 }
 
-/// `nal_unit_type` in the second byte (Rec. ITU-T H.266, Table 5): 7 to 9 are IRAP pictures, 0 to 3 and 10 are others.
+/// `nal_unit_type` in the second byte (ITU-T H.266, Table 5): 7 to 9 are IRAP pictures, and 0 to 3 and 10 are other
+/// pictures.
 fn h266(header: u8) -> Option<bool> {
     match header >> 3 {
         7..=9 => Some(true),
@@ -131,7 +132,7 @@ fn h266(header: u8) -> Option<bool> {
 mod tests {
     use super::*;
 
-    /// The verdict on data, which is the same if they come byte by byte.
+    /// Returns the verdict on data. The verdict must be the same if the data arrive byte by byte.
     fn is_key(stream_type: u8, data: &[u8]) -> Option<bool> {
         let whole = KeySearch::default().push(stream_type, data);
         let mut search = KeySearch::default();
@@ -142,13 +143,13 @@ mod tests {
 
     #[test]
     fn each_byte_is_searched_once() {
-        // A picture whose first header does not come: SEI messages of H.264 alone.
+        // The first header of the picture does not arrive: the data contain only SEI messages of H.264.
         let data: Vec<u8> =
             (0..16_384).map(|k| if k % 1000 == 3 { 6 } else { u8::from(k % 1000 == 2) }).collect();
         let mut search = KeySearch::default();
         assert!(data.chunks(184).all(|piece| search.push(H264, piece).is_none()));
         assert_eq!(search.bytes(), data.len());
-        // And once more what may begin a start code: two bytes of each packet and code at most.
+        // In addition, bytes that may begin a start code are compared again: at most two bytes per packet and per code.
         let again = 2 * (data.len() / 184 + data.len() / 1000 + 2);
         assert!((data.len()..=data.len() + again).contains(&search.compared), "{}", search.compared);
     }

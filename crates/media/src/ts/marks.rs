@@ -1,4 +1,4 @@
-//! A packet's role in the video: beginnings of frames, their types, and points at which decoding may start.
+//! The role of a packet in the video: frames that begin in it, their types, and points at which decoding may start.
 
 use super::h264::{FrameType, frame_type};
 use super::packet::Packet;
@@ -12,7 +12,7 @@ pub struct Marks {
     pub random_access: bool,
     /// True if a frame begins here.
     pub frame_start: bool,
-    /// Type of the frame that contains these bytes, if known; for several frames, the type on which most other frames
+    /// Type of the frame that contains these bytes, if known. For several frames, the type on which most other frames
     /// depend.
     pub frame_type: Option<FrameType>,
 }

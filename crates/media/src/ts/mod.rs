@@ -1,5 +1,5 @@
-//! MPEG-2 transport streams (ISO/IEC 13818-1, Rec. ITU-T H.222.0): framing, packet headers, continuity, program tables,
-//! and enough of the video to find frames and their types.
+//! MPEG-2 transport streams (ISO/IEC 13818-1, ITU-T H.222.0): framing, packet headers, continuity and program tables.
+//! The module also parses as much of the video as is needed to find frames and their types.
 
 mod continuity;
 mod framer;

@@ -9,7 +9,7 @@ pub const SYNC_BYTE: u8 = 0x47;
 /// PID of null packets, which only fill a constant rate.
 pub const NULL_PID: u16 = 0x1fff;
 
-/// One transport packet. Only its first byte is known to be valid: every field is read as far as the packet contains
+/// One transport packet. Only its first byte is known to be valid. Every field is read as far as the packet contains
 /// it.
 ///
 /// ```text
@@ -59,7 +59,8 @@ impl Packet {
         self.0[3] & 0x20 != 0
     }
 
-    /// The adaptation field; `None` without one, or with one that does not fit the packet or is empty.
+    /// Returns the adaptation field. Returns `None` if the packet has no adaptation field, or if it is empty or does
+    /// not fit the packet.
     pub fn adaptation(&self) -> Option<Adaptation> {
         if !self.has_adaptation() {
             return None;
@@ -70,7 +71,8 @@ impl Packet {
         Some(Adaptation { discontinuity: flags & 0x80 != 0, random_access: flags & 0x40 != 0, pcr })
     }
 
-    /// The payload; empty without one, or if the adaptation field leaves no room.
+    /// Returns the payload. The payload is empty if the packet has no payload, or if the adaptation field leaves no
+    /// room.
     pub fn payload(&self) -> &[u8] {
         if !self.has_payload() {
             return &[];
@@ -104,8 +106,8 @@ pub struct Pcr(u64);
 impl Pcr {
     /// Ticks per second.
     pub const HZ: u64 = 27_000_000;
-    /// Modulus of the clock: a base of 33 bits counts 90 kHz, an extension counts 300 ticks in each of its
-    /// steps.
+    /// Modulus of the clock. A base of 33 bits counts ticks of 90 kHz, and an extension counts 300 ticks of 27 MHz per
+    /// tick of the base.
     pub const WRAP: u64 = (1 << 33) * 300;
 
     /// The reference of `ticks`, taken modulo [`Pcr::WRAP`].
@@ -118,7 +120,8 @@ impl Pcr {
         self.0
     }
 
-    /// Ticks from `earlier` to here, modulo [`Pcr::WRAP`]: a small step back appears as a huge one forward.
+    /// Ticks from `earlier` to this reference, modulo [`Pcr::WRAP`]. A small step back therefore appears as a huge step
+    /// forward.
     pub const fn since(self, earlier: Pcr) -> u64 {
         (self.0 + Self::WRAP - earlier.0) % Self::WRAP
     }

@@ -14,11 +14,12 @@ pub struct PesHeader {
 }
 
 impl PesHeader {
-    /// Reads the header at the beginning of `payload`; `None` if that is not a PES packet with time stamp flags, or
-    /// truncated.
+    /// Reads the header at the beginning of `payload`. Returns `None` if it is truncated, or if it does not begin a PES
+    /// packet with time stamp flags.
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let head = payload.first_chunk::<9>()?;
-        // Only streams with the optional header have '10' here (others: padding, private 2, ECM, EMM, ...).
+        // Only streams with the optional header have the bits '10' here. Others are padding, private 2, ECM, EMM and so
+        // on.
         if head[..3] != [0, 0, 1] || head[6] >> 6 != 0b10 {
             return None;
         }

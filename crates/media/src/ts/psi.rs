@@ -23,7 +23,7 @@ pub struct Video {
 }
 
 impl Video {
-    /// Returns whether the video is H.264 (Rec. ITU-T H.264, ISO/IEC 14496-10).
+    /// Returns whether the video is H.264 (ITU-T H.264, ISO/IEC 14496-10).
     pub fn is_h264(&self) -> bool {
         self.stream_type == H264
     }
@@ -89,7 +89,7 @@ pub(crate) struct Sections {
 }
 
 impl Sections {
-    /// Passes each section to `each` that ends in this packet.
+    /// Passes each section that ends in this packet to `each`.
     pub(crate) fn push(&mut self, packet: &Packet, mut each: impl FnMut(&[u8])) {
         let payload = packet.payload();
         if !packet.unit_start() {
@@ -114,7 +114,7 @@ impl Sections {
         self.buffer.extend_from_slice(bytes);
         while let [table, high, low, ..] = self.buffer[..] {
             let len = 3 + usize::from(u16::from_be_bytes([high & 0x0f, low]));
-            // A table_id of 0xff is stuffing to the packet's end.
+            // A table_id of 0xff means stuffing up to the end of the packet.
             if table == 0xff || len > MAX_SECTION {
                 self.reset(false);
                 return;
@@ -133,8 +133,8 @@ impl Sections {
     }
 }
 
-/// Returns `table_id_extension` and the body between the 8 bytes of the long section header and the checksum,
-/// if the section belongs to this table, is in force and undamaged.
+/// Returns `table_id_extension` and the body of a section. The body lies between the 8 bytes of the long section header
+/// and the checksum. The section must belong to this table, be in force and be undamaged.
 pub(crate) fn body(section: &[u8], table: u8) -> Option<(u16, &[u8])> {
     let header = section.first_chunk::<8>()?;
     let current = header[5] & 1 != 0;
@@ -148,7 +148,7 @@ pub(crate) fn body(section: &[u8], table: u8) -> Option<(u16, &[u8])> {
 /// Number and map PID of the first program.
 pub(crate) fn parse_pat(section: &[u8]) -> Option<(u16, u16)> {
     let (_, body) = body(section, TABLE_PAT)?;
-    // Program 0 is the network's PID.
+    // The entry of program 0 is the PID of the network, not of a program.
     body.as_chunks::<4>()
         .0
         .iter()
@@ -182,12 +182,12 @@ pub(crate) fn is_video(stream_type: u8) -> bool {
     matches!(stream_type, 0x01 | 0x02 | 0x10 | H264 | 0x24 | 0x33)
 }
 
-/// The checksum of Annex A; 0 over a section that ends with its own checksum.
+/// The checksum of Annex A. Over a section that ends with its own checksum, the result is 0.
 pub(crate) fn crc32_mpeg2(bytes: &[u8]) -> u32 {
     remainder(u32::MAX, bytes)
 }
 
-/// The remainder of the checksum's division after `bytes`, from a register of `crc`.
+/// Remainder of the checksum's polynomial division after `bytes`, starting with the register `crc`.
 pub(crate) fn remainder(crc: u32, bytes: &[u8]) -> u32 {
     bytes.iter().fold(crc, |crc, &byte| {
         (0..8).fold(crc ^ u32::from(byte) << 24, |crc, _| {

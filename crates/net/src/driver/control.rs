@@ -41,8 +41,8 @@ impl Control {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers the waker of the driver's task. The task does this before it looks for requests, so that it misses
-    /// none.
+    /// Registers the waker of the driver's task. The task does this before it checks for requests, so that it misses no
+    /// request.
     pub fn register(&self, waker: &Waker) {
         let mut state = self.lock();
         if !state.waker.as_ref().is_some_and(|w| w.will_wake(waker)) {
@@ -70,7 +70,7 @@ impl Control {
         self.lock().stop
     }
 
-    /// Records that the driver's task has ended. Calls that still wait get no answer.
+    /// Records that the driver's task has ended. Calls that still wait return without a result.
     pub fn end(&self) {
         let mut state = self.lock();
         state.over = true;
@@ -91,7 +91,7 @@ impl Control {
     }
 }
 
-/// A driver that is running. Clones refer to the same driver. It continues to run when all of them are dropped.
+/// A driver that is running. Clones refer to the same driver. The driver continues to run when all clones are dropped.
 #[derive(Clone)]
 pub struct Driver {
     control: Arc<Control>,
@@ -122,7 +122,7 @@ impl Driver {
     ) -> Option<T> {
         let (answer, answered) = oneshot::channel();
         self.control.command(Box::new(move |core, now| {
-            // The caller may have been dropped.
+            // The caller may have been dropped meanwhile.
             let _ = answer.send(f(core, now));
         }));
         answered.await.ok()
@@ -137,8 +137,8 @@ impl Driver {
         .await?
     }
 
-    /// Returns the events of the listening sockets since the last call. There is an event when an unusable socket is
-    /// replaced.
+    /// Returns the events of the listening sockets since the last call. There is an event when the driver replaces an
+    /// unusable socket.
     pub async fn listen_events(&self) -> Vec<ListenEvent> {
         self.call(|core, _| core.sockets.events.drain(..).collect()).await.unwrap_or_default()
     }
@@ -148,8 +148,8 @@ impl Driver {
         self.call(|core, now| core.sealed.set_access(now, access)).await;
     }
 
-    /// The key that an association's peer has proven. `None` if there is no seal, during the handshake, and after the
-    /// end of the association.
+    /// The key that an association's peer has proven. `None` without a seal, during the handshake, and after the end of
+    /// the association.
     pub async fn peer_key(&self, id: AssociationId) -> Option<PublicKey> {
         self.call(move |core, _| core.sealed.peer(id)).await?
     }
@@ -159,8 +159,8 @@ impl Driver {
         self.call(|core, _| core.sealed.seal_stats()).await?
     }
 
-    /// Adds a path to an association of this client. If the path is lost, the driver opens it again. After a system
-    /// error it tries again every second.
+    /// Adds a path to an association of this client. If the path is lost, the driver opens the path again. After a
+    /// system error the driver tries again every second.
     ///
     /// # Errors
     /// [`AssociationError`].
@@ -190,7 +190,7 @@ impl Driver {
             let beside: Vec<PathId> =
                 others.filter(|p| Some(p.link) == link && p.id != path).map(|p| p.id).collect();
             for other in beside {
-                // Another route of the same uplink, or a closed one.
+                // The path is another route of the same uplink, or a closed path.
                 let _ = core.endpoint_mut().with(id, |a| a.remove_path(now, other));
             }
             core.endpoint_mut().with(id, |a| a.remove_path(now, path))?;
@@ -202,7 +202,7 @@ impl Driver {
         self.call(remove).await.unwrap_or(Err(AssociationError::Unknown))
     }
 
-    /// Suspends a path if `suspended` is true; otherwise resumes it. This applies to both sides.
+    /// Suspends a path if `suspended` is true; otherwise resumes it. The suspension applies to both sides.
     ///
     /// # Errors
     /// [`AssociationError`].
@@ -253,8 +253,8 @@ impl Driver {
         }
     }
 
-    /// Waits until the driver has ended. A client's driver runs for a short time after its association was released. In
-    /// this time, a peer that missed the last chunk can request it again.
+    /// Waits until the driver has ended. The driver of a client runs for a short time after its association was
+    /// released. In this time, the peer can request the last chunk again if it missed it.
     pub async fn finished(&self) {
         let ended = self.control.ended.notified();
         let mut ended = std::pin::pin!(ended);

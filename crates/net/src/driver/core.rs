@@ -19,12 +19,12 @@ pub type SealObserver = Box<dyn FnMut(Instant, &SealEvent) + Send>;
 /// The endpoint, its sockets and its link monitor.
 pub(super) struct Core {
     pub sealed: SealedEndpoint,
-    /// The answers to sealed senders. They are used if this side has no seal.
+    /// Answers to sealed senders, for a side without a seal.
     pub plain: PlainAnswers,
     pub observer: Option<SealObserver>,
     pub sockets: PathSockets,
     pub interfaces: InterfaceList,
-    /// Limits how often links are listed with their reasons: the number of lists since a time, and that time.
+    /// Limit on how often links are listed with their reasons: a start time, and the number of lists since that time.
     pub links_listed: (u32, Instant),
     pub links_changed: bool,
     pub monitor: Monitor,
@@ -44,7 +44,7 @@ impl Core {
         self.sealed.endpoint_mut()
     }
 
-    /// Passes new counters of the links to the schemes. Returns whether there were new counters.
+    /// Passes new counters of the links to the schemes. Returns whether any counters were new.
     pub fn poll_link_monitor(&mut self, cx: &mut Context<'_>, now: Instant) -> bool {
         let Core { sealed, sockets, monitor, .. } = self;
         let heard = monitor.poll(cx, now, |reading| {
@@ -63,7 +63,7 @@ impl Core {
         self.sockets.link_metadata.lock().held = held;
     }
 
-    /// Sends all datagrams that are ready. Returns whether there were any.
+    /// Sends all datagrams that are ready. Returns whether any datagrams were ready.
     pub fn send(&mut self, now: Instant, buffer: &mut Vec<u8>) -> bool {
         let mut any = false;
         while let Some(transmit) = self.sealed.poll_output(now, buffer) {

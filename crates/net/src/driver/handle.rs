@@ -47,8 +47,9 @@ impl fmt::Debug for SendFailed {
 }
 
 /// A handle to an association that a driver runs. Clones refer to the same association. When all clones are dropped,
-/// the association closes after everything is delivered. This requires that the runtime continues to run. If a program
-/// ends at once, its peer waits for about a minute. So await [`AssociationHandle::closed`] before the program ends.
+/// the association closes after all messages are delivered. Delivery requires that the runtime continues to run. If a
+/// program ends at once, its peer waits for about a minute. A program should therefore await
+/// [`AssociationHandle::closed`] before it ends.
 #[derive(Clone, Debug)]
 #[doc(alias = "Connection")]
 pub struct AssociationHandle(Arc<Inner>);
@@ -163,8 +164,9 @@ impl AssociationHandle {
         .await
     }
 
-    /// Waits for a message, and adds all messages that are available to `into`. Returns their number. It is 0 once the
-    /// association is closed and all messages are read. This is cheaper than reading messages one by one.
+    /// Waits for a message, and adds all messages that are available to `into`. Returns their number. The number is 0
+    /// once the association is closed and all messages are read. One call for many messages is cheaper than reading
+    /// messages one by one.
     pub async fn recv_many(&self, into: &mut Vec<Message>) -> usize {
         self.wait(
             |m| &m.readable,
@@ -178,8 +180,8 @@ impl AssociationHandle {
         .await
     }
 
-    /// Returns the next event other than `Readable` and `Writable`. The last event is [`Event::Closed`], and after it
-    /// the function returns `None`.
+    /// Returns the next event other than `Readable` and `Writable`. The last event is [`Event::Closed`]. After the last
+    /// event, the function returns `None`.
     pub async fn event(&self) -> Option<Event> {
         let next = |state: &mut State| match state.events.pop_front() {
             Some(event) => Some(Some(event)),
@@ -188,13 +190,14 @@ impl AssociationHandle {
         self.wait(|m| &m.state_changed, next).await
     }
 
-    /// Waits until the association is closed. Messages that were received can still be read after that.
+    /// Waits until the association is closed. Messages that were received can still be read after the association has
+    /// closed.
     pub async fn closed(&self) -> CloseReason {
         self.wait(|m| &m.state_changed, |state| state.closed.clone()).await
     }
 
-    /// Returns the statistics of the association. If the association has ended, they are its final statistics. `None`
-    /// if the driver was stopped.
+    /// Returns the statistics of the association. If the association has ended, the result contains its final
+    /// statistics. `None` if the driver was stopped.
     pub async fn snapshot(&self) -> Option<Snapshot> {
         if let Some(now) = self.0.driver.snapshot(self.0.id).await {
             return Some(now);
@@ -207,7 +210,7 @@ impl AssociationHandle {
         self.0.driver.peer_key(self.0.id).await
     }
 
-    /// Requests that the server decodes data from now on. This is for a server that decodes only on request
+    /// Requests that the server decodes data from now on. A server needs this call if it decodes only on request
     /// ([`EndpointConfig::decodes_unasked`](strandcast_proto::endpoint::EndpointConfig::decodes_unasked)).
     pub fn want(&self) {
         let id = self.0.id;
@@ -220,7 +223,7 @@ impl AssociationHandle {
         }));
     }
 
-    /// Closes the association once everything is delivered. Further messages are rejected.
+    /// Closes the association once all messages are delivered. Further messages are rejected.
     pub fn shutdown(&self) {
         self.close_request(CloseRequest::Shutdown);
     }
@@ -277,7 +280,7 @@ impl AssociationHandle {
         }
         loop {
             let mut notified = std::pin::pin!(of(&self.0.mailbox).notified());
-            // Enabled before the check, so that no notification between check and wait is missed.
+            // The notification is enabled before the check, so that no notification between check and wait is missed.
             notified.as_mut().enable();
             if let Some(found) = self.0.look(&mut look) {
                 return found;

@@ -5,8 +5,8 @@ use std::task::Context;
 
 use crate::interface::{Interface, InterfaceEvents, Routes, interfaces};
 
-/// The machine's interfaces, as the system listed them last. If the system cannot list them for a while, because it has
-/// too little memory or too few descriptors, the list does not change.
+/// The machine's interfaces, as the system listed them last. The system may fail to list the interfaces for a while,
+/// because it has too little memory or too few descriptors. The list then does not change.
 pub(super) struct InterfaceList {
     /// Function that queries the system.
     pub list: fn() -> io::Result<Vec<Interface>>,
@@ -20,7 +20,7 @@ pub(super) struct InterfaceList {
 }
 
 impl InterfaceList {
-    /// The current interfaces. The list is empty if the system does not list them.
+    /// The current interfaces. The list is empty if the system does not list its interfaces.
     pub fn now() -> Self {
         let (routes, events, known) = (Routes::default(), None, Vec::new());
         let mut list =
@@ -41,7 +41,7 @@ impl InterfaceList {
         announced
     }
 
-    /// Asks the system again.
+    /// Queries the system's interfaces again.
     pub fn poll(&mut self) {
         let listed = (self.list)();
         self.fresh = listed.is_ok();

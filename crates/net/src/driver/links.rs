@@ -9,8 +9,8 @@ use super::sockets::{PathSockets, UplinkState, Wish};
 use super::uplink::Uplink;
 use crate::interface::{Interface, PathError, Routes};
 
-/// If there are more links than this, links without an interface are removed, the oldest first. A modem usually returns
-/// under its old name, but a tunnel may get a new name each time.
+/// Maximum number of links. If there are more, links without an interface are removed, the oldest link first. A modem
+/// usually returns under its old name, but a tunnel may get a new name each time.
 const MOST: usize = 32;
 
 impl PathSockets {
@@ -55,7 +55,7 @@ impl PathSockets {
                 self.link_metadata.lock().names.insert(link.id, there.name.clone());
             }
         }
-        // A name says more than a pattern.
+        // An uplink that names the interface has precedence over an uplink with a pattern.
         let (patterns, names): (Vec<usize>, Vec<usize>) =
             (0..self.wishes.len()).partition(|wish| self.wishes[*wish].uplink.spec.is_pattern());
         for wish in names.into_iter().chain(patterns) {
@@ -92,8 +92,8 @@ impl PathSockets {
         }
     }
 
-    /// Removes an uplink and closes its sockets. If the uplink came from a pattern, its interface does not get another
-    /// uplink.
+    /// Removes an uplink and closes its sockets. If a pattern had created the uplink, its interface does not get
+    /// another uplink.
     pub fn forget(&mut self, id: LinkId) {
         self.drop_slots(id);
         let Some(at) = self.uplinks.iter().position(|link| link.id == id) else { return };
@@ -101,13 +101,13 @@ impl PathSockets {
         if self.wishes[wish].uplink.spec.is_pattern() {
             self.uplinks[at].owner = None;
         } else {
-            // Numbers of wishes stay.
+            // The numbers of the other requests do not change.
             self.wishes[wish].uplink.spec.interface = None;
             self.uplinks.remove(at);
         }
     }
 
-    /// All links and interfaces that were requested. For each one that cannot be used now, the reason.
+    /// Returns all links, and all interfaces that were requested. If one cannot be used now, the result has the reason.
     pub fn link_snapshots(&self, interfaces: &[Interface], routes: &mut Routes) -> Vec<LinkSnapshot> {
         let mut all: Vec<LinkSnapshot> = Vec::new();
         for link in &self.uplinks {
@@ -131,7 +131,7 @@ impl PathSockets {
         all
     }
 
-    /// Interfaces that match a pattern and may lead to other machines, but have no route to the peer.
+    /// Returns the interfaces that match a pattern and may lead to other machines, but have no route to the peer.
     fn left_out(&self, wish: &Uplink, interfaces: &[Interface], routes: &mut Routes) -> Vec<LinkSnapshot> {
         let taken = |i: &Interface| self.uplinks.iter().any(|link| link.present && link.index == i.index);
         let fit = interfaces.iter().filter(|i| i.may_lead_out() && wish.spec.names(i) && !taken(i));

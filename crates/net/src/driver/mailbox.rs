@@ -12,9 +12,10 @@ use tokio::sync::Notify;
 
 use super::snapshot::Snapshot;
 
-/// Payload bytes that may be queued for the driver. Above this, senders wait.
+/// Maximum number of payload bytes that may be queued for the driver. If more bytes are queued, senders wait.
 pub(super) const OUTBOX: usize = 256 << 10;
-/// Bytes that may be queued for the application. Above this, the driver stops reading, and the peer's window closes.
+/// Maximum number of bytes that may be queued for the application. If more bytes are queued, the driver stops reading,
+/// and the peer's window closes.
 pub(super) const INBOX: usize = 256 << 10;
 /// Bytes that may be queued for the applications of all associations together. Each association gets an equal share.
 pub(super) const INBOXES: usize = 8 << 20;
@@ -28,7 +29,7 @@ const MAX_EVENTS: usize = 128;
 pub(super) struct Outgoing {
     pub payload: Bytes,
     pub options: SendOptions,
-    /// Time at which the application submitted the message. Its lifetime starts at this time.
+    /// Time at which the application submitted the message. The lifetime of the message starts at this time.
     pub at: Instant,
 }
 
@@ -54,7 +55,7 @@ pub(super) struct State {
     pub closed: Option<CloseReason>,
     /// Statistics at the end of the association.
     pub last: Option<Snapshot>,
-    /// True if the driver will read the outbox even if it is not woken again.
+    /// True if the driver will read the outbox without another notification.
     pub flagged: bool,
     /// True if the driver left messages unread because the inbox was full.
     pub inbox_was_full: bool,
@@ -83,7 +84,7 @@ impl Mailbox {
             _ => {}
         }
         if state.events.len() == MAX_EVENTS {
-            // The oldest `Dropped` goes first: there are many, and counters have them.
+            // The oldest `Dropped` event is removed first: such events are frequent, and counters have their number.
             let least = state.events.iter().position(|event| matches!(event, Event::Dropped(_)));
             state.events.remove(least.unwrap_or(0));
         }
@@ -92,7 +93,7 @@ impl Mailbox {
         self.state_changed.notify_waiters();
     }
 
-    /// Records the end of the association. No messages or events follow it.
+    /// Records the end of the association. No messages or events follow the end.
     pub fn close(&self, reason: CloseReason, last: Option<Snapshot>) {
         let mut state = self.lock();
         if state.closed.is_none() {

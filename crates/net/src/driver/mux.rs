@@ -19,7 +19,7 @@ use crate::clock::Clock;
 /// The mailbox of one association, and the messages between the mailbox and the endpoint.
 struct Session {
     mailbox: Arc<Mailbox>,
-    /// Messages that were taken from the outbox and that the endpoint has not accepted yet.
+    /// Messages from the outbox that the endpoint has not accepted yet.
     staged: VecDeque<Outgoing>,
     /// True while the endpoint has no room. The endpoint reports when it has room again.
     full: bool,
@@ -123,7 +123,8 @@ impl App for AssociationMux {
 }
 
 impl Session {
-    /// Moves messages from the outbox to the endpoint until the endpoint is full. Then executes a close request.
+    /// Moves messages from the outbox to the endpoint until the endpoint is full. Afterwards executes a request to
+    /// close the association.
     fn send(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
         loop {
             while let Some(message) = self.staged.front().filter(|_| !self.full) {
@@ -133,7 +134,7 @@ impl Session {
                 let options = SendOptions { lifetime, ..*options };
                 match endpoint.send(now, id, payload.clone(), options) {
                     Err(SendError::Full) => self.full = true,
-                    // A message that the endpoint will never take is dropped.
+                    // Drops a message that the endpoint will never accept.
                     _ => drop(self.staged.pop_front()),
                 }
             }

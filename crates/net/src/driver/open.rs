@@ -34,7 +34,7 @@ use crate::socket::{BindSpec, PathSocket, SocketError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// No uplink can be used now. The error is that of the first uplink.
+    /// No uplink can be used now. The error is the error of the first uplink.
     #[error("{0}")]
     NoPath(PathError),
     /// No uplink was given, or no uplink has an address of the peer.
@@ -56,7 +56,7 @@ pub struct Client {
     /// The endpoint's configuration. The driver sets `locals`.
     pub endpoint: EndpointConfig,
     /// One path per uplink. If an uplink is a pattern, it gets one path per matching interface. A path that cannot be
-    /// opened now is opened as soon as it can be.
+    /// opened now is opened once this is possible.
     pub uplinks: Vec<Uplink>,
     /// The peer's SCTP port.
     pub port: u16,
@@ -102,7 +102,7 @@ pub struct SealHooks {
     pub keylog: Option<KeyLogSink>,
 }
 
-/// A server. It accepts the associations that peers open.
+/// A server. The server accepts the associations that peers open.
 pub struct Server {
     /// The endpoint's configuration. The driver sets `locals`.
     pub endpoint: EndpointConfig,
@@ -137,8 +137,9 @@ impl Client {
         Ok(association)
     }
 
-    /// Connects. The application runs inside the driver's loop. The task returns the application a short time after it
-    /// has released the association ([`strandcast_proto::endpoint::Endpoint::release`]), or when the driver is stopped.
+    /// Connects. The application runs inside the driver's loop. The task returns the application when the driver is
+    /// stopped, or a short time after the application has released the association
+    /// ([`strandcast_proto::endpoint::Endpoint::release`]).
     ///
     /// # Errors
     /// [`OpenError`], a one-line diagnostic.
@@ -269,9 +270,9 @@ impl Parts {
     }
 }
 
-/// Opens a client's first sockets, up to the maximum number of paths. It begins with the best route of each uplink to
-/// the peer, and then takes the next ones. An INIT is sent over all of them, and the first one that is answered is
-/// used. Also returns the error of a socket that could not be opened.
+/// Opens a client's first sockets, up to the maximum number of paths. The function begins with the best route of each
+/// uplink to the peer. Then it continues with the next best routes. An INIT is sent over all of these paths. The path
+/// whose INIT is answered first is used. The result also has the error of a socket that could not be opened.
 fn first_paths(
     sockets: &mut PathSockets,
     interfaces: &mut InterfaceList,
@@ -279,8 +280,8 @@ fn first_paths(
     now: Instant,
 ) -> (Vec<(FourTuple, Option<u16>)>, Option<SocketError>) {
     let (mut paths, mut failed) = (Vec::new(), None);
-    // A stack has one local UDP port (RFC 6951 §5.1): peers expect this port at each announced address, but
-    // choose the destination themselves.
+    // A stack has one local UDP port (RFC 6951 §5.1). Peers expect this port at each announced address, but choose the
+    // destination address themselves.
     let (one_port, mut udp_port) = (transport.announce, 0);
     let (known, routes) = interfaces.known();
     let ways: Vec<_> = sockets.uplinks.iter().map(|u| u.uplink.candidates(known, routes)).collect();

@@ -1,6 +1,6 @@
-//! Keeps the paths up to date with the interfaces. The path of each uplink uses the peer address that answers first.
-//! When the path fails, or its local address disappears, the driver tries the other peer addresses in parallel, as RFC
-//! 8305 does for connections. The driver does not change a path that works.
+//! Keeps the paths up to date with the interfaces. The path of each uplink uses the peer address that answers first. If
+//! the path fails, or its local address disappears, the driver tries the peer's other addresses in parallel. RFC 8305
+//! describes the method for connections. The driver does not change a working path.
 
 use strandcast_proto::association::{Association, AssociationError};
 use strandcast_proto::endpoint::{AssociationId, Input};
@@ -19,8 +19,8 @@ const MOST_LISTS: u32 = 20;
 const LIST_TIME: Duration = Duration::from_secs(10);
 /// Interval between checks while a decision is open. RFC 8305 §5 has the same wait between two attempts.
 const SOON: Duration = Duration::from_millis(250);
-/// If nothing has arrived on a path for this long, the peer's other addresses are tried in parallel. Most links recover
-/// before that.
+/// Time without arrivals on a path after which the peer's other addresses are tried in parallel. Most links recover
+/// sooner.
 const FAILOVER_WAIT: Duration = Duration::from_secs(1);
 /// Maximum number of peer addresses that an uplink tries at the same time.
 pub(super) const MOST_AT_A_TIME: usize = 4;
@@ -36,8 +36,8 @@ enum Look {
 
 impl Core {
     /// Brings the paths up to date with the interfaces. Closes paths whose address has disappeared, moves paths whose
-    /// address has changed, and opens paths that can be opened. Keeps one working route from each uplink to the peer.
-    /// Returns the time until the next call.
+    /// address has changed, and opens paths that have become possible. Keeps one working route from each uplink to the
+    /// peer. Returns the time until the next call.
     pub fn reconcile_interfaces(&mut self, now: Instant) -> Duration {
         if self.sockets.wishes.is_empty() {
             return POLL;
@@ -66,7 +66,7 @@ impl Core {
             let of_it = self.sockets.tariffs.iter().find(|(name, _)| *name == uplink.name);
             if let (true, Some(owner), Some((_, tariff))) = (new.contains(id), *owner, of_it) {
                 let (id, tariff) = (*id, *tariff);
-                // An association that has ended needs none.
+                // An association that has ended needs no paths.
                 let _ = self.sealed.endpoint_mut().with(owner, |a| {
                     a.set_tariff(now, id, tariff);
                     Ok(())
@@ -78,7 +78,8 @@ impl Core {
         if now >= *since + LIST_TIME {
             (*lists, *since) = (0, now);
         }
-        // Reasons need whole routing tables, and a routing daemon changes these many times per second.
+        // To find the reasons, whole routing tables must be read. A routing daemon changes these tables many times per
+        // second.
         if self.links_changed && *lists < MOST_LISTS {
             *lists += 1;
             self.links_changed = false;
@@ -116,10 +117,11 @@ impl Core {
             let remote = self.sockets.slot(slot).remote;
             match candidates.iter().find(|c| Some(c.remote) == remote) {
                 Some(candidate) => {
-                    // A socket that cannot be opened now is retried at the next poll.
+                    // If a socket cannot be opened now, the next poll tries again.
                     let _ = self.sockets.slot_mut(slot).refresh(candidate, self.interfaces.known().0);
                 }
-                // A missing address may be an error of one list: only a second list proves it.
+                // One list of interfaces may lack an address by mistake. Only a second list proves that the address is
+                // missing.
                 None if !self.interfaces.is_fresh() || self.sockets.slot_mut(slot).is_missing() => {
                     look = Look::Soon
                 }
@@ -134,7 +136,7 @@ impl Core {
         look
     }
 
-    /// Moves the path of a slot to the address of its socket. Returns whether the path has that address afterwards.
+    /// Moves the path of a slot to the address of its socket. Returns whether the path has this address afterwards.
     fn place(&mut self, now: Instant, slot: usize, owner: AssociationId) -> bool {
         let slot = self.sockets.slot_mut(slot);
         let Some(association) = self.sealed.endpoint().association(owner) else { return false };
@@ -143,7 +145,7 @@ impl Core {
         let from = path.and_then(|p| association.tuple(p));
         let sealed = self.sealed.session(owner);
         let tuple = slot.tuple().map(|tuple| FourTuple { sealed, ..tuple });
-        // A change that the peer refuses is retried at the next poll.
+        // If the peer refuses a change, the next poll tries again.
         let placed: Result<_, AssociationError> = match (path, tuple) {
             (Some(path), Some(tuple)) if from != Some(tuple) => {
                 self.sealed.move_path(now, owner, path, tuple).map(|()| Some(tuple.local))
@@ -171,7 +173,7 @@ impl Core {
     fn decide(&mut self, now: Instant, at: usize, owner: AssociationId, candidates: &[Candidate]) -> Look {
         let Some(association) = self.sealed.endpoint().association(owner) else { return Look::Later };
         let state = &self.sockets.uplinks[at];
-        // The first route to answer; the most promising one of several that answered at once.
+        // The route that answered first. If several routes answered at once, the most promising one of them.
         let rank = |slot: &usize| {
             let remote = self.sockets.slot(*slot).remote;
             let order = candidates.iter().position(|c| Some(c.remote) == remote);
@@ -203,7 +205,7 @@ impl Core {
         self.try_another(now, at, owner, &tried, candidates)
     }
 
-    /// Tries the route whose last attempt is oldest, in parallel with the attempts that are running.
+    /// Tries the route whose last attempt is oldest. Running attempts continue in parallel.
     fn try_another(
         &mut self,
         now: Instant,
@@ -243,7 +245,7 @@ impl Core {
         if others.len() > 1 || tried.len() >= MOST_AT_A_TIME { Look::Soon } else { Look::Later }
     }
 
-    /// Ends an attempt, or a path that another one has replaced.
+    /// Ends an attempt, or ends a path that another path has replaced.
     fn leave(&mut self, now: Instant, slot: usize, owner: AssociationId) {
         self.sockets.slot_mut(slot).close();
         self.place(now, slot, owner);
@@ -266,7 +268,7 @@ fn path_of(
     open.map(|p| p.id).find(|p| here(*p))
 }
 
-/// Returns whether a path answers.
+/// Returns whether a path answers probes.
 fn works(association: &Association, path: PathId) -> bool {
     let state = association.paths().iter().find(|p| p.id == path).map(|p| p.state);
     association.is_confirmed(path) && matches!(state, Some(PathState::Active | PathState::Suspended))

@@ -1,4 +1,4 @@
-//! A socket of the driver. It may be closed for a time.
+//! A socket of the driver. The socket may be closed for a time.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,8 +14,8 @@ use crate::clock::Clock;
 use crate::interface::{Interface, PathSpec, route_mtu};
 use crate::socket::{BindSpec, PathSocket, Received, SendOutcome, SocketError, Transmit, is_fatal};
 
-/// Maximum number of bytes that wait for a socket whose kernel buffer is full. Further datagrams are dropped, as in any
-/// other queue on the path.
+/// Maximum number of bytes that wait for a socket whose kernel buffer is full. Further datagrams are dropped, as in
+/// every other queue on the path.
 const MAX_WAITING: usize = 1 << 20;
 /// Pause after an error when receiving, because a socket may return an error at every attempt.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -32,15 +32,15 @@ const MOST_EVENTS: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ListenEvent {
-    /// The socket is unusable. The driver opens another one, at once if possible.
+    /// The socket is unusable. The driver opens another socket, if possible at once.
     Lost {
         /// The address.
         address: SocketAddr,
         /// The system's reason.
         why: String,
     },
-    /// No other socket can be opened now, or the other socket failed before any datagram arrived. The driver tries
-    /// again every second.
+    /// No other socket can be opened now, or another socket failed before any datagram arrived. The driver tries again
+    /// every second.
     Failed {
         /// The address.
         address: SocketAddr,
@@ -61,7 +61,7 @@ pub(super) struct SocketSlot {
     /// The uplink or the listening address. An uplink has one slot for each of its routes to the peer.
     pub id: LinkId,
     pub socket: Option<PathSocket>,
-    /// The last address and port of the socket. When the socket is opened again, they are tried first.
+    /// The last address and port of the socket. When the socket is opened again, this address and port are tried first.
     bound: Option<SocketAddr>,
     /// The local port that is tried first. 0: the system chooses one.
     pub port: u16,
@@ -81,7 +81,7 @@ pub(super) struct SocketSlot {
     route_mtu: Option<u16>,
     waiting: VecDeque<Waiting>,
     waiting_bytes: usize,
-    /// Time at which the current errors when receiving began, and time of the next attempt.
+    /// Start of the current series of errors when receiving, and time of the next attempt.
     failing: Option<(Instant, Instant)>,
     /// For a listening socket: the state that is needed to open it again.
     listening: Option<Listening>,
@@ -92,13 +92,13 @@ struct Listening {
     spec: BindSpec,
     /// Time at which the socket was last opened.
     opened: Instant,
-    /// The reason why the socket was closed, until it is reported.
+    /// Reason why the socket was closed. It is kept until it is reported.
     why: Option<String>,
     /// Time for which this socket could not receive since it last worked. `None` while it works.
     deaf: Option<Duration>,
     /// Time since which it cannot receive.
     since: Option<Instant>,
-    /// Time of the next attempt to open it.
+    /// Time of the next attempt to open the socket.
     next: Instant,
 }
 
@@ -168,15 +168,15 @@ impl SocketSlot {
         self.id == link && here
     }
 
-    /// The IP-level MTU of an uplink's path, if it is configured or is below `default`.
+    /// IP-level MTU of an uplink's path. `None` unless the MTU is configured or is below `default`.
     pub fn mtu(&self, default: u16) -> Option<u16> {
         let asked = self.asked_mtu.unwrap_or(default);
         let mtu = self.route_mtu.map_or(asked, |most| most.min(asked));
         (self.asked_mtu.is_some() || mtu < default).then_some(mtu)
     }
 
-    /// The maximum IP-level MTU of an uplink's path: the configured one, or else the limit of the interface and the
-    /// route.
+    /// Maximum IP-level MTU of an uplink's path. The maximum IP-level MTU is the configured MTU, or otherwise the limit
+    /// of the interface and the route.
     pub fn mtu_limit(&self) -> Option<u16> {
         self.asked_mtu.into_iter().chain(self.route_mtu).min()
     }
@@ -193,7 +193,7 @@ impl SocketSlot {
     }
 
     /// Records that no interface has an address for this slot. Returns true at the first such call while the slot has a
-    /// socket. The interfaces should then be checked once more.
+    /// socket. The caller should then check the interfaces once more.
     pub fn is_missing(&mut self) -> bool {
         self.socket.is_some() && !std::mem::replace(&mut self.missing, true)
     }
@@ -219,7 +219,7 @@ impl SocketSlot {
         self.failing.is_some_and(|(_, again)| clock.now() < again)
     }
 
-    /// Records that receiving gave no datagram and no error.
+    /// Records that an attempt to receive returned no datagram and no error.
     pub fn is_idle(&mut self) {
         self.failing = None;
     }
@@ -259,7 +259,7 @@ impl SocketSlot {
             return;
         };
         let mut report = |event| {
-            // The newest events are kept.
+            // Drops old events and keeps the newest ones.
             if events.len() >= MOST_EVENTS {
                 events.pop_front();
             }
@@ -268,7 +268,7 @@ impl SocketSlot {
         if let Some(why) = listening.why.take() {
             listening.next = (listening.opened + RETRY).max(now);
             let since = *listening.since.get_or_insert(now);
-            // An open socket without arrivals is not deaf.
+            // A socket that is open but receives nothing is not broken.
             listening.deaf.take_if(|_| since - listening.opened >= WELL);
             report(match listening.deaf {
                 Some(deaf) => ListenEvent::Failed { address, why, lasts: deaf + (now - since) },
@@ -299,9 +299,9 @@ impl SocketSlot {
     pub fn refresh(&mut self, to: &Candidate, interfaces: &[Interface]) -> Option<SocketError> {
         let Candidate { bind, remote } = to;
         self.missing = false;
-        // Values that the system does not report now have not changed.
+        // If the system does not report a value now, the value counts as unchanged.
         self.route_mtu = route_mtu(bind, *remote).or(self.route_mtu);
-        // An existing address is kept, even if another one would now be the first choice.
+        // An existing address is kept, even if another address would now be the first choice.
         let owner = bind.interface.as_ref().and_then(|name| interfaces.iter().find(|i| i.name == *name));
         let same = |bound: SocketAddr| {
             bind.address.is_none_or(|ip| ip == bound.ip()) || owner.is_some_and(|i| i.owns(bound.ip()))
@@ -337,8 +337,8 @@ impl SocketSlot {
         self.waiting.push_back(Waiting { remote, src_ip, segment_size, fragment, contents });
     }
 
-    /// Sends datagrams, or queues them for later. If `fragment` is true, IP may fragment them. Returns an error if
-    /// datagrams of this size are too big.
+    /// Sends datagrams, or queues them for later. If `fragment` is true, IP may fragment the datagrams. Returns an
+    /// error if datagrams of this size are too big.
     pub fn send(
         &mut self,
         tuple: &FourTuple,
@@ -373,7 +373,7 @@ impl SocketSlot {
         Ok(())
     }
 
-    /// Sends queued datagrams until the kernel's buffer is full. Returns whether any were sent.
+    /// Sends queued datagrams until the kernel's buffer is full. Returns whether any datagrams were sent.
     pub fn flush(&mut self, cx: &mut Context<'_>) -> bool {
         let mut any = false;
         while let Some(waiting) = self.waiting.front_mut() {

@@ -26,9 +26,9 @@ pub struct Snapshot {
     pub stats: AssociationStats,
     /// Length in bytes of the longest message that fits into one packet on every path.
     pub max_unfragmented: usize,
-    /// The code of the data that this side sends. `None` if the data is not coded, or if the peer cannot decode.
+    /// The code of the data that this side sends. `None` if the data are not coded, or if the peer cannot decode.
     pub coding_out: Option<Coding>,
-    /// The code of the data that the peer sends. `None` if the data is not coded.
+    /// The code of the data that the peer sends. `None` if the data are not coded.
     pub coding_in: Option<CodingMode>,
     /// The scheme's diagnostics of its state.
     pub diagnostics: Vec<&'static str>,
@@ -44,7 +44,7 @@ pub struct Snapshot {
     pub monitor: MonitorStats,
     /// Paths of the association. Closed paths and unused routes of uplinks are left out.
     pub paths: Vec<PathSnapshot>,
-    /// The links of a client, and the interfaces that it requested and that cannot be used.
+    /// Links of a client, and interfaces that the client requested but cannot use.
     pub links: Vec<LinkSnapshot>,
 }
 
@@ -54,9 +54,9 @@ pub struct Snapshot {
 pub struct LinkSnapshot {
     /// The link. `None` for an interface that was never usable.
     pub id: Option<LinkId>,
-    /// Name of the link's interface. If the link has none, its address.
+    /// Name of the link's interface. If the link has no interface, the address of the link.
     pub name: String,
-    /// Name of the link's interface, if it is tied to one.
+    /// Name of the link's interface, if the link is tied to an interface.
     pub interface: Option<String>,
     /// The peer's addresses.
     pub remotes: Vec<SocketAddr>,
@@ -105,7 +105,7 @@ impl Snapshot {
             let (ip_mtu, view) = (ip_mtu(association, view.id)?, view.clone());
             Some(PathSnapshot { name, tuple, number, confirmed, ip_mtu, view, stats, link })
         };
-        // Shows the routes of an uplink that answered, or otherwise its first one.
+        // Shows the routes of an uplink that answered. If no route answered, shows the first route of the uplink.
         let shown = |view: &&PathView| {
             let one = |other: &&PathView| other.link == view.link && other.state != PathState::Closed;
             let mut ways = association.paths().iter().filter(one);
@@ -141,11 +141,12 @@ pub(super) struct LinkMetadata {
     pub names: BTreeMap<LinkId, String>,
     /// Latest counters.
     pub readings: BTreeMap<LinkId, Reading>,
-    /// Queries of their counters, by outcome.
+    /// Number of queries of the links' counters, by outcome.
     pub monitor: MonitorStats,
     /// The links, and interfaces that cannot be used.
     pub links: Vec<LinkSnapshot>,
-    /// Times for which the data of the association waited, as of the last snapshot or the end of the association.
+    /// Times for which data of the association waited. The times are those of the last snapshot, or of the end of the
+    /// association.
     pub held: HeldTimes,
 }
 

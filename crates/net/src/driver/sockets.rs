@@ -1,5 +1,5 @@
-//! The driver's sockets. There is one per uplink or listening address. A closed socket is opened again as soon as
-//! possible.
+//! The driver's sockets. There is one socket per uplink or listening address. A closed socket is opened again as soon
+//! as possible.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -26,7 +26,7 @@ pub enum PacketDirection {
     Sent,
 }
 
-/// Function that gets every SCTP packet, for captures. The packet is the UDP payload, or the plaintext of a sealed
+/// Function that receives every SCTP packet, for captures. The packet is the UDP payload, or the plaintext of a sealed
 /// datagram.
 pub type PacketTap = Box<dyn FnMut(Instant, &FourTuple, PacketDirection, &[u8]) + Send>;
 
@@ -46,8 +46,8 @@ pub(super) struct UplinkState {
     pub uplink: Uplink,
     /// Number of the request.
     pub wish: usize,
-    /// Index of the interface. If the interface has disappeared, its last index. `None` if the uplink only has an
-    /// address.
+    /// Index of the interface. If the interface has disappeared, its last index is kept. `None` if the uplink only has
+    /// an address.
     pub index: Option<u32>,
     /// False while the uplink's interface has disappeared.
     pub present: bool,
@@ -173,7 +173,7 @@ impl PathSockets {
         self.all.iter_mut().for_each(|slot| slot.listen_again(now, &mut self.events));
     }
 
-    /// Sends datagrams that wait. Returns whether any were sent.
+    /// Sends datagrams that wait. Returns whether any datagrams were sent.
     pub fn flush(&mut self, cx: &mut Context<'_>) -> bool {
         self.all.iter_mut().fold(false, |any, slot| slot.flush(cx) | any)
     }

@@ -33,7 +33,7 @@ pub(super) struct Task<A> {
     pub core: Core,
     pub app: Option<A>,
     pub control: Arc<Control>,
-    /// The only association of a client. The task ends a short time after the association's release.
+    /// The only association of a client. The task ends a short time after the association was released.
     pub client: Option<AssociationId>,
     clock: Clock,
     pool: RecvPool,
@@ -43,7 +43,8 @@ pub(super) struct Task<A> {
     armed: Instant,
     next_interface_poll: Instant,
     last_interface_poll: Instant,
-    /// Time for which the task continues after the release, for a peer that missed the last chunk.
+    /// Time for which the task continues after the release. A peer that missed the last chunk can request it in this
+    /// time.
     linger: Duration,
     ends: Option<Instant>,
 }
@@ -93,7 +94,7 @@ impl<A: App> Task<A> {
                 busy = true;
             }
             if self.core.interfaces.poll_events(cx) {
-                // Changes come in numbers.
+                // Changes of interfaces usually come in groups.
                 self.next_interface_poll =
                     self.next_interface_poll.min(now.max(self.last_interface_poll + SETTLE));
             }
@@ -125,7 +126,7 @@ impl<A: App> Task<A> {
         Poll::Pending
     }
 
-    /// Runs the requests that are queued. Returns whether there were any.
+    /// Runs the requests that are queued. Returns whether any requests were queued.
     fn run_commands(&mut self) -> bool {
         let mut any = false;
         while let Some(command) = self.control.next_command() {
@@ -185,7 +186,7 @@ impl<A: App> Task<A> {
     /// Runs the endpoint and the application until both have no more output.
     fn pump(&mut self, now: Instant) {
         let Some(app) = &mut self.app else { return };
-        // Set when anything has happened since the application was last polled.
+        // True if anything has happened since the application was last polled.
         let mut app_is_due = true;
         loop {
             app_is_due |= self.core.send(now, &mut self.buffer);
@@ -219,7 +220,7 @@ impl<A: App> Task<A> {
         now >= *self.ends.get_or_insert(now + self.linger)
     }
 
-    /// Returns true if an action is due now. Otherwise sets the timer and returns false.
+    /// Returns true if an action is due now. If no action is due, sets the timer and returns false.
     fn arm_timer(&mut self, cx: &mut Context<'_>) -> bool {
         let app = self.app.as_ref().and_then(App::poll_timeout);
         let Core { sealed, monitor, sockets, .. } = &self.core;
@@ -251,21 +252,21 @@ fn asks_for_paths(core: &mut Core, client: Option<AssociationId>, id: Associatio
             core.sockets.connected(id);
             true
         }
-        // One of several routes of an uplink answers: the others are not needed.
+        // One of several routes of an uplink answers, so that the other routes are no longer needed.
         Event::Path(_, PathChange::State(PathState::Active)) => core.sockets.are_racing(),
         _ => false,
     }
 }
 
-/// Sends one datagram to the source of `received`, if that is possible without waiting. Otherwise nothing is lost,
-/// because the sender repeats its message.
+/// Sends one datagram to the source of `received`, if that is possible without waiting. If the datagram cannot be sent,
+/// nothing is lost, because the sender repeats its message.
 fn answer(socket: &PathSocket, received: &Received, contents: &[u8]) {
     let Received { remote, local_ip: src_ip, .. } = *received;
     let _ = socket.try_send(&Transmit { remote, src_ip, segment_size: contents.len(), contents });
 }
 
-/// The time for which the peer may need this side after a normal close. If the peer missed the last chunk, it requests
-/// it again within its retransmission timeout.
+/// The time for which the peer may need this side after a normal close. If the peer missed the last chunk, the peer
+/// requests it again within its retransmission timeout.
 fn longest_rto(endpoint: &Endpoint, id: AssociationId, event: &Event) -> Duration {
     use strandcast_proto::association::CloseReason::Shutdown;
     let closed = if *event == Event::Closed(Shutdown) { endpoint.association(id) } else { None };

@@ -6,7 +6,7 @@ use crate::interface::{Interface, PathError, PathSpec, Routes, on_link};
 use crate::socket::BindSpec;
 
 /// The local interface and the remote addresses of a client's path. If the interface is a pattern, there is one path
-/// for each matching interface that has a route. An interface is identified by its index. So the path keeps its
+/// for each matching interface that has a route. An interface is identified by its index. The path therefore keeps its
 /// interface when the interface is renamed. If the interface has disappeared, another interface with the same name
 /// replaces it.
 #[derive(Clone, Debug)]
@@ -15,8 +15,8 @@ pub struct Uplink {
     pub name: String,
     /// Interface, address and MTU.
     pub spec: PathSpec,
-    /// The addresses of the peer, both IPv4 and IPv6. The path uses the first one that answers. Addresses in the
-    /// uplink's own subnet are tried first, and then the others in this order.
+    /// The addresses of the peer, both IPv4 and IPv6. The path uses the first address that answers. Addresses in the
+    /// uplink's own subnet are tried first. The other addresses follow in this order.
     pub remotes: Vec<SocketAddr>,
 }
 
@@ -35,8 +35,8 @@ impl Uplink {
         Uplink { name, spec, remotes: remotes.to_vec() }
     }
 
-    /// Returns the interfaces that this uplink uses: the one with its name, or those that match its pattern and have a
-    /// route.
+    /// Returns the interfaces that this uplink uses. The interfaces are the interface with the uplink's name, or all
+    /// interfaces that match its pattern and have a route.
     pub fn takes<'a>(&self, interfaces: &'a [Interface], routes: &mut Routes) -> Vec<&'a Interface> {
         let fit = interfaces.iter().filter(|i| self.spec.follows_interfaces() && self.spec.names(i));
         fit.filter(|i| !self.spec.is_pattern() || !self.on(i).candidates(interfaces, routes).is_empty())
@@ -50,7 +50,7 @@ impl Uplink {
     }
 
     /// The reason why no route of the uplink can be used now. An interface that is down is reported before any other
-    /// reason. For a pattern, the reason is that of the first matching interface.
+    /// reason. For a pattern, the reason of the first matching interface is returned.
     pub fn hindrance(&self, interfaces: &[Interface], routes: &mut Routes) -> Option<PathError> {
         if self.spec.is_pattern() {
             if !self.takes(interfaces, routes).is_empty() {
@@ -92,7 +92,7 @@ impl Uplink {
         let remote = on_link(remote, bind.scope);
         let owner = bind.interface.as_ref().filter(|_| self.spec.address.is_none());
         if let Some(owner) = owner.and_then(|name| interfaces.iter().find(|i| i.name == *name)) {
-            // The system decides which of several addresses belongs to the route.
+            // The system decides which one of several addresses belongs to the route.
             let none = || PathError::NoRoute(owner.name.clone(), remote.ip());
             bind.address = Some(routes.source(owner, remote).ok_or_else(none)?);
         }
@@ -100,7 +100,7 @@ impl Uplink {
     }
 }
 
-/// Reports that there is no route. If a table that no rule uses has a route, the report names this table.
+/// Reports that there is no route. If a table that no rule uses has a route, the error names this table.
 fn no_route(name: String, to: IpAddr, interfaces: &[Interface], routes: &mut Routes) -> PathError {
     let interface = interfaces.iter().find(|i| i.name == name);
     match interface.and_then(|i| routes.unused_table(i, to)) {

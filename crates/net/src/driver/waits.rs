@@ -1,13 +1,13 @@
-//! Measures how long a client's data waits, for each reason.
+//! Measures how long the data of a client wait, for each reason.
 
 use strandcast_proto::association::{HeldBy, HeldTimes};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
 use strandcast_proto::time::Instant;
 
-/// Follows one association. Each update must come after the association has sent everything that it may send.
+/// Follows one association. Each update must follow after the association has sent everything that it may send.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
-    /// The association. `None`: nothing is measured.
+    /// The association. `None`: no waiting times are measured.
     pub of: Option<AssociationId>,
     times: HeldTimes,
     /// The current reason, and the time at which it began.

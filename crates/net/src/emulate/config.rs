@@ -10,7 +10,7 @@ use crate::socket::SocketError;
 /// Configuration of a relay.
 #[derive(Clone, Debug)]
 pub struct RelayConfig {
-    /// The address that clients use instead of the server's; port 0 lets the system choose.
+    /// Address that clients use instead of the server's address. With port 0, the system chooses the port.
     pub listen: SocketAddr,
     /// The server's address.
     pub server: SocketAddr,

@@ -14,14 +14,14 @@ use super::state::State;
 use crate::clock::Clock;
 use crate::socket::SocketError;
 
-/// A path that is emulated in real time. Datagrams from clients reach the server through one link, and the server's
-/// answers return through another link. As with a NAT, each client address has its own port in the direction of the
-/// server.
+/// A path that is emulated in real time. Datagrams from clients reach the server through one link. The server's answers
+/// return through another link. Each client address has a separate port in the direction of the server, as behind a
+/// NAT.
 ///
 /// All clients share the two links. The size of a datagram includes 28 bytes of IPv4 and UDP headers. A datagram leaves
-/// late by up to a millisecond (tokio's timer), plus the scheduling delay of the machine. This lateness does not add up
-/// over time, because the links use the due times and not the actual times. Packet loss depends only on the seed, the
-/// name and the packet number. The relay runs until it is dropped.
+/// up to a millisecond late (tokio's timer). The scheduling delay of the machine is added. This lateness does not add
+/// up over time, because the links compute with due times and not with actual times. Packet loss depends only on the
+/// seed, the name and the packet number. The relay runs until it is dropped.
 #[derive(Debug)]
 pub struct Relay {
     state: Arc<Mutex<State>>,
@@ -62,16 +62,16 @@ impl Relay {
         state.link(direction).set_down(now, down);
     }
 
-    /// Gives every client another port in the direction of the server, as a NAT does that has lost its mappings.
-    /// Datagrams that the server sends to the old ports are lost. Call this inside the runtime.
+    /// Gives every client another port in the direction of the server. A NAT does the same after it has lost its
+    /// mappings. Datagrams that the server sends to the old ports are lost. Call this inside the runtime.
     ///
     /// # Errors
-    /// [`SocketError`]; the old ports then remain.
+    /// [`SocketError`]. The old ports then remain.
     pub fn rebind(&self) -> Result<(), SocketError> {
         locked(&self.state).rebind()
     }
 
-    /// Time since a datagram was last delivered in this direction. `None` before the first one.
+    /// Time since a datagram was last delivered in this direction. `None` before the first datagram.
     pub fn quiet(&self, direction: Direction) -> Option<Duration> {
         locked(&self.state).quiet(direction)
     }

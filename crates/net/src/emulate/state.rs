@@ -122,7 +122,7 @@ impl State {
     /// Passes datagrams until there is no work left. Returns `Ready` only if the listening socket has failed.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, mut timer: Pin<&mut Sleep>) -> Poll<()> {
         loop {
-            // Reads per socket are bounded, so that a flood does not delay due datagrams.
+            // The number of reads per socket is limited, so that a flood does not delay due datagrams.
             let mut more = false;
             if let Poll::Ready(ready) = self.listen.poll_readable(cx) {
                 if ready.and_then(|()| self.receive_from_clients()).is_err() {
@@ -169,7 +169,7 @@ impl State {
         true
     }
 
-    /// Passes datagrams from the server's side to the reverse link. Returns true if there may be more of them.
+    /// Passes datagrams from the server's side to the reverse link. Returns true if more datagrams may have arrived.
     fn poll_upstream(&mut self, cx: &mut Context<'_>) -> bool {
         let State { clients, reverse, pool, clock, server, .. } = self;
         let mut more = false;
@@ -179,14 +179,14 @@ impl State {
             more = true;
             for _ in 0..BATCHES_PER_TURN {
                 let Some(received) = client.upstream.try_recv(pool)? else { break };
-                // Like a NAT that filters by address and port (RFC 4787 §5).
+                // The relay filters by address and port, like some NATs (RFC 4787 §5).
                 if (received.remote.ip(), received.remote.port()) == (server.ip(), server.port()) {
                     offer(reverse, clock.now(), client.addr, received);
                 }
             }
             Ok(())
         };
-        // A client whose socket has failed is removed until its next datagram.
+        // A client whose socket has failed is removed until it sends its next datagram.
         clients.retain(|client| read(client).is_ok());
         more
     }
@@ -218,7 +218,7 @@ impl State {
 fn offer(link: &mut Link<Datagram>, now: Instant, client: SocketAddr, received: Received) {
     for contents in received.into_datagrams() {
         let len = contents.len() + OVERHEAD;
-        // The outcome is in the link's statistics.
+        // The statistics of the link contain the outcome.
         let _ = link.enqueue(now, Datagram { client, contents }, len);
     }
 }

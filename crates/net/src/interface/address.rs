@@ -41,8 +41,8 @@ impl Interface {
         self.up && self.addresses.iter().any(|a| !is_link_local(a.ip)) && !bridge.exists()
     }
 
-    /// The source address for packets to `remote`. It has the family of `remote`, and is link-local only if `remote` is
-    /// link-local.
+    /// The source address for packets to `remote`. It has the address family of `remote`, and is link-local only if
+    /// `remote` is link-local.
     pub(super) fn address_for(&self, remote: IpAddr) -> Option<IpAddr> {
         self.addresses_for(remote).next()
     }
@@ -70,7 +70,7 @@ pub(super) fn zone(address: SocketAddr) -> Option<u32> {
 }
 
 /// Adds the index of an interface to a link-local IPv6 address that has no zone. Addresses that are received from this
-/// interface have a zone, so that both can be compared.
+/// interface have a zone, so that the two forms can then be compared.
 pub(crate) fn on_link(address: SocketAddr, index: u32) -> SocketAddr {
     match address {
         SocketAddr::V6(mut v6) if v6.scope_id() == 0 && is_link_local(address.ip()) => {

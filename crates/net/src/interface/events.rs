@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 #[cfg(target_os = "linux")]
 use linux::Announcements;
 
-/// The kernel's announcements. If the system announces nothing, it must be asked regularly.
+/// The kernel's announcements. If the system announces nothing, the program must query the interfaces regularly.
 #[derive(Debug, Default)]
 pub struct InterfaceEvents {
     #[cfg(target_os = "linux")]
@@ -21,7 +21,8 @@ impl InterfaceEvents {
         }
     }
 
-    /// Reads all announcements. Returns whether there were any. Otherwise the next announcement wakes the task.
+    /// Reads all announcements. Returns whether any announcements had arrived. If none had arrived, the next
+    /// announcement wakes the task.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> bool {
         #[cfg(target_os = "linux")]
         if let Some(open) = &mut self.open {
@@ -53,7 +54,7 @@ mod linux {
     use rustix::net::{self, AddressFamily, RecvFlags, SocketFlags, SocketType};
     use tokio::io::unix::AsyncFd;
 
-    /// Groups of `linux/rtnetlink.h`: links; addresses, routes and rules of IPv4; the same of IPv6.
+    /// Groups of `linux/rtnetlink.h`: links, and addresses, routes and rules of IPv4 and of IPv6.
     const GROUPS: u32 = 0x1 | 0x10 | 0x40 | 0x80 | 0x100 | 0x400 | 0x4_0000;
     /// Size of the read buffer. An announcement may be cut off, because its content is not used.
     const GLIMPSE: usize = 64;
@@ -76,7 +77,7 @@ mod linux {
             Ok(Announcements(registered))
         }
 
-        /// Reads one announcement. If the kernel's queue overflowed (`ENOBUFS`), that counts as an announcement.
+        /// Reads one announcement. An overflow of the kernel's queue (`ENOBUFS`) counts as an announcement.
         pub(super) fn poll_taken(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
             loop {
                 let mut ready = ready!(self.0.poll_read_ready(cx))?;
@@ -87,7 +88,7 @@ mod linux {
                         Err(error) => Err(error.into()),
                     }
                 });
-                // It was not ready after all.
+                // The socket was not ready after all.
                 let Ok(taken) = taken else { continue };
                 match taken {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -108,7 +109,7 @@ mod tests {
     #[tokio::test]
     async fn without_an_announcement_nothing_is_reported() {
         let mut events = InterfaceEvents::open();
-        // The machine's network may change for other reasons at any time, but not for ever.
+        // The network of the machine may change for other reasons at any time, but such changes come to an end.
         let quiet = async { while poll_fn(|cx| Poll::Ready(events.poll(cx))).await {} };
         assert!(tokio::time::timeout(std::time::Duration::from_secs(5), quiet).await.is_ok());
     }

@@ -39,8 +39,8 @@ pub fn interfaces() -> io::Result<Vec<Interface>> {
     Ok(all)
 }
 
-/// The IP-level MTU from a socket with this binding to `remote`, as the system reports it. It comes from the interface,
-/// from the route, or from a report of a router (RFC 1191, RFC 8201). No packet is sent.
+/// Returns the IP-level MTU to `remote` from a socket with this binding, as the system reports it. The MTU comes from
+/// the interface, from the route, or from a report of a router (RFC 1191, RFC 8201). No packet is sent.
 pub fn route_mtu(bind: &BindSpec, remote: SocketAddr) -> Option<u16> {
     #[cfg(target_os = "linux")]
     {
@@ -49,7 +49,7 @@ pub fn route_mtu(bind: &BindSpec, remote: SocketAddr) -> Option<u16> {
         use super::address::on_link;
         let socket = Socket::new(Domain::for_address(remote), Type::DGRAM, Some(Protocol::UDP)).ok()?;
         if let Some(interface) = &bind.interface {
-            // Without permission the routing table decides, as it does for the path's socket.
+            // Without permission to bind to the interface, the routing table decides, as it does for the path's socket.
             let _ = socket.bind_device(Some(interface.as_bytes()));
         }
         if let Some(address) = bind.address.filter(|a| a.is_ipv4() == remote.is_ipv4()) {

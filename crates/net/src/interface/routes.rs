@@ -1,4 +1,5 @@
-//! Routes: whether packets from an address leave by an interface. The kernel's routing tables and rules decide this.
+//! Routes of this machine: whether packets from an address leave by an interface. The kernel's routing tables and rules
+//! decide this.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -11,7 +12,8 @@ use super::address::{Interface, on_link};
 pub struct Way {
     /// Source address of the route's packets.
     pub source: IpAddr,
-    /// Number of the route's table. The main table has the number 254. 0: the kernel does not report the table.
+    /// Number of the route's table. The main table has the number 254. If the kernel does not report the table, the
+    /// number is 0.
     pub table: u32,
     /// The next router. `None`: the destination is on the same link.
     pub gateway: Option<IpAddr>,
@@ -35,7 +37,7 @@ enum Answer {
     Unknown,
 }
 
-/// Asks the kernel's routing tables. No packet is sent.
+/// Queries of the kernel's routing tables. No packet is sent.
 #[derive(Debug, Default)]
 pub struct Routes {
     #[cfg(target_os = "linux")]
@@ -43,16 +45,17 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// The source address for `remote` over `interface`, if a rule leads to a table that has such a route.
+    /// Returns the source address for `remote` over `interface`. Returns an address only if a rule leads to a table
+    /// that has such a route.
     ///
     /// A socket that is bound to an interface can connect even without a route. For IPv4, Linux then assumes that every
-    /// destination is on the link. Therefore the tables are asked. They are asked once for each address as the source,
-    /// because rules may depend on the source.
+    /// destination is on the link. The tables are therefore queried directly. There is one query for each address as
+    /// the source, because rules may depend on the source.
     pub(crate) fn source(&mut self, interface: &Interface, remote: SocketAddr) -> Option<IpAddr> {
         self.way(interface, remote).map(|way| way.source)
     }
 
-    /// The route to `remote` over `interface`, if a rule leads to a table that has such a route.
+    /// Returns the route to `remote` over `interface`, if a rule leads to a table that has such a route.
     #[doc(hidden)]
     pub fn way(&mut self, interface: &Interface, remote: SocketAddr) -> Option<Way> {
         let way = |source, Entry { table, gateway }| Way { source, table, gateway };
@@ -74,7 +77,8 @@ impl Routes {
     }
 
     /// Returns whether a packet from `source` to `remote` would leave by `interface` if its socket were not bound to an
-    /// interface. A strict rp_filter accepts answers only in this case. `None`: the kernel does not say.
+    /// interface. A strict rp_filter accepts answers only in this case. Returns `None` if the kernel does not answer
+    /// the question.
     #[doc(hidden)]
     pub fn answers_by(&mut self, interface: &Interface, source: IpAddr, remote: SocketAddr) -> Option<bool> {
         match self.ask(interface.index?, false, Some(source), remote) {
@@ -85,12 +89,12 @@ impl Routes {
     }
 
     /// Asks the system whether packets to `remote` leave by the interface with the index `index`. If `source` is
-    /// `None`, the packets may have any source address. If `bound` is false, the question is asked for a socket that is
-    /// not bound to the interface, so the routing tables decide.
+    /// `None`, the packets may have any source address. If `bound` is false, the question is for a socket that is not
+    /// bound to the interface, so that the routing tables decide.
     fn ask(&mut self, index: u32, bound: bool, source: Option<IpAddr>, remote: SocketAddr) -> Answer {
         #[cfg(target_os = "linux")]
         {
-            // An unbound socket always has its source.
+            // A query for an unbound socket always includes a source address.
             if !bound && source.is_none() {
                 return Answer::None;
             }
@@ -116,8 +120,8 @@ impl Routes {
     }
 }
 
-/// The source address that a connected socket of `interface` gets, and whether this user may bind a socket to the
-/// interface.
+/// Returns the source address of a socket that is bound to `interface` and connected. The second value is whether this
+/// user may bind a socket to the interface.
 fn by_socket(interface: &Interface, remote: SocketAddr) -> (Option<IpAddr>, bool) {
     let socket = || Socket::new(Domain::for_address(remote), Type::DGRAM, Some(Protocol::UDP)).ok();
     let local = |socket: &Socket| {
@@ -151,21 +155,21 @@ mod linux {
 
     const RTM_NEWROUTE: u16 = 24;
     const RTM_GETROUTE: u16 = 26;
-    /// Asks for the entry in the table, not for a route that the kernel derives from it. If there is no entry, there is
-    /// no answer.
+    /// Requests the entry in the table, not a route that the kernel derives from it. If the table has no such entry,
+    /// the kernel does not answer.
     const RTM_F_FIB_MATCH: u32 = 0x2000;
     const RTA_DST: u16 = 1;
     const RTA_SRC: u16 = 2;
     const RTA_OIF: u16 = 4;
     const RTA_GATEWAY: u16 = 5;
     const RTA_TABLE: u16 = 15;
-    /// Bytes of `struct rtmsg`.
+    /// Length of `struct rtmsg` in bytes.
     const HEADER: usize = 12;
     const RTN_UNICAST: u8 = 1;
     const TABLE_MAIN: u32 = 254;
     const TABLE_LOCAL: u32 = 255;
 
-    /// `struct rtmsg` of a question about one address.
+    /// `struct rtmsg` of a query for one address.
     fn header(ip: IpAddr, source_bits: u8, flags: u32) -> [u8; HEADER] {
         let (family, bits) = if ip.is_ipv4() { (libc::AF_INET, 32) } else { (libc::AF_INET6, 128) };
         let mut header = [0; HEADER];
@@ -211,7 +215,7 @@ mod linux {
             let (unicast, rest) =
                 (payload.get(7) == Some(&RTN_UNICAST), payload.get(HEADER..).unwrap_or(&[]));
             let value = |wanted| attributes(rest).find(|(kind, _)| *kind == wanted).map(|(_, value)| value);
-            // A route over several interfaces names none here.
+            // A route over several interfaces has no interface in this attribute.
             if unicast && value(RTA_OIF).is_none_or(|of| of == index) {
                 let table = value(RTA_TABLE).and_then(|v| u32_at(v, 0));
                 let table = table.or(payload.get(4).map(|t| u32::from(*t))).unwrap_or_default();
@@ -232,7 +236,7 @@ mod linux {
                 *kernel = Some(asked);
                 Answer::None
             }
-            // The next question opens another socket, so that no late answer is taken for its own.
+            // The next query opens another socket, so that a late answer to this query cannot be mistaken for its own.
             Err(_) => Answer::Unknown,
         }
     }
@@ -240,7 +244,7 @@ mod linux {
     pub(super) fn unused_table(kernel: &mut Option<Kernel>, index: u32, remote: IpAddr) -> Option<u32> {
         let mut asked = open(kernel)?;
         let (header, to, mut found) = (header(remote, 0, 0), octets(remote), None);
-        // A dump has no destination.
+        // A query for a dump has no destination.
         let header = [header[0], 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         let dumped = asked.query((RTM_GETROUTE, RTM_NEWROUTE), NLM_F_DUMP, &header, &[], |payload| {
             let (Some(rtm), rest) = (payload.first_chunk::<HEADER>(), payload.get(HEADER..).unwrap_or(&[]))
@@ -260,7 +264,7 @@ mod linux {
         found
     }
 
-    /// Returns whether the network of this prefix has the address `to`.
+    /// Returns whether the address `to` is in the network with this prefix.
     fn covers(prefix: &[u8], bits: u8, to: &[u8]) -> bool {
         let (whole, rest) = (usize::from(bits / 8), bits % 8);
         let padded = |bytes: &[u8], at: usize| bytes.get(at).copied().unwrap_or(0);

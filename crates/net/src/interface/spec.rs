@@ -7,8 +7,8 @@ use std::str::FromStr;
 use super::address::{Interface, is_link_local, zone};
 use crate::socket::BindSpec;
 
-/// Minimum IP-level MTU of a path. For IPv6, RFC 8200 §5 guarantees 1280 bytes. IPv4 links may have less, but below 576
-/// bytes (RFC 791 §3.1) the headers leave hardly any room for payload.
+/// Minimum IP-level MTU of a path. For IPv6, RFC 8200 §5 guarantees 1280 bytes. IPv4 links may have a lower MTU. Below
+/// 576 bytes (RFC 791 §3.1), the headers leave hardly any room for payload.
 const MIN_MTU: u16 = 576;
 
 /// The interface and the address of a path. It is written as `if=wlan0`, `bind=192.0.2.7`, `bind=fe80::7%wlan0` or a
@@ -71,13 +71,13 @@ pub enum PathError {
     #[error("address {0} belongs to interface {1}, not {2}")]
     OtherInterface(IpAddr, String, String),
     /// The zone of the remote address is another interface.
-    #[error("{0} is on another link than interface {1}")]
+    #[error("{0} belongs to a different link than interface {1}")]
     OtherLink(SocketAddr, String),
     /// The address and the remote are of different families.
     #[error("address {0} cannot reach {1}: one is IPv4, the other IPv6")]
     OtherFamily(IpAddr, IpAddr),
     /// The loopback interface does not lead to other machines.
-    #[error("{0} reaches this machine only, and {1} is another one: name the interface that leads there")]
+    #[error("{0} reaches this machine only, but {1} is another machine: name the interface that leads there")]
     Loopback(String, IpAddr),
     /// The interface has addresses, but none of the remote's family.
     #[error("{0} has no {family} address, and {1} needs one", family = if .1.is_ipv4() { "IPv4" } else { "IPv6" })]
@@ -136,12 +136,12 @@ impl PathSpec {
         self.interface.is_some() && self.address.is_none()
     }
 
-    /// Returns whether the path names this interface. A pattern never matches loopback.
+    /// Returns whether the specification names this interface. A pattern never matches loopback.
     pub fn names(&self, interface: &Interface) -> bool {
         self.fits(&interface.name) && !(interface.loopback && self.is_pattern())
     }
 
-    /// Returns whether an interface with this name is the one that the path names, or matches the path's pattern.
+    /// Returns whether an interface with this name is the interface of the path, or matches the path's pattern.
     pub fn fits(&self, name: &str) -> bool {
         match &self.interface {
             Some(pattern) if self.is_pattern() => fits(pattern.as_bytes(), name.as_bytes()),
@@ -149,9 +149,9 @@ impl PathSpec {
         }
     }
 
-    /// The interface and the address to which the socket of a path to `remote` must be bound. Both are set even if the
-    /// specification names only one of them, so that the path stays on its network. If the remote address is on this
-    /// machine, no interface is set.
+    /// The interface and the address to which the socket of a path to `remote` must be bound. Interface and address are
+    /// set even if the specification names only one of them. The path thus stays on its network. If the remote address
+    /// is on this machine, no interface is set.
     ///
     /// # Errors
     /// [`PathError`]. Try again when the interfaces have changed.
@@ -183,7 +183,7 @@ impl PathSpec {
         Ok(BindSpec { address, scope, interface, port: 0 })
     }
 
-    /// The interface that is named, or the one that has the address.
+    /// Returns the interface that the specification names, or the interface that has its address.
     fn owner<'a>(&self, interfaces: &'a [Interface]) -> Result<Option<&'a Interface>, PathError> {
         let by_address = match self.address {
             Some(ip) => Some(interfaces.iter().find(|i| i.owns(ip)).ok_or(PathError::NotLocal(ip))?),
@@ -193,7 +193,7 @@ impl PathSpec {
         let named = interfaces.iter().find(|i| self.names(i));
         let named = named.ok_or_else(|| PathError::NoInterface(name.clone()))?;
         match (self.address, by_address) {
-            // Several interfaces may have one address (a link-local one often).
+            // Several interfaces may have the same address. Equal addresses are common for link-local addresses.
             (Some(ip), Some(other)) if !named.owns(ip) => {
                 Err(PathError::OtherInterface(ip, other.name.clone(), name.clone()))
             }
@@ -271,8 +271,8 @@ fn set<T>(field: &mut Option<T>, value: T, key: &'static str) -> Result<(), Path
     }
 }
 
-/// Reads an address. A link-local address may name an interface as its zone: `fe80::1%eth0`. The interface is returned
-/// as well.
+/// Reads an address. A link-local address may name an interface as its zone: `fe80::1%eth0`. If the address names an
+/// interface, the interface is returned as well.
 fn parse_address(text: &str) -> Result<(IpAddr, Option<String>), PathSpecError> {
     let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
     let bad = || PathSpecError::BadAddress(text.to_owned());

@@ -1,6 +1,6 @@
-//! Frame counters of interfaces, for [`Signal::Link`](strandcast_proto::policy::Signal::Link). On Linux, they are the
-//! station counters of Wi-Fi (nl80211). An interface without counters gives no samples. The scheme then reports that it
-//! works without them.
+//! Frame counters of interfaces, for [`Signal::Link`](strandcast_proto::policy::Signal::Link). On Linux, these are the
+//! station counters of Wi-Fi (nl80211). An interface without counters gives no samples. A scheme that needs samples
+//! reports that it works without them.
 
 mod poll;
 mod reading;

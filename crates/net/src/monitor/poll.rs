@@ -15,18 +15,19 @@ use super::source::Source;
 use super::station::Station;
 use crate::netlink::Refusal;
 
-/// Interval between two queries of an interface. It allows several queries per estimation interval, and it costs almost
-/// nothing.
+/// Interval between two queries of an interface. The interval allows several queries per estimation interval, and the
+/// queries cost almost nothing.
 const INTERVAL: Duration = Duration::from_millis(200);
-/// Pause before an interface that refused is queried again. By then, its index may belong to another interface.
+/// Pause before the next query of an interface that refused a query. After the pause, its index may belong to another
+/// interface.
 const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The answer of each interface, and the source for the next query.
 type Answers = (Source, Vec<(u32, Result<Vec<Station>, Refusal>)>);
 
 /// Queries the wireless interfaces of a driver regularly. A radio driver may take milliseconds to answer, because some
-/// drivers ask their firmware. So the queries run on a blocking thread, one round at a time. If there are no wireless
-/// interfaces, nothing is queried.
+/// drivers ask their firmware. The queries therefore run on a blocking thread, one round at a time. If there are no
+/// wireless interfaces, nothing is queried.
 pub(crate) struct Monitor {
     /// `None` while a round is in progress.
     source: Option<Source>,
@@ -62,7 +63,7 @@ impl Monitor {
         }
     }
 
-    /// Replaces the set of links. Those that have a wireless interface (name and index) are queried.
+    /// Replaces the set of links. Links that have a wireless interface (name and index) are queried.
     pub(crate) fn watch(&mut self, links: &[(LinkId, Option<(&str, u32)>)]) {
         let wireless = |(link, of): &(LinkId, Option<(&str, u32)>)| {
             let (name, index) = (*of)?;
@@ -73,7 +74,7 @@ impl Monitor {
         self.refused.retain(|index, _| self.watched.iter().any(|(_, of)| of == index));
     }
 
-    /// Starts the queries that are due, and passes on the answers. Returns whether there were any answers.
+    /// Starts the queries that are due, and passes on the answers. Returns whether any answers have arrived.
     pub(crate) fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -86,7 +87,7 @@ impl Monitor {
         let Some(round) = &mut self.round else { return false };
         let Poll::Ready(answered) = Pin::new(round).poll(cx) else { return false };
         self.round = None;
-        // A round cut short by the end of the runtime or by a panic is the last one.
+        // A round that the end of the runtime or a panic has cut short is the last round.
         let Ok((source, answers)) = answered else { return false };
         self.source = Some(source);
         for (index, answer) in answers {

@@ -27,24 +27,25 @@ pub struct MonitorStats {
 pub struct Reading {
     /// The sample for the transport.
     pub sample: LinkSample,
-    /// Signal strength, if there is exactly one station. The noise is unknown, and so is the SNR.
+    /// Signal strength, if there is exactly one station. The noise is unknown, so that the SNR is unknown as well.
     pub signal_dbm: Option<i8>,
 }
 
-/// If a counter grows by more than this between two queries, it was reset. No radio is that fast.
+/// Greatest plausible growth of a counter between two queries. If a counter grows by more, it was reset. No radio is
+/// that fast.
 const MAX_STEP: u32 = 1 << 24;
 
-/// Sums over the stations of a link that never decrease. They stay correct when stations join or leave, and when
-/// counters are reset or overflow. They are zero at the first query.
+/// Sums over the stations of a link. The sums never decrease. The sums stay correct when stations join or leave, and
+/// when counters are reset or overflow. The sums are zero at the first query.
 #[derive(Debug, Default)]
 pub(super) struct LinkCounters {
-    /// The stations of the last query; `None` before the first.
+    /// Stations of the last query. `None` before the first query.
     stations: Option<BTreeMap<[u8; 6], Station>>,
     total: LinkSample,
 }
 
 impl LinkCounters {
-    /// Adds the stations' current counters; `None` without a station.
+    /// Adds the current counters of the stations. Returns `None` without a station.
     ///
     /// # Errors
     /// [`Refusal::NoCounters`].
@@ -55,13 +56,14 @@ impl LinkCounters {
         }
         let (mut packets, mut bytes) = (0, 0);
         for station in now {
-            // A station that is new since the last query counts with all its frames.
+            // If a station is new since the last query, all its frames count.
             let before =
                 self.stations.as_ref().map(|all| all.get(&station.address).cloned().unwrap_or_default());
             let before = before.unwrap_or_else(|| station.clone());
             let step = |of: fn(&Station) -> Option<u32>| step(of(&before), of(station));
             let (sent, again) = (step(|s| s.tx_packets), step(|s| s.tx_retries));
-            // A retransmitted frame counts as sent: errors are a fraction of all transmissions.
+            // Each transmission of a retransmitted frame counts as sent, because errors are a fraction of all
+            // transmissions.
             self.total.tx_frames += sent + again;
             self.total.tx_retries += again;
             self.total.tx_failed += step(|s| s.tx_failed);

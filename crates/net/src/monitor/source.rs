@@ -7,7 +7,7 @@ use crate::netlink::Refusal;
 pub(crate) struct Source {
     /// Returns whether the interface of this name may have counters.
     pub(crate) is_wireless: fn(&str) -> bool,
-    /// The stations of the interface with this index. May block.
+    /// The stations of the interface with this index. The function may block.
     pub(crate) stations: Box<dyn FnMut(u32) -> Result<Vec<Station>, Refusal> + Send>,
 }
 
@@ -47,7 +47,7 @@ mod linux {
             && std::fs::exists(format!("/sys/class/net/{interface}/phy80211")).unwrap_or(false)
     }
 
-    /// A connection to nl80211. It is opened when it is first used, and opened again after an error.
+    /// A connection to nl80211. The connection is opened at its first use, and opened again after an error.
     #[derive(Debug, Default)]
     pub(in super::super) struct Kernel(Option<Open>);
 
@@ -119,11 +119,11 @@ mod linux {
         }
     }
 
-    /// The controller is a family itself and always exists.
+    /// The controller is itself a family, and always exists.
     #[cfg(test)]
     #[test]
     fn the_kernel_answers_questions_of_this_form() {
-        // Skipped where processes may not open netlink sockets.
+        // The test is skipped on machines that do not let processes open netlink sockets.
         let Ok(mut open) = Open::new() else { return };
         for _ in 0..3 {
             assert_eq!(open.family(b"nlctrl\0"), Ok(GENL_ID_CTRL));

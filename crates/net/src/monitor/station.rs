@@ -26,8 +26,8 @@ const STA_INFO_FCS_ERROR_COUNT: u16 = 37;
 const RATE_INFO_BITRATE: u16 = 1;
 const RATE_INFO_BITRATE32: u16 = 5;
 
-/// The counters that the driver keeps for one station of an interface. For a client, the station is its access point.
-/// `None`: the driver does not count this.
+/// Counters that the driver keeps for one station of an interface. For a client, the station is its access point.
+/// `None`: the driver does not have this counter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Station {
     /// Address of the station.
@@ -38,9 +38,9 @@ pub(crate) struct Station {
     pub(crate) tx_retries: Option<u32>,
     /// Packets that were given up.
     pub(crate) tx_failed: Option<u32>,
-    /// Bytes sent to it.
+    /// Bytes sent to the station.
     pub(crate) tx_bytes: Option<u64>,
-    /// Frames received from the station, or packets if the driver does not count frames. Dropped ones are mostly
+    /// Frames received from the station, or packets if the driver does not count frames. Dropped frames are mostly
     /// duplicates and do not count as errors.
     pub(crate) rx_frames: Option<u32>,
     /// Frames received with a wrong checksum.

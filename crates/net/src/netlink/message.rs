@@ -18,7 +18,7 @@ const NLMSG_OVERRUN: u16 = 4;
 const HEADER: usize = 16;
 /// Bytes of `struct genlmsghdr`.
 const GENERIC_HEADER: usize = 4;
-/// Bytes of `struct nlattr`. The lengths of attributes and messages are rounded up to a multiple of it.
+/// Bytes of `struct nlattr`. The lengths of attributes and messages are rounded up to a multiple of this length.
 const ALIGN: usize = 4;
 /// Mask of an attribute's type; the other bits are flags for nesting and byte order.
 const TYPE: u16 = 0x3fff;
@@ -36,7 +36,7 @@ pub(crate) fn request(
     all.extend(kind.to_ne_bytes());
     all.extend((flags | NLM_F_REQUEST).to_ne_bytes());
     all.extend(sequence.to_ne_bytes());
-    // Port id: the kernel fills in the sender.
+    // Port id 0: the kernel inserts the sender's port id.
     all.extend(0u32.to_ne_bytes());
     all.extend(header);
     for (kind, value) in attributes {
@@ -80,7 +80,7 @@ pub(crate) fn parse_answer(
             continue;
         }
         match message.kind {
-            // Code 0 is the acknowledgement; the end of a dump also carries a code.
+            // An error code of 0 means an acknowledgement. The end of a dump also carries a code.
             NLMSG_ERROR | NLMSG_DONE => return end(&message),
             NLMSG_OVERRUN => return Err(Refusal::Malformed),
             kind if kind == answer => take(message.payload),
@@ -112,7 +112,7 @@ fn split(all: &[u8]) -> Option<(Message<'_>, &[u8])> {
 fn end(message: &Message<'_>) -> Result<bool, Refusal> {
     match u32_at(message.payload, 0).map(u32::cast_signed) {
         Some(0) => Ok(true),
-        // Dumps of old kernels end without a code.
+        // In old kernels, the message at the end of a dump has no code.
         None if message.kind == NLMSG_DONE => Ok(true),
         Some(code) if code < 0 => Err(Refusal::of(code.saturating_neg())),
         _ => Err(Refusal::Malformed),

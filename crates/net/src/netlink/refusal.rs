@@ -7,7 +7,7 @@ pub enum Refusal {
     /// The kernel does not support nl80211.
     #[error("the system has no Wi-Fi support")]
     NoFamily,
-    /// This user is not permitted to ask.
+    /// This user is not permitted to query the interface.
     #[error("not permitted")]
     NotPermitted,
     /// The interface has disappeared, it is not Wi-Fi, or its driver does not report stations.
@@ -28,7 +28,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The meaning of an error number.
+    /// Returns the meaning of an error number.
     pub(crate) fn of(errno: i32) -> Refusal {
         match errno {
             libc::ENOENT => Refusal::NoFamily,

@@ -16,7 +16,7 @@ const KERNEL_BUFFER: usize = 4 << 20;
 pub struct BindSpec {
     /// The local address. `None` stands for any address: IPv6 and IPv4, if the machine has both.
     pub address: Option<IpAddr>,
-    /// The zone of a link-local IPv6 address, which is the index of its interface. 0 for any other address.
+    /// Zone of a link-local IPv6 address: the index of the address's interface. 0 for any other address.
     pub scope: u32,
     /// The interface for all traffic in both directions.
     pub interface: Option<String>,
@@ -29,10 +29,11 @@ pub struct BindSpec {
 pub enum Bound {
     /// The socket is bound to its interface. The kernel uses only routes of this interface.
     Interface,
-    /// The socket is only bound to its address. The kernel's routing table chooses the interface. Either this was
-    /// requested, or the user lacks the permission: before Linux 5.7, only root could bind a socket to an interface.
+    /// The socket is only bound to its address. The kernel's routing table chooses the interface. There are two reasons
+    /// for this: it was requested, or the user has no permission to bind a socket to an interface. Before Linux 5.7,
+    /// only root had this permission.
     Address,
-    /// The socket is bound to neither of them: a server's socket on all addresses.
+    /// The socket is bound to neither interface nor address: a server's socket on all addresses.
     Nothing,
 }
 
@@ -43,7 +44,7 @@ pub enum SocketError {
     /// No interface has this name.
     #[error("no network interface is called {0}")]
     NoInterface(String),
-    /// The system refuses to bind the socket to the interface, and there is no address to bind it to instead.
+    /// The system refuses to bind the socket to the interface, and there is no address that could be bound instead.
     #[error("this user may not bind to interface {0}: give its address instead")]
     InterfaceRefused(String),
     /// The port is in use.
@@ -60,7 +61,7 @@ pub enum SocketError {
     Other(SocketAddr, #[source] io::Error),
 }
 
-/// A path's socket. It is not connected, because one socket of a server serves all peers.
+/// A path's socket. The path's socket is not connected, because one socket of a server serves all peers.
 #[derive(Debug)]
 pub struct PathSocket {
     pub(super) io: UdpSocket,
@@ -81,7 +82,7 @@ impl PathSocket {
             }
             Some(address) => bind_to(spec, SocketAddr::new(address, spec.port)),
             None => {
-                // One IPv6 socket also serves IPv4, except on systems without IPv6.
+                // One IPv6 socket also serves IPv4. Systems without IPv6 use an IPv4 socket.
                 let any = SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), spec.port);
                 match bind_to(spec, any) {
                     Err(SocketError::Other(..) | SocketError::NoAddress(_)) => {
@@ -127,7 +128,7 @@ fn bind_to(spec: &BindSpec, local: SocketAddr) -> Result<PathSocket, SocketError
     if local.is_ipv6() {
         socket.set_only_v6(!local.ip().is_unspecified()).map_err(failed)?;
     }
-    // A smaller buffer than requested only costs speed.
+    // A buffer that is smaller than requested only reduces speed.
     let _ = socket.set_recv_buffer_size(KERNEL_BUFFER);
     let _ = socket.set_send_buffer_size(KERNEL_BUFFER);
     let bound = match &spec.interface {

@@ -11,20 +11,20 @@ use tokio::io::Interest;
 use super::bind::PathSocket;
 use crate::pool::RecvPool;
 
-/// Length of the longest UDP payload per system call: 65535 minus an IPv6 header and a UDP header.
+/// Maximum length of the UDP payload per system call: 65535 bytes, less an IPv6 header and a UDP header.
 const MAX_BATCH: usize = 65_535 - 40 - 8;
 
 /// Number of errors in a row that count as lost datagrams when receiving.
 const FAILURES: u32 = 16;
 
-/// Datagrams to send. Each has `segment_size` bytes, except the last one, which has the rest.
+/// Datagrams to send. Each datagram has `segment_size` bytes, except the last one, which has the remaining bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Transmit<'a> {
     /// The destination.
     pub remote: SocketAddr,
     /// The local address from which to send, if the socket is not bound to an address.
     pub src_ip: Option<IpAddr>,
-    /// Bytes per datagram. For a single datagram, at least the length of the contents.
+    /// Bytes per datagram. For a single datagram, the value is at least the length of the contents.
     pub segment_size: usize,
     /// The payloads of the datagrams, one after the other.
     pub contents: &'a [u8],
@@ -42,7 +42,7 @@ pub enum SendOutcome {
     /// A datagram is longer than the interface's MTU. This datagram and the following ones were not sent.
     TooBig,
     /// The system refused to send. Possible reasons are a missing route, a removed address, a filter, lack of memory,
-    /// and others. The datagrams are lost, as they could be anywhere on the path. The next ones may be sent
+    /// and others. The datagrams are lost, as datagrams may be lost anywhere on the path. The next ones may be sent
     /// successfully.
     Lost,
     /// The socket is closed.
@@ -54,13 +54,15 @@ pub enum SendOutcome {
 pub struct Received {
     /// The sender.
     pub remote: SocketAddr,
-    /// The local address to which the datagrams were sent, if the system reports it. Answers should be sent from it.
+    /// The local address to which the datagrams were sent, if the system reports it. Answers should be sent from this
+    /// address.
     pub local_ip: Option<IpAddr>,
     /// Index of the receiving interface, if the system reports it.
     pub interface_index: Option<u32>,
     /// Bytes per datagram. The last datagram may be shorter.
     pub stride: usize,
-    /// The datagrams, one after the other. No other buffer shares them yet, so they can be decrypted in place.
+    /// The datagrams, one after the other. No other buffer shares these bytes yet, so that they can be decrypted in
+    /// place.
     pub contents: BytesMut,
 }
 
@@ -70,7 +72,7 @@ impl Received {
         self.contents.chunks(self.stride.max(1))
     }
 
-    /// The single datagrams. They can be kept, and are not copied.
+    /// The single datagrams. Datagrams can be kept, and are not copied.
     pub fn into_datagrams(self) -> impl Iterator<Item = Bytes> {
         let (stride, contents) = (self.stride.max(1), self.contents.freeze());
         let starts = (0..contents.len()).step_by(stride);
@@ -116,12 +118,14 @@ impl PathSocket {
         self.io.poll_send_ready(cx)
     }
 
-    /// Reads the next batch from the kernel. Returns `None` if no batch has arrived. Call this until it returns `None`,
-    /// and then again after [`PathSocket::readable`]. A single error only means that a datagram was lost.
+    /// Reads the next batch from the kernel. Returns `None` if no batch has arrived. The caller repeats the call until
+    /// it returns `None`, and then again after [`PathSocket::readable`]. A single error only means that one datagram
+    /// was lost.
     ///
     /// # Errors
-    /// If the socket is closed ([`is_fatal`]), or if the system returned several errors in a row. In the second case,
-    /// the next call may fail at once, and the caller may be woken although no datagram has arrived.
+    /// Returns an error if the socket is closed ([`is_fatal`]), or if the system returned several errors in a row.
+    /// After several errors, the next call may fail at once, and the caller may be woken although no datagram has
+    /// arrived.
     pub fn try_recv(&self, pool: &mut RecvPool) -> io::Result<Option<Received>> {
         let mut failures = 0;
         loop {
@@ -157,21 +161,21 @@ impl PathSocket {
         SendOutcome::Sent
     }
 
-    /// Sends datagrams one by one that are longer than the MTU of the interface or of the path. The DF bit is not set,
-    /// so that IP may fragment them. Chunks that were cut for a larger MTU cannot be cut again (RFC 9260 §6.9). If
-    /// neither this system nor a router on the path fragments them, they are lost.
+    /// Sends datagrams that are longer than the MTU of the interface or of the path. Each datagram is sent separately.
+    /// The DF bit is not set, so that IP may fragment them. Chunks that were cut for a larger MTU cannot be cut again
+    /// (RFC 9260 §6.9). If neither this system nor a router on the path fragments the datagrams, they are lost.
     pub fn send_fragmented(&self, transmit: &Transmit<'_>) {
         #[cfg(target_os = "linux")]
         {
             use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery as V4, Ipv6PathMtuDiscovery as V6};
-            // The option of the other family is refused.
+            // The socket refuses the option of the other address family.
             let discover = |v4, v6| {
                 let _ = sockopt::set_ip_mtu_discover(&self.io, v4);
                 let _ = sockopt::set_ipv6_mtu_discover(&self.io, v6);
             };
             discover(V4::DONT, V6::DONT);
             for datagram in transmit.contents.chunks(transmit.segment_size.max(1)) {
-                // The transport recovers from loss.
+                // The transport recovers from this loss.
                 let _ = self.send_batch(&Transmit { segment_size: datagram.len(), ..*transmit }, datagram);
             }
             discover(V4::PROBE, V6::PROBE);
@@ -189,8 +193,7 @@ impl PathSocket {
             src_ip: transmit.src_ip,
         };
         match self.state.try_send(self.sock(), &datagram) {
-            // Retried through the runtime, which records that the socket is not writable and wakes the task
-            // later.
+            // The runtime repeats the attempt. It records that the socket is not writable, and wakes the task later.
             Err(e) if e.kind() == ErrorKind::WouldBlock => {
                 self.io.try_io(Interest::WRITABLE, || self.state.try_send(self.sock(), &datagram))
             }
@@ -242,19 +245,19 @@ fn classify(e: io::Error) -> SendOutcome {
         return SendOutcome::Fatal(e);
     }
     match e.raw_os_error() {
-        // A full interface queue drops the datagram like any other queue on the path.
+        // A full queue of the interface drops the datagram, like any other queue on the path.
         Some(libc::ENOBUFS) => SendOutcome::Sent,
         _ => SendOutcome::Lost,
     }
 }
 
-/// Returns whether an error means that the socket is closed: its descriptor is closed or does not belong to a socket.
-/// All other errors may be temporary.
+/// Returns whether an error means that the socket is closed. A socket is closed if its descriptor is closed or does not
+/// belong to a socket. All other errors may be temporary.
 pub fn is_fatal(e: &io::Error) -> bool {
     matches!(e.raw_os_error(), Some(libc::EBADF | libc::ENOTSOCK))
 }
 
-/// `EIO` or `EINVAL`. With one of these errors, a driver without segmentation offload refuses a batch.
+/// `EIO` or `EINVAL`. A network driver without segmentation offload refuses a batch with one of these errors.
 fn is_gso_refusal(e: &io::Error) -> bool {
     matches!(e.raw_os_error(), Some(libc::EIO | libc::EINVAL))
 }
@@ -263,7 +266,7 @@ fn is_gso_refusal(e: &io::Error) -> bool {
 mod tests {
     use super::*;
 
-    /// Errors that a system may return, known or not: only two of them mean that the socket is closed.
+    /// All errors that a system may return, including unknown ones. Only two of them mean that the socket is closed.
     #[test]
     fn no_error_but_that_there_is_no_socket_is_final() {
         let fatal: Vec<i32> = (1..200)

@@ -1,6 +1,6 @@
-//! One UDP socket per path (RFC 6951). It is bound to the path's address and network interface, so that no policy
-//! routing is needed. It sends and receives in batches (GSO, GRO), without fragmentation. The kernel's errors are
-//! sorted by what the transport can do about them.
+//! One UDP socket per path (RFC 6951). The socket is bound to the path's address and network interface, so that no
+//! policy routing is needed. The socket sends and receives in batches (GSO, GRO), without fragmentation. Errors of the
+//! kernel are sorted by the action that the transport can take.
 
 mod bind;
 mod io;

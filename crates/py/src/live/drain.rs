@@ -1,4 +1,4 @@
-//! Outputs that are objects of Python: a thread of Python takes what is due and writes it.
+//! Outputs that are Python objects. A Python thread takes the media that are due and writes them.
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,10 +10,10 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::error;
 
-/// Sender of the outcome of writing.
+/// Sends the outcome of writing.
 type Written = oneshot::Sender<Result<(), String>>;
 
-/// Media that a thread of Python takes, and writes.
+/// Media that a Python thread takes and writes.
 #[pyclass(frozen, module = "strandcast._native")]
 pub(crate) struct Drain {
     from: Mutex<mpsc::Receiver<(Vec<u8>, Written)>>,
@@ -30,7 +30,8 @@ impl Drain {
         Drain { from: Mutex::new(from), writing: Mutex::default(), output: Mutex::new(Some(output)) }
     }
 
-    /// Returns the media that are due next; those taken before have been written. None once the stream has ended.
+    /// Returns the next media when they are due. A call also reports that the previous media were
+    /// written. Returns None once the stream has ended.
     fn take<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         self.written(Ok(()));
         let (bytes, written) = py.detach(|| lock(&self.from).blocking_recv())?;
@@ -38,7 +39,7 @@ impl Drain {
         Some(PyBytes::new(py, &bytes))
     }
 
-    /// Reports that the media taken last cannot be written.
+    /// Reports that the previous media could not be written.
     fn fail(&self, why: String) {
         self.written(Err(why));
     }
@@ -47,15 +48,15 @@ impl Drain {
 impl Drain {
     fn written(&self, outcome: Result<(), String>) {
         if let Some(written) = lock(&self.writing).take() {
-            // A stream that was closed meanwhile waits for nothing.
+            // If the stream was closed in the meantime, nothing waits for this outcome.
             let _ = written.send(outcome);
         }
     }
 
-    /// The stream's end of it.
+    /// Returns the output that the stream uses.
     ///
     /// # Errors
-    /// `ValueError`: another stream has it.
+    /// Raises `ValueError` if another stream uses this output.
     pub(super) fn output(&self) -> PyResult<DrainedOutput> {
         lock(&self.output).take().ok_or_else(|| error::value("this output is another stream's"))
     }
@@ -65,7 +66,7 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An output that a thread of Python writes.
+/// An output that a Python thread writes.
 #[derive(Debug)]
 pub(super) struct DrainedOutput {
     name: String,

@@ -1,4 +1,4 @@
-//! Inputs that are objects of Python: a thread of Python reads them and feeds the stream.
+//! Inputs that are Python objects. A Python thread reads the input and feeds the stream.
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,13 +9,13 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::error;
 
-/// Pieces that may wait for the stream.
+/// Maximum number of pieces that wait for the stream.
 const WAITING: usize = 4;
 
-/// Bytes, or the reason why there will be no more.
+/// Bytes of media, or the reason why no more bytes will come.
 type Piece = Result<Vec<u8>, String>;
 
-/// Media that a thread of Python has read.
+/// Media that a Python thread has read.
 #[pyclass(frozen, module = "strandcast._native")]
 pub(crate) struct Feeder {
     to: Mutex<Option<Sender<Piece>>>,
@@ -24,7 +24,7 @@ pub(crate) struct Feeder {
 
 #[pymethods]
 impl Feeder {
-    /// `live`: the media come as they are made.
+    /// `live` is true if the media are sent as soon as they are made.
     #[new]
     fn new(name: String, live: bool) -> Feeder {
         let (to, from) = channel(WAITING);
@@ -32,12 +32,12 @@ impl Feeder {
         Feeder { to: Mutex::new(Some(to)), input: Mutex::new(Some(input)) }
     }
 
-    /// Waits until there is room. Returns false once the stream has ended.
+    /// Waits until there is space for the data. Returns false once the stream has ended.
     fn feed(&self, py: Python<'_>, data: &[u8]) -> bool {
         self.put(py, Ok(data.to_vec()))
     }
 
-    /// There is no more.
+    /// Reports that the input has ended.
     fn end(&self) {
         *lock(&self.to) = None;
     }
@@ -54,10 +54,10 @@ impl Feeder {
         py.detach(move || to.blocking_send(piece).is_ok())
     }
 
-    /// The stream's end of it.
+    /// Returns the input that the stream uses.
     ///
     /// # Errors
-    /// `ValueError`: another stream has it.
+    /// Raises `ValueError` if another stream uses this input.
     pub(super) fn input(&self) -> PyResult<FedInput> {
         lock(&self.input).take().ok_or_else(|| error::value("this input feeds another stream"))
     }
@@ -67,14 +67,14 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An input that is fed.
+/// An input that receives its data from a Python thread.
 #[derive(Debug)]
 pub(super) struct FedInput {
     name: String,
     live: bool,
     from: Receiver<Piece>,
     piece: Vec<u8>,
-    /// Bytes of the piece that were read.
+    /// Number of bytes of the piece that were read.
     read: usize,
 }
 

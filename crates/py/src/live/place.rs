@@ -1,4 +1,5 @@
-//! Inputs and outputs as Python names them: a path, a URL, bytes, or an object that a thread of Python serves.
+//! Inputs and outputs that Python can name: a path, a URL, bytes, or a Python object that a separate
+//! thread calls.
 
 use std::io;
 
@@ -29,7 +30,7 @@ impl Source {
         Ok(Source::Held(given.extract()?))
     }
 
-    /// Opens it, and starts to send it.
+    /// Opens the input, and starts to send it.
     pub(super) async fn send(self, config: SenderConfig) -> Result<Sender, Error> {
         async fn start(config: SenderConfig, input: impl Input) -> Result<Sender, Error> {
             Sender::start(config, input).await

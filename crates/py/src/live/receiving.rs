@@ -15,7 +15,8 @@ use super::settings::{Chosen, Transport, scheme, store, transport};
 use super::stream::{Handle, Stream};
 use crate::error;
 
-/// Listens, and plays what comes. With `plain` nothing is encrypted; `key` is the identity's file.
+/// Listens, and plays the streams that arrive. With `plain` nothing is encrypted. `key` is the file of
+/// the identity.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "they are the keywords of one call")]
 pub(crate) fn receive(
@@ -59,7 +60,7 @@ pub(crate) fn receive(
     Ok(Stream::new(Handle::Receiver(receiver), failure, addresses))
 }
 
-/// The addresses of all places to listen on.
+/// Returns the addresses of all places to listen on.
 async fn addresses(places: &[String]) -> Result<Vec<SocketAddr>, Error> {
     let mut all = Vec::new();
     for place in places {

@@ -1,4 +1,4 @@
-//! The runtime of all streams of the process, and waiting for what happens there.
+//! The runtime that all streams of the process share. Also waits for work on this runtime.
 
 use std::pin::pin;
 use std::sync::{Mutex, PoisonError};
@@ -10,15 +10,16 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::error;
 
-/// Threads that all streams share. A policy in Python may hold one of them.
+/// Number of threads that all streams share. A policy in Python may occupy one of them.
 const THREADS: usize = 2;
 /// Interval at which a waiting thread lets Python act on signals.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The runtime, and the process that it was started in: threads do not survive a fork.
+/// The runtime, and the process that started it. The process is stored because threads do not survive a
+/// fork.
 static RUNTIME: Mutex<Option<(u32, &'static Runtime)>> = Mutex::new(None);
 
-/// The runtime, which is started by the first stream and runs until the process ends.
+/// Returns the runtime. The first stream starts it, and it runs until the process ends.
 pub(super) fn runtime() -> PyResult<&'static Runtime> {
     let mut known = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
@@ -34,10 +35,11 @@ pub(super) fn runtime() -> PyResult<&'static Runtime> {
     Ok(runtime)
 }
 
-/// Waits for `work`, while other threads of Python run and signals are acted on.
+/// Waits for `work`. Meanwhile other Python threads run, and signals are handled.
 ///
 /// # Errors
-/// `TimeoutError` after `timeout`; what a signal's handler raises, as `KeyboardInterrupt`.
+/// Raises `TimeoutError` after `timeout`. Also raises any exception of a signal's handler, such as
+/// `KeyboardInterrupt`.
 pub(super) fn wait<T: Send>(
     py: Python<'_>,
     timeout: Option<f64>,
@@ -62,10 +64,10 @@ pub(super) fn wait<T: Send>(
     }
 }
 
-/// A time that was given as `name`.
+/// Converts the time in the argument `name`.
 ///
 /// # Errors
-/// `ValueError`: it is negative, infinite or no number.
+/// Raises `ValueError` if the time is negative, infinite or not a number.
 pub(super) fn seconds(name: &str, given: f64) -> PyResult<Duration> {
     Duration::try_from_secs_f64(given).map_err(|e| error::value(&format!("{name}={given}: {e}")))
 }

@@ -14,10 +14,12 @@ use super::settings::{Chosen, Transport, scheme, store, transport};
 use super::stream::{Handle, Stream};
 use crate::error;
 
-/// A link's tariff: name, class, price of 10^9 bytes, bytes left, seconds that they last.
+/// Tariff of a link: name, class, price of 10^9 bytes, remaining bytes, and the number of seconds for
+/// which these bytes must last.
 type GivenTariff = (String, u8, Option<f64>, Option<u64>, Option<f64>);
 
-/// Starts to send. `to`: a pairing string or `@NAME`; with `plain` a host. `key` is the identity's file.
+/// Starts to send. `to` is a pairing string or `@NAME`. With `plain` it is a host. `key` is the file of
+/// the identity.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "they are the keywords of one call")]
 pub(crate) fn send(
@@ -60,7 +62,7 @@ fn host(to: &str) -> PyResult<Destination> {
 fn paired(py: Python<'_>, to: &str, key: Option<PathBuf>) -> PyResult<Destination> {
     let store = store(py, key)?;
     let found = if looks_like_pairing(to) {
-        // The string itself is a secret, and in no message.
+        // The pairing string is a secret, and must not appear in an error message.
         let pairing = Pairing::decode(to).map_err(|e| error::value(&e.to_string()))?;
         py.detach(|| Destination::paired(&store, pairing))
     } else if let Some(name) = to.strip_prefix('@') {

@@ -13,13 +13,14 @@ use strandcast_keys::catalog::{Catalog as _, SchemePlan};
 use crate::error;
 use crate::policy::{Failure, Plan, Policies};
 
-/// A scheme: its text or its class's name, and the classes by their names.
+/// A scheme, given as text or as the name of a class, and the Python classes by their names.
 pub(super) type Chosen = (String, BTreeMap<String, Plan>);
 
-/// The transport of one end: SCTP port, MTU and size of buffers, both in bytes.
+/// Settings of the transport at one end: the SCTP port, the MTU in bytes, and the size of the buffers
+/// in bytes.
 pub(super) type Transport = (u16, u16, usize);
 
-/// The scheme that was chosen. The failure has the first exception of its policies.
+/// The chosen scheme. Its failure record keeps the first exception of its policies.
 ///
 /// # Errors
 /// `SchemeError`.
@@ -36,10 +37,10 @@ pub(super) fn transport((sctp_port, mtu, buffer): Transport) -> TransportOptions
     options
 }
 
-/// The store whose identity is in this file; `None`: the user's.
+/// Returns the store whose identity is in this file. `None` means the store of the user.
 ///
 /// # Errors
-/// `StrandcastError`: the user has no home.
+/// Raises `StrandcastError` if the user has no home.
 pub(super) fn store(py: Python<'_>, key: Option<PathBuf>) -> PyResult<Store> {
     let homeless = || error::other(py, "HOME is not set: name the identity's file with `key`");
     strandcast_cli::user_store(key.as_deref()).ok_or_else(homeless)

@@ -1,4 +1,4 @@
-//! Identities, pairing strings and who is known, in a store.
+//! A store with identities, pairing strings and known peers.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub(crate) struct KeyStore(Store);
 
 #[pymethods]
 impl KeyStore {
-    /// The store whose identity is in this file; None: the user's.
+    /// Opens the store whose identity is in this file. None means the store of the user.
     #[new]
     fn new(py: Python<'_>, key: Option<PathBuf>) -> PyResult<KeyStore> {
         Ok(KeyStore(store(py, key)?))
@@ -26,13 +26,13 @@ impl KeyStore {
         self.0.path().to_owned()
     }
 
-    /// The short form of its key. Makes the identity if there never was one.
+    /// Returns the short form of the key. Makes the identity if there has never been one.
     fn fingerprint(&self, py: Python<'_>) -> PyResult<String> {
         let identity = self.work(py, |store| store.identity_or_new())?;
         Ok(fingerprint(&identity.0.public()))
     }
 
-    /// A new pairing string.
+    /// Returns a new pairing string.
     fn pair(&self, py: Python<'_>, hosts: Vec<String>, once: bool, lasts: Option<f64>) -> PyResult<String> {
         let host = |text: &String| text.parse().map_err(|e| error::value(&format!("host {text:?}: {e}")));
         let hosts: Vec<HostPort> = hosts.iter().map(host).collect::<PyResult<_>>()?;
@@ -42,20 +42,20 @@ impl KeyStore {
         Ok(text.to_string())
     }
 
-    /// Keeps a pairing under a name.
+    /// Stores a pairing under a name.
     fn add_receiver(&self, py: Python<'_>, name: &str, pairing: &str) -> PyResult<()> {
         let name: Name = name.parse().map_err(|e| error::value(&format!("name {name:?}: {e}")))?;
         let pairing = Pairing::decode(pairing).map_err(|e| error::value(&e.to_string()))?;
         self.work(py, |store| store.add_receiver(&name, &pairing))
     }
 
-    /// The names of all receivers.
+    /// Returns the names of all receivers.
     fn receivers(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let receivers = self.work(py, Store::receivers)?;
         Ok(receivers.iter().map(|(name, _)| name.to_owned()).collect())
     }
 
-    /// All senders: name or the key's short form, and whether it is revoked.
+    /// Returns all senders: the name or the short form of the key, and whether the sender was revoked.
     fn senders(&self, py: Python<'_>) -> PyResult<Vec<(String, bool)>> {
         let senders = self.work(py, Store::senders)?;
         Ok(senders.senders().iter().map(|sender| (sender.label(), sender.revoked)).collect())
@@ -70,7 +70,7 @@ impl KeyStore {
 }
 
 impl KeyStore {
-    /// Files may be locked for a while: other threads of Python run meanwhile.
+    /// Other Python threads run meanwhile, because files may be locked for a while.
     fn work<T: Send>(
         &self,
         py: Python<'_>,

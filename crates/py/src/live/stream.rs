@@ -1,4 +1,4 @@
-//! A stream that is sent or received, as Python holds it.
+//! A stream that is sent or received, in the form that Python uses.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,10 +13,10 @@ use super::runtime::{runtime, wait};
 use crate::error;
 use crate::policy::Failure;
 
-/// Time in seconds that closing waits for the stream's task to end. ASSUMED.
+/// When a stream is closed, maximum time in seconds to wait for its task. ASSUMED.
 const CLOSING: f64 = 1.0;
 
-/// Either end of a stream.
+/// The sender or the receiver of a stream.
 pub(super) enum Handle {
     Sender(Sender),
     Receiver(Receiver),
@@ -59,12 +59,13 @@ impl Handle {
     }
 }
 
-/// State that waiters and the stream share.
+/// State that the stream shares with waiting threads.
 struct Shared {
     handle: Handle,
-    /// Held by one waiter at a time, so that events keep their order.
+    /// Only one waiter at a time holds this lock, so that events keep their order.
     turn: tokio::sync::Mutex<()>,
-    /// Events that waiters have taken, and that Python has not; none: the stream is over.
+    /// Events that a waiter has received and that Python has not taken. None means that the stream has
+    /// ended.
     taken: Mutex<VecDeque<Option<Event>>>,
 }
 
@@ -85,7 +86,7 @@ impl Shared {
         }
     }
 
-    /// Waits until [`Shared::event`] has something at once. Cancel safe.
+    /// Waits until [`Shared::event`] can return without waiting. Cancel safe.
     async fn ready(&self) {
         let _turn = self.turn.lock().await;
         let event = self.next().await;
@@ -93,7 +94,7 @@ impl Shared {
     }
 }
 
-/// A stream. Dropping it ends it.
+/// A stream. Dropping this value ends the stream.
 #[pyclass(frozen, module = "strandcast._native")]
 pub(crate) struct Stream {
     shared: Arc<Shared>,
@@ -101,7 +102,7 @@ pub(crate) struct Stream {
     addresses: Vec<String>,
 }
 
-/// A callback that waits.
+/// A callback that waits for an event.
 #[pyclass(frozen, module = "strandcast._native")]
 pub(crate) struct Waiter(JoinHandle<()>);
 
@@ -123,13 +124,14 @@ impl Stream {
 
 #[pymethods]
 impl Stream {
-    /// Addresses that a receiver listens on.
+    /// Addresses on which a receiver listens.
     #[getter]
     fn addresses(&self) -> Vec<String> {
         self.addresses.clone()
     }
 
-    /// The next event: its kind, its text and its fields as JSON; None once the stream has ended.
+    /// Returns the next event: its kind, its text, and its fields as JSON. Returns None once the stream
+    /// has ended.
     fn event(
         &self,
         py: Python<'_>,
@@ -142,7 +144,8 @@ impl Stream {
         }))
     }
 
-    /// Calls `callback`, in another thread, once there is an event or, with `end`, once the stream has ended.
+    /// Calls `callback` in another thread once an event is available. With `end`, calls it once the
+    /// stream has ended.
     fn notify(&self, callback: Py<PyAny>, end: bool) -> PyResult<Waiter> {
         let shared = Arc::clone(&self.shared);
         let waiting = async move {
@@ -151,20 +154,20 @@ impl Stream {
                 false => shared.ready().await,
             }
             Python::attach(|py| {
-                // The loop that is called may be closed: then no task waits.
+                // The event loop may be closed already. In that case no task is waiting.
                 let _ = callback.call0(py);
             });
         };
         Ok(Waiter(runtime()?.spawn(waiting)))
     }
 
-    /// The last figures, as JSON.
+    /// Returns the last figures as JSON.
     fn stats(&self) -> Option<String> {
         let stats = self.shared.handle.stats()?;
         Some(serde_json::to_string(&*stats).expect("names and numbers serialise"))
     }
 
-    /// Waits for the end, and raises what ended it.
+    /// Waits for the end of the stream. If an error ended the stream, raises this error.
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
         let outcome = wait(py, timeout, self.shared.handle.wait())?;
         if let Some(raised) = self.failure.take() {
@@ -173,12 +176,12 @@ impl Stream {
         outcome.map_err(|e| error::live(py, &e))
     }
 
-    /// Ends the stream in good order.
+    /// Ends the stream after all its data have been delivered.
     fn stop(&self) {
         self.shared.handle.stop();
     }
 
-    /// Ends it at once.
+    /// Ends the stream at once.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.shared.handle.abort();
         let ended =

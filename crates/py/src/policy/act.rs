@@ -12,7 +12,8 @@ use crate::error;
 /// An action that a policy requests without being asked for a path (`Policy.act`).
 #[pyclass(frozen, module = "strandcast")]
 pub(crate) enum Act {
-    /// Sends a copy of a chunk in flight on another path, before lost and new chunks, once `to` has room.
+    /// Sends a copy of a chunk in flight on the path `to`. The copy leaves once `to` has room, before
+    /// lost and new chunks.
     Copy { tsn: u32, to: u8 },
     /// Declares lost all chunks in flight on `path` that left before `sent_before`, by the clock of
     /// `View.now`. Each is a `Signal.Lost`; no `Signal.LossEvent` follows.
@@ -71,7 +72,8 @@ impl Flight {
 
 #[pymethods]
 impl Flight {
-    /// Returns the chunks in flight on a path: first sent chunks in the order of sending, then retransmissions.
+    /// Returns the chunks in flight on a path: first chunks that were sent once, in the order of
+    /// sending, then retransmissions.
     fn on(&self, path: usize) -> Vec<Chunk> {
         self.0.get(path).cloned().unwrap_or_default()
     }

@@ -16,10 +16,10 @@ const TOO_MUCH: f64 = (1_u64 << 40) as f64;
 /// Chunks for one or more paths.
 ///
 /// Args:
-///     paths: The path's id, or several: a copy of each chunk on every one of them, once it has room and unless the
-///         chunk arrived or was lost by then.
-///     chunks: At most this many; the core stops when the room is used up, and asks again.
-///     importance: Of messages of this importance, one of `Backlog.heads`; None: the oldest.
+///     paths: Id of a path, or several ids. With several ids, each chunk is sent on every one of these paths. A path
+///         without room sends its copy later, unless the chunk has arrived or was lost by then.
+///     chunks: Maximum number of chunks. The core stops when the room is used up, and asks again.
+///     importance: Importance of the messages to send, one of `Backlog.heads`. None: the oldest message is next.
 ///
 /// Raises:
 ///     PolicyError: No path, no chunk, or no such importance.
@@ -58,8 +58,9 @@ impl Assignment {
     /// Abandons the next message, which must have a lifetime (`Backlog.next_expires`).
     ///
     /// Args:
-    ///     why: What `explain` and the counters of a result say: it would be late by all paths, the ways alone take
-    ///         longer than it has, or it makes way for what follows it.
+    ///     why: Reason in `explain` and in the counters of a result. "too-late": the message would be late by all
+    ///         paths. "too-far": the delays of the paths without queues are already too long. "makes-way": the
+    ///         message makes room for later messages.
     #[staticmethod]
     #[pyo3(signature = (why="too-late"))]
     fn nowhere(py: Python<'_>, why: &str) -> PyResult<Self> {
@@ -78,12 +79,12 @@ impl Assignment {
     }
 }
 
-/// The next symbol and its path: what `Scheduler.next_symbol` answers.
+/// The next symbol and its path: the answer of `Scheduler.next_symbol`.
 ///
 /// Args:
-///     path: Where; it must have room.
-///     block: The number of one of `View.blocks`.
-///     repair: A new repair symbol; else the block's next source symbol.
+///     path: Path of the symbol. The path must have room.
+///     block: Number of the block, one of `View.blocks`.
+///     repair: If true, the symbol is a new repair symbol; otherwise it is the block's next source symbol.
 #[pyclass(frozen, get_all, module = "strandcast")]
 pub(crate) struct SymbolAssignment {
     /// Path of the symbol.
@@ -111,9 +112,9 @@ impl SymbolAssignment {
 /// Amount that may be in flight on a path: the answer of `CongestionControl.limit`, which holds until the next call.
 ///
 /// Args:
-///     cwnd: Congestion window, bytes.
-///     ssthresh: Slow-start threshold, bytes; None: the algorithm has none.
-///     pacing: The rate to pace sending at, bit/s; None: none.
+///     cwnd: Congestion window in bytes.
+///     ssthresh: Slow-start threshold in bytes. None: the algorithm has no threshold.
+///     pacing: Pacing rate in bit/s. None: no pacing.
 ///
 /// Raises:
 ///     PolicyError: A window below one byte, or an invalid rate.
@@ -144,7 +145,7 @@ impl Limit {
     }
 }
 
-/// Whole bytes of a window.
+/// Returns the whole bytes of a window.
 fn window(py: Python<'_>, name: &str, bytes: f64) -> PyResult<u64> {
     if (1.0..TOO_MUCH).contains(&bytes) {
         return Ok(bytes as u64);
@@ -173,7 +174,7 @@ pub(super) fn assignment(
     Ok(Some(proto::Assignment::on(open(answer.py(), view, path)?, 1)))
 }
 
-/// The importance of this name.
+/// Returns the importance with this name.
 fn named(py: Python<'_>, word: &str) -> PyResult<Importance> {
     let known = Importance::ALL.into_iter().find(|importance| importance_word(*importance) == word);
     known.ok_or_else(|| {
@@ -182,12 +183,12 @@ fn named(py: Python<'_>, word: &str) -> PyResult<Importance> {
     })
 }
 
-/// The name of a reason to give a message up.
+/// Returns the name of a reason for giving a message up.
 fn reason_word(why: GiveUp) -> &'static str {
     DropCause::Scheduler(why).name()
 }
 
-/// The reason of this name.
+/// Returns the reason with this name.
 fn reason(py: Python<'_>, word: &str) -> PyResult<GiveUp> {
     let known = GiveUp::ALL.into_iter().find(|why| reason_word(*why) == word);
     known.ok_or_else(|| {
@@ -196,7 +197,8 @@ fn reason(py: Python<'_>, word: &str) -> PyResult<GiveUp> {
     })
 }
 
-/// Converts the answer of `advice`: bits per second now, and without the path that carries most.
+/// Converts the answer of `advice`: the rate now, and the rate without the path that carries most, in
+/// bit/s.
 pub(super) fn advice(answer: &Bound<'_, PyAny>) -> PyResult<Option<proto::Advice>> {
     if answer.is_none() {
         return Ok(None);
@@ -245,7 +247,7 @@ pub(super) fn path(answer: &Bound<'_, PyAny>, view: &proto::View<'_>) -> PyResul
     open(answer.py(), view, path).map(Some)
 }
 
-/// The path of this number, if it may be named.
+/// Returns the path with this number, if the policy may name it.
 fn open(py: Python<'_>, view: &proto::View<'_>, path: i64) -> PyResult<PathId> {
     let mut open = view.paths.iter().filter(|p| p.state != PathState::Closed).map(|p| p.id);
     let known = open.clone().find(|id| i64::from(id.0) == path);
@@ -261,7 +263,7 @@ fn open(py: Python<'_>, view: &proto::View<'_>, path: i64) -> PyResult<PathId> {
     })
 }
 
-/// Converts the answer of `limit`; `None` leaves it to the base.
+/// Converts the answer of `limit`. `None` leaves the decision to the base.
 pub(super) fn limit(answer: &Bound<'_, PyAny>) -> PyResult<Option<proto::Limit>> {
     if answer.is_none() {
         return Ok(None);
@@ -285,8 +287,8 @@ pub(super) fn aggregate(answer: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
     window(answer.py(), "aggregate", bytes).map(Some)
 }
 
-/// Converts the answer of `timeout`. The time is never earlier than requested, so that a policy that compares times
-/// finds its own over.
+/// Converts the answer of `timeout`. The time is never earlier than requested. A policy that compares
+/// its own time with `now` therefore finds that the time has passed.
 pub(super) fn timeout(answer: &Bound<'_, PyAny>) -> PyResult<Option<Instant>> {
     if answer.is_none() {
         return Ok(None);

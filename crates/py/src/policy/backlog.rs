@@ -40,7 +40,7 @@ impl MessageHead {
     }
 }
 
-/// The word for an importance.
+/// Returns the word for an importance.
 pub(super) fn importance_word(importance: Importance) -> &'static str {
     match importance {
         Importance::Disposable => "disposable",
@@ -59,13 +59,14 @@ pub(crate) struct Backlog {
     messages: usize,
     /// Size of the next chunk in a window, bytes.
     next_len: u64,
-    /// Payload bytes of the next chunk's message that were not sent yet, the next chunk's included; 0 for a
-    /// retransmission.
-    rest: u64,
-    /// True if a part of the next chunk's message was sent: to abandon the message wastes that part. False
+    /// Number of payload bytes of the next chunk's message that are unsent, including the next chunk. 0
     /// for a retransmission.
+    rest: u64,
+    /// True if a part of the next chunk's message was sent: abandoning the message would waste that
+    /// part. False for a retransmission.
     begun: bool,
-    /// Time at which the message of the next chunk, new or lost, becomes worthless, by the clock of `View.now`.
+    /// Time by the clock of `View.now` at which the next chunk's message becomes worthless. The next
+    /// chunk may be new or lost.
     next_expires: Option<f64>,
     /// True if the next chunk was lost before: the answer then applies only to it.
     retransmission: bool,

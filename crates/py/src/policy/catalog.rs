@@ -1,4 +1,4 @@
-//! Schemes by name, those written in Python among them.
+//! Schemes by name, including schemes that are written in Python.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_long, c_ulong};
@@ -15,14 +15,15 @@ use strandcast_schemes::Presets;
 use super::failure::{Failure, running};
 use super::scheme::{Factory, PythonScheme};
 
-/// Base of a policy, and the factory of its callbacks.
+/// Base of a policy, and the function that makes its callbacks.
 pub(crate) type Plan = (String, Py<PyAny>);
 
-/// Catalog of the command's schemes, of policies by their given names, and of policies from a file or module.
+/// Catalog of three kinds of schemes: the command's schemes, policies under their given names, and
+/// policies from a file or module.
 pub(crate) struct Policies {
     known: Mutex<BTreeMap<String, Arc<Factory>>>,
     failure: Arc<Failure>,
-    /// The threads that make runs, as the interpreter calls them.
+    /// Threads that make runs, by the numbers that the interpreter uses.
     threads: Mutex<BTreeSet<c_long>>,
 }
 
@@ -34,7 +35,8 @@ impl Policies {
         Policies { known: Mutex::new(known), failure: Arc::clone(failure), threads: Mutex::default() }
     }
 
-    /// Raises an exception of this class in what the policies of all threads that make runs do now, or next.
+    /// Raises an exception of this class in every thread that makes runs. The exception appears in the
+    /// policy that is running at this time, or in the next one.
     pub(crate) fn interrupt(&self, class: &Bound<'_, PyType>) {
         for thread in &*self.threads() {
             raise_in(*thread, class);
@@ -45,7 +47,7 @@ impl Policies {
         self.threads.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// The policy that a spec names, if it names one.
+    /// Returns the policy that a spec names, if any.
     fn find(&self, spec: &str) -> Result<Option<Arc<Factory>>, CatalogError> {
         let known = || self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(factory) = known().get(spec) {
@@ -54,7 +56,8 @@ impl Policies {
         if !is_python(spec) {
             return Ok(None);
         }
-        // Not while the map is locked: the thread that holds the interpreter may be waiting for it.
+        // The map must not be locked here, because the thread that holds the interpreter may be waiting
+        // for the map.
         let (base, make) = Python::attach(|py| import(py, spec).map_err(|e| CatalogError::new(e.value(py))))?;
         let factory = Arc::new(Factory { name: spec.to_owned(), base, make });
         known().insert(spec.to_owned(), Arc::clone(&factory));
@@ -102,18 +105,19 @@ impl Catalog for Policies {
 
     fn window_and_scheduler(&self, spec: &str) -> Result<(String, Option<String>), CatalogError> {
         match self.find(spec)? {
-            // `congestion` says why it can't be.
+            // If the congestion control of this policy cannot be chosen, `congestion` returns the
+            // reason.
             Some(_) => Ok((spec.to_owned(), None)),
             None => Presets.window_and_scheduler(spec),
         }
     }
 
     fn honouring(&self, spec: &str, extra: Extra) -> Result<String, CatalogError> {
-        // The properties that a class in Python uses are unknown.
+        // It is not known which properties of paths a Python class uses.
         Presets.honouring(spec, extra)
     }
 
-    /// Calls are much faster on threads that the interpreter has registered.
+    /// Calls are much faster on threads that are registered with the interpreter.
     fn around_thread(&self, work: Box<dyn FnOnce() + Send + '_>) {
         Python::attach(|py| {
             let thread = this_thread(py).ok();
@@ -140,18 +144,20 @@ fn this_thread(py: Python<'_>) -> PyResult<c_long> {
     Ok(known as c_long)
 }
 
-/// Has the interpreter raise an exception of this class in a thread, as soon as that runs Python's code: the only way to
-/// end a function that does not return. A thread that is gone is not a mistake.
+/// Requests that the interpreter raise an exception of this class in a thread, as soon as the thread
+/// runs Python code. Nothing else can end a function that does not return. It is not an error if the
+/// thread has already ended.
 fn raise_in(thread: c_long, class: &Bound<'_, PyType>) {
-    // SAFETY: `class` shows that the interpreter is held, and is a class that lives; the interpreter takes a reference of
-    // its own, and looks the thread up by its number without following it anywhere.
+    // SAFETY: `class` proves that this thread holds the interpreter, and that the class is alive. The
+    // interpreter takes its own reference to the class. The interpreter finds the thread by its number,
+    // and follows no pointer.
     #[expect(unsafe_code, reason = "Python has this in its C interface only")]
     unsafe {
         pyo3::ffi::PyThreadState_SetAsyncExc(thread, class.as_ptr())
     };
 }
 
-/// Returns the factory of a class's schemes.
+/// Returns the factory for schemes of a class.
 pub(super) fn plan(
     factory: &Arc<Factory>,
     defaults: &str,

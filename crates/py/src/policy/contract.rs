@@ -20,8 +20,8 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs one case of the contract test: the first sentence of what is broken, and the exception that broke it; `None`
-/// if nothing is.
+/// Runs one case of the contract test. Returns the first sentence about a broken rule, and the
+/// exception that broke it. Returns `None` if no rule is broken.
 #[pyfunction]
 pub(crate) fn contract_case(
     py: Python<'_>,
@@ -47,7 +47,7 @@ pub(crate) fn contract_case(
     }
 }
 
-/// Runs something whose panics are not written on standard error.
+/// Runs a function whose panics are not printed on standard error.
 fn quietly<R>(what: impl FnOnce() -> R) -> std::thread::Result<R> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

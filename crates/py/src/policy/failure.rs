@@ -7,23 +7,23 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use pyo3::prelude::*;
 
 thread_local! {
-    /// The seed of the run that this thread makes.
+    /// Seed of the run that this thread is making.
     static SEED: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// Sets the run that this thread makes, so that a failure can name it.
+/// Sets the run that this thread is making, so that a failure can name it.
 pub(crate) fn running(seed: u64) {
     SEED.set(Some(seed));
 }
 
-/// The first exception of any policy, and what is done with it.
+/// The first exception of any policy, and the way in which it is reported.
 #[derive(Debug, Default)]
 pub(crate) struct Failure {
     failed: AtomicBool,
     first: Mutex<Option<(PyErr, String)>>,
-    /// True if it is printed at once, since no caller raises it.
+    /// True if the exception is printed at once, because no caller raises it.
     prints: bool,
-    /// Failure of the whole process, if this one belongs to an association.
+    /// Failure record of the whole process, if this record belongs to one association.
     whole: Option<Arc<Failure>>,
 }
 
@@ -34,8 +34,9 @@ impl Failure {
         Failure { prints: true, ..Failure::default() }
     }
 
-    /// Returns the failure of a new association. On real links each association has a separate record; in simulations,
-    /// and where the first exception is raised, all share one.
+    /// Returns the failure of a new association. On real links each association has a separate record.
+    /// In simulations all associations share one record, as they do if the first exception is raised to
+    /// the caller.
     pub(crate) fn of_association(self: &Arc<Self>) -> Arc<Failure> {
         if !self.prints || SEED.get().is_some() {
             return Arc::clone(self);
@@ -43,14 +44,14 @@ impl Failure {
         Arc::new(Failure { prints: true, whole: Some(Arc::clone(self)), ..Failure::default() })
     }
 
-    /// Keeps an exception if it is the first, with a note that says where it was raised.
+    /// Keeps an exception if it is the first. Adds a note with the place at which it was raised.
     pub(crate) fn set(&self, py: Python<'_>, error: PyErr, place: &str) {
         if self.failed.swap(true, Ordering::Relaxed) {
             return;
         }
         let run = SEED.get().map_or(String::new(), |seed| format!(", in the run with seed {seed}"));
         let place = format!("{place}{run}");
-        // An exception that takes no note is one all the same.
+        // If a note cannot be added, the exception is kept without a note.
         let _ = error.value(py).call_method1("add_note", (format!("strandcast: {place}"),));
         if self.prints {
             error.display(py);

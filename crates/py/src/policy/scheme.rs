@@ -1,4 +1,4 @@
-//! A scheme some of whose decisions are Python's.
+//! A scheme in which Python makes some of the decisions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,34 +18,34 @@ use super::failure::Failure;
 use super::signal::Signal;
 use super::view::{RepairOffer, View};
 
-/// Factory of the policies of one class.
+/// Makes the policies of one class.
 #[derive(Debug)]
 pub(crate) struct Factory {
     /// Name for people.
     pub(crate) name: String,
-    /// Base scheme whose other parts are kept.
+    /// Base scheme. Python replaces some of its decisions, and all others stay.
     pub(crate) base: String,
-    /// Returns the callbacks of a new policy, by name, for a seed.
+    /// Function that makes the callbacks of a new policy for a seed, and returns them by name.
     pub(crate) make: Py<PyAny>,
 }
 
-/// A base scheme, and the decisions that a policy in Python makes in its place. After the first failure the base
-/// decides alone.
+/// A base scheme, and the decisions that a policy in Python makes in its place. After the first failure
+/// of the policy, the base makes all decisions.
 #[derive(Debug)]
 pub(crate) struct PythonScheme {
     base: Box<dyn Scheme>,
     name: String,
-    /// Names of the paths by their links.
+    /// Names of the paths. Each path has the name of its link.
     names: Arc<[String]>,
     calls: Calls,
     failure: Arc<Failure>,
-    /// Last answer of the policy.
+    /// The last time that the policy has returned for its timeout.
     timeout: Option<Instant>,
     limits: Vec<Option<Limit>>,
     aggregate: Option<Option<u64>>,
 }
 
-/// Callbacks that the policy's class defines; the others are never called.
+/// Callbacks that the class of the policy defines. Other callbacks are never called.
 #[derive(Debug, Default)]
 struct Calls {
     on_signal: Option<Py<PyAny>>,
@@ -58,7 +58,7 @@ struct Calls {
     timeout: Option<Py<PyAny>>,
     act: Option<Py<PyAny>>,
     advice: Option<Py<PyAny>>,
-    /// Answer of the policy when it was made.
+    /// The answer of `hears_deliveries` when the policy was made.
     hears_deliveries: bool,
     hears_arrivals: bool,
 }
@@ -89,7 +89,8 @@ impl Calls {
 }
 
 impl PythonScheme {
-    /// A new policy over `base`, of one association's end; its own draws come from `seeds`, and shift none of the base's.
+    /// Makes a policy over `base` for one end of an association. The policy draws random numbers from
+    /// `seeds`, and its draws do not change the draws of `base`.
     pub(crate) fn new(
         factory: &Factory,
         names: &Arc<[String]>,
@@ -113,7 +114,8 @@ impl PythonScheme {
         scheme
     }
 
-    /// Asks Python; `None` if that fails, or something failed before.
+    /// Calls a function of the policy. Returns `None` if this call fails, or if an earlier call has
+    /// failed.
     fn ask<R>(
         &self,
         question: impl FnOnce(Python<'_>) -> PyResult<R>,
@@ -128,9 +130,9 @@ impl PythonScheme {
         })
     }
 
-    /// Passes a signal to the policy, if it needs the signal, and asks for the changes.
+    /// If the policy needs a signal, passes the signal to the policy. Then asks the policy for changes.
     fn tell(&mut self, view: &proto::View<'_>, signal: &proto::Signal<'_>) {
-        // The base may have asked for it.
+        // The base may have requested this timeout.
         let unasked = match signal {
             proto::Signal::Delivered { .. } => !self.calls.hears_deliveries,
             proto::Signal::PeerArrivals(_) => !self.calls.hears_arrivals,
@@ -182,7 +184,8 @@ impl PythonScheme {
         }
     }
 
-    /// Asks when the next Tick shall come; after one it must be later, or time would stand still.
+    /// Asks the policy for the time of the next Tick. After a Tick this time must be later than the
+    /// present, or time would stand still.
     fn ask_timeout(&mut self, now: Instant, ticked: bool) {
         let Some(call) = &self.calls.timeout else { return };
         let asked = self.ask(
@@ -202,7 +205,7 @@ impl PythonScheme {
         self.timeout = asked.flatten();
     }
 
-    /// Returns whether the policy still answers: nothing has failed.
+    /// Returns whether the policy can still be called, because no call has failed.
     fn works(&self) -> bool {
         !self.failure.is_set()
     }
@@ -274,7 +277,8 @@ impl Scheduler for PythonScheme {
 
     fn penalise(&mut self, view: &proto::View<'_>) -> Option<PathId> {
         let Some(call) = &self.calls.penalise else {
-            // A base whose scheduler does not decide blames no path.
+            // If the scheduler of the base does not make the decisions, the base must not penalise a
+            // path.
             let own = self.calls.next.is_some() && self.works();
             return if own { None } else { self.base.scheduler().penalise(view) };
         };
@@ -331,7 +335,7 @@ impl Scheduler for PythonScheme {
     }
 }
 
-/// The core's use of a scheduler that decides only on messages.
+/// Passes the base scheduler only what concerns messages.
 #[derive(Debug)]
 struct ByNext<'a>(&'a mut PythonScheme);
 
@@ -361,7 +365,7 @@ impl Policy for PythonScheme {
         self.calls.act.is_some() || self.base.acts()
     }
 
-    /// The policy's acts first, then the base's.
+    /// Asks the policy for an action first, and then the base.
     fn act(&mut self, view: &proto::View<'_>, flight: &proto::Flight<'_>) -> Option<proto::Act> {
         let asked = self.calls.act.as_ref().and_then(|call| {
             self.ask(

@@ -16,9 +16,10 @@ pub(crate) enum Signal {
     Sent { chunk: Chunk },
     /// The application queued data while nothing was waiting.
     Queued {},
-    /// A SACK acknowledged a chunk: one signal for each path by which it arrived, before the `Acked` of
-    /// that SACK and path. Only policies whose `hears_deliveries` returns true receive it. If the peer
-    /// names the path of a copy later, a further signal follows; the first one of a TSN counts.
+    /// A SACK acknowledged a chunk. There is one signal for each path by which the chunk arrived,
+    /// before the `Acked` of that SACK and path. Only policies whose `hears_deliveries` returns true
+    /// receive these signals. If the peer names the path of a copy later, a further signal follows. The
+    /// first signal of a TSN counts.
     Delivered {
         chunk: Chunk,
         /// Path whose `newly_acked` counts it. None: it was in flight on several paths, and the path of its
@@ -32,7 +33,8 @@ pub(crate) enum Signal {
         return_path: u8,
         /// Bytes newly acknowledged.
         newly_acked: u64,
-        /// Bytes of `newly_acked` that must have arrived by this path: sent only there, or named by the peer.
+        /// Bytes of `newly_acked` that certainly arrived by this path: no other path carried them, or
+        /// the peer named this path.
         proven: u64,
         newly_acked_chunks: u32,
         /// Number of these chunks that had been declared lost.
@@ -64,8 +66,8 @@ pub(crate) enum Signal {
         paths_newly_acked: u8,
         /// Number of packets that this SACK acknowledges, if the peer reports it, otherwise 1.
         dac_count: u8,
-        /// True if the path's window was full before this SACK: the window, not the application, limited the
-        /// sender.
+        /// True if the path's window was full before this SACK. In that case the window limited the
+        /// sender, not the application.
         window_limited: bool,
     },
     /// A transmission of a chunk was declared lost: one signal for each.
@@ -76,9 +78,9 @@ pub(crate) enum Signal {
         path: u8,
         cause: String,
     },
-    /// Losses of one window: by fast retransmit at most once per round trip, and at each timeout. "head of
-    /// line": nothing was lost; the data in flight on the path keep a faster one from sending, and the
-    /// window should become smaller.
+    /// Losses of one window. Fast retransmit causes at most one such event per round trip, and each
+    /// timeout causes one. If `trigger` is "head of line", nothing was lost: the data in flight on the
+    /// path keep a faster path from sending, and the window should become smaller.
     LossEvent {
         path: u8,
         trigger: String,
@@ -93,8 +95,8 @@ pub(crate) enum Signal {
         trigger: String,
         /// Number of packets.
         chunks: u32,
-        /// Congestion window in bytes before the loss event, if all of its losses were spurious: the window returns
-        /// to it.
+        /// Congestion window in bytes before the loss event. It is set if all losses of the event were
+        /// spurious, and the window then returns to this value.
         before: Option<u64>,
     },
     /// The chunk was abandoned (partial reliability, RFC 3758).
@@ -157,8 +159,9 @@ pub(crate) enum Signal {
         written: u64,
         /// Path on which the report arrived.
         via: u8,
-        /// Tuple for each path: its id, the highest TSN of the last packet, when that arrived (microseconds of the
-        /// peer's clock), when it left (by the clock of `View.now`; None: unknown), packets and bytes so far.
+        /// One tuple per path: path id, highest TSN of the last packet, arrival time of that packet
+        /// (microseconds of the peer's clock), its departure time (by the clock of `View.now`; None if
+        /// unknown), packets so far, and bytes so far.
         paths: Vec<(u8, u32, u64, Option<f64>, u64, u64)>,
     },
     /// A heartbeat was answered, or was not within the path's RTO.
@@ -170,7 +173,8 @@ pub(crate) enum Signal {
         probe: bool,
         /// Time at which it was sent.
         sent: f64,
-        /// A probe was answered after its timeout, or after a later one's answer; its round trip is not a sample.
+        /// A probe was answered after its timeout, or after the answer to a later probe. Its round trip
+        /// is not a sample.
         late: bool,
     },
     /// State, MTU or addresses of a path changed; it may be new.
@@ -194,7 +198,7 @@ impl Signal {
 }
 
 impl Signal {
-    /// Returns `signal`, which was received with `view`.
+    /// Converts `signal`, which was received together with `view`.
     pub(super) fn of(view: &proto::View<'_>, signal: &proto::Signal<'_>) -> Self {
         match *signal {
             proto::Signal::Sent(chunk) => Signal::Sent { chunk: chunk.into() },
@@ -319,7 +323,7 @@ fn cause_word(cause: LossCause) -> String {
     word.to_owned()
 }
 
-/// The cause that [`cause_word`] names.
+/// Returns the cause that [`cause_word`] names.
 pub(super) fn cause_of(py: Python<'_>, word: &str) -> PyResult<LossCause> {
     let causes = [LossCause::Congestion, LossCause::Wireless, LossCause::PathFailure];
     let known = causes.into_iter().find(|cause| cause_word(*cause) == word);
@@ -397,9 +401,10 @@ impl Chunk {
 pub(crate) struct Symbol {
     /// Number of the block, or of the first source symbol that it covers.
     block: u32,
-    /// Number of source symbols of its block or window; 1 if it is the source symbol of a window.
+    /// Number of source symbols of the symbol's block or window. 1 if the symbol is a source symbol of
+    /// a window.
     sources: u16,
-    /// Position of a source symbol in its block; None for a repair symbol, which is never sent again.
+    /// Position of a source symbol in its block. None for a repair symbol, which is never sent again.
     index: Option<u16>,
 }
 

@@ -30,8 +30,8 @@ pub(crate) struct View {
     /// True if the peer is a Strandcast peer, which receives the reports of schemes.
     #[pyo3(get)]
     peer_reports: bool,
-    /// Chunk that keeps new data from being sent although a usable path has room; None if there is no such
-    /// chunk.
+    /// Chunk that prevents new data from being sent although a usable path has room. None if there is
+    /// no such chunk.
     #[pyo3(get)]
     blocked: Option<Blocked>,
     usable: proto::PathSet,
@@ -67,8 +67,8 @@ impl View {
         PyTuple::new(py, (0..self.paths.len()).map(|at| self.path(at)))
     }
 
-    /// The paths that data may use, lowest id first: the active ones; without any, the one with the fewest
-    /// errors.
+    /// Paths that data may use, lowest id first. These are the active paths or, without an active path,
+    /// the path with the fewest errors.
     #[getter]
     fn usable<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.usable.iter().map(|id| self.path(id.index())).collect::<Vec<_>>())
@@ -329,12 +329,12 @@ impl Path {
     }
 }
 
-/// Cost of data on a link, as set by the application (`strandcast send --tariff`); nothing unless it
-/// was set.
+/// Cost of data on a link, as the application has set it (`strandcast send --tariff`). Without
+/// a tariff, `class_` is 0 and the other fields contain None.
 #[pyclass(frozen, get_all, module = "strandcast")]
 pub(crate) struct Tariff {
-    /// Class of the link. Links of a higher class are used if those of lower classes do not suffice; 0:
-    /// without limit.
+    /// Class of the link. Links of a higher class are used only if the links of lower classes do not
+    /// suffice. Links of class 0 are used freely.
     class_: u8,
     /// Price of 10^9 bytes.
     per_gb: Option<f64>,
@@ -432,8 +432,8 @@ pub(crate) struct RepairOffer {
     first: u32,
     /// Number of messages that it covers.
     sources: u16,
-    /// Number of covered messages that each path carried and that are not acknowledged; paths at the end
-    /// may be missing.
+    /// Number of covered messages that each path carried and that are not acknowledged. Paths at the
+    /// end of the list may be missing.
     sent_on: Vec<u32>,
     /// Times at which the first and the last covered message become worthless, by the clock of `View.now`.
     expires: Option<(f64, f64)>,

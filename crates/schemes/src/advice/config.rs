@@ -9,12 +9,12 @@ use super::Encoder;
 use crate::part::Estimators;
 use crate::schedule::{TRAIN_MOST, Trains};
 
-/// Time for which a path that is paced may save up permission to send: enough for a train, at the rates at which
-/// windows are paced.
+/// Time for which a paced path may accumulate permission to send. The time suffices for a train at the usual pacing
+/// rates.
 const QUANTUM: Duration = Duration::from_millis(50);
 
 keys! {
-    /// Choice whether encoders get advice.
+    /// Switch of the advice to encoders.
     #[derive(Copy)]
     pub struct AdviceKeys {
         /// say which rate arrives in time; each path is sent a train of up to 16 packets of the stream each second
@@ -23,7 +23,7 @@ keys! {
 }
 
 impl AdviceKeys {
-    /// Adds the part that advises.
+    /// Adds the estimator that gives the advice.
     pub(crate) fn estimators(&self, estimators: &mut Estimators) {
         if self.advice {
             estimators.delivery();

@@ -21,12 +21,12 @@ const ACKNOWLEDGED: Duration = Duration::from_millis(50);
 /// Length of the interval over which the longest latency of messages is taken. A value counts for one to two such
 /// intervals.
 const LATENCY_HELD: Duration = Duration::from_secs(5);
-/// Share by which the counts of redundancy decay in each bin: half of a count remains after seven seconds.
+/// Factor by which the counts of redundancy decay in each bin. Half of a count remains after seven seconds.
 const FORGETS: f64 = 0.02;
 /// Number of bins before the first advice.
 const FIRST: usize = 5;
-/// Time without a report of arrivals, or two round trips if that is longer, after which a path with data in flight
-/// counts as carrying nothing.
+/// Time without a report of arrivals. After this time, or after two round trips if that is longer, a path with data in
+/// flight counts as carrying nothing.
 const SILENT: Duration = Duration::from_millis(200);
 
 /// State of one path.
@@ -34,10 +34,10 @@ const SILENT: Duration = Duration::from_millis(200);
 struct Known {
     rate: PathRate,
     carried: Carried,
-    /// Time of the last arrival, or of the last departure while nothing was in flight.
+    /// Time of the last arrival. While nothing was in flight, the time of the last departure.
     last_received: Instant,
-    /// Difference of the peer's clock and this clock plus the one-way delay, in microseconds: the least value of the
-    /// current five seconds, and of the five seconds before.
+    /// Least value in the current five seconds, and in the five seconds before. The value is the one-way delay plus the
+    /// difference between the peer's clock and this clock, in microseconds.
     ahead: [Option<i64>; 2],
 }
 
@@ -47,19 +47,19 @@ impl Known {
         Known { rate, carried, last_received: now, ahead: [None; 2] }
     }
 
-    /// One-way delay plus a constant, which is equal for all paths.
+    /// One-way delay plus a constant. The constant is equal for all paths.
     fn delay(&self) -> Option<i64> {
         self.ahead.into_iter().flatten().min()
     }
 
-    /// Bytes per second that the path carries now.
+    /// Bytes per second that the path carries at present.
     fn now(&mut self, now: Instant, path: &PathView) -> f64 {
         let gone = !matches!(path.state, PathState::Active | PathState::PotentiallyFailed);
         if gone || Verdict::of(path) == Verdict::Dead {
             self.rate.forget();
             return 0.0;
         }
-        // A timeout may be the queue's.
+        // A queue may have caused the timeout.
         let suspect = path.state != PathState::Active || Verdict::of(path) > Verdict::Deaf;
         let holdoff = path.srtt.map_or(SILENT, |srtt| SILENT.max(2 * srtt));
         let silent = path.in_flight > 0 && now.saturating_since(self.last_received) > holdoff;
@@ -67,19 +67,20 @@ impl Known {
     }
 }
 
-/// Advises an encoder by the amount of data that the paths carried in the last five seconds.
+/// Advises an encoder. The advice follows from the amount of data that the paths carried in the last five seconds.
 #[derive(Debug, Default)]
 pub struct Encoder {
-    /// State by path slot; `None` before the first data of a path.
+    /// State by path slot. `None` before the first data on a path.
     paths: Vec<Option<Known>>,
     /// End of the running bin, and number of bins so far, at most [`BINS`].
     ends: Option<Instant>,
     bins: usize,
-    /// Longest latency of messages in the current five seconds and in the five seconds before, and the beginning of the
-    /// current ones.
+    /// Longest latency of messages in the current five seconds and in the five seconds before, and the start of the
+    /// current five seconds.
     latency: [Option<Duration>; 2],
     turned: Instant,
-    /// Bytes that were sent for the first time, and bytes that were retransmitted or sent as redundancy.
+    /// Number of bytes that were sent for the first time, and number of bytes that were retransmitted or sent as
+    /// redundancy.
     first: f64,
     again: f64,
     rate: Steady,
@@ -129,7 +130,7 @@ impl Encoder {
         if view.now < ends {
             return;
         }
-        // Where nothing happened, nothing is known.
+        // If no event occurred in a bin, the bin gives no information.
         self.ends = Some(if view.now < ends + BIN { ends + BIN } else { view.now + BIN });
         if view.now.saturating_since(self.turned) >= LATENCY_HELD {
             self.turned = view.now;
@@ -146,7 +147,7 @@ impl Encoder {
         for (slot, path) in self.paths.iter_mut().zip(view.paths) {
             rates.push(slot.as_mut().map_or(0.0, |known| known.now(view.now, path)));
         }
-        // Where nothing goes at all, no rate is better than another.
+        // If no path carries data, no rate is better than another one.
         if rates.iter().all(|rate| *rate <= 0.0) {
             return;
         }
@@ -179,7 +180,7 @@ impl Policy for Encoder {
     fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
         match signal {
             Signal::Sent(chunk) => self.sent(view, chunk),
-            // A report that was overtaken gives no rates, and a bin must not end with it.
+            // A report that another report has overtaken gives no rates. A bin must not end with such a report.
             Signal::PeerArrivals(arrivals) if arrivals.paths.is_empty() => return,
             Signal::PeerArrivals(arrivals) => self.hear(view, arrivals),
             Signal::PathChanged(path)

@@ -1,5 +1,5 @@
-//! Rates that an encoder should choose: the rate that all paths carry in time, and the rate that the paths without the
-//! largest one carry.
+//! Two rates that an encoder may choose: the rate that all paths together carry in time, and the rate of all paths
+//! except the path with the largest rate.
 //!
 //! | what | where |
 //! |---|---|

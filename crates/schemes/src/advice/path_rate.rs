@@ -1,18 +1,20 @@
-//! Rate that a path carries, measured only with packets of the stream itself.
+//! Rate that a path carries. It is measured only with packets of the stream itself.
 //!
-//! A *train* is a group of packets that leave at once. The slowest link of the path determines the distances at which
-//! they arrive. A report of arrivals has the TSN of the last packet that arrived, its arrival time, and the number of
-//! bytes that have arrived so far. If two reports name packets of the same train, the difference of their bytes divided
-//! by the difference of their times is the link's rate. The result depends neither on round-trip times nor on the
-//! return path. The rate of the path is the sum of bytes divided by the sum of times over the last [`SAMPLES`] samples,
-//! so that the jitter of arrivals averages out.
+//! A *train* is a group of packets that leave at the same time. The slowest link of the path determines the intervals
+//! between their arrivals. A report of arrivals names the last packet that arrived by its TSN. The report also has the
+//! arrival time of this packet, and the number of bytes that have arrived so far. If two reports name packets of the
+//! same train, the link's rate can be computed. It is the difference of their bytes, divided by the difference of their
+//! times. The result depends neither on round-trip times nor on the return path. The rate of the path is computed from
+//! the last [`SAMPLES`] samples, so that jitter of arrivals averages out. The rate is the sum of their bytes divided by
+//! the sum of their times.
 //!
-//! A path is busy if it has a queue and a full window, or if the queue is more than half of the round trip. A busy path
-//! has no room for trains and needs none: the rate of the arriving bytes is its rate, and earlier trains are dropped.
-//! The bytes that arrived in each half of the last second are samples whether or not the path is busy.
+//! A path is busy in two cases: if it has a queue and a full window, or if the queue is more than half of the round
+//! trip. A busy path has no room for trains and does not need them, because the rate of arriving bytes is its rate.
+//! Earlier trains are dropped. The bytes that arrived in each half of the last second are always samples, whether or
+//! not the path is busy.
 //!
-//! `ASSUMED`, because no paper gives them: the constants. If a link delivers packets in batches, trains show a higher
-//! rate than the link has.
+//! `ASSUMED`, because no paper gives them: all constants. If a link delivers packets in batches, trains show a rate
+//! that is higher than the link's rate.
 
 use std::collections::VecDeque;
 
@@ -30,21 +32,21 @@ const APART: u64 = 2;
 /// Number of samples that are used, and their greatest age.
 const SAMPLES: usize = 3;
 const KNOWN: Duration = Duration::from_secs(10);
-/// Time over which arrivals are counted. The lesser of the last two counts is a lower bound of the rate that the path
-/// carries.
+/// Length of an interval in which arrivals are counted. The smaller of the last two counts gives a lower bound of the
+/// path's rate.
 const COUNTED: Duration = Duration::from_millis(500);
 /// Shortest queueing delay that counts as a queue, in seconds.
 const STANDING: f64 = 0.015;
-/// A queue of more than this share of the round trip makes a path busy, regardless of its window.
+/// Share of the round trip. A path with a longer queue is busy, whether or not its window is full.
 const LONG: f64 = 0.5;
-/// Share of the time and of the reports for which a path must be busy before its arrivals count as its rate.
+/// Share of the time and of the reports. If the path was busy for this share, the rate of its arrivals is its rate.
 const BUSY: f64 = 0.8;
-/// Number of packets: a window with room for fewer of them is full.
+/// Number of packets. A window with room for fewer packets is full.
 const FULL: u64 = 4;
 /// Number of trains that may wait for reports.
 const UNDER_WAY: usize = 8;
 
-/// State of a path in a report: bytes and packets so far, and the arrival time of the last packet.
+/// State of a path in a report: the bytes and packets that have arrived, and the arrival time of the last packet.
 #[derive(Copy, Clone, Debug)]
 struct Mark {
     at: PeerTime,
@@ -66,7 +68,7 @@ struct Train {
     first: Tsn,
     last: Tsn,
     packets: usize,
-    /// First and last report that names a packet of the train.
+    /// First and last reports that name a packet of the train.
     begins: Option<Mark>,
     ends: Option<Mark>,
 }
@@ -77,7 +79,7 @@ struct Counting {
     from: Mark,
     last: PeerTime,
     reports: u32,
-    /// Number of reports at which the path was busy, and the time in seconds for which it was busy.
+    /// Number of reports while the path was busy, and the time in seconds for which it was busy.
     busy: (u32, f64),
 }
 
@@ -93,7 +95,7 @@ pub struct PathRate {
     /// The train that leaves now, and the time of its last packet.
     leaving: Option<(Train, Instant)>,
     under_way: VecDeque<Train>,
-    /// Samples: time of the sample, bytes and seconds.
+    /// Samples of the rate. Each has its time, its bytes and its seconds.
     samples: SmallVec<[(Instant, f64, f64); SAMPLES]>,
     packets: u64,
     counting: Option<Counting>,
@@ -101,9 +103,9 @@ pub struct PathRate {
     arrived: [f64; 2],
 }
 
-/// Returns whether the path is busy: it has a queue and a full window, or a queue of more than half of the round trip.
-/// The second condition is needed because a window that was large before the path's rate fell is not full for seconds.
-/// Jitter alone is never half of a round trip.
+/// Returns whether the path is busy. It is busy if it has a queue and a full window, or a queue of more than half of
+/// the round trip. The second condition is needed after a fall of the path's rate, because the window is then too large
+/// to be full for seconds. Jitter alone never reaches half of a round trip.
 fn is_busy(path: &PathView) -> bool {
     let queue = path.est.queue.unwrap_or(0.0);
     let window = path.in_flight + FULL * path.mtu > path.limit.cwnd;
@@ -173,11 +175,11 @@ impl PathRate {
         self.samples.push((now, bytes, seconds));
     }
 
-    /// Counts arrivals, and decides whether they are the most that the path can carry.
+    /// Counts arrivals, and decides whether they show the largest rate that the path can carry.
     fn count(&mut self, now: Instant, path: &PathView, mark: Mark) {
         let counting = self.counting.get_or_insert_with(|| Counting::new(mark));
         counting.reports += 1;
-        // By time as well: most reports come with trains, which are queues of their own.
+        // The share of time is also needed, because most reports arrive with trains, which cause queues themselves.
         if is_busy(path) {
             counting.busy.0 += 1;
             counting.busy.1 += mark.at.since(counting.last).as_secs_f64();
@@ -213,7 +215,7 @@ impl PathRate {
         !self.samples.is_empty()
     }
 
-    /// Drops the samples of a path that fell silent: its former rate does not show its rate after the silence.
+    /// Drops the samples of a path that fell silent, because its rate may be different after the silence.
     pub fn forget(&mut self) {
         let packets = self.packets;
         *self = PathRate { packets, ..PathRate::default() };

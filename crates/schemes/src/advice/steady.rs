@@ -1,14 +1,15 @@
-//! Advised rate over time. The rate falls at once when the paths carry less, and rises slowly when they carry more.
+//! Development of the advised rate over time. The rate falls at once when the paths carry less, and rises slowly when
+//! they carry more.
 
 use strandcast_proto::time::{Duration, Instant};
 
-/// Share of the last advice below which a lower rate is reported at once.
+/// Factor of the last advice. A rate below this value is reported at once.
 const DOWN: f64 = 0.95;
 /// Least increase that is reported, as a factor of the last advice.
 const UP: f64 = 1.02;
 /// Time for which the rate must have been higher before the advice rises.
 const HOLDOFF: Duration = Duration::from_secs(2);
-/// Greatest holdoff. The holdoff doubles each time that an increase had to be taken back.
+/// Greatest holdoff. The holdoff doubles each time that an increase must be taken back.
 const MAX_HOLDOFF: Duration = Duration::from_secs(16);
 /// Time after which the holdoff is halved if no increase was taken back.
 const FORGIVEN: Duration = Duration::from_secs(30);
@@ -19,11 +20,12 @@ const STEP: f64 = 0.05;
 #[derive(Clone, Debug)]
 pub struct Steady {
     said: Option<f64>,
-    /// Time since which the paths have carried more, and time of the last increase.
+    /// Time since which the paths have carried more than the advice, and time of the last increase.
     more: Option<(Instant, Instant)>,
     holdoff: Duration,
-    /// True if the advice rose after its last decrease; and the time at which the holdoff last changed.
+    /// True if the advice rose after its last decrease.
     added: bool,
+    /// Time at which the holdoff last changed.
     changed: Instant,
 }
 

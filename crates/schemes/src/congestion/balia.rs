@@ -1,7 +1,7 @@
-//! Balanced linked adaptation (Balia): coupled windows. A loss takes less or more than half of a window, depending on
-//! the ratio of the path's rate to the best path's rate.
+//! Balanced linked adaptation (Balia): coupled windows. After a loss, the window decreases by less or more than half.
+//! The decrease depends on the ratio of the path's rate to the best path's rate.
 //!
-//! Q. Peng, A. Walid, J.-S. Hwang, S. H. Low, "Multipath TCP: Analysis, Design, and Implementation", IEEE/ACM
+//! Peng Q., Walid A., Hwang J.-S., Low S.H., "Multipath TCP: Analysis, Design, and Implementation", IEEE/ACM
 //! Transactions on Networking 24(1), 2016; draft-walid-mptcp-congestion-control-04.
 //!
 //! | draft, §3 | here |
@@ -10,11 +10,11 @@
 //! | an ACK: w_r += x_r / (rtt_r · (Σ x_k)²) · (1 + α_r)/2 · (4 + α_r)/5 | [`Balia::increase`], in bytes: times acked·SMSS |
 //! | a loss: w_r −= w_r/2 · min(α_r, 1.5) | [`Balia::decrease`] |
 //!
-//! Constants: a loss takes at most 1.5 halves of a window; the increase has the factors 1/2, 4/5 and 1/5.
+//! Constants: a loss reduces a window by at most 1.5 halves. The factors of the increase are 1/2, 4/5 and 1/5.
 //!
-//! With one path α is 1, the step is SMSS²/w, and a loss takes one half, as in Reno. `ASSUMED`: paths that are inactive
-//! or without a round-trip time ([`Coupled`]) follow Reno; a timeout leaves one segment, as in TCP, and α decides the
-//! threshold.
+//! With one path, α is 1, the step is SMSS²/w, and a loss halves the window. With one path, the algorithm is thus Reno.
+//! `ASSUMED`: paths that are inactive or have no round-trip time follow Reno ([`Coupled`]). A timeout leaves one
+//! segment, as in TCP, and α determines the threshold.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, View};
@@ -42,7 +42,7 @@ impl AvoidancePart for BaliaConfig {
     }
 }
 
-/// Greatest number of halves of a window that a loss takes.
+/// Greatest number of halves by which a loss reduces a window.
 const MOST_HALVES: f64 = 1.5;
 
 /// The windows of the draft.
@@ -58,7 +58,7 @@ struct Rates {
 }
 
 impl Rates {
-    /// Returns `None` if no other path counts, so that `path` is not coupled.
+    /// Returns the rates. Returns `None` if no other path counts, so that `path` is not coupled.
     fn of(view: &View<'_>, path: PathId) -> Option<Self> {
         let own = Coupled::of(view, path)?;
         let rates = || Coupled::all(view).map(|c| c.rate());

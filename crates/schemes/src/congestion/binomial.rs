@@ -1,11 +1,9 @@
-//! Coupled binomial windows: square root (`mpsqrt`) and inverse increase, additive decrease (`mpiad`).
+//! Coupled binomial windows: `mpsqrt` (square root), and `mpiad` (inverse increase, additive decrease).
 //!
-//! T. Le, C. Hong, S. Lee, "Multipath Binomial Congestion Control Algorithms", IEICE Transactions on Communications
-//! E95-B(6),
-//! 2012. The equations are those that S. Lee and K. Chung print in "A Multipath Congestion Control Scheme for
-//!       High-Quality Multimedia Streaming", KSII Transactions on Internet and Information Systems 11(1), 2017. The
-//!       single-path windows are those of Bansal and Balakrishnan, "Binomial Congestion Control Algorithms", INFOCOM
-//!       2001.
+//! Le T., Hong C., Lee S., "Multipath Binomial Congestion Control Algorithms", IEICE Transactions on Communications
+//! E95-B(6), 2012. The equations are those in Lee and Chung, "A Multipath Congestion Control Scheme for High-Quality
+//! Multimedia Streaming", KSII Transactions on Internet and Information Systems 11(1), 2017. The single-path windows
+//! are those of Bansal and Balakrishnan, "Binomial Congestion Control Algorithms", INFOCOM 2001.
 //!
 //! | Lee and Chung 2017 | here |
 //! |---|---|
@@ -18,16 +16,16 @@
 //! | `mpsqrt` | 1/2 | 1/2 | 1 | 1/2 |
 //! | `mpiad` | 1 | 0 | 2 | 1 |
 //!
-//! Equation 8 is per round trip (Bansal and Balakrishnan): each ACK adds 1/w of that step. With `literal=on` equation 8
-//! is read as Lee and Chung's equation 1, whose step is per ACK. Equation 8 requires β < 1, which `mpiad` does not
-//! fulfil.
+//! Equation 8 gives the step per round trip (Bansal and Balakrishnan). Each ACK adds 1/w of this step. With
+//! `literal=on`, equation 8 gives the step per ACK, as Lee and Chung's equation 1 does. Equation 8 requires β
+//! < 1. `mpiad` does not fulfil this.
 //!
-//! `ASSUMED`: δ = (max x/Σ x)², where x is the mean window divided by the round-trip time. If k + l = 1, w =
-//! √(δ·α/(β·p)) in equilibrium. Each of n equal paths through one bottleneck therefore has √δ = 1/n of a single-path
-//! window. With one path δ is 1. Paths that are inactive or without a round-trip time ([`Coupled`](super::Coupled)) are
-//! not coupled. No ACK adds more than in slow start, which affects only windows below √2 segments. `rfc::Aimd` or
-//! `TcpWindows` applies floors and timeouts; after a timeout the threshold is the window that would remain after a
-//! loss.
+//! `ASSUMED`: δ = (max x/Σ x)², where x is the mean window divided by the round-trip time. If k + l = 1, the window in
+//! equilibrium is w = √(δ·α/(β·p)). If n equal paths share one bottleneck, each path therefore has √δ = 1/n of a
+//! single-path window. With one path δ is 1. Paths that are inactive or have no round-trip time are not coupled
+//! ([`Coupled`](super::Coupled)). No ACK adds more than it would add in slow start. This affects only windows below √2
+//! segments. `rfc::Aimd` or `TcpWindows` applies floors and timeouts. After a timeout, the threshold is the window that
+//! would remain after a loss.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, Signal, View};
@@ -119,7 +117,7 @@ pub struct Binomial {
     /// True if growth is for each ACK, not for each round trip.
     literal: bool,
     means: MeanWindows,
-    /// δ, computed again at each ACK.
+    /// δ, which is computed again at each ACK.
     delta: f64,
 }
 

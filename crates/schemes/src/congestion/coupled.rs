@@ -2,7 +2,7 @@
 
 use strandcast_proto::policy::{PathId, PathState, PathView, View};
 
-/// A path that counts in the sums of coupled windows: active, and with a round-trip time.
+/// A path that counts in the sums of coupled windows. It is active and has a round-trip time.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Coupled {
     /// Id of the path.
@@ -19,7 +19,7 @@ impl Coupled {
         Some(Coupled { path: path.id, cwnd: path.limit.cwnd as f64, rtt: rtt.max(1e-6) })
     }
 
-    /// Returns all paths that count, lowest id first.
+    /// Returns all paths that count. The path with the lowest id comes first.
     pub fn all(view: &View<'_>) -> impl Iterator<Item = Coupled> + Clone {
         view.paths.iter().filter_map(Coupled::new)
     }
@@ -29,13 +29,14 @@ impl Coupled {
         view.paths.get(path.index()).and_then(Coupled::new)
     }
 
-    /// x of most papers: window divided by round-trip time, in bytes per second.
+    /// The rate x of most papers: window divided by round-trip time, in bytes per second.
     pub fn rate(&self) -> f64 {
         self.cwnd / self.rtt
     }
 }
 
-/// Returns whether `path` was closed. Its state must then be dropped, because another path may take its slot.
+/// Returns whether `path` was closed. The caller must then drop the state of the path, because another path may take
+/// its slot.
 pub(super) fn closed(view: &View<'_>, path: PathId) -> bool {
     view.paths.get(path.index()).is_none_or(|p| p.state == PathState::Closed)
 }

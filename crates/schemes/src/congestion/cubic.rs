@@ -13,9 +13,9 @@
 //!
 //! Constants of §4.1 and §5.1: C = 0.4 segments/s³, β = 0.7, alpha = 3·(1 − β)/(1 + β) = 0.529.
 //!
-//! `ASSUMED`: the step of §4.4 is taken for each segment that an ACK covers, as §4.3 does, so that delayed ACKs do not
-//! change the curve (`count=ack`: for each ACK). Spurious events (§4.9) do not change the curve either: the caller
-//! restores window and threshold if a signal reports such an event.
+//! `ASSUMED`: the step of §4.4 is taken for each segment that an ACK covers, as in §4.3. Delayed ACKs therefore do not
+//! change the curve. With `count=ack`, the step is taken for each ACK. Spurious events (§4.9) do not change the curve
+//! either. If a signal reports a spurious event, the caller restores window and threshold.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{LossTrigger, PathId};
@@ -59,17 +59,17 @@ impl AvoidancePart for CubicConfig {
 #[derive(Clone, Debug)]
 pub struct Cubic {
     config: CubicConfig,
-    /// W_max; `None` before a stage that began after slow start without a loss, and after a timeout.
+    /// W_max. `None` after a timeout, and if a stage began after slow start without a loss.
     w_max: Option<f64>,
-    /// cwnd_prior: the window at the time when ssthresh was last set.
+    /// cwnd_prior: the window when ssthresh was last set.
     prior: f64,
-    /// The running stage of congestion avoidance; `None` outside congestion avoidance.
+    /// The current stage of congestion avoidance. `None` outside congestion avoidance.
     stage: Option<Stage>,
 }
 
 #[derive(Clone, Debug)]
 struct Stage {
-    /// t: time in which the window was full since the stage began.
+    /// t: time for which the window was full since the stage began.
     t: f64,
     /// C, segments/s³.
     c: f64,
@@ -89,7 +89,7 @@ impl Stage {
 }
 
 impl Cubic {
-    /// The state before the first ACK.
+    /// Makes the state before the first ACK.
     pub fn new(config: CubicConfig) -> Self {
         Cubic { config, w_max: None, prior: 0.0, stage: None }
     }
@@ -104,9 +104,9 @@ impl Cubic {
         PerPath::new(Cubic::new(config))
     }
 
-    /// Begins a stage of congestion avoidance with a window of `w`. The path may take the share `share` of the rate
-    /// that it would have alone. The fourth power of `share` is the factor of the curve, and its square the factor of
-    /// Reno's growth.
+    /// Begins a stage of congestion avoidance. `w` is the window at its beginning. A path without other paths would
+    /// have a certain rate. This path may take the share `share` of that rate. The factor of the curve is the fourth
+    /// power of `share`, and the factor of Reno's growth is its square.
     fn begin(&mut self, w: f64, share: f64) -> Stage {
         let w_max = self.w_max.unwrap_or(w).max(w);
         self.w_max = Some(w_max);
@@ -116,7 +116,7 @@ impl Cubic {
         Stage { t: 0.0, c, k, w_max, w_est: w, reno }
     }
 
-    /// Bytes by which the window grows; `share` is called when a stage begins.
+    /// Returns the number of bytes by which the window grows. Calls `share` when a stage begins.
     pub(super) fn grow(&mut self, now: &Progress<'_>, share: impl FnOnce() -> f64) -> f64 {
         let (w, acked) = (now.cwnd / now.segment, now.acked / now.segment);
         let mut stage = match self.stage.take() {
@@ -138,7 +138,7 @@ impl Cubic {
         grown.max(0.0) * now.segment
     }
 
-    /// C of the stage divided by C of a path alone; `None` outside a stage.
+    /// Factor C of the stage, divided by the factor C of a path alone. `None` outside a stage.
     pub(super) fn delta(&self) -> Option<f64> {
         self.stage.as_ref().map(|stage| stage.reno * stage.reno)
     }

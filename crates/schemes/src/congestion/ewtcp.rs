@@ -1,7 +1,7 @@
-//! Equally weighted TCP (EWTCP): each path is a TCP whose increase is weighted by the number of paths.
+//! Equally weighted TCP (EWTCP): each path is a TCP. The weight of its increase depends on the number of paths.
 //!
-//! M. Honda, Y. Nishida, L. Eggert, P. Sarolahti, H. Tokuda, "Multipath congestion control for shared bottleneck",
-//! PFLDNeT 2009; implemented here as Lee and Chung (2017) print it.
+//! Honda M., Nishida Y., Eggert L., Sarolahti P., Tokuda H., "Multipath congestion control for shared bottleneck",
+//! PFLDNeT 2009. The implementation follows the equations in Lee and Chung (2017).
 //!
 //! | Lee and Chung 2017 | here |
 //! |---|---|
@@ -10,14 +10,15 @@
 //! | the text of eq. 2, a = 1/√n | [`Ewtcp::weight`] with `literal` |
 //! | slow start, recovery, timeout | [`TcpWindows`](super::TcpWindows) |
 //!
-//! In equilibrium the increases a/w of the ACKs balance the decreases p·w/2 of the losses, so that w = √(2a/p).
-//! Together n windows through one bottleneck are n·√a times the TCP window √(2/p). With a = 1/n², the default, the n
-//! windows together are one TCP window. The paper's text claims this for a = 1/√n, but that weight gives n^(3/4) TCP
-//! windows, 1.68 with two paths. The key `literal` selects it.
+//! In equilibrium, the increases a/w of the ACKs balance the decreases p·w/2 of the losses. The window is then
+//! w = √(2a/p). If n windows share one bottleneck, their sum is n·√a times the TCP window √(2/p). The default is
+//! a = 1/n². The n windows together then equal one TCP window. The paper's text claims this for a = 1/√n. With that
+//! weight, however, the n windows together equal n^(3/4) TCP windows, which is 1.68 with two paths. The key `literal`
+//! selects the weight 1/√n.
 //!
-//! With one path a is 1: Reno's window. `ASSUMED`: n does not include paths that are inactive or without a round-trip
-//! time ([`Coupled`]), and their windows are Reno's. There is no key for this, because the paper's networks have no
-//! such paths.
+//! With one path, a is 1, and the window is Reno's window. `ASSUMED`: n does not include paths that are inactive or
+//! have no round-trip time ([`Coupled`]). The windows of such paths are Reno's windows. There is no key for this,
+//! because the paper's networks have no such paths.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, View};
@@ -46,7 +47,7 @@ impl AvoidancePart for Ewtcp {
 }
 
 impl Ewtcp {
-    /// a of eq. 2: growth of the window of `path`, as a share of a TCP's increase.
+    /// Factor a of eq. 2: growth of the window of `path`, as a share of a TCP's increase.
     pub fn weight(&self, view: &View<'_>, path: PathId) -> f64 {
         if Coupled::of(view, path).is_none() {
             return 1.0;

@@ -1,5 +1,5 @@
-//! The friendliness window (fwnd): a window for the whole association that behaves like TCP's. The sum of the paths'
-//! windows is compared with it.
+//! The friendliness window (fwnd) is a window for the whole association. The friendliness window behaves like the
+//! window of a TCP. The sum of the paths' windows is compared with fwnd.
 //!
 //! | Xu et al. (2015), section V | here |
 //! |---|---|
@@ -14,21 +14,23 @@
 //! Constants: α = 0.5, β = 1.5 (section VII).
 //!
 //! `ASSUMED`:
-//! - in slow start fwnd grows by as many bytes as the path's window. In congestion avoidance it grows by one MTU for
-//!   each fwnd of bytes acknowledged over all paths. Bytes count only if the path's window was full, as they do for
-//!   that window (RFC 9260 §7.2.2): otherwise Reward would enlarge the windows of an application that sends little;
-//! - each loss event changes fwnd once, however many chunks were lost;
-//! - a path that joins adds cwnd(init) to fwnd, and a path that leaves takes it away; fwnd does not depend otherwise on
-//!   the number n of paths, and is at least n cwnd(init);
-//! - a loss that the radio caused does not change fwnd, as in Algorithm 2; section V's text says that fwnd "decreases
-//!   by half when any retransmission is needed" (`fwnd-cut=any`);
-//! - if all counts are 0, Algorithm 3 as printed reads the R_e of a path q that is null; here the first candidate is
-//!   taken regardless of its count;
-//! - Penalize may take the same path several times, as in the printed Algorithm 3 (the text says "another path");
-//! - if all R_e are 0, Reward gives the same amount to all paths;
-//! - Reward gives nothing to a path whose last loss was a timeout and on which nothing has been acknowledged since,
-//!   because a gain would undo eq. 16 at once (a key turns this off);
-//! - if all paths were idle for so long that their windows were reduced, fwnd is reduced in the same proportion.
+//! * In slow start, fwnd grows by the same number of bytes as the path's window. In congestion avoidance, fwnd grows by
+//!   one MTU each time that fwnd bytes have been acknowledged over all paths. Bytes count only if the path's window was
+//!   full, as for the path's window itself (RFC 9260 §7.2.2). Otherwise Reward would enlarge the windows of an
+//!   application that sends little.
+//! * Each loss event changes fwnd once, whatever the number of lost chunks.
+//! * A path that joins adds cwnd(init) to fwnd, and a path that leaves subtracts it. The number n of paths has one
+//!   other effect: fwnd is at least n cwnd(init).
+//! * A loss that the radio caused does not change fwnd, as in Algorithm 2. According to the text of section V, however,
+//!   fwnd "decreases by half when any retransmission is needed" (`fwnd-cut=any`).
+//! * If all counts are 0, Algorithm 3 as printed reads the R_e of a path q that is null. The implementation takes the
+//!   first candidate, whatever its count.
+//! * Penalize may take the same path several times, as in the printed Algorithm 3. The paper's text says "another
+//!   path".
+//! * If all R_e are 0, Reward gives the same amount to all paths.
+//! * Reward gives nothing to a path if its last loss was a timeout and nothing has been acknowledged on it since.
+//!   Otherwise the gain would undo eq. 16 at once. A key turns this exception off.
+//! * If all paths were idle for so long that their windows were reduced, fwnd is reduced in the same proportion.
 
 use smallvec::SmallVec;
 use strandcast_proto::policy::PathId;
@@ -49,8 +51,8 @@ pub struct Member {
     pub rate: f64,
     /// fcount: number of losses for which Penalize has not yet reduced the window.
     pub count: u32,
-    /// Size in bytes down to which Penalize may reduce the window: 4 MTU in the paper. A window of this size or smaller
-    /// is not penalized.
+    /// Size in bytes down to which Penalize may reduce the window. In the paper it is 4 MTU. A window of this size or
+    /// smaller is not penalized.
     pub floor: u64,
     /// True if Reward gives nothing to this path.
     pub exempt: bool,
@@ -64,47 +66,48 @@ pub type Members = SmallVec<[Member; 8]>;
 pub enum Balance {
     /// The sum is below α fwnd.
     Reward,
-    /// The sum is within eq. 7.
+    /// The sum is within the bounds of eq. 7.
     Fair,
     /// The sum is above β fwnd.
     Penalize,
 }
 
-/// fwnd, and the state from which it changes.
+/// The friendliness window, and the state from which it changes.
 #[derive(Clone, Debug)]
 pub struct Friendliness {
     alpha: f64,
     beta: f64,
-    /// True if any fast retransmission halves fwnd, not only one by congestion.
+    /// True if any fast retransmission halves fwnd. False if only a fast retransmission by congestion does.
     any_loss: bool,
     /// fwnd, bytes.
     window: f64,
     /// fthresh, bytes.
     threshold: f64,
-    /// Bytes acknowledged in congestion avoidance that have not moved fwnd yet.
+    /// Bytes acknowledged in congestion avoidance that have not changed fwnd yet.
     acked: f64,
 }
 
 impl Friendliness {
-    /// Makes the state without any path. `threshold` is ssthresh(init) in bytes; `None` means that it is arbitrarily
-    /// high.
+    /// Makes the state without any path. `threshold` is ssthresh(init) in bytes. `None` means an arbitrarily high
+    /// threshold.
     pub fn new(alpha: f64, beta: f64, threshold: Option<u64>) -> Self {
         let threshold = threshold.map_or(f64::INFINITY, |t| t as f64);
         Friendliness { alpha, beta, any_loss: false, window: 0.0, threshold, acked: 0.0 }
     }
 
-    /// Sets whether any fast retransmission halves fwnd, as in section V's text, not only one by congestion.
+    /// Sets whether any fast retransmission halves fwnd, as in the text of section V. If not, only a fast
+    /// retransmission by congestion halves fwnd.
     pub fn cut_by_any_loss(self, any_loss: bool) -> Self {
         Friendliness { any_loss, ..self }
     }
 
-    /// Records a new path, which adds `initial` bytes, cwnd(init).
+    /// Records a new path. It adds `initial` bytes, which are cwnd(init).
     pub fn path_met(&mut self, initial: u64) {
         self.window += initial as f64;
     }
 
-    /// Records that a path left, which takes away `initial` bytes, cwnd(init). `least` is n cwnd(init) in bytes for the
-    /// remaining paths.
+    /// Records that a path left. The cwnd(init) of this path, `initial` bytes, is subtracted. `least` is n cwnd(init)
+    /// in bytes for the remaining paths.
     pub fn path_left(&mut self, initial: u64, least: u64) {
         self.window = (self.window - initial as f64).max(least as f64);
     }
@@ -114,13 +117,13 @@ impl Friendliness {
         self.window
     }
 
-    /// fthresh, bytes; infinite until it is set.
+    /// fthresh in bytes. The value is infinite until it is set.
     pub fn threshold(&self) -> f64 {
         self.threshold
     }
 
-    /// Grows fwnd when a path's window would grow by `delta` bytes, with `paths` active paths. Returns the bytes by
-    /// which the path's window may grow.
+    /// Grows fwnd when a path's window would grow by `delta` bytes. `paths` is the number of active paths. Returns the
+    /// bytes by which the path's window may grow.
     pub fn grow(&mut self, delta: u64, paths: usize) -> f64 {
         let delta = delta as f64;
         if self.window < self.threshold {
@@ -138,15 +141,16 @@ impl Friendliness {
             return;
         }
         self.acked += bytes as f64;
-        // Once a window as in RFC 9260 §7.2.2: what was filled is the window before the growth.
+        // fwnd grows once a window, as in RFC 9260 §7.2.2. The window before the growth is the amount that had to be
+        // acknowledged.
         if self.acked >= self.window {
             self.acked -= self.window;
             self.window += mtu as f64;
         }
     }
 
-    /// Records a loss that fast retransmission found, caused by congestion or by the radio. `least` is n cwnd(init) in
-    /// bytes.
+    /// Records a loss that fast retransmission found. Congestion or the radio has caused the loss. `least` is n
+    /// cwnd(init) in bytes.
     pub fn fast_retransmit(&mut self, congestion: bool, least: u64) {
         if !congestion && !self.any_loss {
             return;
@@ -186,7 +190,8 @@ impl Friendliness {
         }
     }
 
-    /// Lifts the windows of `members` so that their sum is fwnd, each in proportion to its rate.
+    /// Enlarges the windows of `members` until their sum is fwnd. Each window grows in proportion to the rate of its
+    /// path.
     pub fn reward(&self, members: &mut [Member]) {
         let missing = self.window - sum(members) as f64;
         let rates: f64 = members.iter().map(|m| m.rate).sum();
@@ -197,8 +202,8 @@ impl Friendliness {
         }
     }
 
-    /// Halves windows until their sum is within β fwnd or no member is left; returns the halved paths, once per
-    /// halving.
+    /// Halves windows until their sum is within β fwnd, or until no member is left. Returns the halved paths, one entry
+    /// per halving.
     pub fn penalize(&self, members: &mut [Member]) -> SmallVec<[PathId; 8]> {
         let mut halved = SmallVec::new();
         while self.balance(sum(members)) == Balance::Penalize {
@@ -216,8 +221,9 @@ fn sum(members: &[Member]) -> u64 {
     members.iter().fold(0, |sum, m| sum.saturating_add(m.cwnd))
 }
 
-/// Index of the member that Penalize takes next. It is a member above its floor with the highest count; the lowest rate
-/// and then the first position break ties; `None` if all are at their floor.
+/// Index of the member that Penalize takes next. It is the member with the highest count among the members whose window
+/// is above its floor. If counts are equal, the lowest rate decides, and then the first position. Returns `None` if no
+/// window is above its floor.
 pub fn penalized(members: &[Member]) -> Option<usize> {
     let mut chosen: Option<usize> = None;
     for (i, m) in members.iter().enumerate().filter(|(_, m)| m.cwnd > m.floor) {

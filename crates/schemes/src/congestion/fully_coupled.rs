@@ -1,9 +1,10 @@
-//! COUPLED, the window `coupled`: the windows of all paths together behave like one TCP's window, so that traffic
-//! leaves every path that loses more than the best path. ([`Coupled`] is something else: the state of one path that all
-//! coupled windows read.)
+//! COUPLED, the window `coupled`. The windows of all paths together behave like the window of one TCP, so that traffic
+//! leaves every path that loses more than the best path. ([`Coupled`] has another meaning: it is the state of one path
+//! that all coupled windows read.)
 //!
-//! D. Wischik, C. Raiciu, A. Greenhalgh, M. Handley, "Design, implementation and evaluation of congestion control for
-//! multipath TCP", NSDI 2011; implemented here as Lee and Chung (2017) print it. w_T is the sum of all windows.
+//! Wischik D., Raiciu C., Greenhalgh A., Handley M., "Design, implementation and evaluation of congestion control for
+//! multipath TCP", NSDI 2011. The implementation follows the equations in Lee and Chung (2017). w_T is the sum of all
+//! windows.
 //!
 //! | Lee and Chung 2017 | here |
 //! |---|---|
@@ -13,14 +14,14 @@
 //!
 //! Constants: β = 1/2, from the balance (1 − p)/w_T = p·w_T/2 of eq. 4 (`beta`).
 //!
-//! With one path w_T is w_r, and the window is Reno's. If windows differ, a loss may take more than the whole of a
-//! small window. `ASSUMED`:
-//! - one segment of such a window remains, so that the path is still probed. The threshold after a loss is at least one
-//!   segment, because otherwise the window could not stay that small. The key is `floor` for TCP and MPTCP flows, whose
-//!   default elsewhere is two, and `half-floor=1` for SCTP;
-//! - β is a share of the window, as in eq. 3, not of the data in flight (`cut` of such flows);
-//! - w_T does not include paths that are inactive or without a round-trip time ([`Coupled`]); their windows are Reno's.
-//!   There is no key for this, because the paper has no such paths.
+//! With one path, w_T equals w_r, and the window is Reno's window. If windows differ, a loss may require a decrease
+//! that is larger than a small window. `ASSUMED`:
+//! * One segment of such a window remains, so that the path is still probed. The threshold after a loss is at least one
+//!   segment, because otherwise the window could not stay that small. For TCP and MPTCP flows, the key is `floor`,
+//!   whose default with other windows is two. For SCTP, the setting is `half-floor=1`.
+//! * β is a share of the window, as in eq. 3, and not of the data in flight (`cut` of TCP and MPTCP flows).
+//! * w_T does not include paths that are inactive or have no round-trip time ([`Coupled`]). Their windows are Reno's
+//!   windows. There is no key for this, because the paper has no such paths.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, View};
@@ -55,7 +56,8 @@ impl AvoidancePart for FullyCoupled {
     }
 }
 
-/// w_T for `path`, whose window is `cwnd` bytes; the path's own window if it is not coupled with another path.
+/// Returns w_T for `path`, whose window is `cwnd` bytes. If the path is not coupled with another path, returns the
+/// path's own window.
 fn total(view: &View<'_>, path: PathId, cwnd: f64) -> f64 {
     let others = || Coupled::all(view).filter(|c| c.path != path).map(|c| c.cwnd).sum::<f64>();
     Coupled::of(view, path).map_or(cwnd, |_| cwnd + others())

@@ -1,4 +1,4 @@
-//! HyStart++ (RFC 9406): the first slow start ends when round-trip times rise, before a burst of losses.
+//! HyStart++ (RFC 9406): the first slow start ends when round-trip times rise. It thus ends before a burst of losses.
 //!
 //! | RFC 9406 | here |
 //! |---|---|

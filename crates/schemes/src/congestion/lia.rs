@@ -1,4 +1,4 @@
-//! Linked increases (RFC 6356): the windows of all paths grow together as one TCP on the best of them would.
+//! Linked increases (RFC 6356): the windows of all paths together grow as the window of one TCP on the best path would.
 //!
 //! | RFC 6356 | here |
 //! |---|---|
@@ -6,11 +6,11 @@
 //! | §3 increase min(alpha·acked·mss/tot, acked·mss/cwnd_i) | [`Lia::increase`] |
 //! | §3 slow start and decrease as in TCP, here as in SCTP | `rfc::Aimd` and [`TcpWindows`](super::TcpWindows) |
 //!
-//! In SCTP a window takes a step when a whole window has been acknowledged (partial_bytes_acked of `rfc::Aimd`). In TCP
-//! each ACK is a step for the bytes that it counts ([`Counting`](super::Counting)).
+//! In SCTP, a window takes a step each time that a whole window has been acknowledged (partial_bytes_acked of
+//! `rfc::Aimd`). In TCP each ACK is a step for the bytes that it counts ([`Counting`](super::Counting)).
 //!
-//! Paths that are inactive or without a round-trip time ([`Coupled`]) are not coupled. With one path alpha is 1, and
-//! the window is that of RFC 9260 or RFC 5681.
+//! Paths that are inactive or have no round-trip time are not coupled ([`Coupled`]). With one path alpha is 1, and the
+//! window is that of RFC 9260 or RFC 5681.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::View;
@@ -42,7 +42,7 @@ impl AvoidancePart for LiaConfig {
 pub struct Lia;
 
 impl Lia {
-    /// Aggressiveness of all windows together, and their sum in bytes; `None` while no path counts.
+    /// Aggressiveness of all windows together, and the sum of the windows in bytes. `None` while no path counts.
     pub fn alpha(view: &View<'_>) -> Option<(f64, f64)> {
         let (mut paths, mut total, mut best, mut rate) = (0, 0.0, 0.0, 0.0);
         for Coupled { cwnd, rtt, .. } in Coupled::all(view) {
@@ -51,7 +51,7 @@ impl Lia {
             best = f64::max(best, cwnd / (rtt * rtt));
             rate += cwnd / rtt;
         }
-        // Rounding must not make one path slower than it is alone.
+        // Rounding must not make a single path slower than it would be without coupling.
         let alpha = |paths| if paths == 1 { 1.0 } else { total * best / (rate * rate) };
         (rate > 0.0).then(|| (alpha(paths), total))
     }

@@ -1,5 +1,5 @@
-//! Mean windows, updated once per round trip of a path. Coupled windows compare paths by their mean windows where the
-//! current window varies too much.
+//! Mean windows, updated once per round trip of a path. Coupled windows compare paths by their mean windows if the
+//! current windows vary too much.
 
 use strandcast_proto::policy::{PathId, PathState, Signal, View};
 use strandcast_proto::time::Instant;
@@ -9,11 +9,11 @@ use super::Coupled;
 /// Weight of a round trip in the mean.
 const GAIN: f64 = 1.0 / 8.0;
 
-/// The mean window of each path. A path without a finished round trip counts with its current window.
+/// The mean window of each path. If no round trip of a path has finished, its current window counts.
 #[derive(Clone, Debug)]
 pub(super) struct MeanWindows {
     gain: f64,
-    /// Means by path slot; `None` until data are acknowledged on the path.
+    /// Means by path slot. `None` until data are acknowledged on the path.
     paths: Vec<Option<Mean>>,
 }
 
@@ -37,7 +37,7 @@ impl MeanWindows {
         MeanWindows { gain, paths: Vec::new() }
     }
 
-    /// Returns whether a round trip of the path of `signal` ended with it.
+    /// Returns whether `signal` ended a round trip of its path.
     pub fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) -> bool {
         match signal {
             Signal::Acked(ack) => self.on_acked(view, ack.path),
@@ -74,8 +74,8 @@ impl MeanWindows {
         mean.map_or(path.cwnd, |mean| mean.window)
     }
 
-    /// max x / Σ x over all paths that count, where x is the mean window divided by the round-trip time; 1 for a path
-    /// that is alone.
+    /// Returns max x / Σ x over all paths that count. x is the mean window divided by the round-trip time. For a path
+    /// that is alone, the result is 1.
     pub fn share(&self, view: &View<'_>, path: PathId) -> f64 {
         if Coupled::of(view, path).is_none() {
             return 1.0;

@@ -1,24 +1,24 @@
-//! Coupled CUBIC (MPCUBIC): the window of each path follows a cubic curve, which is flatter if more paths share the
+//! Coupled CUBIC (MPCUBIC): the window of each path follows a cubic curve. The curve is flatter if more paths share the
 //! rate.
 //!
-//! T. Le, C. Hong, S. Lee, "MPCubic: An Extended Cubic TCP for Multiple Paths over High Bandwidth-Delay Networks", ICTC
-//! 2011. The equation is the one that S. Lee and K. Chung print in "A Multipath Congestion Control Scheme for
-//! High-Quality Multimedia Streaming", KSII Transactions on Internet and Information Systems 11(1), 2017.
+//! Le T., Hong C., Lee S., "MPCubic: An Extended Cubic TCP for Multiple Paths over High Bandwidth-Delay Networks",
+//! ICTC 2011. The equation is the one in Lee and Chung, "A Multipath Congestion Control Scheme for High-Quality
+//! Multimedia Streaming", KSII Transactions on Internet and Information Systems 11(1), 2017.
 //!
 //! | Lee and Chung 2017 | here |
 //! |---|---|
 //! | eq. 10: w(t) = δ·C·(t − K)³ + w_max | [`Cubic`] with δ·C in place of C, also in K = cbrt((w_max − w)/(δ·C)) |
 //! | δ: not printed | [`MeanWindows::share`], to the fourth power |
 //!
-//! Keys and other rules are those of [`Cubic`] (RFC 9438). With one path δ is 1, and the window equals CUBIC's bit for
-//! bit.
+//! Keys and other rules are those of [`Cubic`] (RFC 9438). With one path, δ is 1, and the window equals CUBIC's window
+//! bit for bit.
 //!
 //! `ASSUMED`: δ = (max x/Σ x)⁴, where x is the mean window divided by the round-trip time. CUBIC's mean window is
-//! proportional to the fourth root of C. Each of n equal paths through one bottleneck therefore has 1/n of a CUBIC
-//! window, with δ = 1/n⁴. δ is computed when a stage begins and stays until the next loss; otherwise K would jump. The
-//! Reno-friendly window (RFC 9438 §4.3) grows (max x/Σ x)² times as fast as with one path, because Reno's window is
-//! proportional to the square root of its growth. Paths that are inactive or without a round-trip time
-//! ([`Coupled`](super::Coupled)) follow CUBIC.
+//! proportional to the fourth root of C. If n equal paths share one bottleneck, each path therefore has 1/n of a CUBIC
+//! window, with δ = 1/n⁴. δ is computed when a stage begins, and stays until the next loss. Otherwise K would jump. The
+//! Reno-friendly window (RFC 9438 §4.3) grows (max x/Σ x)² times as fast as with one path. The reason is that Reno's
+//! window is proportional to the square root of its growth. Paths that are inactive or have no round-trip time follow
+//! CUBIC ([`Coupled`](super::Coupled)).
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, Signal, View};
@@ -30,7 +30,7 @@ use super::window::AvoidancePart;
 use super::{Counting, Cubic, CubicConfig};
 
 keys! {
-    /// Keys of the window: those of [`Cubic`].
+    /// Keys of the window. They are the keys of [`Cubic`].
     #[derive(Copy)]
     pub struct MpCubicConfig {
         and cubic: CubicConfig,

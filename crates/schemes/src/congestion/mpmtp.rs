@@ -1,10 +1,10 @@
-//! MPMTP: each window grows fast towards its size at the last loss, slowly around that size, faster beyond it, and
-//! linearly once round-trip times rise. The windows of paths that lose more grow more slowly, and all windows together
-//! grow as one CUBIC flow's window.
+//! MPMTP: the growth of a window has four profiles. The growth of a window is fast below the window of the last loss,
+//! slow around that size, faster beyond it, and linear once round-trip times rise. The windows of paths that lose more
+//! grow more slowly. All windows together grow as the window of one CUBIC flow.
 //!
-//! S. Lee, K. Chung, "A Multipath Congestion Control Scheme for High-Quality Multimedia Streaming", KSII Transactions
-//! on Internet and Information Systems 11(1), 2017. Windows are in segments. b is the share of a window that a loss
-//! takes. The paper's β has this meaning, and means 1 − b in Figs. 10 and 11.
+//! Lee S., Chung K., "A Multipath Congestion Control Scheme for High-Quality Multimedia Streaming", KSII Transactions
+//! on Internet and Information Systems 11(1), 2017. Windows are in segments. b is the share by which a loss reduces a
+//! window. The paper's β has this meaning, but in Figs. 10 and 11 it means 1 − b.
 //!
 //! | Lee and Chung 2017 | here |
 //! |---|---|
@@ -30,37 +30,38 @@
 //! | eq. 29 | RTT_r | 1/RTT_r | a rate is a window over RTT_r |
 //! | eq. 30 | w²·max(C(4 − β)RTT²/(4β))^⅓ / (αBβ·X^(4/3)) | b·w²·max(C(4 − b)/(4b·RTT))^⅓ / (ᾱ·X^(4/3)) | dimension; the next paragraph |
 //!
-//! Equation 30 has α·B in its denominator. With current values δ·B·α would not depend on α or B, and neither the
-//! profiles nor load balancing would have an effect. Therefore ᾱ is the mean of α over the time between the last two
-//! losses (√(α_max·α_min) before there are two), B is left out, and w and X = Σ w/RTT are means. The mean over time is
-//! exact: between losses a path sends 1/p segments in 1/(p·w) round trips. Each round trip adds δ·B·α segments, and all
-//! of them together b·w.
+//! Equation 30 has α·B in its denominator. With current values, δ·B·α would depend neither on α nor on B. The profiles
+//! and load balancing would then have no effect. Therefore ᾱ is the mean of α over the time between the last two
+//! losses. Before there are two losses, ᾱ is √(α_max·α_min). B is left out, and w and X = Σ w/RTT are means. The mean
+//! over time is exact, because a path sends 1/p segments between losses, which takes 1/(p·w) round trips. Each round
+//! trip adds δ·B·α segments, and all round trips between two losses together add b·w.
 //!
-//! With this δ the windows are coupled as by the increase of COUPLED. The growth per loss interval is proportional to
-//! the window, so that a single loss rate p, with X = (C(4 − b)/(4b·RTT·p³))^¼, fits all paths. Equal paths keep their
-//! shares. If loss rates differ, the path that loses more keeps only the window that [`MpmtpConfig::delta_least`]
-//! grants it. With `delta=common`, w and ᾱ are means over the paths. All paths then have the same δ, and equal paths
-//! tend to equal windows.
+//! With this δ, the windows are coupled as by the increase of COUPLED. The growth per loss interval is proportional to
+//! the window. A single loss rate p, with X = (C(4 − b)/(4b·RTT·p³))^¼, therefore fits all paths. Equal paths keep
+//! their shares. If loss rates differ, the path that loses more keeps only the window that [`MpmtpConfig::delta_least`]
+//! permits. With `delta=common`, w and ᾱ are means over the paths. All paths then have the same δ, and equal paths tend
+//! to equal windows.
 //!
 //! # `ASSUMED`, each with a key
 //!
-//! - b = 0.3 and C = 0.4 (RFC 9438), because the paper has no values. δ is within [0.01, 1] and is updated each round
-//!   trip with weight 1/4. Mean windows have weight 1/8. B is within [0.1, 2].
-//! - Round-trip times rise if the least round-trip time of two consecutive round trips, of at least four samples each,
-//!   is 10 % and 5 ms above the least of the last 5 to 10 s. Only round trips in which the window could grow count.
-//!   Linear growth lasts until the next loss ("linearly increases until a packet loss occurs"). With `linear-ends=rtt`
-//!   it lasts while RTT_cur > RTT_min, as another sentence of §3.1 says, and the convex α grows again once round-trip
-//!   times have fallen.
-//! - RTT_max is the smoothed round-trip time at losses, averaged with weight 1/2. If it is unknown, or not greater than
-//!   the round-trip time at which the rise was detected, RTT_max is the larger of 2·base and 1.5·RTT_min. RTT_cur is
-//!   the least round-trip time of the last round trip.
+//! * b = 0.3 and C = 0.4 (RFC 9438), because the paper has no values. δ is within [0.01, 1], and each round trip
+//!   updates it with the weight 1/4. Mean windows have the weight 1/8. B is within [0.1, 2].
+//! * Round-trip times rise if two consecutive round trips of at least four samples each satisfy a condition. Their
+//!   least round-trip time must exceed the least round-trip time of the last 5 to 10 s by 10 % and by 5 ms. Only round
+//!   trips in which the window could grow count. Linear growth lasts until the next loss ("linearly increases until a
+//!   packet loss occurs"). With `linear-ends=rtt`, it lasts while RTT_cur > RTT_min, as another sentence of §3.1 says.
+//!   The convex α grows again once round-trip times have fallen.
+//! * RTT_max is the smoothed round-trip time at losses, averaged with weight 1/2. RTT_max may be unknown, or not
+//!   greater than the round-trip time at which the rise was detected. In these cases it is the larger of 2·base and
+//!   1.5·RTT_min. RTT_cur is the least round-trip time of the last round trip.
 //!
-//! `ASSUMED` without a key: slow start ends at the first loss or rise; after a timeout the window grows to (1 −
-//! b)·w_max in slow start, and then by the concave profile. p is the number of congestion events per segment: the
-//! inverse of TFRC's mean loss interval (RFC 5348 §5.4), and 0 before the first event. If p_max − p_min < 10⁻⁹, B is 1.
-//! No ACK adds more than it acknowledges. Each ACK gives a round-trip time, measured from the departure of the newest
-//! segment that it acknowledges, so that a sender's coarse clock does not matter. With one active path that has a
-//! round-trip time ([`Coupled`]) δ and B are 1. After idle time, or when a path returns, the profiles begin anew.
+//! `ASSUMED` without a key: slow start ends at the first loss or rise. After a timeout, the window grows to
+//! (1 − b)·w_max in slow start, and then by the concave profile. p is the number of congestion events per segment. It
+//! is the inverse of TFRC's mean loss interval (RFC 5348 §5.4), and 0 before the first event. If p_max − p_min < 10⁻⁹,
+//! B is 1. No ACK adds more bytes than it acknowledges. Each ACK gives a round-trip time. It is measured from the
+//! departure of the newest segment that the ACK acknowledges, so that a coarse clock of the sender does not matter. δ
+//! and B are 1 if only one path is active and has a round-trip time ([`Coupled`]). After idle time, or when a path
+//! returns, the profiles begin anew.
 
 mod config;
 mod loss_intervals;
@@ -93,7 +94,7 @@ impl AvoidancePart for MpmtpConfig {
     }
 }
 
-/// Greatest difference of loss rates that count as equal.
+/// Greatest difference between two loss rates that count as equal.
 const EQUAL_LOSS: f64 = 1e-9;
 
 /// The windows of all paths.
@@ -101,7 +102,7 @@ const EQUAL_LOSS: f64 = 1e-9;
 pub struct Mpmtp {
     config: MpmtpConfig,
     means: MeanWindows,
-    /// Subflows by path slot; `None` until an event on the path.
+    /// Subflows by path slot. `None` until an event on the path.
     paths: Vec<Option<Subflow>>,
 }
 
@@ -158,7 +159,7 @@ impl Mpmtp {
         self.get(path).map_or(0.0, |subflow| subflow.intervals.rate())
     }
 
-    /// B: more than 1 for paths that lose less than the mean, less for those that lose more.
+    /// B: more than 1 for paths that lose less than the mean, and less than 1 for paths that lose more.
     fn balance(&self, view: &View<'_>, path: PathId) -> f64 {
         let (mut least, mut most, mut sum, mut count) = (f64::INFINITY, 0.0, 0.0, 0.0);
         for one in Coupled::all(view) {
@@ -202,7 +203,7 @@ impl Mpmtp {
         };
         let cubic = libm::cbrt(c * (4.0 - b) / (4.0 * b * rtt));
         let delta = b * w * w / alpha * cubic / (rate * libm::cbrt(rate));
-        // A rate of nothing has no share.
+        // If the rate is zero, the share is undefined.
         if delta.is_finite() { delta.max(delta_least).min(delta_most) } else { delta_most }
     }
 }

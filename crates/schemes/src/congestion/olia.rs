@@ -1,7 +1,7 @@
 //! Opportunistic linked increases (OLIA): coupled windows. Growth moves to the paths that deliver the most data between
 //! two losses.
 //!
-//! R. Khalili, N. Gast, M. Popovic, U. Upadhyay, J.-Y. Le Boudec, "MPTCP is not Pareto-optimal: performance issues and
+//! Khalili R., Gast N., Popovic M., Upadhyay U., Le Boudec J.-Y., "MPTCP is not Pareto-optimal: performance issues and
 //! a possible solution", CoNEXT 2012; draft-khalili-mptcp-congestion-control-05.
 //!
 //! | draft, §3 | here |
@@ -13,15 +13,16 @@
 //! | an ACK: w_r += (w_r/rtt_r²)/(Σ w_k/rtt_k)² + α_r/w_r | [`Olia::increase`], in bytes: times acked·SMSS |
 //! | a loss: w_r −= w_r/2, slow start as in TCP | [`TcpWindows`](super::TcpWindows) |
 //!
-//! An increase may be negative: α takes growth from the paths with the largest window and gives it to the collected
-//! paths. [`TcpWindows`](super::TcpWindows) keeps every window at one segment or more.
+//! An increase may be negative. α takes growth from the paths with the largest window and gives the growth to the
+//! collected paths. [`TcpWindows`](super::TcpWindows) keeps every window at one segment or more.
 //!
-//! With one path the increase is 1/w: Reno's window. `ASSUMED`:
-//! - values within 1 % of the largest count as equal to it (`tolerance`), since measured values are never equal;
-//! - Linux' MPTCP v0.95 ranks paths by ℓ/rtt², the square of a TCP's rate (`ranking=kernel`);
-//! - thresholds after a loss are at least TCP's two segments (`floor` of TCP and MPTCP flows);
-//! - paths that are inactive or without a round-trip time ([`Coupled`]) are left out of all sums, and follow Reno.
-//!   There is no key for this, because the draft has no such paths.
+//! With one path, the increase is 1/w, and the window is Reno's window. `ASSUMED`:
+//! * Values within 1 % of the largest value count as equal to it (`tolerance`), because measured values are never
+//!   equal.
+//! * MPTCP v0.95 of Linux ranks paths by ℓ/rtt², which is the square of a TCP's rate (`ranking=kernel`).
+//! * Thresholds after a loss are at least two segments, as in TCP (`floor` of TCP and MPTCP flows).
+//! * Paths that are inactive or have no round-trip time are left out of all sums, and follow Reno ([`Coupled`]). There
+//!   is no key for this, because the draft has no such paths.
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::policy::{LossTrigger, PathId, Signal, View};
@@ -71,7 +72,7 @@ struct Bytes {
 }
 
 impl Bytes {
-    /// ℓ: the larger of both.
+    /// ℓ: the larger of ℓ₁ and ℓ₂.
     fn most(self) -> f64 {
         self.between_losses.max(self.since_loss) as f64
     }
@@ -85,7 +86,7 @@ pub struct Olia {
     bytes: Vec<Bytes>,
 }
 
-/// State of all paths that the increase of one path reads.
+/// State of all paths that determines the increase of one path.
 #[derive(Copy, Clone, Debug, Default)]
 struct All {
     paths: f64,
@@ -154,7 +155,8 @@ impl Avoidance for Olia {
             Signal::Acked(ack) => self.of(ack.path).since_loss += ack.newly_acked,
             Signal::LossEvent { path, trigger, .. } if *trigger != LossTrigger::HeadOfLine => {
                 let bytes = self.of(*path);
-                // A further timeout, or one of what was sent again, is not an interval without losses.
+                // Between a timeout and a further timeout, no data are acknowledged. The time between the two timeouts
+                // is not an interval without losses. The same applies to the loss of data that were sent again.
                 if bytes.since_loss > 0 {
                     *bytes = Bytes { between_losses: bytes.since_loss, since_loss: 0 };
                 }

@@ -1,4 +1,4 @@
-//! A congestion window that reads queueing delays. A loss halves it only if losses coincide with long queues.
+//! A congestion window that uses queueing delays. A loss halves the window only if losses coincide with long queues.
 //!
 //! | rule | where from | here |
 //! |---|---|---|
@@ -14,17 +14,19 @@
 //! | what a silent path had in flight may leave at once by others | none | [`reserve`] |
 //! | a window of which little is used becomes smaller, as an idle one does | RFC 2861, RFC 7661 §4.1 | [`idle`] |
 //!
-//! *Congestion*: a loss counts as congestion if the losses of this path, this one included, coincide with queues that
-//! are long compared with recent ones. A drop-tail queue loses packets when it is full, whether it holds a few packets
-//! or the data of seconds. A radio loses packets at any length of the queue ([`ranks`]). Until enough losses are known
-//! for this decision, a loss counts as congestion if the queueing delay exceeds half of the longest delay of the last
-//! minute and a quarter of the least round-trip time. Shorter delays may be jitter.
+//! *Congestion*: a loss counts as congestion if the path's losses coincide with queues that are long compared with
+//! recent queues. The losses include this loss. A drop-tail queue loses packets when it is full. A full queue may hold
+//! a few packets or the data of seconds. A radio loses packets at any length of the queue ([`ranks`]). Until enough
+//! losses are known for this decision, the queueing delay decides. A loss then counts as congestion if the delay
+//! exceeds two values: half of the longest delay of the last minute, and a quarter of the least round-trip time.
+//! Shorter delays may be jitter.
 //!
-//! *Random loss*: the window becomes the bandwidth in use, cwnd/rtt, times the least round-trip time. This product is
-//! the window less its data in the queue. If the share of lost chunks exceeds the share that the path is known to lose
-//! by more than [`EXCESS`], a test decides: the window falls to the measured delivery rate times the least round-trip
-//! time ([`under_way`]). If the share halves, the queue was short and full, and the window stays reduced. Otherwise the
-//! path loses this share at any rate: the window returns to its former size, and the share is known from then on.
+//! *Random loss*: the window becomes the bandwidth in use (cwnd/rtt) times the least round-trip time. The product is
+//! the window less the part of the window that waits in the queue. The path is known to lose a share of its chunks. If
+//! the share of lost chunks exceeds that share by more than [`EXCESS`], a test decides. For the test, the window falls
+//! to the measured delivery rate times the least round-trip time ([`under_way`]). If the share of lost chunks halves,
+//! the queue was short and full, and the window stays reduced. If the share does not halve, the path loses this share
+//! at any rate. The window then returns to its former size, and the share is known from then on.
 
 mod curve;
 mod delays;
@@ -86,20 +88,20 @@ impl WindowPart for QueueAwareConfig {
     }
 }
 
-/// Least queueing delay in seconds that counts as long on any path before ranks are known.
+/// Least queueing delay in seconds that counts as long on any path, as long as ranks are unknown.
 const MIN_LONG: f64 = 0.001;
-/// Share of the least round-trip time below which a queueing delay proves nothing: neither the cause of a loss, before
-/// ranks are known, nor that two paths have different bottlenecks.
+/// Share of the least round-trip time. A shorter queueing delay proves nothing about the cause of a loss while ranks
+/// are unknown. It does not prove either that two paths have different bottlenecks.
 const TELLING: f64 = 0.25;
 /// Time over which the first window leaves, seconds.
 const FIRST_WINDOW: f64 = 0.01;
-/// Number of windows that may leave per round trip; the second value applies while the window is to double at least
+/// Number of windows that may leave per round trip. The second value applies while the window is to double at least
 /// once more.
 const PACE: f64 = 1.25;
 const PACE_START: f64 = 2.5;
-/// Number of round trips without a queue after which a window returns, and the share of its former size to which it
-/// returns.
+/// Number of round trips without a queue after which a window returns.
 const EMPTY_TRIPS: f64 = 8.0;
+/// Share of its former size to which the window returns.
 const PEAK_SHARE: f64 = 0.7;
 
 /// Windows of all paths.
@@ -107,7 +109,7 @@ const PEAK_SHARE: f64 = 0.7;
 pub struct QueueAware {
     config: WindowConfig,
     shared: Shared,
-    /// Paths by slot; `None` while the slot is closed.
+    /// Paths by slot. `None` while the slot is closed.
     paths: Vec<Option<Path>>,
 }
 
@@ -115,7 +117,7 @@ pub struct QueueAware {
 struct Path {
     state: PathState,
     window: Window,
-    /// Time at which a packet last left while at least 1/[`idle::USED_PART`] of the window was in flight.
+    /// Time at which a packet last left while at least the share 1/[`idle::USED_PART`] of the window was in flight.
     used: Option<Instant>,
     /// Initial window in bytes.
     initial: u64,
@@ -131,11 +133,11 @@ struct Path {
     curve: Curve,
     /// State of the first slow start while it lasts.
     start: Option<Start>,
-    /// A window of slow start whose losses are too few to distinguish a full queue from random loss.
+    /// A window of slow start. The losses in slow start are too few to distinguish a full queue from random loss.
     suspicion: Option<Suspicion>,
     /// Rate at which a window leaves.
     pace: Option<Rate>,
-    /// Additional room while this path carries data that a silent path lost.
+    /// Additional room for data that a silent path has lost, while this path carries them.
     reserve: Option<Reserve>,
 }
 
@@ -160,14 +162,14 @@ impl Path {
         }
     }
 
-    /// Paces a window over most of a round trip, as TCP on Linux does. A window that leaves at once would overflow
+    /// Paces a window over most of a round trip, as TCP on Linux does. A window that leaves at one time would overflow
     /// short queues.
     fn set_pace(&mut self, view: &PathView) {
         let doubles = self.window.limit().ssthresh.is_none_or(|s| self.window.cwnd() < s / 2);
         let ahead = if doubles { PACE_START } else { PACE };
         let own = view.est.reference_rtt.unwrap_or_default();
-        // A queue that is gone is in srtt for a while. Acknowledgements may come back by a shorter way than the path's
-        // own.
+        // A queue that has disappeared still affects srtt for a while. Acknowledgements may also return by a path that
+        // is shorter than the data's path.
         let now = |srtt: Duration| view.est.queue.map_or(srtt, |queue| shorter(srtt, own, queue));
         let trip = view.srtt.map(|srtt| now(srtt).max(Duration::from_micros(100)));
         let trip = trip.map(|trip| if own <= trip { trip } else { own.min(trip * 9 / 8) }.as_secs_f64());
@@ -176,36 +178,37 @@ impl Path {
         self.pace = rate.map(Rate::from_bytes_per_s);
     }
 
-    /// Makes room for `bytes` that were in flight on a path which has fallen silent.
+    /// Makes room for `bytes` that were in flight on a path that has fallen silent.
     fn stand_in(&mut self, now: Instant, view: &PathView, bytes: u64) {
         let cwnd = self.window.cwnd();
         self.reserve.get_or_insert_with(|| Reserve::new(now, view, cwnd)).grow(bytes);
         self.set_pace(view);
     }
 
-    /// Returns whether a full queue is the cause of a loss that is found now.
+    /// Returns whether a full queue is the cause of a loss that is detected now.
     fn congested(&self, view: &PathView) -> bool {
         let Some((queue, least)) = queue(view) else { return true };
         let long = (self.longest.get() / 2.0).max(TELLING * least).max(MIN_LONG);
         self.ranks.blame(queue).unwrap_or(queue > long)
     }
 
-    /// Reacts to a loss. `full` is the share of the window that remains if the queue was full; `None` if the loss is
+    /// Reacts to a loss. `full` is the share of the window that remains if the queue was full. `None` if the loss is
     /// random.
     fn on_loss(&mut self, view: &PathView, full: Option<f64>, trigger: LossTrigger, highest: Tsn) {
         let congested = full.is_some();
         let share = full.unwrap_or_else(|| without_queue(view).max(HALF));
         let mut ssthresh = self.window.ssthresh_after_loss(share);
         if !congested {
-            // A window that is small because little was sent, or nothing arrived, is not a measure of the path
-            // (Westwood+).
+            // If the window is small because little was sent or nothing arrived, its size does not show the capacity of
+            // the path (Westwood+).
             ssthresh = ssthresh.max(in_use(view).min(self.ssthresh()));
         }
         if congested {
             self.reserve = None;
         }
         match trigger {
-            // Further timeouts say nothing new (RFC 5681 §3.1): the threshold is that of the window before the first.
+            // Further timeouts give no new information (RFC 5681 §3.1). The threshold follows from the window before
+            // the first timeout.
             LossTrigger::Timeout if self.window.cwnd() <= view.mtu => self.window.on_timeout(self.ssthresh()),
             LossTrigger::Timeout => {
                 self.suspicion = None;
@@ -241,8 +244,8 @@ impl Path {
         }
     }
 
-    /// Decides at the end of the suspect window whether its losses were random. Acknowledgements before the end of that
-    /// window can only show that its losses were not random.
+    /// Decides at the end of the suspect window whether its losses were random. Before the end of that window,
+    /// acknowledgements can only show that its losses were not random.
     fn resolve_suspicion(&mut self, ack: &AckInfo) {
         let Some(suspicion) = &self.suspicion else { return };
         if suspicion.lost >= CHANCE {
@@ -296,8 +299,8 @@ impl Path {
         self.window.limit().ssthresh.is_none_or(|s| self.window.cwnd() <= s)
     }
 
-    /// If the queue stays empty although the window is full, the link carries more, for example because other flows
-    /// have ended. Slow start then returns to most of the window at which the queue was full.
+    /// If the queue stays empty although the window is full, the link carries more. For example, other flows may have
+    /// ended. Slow start then returns to a large part of the window at which the queue was full.
     fn return_to_peak(&mut self, now: Instant, view: &PathView, ack: &AckInfo, queue: Option<(f64, f64)>) {
         let empty = |(queue, least): &(f64, f64)| *queue < (least * NO_QUEUE).max(MIN_QUEUE);
         let Some((_, least)) = queue.filter(empty) else {
@@ -316,7 +319,7 @@ impl Path {
         }
     }
 
-    /// Takes an acknowledgement for the first slow start.
+    /// Evaluates an acknowledgement during the first slow start.
     fn end_slow_start(&mut self, now: Instant, view: &PathView, queue: Option<(f64, f64)>) {
         let (Some(start), Some((queue, least))) = (&mut self.start, queue) else { return };
         let (cwnd, chunks) = (self.window.cwnd(), view.in_flight_chunks.into());
@@ -338,7 +341,7 @@ impl QueueAware {
         QueueAware { config, shared: Shared::default(), paths: Vec::new() }
     }
 
-    /// Takes the state and MTU of a path that changed, or is seen for the first time.
+    /// Takes the state and MTU of a path that has changed, or that appears for the first time.
     fn meet(&mut self, view: &View<'_>, path: PathId) {
         let Some(now) = view.paths.get(path.index()) else { return };
         if self.paths.len() <= path.index() {

@@ -1,11 +1,12 @@
-//! Window and pacing at the rate that the receiver asks for (the sender's half of SRE-rev, Cao et al. 2016).
+//! Window and pacing at the rate that the receiver requests (the sender's half of SRE-rev, Cao et al. 2016).
 //!
-//! DATA are paced at a_rdsr (`Estimate::peer_rate`). RFC 9260's windows are used while that rate is unknown: until the
-//! receiver sends its first rate, and with peers that send no rates.
+//! DATA are paced at a_rdsr (`Estimate::peer_rate`). RFC 9260's windows are used while that rate is unknown. That rate
+//! is unknown until the receiver sends its first rate, and with peers that send no rates.
 //!
-//! `ASSUMED`, because the paper does not say it: a window of twice rate · srtt, at least two packets, remains as a
-//! safeguard. After a timeout the window is one packet, so that one packet leaves per RTO, until a report of the
-//! receiver arrives. The receiver counts SCTP packets, and the core adds the headers of IP and UDP when it paces.
+//! `ASSUMED`, because the paper does not specify it: a window of twice rate · srtt, at least two packets, remains as a
+//! safeguard. After a timeout the window is one packet, so that one packet leaves per RTO. The window stays one packet
+//! until a report of the receiver arrives. The receiver counts SCTP packets. The core adds the headers of IP and UDP
+//! when it paces.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{
@@ -20,9 +21,10 @@ use crate::estimate::PeerRate;
 use crate::feedback::rounds::Notice;
 use crate::part::{Estimators, Others};
 
-/// Length of SCTP's common header, and of the headers of UDP and IP, in bytes.
+/// Total length of SCTP's common header and of the headers of UDP and IP, in bytes.
 const HEADERS: (f64, f64) = (12.0, 28.0);
-/// Size of the safety window in bandwidth-delay products, normally and while the path holds up other paths.
+/// Size of the safety window in bandwidth-delay products. The first value is the normal one, and the second applies
+/// while the path blocks other paths.
 const PRODUCTS: (f64, f64) = (2.0, 1.0);
 /// Assumed round-trip time in seconds while no measurement exists.
 const INITIAL_RTT: f64 = 1.0;
@@ -61,7 +63,7 @@ impl WindowPart for ReceiverRateConfig {
     }
 }
 
-/// One rate per path, as requested by the receiver, or RFC 9260's window.
+/// One rate per path, as the receiver requests it. Without a rate, RFC 9260's window.
 #[derive(Debug)]
 pub struct ReceiverPaced {
     windows: Aimd<Reno>,
@@ -124,7 +126,7 @@ impl Policy for ReceiverPaced {
     fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
         self.windows.on_signal(view, signal);
         match signal {
-            // Labels, one with each packet, have no subject.
+            // A label is sent with each packet and names no path.
             Signal::Peer(report) if report.subject.is_some() => {
                 let speaks =
                     matches!(Notice::read(report), Some(Notice::Rate { .. } | Notice::Switch { .. }));

@@ -24,7 +24,7 @@ keys! {
     pub struct UncoupledConfig {}
 }
 
-/// Reno under the name `uncoupled`: papers on coupled windows compare them with windows of this name.
+/// Reno under the name `uncoupled`. Papers on coupled windows use this name for Reno on each path.
 impl AvoidancePart for UncoupledConfig {
     const PAPER: &'static str = "RFC 5681, Lee and Chung 2017";
     const SUMMARY: &'static str = "reno under the name that it has among coupled windows";

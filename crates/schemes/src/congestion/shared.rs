@@ -1,10 +1,10 @@
-//! Detection of paths that share a bottleneck, by their queueing delays. Packets of all paths wait equally long in one
-//! queue.
+//! Detection of paths that share a bottleneck, by their queueing delays. Packets of different paths wait equally long
+//! if they wait in the same queue.
 //!
 //! At each loss with a long queue, the queueing delay of the path is compared with the delays of the other paths. If
-//! two delays differ by at most an eighth or 2 ms, the pair of paths gets one point; otherwise it loses two. If a pair
-//! has at least [`COUPLED`] points, the window increases of its two paths are coupled by RFC 6356. Delays of paths with
-//! different bottlenecks are equal only by chance.
+//! two delays differ by at most an eighth or 2 ms, the pair of paths gets one point. If the two delays differ by more,
+//! the pair loses two points. If a pair has at least [`COUPLED`] points, RFC 6356 couples the increases of its two
+//! windows. If paths have different bottlenecks, their delays are equal only by chance.
 
 use smallvec::SmallVec;
 
@@ -13,19 +13,19 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::Coupled;
 
-/// Least number of points of a pair that counts as sharing a bottleneck.
+/// Least number of points with which a pair counts as sharing a bottleneck.
 const COUPLED: u8 = 4;
 /// Greatest number of points of a pair.
 const MOST: u8 = 8;
-/// Greatest age of a queueing delay that is compared with a present one.
+/// Greatest age of a queueing delay that is compared with a current one.
 const FRESH: Duration = Duration::from_millis(200);
 
 /// Pairs of paths with a shared bottleneck.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// The latest queueing delay of each path, seconds.
+    /// Latest queueing delay of each path in seconds, and its time.
     queues: Vec<Option<(Instant, f64)>>,
-    /// Pairs, the lower path first, and their points.
+    /// Pairs of paths with their points. The path with the lower id comes first.
     pairs: SmallVec<[(PathId, PathId, u8); 4]>,
 }
 
@@ -76,8 +76,8 @@ impl Shared {
         group
     }
 
-    /// Returns the bytes by which the window of `path` grows once a whole window is acknowledged: one `segment`, or the
-    /// increase of RFC 6356 §3 for the paths that share its bottleneck.
+    /// Returns the number of bytes by which the window of `path` grows once a whole window is acknowledged. The number
+    /// of bytes is one `segment`, or the increase of RFC 6356 §3 for the paths that share the bottleneck.
     pub fn increase(&self, view: &View<'_>, path: PathId, segment: f64) -> f64 {
         let group = self.group(path);
         if group.len() < 2 {
@@ -93,7 +93,7 @@ impl Shared {
         if rate <= 0.0 {
             return segment;
         }
-        // alpha · acked · mss / tot, a window's worth acknowledged.
+        // The increase alpha · acked · mss / tot of RFC 6356, if a whole window has been acknowledged.
         segment.min(total * best / (rate * rate) * cwnd * segment / total)
     }
 }

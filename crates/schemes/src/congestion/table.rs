@@ -1,6 +1,6 @@
-//! The table of windows: each has one line here, for SCTP presets (`cc=NAME`), for simulated TCP and MPTCP flows (`cc =
-//! "cubic,beta=0.7"`), for the documentation and for errors. Everything else about a window is in the window's own
-//! file.
+//! The table of windows. Each window has one line here, which serves SCTP presets (`cc=NAME`), simulated TCP and MPTCP
+//! flows (`cc = "cubic,beta=0.7"`), the documentation and error messages. Everything else about a window is in the file
+//! of that window.
 
 use strandcast_keys::{Key, Keyed as _};
 
@@ -10,7 +10,7 @@ use crate::error::SpecError;
 use crate::pairs::{pairs, split};
 use crate::shelf::shelf;
 
-// The first is what SCTP presets have unless they say otherwise.
+// The first window is the default of SCTP presets.
 shelf! {
     /// The windows.
     enum Cc;
@@ -42,13 +42,13 @@ shelf! {
 pub struct Congestion {
     /// The name in specs.
     pub name: &'static str,
-    /// Paper or document that describes it.
+    /// Paper or document that describes the window.
     pub paper: &'static str,
     /// Description in one sentence, for people.
     pub summary: &'static str,
-    /// Reason why TCP and MPTCP flows cannot use it, if there is one.
+    /// Reason why TCP and MPTCP flows cannot use the window, if there is one.
     pub not_for_tcp: Option<&'static str>,
-    /// Keys on a TCP or MPTCP flow, with the defaults; empty if such flows cannot use the window.
+    /// Keys on a TCP or MPTCP flow, with their defaults. Empty if such flows cannot use the window.
     pub keys: Vec<(Key, String)>,
 }
 
@@ -69,10 +69,11 @@ pub fn congestions() -> Vec<Congestion> {
     Congestions::default().all().into_iter().map(|(name, part)| Congestion::new(name, part)).collect()
 }
 
-/// Returns the windows that `spec` (`NAME[,key=value]...`) names, for one TCP or MPTCP flow over any number of paths.
+/// Returns the windows that `spec` (`NAME[,key=value]...`) names. They are for one TCP or MPTCP flow over any number of
+/// paths.
 ///
 /// # Errors
-/// [`SpecError`], whose one line lists the possible values.
+/// [`SpecError`]. The single line of the error lists the possible values.
 pub fn congestion(spec: &str, setup: WindowSetup) -> Result<Windows, SpecError> {
     let (name, rest) = split(spec);
     let known = || congestions().into_iter().filter(|c| c.not_for_tcp.is_none()).map(|c| c.name);

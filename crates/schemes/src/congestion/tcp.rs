@@ -1,5 +1,5 @@
-//! Windows of TCP senders (RFC 5681), one per path. They contain everything but congestion avoidance, which is an
-//! [`Avoidance`].
+//! Windows of TCP senders (RFC 5681), one per path. These windows contain everything except congestion avoidance, which
+//! is an [`Avoidance`].
 //!
 //! | RFC | here |
 //! |---|---|
@@ -11,10 +11,10 @@
 //! | 7661 §1, 9438 §5.8: no growth unless the window was full | [`TcpWindow::on_acked`] |
 //! | 9406 HyStart++ | `hystart` |
 //!
-//! The sender handles window inflation during recovery, pipe, limited transmit and further timeouts of the same
-//! segment. These windows do not include them. Each loss event shrinks a window. FlightSize is the path's `in_flight`
-//! at the moment of [`Signal::LossEvent`], at most the window (RFC 5681 §3.2 excludes data that limited transmit sent).
-//! Recovery ends when the event's `highest` is acknowledged. [`SparedLosses`] selects the losses that shrink a window.
+//! The sender handles window inflation during recovery, pipe, limited transmit, and further timeouts of the same
+//! segment. These windows do not handle them. Each loss event shrinks a window. FlightSize is the path's `in_flight` at
+//! the time of [`Signal::LossEvent`], at most the window. RFC 5681 §3.2 excludes data that limited transmit sent.
+//! Recovery ends when the event's `highest` is acknowledged. [`SparedLosses`] decides which losses shrink a window.
 
 use strandcast_keys::words;
 use strandcast_proto::policy::{
@@ -58,7 +58,7 @@ pub enum InitialWindow {
 }
 
 impl InitialWindow {
-    /// Returns the window in bytes for segments of `segment` bytes.
+    /// Converts the first window to bytes, for segments of `segment` bytes.
     pub(super) fn bytes(self, segment: f64) -> f64 {
         let bytes = match self {
             InitialWindow::Rfc => (4.0 * segment).min((2.0 * segment).max(4380.0)),
@@ -74,9 +74,10 @@ impl InitialWindow {
 pub struct TcpConfig {
     /// IW, the initial window.
     pub initial_window: InitialWindow,
-    /// First ssthresh in bytes; `None`: arbitrarily high.
+    /// First ssthresh in bytes. `None`: arbitrarily high.
     pub initial_ssthresh: Option<u64>,
-    /// L: greatest number of segments that an ACK adds in slow start; `None`: all that the ACK acknowledges.
+    /// L: greatest number of segments that an ACK adds in slow start. `None`: the window grows by all bytes that the
+    /// ACK acknowledges.
     pub slow_start_limit: Option<u32>,
     /// Amount of data that an ACK counts for in congestion avoidance.
     pub counting: Counting,
@@ -86,10 +87,10 @@ pub struct TcpConfig {
     pub floor_segments: u32,
     /// True if a window grows only if it was full.
     pub when_full: bool,
-    /// True if the window falls to the initial one after an RTO without sending. It is false if the sender handles idle
-    /// time.
+    /// True if the window falls to the initial window after a time of one RTO without sending. False if the sender
+    /// itself handles idle time.
     pub restart_after_idle: bool,
-    /// Acknowledgements that count as progress: the cumulative sequence number may be that of the path alone.
+    /// Acknowledgements that count as progress. In TCP, the cumulative sequence number may be that of the path alone.
     pub advance: Advance,
     /// True if windows do not grow in fast recovery.
     pub freeze_in_recovery: bool,
@@ -115,8 +116,9 @@ impl Default for TcpConfig {
     }
 }
 
-/// TCP's windows over SCTP's packets. Bytes are counted, because a SACK may stand for many packets. A loss leaves a
-/// share of the window, because lost data are no longer in flight when the window receives the loss.
+/// TCP's windows over SCTP's packets. Bytes are counted, because a SACK may cover many packets. A loss reduces the
+/// window to a share of the window, and not of the data in flight. Lost data are no longer in flight when the window
+/// receives the loss.
 impl From<WindowConfig> for TcpConfig {
     fn from(sctp: WindowConfig) -> Self {
         TcpConfig {
@@ -139,7 +141,7 @@ impl From<WindowConfig> for TcpConfig {
 pub struct TcpWindows<A> {
     config: TcpConfig,
     avoidance: A,
-    /// Windows by path slot; `None` while the slot is closed.
+    /// Windows by path slot. `None` while the slot is closed.
     paths: Vec<Option<TcpWindow>>,
     spared: SparedLosses,
 }
@@ -154,7 +156,7 @@ impl<A: Avoidance> TcpWindows<A> {
         Some((self.paths.get_mut(path.index())?.as_mut()?, &mut self.avoidance))
     }
 
-    /// Takes the state and segment size of a path that changed, or is seen for the first time.
+    /// Takes the state and segment size of a path that has changed, or that appears for the first time.
     fn meet(&mut self, view: &View<'_>, path: PathId) {
         let Some(now) = view.paths.get(path.index()) else { return };
         if self.paths.len() <= path.index() {
@@ -225,7 +227,7 @@ struct TcpWindow {
     ssthresh: f64,
     /// Sequence number whose acknowledgement ends fast recovery.
     recovery: Option<Tsn>,
-    /// Time of the previous ACK, or time at which sending began after a pause.
+    /// Time of the previous ACK. After a pause, the time at which sending began again.
     clock: Option<Instant>,
     last_sent: Option<Instant>,
     /// Observer of round-trip times until the first slow start is over.
@@ -265,7 +267,7 @@ impl TcpWindow {
         if self.last_sent.is_none() {
             self.cwnd = self.initial();
         } else if failed && path.state == PathState::Active {
-            // Two segments, so that the peer acknowledges at once (RFC 7829 §4.2 leaves one or two).
+            // Two segments remain, so that the peer acknowledges at once (RFC 7829 §4.2 leaves one or two).
             self.restart(2.0 * self.segment);
             avoidance.pause(path.id);
         }
@@ -286,7 +288,7 @@ impl TcpWindow {
         len: u64,
     ) {
         if path.in_flight <= len {
-            // Nothing else is in flight: the time before did not let the window grow.
+            // No other data are in flight. The time before this packet therefore did not let the window grow.
             self.clock = Some(now);
             let idle = self.last_sent.is_some_and(|t| now - t > path.rto);
             if idle && self.config.restart_after_idle && self.initial() < self.cwnd {
@@ -338,24 +340,24 @@ impl TcpWindow {
         }
     }
 
-    /// Returns the bytes that an ACK counts for in congestion avoidance.
+    /// Returns the number of bytes for which an ACK counts in congestion avoidance.
     fn counted(&self, ack: &AckInfo) -> f64 {
         match self.config.counting {
             Counting::Acks => self.segment.min(ack.newly_acked as f64),
-            // After a timeout one ACK may stand for more than the window that is left.
+            // After a timeout, a single ACK may cover more bytes than the remaining window.
             Counting::Bytes => self.cwnd.min(ack.newly_acked as f64),
         }
     }
 
     fn avoid(&mut self, progress: &Progress<'_>, avoidance: &mut impl Avoidance) {
         let grown = progress.cwnd + avoidance.increase(progress);
-        // A window below a segment (the segment has become larger) is not raised.
+        // A window may be smaller than a segment, because the segment has become larger. Such a window is not raised.
         self.cwnd = grown.max(progress.segment.min(progress.cwnd));
     }
 
     fn maybe_leave_recovery(&mut self, ack: &AckInfo) {
         let Some(exit) = self.recovery else { return };
-        // With several paths in one sequence another one's gap must not keep this one in recovery.
+        // Several paths may share one sequence of TSNs. A gap of another path must then not keep this path in recovery.
         let passed = self.config.advance == Advance::Pseudo
             && ack.earliest_outstanding.is_none_or(|t| t.is_after(exit));
         if passed || !ack.cum_tsn.is_before(exit) {
@@ -363,7 +365,7 @@ impl TcpWindow {
         }
     }
 
-    /// Takes back the last losses, which were spurious (RFC 4015 §3.2).
+    /// Takes back the last losses, because they were spurious (RFC 4015 §3.2).
     fn undo(&mut self, before: &Limit) {
         self.ssthresh = self.ssthresh.max(before.ssthresh.map_or(f64::INFINITY, |s| s as f64));
         self.cwnd = self.cwnd.max(before.cwnd as f64);

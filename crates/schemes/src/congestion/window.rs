@@ -1,5 +1,5 @@
-//! Interface of a window to the table of windows: its keys, its description, and functions that make it for SCTP and
-//! TCP flows.
+//! Interface between a window and the table of windows. The interface consists of the window's keys, its description,
+//! and functions that make it for SCTP and TCP flows.
 
 use core::fmt::Debug;
 
@@ -16,7 +16,7 @@ pub(super) type Windows = Box<dyn CongestionControl>;
 
 /// Configuration of a congestion control.
 pub trait WindowPart: Keyed + Debug {
-    /// Paper or document that describes it.
+    /// Paper or document that describes the window.
     fn paper(&self) -> &'static str;
 
     /// Description in one sentence, for people.
@@ -28,7 +28,7 @@ pub trait WindowPart: Keyed + Debug {
     /// Makes the windows of a TCP or MPTCP flow.
     ///
     /// # Errors
-    /// Returns the reason why such flows cannot use the window.
+    /// Returns the reason why TCP and MPTCP flows cannot use the window.
     fn tcp(&self, config: TcpConfig) -> Result<Windows, &'static str>;
 
     /// Replaces defaults of the keys that all windows of TCP and MPTCP flows share.
@@ -38,6 +38,7 @@ pub trait WindowPart: Keyed + Debug {
     fn estimators(&self, _: &mut Estimators) {}
 
     /// Returns the reason, in one line, why the window cannot be combined with the other parts of an SCTP scheme.
+    /// Returns `None` if it can.
     fn refuses(&self, _: &Others) -> Option<&'static str> {
         None
     }
@@ -45,7 +46,7 @@ pub trait WindowPart: Keyed + Debug {
 
 /// Configuration of a congestion control that is an [`Avoidance`] in TCP's windows.
 pub(super) trait AvoidancePart: Keyed + Debug {
-    /// Paper or document that describes it.
+    /// Paper or document that describes the window.
     const PAPER: &'static str;
     /// Description in one sentence, for people.
     const SUMMARY: &'static str;

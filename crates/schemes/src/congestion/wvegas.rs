@@ -1,8 +1,8 @@
-//! Weighted Vegas (wVegas): each path keeps a number of segments in queues that is proportional to the path's share of
-//! the total rate.
+//! Weighted Vegas (wVegas): each path keeps a number of segments in queues. The number is proportional to the path's
+//! share of the total rate.
 //!
-//! Y. Cao, M. Xu, X. Fu, "Delay-based congestion control for multipath TCP", ICNP 2012, and its implementation in
-//! Linux' MPTCP v0.95 (`mptcp_wvegas.c`), which is the source of the constants and of the order of steps in a round.
+//! Cao Y., Xu M., Fu X., "Delay-based congestion control for multipath TCP", ICNP 2012. The implementation in MPTCP
+//! v0.95 of Linux (`mptcp_wvegas.c`) is the source of the constants and of the order of steps in a round.
 //!
 //! | algorithm, once per round trip | here |
 //! |---|---|
@@ -15,24 +15,24 @@
 //! | at least 2 segments after a round; fewer than 3 samples: Reno's step | [`Wvegas::increase`] |
 //! | after a loss half of the window; weight and α begin anew | [`TcpWindows`](super::TcpWindows), [`Path::forget_round`] |
 //!
-//! Constants of the kernel: total α 10, first α 2, γ 1 (`total-alpha`, `initial-alpha`, `gamma`); α is at least 2
+//! Constants of the kernel: total α 10, first α 2, γ 1 (`total-alpha`, `initial-alpha`, `gamma`). α is at least 2
 //! segments.
 //!
-//! With one path wVegas is Vegas with α = total, not Reno. It has three limits. The base round-trip time is never
-//! measured again. A loss-based sender fills the queue, and wVegas yields to it. wVegas halves the window whenever the
-//! queue of a round is twice the smallest queue so far. On a path without other traffic this happens long before the
-//! queue has α segments.
+//! With one path, wVegas is Vegas with α = total, and not Reno. wVegas has three limits. The base round-trip time is
+//! never measured again. A loss-based sender fills the queue, so that wVegas gives way to it. Third, wVegas halves the
+//! window whenever the queue of a round is twice the smallest queue so far. On a path without other traffic, this
+//! happens long before the queue reaches α segments.
 //!
 //! `ASSUMED`:
-//! - diff and α are whole segments, as in the kernel, so that a window stays constant once it has its share. There is
-//!   no key for this, because fractions would never be equal;
-//! - without any queue nothing is drained (`drain=off`: never drain). The kernel's arithmetic halves the window in this
-//!   case;
-//! - after draining, slow start returns the window to 3/4 of its former size, unless a queue of γ segments appears. The
-//!   kernel has no such key: its threshold is set to 3/4 of the window as a part of draining;
-//! - Σx includes active paths with a round-trip time ([`Coupled`]) that have had a queue of α segments since their last
-//!   loss. Other paths follow Reno;
-//! - Vegas continues with the first round after a loss; [`TcpWindows`](super::TcpWindows) does not let windows grow in
+//! * diff and α are whole segments, as in the kernel. A window therefore stays constant once it has its share. This
+//!   choice has no key, because fractions would never be equal.
+//! * If there is no queue, nothing is drained. With `drain=off`, draining never occurs. Without a queue, the kernel's
+//!   arithmetic halves the window.
+//! * After draining, slow start returns the window to 3/4 of its former size, unless a queue of γ segments appears. The
+//!   kernel has no such key. It sets its threshold to 3/4 of the window as a part of draining.
+//! * Σx includes active paths with a round-trip time that have had a queue of α segments since their last loss
+//!   ([`Coupled`]). Other paths follow Reno.
+//! * After a loss, Vegas continues with the first round. [`TcpWindows`](super::TcpWindows) does not let windows grow in
 //!   recovery.
 
 use strandcast_keys::keys;
@@ -44,13 +44,13 @@ use strandcast_proto::wire::Tsn;
 use super::coupled::{Coupled, closed};
 use super::window::AvoidancePart;
 
-/// Least number of segments that each path may keep in queues, for any weight.
+/// Least number of segments that each path may keep in queues, whatever its weight.
 const MIN_ALPHA: f64 = 2.0;
-/// Least number of round-trip times of a round for which the mean counts.
+/// Least number of round-trip times in a round. With fewer, the mean of the round does not count.
 const SAMPLES: u32 = 3;
 /// Least window after a round, in segments.
 const FLOOR: f64 = 2.0;
-/// Share of the window before draining up to which slow start enlarges it afterwards.
+/// Share of the window before draining. Afterwards, slow start enlarges the window up to this share.
 const REFILL: f64 = 0.75;
 
 keys! {
@@ -89,24 +89,24 @@ pub struct Wvegas {
 #[derive(Clone, Debug, Default)]
 struct Path {
     base: Option<Duration>,
-    /// Sum of the round-trip times of this round in nanoseconds, and their number.
+    /// Sum of the round-trip times of this round in nanoseconds, and the number of round-trip times.
     sum: u64,
     samples: u32,
     /// Highest segment that left.
     sent: Option<Tsn>,
-    /// Segment after which the round ends: the acknowledgement of a later segment ends it.
+    /// Last segment of the round. The acknowledgement of a later segment ends the round.
     round_end: Option<Tsn>,
-    /// Round that ended last, until the window handles it.
+    /// Last round that ended. The last round is stored until the window handles it.
     ended: Option<Round>,
-    /// α_r in segments; `None` until the queue was that long.
+    /// α_r in segments. `None` until the queue has reached this length.
     alpha: Option<f64>,
-    /// x_r in segments per second, measured at the same time.
+    /// x_r in segments per second, measured at the same time as α_r.
     rate: Option<f64>,
     /// Least queueing delay since the last draining.
     least_queue: Option<f64>,
-    /// True if the window follows the queue, even below the threshold.
+    /// True if the window follows the queue, even if it is below the threshold.
     follows_queue: bool,
-    /// Window in segments up to which slow start lasts after draining.
+    /// Window in segments at which slow start after draining ends.
     refill: f64,
     /// Window at the end of slow start.
     leaving: Option<f64>,
@@ -122,10 +122,10 @@ enum Round {
 }
 
 impl Path {
-    /// Takes a round-trip time that lies between these bounds. The time for which the peer may have held the SACK back
-    /// is not a queue.
+    /// Takes a round-trip time that lies between two bounds. The peer may have delayed the SACK. The delay of the SACK
+    /// does not count as a queue.
     fn sample(&mut self, (least, most): (Duration, Duration)) {
-        // Paths without any delay would divide by it.
+        // A path without any delay would cause a division by zero.
         let most = most.max(Duration::from_micros(1));
         let base = self.base.map_or(most, |b| b.min(most));
         self.base = Some(base);
@@ -134,7 +134,7 @@ impl Path {
     }
 
     fn on_acked(&mut self, now: Instant, ack: &AckInfo) {
-        // SCTP times one chunk per round trip; when the newest one left is known more often.
+        // SCTP measures one chunk per round trip. The departure time of the newest chunk is known more often.
         let newest = ack.newest_rtt(now);
         if let Some(rtt) = newest.or(ack.rtt.map(|rtt| (rtt, rtt))) {
             self.sample(rtt);
@@ -167,13 +167,13 @@ impl Path {
         libm::floor(w * (rtt - base).max(0.0) / rtt)
     }
 
-    /// Ends slow start or the refill after draining. Returns the window, reduced by the length of the queue.
+    /// Ends slow start or the refill after draining. Returns the window, less the length of the queue.
     fn leave(&mut self, w: f64, rtt: f64, base: f64) -> f64 {
         (self.follows_queue, self.refill) = (true, 0.0);
         w.min(w * base / rtt + 1.0)
     }
 
-    /// Vegas' step: one segment more or less, depending on α.
+    /// Step of Vegas: the window grows or shrinks by one segment. α determines the direction.
     fn step(&mut self, diff: f64, alpha: f64) -> f64 {
         if diff > alpha {
             self.follows_queue = true;
@@ -185,7 +185,7 @@ impl Path {
         }
     }
 
-    /// Returns the share of the window of `w` that remains after draining, if the queue has doubled.
+    /// Returns the share of the window of `w` that remains after draining. Returns `None` if the queue has not doubled.
     fn drain(&mut self, w: f64, rtt: f64, base: f64) -> f64 {
         let queue = rtt - base;
         if queue <= 0.0 {
@@ -214,7 +214,7 @@ impl Wvegas {
         &mut self.paths[path.index()]
     }
 
-    /// Returns α of `path` with the window `w`: its share of the total α, in proportion to the rates of all paths.
+    /// Returns α of `path` with the window `w`. It is a share of the total α, in proportion to the rates of all paths.
     fn weigh(&mut self, view: &View<'_>, path: PathId, w: f64, rtt: f64) -> f64 {
         let rate = w / rtt;
         self.of(path).rate = Some(rate);
@@ -225,7 +225,7 @@ impl Wvegas {
         alpha
     }
 
-    /// Returns the window of `w` after a round of congestion avoidance.
+    /// Returns the new window after a round of congestion avoidance with the window `w`.
     fn follow(&mut self, now: &Progress<'_>, w: f64, rtt: f64, base: f64) -> f64 {
         let WvegasConfig { initial_alpha, drain, .. } = self.config;
         let diff = Path::queued(w, rtt, base);
@@ -249,7 +249,7 @@ impl Avoidance for Wvegas {
                     path.round_end = path.round_end.or(path.sent);
                 }
             }
-            // An empty one repeats the round-trip time of the next.
+            // A SACK that acknowledges nothing repeats the round-trip time of the next SACK.
             Signal::Acked(ack) if ack.newly_acked > 0 => self.of(ack.path).on_acked(view.now, ack),
             Signal::LossEvent { path, trigger, .. } if *trigger != LossTrigger::HeadOfLine => {
                 self.of(*path).forget_round();

@@ -1,23 +1,24 @@
-//! Bandwidth of a path from the times at which packets leave: moving averages of lengths and gaps, and a Kalman filter.
+//! Bandwidth of a path, computed from the times at which packets leave. The computation uses moving averages of lengths
+//! and gaps, and a Kalman filter.
 //!
 //! | Xu et al. (2015), Algorithm 1 | here |
 //! |---|---|
 //! | length_sample, interval_sample, moving averages, BW_sample | [`Bandwidth::departed`] |
 //! | time update, measurement update | [`Kalman::update`] |
 //!
-//! Constants (Table II): a = b = 0.99, Q = 0.01, R = 1, of which only Q/R matters.
+//! Constants (Table II): a = b = 0.99, Q = 0.01, R = 1. Only the ratio Q/R matters.
 //!
-//! The algorithm measures the sender's own rate of departures, retransmissions included. If it uses the times at which
-//! the sender passes packets to the network, the estimate follows the window. If it uses the times at which the access
-//! link sends them, the estimate could show the link's rate within a burst, but only with values of a and b far below
-//! the paper's. With the paper's values the average spans a hundred packets, which include bursts and the pauses
-//! between them.
+//! The algorithm measures the rate at which the sender itself sends, including retransmissions. If it uses the times at
+//! which the sender passes packets to the network, the estimate follows the window. If it uses the times at which the
+//! access link sends packets, the estimate could show the link's rate within a burst. This requires values of a and b
+//! that are far below the paper's values. With the paper's values, the average covers a hundred packets, including
+//! bursts and the pauses between them.
 //!
-//! `ASSUMED`: the averages start at 0. If a = b, their bias cancels in the ratio; otherwise the first samples are too
-//! large by the factor (1 - aᵏ)/(1 - bᵏ). The first packet has no gap and only starts the clock. The estimate starts at
-//! the first sample, and its error variance at R. Packets that leave at the same time are added up, and give no sample
-//! until time has passed. A gap counts as at most `longest`, because a pause of the application shows nothing about the
-//! path.
+//! `ASSUMED`: the averages start at 0. If a = b, their bias cancels in the ratio. If a and b differ, the first samples
+//! are too large by the factor (1 - aᵏ)/(1 - bᵏ). The first packet has no gap, and only starts the clock. The estimate
+//! starts at the first sample, and its error variance starts at R. Packets that leave at the same time are added, and
+//! give no sample until time has passed. The length of a gap is limited to `longest`, because a pause of the
+//! application shows nothing about the path.
 
 use strandcast_keys::keys;
 use strandcast_proto::time::{Duration, Instant};
@@ -55,7 +56,8 @@ impl Bandwidth {
         Bandwidth { config, last: None, length: 0.0, gap: 0.0, filter: None }
     }
 
-    /// Records that a packet with `bytes` of DATA left at `now`. A gap longer than `longest` counts as `longest`.
+    /// Records that a packet with `bytes` of DATA left at `now`. A gap that is longer than `longest` counts as
+    /// `longest`.
     pub fn departed(&mut self, now: Instant, bytes: u64, longest: Duration) {
         let Some(last) = self.last.replace(now) else { return };
         let BandwidthConfig { a, b, q, r } = self.config;
@@ -71,7 +73,7 @@ impl Bandwidth {
         }
     }
 
-    /// BW_e in bytes per second; `None` before the first sample.
+    /// BW_e in bytes per second. `None` before the first sample.
     pub fn bytes_per_second(&self) -> Option<f64> {
         self.filter.as_ref().map(|f| f.estimate)
     }
@@ -118,9 +120,10 @@ mod tests {
         close(bandwidth.bytes_per_second().unwrap(), 146_800.0, 1e-12);
     }
 
-    /// Two gaps of 10 ms, then one of 30 ms, 1000 bytes each; a = b = 0.5, Q = 1, R = 1.
-    /// length: 500, 750, 875; gap: 5, 7.5, 18.75 ms; samples: 100 000, 100 000, 46 666.667.
-    /// ev 1; prior 2, K 2/3, ev 2/3: 100 000; prior 5/3, K 5/8: 100 000 - 5/8 · 53 333.333 = 66 666.667.
+    /// Two gaps of 10 ms are followed by one of 30 ms, with 1000 bytes each; a = b = 0.5, Q = 1, R = 1. The lengths are
+    /// 500, 750, 875. The gaps are 5, 7.5, 18.75 ms. The samples are 100 000, 100 000, 46 666.667. First, ev
+    /// is 1. Second, the prior is 2, K is 2/3, ev is 2/3, and the estimate is 100 000. Third, the prior is 5/3, K is
+    /// 5/8, and the estimate is 100 000 - 5/8 · 53 333.333 = 66 666.667.
     #[test]
     fn algorithm_1_by_hand() {
         let config = BandwidthConfig { a: 0.5, b: 0.5, q: 1.0, r: 1.0 };
@@ -134,7 +137,8 @@ mod tests {
         }
     }
 
-    /// The gain settles where v = (v + Q)(1 - K): K² = (1 - K) Q/R, K = (-q + √(q² + 4q))/2 = 0.0951 for q = 0.01.
+    /// The gain settles if v = (v + Q)(1 - K). Then K² = (1 - K) Q/R, so that K = (-q + √(q² + 4q))/2 = 0.0951 for
+    /// q = 0.01.
     #[test]
     fn the_gain_settles() {
         let mut filter = Kalman { estimate: 0.0, variance: 1.0 };
@@ -156,7 +160,8 @@ mod tests {
         }
     }
 
-    /// Ten packets at one instant, every 100 ms: 150 kB/s in the long run, whatever the instants inside.
+    /// Ten packets leave at the same time, every 100 ms. The rate is 150 kB/s in the long run, whatever the times
+    /// within a group.
     #[test]
     fn bursts_at_one_instant_count_with_their_bytes() {
         let mut bandwidth = Bandwidth::new(BandwidthConfig::default());

@@ -1,20 +1,21 @@
-//! Properties of a path that a sender measures with acknowledgements: delivery rate, queueing delay, and share of
-//! packets lost.
+//! Properties of a path that a sender measures with acknowledgements: delivery rate, queueing delay, and the share of
+//! lost packets.
 //!
-//! - *Delivery rate*: bytes that were newly acknowledged in an interval of at least a round-trip time, divided by that
-//!   time ([`DeliveryInterval`]). A higher sample counts at once. A lower sample counts with weight 1/8, and only if
-//!   the window was full or the queue was long during the interval: a source that sends little does not show how much
-//!   the path could carry. The rate is therefore a lower bound, unless such a sample has tested it recently
-//!   ([`tested`]). Packets sent before the window was first full do not test the rate. The rate is unknown before a
-//!   sample with a full packet (a keep-alive message does not suffice), and again after a time of [`IDLE`] without
-//!   load.
-//! - *Least round-trip time*: a SACK may return by another path than that of the data, so that a least value is kept
-//!   for each return path. [`Estimate::reference_rtt`] is the value for the path's own return path, if it is known.
-//! - *Queueing delay* ([`Estimate::queue`]): the round-trip time of the newest chunk of each SACK, less the least
-//!   round-trip time of the same return path. A lower value counts at once, and a higher one with weight 1/4. If the
-//!   peer may have delayed a SACK ([`AckInfo::held`]), the queueing delay lies between two bounds, and the estimate
-//!   moves to the nearer bound. A delay of the peer is then not taken for a queue.
-//! - *Loss*: moving average over about the last 100 chunks. Losses found by a timeout do not count: they show that the
+//! * *Delivery rate* ([`DeliveryInterval`]): bytes newly acknowledged in an interval, divided by the length of the
+//!   interval. An interval lasts at least a round-trip time. A sample that is higher than the rate replaces the rate at
+//!   once. A lower sample has the weight 1/8. It counts only if the window was full or the queue was long during the
+//!   interval, because a source that sends little does not show the capacity of the path. The rate is therefore a lower
+//!   bound. It is more than a bound only if such a sample has tested it recently ([`tested`]). Packets that were sent
+//!   before the window was first full do not test the rate. The rate is unknown before a sample with a full packet, and
+//!   again after a time of [`IDLE`] without load. A keep-alive message is not a full packet.
+//! * *Least round-trip time*: a SACK may return by another path than the data's path. A least value is therefore kept
+//!   for each return path. [`Estimate::reference_rtt`] is the value for the path itself as the return path, if it is
+//!   known.
+//! * *Queueing delay* ([`Estimate::queue`]): the round-trip time of the newest chunk of each SACK, less the least
+//!   round-trip time with the same return path. A lower value counts at once, and a higher value has the weight 1/4. If
+//!   the peer may have delayed a SACK ([`AckInfo::held`]), the queueing delay lies between two bounds. The estimate
+//!   then moves to the nearer bound. A delay of the peer is therefore not mistaken for a queue.
+//! * *Loss*: moving average over about the last 100 chunks. Losses found by a timeout do not count. They show that the
 //!   path fell silent, and the state of the path reports this. Losses that turn out to be spurious are taken back.
 
 use smallvec::SmallVec;
@@ -28,24 +29,25 @@ use strandcast_proto::units::Rate;
 
 use super::delivery_interval::{DeliveryInterval, RateSample};
 
-/// Share of the least round-trip time below which a queueing delay counts as zero.
+/// Share of the least round-trip time. A shorter queueing delay counts as zero.
 pub const NO_QUEUE: f64 = 0.125;
 
-/// Queueing delay in seconds below which a delay is not a queue: a host may take this long to wake up.
+/// Queueing delay in seconds. A shorter delay does not count as a queue, because a host may need this time to wake up.
 pub const MIN_QUEUE: f64 = 0.002;
 
-/// Least time for which a test counts. [`TEST_TRIPS`] round-trip times apply if they are longer.
+/// Least time for which a test counts. If [`TEST_TRIPS`] round-trip times are longer, they replace this time.
 const TEST_AGE: Duration = Duration::from_secs(1);
 const TEST_TRIPS: u32 = 10;
 
-/// Time without load after which the rate is unknown. A packet of at least a quarter of the MTU is load.
+/// Time without load after which the rate becomes unknown. A packet counts as load if it has at least a quarter of the
+/// MTU.
 const IDLE: Duration = Duration::from_secs(10);
 
 /// Weight of a chunk in the loss share.
 const LOSS_GAIN: f64 = 0.01;
 
-/// Returns whether the delivery rate of `path` is tested: a recent sample, which the path and not the source limited,
-/// confirmed it. Otherwise the path carries at least this rate.
+/// Returns whether the delivery rate of `path` is tested. It is tested if a recent sample confirmed it while the path,
+/// and not the source, limited the sample. Otherwise the path carries at least this rate.
 pub fn tested(now: Instant, path: &PathView) -> bool {
     let age = TEST_AGE.max(TEST_TRIPS * path.srtt.unwrap_or_default());
     path.est.tested.is_some_and(|at| now.saturating_since(at) <= age)
@@ -54,7 +56,7 @@ pub fn tested(now: Instant, path: &PathView) -> bool {
 /// Estimator of delivery rate, queueing delay, least round-trip time and loss of each path.
 #[derive(Debug, Default)]
 pub struct Delivery {
-    /// Measurements by path slot; `None` while the slot is closed or unused.
+    /// Measurements by path slot. `None` while the slot is closed or unused.
     paths: Vec<Option<Measured>>,
 }
 
@@ -62,11 +64,11 @@ pub struct Delivery {
 struct Measured {
     /// Delivery rate in bytes per second.
     rate: Option<f64>,
-    /// Time of the last sample that the path limited and that changed or confirmed the rate.
+    /// Time of the last sample that changed or confirmed the rate, and that the path limited.
     tested: Option<Instant>,
     /// Time at which load last left.
     loaded: Option<Instant>,
-    /// Time at which the window was first full since nothing was in flight.
+    /// Time at which the window was first full after the last time without data in flight.
     filled: Option<Instant>,
     interval: DeliveryInterval,
     /// Least round-trip time by return path.
@@ -109,7 +111,7 @@ impl Measured {
         }
     }
 
-    /// Takes a round-trip time that is between `rtt.0` and `rtt.1`. The SACK returned by the path `by`.
+    /// Takes a round-trip time that lies between `rtt.0` and `rtt.1`. The SACK returned by the path `by`.
     fn take_rtt(&mut self, by: PathId, rtt: (Duration, Duration)) {
         let most = rtt.1.max(Duration::from_micros(1));
         let least = match self.least.iter_mut().find(|l| l.0 == by) {
@@ -144,7 +146,8 @@ impl Measured {
         }
     }
 
-    /// Returns the least round-trip time by the path's own return path, or by any return path if that is unknown.
+    /// Returns the least round-trip time with the path itself as the return path. If that is unknown, returns the least
+    /// round-trip time with any return path.
     fn least(&self, own: PathId) -> Option<Duration> {
         let of_own = self.least.iter().find(|l| l.0 == own).map(|l| l.1);
         of_own.or_else(|| self.least.iter().map(|l| l.1).min())

@@ -1,8 +1,9 @@
-//! Delivery rate of a path, interval by interval. An interval lasts at least a round-trip time. Its rate is the number
-//! of bytes acknowledged, divided by the time in which they were acknowledged or by the time in which they were sent,
-//! whichever is longer. Acknowledgements that arrive in a batch therefore do not raise the rate (the idea of Cardwell
-//! et al., draft-cheng-iccrg-delivery-rate-estimation). If the peer may have delayed an acknowledgement, the length of
-//! the interval that it ends is known only between two bounds.
+//! Delivery rate of a path, measured in one interval after the other. An interval lasts at least a round-trip time. The
+//! rate of the interval is the number of acknowledged bytes divided by a time. This is the time in which the bytes were
+//! sent, or the time in which they were acknowledged, whichever is longer. Acknowledgements that arrive in a batch
+//! therefore do not raise the rate. This idea is from Cardwell et al., draft-cheng-iccrg-delivery-rate-estimation. If
+//! the peer may have delayed the acknowledgement that ends an interval, the length of the interval is known only
+//! between two bounds.
 
 use strandcast_proto::policy::{AckInfo, PathView};
 use strandcast_proto::time::{Duration, Instant};
@@ -21,22 +22,24 @@ pub struct DeliveryInterval {
 pub struct RateSample {
     /// Delivery rate in bytes per second.
     pub rate: f64,
-    /// Greatest possible rate. It assumes that the last acknowledgement was held for its longest possible time if that
-    /// is most of the interval, and for half of it otherwise. It is infinite if that time is the whole interval.
+    /// Greatest possible rate of the interval. The greatest possible rate assumes a delay of the last acknowledgement.
+    /// This is the longest possible delay if that is most of the interval, and half of the longest possible delay
+    /// otherwise. The rate is infinite if the longest possible delay is the whole interval.
     pub most: f64,
     /// Number of bytes acknowledged.
     pub bytes: u64,
-    /// True if the window was full at some time. The path and not the source then determined the rate.
+    /// True if the window was full at some time. The path, and not the source, then determined the rate.
     pub limited: bool,
 }
 
 #[derive(Clone, Debug)]
 struct Running {
     began: Instant,
-    /// Time at which the newest chunk that was acknowledged at the beginning was sent.
+    /// Time at which a certain chunk was sent. It is the newest chunk that had been acknowledged when the interval
+    /// began.
     sent: Instant,
     newest: Instant,
-    /// Time of the last acknowledgement, and longest time for which it may have been held.
+    /// Time of the last acknowledgement, and the longest time for which the peer may have delayed it.
     acked: Instant,
     held: Duration,
     bytes: u64,
@@ -48,13 +51,13 @@ impl Running {
         Running { began, sent, newest: sent, acked: began, held: Duration::ZERO, bytes: 0, limited: false }
     }
 
-    /// Sample of an interval that lasted `time`.
+    /// Returns the sample of an interval that lasted `time`.
     fn sample(&self, time: Duration) -> RateSample {
         let bytes = self.bytes as f64;
         let rate = bytes / time.as_secs_f64();
         let most = match time.saturating_sub(self.held) {
             Duration::ZERO => f64::INFINITY,
-            // Most of the interval is the path's.
+            // The path accounts for most of the interval.
             least if least >= self.held => bytes / (least + self.held / 2).as_secs_f64(),
             least => bytes / least.as_secs_f64(),
         };
@@ -63,9 +66,9 @@ impl Running {
 }
 
 impl DeliveryInterval {
-    /// Records that a chunk left while nothing else was in flight, so that the time before does not count for the path.
-    /// Returns the sample of the interval until then. That interval may be as short as a burst on a short path; the
-    /// sample is then the least that the path carries in 10 ms.
+    /// Records that a chunk left while no other data were in flight. The time before it therefore does not count for
+    /// the path. Returns the sample of the interval until then. That interval may be as short as a burst on a short
+    /// path. The sample then gives the least amount that the path carries in 10 ms.
     pub fn sent_alone(&mut self, now: Instant) -> Option<RateSample> {
         let ended = self.running.replace(Running::new(now, now)).filter(|r| r.bytes > 0)?;
         let sent = ended.newest.saturating_since(ended.sent);
@@ -73,8 +76,8 @@ impl DeliveryInterval {
         Some(RateSample { limited: false, ..ended.sample(time) })
     }
 
-    /// Takes the acknowledgement `ack` of `path`. Returns the sample of the interval if it ends. Data whose time of
-    /// sending is unknown (Karn's rule) only add their bytes.
+    /// Processes the acknowledgement `ack` of `path`. Returns the sample of the interval if the interval ends. If the
+    /// sending time of data is unknown (Karn's rule), the data only add their bytes.
     pub fn acked(&mut self, now: Instant, path: &PathView, ack: &AckInfo) -> Option<RateSample> {
         let Some(sent) = ack.newest_sent else {
             if let Some(running) = &mut self.running {

@@ -1,13 +1,13 @@
-//! Deviation of a measure from its recent values: the jitter indicator of Cao et al. (2016; retransmission queue, eqs
-//! 13-15) and of Liu et al. (2019; loss rate, eqs 5-7).
+//! Deviation of a measure from its recent values. The deviation is the jitter indicator of two papers: Cao et al., 2016
+//! (retransmission queue, eqs 13-15), and Liu et al., 2019 (loss rate, eqs 5-7).
 //!
 //! | paper | here |
 //! |---|---|
 //! | Cao eqs 13-15, Liu eqs 5-7: (current - mean) / (max - min) over the last m samples | [`Deviation::push`] |
 //! | positive and larger than the one before: the path is in an unreliable condition | [`Deviation::unreliable`] |
 //!
-//! `ASSUMED`: the current sample is one of the m samples; if all samples are equal, the deviation is 0; before the
-//! second sample no path is unreliable. Neither paper gives m.
+//! `ASSUMED`: the current sample is one of the m samples. If all samples are equal, the deviation is 0. Before the
+//! second sample, no path is unreliable. Neither paper gives m.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 pub struct Deviation {
     most: usize,
     samples: VecDeque<f64>,
-    /// Last two deviations, the newest one second.
+    /// Last two deviations. The second one is the newest.
     last: (f64, f64),
 }
 
@@ -27,14 +27,15 @@ impl Deviation {
         Deviation { most, samples: VecDeque::with_capacity(most), last: (0.0, 0.0) }
     }
 
-    /// Takes a sample, which must be a finite number, and returns its deviation from the mean of the last m samples, in
-    /// units of their range. The result is from -1 to 1, and 0 if all samples are equal.
+    /// Takes a sample and returns its deviation from the mean of the last m samples, in units of their range. The
+    /// sample must be a finite number. The result is from -1 to 1, and 0 if all samples are equal.
     pub fn push(&mut self, x: f64) -> f64 {
         if self.samples.len() == self.most {
             self.samples.pop_front();
         }
         self.samples.push_back(x);
-        // Summed anew each time: a running sum would keep the rounding errors of samples long forgotten.
+        // The sum is computed anew each time. A running sum would keep the rounding errors of samples that were dropped
+        // long ago.
         let (mut sum, mut most, mut least) = (-0.0, f64::NEG_INFINITY, f64::INFINITY);
         for &sample in &self.samples {
             sum += sample;
@@ -47,7 +48,7 @@ impl Deviation {
         value
     }
 
-    /// Deviation of the newest sample; 0 before the first sample.
+    /// Deviation of the newest sample. 0 before the first sample.
     pub fn value(&self) -> f64 {
         self.last.1
     }

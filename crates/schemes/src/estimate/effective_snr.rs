@@ -1,4 +1,4 @@
-//! Effective signal-to-noise ratio: the ratio at which a link with white Gaussian noise would lose the same share of
+//! Effective signal-to-noise ratio. A link with white Gaussian noise and this ratio would lose the same share of
 //! frames.
 //!
 //! | Xu et al. (2015) | here |
@@ -7,9 +7,9 @@
 //! | eq. 3: FER = error_frame / total_frame | [`EffectiveSnr::close`] |
 //! | eq. 4: BER = 1 - (1 - FER)^(1/8L) | [`bit_error_rate`] |
 //!
-//! `ASSUMED`: the frame error rate is smoothed as (errors + ½)/(frames + 1), because otherwise one interval without
-//! errors would mean an infinite ratio. An interval without frames changes nothing. Before the first interval the frame
-//! error rate is 0.01, with frames of 1500 bytes. The ratio is linear (eq. 9 adds 1 to it).
+//! `ASSUMED`: the frame error rate is smoothed as (errors + ½)/(frames + 1). Without this smoothing, an interval
+//! without errors would have an infinite ratio. An interval without frames changes nothing. Before the first interval
+//! the frame error rate is 0.01, with frames of 1500 bytes. The ratio is linear, because eq. 9 adds 1 to it.
 
 use super::{Modulation, Snr};
 
@@ -33,8 +33,8 @@ impl EffectiveSnr {
         EffectiveSnr { modulation, frame_error_rate: fer, frame_bytes: bytes, snr }
     }
 
-    /// Ends an interval in which the link sent `frames` frames of `frame_bytes` bytes on average, and `errors` of them
-    /// had an error. If the length is invalid (0 or not finite), the length of the previous interval is used.
+    /// Ends an interval in which the link sent `frames` frames of `frame_bytes` bytes on average. `errors` of these
+    /// frames had an error. If the length is invalid (0 or not finite), the length of the previous interval applies.
     pub fn close(&mut self, frames: u64, errors: u64, frame_bytes: f64) {
         if frames == 0 {
             return;
@@ -46,18 +46,18 @@ impl EffectiveSnr {
         self.snr = self.modulation.snr_at(bit_error_rate(self.frame_error_rate, self.frame_bytes));
     }
 
-    /// The effective ratio of the last interval that had frames.
+    /// Returns the effective ratio of the last interval with frames.
     pub fn snr(&self) -> Snr {
         self.snr
     }
 
-    /// The smoothed frame error rate of the last interval that had frames.
+    /// Returns the smoothed frame error rate of the last interval with frames.
     pub fn frame_error_rate(&self) -> f64 {
         self.frame_error_rate
     }
 }
 
-/// Bit error rate by eq. 4, in a form that stays precise if both rates are small.
+/// Returns the bit error rate by eq. 4. The form of the equation stays precise if both rates are small.
 fn bit_error_rate(frame_error_rate: f64, frame_bytes: f64) -> f64 {
     -libm::expm1(libm::log1p(-frame_error_rate) / (8.0 * frame_bytes))
 }
@@ -70,20 +70,20 @@ mod tests {
         assert!((found / expected - 1.0).abs() < relative, "{found}, not {expected}");
     }
 
-    /// 1 - 0.99^(1/12000) = 0.01005034/12000 = 8.3753e-7, and so on: -ln(1 - FER)/(8L), as BER is small.
+    /// Because BER is small, it is -ln(1 - FER)/(8L). For example, 1 - 0.99^(1/12000) = 0.01005034/12000 = 8.3753e-7.
     #[test]
     fn eq_4_with_frames_of_1500_bytes() {
         let cases = [(0.01, 8.3753e-7), (0.05, 4.2744e-6), (0.1, 8.7800e-6), (0.2, 1.85953e-5)];
         for (fer, ber) in cases {
             close(bit_error_rate(fer, 1500.0), ber, 1e-4);
         }
-        // One bit a frame would be the frame's own rate.
+        // With frames of one bit, the bit error rate equals the frame error rate.
         close(bit_error_rate(0.3, 0.125), 0.3, 1e-12);
         assert_eq!(bit_error_rate(0.0, 1500.0), 0.0);
         assert_eq!(bit_error_rate(1.0, 1500.0), 1.0);
     }
 
-    /// Qinv(8.3753e-7)² = 4.7888² = 22.93; half of it for BPSK; 21 Qinv(12/7 BER)² for 64-QAM.
+    /// Qinv(8.3753e-7)² = 4.7888² = 22.93. BPSK has half of this value. 64-QAM has 21 Qinv(12/7 BER)².
     #[test]
     fn eq_2_from_frame_error_rates() {
         let s = |m: Modulation, fer: f64| m.snr_at(bit_error_rate(fer, 1500.0)).value();
@@ -133,7 +133,7 @@ mod tests {
                 assert!(s.is_finite() && s >= 0.0 && s < last, "{modulation:?} {errors}/{frames}: {s}");
                 last = s;
             }
-            // More errors than frames cannot be.
+            // There cannot be more errors than frames.
             esnr.close(10, 20, 1500.0);
             close(esnr.frame_error_rate(), 10.5 / 11.0, 1e-12);
         }
@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// Bits are hit independently: a link that loses as many frames of half the length is the worse one.
+    /// Bit errors are independent. If a link loses the same share of frames with half the length, its ratio is lower.
     #[test]
     fn shorter_frames_in_error_mean_a_lower_ratio() {
         let mut esnr = EffectiveSnr::new(Modulation::Qpsk);

@@ -1,18 +1,17 @@
-//! Time for which a path is observed before its estimates are renewed: u of Xu et al. (2015), section IV. It depends on
-//! the time between losses.
+//! Time for which a path is observed before its estimates are renewed: u of Xu et al., 2015, section IV. This time
+//! depends on the time between losses.
 //!
-//! The paper says only that loss events trigger the interval, and that a confidence interval updates it statistically,
-//! as in CMT-QA. Everything else is `ASSUMED`:
-//! - a loss event is the first loss found on the path; further losses within a smoothed round-trip time belong to the
-//!   same event;
-//! - let x be the last k distances in time between events ([`keep`](IntervalConfig::keep)), m their mean, s their
-//!   standard deviation, and h = t s/√k with Student's t for k - 1 degrees of freedom. u is the newest x, but at least
-//!   m - h and at most m + h. If there are fewer than 3 distances, u is their mean;
-//! - u is at least two round-trip times and [`least`](IntervalConfig::least), at most [`most`](IntervalConfig::most),
-//!   and
-//!   [`initial`](IntervalConfig::initial) before the second event;
-//! - an interval ends when u is over or at a loss event, but not before a round-trip time and `least` have passed since
-//!   its beginning.
+//! The paper gives only two facts about the interval. Loss events trigger it, and a confidence interval updates it
+//! statistically, as in CMT-QA. Everything else is `ASSUMED`:
+//! * A loss event is the first loss found on the path. Further losses within a smoothed round-trip time belong to the
+//!   same event.
+//! * x are the last k times between events ([`keep`](IntervalConfig::keep)), m is their mean and s their standard
+//!   deviation. h is t s/√k with Student's t for k - 1 degrees of freedom. u is the newest x, but at least m - h and at
+//!   most m + h. If there are fewer than 3 such times, u is their mean.
+//! * u is at least two round-trip times and [`least`](IntervalConfig::least), and at most
+//!   [`most`](IntervalConfig::most). Before the second event, u is [`initial`](IntervalConfig::initial).
+//! * An interval ends at a loss event, or when u is over. It does not end before a round-trip time and `least` have
+//!   passed since its beginning.
 
 use std::collections::VecDeque;
 
@@ -29,7 +28,7 @@ pub struct IntervalConfig {
     pub least: Duration,
     /// Greatest length of an interval.
     pub most: Duration,
-    /// Number of distances between losses that are kept; at least 1.
+    /// Number of times between losses that are kept. At least 1.
     pub keep: usize,
     /// Level of the confidence interval, in `(0, 1)`.
     pub confidence: f64,
@@ -51,7 +50,7 @@ impl Default for IntervalConfig {
 #[derive(Clone, Debug)]
 pub struct EstimationInterval {
     config: IntervalConfig,
-    /// Distances in time between loss events, in seconds, oldest first.
+    /// Times between loss events in seconds. The oldest one comes first.
     distances: VecDeque<f64>,
     last_event: Option<Instant>,
     /// u before its bounds apply.
@@ -61,7 +60,7 @@ pub struct EstimationInterval {
 }
 
 impl EstimationInterval {
-    /// Makes the state; the first interval begins at `now`.
+    /// Makes the state. The first interval begins at `now`.
     pub fn new(config: IntervalConfig, now: Instant) -> Self {
         let mut interval = EstimationInterval {
             config,
@@ -75,7 +74,7 @@ impl EstimationInterval {
         interval
     }
 
-    /// Records that a loss was found at `now`. Returns true if the interval is to be closed now.
+    /// Records that a loss was found at `now`. Returns true if the interval must be closed now.
     pub fn loss_event(&mut self, now: Instant, srtt: Option<Duration>) -> bool {
         let round_trip = srtt.unwrap_or_default();
         if self.last_event.is_some_and(|last| now.saturating_since(last) < round_trip) {
@@ -94,7 +93,7 @@ impl EstimationInterval {
         self.bound(srtt);
     }
 
-    /// Time at which the interval ends if nothing is lost.
+    /// Time at which the interval ends if no loss occurs.
     pub fn ends(&self) -> Instant {
         self.started + self.length
     }
@@ -104,7 +103,7 @@ impl EstimationInterval {
         self.length
     }
 
-    /// Returns u from the losses, without bounds; `None` before the second loss event.
+    /// Returns u as computed from the losses, without bounds. Returns `None` before the second loss event.
     pub fn spacing(&self) -> Option<Duration> {
         self.spacing
     }
@@ -122,7 +121,7 @@ impl EstimationInterval {
         self.spacing = Some(Duration::from_secs_f64(self.statistic(distance)));
     }
 
-    /// The newest distance, limited to the confidence interval of the mean.
+    /// Returns the newest time between losses, limited to the confidence interval of the mean.
     fn statistic(&self, newest: f64) -> f64 {
         let k = self.distances.len();
         let mean = self.distances.iter().sum::<f64>() / k as f64;
@@ -184,17 +183,18 @@ mod tests {
         assert_length(&fed(&[0, 400, 1200]), 0.6);
     }
 
-    /// Distances 0.4, 0.8, 0.6: m = 0.6, s = 0.2, h = 4.3027 · 0.2/√3 = 0.49683: the newest, 0.6, is within.
-    /// With 5.0 for the last one: m = 2.06667, s = 2.54820, h = 6.3302: still within, 5.0.
+    /// Times 0.4, 0.8, 0.6: m = 0.6, s = 0.2, h = 4.3027 · 0.2/√3 = 0.49683. The newest time, 0.6, is within m ± h. If
+    /// the last time is 5.0, m = 2.06667, s = 2.54820, h = 6.3302. The newest time, 5.0, is still within m ± h.
     #[test]
     fn the_newest_within_the_confidence_interval() {
         assert_length(&fed(&[0, 400, 1200, 1800]), 0.6);
         assert_length(&fed(&[0, 400, 1200, 6200]), 5.0);
     }
 
-    /// Nine distances between losses of 0.4 s and one of 2.4 s have the mean m = 0.6 s, the deviation s = √(3.6/9) =
-    /// 0.632456 s and half the width of the confidence interval h = 2.26216 · 0.2 = 0.452431 s, so that 2.4 s becomes m
-    /// + h = 1.052431 s. One of 0.1 s and nine of 0.4 s: m = 0.37, s = 0.0948683, h = 0.0678647: 0.302135.
+    /// Nine times between losses of 0.4 s and one of 2.4 s have the mean m = 0.6 s and the deviation
+    /// s = √(3.6/9) = 0.632456 s. Half of the confidence interval is h = 2.26216 · 0.2 = 0.452431 s, so that 2.4 s
+    /// becomes m + h = 1.052431 s. One time of 0.1 s and nine of 0.4 s have m = 0.37, s = 0.0948683, h = 0.0678647. The
+    /// result is 0.302135.
     #[test]
     fn a_distance_beyond_the_confidence_interval_counts_as_its_edge() {
         let mut events: Vec<u64> = (0..10).map(|n| n * 400).collect();
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(EstimationInterval::new(config, ms(7)).started(), ms(7));
     }
 
-    /// The second and third loss lie within 50 ms of the first one.
+    /// The second and third losses are within 50 ms of the first loss.
     #[test]
     fn losses_of_one_round_trip_are_one_event() {
         let mut interval = fed(&[200]);

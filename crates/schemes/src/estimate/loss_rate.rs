@@ -1,9 +1,9 @@
-//! Loss rate of a path, computed from its window and round-trip time, and its deviation from its recent values (Liu et
-//! al. 2019, section 3).
+//! Loss rate of a path, computed from its window and round-trip time (Liu et al. 2019, section 3). Also the deviation
+//! of the loss rate from its recent values.
 //!
-//! The equations are missing in the paper's text. The equations here follow from its words and from the two models that
-//! it names. Mathis: goodput G = C·MSS / (RTT·√PLR). Vegas: G = cwnd / RTT_min. Together PLR = (C·MSS/cwnd)² ·
-//! (RTT_min/RTT)²: the loss rate at which a TCP would have this window.
+//! The paper's text lacks the equations. The equations here follow from the paper's words, and from the two models that
+//! it names. Mathis: goodput G = C·MSS / (RTT·√PLR). Vegas: G = cwnd / RTT_min. Together they give PLR = (C·MSS/cwnd)²
+//! · (RTT_min/RTT)². The PLR is the loss rate at which a TCP would have this window.
 //!
 //! | Liu et al. (2019) | here |
 //! |---|---|
@@ -17,18 +17,20 @@
 //!
 //! Constants: MSS 1500 bytes ("1,500 MTUs" in the paper).
 //!
-//! `ASSUMED`, with the key that changes it:
-//! - ψ = 7/8 weighs the old value (`psi`; the paper's number is lost). δ = 0: the round-trip time is measured by Karn's
-//!   rule, with chunks that were sent once;
-//! - C = √(3/2), for receivers without delayed acknowledgements (`c`; with delayed acknowledgements √(3/4) = 0.866);
-//! - m = 20 (`m`);
-//! - RTT_min is the path's own least round-trip time as in Vegas (`rttmin=path`), although the paper says "the minimum
-//!   in all paths" (`rttmin=global`). With the paper's value, the slower of two paths with equal windows would have the
-//!   lower loss rate, and would be preferred;
-//! - a sample is taken once per round trip, and with the first SACK after a loss, when the window has been reduced;
-//! - before the first round-trip time PLR = (C·MSS/cwnd)²; a path that is not active has no loss rate, and starts again
-//!   when it is active;
-//! - PLR is between 10⁻⁶ and 1; cwnd counts as at least one MSS, and RTT as at least RTT_min.
+//! `ASSUMED`. The key that changes a choice is in parentheses:
+//! * ψ = 7/8 is the weight of the old value (`psi`; the paper's number is missing). δ = 0: the round-trip time is
+//!   measured by Karn's rule, with chunks that were sent once.
+//! * C = √(3/2), for receivers without delayed acknowledgements (`c`). With delayed acknowledgements, C would be
+//!   √(3/4) = 0.866.
+//! * m = 20 (`m`);
+//! * RTT_min is the path's own least round-trip time, as in Vegas (`rttmin=path`). The paper says "the minimum in all
+//!   paths" (`rttmin=global`). With the paper's value, the slower of two paths with equal windows would have the lower
+//!   loss rate. It would then be preferred.
+//! * A sample is taken once per round trip, and with the first SACK after a loss. At that SACK, the window has already
+//!   been reduced.
+//! * Before the first round-trip time, PLR = (C·MSS/cwnd)². A path that is not active has no loss rate. Its state
+//!   begins again when the path is active.
+//! * PLR is between 10⁻⁶ and 1. cwnd counts as at least one MSS, and RTT as at least RTT_min.
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::policy::{
@@ -40,18 +42,18 @@ use super::Deviation;
 
 /// Name of the extra estimate with the jitter indicator of the loss rate, from -1 to 1.
 pub const JITTER: &str = "loss-jitter";
-/// Name of the extra estimate that is 1 while the path is in an unreliable condition, and 0 otherwise.
+/// Name of an extra estimate. The estimate is 1 while the path is in an unreliable condition, and 0 otherwise.
 pub const UNRELIABLE: &str = "loss-unreliable";
 
-/// Vegas' goodput in bytes per second (`liu2019` eq. 4): one window per least round-trip time. It is 0 if `rtt_min` is
-/// 0.
+/// Vegas' goodput in bytes per second (`liu2019` eq. 4). It is one window per least round-trip time. It is 0 if
+/// `rtt_min` is 0.
 pub fn goodput(cwnd: u64, rtt_min: Duration) -> f64 {
     let seconds = rtt_min.as_secs_f64();
     if seconds > 0.0 { cwnd as f64 / seconds } else { 0.0 }
 }
 
-/// Loss rate, between 10⁻⁶ and 1, at which a TCP in Mathis' model has this goodput in bytes per second (`liu2019` eq.
-/// 3). Without goodput or round-trip time the loss rate is 1.
+/// Loss rate at which a TCP in Mathis' model has this goodput in bytes per second (`liu2019` eq. 3). The loss rate is
+/// between 10⁻⁶ and 1. Without goodput or round-trip time the loss rate is 1.
 pub fn loss_rate(c: f64, mss: f64, rtt: Duration, goodput: f64) -> f64 {
     let carried = rtt.as_secs_f64() * goodput;
     if carried <= 0.0 {
@@ -94,7 +96,7 @@ keys! {
 #[derive(Debug)]
 pub struct LossRate {
     config: LossRateConfig,
-    /// Paths by slot; `None` if the path is not active or nothing was sent on it.
+    /// Paths by slot. `None` if the path is not active, or if nothing was sent on it.
     paths: Vec<Option<Path>>,
 }
 
@@ -126,13 +128,13 @@ impl LossRate {
         path.limit.cwnd.max(self.config.mss)
     }
 
-    /// PLR of a path without a round-trip time: eqs 3 and 4 with RTT = RTT_min.
+    /// PLR of a path without a round-trip time. The PLR follows from eqs 3 and 4 with RTT = RTT_min.
     fn unmeasured(&self, path: &PathView) -> f64 {
         let second = Duration::from_secs(1);
         loss_rate(self.config.c, self.config.mss as f64, second, goodput(self.window(path), second))
     }
 
-    /// PLR of `path` whose round-trip time is `rtt`: eqs 3 and 4.
+    /// PLR of `path`, whose round-trip time is `rtt`. The PLR follows from eqs 3 and 4.
     fn measured(&self, view: &View<'_>, path: &PathView, rtt: Duration) -> f64 {
         let least = match self.config.rtt_min {
             RttMin::Path => path.min_rtt,
@@ -173,7 +175,7 @@ impl LossRate {
         }
     }
 
-    /// Begins the state of an active path, or continues it while its first round trip lasts.
+    /// Begins the state of an active path. While the first round trip of the path lasts, continues the present state.
     fn meet(&mut self, view: &View<'_>, path: &PathView) {
         if path.state != PathState::Active || matches!(self.slot(path.id), Some(Path { rtt: Some(_), .. })) {
             return;
@@ -216,7 +218,7 @@ impl PathEstimator for LossRate {
     fn estimate(&self, path: PathId, out: &mut Estimate) {
         let slot = self.paths.get(path.index()).and_then(Option::as_ref);
         let Some(slot) = slot else {
-            // A value that was never written need not be taken back.
+            // If no value was written, none must be removed.
             if out.loss.take().is_some() {
                 out.set_extra(JITTER, 0.0);
                 out.set_extra(UNRELIABLE, 0.0);

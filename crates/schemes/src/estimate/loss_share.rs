@@ -1,10 +1,10 @@
-//! Share of packets lost on a path, for schemes that code data. A sample is the number of packets found lost in a round
-//! trip, divided by the number sent. The share is a moving average in which a new sample has weight 1/8. It begins at 0
-//! and is at most [`LossShare::MOST`].
+//! Share of the packets that are lost on a path, for schemes that code data. A sample is the number of packets found
+//! lost in a round trip, divided by the number of packets sent in it. The share is a moving average in which a new
+//! sample has the weight 1/8. The share begins at 0 and is at most [`LossShare::MOST`].
 //!
-//! Copies and retransmissions are counted like other packets. Every loss that the loss policy finds is counted, for any
-//! cause, including losses after a timeout. A period ends with the first acknowledgement at least a round trip after it
-//! began. A period in which nothing was sent continues.
+//! Copies and retransmissions are counted like other packets. Every loss that the loss policy finds is counted,
+//! whatever its cause. Losses after a timeout are included. A period ends with the first acknowledgement that arrives
+//! at least a round trip after the period began. A period in which nothing was sent continues.
 
 use strandcast_proto::policy::{
     Estimate, LossTrigger, Moves, PathEstimator, PathId, PathState, Policy, Signal, View,
@@ -105,7 +105,7 @@ mod tests {
         out.loss.expect("it is always known")
     }
 
-    /// A round trip of 100 ms in which `sent` packets are sent and `lost` of them lost.
+    /// A round trip of 100 ms in which `sent` packets are sent. `lost` of these packets are lost.
     fn round(share: &mut LossShare, picture: &mut Picture, sent: u32, lost: u32) {
         let view = picture.view();
         (0..sent).for_each(|tsn| share.on_signal(&view, &Signal::Sent(&chunk(tsn, &[0]))));
@@ -114,7 +114,7 @@ mod tests {
         picture.now += Duration::from_millis(100);
     }
 
-    /// p ← p + (lost/sent - p)/8, once a round trip, from 0.
+    /// p ← p + (lost/sent - p)/8, once per round trip, starting from 0.
     #[test]
     fn an_eighth_of_each_round_trip() {
         let (mut share, mut picture) = (LossShare::default(), Picture::new(1));

@@ -1,4 +1,4 @@
-//! Estimates that schemes add to the core's own measurements. Some pieces measure one path; estimators are made of
+//! Estimates that schemes add to the core's own measurements. Some pieces measure one path. Estimators are made of
 //! these pieces.
 
 mod bandwidth;

@@ -1,8 +1,8 @@
-//! Bit error rates over white Gaussian noise: the function F from signal-to-noise ratio to bit error rate, and its
-//! inverse.
+//! Bit error rates over white Gaussian noise. The module has the function F from signal-to-noise ratio to bit error
+//! rate, and its inverse.
 //!
-//! In Xu et al. (2015) F depends on the technology (eqs 1 and 2), and the paper refers to a table of 802.11a/g. With
-//! the linear ratio s per symbol and Q(x) = erfc(x/√2)/2:
+//! In Xu et al., 2015, F depends on the technology (eqs 1 and 2), and the paper refers to a table of 802.11a/g. The
+//! forms of F use the linear ratio s per symbol, and Q(x) = erfc(x/√2)/2:
 //!
 //! | modulation | F(s) | where it is found |
 //! |---|---|---|
@@ -13,12 +13,13 @@
 //! | DBPSK | ½ exp(-s) | 802.11 1 Mbit/s |
 //! | DQPSK | (√2+1)/√(8π√2) x^(-½) exp(-(2-√2) x), x = s/2 | 802.11 2 Mbit/s |
 //!
-//! The first four are Table 2 of Halperin et al., "Predictable 802.11 packet delivery from wireless channel
-//! measurements" (SIGCOMM 2010). The last two are the textbook forms that ns-3 has for DSSS. ns-3's forms use energy
-//! per bit, x = E_b/N_0, and a DQPSK symbol carries two bits.
+//! The first four forms are in Table 2 of Halperin et al., "Predictable 802.11 packet delivery from wireless channel
+//! measurements" (SIGCOMM 2010). The last two are the textbook forms that ns-3 has for DSSS. In ns-3, these forms use
+//! the energy per bit, x = E_b/N_0. A DQPSK symbol carries two bits.
 //!
-//! `ASSUMED`: the link's coding is ignored, so that a coded link has the effective ratio of an uncoded link with the
-//! same bit error rate. The DQPSK form is an approximation that is too large near s = 0, and is limited to ½.
+//! `ASSUMED`: the coding of the link is ignored. A coded link therefore has the effective ratio of an uncoded link with
+//! the same bit error rate. The DQPSK form is an approximation. The DQPSK form is too large near s = 0, and is limited
+//! to ½.
 
 use core::f64::consts::{PI, SQRT_2};
 
@@ -46,7 +47,8 @@ words! {
 
 /// Least bit error rate whose inverse is computed. At this rate one frame of 1500 bytes in 10⁸ is in error.
 const MIN_BER: f64 = 1e-12;
-/// Signal-to-noise ratio that exceeds the ratio of any modulation at [`MIN_BER`]: 64-QAM has the highest, 1037.
+/// A signal-to-noise ratio that is higher than the ratio of any modulation at [`MIN_BER`]. 64-QAM has the highest of
+/// these ratios, 1037.
 const MOST_SNR: f64 = 2048.0;
 
 impl Modulation {
@@ -75,7 +77,8 @@ impl Modulation {
         }
         let ber = ber.max(MIN_BER);
         let (mut low, mut high) = (0.0, MOST_SNR);
-        // Asked a few times per second at most, so that halving, which needs no other form of F, is good enough.
+        // The function is called at most a few times per second. The bisection needs no other form of F, and is fast
+        // enough for this.
         for _ in 0..64 {
             let middle = 0.5 * (low + high);
             if self.bit_error_rate(Snr::new(middle)) > ber {
@@ -130,8 +133,8 @@ mod tests {
         }
     }
 
-    /// DBPSK at x = 10: e⁻¹⁰/2 = 2.269996e-5. DQPSK's factor is 2.4142136/5.9618004 = 0.4049471; at x = 4:
-    /// 0.2024735 · e^(-2.3431458) = 0.2024735 · 0.09602509; at x = 10: 0.1280555 · 0.002857339.
+    /// DBPSK at x = 10: e⁻¹⁰/2 = 2.269996e-5. The factor of DQPSK is 2.4142136/5.9618004 = 0.4049471. At x = 4, the
+    /// result is 0.2024735 · e^(-2.3431458) = 0.2024735 · 0.09602509. At x = 10, the result is 0.1280555 · 0.002857339.
     #[test]
     fn eq_1_of_the_dsss_modulations() {
         close("DBPSK", Modulation::Dbpsk.bit_error_rate(Snr::new(10.0)), 2.269_996_5e-5, 1e-7);
@@ -139,7 +142,7 @@ mod tests {
         close("DQPSK, x = 10", Modulation::Dqpsk.bit_error_rate(Snr::new(20.0)), 3.658_980_4e-4, 1e-6);
     }
 
-    /// Differential detection of the same symbols costs something, and more bits a symbol need a higher ratio.
+    /// Differential detection of the same symbols needs a higher ratio, and so do more bits per symbol.
     #[test]
     fn modulations_keep_their_order() {
         use Modulation::{Bpsk, Dbpsk, Dqpsk, Qam16, Qam64, Qpsk};

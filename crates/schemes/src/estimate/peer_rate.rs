@@ -10,7 +10,7 @@ use crate::feedback::rounds::{Notice, Order};
 /// Greatest valid rate in bytes per second.
 const MOST: u64 = 1 << 40;
 
-/// Estimator that writes the rate that the receiver last requested for each path.
+/// Estimator that writes the last rate that the receiver requested for each path.
 #[derive(Clone, Default, Debug)]
 pub struct PeerRate {
     /// Rates by path slot.

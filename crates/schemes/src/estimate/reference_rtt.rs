@@ -1,20 +1,20 @@
-//! Round-trip time of one path in both directions, measured with pairs of HEARTBEATs. A SACK may return by another
-//! path, but a HEARTBEAT ACK does not.
+//! Round-trip time of one path, used in both directions. The round-trip time is measured with pairs of HEARTBEATs. A
+//! SACK may return by another path, but a HEARTBEAT ACK does not.
 //!
 //! | Xu et al. (2015) | here |
 //! |---|---|
 //! | eq. 5: RTT_ref = min {RTT₁, RTT₂}, a pair each estimation interval | [`ReferenceRtt`] |
 //!
-//! `ASSUMED`: if only one HEARTBEAT of a pair is answered, its round-trip time is the value of the pair. If neither is
-//! answered, the estimate does not change. An answer that arrives after the next pair was sent counts for its own pair
-//! as long as the newer pair has no answer.
+//! `ASSUMED`: if only one HEARTBEAT of a pair is answered, its round-trip time is the value of the pair. If neither
+//! HEARTBEAT is answered, the estimate does not change. An answer may arrive after the next pair was sent. Such an
+//! answer counts for its own pair as long as the newer pair has no answer.
 
 use strandcast_proto::time::{Duration, Instant};
 
 /// The reference round-trip time of one path.
 #[derive(Clone, Debug, Default)]
 pub struct ReferenceRtt {
-    /// Times at which the newest pair and the previous one were sent.
+    /// Times at which the newest pair and the pair before it were sent.
     pairs: [Option<Instant>; 2],
     /// Time at which the measured pair left, and its round-trip time.
     value: Option<(Instant, Duration)>,
@@ -31,7 +31,8 @@ impl ReferenceRtt {
         self.pairs = [Some(now), self.pairs[0]];
     }
 
-    /// Records that the HEARTBEAT that left at `sent` was answered, with a round-trip time if it could be measured.
+    /// Records that the HEARTBEAT that left at `sent` was answered. The round-trip time is given if it could be
+    /// measured.
     pub fn answered(&mut self, sent: Instant, rtt: Option<Duration>) {
         let pair = self.pairs.into_iter().flatten().find(|&asked| asked <= sent);
         let (Some(pair), Some(rtt)) = (pair, rtt) else { return };
@@ -42,7 +43,7 @@ impl ReferenceRtt {
         }
     }
 
-    /// RTT_ref; `None` before the first answer.
+    /// RTT_ref. `None` before the first answer.
     pub fn get(&self) -> Option<Duration> {
         self.value.map(|(_, rtt)| rtt)
     }

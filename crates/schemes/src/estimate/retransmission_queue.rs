@@ -6,8 +6,8 @@
 //! | eqs 13, 14: Q's distance from its mean, in units of its range | [`RetransmissionQueue::sample`], by [`Deviation`] |
 //! | eq. 15: positive and rising | [`RetransmissionQueue::unreliable`] |
 //!
-//! `ASSUMED`: Q is the number of chunks that wait in the retransmission queue, or were sent from it and are not yet
-//! acknowledged; a sample is taken with each SACK; m is 20 (key `m`).
+//! `ASSUMED`: Q is the number of chunks that wait in the retransmission queue, plus the chunks that were sent from it
+//! and are not yet acknowledged. A sample is taken with each SACK. m is 20 (key `m`).
 
 use strandcast_proto::policy::ChunkInfo;
 
@@ -31,7 +31,7 @@ impl RetransmissionQueue {
         self.count = self.count.saturating_add(u32::from(chunk.losses == 1));
     }
 
-    /// Records that this number of chunks in the queue were acknowledged.
+    /// Records that this number of chunks from the queue was acknowledged.
     pub fn acked(&mut self, chunks: u32) {
         self.count = self.count.saturating_sub(chunks);
     }
@@ -58,7 +58,7 @@ mod tests {
 
     use super::*;
 
-    /// The verdict after each sample of Q, which is set to these values.
+    /// Returns the verdict after each sample of Q. The samples have the values `counts`.
     fn verdicts(counts: &[u32]) -> Vec<bool> {
         let mut queue = RetransmissionQueue::new(20);
         let mut after = |q: &u32| {
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(queue.count, 0);
     }
 
-    /// 0 ≤ Q ≤ cwnd, section 2.3.
+    /// Section 2.3 requires 0 ≤ Q ≤ cwnd.
     #[test]
     fn no_more_than_a_window_counts() {
         let mut queue = RetransmissionQueue::new(20);

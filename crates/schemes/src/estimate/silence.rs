@@ -1,10 +1,11 @@
-//! Detection of paths that have fallen silent, by the peer's clock (`Signal::PeerArrivals`). Reports that return by
-//! other paths show the silence, so that a verdict needs only the quickest return path, not the path's own.
+//! Detection of paths that have fallen silent. It uses times of the peer's clock (`Signal::PeerArrivals`). Reports that
+//! return by other paths show the silence. A verdict therefore needs only the quickest return path, and not the path
+//! itself.
 //!
-//! Consider the packets that left a path after the packet that arrived last. Let o be the departure of the oldest of
-//! them, x the path's usual one-way delay by both clocks (median of the last [`SAMPLES`] reports of a new arrival), and
-//! y the time of the last arrival. A report written at w shows that nothing has arrived for z = w - max(y, o + x)
-//! although a packet was due.
+//! Some packets left a path later than the packet that arrived last. Let o be the departure time of the oldest of these
+//! packets. Let x be the path's usual one-way delay by both clocks, which is the median of the last [`SAMPLES`] reports
+//! of a new arrival. Let y be the time of the last arrival. A report written at w then shows that nothing has arrived
+//! for z = w - max(y, o + x), although a packet was due.
 //!
 //! | z | verdict | which means |
 //! |---|---|---|
@@ -15,24 +16,24 @@
 //! | dead, but it has answered [`ANSWERS`] times | [`Verdict::Returning`] | new chunks while no live path is free |
 //!
 //! *The return path* has a separate verdict. The peer's SACKs return by several paths in turn ([`return_paths`]). A
-//! path is deaf if no report arrived by it for a time of J, while [`ELSEWHERE`] reports arrived by other paths. Data
-//! sent on a deaf path arrive, but data take other paths as long as these deliver. J counts from the expected time of a
-//! report, which includes the additional delay of the return path.
+//! path is deaf if no report returned by it for the time J, although [`ELSEWHERE`] reports returned by other paths.
+//! Data that are sent on a deaf path arrive. As long as other paths deliver, data nevertheless take those paths. J
+//! starts at the expected time of a report. This time includes the additional delay of the return path.
 //!
-//! An arrival by the path (for a deaf path, a report), or an answer to a heartbeat, ends the first three verdicts at
-//! once. A dead path is live again when it has answered [`ANSWERS`] times, over a time of at least min([`PROBATION`] ·
-//! 2^k, [`PROBATION_MOST`]). k is the number of times that the path died; it falls by one after each time of [`STABLE`]
-//! without a death.
+//! An arrival by the path, or an answer to a heartbeat, ends the first three verdicts at once. For a deaf path, the
+//! arrival must be a report. A dead path is live again when it has answered [`ANSWERS`] times over a time of at least
+//! min([`PROBATION`] · 2^k, [`PROBATION_MOST`]). k is the number of times that the path died. It falls by one after
+//! each time of [`STABLE`] without a death.
 //!
-//! *J* depends on the number of needless suspicions. A suspicion is needless if a packet arrives by the path within
-//! [`NEEDLESS`] after it. Each needless suspicion raises J by [`STEP`], and J falls by a step each [`STEP_TIME`],
-//! between [`MIN_HOLDOFF`] and [`MAX_HOLDOFF`]. J settles at the value with as many needless suspicions as steps, 5 per
-//! minute. A quantile of the gaps between arrivals cannot replace J, because frequent stalls would make it large, and
-//! it would include outages.
+//! *J* depends on the number of needless suspicions. A suspicion is needless if a packet arrives by the path within the
+//! time [`NEEDLESS`] after it. Each needless suspicion raises J by [`STEP`]. J falls by one step in each time of
+//! [`STEP_TIME`]. It stays between [`MIN_HOLDOFF`] and [`MAX_HOLDOFF`]. J settles where there are as many needless
+//! suspicions as steps, which is 5 per minute. A quantile of the gaps between arrivals cannot replace J. Frequent
+//! stalls would make such a quantile large, and it would include outages.
 //!
-//! Data that a path had in flight when it fell silent may still arrive, and count as queued until then ([`held`]).
+//! Data that were in flight on a path when it fell silent may still arrive. They count as queued until then ([`held`]).
 //!
-//! `ASSUMED`, because no paper describes it: all of this detection. Without reports there are no verdicts, and timers
+//! `ASSUMED`, because no paper describes it: the whole detection. Without reports there are no verdicts. Timers then
 //! find failed paths, as they do with peers that are not Strandcast.
 
 mod deaths;
@@ -69,7 +70,7 @@ pub const MAX_HOLDOFF: Duration = Duration::from_millis(130);
 pub const STEP: Duration = Duration::from_millis(10);
 /// Time in which J falls by one step.
 pub const STEP_TIME: Duration = Duration::from_secs(12);
-/// Time after a suspicion in which an arrival shows that the suspicion was needless.
+/// Time after a suspicion. If a packet arrives within it, the suspicion was needless.
 pub const NEEDLESS: Duration = Duration::from_millis(50);
 /// Time from a suspicion until the data in flight are retransmitted.
 pub const RESEND: Duration = Duration::from_millis(40);
@@ -86,14 +87,15 @@ pub const STABLE: Duration = Duration::from_secs(30);
 
 /// Number of reports by other return paths that make a path deaf.
 pub const ELSEWHERE: u32 = 3;
-/// Time for which a return path must have been named before it counts, because a report must first name it to the peer.
+/// Time for which a return path must have been named before it counts. A report must first name the return path to the
+/// peer.
 pub const NAMED: Duration = Duration::from_millis(500);
 
-/// Maximum number of departures that are stored for a path. The oldest ones are stored.
+/// Maximum number of departures that are stored for a path. The oldest departures are stored.
 const REMEMBERED: usize = 256;
-/// Number of deaths beyond which the probation does not become longer.
+/// Greatest number of deaths that makes the probation longer.
 const DEATHS: u32 = 6;
-/// Greatest time between two answers that count for the same return of a path.
+/// Greatest time between two answers of a path that count for the same return.
 const APART: Duration = Duration::from_secs(2);
 
 /// Verdict on a path.
@@ -115,7 +117,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Returns the verdict on `path`; `Live` if no part of the scheme detects silence.
+    /// Returns the verdict on `path`. Returns `Live` if no part of the scheme detects silence.
     pub fn of(path: &PathView) -> Verdict {
         match path.est.silence {
             None | Some(..0.5) => Verdict::Live,
@@ -133,7 +135,8 @@ impl Verdict {
         path.est.silence.is_none_or(|verdict| verdict < 0.5)
     }
 
-    /// Returns whether nothing is expected to arrive by `path`: the verdict is [`Verdict::Stalled`] or worse.
+    /// Returns whether nothing is expected to arrive by `path`. Nothing is expected if the verdict is
+    /// [`Verdict::Stalled`] or worse.
     #[inline]
     pub(crate) fn suspects(path: &PathView) -> bool {
         path.est.silence.is_some_and(|verdict| verdict > 2.5)
@@ -145,9 +148,10 @@ impl Verdict {
     }
 }
 
-/// Paths by which the peer's SACKs should return: the two quickest that are live.
+/// Paths by which the peer's SACKs should return. They are the two quickest live paths.
 pub fn return_paths(view: &View<'_>) -> PathSet {
-    // Asked after most signals: a verdict is looked up of those alone that would be among the two.
+    // This function is called after most signals. It looks up verdicts only of paths that could be among the two
+    // quickest.
     let usable = view.usable();
     let (mut first, mut second) = (None, None);
     for path in view.paths {
@@ -173,12 +177,13 @@ pub fn return_paths(view: &View<'_>) -> PathSet {
 /// Estimator of the verdict on each path.
 #[derive(Debug, Default)]
 pub struct Silence {
-    /// Paths by slot; `None` while the slot is closed or unused.
+    /// Paths by slot. `None` while the slot is closed or unused.
     paths: Vec<Option<Watched>>,
     count: Count,
     /// Time at which the first stalled path becomes silent.
     next: Option<Instant>,
-    /// True if the last report changed an estimate of a path, and if a path was met since then.
+    /// True if the last report changed an estimate of a path. The second flag is true if a path has appeared since
+    /// then.
     moved: bool,
     met: bool,
 }
@@ -196,8 +201,8 @@ struct Count {
 /// State of one path.
 #[derive(Debug)]
 struct Watched {
-    /// Departure times of packets that have not arrived, and after which no later packet has arrived. Only the oldest
-    /// are stored, at most one per millisecond.
+    /// Departure times of packets that have not arrived, and after which no later packet has arrived either. Only the
+    /// oldest ones are stored, and at most one per millisecond.
     left: VecDeque<Instant>,
     /// Number of packets that arrived, and time of the last arrival.
     packets: u64,
@@ -205,7 +210,7 @@ struct Watched {
     usual: Usual,
     holdoff: Holdoff,
     verdict: Verdict,
-    /// Time by the peer's clock since which a packet was due when the path was suspected.
+    /// Time by the peer's clock from which on a packet was due, for the present suspicion of the path.
     due: PeerTime,
     /// Time at which a stalled path becomes silent.
     silent_at: Option<Instant>,
@@ -238,14 +243,15 @@ impl Watched {
         }
     }
 
-    /// Records that a packet that left at `sent` has arrived. Packets that left before it are no longer awaited.
+    /// Records that a packet that left at `sent` has arrived. Packets that left before this packet are no longer
+    /// awaited.
     fn through(&mut self, sent: Instant) {
         while self.left.front().is_some_and(|t| *t <= sent) {
             self.left.pop_front();
         }
     }
 
-    /// Takes a report. Returns the verdict that an arrival ends.
+    /// Processes a report. If the report contains an arrival that ends a verdict, returns that verdict.
     fn hear(&mut self, now: Instant, news: &PathArrivals, count: &mut Count) {
         if news.packets <= self.packets {
             return;
@@ -274,7 +280,7 @@ impl Watched {
         }
     }
 
-    /// Records that a packet came through.
+    /// Records that a packet arrived.
     fn answered(&mut self, now: Instant) {
         (self.verdict, self.silent_at) = (self.deaths.answered(now), None);
         if self.verdict == Verdict::Live && self.back.deaf {
@@ -282,8 +288,8 @@ impl Watched {
         }
     }
 
-    /// Records a report that took `took` microseconds by both clocks. `own` is true if it returned by this path, and
-    /// `named` if this path is a named return path.
+    /// Records a report that was in transit for `took` microseconds by both clocks. `own` is true if the report
+    /// returned by this path. `named` is true if this path is a named return path.
     fn reported(&mut self, now: Instant, own: bool, named: bool, took: i64, count: &mut Count) {
         if own {
             self.back.on_report(now, took);
@@ -299,7 +305,7 @@ impl Watched {
         (self.verdict, self.held.bytes())
     }
 
-    /// Time since which a packet is due, by the peer's clock; `None` if no packet is due.
+    /// Time by the peer's clock from which on a packet is due. `None` if no packet is due.
     fn due(&self) -> Option<PeerTime> {
         let (oldest, usual) = (self.left.front()?, self.usual.median()?);
         let expected = (oldest.as_nanos() / 1000) as i64 + usual;
@@ -312,8 +318,8 @@ impl Watched {
         let Some(due) = self.due() else { return };
         let (overdue, holdoff) = (written.since(due), self.holdoff.get());
         if overdue > holdoff && self.verdict < Verdict::Stalled {
-            // Nothing is known of a deaf path from here on: the arrival that could be waited for would not be
-            // reported.
+            // If the path is deaf, no report of its arrivals would return. The detector therefore does not wait for an
+            // arrival.
             let resend = if self.back.deaf { Duration::ZERO } else { RESEND };
             (self.verdict, self.due, self.silent_at) = (Verdict::Stalled, due, Some(now + resend));
             count.stalled += 1;
@@ -325,7 +331,7 @@ impl Watched {
         }
     }
 
-    /// Makes a stalled path silent if its time is over.
+    /// Makes a stalled path silent once its time is over.
     fn tick(&mut self, now: Instant, count: &mut Count) {
         if self.silent_at.is_some_and(|at| at <= now) {
             (self.verdict, self.silent_at) = (Verdict::Silent, None);
@@ -370,7 +376,7 @@ impl Silence {
         }
     }
 
-    /// Finds out when the first stalled path becomes silent, after verdicts may have changed.
+    /// Computes when the first stalled path becomes silent. Called after verdicts may have changed.
     fn look_ahead(&mut self) {
         self.next = self.paths.iter().flatten().filter_map(|p| p.silent_at).min();
     }

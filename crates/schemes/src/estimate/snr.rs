@@ -1,7 +1,8 @@
-//! Signal-to-noise ratios, linear and in decibels, as two types so that arithmetic cannot mix them.
+//! Signal-to-noise ratios, linear and in decibels. The signal-to-noise ratios have two types, so that arithmetic cannot
+//! mix them.
 
-/// A ratio of powers: energy of a symbol divided by the spectral density of the noise, after despreading. It is not
-/// negative.
+/// A ratio of two powers: the energy of a symbol divided by the spectral density of the noise, after despreading. It is
+/// not negative.
 #[derive(Copy, Clone, PartialEq, PartialOrd, Debug)]
 pub struct Snr(f64);
 
@@ -19,7 +20,7 @@ impl Snr {
         Snr::new(libm::pow(10.0, db.0 / 10.0))
     }
 
-    /// Returns the ratio in decibels; minus infinity for 0.
+    /// Returns the ratio in decibels. Returns minus infinity for 0.
     pub fn to_db(self) -> Decibel {
         Decibel(10.0 * libm::log10(self.0))
     }

@@ -2,8 +2,8 @@
 
 use core::f64::consts::PI;
 
-/// Returns t such that |T| ≤ t with probability `confidence`, where T has `freedom` ≥ 1 degrees of freedom; 0 for no
-/// degree of freedom.
+/// Returns t such that |T| ≤ t with probability `confidence`, where T has `freedom` ≥ 1 degrees of freedom. Returns 0
+/// if there are no degrees of freedom.
 pub(super) fn two_sided(confidence: f64, freedom: u32) -> f64 {
     if freedom == 0 {
         return 0.0;
@@ -20,14 +20,14 @@ pub(super) fn two_sided(confidence: f64, freedom: u32) -> f64 {
     libm::tan(low) * libm::sqrt(f64::from(freedom))
 }
 
-/// Returns the probability of |T| ≤ √freedom · tan(angle): Abramowitz and Stegun, Handbook of Mathematical Functions,
-/// 26.7.3 (odd) and 26.7.4 (even).
+/// Returns the probability of |T| ≤ √freedom · tan(angle). The formulas are in Abramowitz and Stegun, Handbook of
+/// Mathematical Functions, 26.7.3 (odd) and 26.7.4 (even).
 fn within(angle: f64, freedom: u32) -> f64 {
     let (sin, cos) = (libm::sin(angle), libm::cos(angle));
     let odd = freedom % 2;
     let mut term = if odd == 1 { cos } else { 1.0 };
     let mut sum = 0.0;
-    // Terms of cos θ to the powers freedom - 2, freedom - 4, … from the lowest one on.
+    // Terms of cos θ to the powers freedom - 2, freedom - 4, …, from the lowest power on.
     let mut power = odd;
     while power + 2 <= freedom {
         sum += term;
@@ -41,7 +41,7 @@ fn within(angle: f64, freedom: u32) -> f64 {
 mod tests {
     use super::*;
 
-    /// Any table of the distribution.
+    /// The values are in any table of the distribution.
     #[test]
     fn quantiles_as_in_tables() {
         let cases = [

@@ -1,5 +1,6 @@
-//! TCP's window, computed by a receiver from arrivals alone (TEAR: I. Rhee, V. Ozdemir, Y. Yi, "TEAR: TCP Emulation at
-//! Receivers", technical report, North Carolina State University, 2000), with the seven states of Cao et al. (2016).
+//! Window of TCP that a receiver computes from arrivals alone. The method is TEAR (Rhee I., Ozdemir V., Yi Y., "TEAR:
+//! TCP Emulation at Receivers", technical report, North Carolina State University, 2000), with the seven states of Cao
+//! et al., 2016.
 //!
 //! | source | here |
 //! |---|---|
@@ -8,17 +9,18 @@
 //! | a gap: held; three packets beyond it: fast recovery; filled: back | [`Tear::arrived`] |
 //! | fast recovery: half; timeout: 1; both wait for the next round | [`Tear::arrived`], [`Tear::timed_out`], [`Tear::round`] |
 //!
-//! The window is virtual and in packets. It limits no sender.
+//! The window is virtual, and is counted in packets. It limits no sender.
 //!
 //! `ASSUMED`, because Cao et al. refer to the technical report, which was not available: the initial window is 2
-//! packets, the initial threshold 32; the window is at least 2 packets after a halving, and 1 packet after a timeout;
-//! further losses of the round in which fast recovery began do not halve the window again.
+//! packets, and the initial threshold 32. The window is at least 2 packets after a halving, and 1 packet after a
+//! timeout. Further losses in the round in which fast recovery began do not halve the window again.
 
 /// Initial threshold of slow start, in packets.
 const INITIAL_THRESHOLD: f64 = 32.0;
-/// Number of packets that must arrive after a gap for the gap to be a loss: TCP's three duplicate acknowledgements.
+/// Number of packets that must arrive after a gap, so that the gap counts as a loss. It corresponds to TCP's three
+/// duplicate acknowledgements.
 const BEYOND: u8 = 3;
-/// Difference between a packet's number and the expected number that shows that the sender restarted.
+/// Difference between a packet's number and the expected number. A larger difference shows that the sender restarted.
 const FAR: i32 = 10_000;
 
 /// State of a path in TEAR.
@@ -28,7 +30,7 @@ pub enum State {
     SlowStart,
     /// The window grows by one packet each round.
     CongestionAvoidance,
-    /// Packets are missing; they may be late or lost.
+    /// Packets are missing. They may be late or lost.
     Gap,
     /// Packets are lost, and the window was halved.
     FastRecovery,
@@ -160,7 +162,8 @@ impl Tear {
         self.state = State::Timeout;
     }
 
-    /// Records that a new round began with the arrival of its first packet. [`Tear::arrived`] follows for this packet.
+    /// Records that a new round began with the arrival of its first packet. A call of [`Tear::arrived`] follows for
+    /// this packet.
     pub fn round(&mut self) {
         self.last_window = self.window;
         match self.state {
@@ -170,8 +173,8 @@ impl Tear {
         }
     }
 
-    /// Sets the window to the `window` packets per round trip that the path carries or carried. Growth continues from
-    /// there.
+    /// Sets the window to `window`. The window is the number of packets per round trip that the path carries or last
+    /// carried. Growth continues from there.
     pub fn resume(&mut self, window: f64) {
         self.window = window.max(1.0);
         self.last_window = self.window;

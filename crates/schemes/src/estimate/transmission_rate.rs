@@ -1,5 +1,5 @@
-//! Transmission rate of a path: bytes that arrived in an estimation interval, divided by the time in which they were
-//! sent.
+//! Transmission rate of a path. The transmission rate is the number of bytes that arrived in an estimation interval,
+//! divided by the time in which they were sent.
 //!
 //! | Xu et al. (2015) | here |
 //! |---|---|
@@ -7,10 +7,10 @@
 //! | T_e, when the first chunk enters the path's buffer; T_l, when the last one leaves it | [`queued`](TransmissionRate::queued), [`sent`](TransmissionRate::sent) |
 //!
 //! `ASSUMED`: sendsize ("successful data amount") is the number of bytes acknowledged in the interval. If T_l - T_e is
-//! less than half a round-trip time or 1 ms, it is too short, and the interval's length is used. An interval in which
-//! nothing was acknowledged halves the rate, so that a path that was idle or lost everything is neither dropped nor
-//! kept for ever. Data sent before the interval count if they are acknowledged in it. The rate of a path that soon
-//! stops sending is therefore too high (docs/deviations.md has the error).
+//! shorter than half a round-trip time or 1 ms, the length of the interval replaces it. An interval in which nothing
+//! was acknowledged halves the rate. A path that was idle or lost everything is thus neither dropped at once nor kept
+//! for ever. Data that were sent before the interval count if they are acknowledged in it. If a path soon stops
+//! sending, its rate is therefore too high (docs/deviations.md has the error).
 
 use strandcast_proto::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ pub struct TransmissionRate {
 }
 
 impl TransmissionRate {
-    /// Makes the state; the first interval begins at `now`.
+    /// Makes the state. The first interval begins at `now`.
     pub fn new(now: Instant) -> Self {
         TransmissionRate { started: now, first_queued: None, last_sent: None, acked: 0, rate: 0.0 }
     }
@@ -65,12 +65,12 @@ impl TransmissionRate {
         *self = TransmissionRate { rate: self.rate, ..TransmissionRate::new(now) };
     }
 
-    /// R_e of the last interval in bytes per second; 0 before the first interval ended.
+    /// R_e of the last interval in bytes per second. 0 before the first interval has ended.
     pub fn bytes_per_second(&self) -> f64 {
         self.rate
     }
 
-    /// Rate since the running interval began; `None` until the interval has lasted for a round-trip time, or if the
+    /// Rate since the current interval began. `None` until the interval has lasted for a round-trip time, and if the
     /// round-trip time is unknown.
     pub fn so_far(&self, now: Instant, srtt: Option<Duration>) -> Option<f64> {
         let elapsed = now.saturating_since(self.started);
@@ -98,7 +98,8 @@ mod tests {
         rate
     }
 
-    /// First queued at 0.1 s, last sent at 0.9 s, 80 000 bytes acknowledged: 100 000 byte/s.
+    /// The first chunk is queued at 0.1 s, the last one is sent at 0.9 s, and 80 000 bytes are acknowledged. The rate
+    /// is 100 000 byte/s.
     #[test]
     fn eq_6_by_hand() {
         let rate = rate(&[100, 300], &[200, 900], 80_000, 1000);

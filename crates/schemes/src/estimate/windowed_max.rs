@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 
 use strandcast_proto::time::{Duration, Instant};
 
-/// The maximum over a window of time that ends now.
+/// The maximum over a window of time that ends at present.
 #[derive(Clone, Debug)]
 pub struct WindowedMax {
     window: Duration,
-    /// Values that may still become the highest. The highest and oldest is first.
+    /// Values that may still become the highest. The highest value comes first. If values are equal, the oldest one
+    /// comes first.
     values: VecDeque<(Instant, f64)>,
 }
 
@@ -29,7 +30,7 @@ impl WindowedMax {
         }
     }
 
-    /// Returns the highest value that is not older than the window; the newest value if all are older.
+    /// Returns the highest value that is not older than the window. If all values are older, returns the newest value.
     pub fn get(&self, now: Instant) -> Option<f64> {
         let young = |v: &&(Instant, f64)| now.saturating_since(v.0) <= self.window;
         self.values.iter().find(young).or_else(|| self.values.back()).map(|v| v.1)

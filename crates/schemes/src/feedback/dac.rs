@@ -1,5 +1,5 @@
-//! The receiver's half of the delayed-acknowledgement algorithm (DAC) of classic concurrent transfer: several paths
-//! reorder packets all the time, so a gap alone is not a reason to acknowledge at once.
+//! The receiver's half of the delayed-acknowledgement algorithm (DAC) of classic concurrent transfer. Several paths
+//! reorder packets all the time. A gap alone is therefore not a reason to acknowledge at once.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{AckDecision, Feedback, PathId, Policy, RxInfo, Signal, View};
@@ -21,12 +21,12 @@ impl FeedbackPart for DelayedAckConfig {
     }
 }
 
-/// Acknowledges every second packet or after the delayed-ack time, and at once for duplicates and when the sender
-/// requests it. The SACK contains the number of packets that it acknowledges. Only a Strandcast peer reads this number;
-/// with other peers RFC 9260 §6.7 applies.
+/// Acknowledges every second packet, or after the time of delayed acknowledgement. Acknowledges at once duplicates, and
+/// when the sender requests it. The SACK contains the number of packets that it acknowledges. Only a Strandcast peer
+/// reads this number; with other peers RFC 9260 §6.7 applies.
 ///
-/// A duplicate may mean that SACKs do not arrive by the path that they take (RFC 9260 §6.4), or that copies were sent
-/// on several paths and this copy is late. Every second SACK for a duplicate therefore returns by the path on which new
+/// A duplicate has two possible causes. SACKs may not arrive by their path (RFC 9260 §6.4), or copies were sent on
+/// several paths and this copy is late. Every second SACK for a duplicate therefore returns by the path on which new
 /// data last arrived.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct DelayedAck {

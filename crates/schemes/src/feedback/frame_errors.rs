@@ -1,11 +1,11 @@
-//! Frame errors that the receiver's own links count, reported to the sender.
+//! Report to the sender of the frame errors that the receiver's own links count.
 //!
-//! The receiver counts frames and frames in error of its interfaces, and reports the totals with SACKs. The sender
-//! treats them as the counters of a second link of the same path. Xu et al. (2015) use only the sender's links, so this
-//! is an extension for comparison.
+//! The receiver counts the frames and the frames in error of its interfaces. It reports the totals with SACKs. The
+//! sender treats these totals as the counters of a second link of the same path. Xu et al., 2015, use only the links of
+//! the sender. This report is therefore an extension for comparison.
 //!
-//! Report of kind [`FRAME_ERRORS`], about a path: frames (8 bytes), frames in error (8), mean length in bytes (4), all
-//! big-endian.
+//! Report of kind [`FRAME_ERRORS`] about a path. The report contains the number of frames (8 bytes), the number of
+//! frames in error (8), and the mean length in bytes (4). All numbers are big-endian.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ const LEN: usize = 20;
 /// Sending and receiving half of the reports.
 #[derive(Debug, Default)]
 pub struct FrameErrors {
-    /// Counters by path: frames, frames in error, mean length, and true if the counters are still to be sent to the
-    /// peer.
+    /// Counters by path: frames, frames in error, and mean length. The flag is true if the counters must still be sent
+    /// to the peer.
     counters: BTreeMap<PathId, (u64, u64, u32, bool)>,
 }
 
@@ -55,7 +55,8 @@ impl FrameErrors {
         }
     }
 
-    /// Returns the content of a report of frame errors, as counters of frames that left; `None` for other reports.
+    /// Returns the content of a report of frame errors, in the form of counters of frames that were sent. Returns
+    /// `None` for other reports.
     pub fn read(&self, report: &Report) -> Option<LinkSample> {
         let payload: &[u8; LEN] = report.payload.as_ref().try_into().ok()?;
         if report.kind != FRAME_ERRORS {

@@ -1,9 +1,9 @@
-//! Delayed acknowledgement (DAC), and heartbeats on paths that are suspected ([`Verdict`]). Heartbeats leave at the
-//! interval [`FAST_INTERVAL`] during the first [`FAST_PHASE`], because most silences are short and the path carries no
-//! data until it has answered. Afterwards they leave at the interval [`SLOW_INTERVAL`]. A dead path that answers is
-//! probed at the fast interval for another [`FAST_PHASE`], so that it returns soon. An answer ends the suspicion, or
-//! counts for the return of a dead path. SACKs return by the two quickest live paths in turn, so that a dead return
-//! path is detected.
+//! Delayed acknowledgement (DAC), with heartbeats on suspected paths ([`Verdict`]). During the first [`FAST_PHASE`],
+//! heartbeats leave at the interval [`FAST_INTERVAL`]. Most silences are short, and the path carries no data until it
+//! has answered. Afterwards, heartbeats leave at the interval [`SLOW_INTERVAL`]. If a dead path answers, it is probed
+//! at the fast interval for another [`FAST_PHASE`], so that it returns soon. An answer ends the suspicion, or counts
+//! for the return of a dead path. SACKs return by the two quickest live paths in turn. A dead return path is therefore
+//! detected.
 
 use smallvec::SmallVec;
 
@@ -43,9 +43,9 @@ impl FeedbackPart for HeartbeatsConfig {
 #[derive(Debug, Default)]
 pub struct Heartbeats {
     acks: DelayedAck,
-    /// Suspected paths, each with the time of the next heartbeat and the time since which the path has been suspected.
+    /// Suspected paths. Each has the time of the next heartbeat, and the time since which the path has been suspected.
     suspected: SmallVec<[(PathId, Instant, Instant); 4]>,
-    /// Paths on which a heartbeat is to leave now.
+    /// Paths on which a heartbeat must leave now.
     wanted: PathSet,
 }
 
@@ -59,7 +59,7 @@ impl Policy for Heartbeats {
         }
         let often = matches!(signal, Signal::Sent(_) | Signal::Acked(_) | Signal::Arrived(_));
         if often && self.suspected.is_empty() {
-            // No verdict changes by these.
+            // These signals change no verdict.
             return;
         }
         if self.suspected.is_empty() && view.paths.iter().all(Verdict::trusts) {

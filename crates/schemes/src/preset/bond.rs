@@ -1,6 +1,7 @@
-//! `bond`: the default scheme of `perf`, and the base of `strand`.
+//! `bond`: the default scheme of `strandcast perf`, and the base of `strand`.
 //!
-//! The scheme is not from a single paper. Its parts come from several papers, and each part has its own name:
+//! No single paper describes this scheme. The parts of this scheme come from several papers, and each part has its own
+//! name:
 //!
 //! | what | from | here |
 //! |---|---|---|
@@ -10,8 +11,8 @@
 //! | delivery rate, queueing delay, loss | | `estimate::Delivery` |
 //! | SFR, CUC, DAC, potentially failed paths | as in `cmt` | |
 //!
-//! `ASSUMED`, because no paper contains them: all constants, which are in each part's file; deadlines in ECF's rule;
-//! the delay from which a queue counts as long. docs/schemes/bond.md has the equations and measurements.
+//! `ASSUMED`, because no paper contains them: all constants (in each part's file), deadlines in ECF's rule, and the
+//! delay from which a queue counts as long. docs/schemes/bond.md has the equations and measurements.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;

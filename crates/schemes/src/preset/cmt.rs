@@ -1,8 +1,8 @@
 //! `cmt`: concurrent multipath transfer over all paths at once.
 //!
-//! J. R. Iyengar, P. D. Amer, R. Stewart, "Concurrent Multipath Transfer Using SCTP Multihoming Over Independent
-//! End-to-End Paths", IEEE/ACM Transactions on Networking 14(5), 2006; retransmission policies: the same authors, ICON
-//! 2004; potentially failed paths: P. Natarajan et al., "Concurrent multipath transfer using SCTP multihoming:
+//! Iyengar J.R., Amer P.D., Stewart R., "Concurrent Multipath Transfer Using SCTP Multihoming Over Independent
+//! End-to-End Paths", IEEE/ACM Transactions on Networking 14(5), 2006. Retransmission policies: the same authors,
+//! ICON 2004. Potentially failed paths: Natarajan P. et al., "Concurrent multipath transfer using SCTP multihoming:
 //! introducing the potentially-failed destination state", 2008, and RFC 7829.
 //!
 //! | paper | here |
@@ -14,20 +14,20 @@
 //! | round robin that fills windows | `schedule::RoundRobin` |
 //! | one window per path, uncoupled | `rfc::Aimd` with `rfc::Reno` |
 //!
-//! Constants: three misses; windows of RFC 9260; `probe-interval` 500 ms, so that some probes of a radio fall between
-//! its bursts of losses.
+//! Constants: three misses, and the windows of RFC 9260. `probe-interval` is 500 ms, so that some probes of a radio
+//! fall between its bursts of losses.
 //!
-//! `ASSUMED`, each with a key that restores the original:
-//! - growth continues in fast recovery and each new window may be reduced (`fr-freeze=off`), as the published
-//!   simulations do;
-//! - the default retransmission policy is RTX-CWND (`rtx=`);
-//! - the state potentially failed is used (`pf=on`): without it a dead path blocks all data for over a minute;
-//! - later packets of a path show that a retransmission on it was lost again (`rtx-again=on`), while the papers wait
-//!   for T3;
-//! - the loss rate of RTX-LOSSRATE is the share of the path's last 1000 transmissions marked lost; in the simulations
-//!   it was a parameter;
-//! - initial window, floor and thresholds are those of RFC 9260 (`initial-cwnd=2,half-floor=2,initial-ssthresh=65536`
-//!   sets those of the simulations).
+//! `ASSUMED`. Each choice has a key that restores the original:
+//! * Growth continues in fast recovery, and each new window may be reduced (`fr-freeze=off`). The published simulations
+//!   do the same.
+//! * The default retransmission policy is RTX-CWND (`rtx=`).
+//! * The state potentially failed is used (`pf=on`). Without it, a dead path blocks all data for over a minute.
+//! * If a retransmission on a path was lost again, later packets of the path show this (`rtx-again=on`). The papers
+//!   wait for T3.
+//! * The loss rate of RTX-LOSSRATE is the share of the path's last 1000 transmissions that were marked lost. In the
+//!   simulations it was a parameter.
+//! * Initial window, floor and thresholds are those of RFC 9260. `initial-cwnd=2,half-floor=2,initial-ssthresh=65536`
+//!   sets the values of the simulations.
 
 use crate::preset::combine::Combination;
 use crate::scheme::Preset;

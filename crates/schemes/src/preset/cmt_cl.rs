@@ -1,8 +1,7 @@
-//! `cmt-cl` and `cmt-cl-fd`: cross-layer concurrent transfer, without and with fairness-driven flow control.
+//! `cmt-cl` and `cmt-cl-fd`: cross-layer concurrent transfer. `cmt-cl-fd` adds fairness-driven flow control.
 //!
-//! C. Xu, Z. Li, J. Li, H. Zhang, G.-M. Muntean, "Cross-layer Fairness-driven Concurrent Multipath Video
-//! Delivery over Heterogenous Wireless Networks", IEEE Transactions on Circuits and Systems for Video Technology 25(7),
-//! 2015.
+//! Xu C., Li Z., Li J., Zhang H., Muntean G.-M., "Cross-layer Fairness-driven Concurrent Multipath Video Delivery over
+//! Heterogenous Wireless Networks", IEEE Transactions on Circuits and Systems for Video Technology 25(7), 2015.
 //!
 //! | Xu et al. (2015) | here |
 //! |---|---|
@@ -17,52 +16,53 @@
 //! | cause of a loss; eqs 14, 15 | `CrossLayer::cause`, `CrossLayer::reduction`; eq. 16 is RFC 9260's timeout |
 //! | resent on the path with the largest window, before all else | `quality::QualityAware` |
 //!
-//! Order of the steps for a SACK: acknowledgements and R_e, growth of RFC 9260, Algorithm 2, Algorithm 3, losses, eqs
-//! 14-16, Algorithms 2 and 3 again, retransmissions, the period if one is due, new data.
+//! A SACK is processed in these steps: acknowledgements and R_e, growth of RFC 9260, Algorithm 2, Algorithm 3, losses,
+//! eqs 14-16, Algorithms 2 and 3 again, retransmissions. If a period is due, it follows, and finally new data.
 //!
 //! Constants (section VII): a = b = 0.99, Q = 0.01, R = 1, α = 0.5, β = 1.5.
 //!
-//! Effect of the formulas: BW_e is near R_e, because it measures the sender's own rate, and log₂(1 + ESNR) is 3 to 5.
-//! R_c is therefore nearly always positive. `cmt-cl` attributes every fast retransmission to the radio, and `cmt-cl-fd`
-//! finds congestion only after three or four losses in one distribution period. Counters show the frequency of these
-//! verdicts. More frame errors reduce R_c, so that the verdict "congestion" becomes more likely.
+//! Effect of the formulas: BW_e is near R_e, because it measures the rate of the sender itself. log₂(1 + ESNR) is 3
+//! to 5. R_c is therefore nearly always positive. `cmt-cl` attributes every fast retransmission to the radio.
+//! `cmt-cl-fd` finds congestion only after three or four losses in one distribution period. Counters show the number of
+//! these verdicts. More frame errors reduce R_c, so that the verdict "congestion" becomes more likely.
 //!
-//! `ASSUMED`, with the key that changes the choice, if there is one:
-//! - w = 1 in `cmt-cl`: the terms of w belong to the friendliness window, which `cmt-cl` lacks;
-//! - ESNR enters eq. 9 linearly, as in Shannon's formula (`snr=db` for decibels), and all paths have the same
-//!   modulation (`modulation=`); the paper uses a table for each technology, but does not print the tables;
-//! - BW_e uses the times at which the access link sends, if the link reports them, and otherwise the times at which the
-//!   sender sends (`bw-stamp=send`: always). With the link's times it includes HEARTBEATs and the headers of packets;
-//! - "inactive if u ≤ RTO" suspends every path at the paper's own loss rates, because RTO ≥ 1 s. Here a path is
-//!   suspended after three consecutive timeouts, each within srtt + 4 rttvar of the previous one, and returns when it
-//!   answers a probe (`inactive=literal`, `off`). The last remaining path is never suspended;
-//! - `rc=normalised` is a variant of this project, in which the sign of R_c depends on the frame errors: C = BW_max/w ·
-//!   log₂(1 + ESNR) / log₂(1 + ESNR₀), where BW_max is the highest R_e in 10 s and ESNR₀ the ratio at which one frame
-//!   in a thousand is lost;
-//! - a path without an estimate comes first in PathList, because it must be measured; its losses count as congestion
-//!   until a period has computed its R_c;
-//! - the cause is decided at the first loss of a window, by R_c of the current period;
-//! - a pause between packets counts as at most 200 ms, or a round trip if that is longer, because the application
-//!   causes longer pauses;
-//! - R_e and BW_e in eqs 14 and 15 are the latest values. If RTT_ref is unknown, the smoothed round-trip time replaces
-//!   it, or one second if that is also unknown;
-//! - only fast retransmissions that congestion caused halve fwnd, as in the printed Algorithm 2. By the text of section
-//!   V every fast retransmission does so (`fwnd-cut=any`);
-//! - `cmt-cl-fd`: a loss on a path whose links count no frames is congestion for any R_c (`without-counters=capacity`:
-//!   R_c decides for such paths as well). In the paper every path has a radio's counters. Without them nothing
-//!   indicates a radio loss, and with a positive R_c nearly every loss at a full queue would leave fwnd unchanged;
-//! - α and β may be 1, although eq. 7 requires α < 1 < β: experiments use this to limit the sum of windows by fwnd from
-//!   one side only;
-//! - growth continues in fast recovery (`fr-freeze=off`), because with 2 to 10 % loss a window would otherwise hardly
-//!   ever grow;
-//! - pairs of heartbeats are sent while data are sent; unanswered heartbeats of a pair are not path errors, unlike the
-//!   transport's own heartbeats;
-//! - frame errors of the receiver's links are not reported (`report-fer=on`);
-//! - data wait in one queue, and get their TSN when they leave. The "buffer" of a path is its quota;
-//! - the state potentially failed is used (`pf=on`), which the paper does not have: without it a dead path blocks all
-//!   data for over a minute;
-//! - windows begin as in RFC 9260 (`initial-cwnd=2,initial-ssthresh=65536` as in the simulator of the paper), but the
-//!   floor of eqs 14 to 16 is the paper's 4 MTU, even if a profile sets another floor for other schemes
+//! `ASSUMED`. If a key changes the choice, it is in parentheses:
+//! * In `cmt-cl`, w is 1. The terms with w belong to the friendliness window, which `cmt-cl` lacks.
+//! * ESNR enters eq. 9 linearly, as in Shannon's formula (`snr=db` for decibels). All paths have the same modulation
+//!   (`modulation=`). The paper uses a table for each technology, but does not print the tables.
+//! * BW_e uses the times at which the access link sends, if the link reports them. Otherwise, and always with
+//!   `bw-stamp=send`, it uses the times at which the sender sends. With the link's times, BW_e includes HEARTBEATs and
+//!   the headers of packets.
+//! * The rule "inactive if u ≤ RTO" would suspend every path at the paper's own loss rates, because RTO ≥ 1 s. Here, a
+//!   path is suspended after three consecutive timeouts, each within srtt + 4 rttvar of the previous one. It returns
+//!   when it answers a probe (`inactive=literal`, `off`). The last remaining path is never suspended.
+//! * `rc=normalised` is a variant of this project. In it, the sign of R_c depends on the frame errors: C = BW_max/w ·
+//!   log₂(1 + ESNR) / log₂(1 + ESNR₀). BW_max is the highest R_e in 10 s. ESNR₀ is the ratio at which one frame in a
+//!   thousand is lost.
+//! * A path without an estimate comes first in PathList, because it must be measured. Its losses count as congestion
+//!   until a period has computed its R_c.
+//! * The cause is decided at the first loss of a window. R_c of the current period decides.
+//! * A pause between packets counts as at most 200 ms, or as a round trip if that is longer. Longer pauses come from
+//!   the application.
+//! * Eqs 14 and 15 use the latest values of R_e and BW_e. If RTT_ref is unknown, the smoothed round-trip time replaces
+//!   it. If both are unknown, one second replaces them.
+//! * Only fast retransmissions that congestion caused halve fwnd, as in the printed Algorithm 2. According to the text
+//!   of section V, every fast retransmission halves fwnd (`fwnd-cut=any`).
+//! * In `cmt-cl-fd`, a loss counts as congestion for any R_c if the links of its path count no frames. With
+//!   `without-counters=capacity`, R_c also decides for such paths. In the paper, every path has a radio's counters.
+//!   Without counters, nothing indicates a radio loss. With a positive R_c, nearly every loss at a full queue would
+//!   then leave fwnd unchanged.
+//! * α and β may be 1, although eq. 7 requires α < 1 < β. Experiments use this to limit the sum of windows by fwnd from
+//!   one side only.
+//! * Growth continues in fast recovery (`fr-freeze=off`). At 2 to 10 % loss, a window would otherwise hardly ever grow.
+//! * Pairs of heartbeats are sent while data are sent. Unlike unanswered heartbeats of the transport, unanswered
+//!   heartbeats of a pair are not path errors.
+//! * Frame errors of the receiver's links are not reported. `report-fer=on` reports them.
+//! * Data wait in one queue, and get their TSN when they leave. The "buffer" of a path is its quota;
+//! * The state potentially failed is used (`pf=on`), although the paper does not have it. Without it, a dead path
+//!   blocks all data for over a minute.
+//! * Windows begin as in RFC 9260. `initial-cwnd=2,initial-ssthresh=65536` sets the values of the paper's simulator.
+//!   The floor of eqs 14 to 16 is the paper's 4 MTU, even if a profile sets another floor for other schemes
 //!   (`loss-floor=`).
 
 use strandcast_keys::{keys, words};
@@ -230,7 +230,7 @@ pub const PRESET: Preset = Preset {
     settings: || Box::<ClKeys>::default(),
 };
 
-/// `cmt-cl` with a friendliness window, so that it is friendly to TCP.
+/// `cmt-cl` with a friendliness window, which makes it friendly to TCP.
 pub const FRIENDLY: Preset = Preset {
     name: "cmt-cl-fd",
     summary: "cmt-cl, all windows together near one TCP's",
@@ -257,9 +257,9 @@ struct CrossLayer {
     bandwidth: BandwidthConfig,
     modulation: Modulation,
     decibels: bool,
-    /// True if the bandwidth follows the departures that the link reports, if it reports them.
+    /// True if the bandwidth follows the departures that the link reports. It applies only if the link reports them.
     by_link: bool,
-    /// True if a loss is attributed to the radio only if a link of the path reports counters.
+    /// True if a loss is attributed to the radio only for paths with a link that reports counters.
     needs_counters: bool,
     /// log₂(1 + ESNR₀), if capacity is a share of the best rate.
     normal: Option<f64>,
@@ -282,7 +282,7 @@ struct Capacity {
 }
 
 impl Capacity {
-    /// Returns whether a link of the path counts frames.
+    /// Returns whether any link of the path counts frames.
     fn reported(&self) -> bool {
         self.near.reported() || self.far.reported()
     }
@@ -343,7 +343,7 @@ impl QualityModel for CrossLayer {
         path.near.hear(sample);
         if let Some((at, bytes)) = sample.departure.filter(|_| self.by_link) {
             if !path.stamped {
-                // The value from the sender's calls is another measure.
+                // The value from the sender's calls measures another quantity.
                 path.bandwidth = Bandwidth::new(self.bandwidth);
                 path.stamped = true;
             }
@@ -427,7 +427,8 @@ impl QualityModel for CrossLayer {
 /// Counters of a link over estimation intervals.
 #[derive(Copy, Clone, Default, Debug)]
 struct Frames {
-    /// Pairs of (frames, frames in error): at the beginning of the interval, and now.
+    /// Pairs of (frames, frames in error). The first pair is from the beginning of the interval, and the second pair is
+    /// from the present.
     counted: Option<[(u64, u64); 2]>,
     /// Sum and number of the frame lengths reported in this interval.
     lengths: (f64, u32),
@@ -438,7 +439,7 @@ struct Frames {
 struct FrameCount {
     frames: u64,
     errors: u64,
-    /// Mean length in bytes; 0 if it is not reported.
+    /// Mean length in bytes. 0 if it is not reported.
     length: f64,
 }
 
@@ -464,7 +465,7 @@ impl Frames {
         let (sum, told) = core::mem::take(&mut self.lengths);
         self.counted = self.counted.map(|_| [now; 2]);
         FrameCount {
-            // Counters that went back, since the interface was taken down: nothing is known of this interval.
+            // Counters go back if the interface was taken down. The counts of this interval are then unknown.
             frames: now.0.saturating_sub(began.0),
             errors: now.1.saturating_sub(began.1),
             length: sum / f64::from(told.max(1)),

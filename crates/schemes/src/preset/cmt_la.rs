@@ -1,7 +1,8 @@
 //! `cmt-la`: concurrent transfer that fills the paths in the order of their loss rates.
 //!
-//! Q. Liu, F. Ke, Z. Liu, J. Zeng, "Loss-Aware CMT-Based Multipathing Scheme for Efficient Data Delivery to Heterogeneous Wireless
-//! Networks", International Journal of Digital Multimedia Broadcasting, 2019. Everything but the scheduler is `cmt`'s, as in the paper ("associated with existing CMT").
+//! Liu Q., Ke F., Liu Z., Zeng J., "Loss-Aware CMT-Based Multipathing Scheme for Efficient Data Delivery to
+//! Heterogeneous Wireless Networks", International Journal of Digital Multimedia Broadcasting, 2019. Everything except
+//! the scheduler is as in `cmt`, as the paper says ("associated with existing CMT").
 //!
 //! | Liu et al. (2019) | here |
 //! |---|---|
@@ -11,12 +12,11 @@
 //! | Algorithm 2 | `schedule::LossOrdered` |
 //! | windows, SFR, CUC, DAC, RTX-CWND | as in `cmt` |
 //!
-//! Constants: MSS 1500 bytes; ψ, C, m and all equations are lost from the paper's text, see `estimate::LossRate`.
+//! Constants: MSS is 1500 bytes. ψ, C, m and all equations are missing in the paper's text (see `estimate::LossRate`).
 //!
 //! `ASSUMED`: the choices that `cmt`, `estimate::LossRate` and `schedule::LossOrdered` list. The loss rate is a
-//! function of the window. With `rttmin=path` and no queues the order is simply "largest window first". A loss halves
-//! the window, and thereby makes the estimate four times as large. The paper's "minimum in all paths" is
-//! `rttmin=global`.
+//! function of the window. With `rttmin=path` and no queues, the order is simply "largest window first". A loss halves
+//! the window, so that the estimate becomes four times as large. The paper's "minimum in all paths" is `rttmin=global`.
 
 use crate::preset::combine::Combination;
 use crate::scheme::Preset;

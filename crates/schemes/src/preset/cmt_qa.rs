@@ -1,14 +1,15 @@
 //! `cmt-qa`: quality-aware concurrent transfer, reconstructed.
 //!
-//! C. Xu, T. Liu, J. Guan, H. Zhang, G.-M. Muntean, "CMT-QA: Quality-Aware Adaptive Concurrent Multipath Data Transfer
-//! in Heterogeneous Wireless Networks", IEEE Transactions on Mobile Computing 12(11), 2013, the baseline of Xu et al.
-//! (2015). Only its abstract and the description in Xu et al. (2015) are available. **This scheme is a reconstruction**
-//! and not the authors' own: it is the scheme of Xu et al. (2015) without link layer and friendliness window.
+//! Xu C., Liu T., Guan J., Zhang H., Muntean G.-M., "CMT-QA: Quality-Aware Adaptive Concurrent Multipath Data Transfer
+//! in Heterogeneous Wireless Networks", IEEE Transactions on Mobile Computing 12(11), 2013. CMT-QA is the baseline of
+//! Xu et al., 2015. Only its abstract and the description in Xu et al., 2015, are available. **This scheme is a
+//! reconstruction** and not the authors' own. It is the scheme of Xu et al., 2015, without link layer and friendliness
+//! window.
 //!
-//! Public facts: the sender regularly measures each path's ability to handle data. The estimation interval follows the
-//! losses and a confidence interval. A distribution period is the longest handling time. Data go to qualified paths so
-//! that they arrive in order. The scheme distinguishes kinds of losses, and does not reduce windows without need. It
-//! has no means for fairness, and uses no reports of the link layer.
+//! Public facts: the sender regularly measures the ability of each path to handle data. The estimation interval follows
+//! from losses and a confidence interval. A distribution period is the longest handling time. Data go to qualified
+//! paths, so that they arrive in order. The scheme distinguishes kinds of losses, and does not reduce windows without
+//! need. The scheme has no means for fairness, and uses no reports of the link layer.
 //!
 //! | idea | here |
 //! |---|---|
@@ -19,17 +20,17 @@
 //! | windows after a loss | `CmtQaModel::reduction` |
 //! | resent on the path with the largest window, before new data | `quality::QualityAware` |
 //!
-//! Constants: none are public.
+//! Constants: no constants are public.
 //!
-//! `ASSUMED`, everything beyond the public facts:
-//! - Q̄ is a moving average of R_e in which each new interval has weight 1/4 (`gain=`);
-//! - the radio caused a loss if the rate since the beginning of the interval is at least 90 % (`epsilon=`) of the value
-//!   that Q̄ had before the last interval. The rate did not fall before such a loss, so that no queue was full. With
-//!   fewer than two intervals a loss is congestion;
-//! - after a loss by the radio ssthresh = max {Q̄ RTT_ref, cwnd/2, 4 MTU}, and the window stays. After a loss by
-//!   congestion both are max {cwnd/2, 4 MTU}. A timeout has the effect of RFC 9260;
-//! - a path of unknown quality is last in PathList, and its quota is its window;
-//! - the choices of `quality::QualityAware`, `schedule::Distribution` and the estimators, as for `cmt-cl`.
+//! `ASSUMED` is everything beyond the public facts:
+//! * Q̄ is a moving average of R_e. Each new interval has the weight 1/4 (`gain=`).
+//! * The radio caused a loss if the rate has not fallen. The rate since the beginning of the interval must be at least
+//!   90 % (`epsilon=`) of the value that Q̄ had before the last interval. If the rate did not fall before a loss, no
+//!   queue was full. With fewer than two intervals, a loss counts as congestion.
+//! * After a loss by the radio, ssthresh = max {Q̄ RTT_ref, cwnd/2, 4 MTU}, and the window does not change. After a
+//!   loss by congestion, both become max {cwnd/2, 4 MTU}. A timeout has the effect of RFC 9260.
+//! * A path of unknown quality is last in PathList, and its quota is its window.
+//! * The choices of `quality::QualityAware`, `schedule::Distribution` and the estimators apply, as for `cmt-cl`.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
@@ -96,7 +97,7 @@ struct CmtQaModel {
 struct Quality {
     /// Q̄.
     mean: Option<f64>,
-    /// Q̄ before the last interval; `None` until there were two intervals.
+    /// Q̄ before the last interval. `None` until there have been two intervals.
     before: Option<f64>,
     /// Rate of the last interval.
     last: f64,
@@ -170,14 +171,14 @@ mod tests {
         path
     }
 
-    /// The verdict `elapsed` ms into an interval in which `acked` bytes were acknowledged.
+    /// Returns the verdict at `elapsed` ms into an interval. `acked` bytes were acknowledged in it.
     fn cause(path: &Quality, elapsed: u64, acked: u64) -> LossCause {
         let mut rate = TransmissionRate::new(ms(0));
         rate.acked(acked);
         JUDGE.cause(path, &Measured { now: ms(elapsed), rate: &rate, srtt: RTT, weight: 1.0 })
     }
 
-    /// 100, then ¾ · 100 + ¼ · 60 = 90, then ¾ · 90 + ¼ · 10 = 70.
+    /// The averages are 100, then ¾ · 100 + ¼ · 60 = 90, then ¾ · 90 + ¼ · 10 = 70.
     #[test]
     fn quality_is_a_moving_average() {
         assert_eq!(after(&[]).mean, None);
@@ -186,13 +187,13 @@ mod tests {
         assert_eq!(after(&[100.0, 60.0, 10.0]).mean, Some(70.0));
     }
 
-    /// Q̄ before the last interval 100 kB/s: 90 kB/s are enough, 89 are not.
+    /// Before the last interval, Q̄ is 100 kB/s. A rate of 90 kB/s is enough, and 89 kB/s is not.
     #[test]
     fn a_rate_that_did_not_fall_means_the_radio() {
         let path = after(&[100_000.0, 60_000.0]);
         assert_eq!(cause(&path, 200, 18_000), LossCause::Wireless);
         assert_eq!(cause(&path, 200, 17_800), LossCause::Congestion);
-        // Less than a round trip into the interval: the last one's 60 kB/s.
+        // Less than a round trip of the interval has passed, so that the 60 kB/s of the last interval count.
         assert_eq!(cause(&path, 99, 18_000), LossCause::Congestion);
         assert_eq!(cause(&after(&[100_000.0, 95_000.0]), 99, 0), LossCause::Wireless);
     }

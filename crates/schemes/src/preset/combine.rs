@@ -27,8 +27,8 @@ keys! {
     }
 }
 
-/// A scheme made of parts: the chosen parts, and settings of each part. Settings of the other parts are kept for a spec
-/// that chooses these parts.
+/// A scheme made of parts. It consists of the chosen parts, and of settings for each part. Settings of other parts are
+/// kept, because a spec may choose these parts.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Combination {
     pub roles: Roles,
@@ -42,7 +42,7 @@ pub(crate) struct Combination {
 }
 
 impl Combination {
-    /// Common base of presets with one path at a time: everything but the scheduler is as in RFC 9260.
+    /// Common base of presets that use one path at a time. Everything except the scheduler is as in RFC 9260.
     pub fn rfc() -> Self {
         let mut parts = Combination::default();
         (parts.roles.loss, parts.roles.feedback) = (LossName::Rfc, FeedbackName::Rfc);
@@ -55,7 +55,7 @@ impl Combination {
     /// Applies `change` to the parts. Returns them as the settings of a preset.
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Box<dyn Settings> {
         change(&mut self);
-        // loss=silence is loss=sfr and more: what a preset sets of the one holds for the other.
+        // `loss=silence` includes `loss=sfr`. A preset's settings of `loss=sfr` therefore also apply to `loss=silence`.
         self.losses.silence.sfr = self.losses.sfr;
         Box::new(self)
     }
@@ -67,7 +67,7 @@ impl Combination {
         }
     }
 
-    /// All groups of keys in the order of listings, each with the part that it belongs to.
+    /// All groups of keys in the order of listings. Each group has the part to which it belongs.
     fn groups(&self) -> Vec<(Option<PartName>, &dyn Keyed)> {
         let mut all: Vec<(Option<PartName>, &dyn Keyed)> = vec![(None, &self.roles)];
         all.extend(
@@ -77,8 +77,8 @@ impl Combination {
         all.extend(schedulers.map(|(word, part)| (Some(("scheduler", word)), part as &dyn Keyed)));
         let feedbacks = self.feedbacks.all().into_iter();
         all.extend(feedbacks.map(|(word, part)| (Some(("feedback", word)), part as &dyn Keyed)));
-        // Windows share names of keys, `beta` or `delta`, that mean different things in each: only those of one are
-        // listed.
+        // Several windows have keys of the same name, such as `beta` or `delta`, with different meanings. Only the keys
+        // of one window are listed.
         let (word, window) = (self.roles.cc.word(), self.congestions.part(self.roles.cc));
         all.push((Some(("cc", word)), window as &dyn Keyed));
         all.push((None, &self.windows));
@@ -105,7 +105,7 @@ impl Keyed for Combination {
         all
     }
 
-    /// Sets a key in all chosen parts that have it. Returns whether there is such a part.
+    /// Sets a key in all chosen parts that have it. Returns whether any chosen part has the key.
     fn set(&mut self, key: &str, text: &str) -> Result<bool, BadValue> {
         let found = [
             self.roles.set(key, text)?,
@@ -195,7 +195,7 @@ impl Settings for Combination {
     }
 }
 
-/// Lists the keys of these groups. A key of several groups is listed with the first of them.
+/// Lists the keys of `groups`. A key of several groups is listed with the first of these groups.
 fn list<'a>(groups: impl IntoIterator<Item = (Option<PartName>, &'a dyn Keyed)>) -> Vec<Listed> {
     let mut all: Vec<Listed> = Vec::new();
     for (part, keyed) in groups {

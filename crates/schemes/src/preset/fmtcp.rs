@@ -1,8 +1,8 @@
-//! `fmtcp`: symbols of a fountain code. Each symbol belongs to the block, and leaves on the path, for which its arrival
-//! time fits best.
+//! `fmtcp`: symbols of a fountain code. An expected arrival time determines the block of each symbol and the path on
+//! which it leaves.
 //!
-//! Y. Cui, L. Wang, X. Wang, H. Wang, Y. Wang, "FMTCP: A Fountain Code-Based Multipath Transmission Control Protocol",
-//! ICDCS 2012; IEEE/ACM Transactions on Networking 23(2), 2015. A baseline of Xu et al. (2015).
+//! Cui Y., Wang L., Wang X., Wang H., Wang Y., "FMTCP: A Fountain Code-Based Multipath Transmission Control Protocol",
+//! ICDCS 2012; IEEE/ACM Transactions on Networking 23(2), 2015. The scheme is a baseline of Xu et al., 2015.
 //!
 //! | FMTCP | here |
 //! |---|---|
@@ -12,19 +12,19 @@
 //! | acknowledgements with blocks and symbols | SACKs: the sender knows which symbol each TSN carried |
 //! | windows | `congestion::Lia` |
 //!
-//! Xu et al. (2015) say that the scheme is fair to TCP, but that "network coding … will filter some packet loss
-//! events", so that it is more aggressive than their CMT-CL/FD, and that its proposers ignored that wireless networks
-//! change. Their section 5 finds less throughput and quality than with CMT-CL.
+//! Xu et al., 2015, say that the scheme is fair to TCP. They also say that "network coding … will filter some packet
+//! loss events", so that the scheme is more aggressive than their CMT-CL/FD. In their view, its authors ignored that
+//! wireless networks change. In their section 5, the scheme has less throughput and lower quality than CMT-CL.
 //!
 //! `ASSUMED`:
-//! - the windows are RFC 6356's, since Xu et al. (2015) call the scheme TCP-friendly; the authors' code has one Reno
-//!   window per path (`cc=uncoupled`). In fast recovery windows do not grow and are reduced once. The threshold is at
-//!   least two segments;
-//! - every lost packet reaches the windows; with `mask-losses=on` only losses that leave a block incomplete do, as Xu
-//!   et al. (2015) claim;
-//! - blocks have 16 symbols, or 8 if the receive buffer is smaller than 128 KiB. The 32 blocks of 32 packets of the
-//!   authors' code would not fit a buffer of 256 KiB;
-//! - loss detection, acknowledgement and path failure are those of `cmt`.
+//! * The windows are those of RFC 6356, because Xu et al., 2015, call the scheme TCP-friendly. The authors' code has
+//!   one Reno window per path (`cc=uncoupled`). In fast recovery, windows do not grow, and are reduced once. The
+//!   threshold is at least two segments.
+//! * Every lost packet affects the windows. With `mask-losses=on`, only losses that leave a block incomplete affect
+//!   them, as Xu et al., 2015, claim.
+//! * Blocks have 16 symbols. If the receive buffer is smaller than 128 KiB, they have 8 symbols. The 32 blocks of 32
+//!   packets in the authors' code would not fit a buffer of 256 KiB.
+//! * Loss detection, acknowledgement and path failure are as in `cmt`.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;

@@ -1,17 +1,17 @@
-//! `lia`: concurrent transfer with coupled windows, fair to a single TCP if paths share a bottleneck.
+//! `lia`: concurrent transfer with coupled windows. If paths share a bottleneck, it is fair to a single TCP.
 //!
-//! C. Raiciu, M. Handley, D. Wischik, "Coupled Congestion Control for Multipath Transport Protocols", RFC 6356.
+//! Raiciu C., Handley M., Wischik D., "Coupled Congestion Control for Multipath Transport Protocols", RFC 6356.
 //!
 //! | RFC 6356 | here |
 //! |---|---|
 //! | §3 increase, §4 alpha | `congestion::Lia` |
 //! | slow start, halving, timeout | `rfc::Aimd`, the windows of RFC 9260 |
 //!
-//! The path with the lowest round-trip time comes first, as in MPTCP's default scheduler; everything else is as in
+//! The path with the lowest round-trip time comes first, as in MPTCP's default scheduler. Everything else is as in
 //! `cmt`.
 //!
-//! `ASSUMED`: alpha is computed from the current windows and round-trip times at each increase, and not kept for a
-//! round trip. A window grows in one step once a whole window is acknowledged. The floor of a halving stays 4·MTU.
+//! `ASSUMED`: alpha is computed at each increase, from the current windows and round-trip times. It is not kept for a
+//! round trip. A window grows in one step once a whole window is acknowledged. The floor of a halving remains 4·MTU.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;

@@ -1,4 +1,4 @@
-//! Presets, one file per paper. Each file names the policies of the scheme and the code of each equation.
+//! Presets, one file per paper. Each file names the policies of its scheme, and the code of each equation.
 
 pub mod bond;
 pub mod cmt;

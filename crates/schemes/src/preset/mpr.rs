@@ -1,8 +1,8 @@
-//! `mpr`: original data on the widest path, retransmissions on the fastest.
+//! `mpr`: original data take the widest path, and retransmissions take the fastest path.
 //!
-//! X. Guo, J. Liu, S. Lian, "Real-time video streaming over multipath in multi-hop wireless networks", 2010: multiple
-//! path retransmission. In the paper TCP does not distinguish paths, and passes its segments to a classifier above a
-//! routing protocol. Here the transport separates originals from retransmissions and measures its paths, so that it
+//! Guo X., Liu J., Lian S., "Real-time video streaming over multipath in multi-hop wireless networks", 2010: multiple
+//! path retransmission. In the paper, TCP does not distinguish paths. It passes its segments to a classifier above a
+//! routing protocol. Here, the transport separates originals from retransmissions and measures its paths. It therefore
 //! needs neither a classifier nor a routing protocol.
 //!
 //! | paper | here |
@@ -13,11 +13,11 @@
 //! | §4: no estimates of round-trip times from retransmissions (Karn) | the core's rule |
 //! | TCP Reno | `congestion::Uncoupled`, no growth and one cut in fast recovery, threshold of at least two segments |
 //!
-//! `ASSUMED`: TCP Reno has one window for both paths. Here each path has a window, and a loss reduces the window of the
-//! path that lost the chunk. Delay is the smoothed round-trip time. It includes the queue that originals cause on their
-//! path, so that the fastest path is usually another one, as in the paper. Losses are detected per path (SFR), so that
-//! reordering between two paths does not look like loss; acknowledgement and path failure are those of `cmt`.
-//! `schedule::widest` defines the bandwidth.
+//! `ASSUMED`: in the paper, TCP Reno has one window for both paths. Here, each path has a window. A loss reduces the
+//! window of the path that lost the chunk. Delay is the smoothed round-trip time. The delay includes the queue that
+//! originals cause on their path. The fastest path is therefore usually another path, as in the paper. Losses are
+//! detected per path (SFR), so that reordering between two paths does not look like loss. Acknowledgement and path
+//! failure are as in `cmt`. `schedule::widest` defines the bandwidth.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;

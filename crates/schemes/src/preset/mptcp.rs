@@ -1,4 +1,4 @@
-//! Presets of the MPTCP family over SCTP: each has one congestion control, and everything else is as in an MPTCP
+//! Presets of the MPTCP family over SCTP. Each has one congestion control, and everything else is as in an MPTCP
 //! sender.
 //!
 //! | MPTCP | here |
@@ -8,16 +8,16 @@
 //! | no growth and one cut in fast recovery (RFC 5681 §3.2), threshold of at least two segments (eq. 4) | `fr-freeze=on`, `half-floor=2` |
 //! | loss detection per subflow (RFC 6675) | `recovery::SplitFastRetransmit`: an association has one sequence |
 //!
-//! `ASSUMED`: retransmission, delayed acknowledgement and path failure are those of `cmt`. `balia` and the older
-//! [`lia`](super::lia) use RFC 9260's windows (`rfc::Aimd`), in which a window grows in one step once it is
-//! acknowledged as a whole. The other presets use `TcpWindows`.
+//! `ASSUMED`: retransmission, delayed acknowledgement and path failure are as in `cmt`. `balia` and the older
+//! [`lia`](super::lia) use RFC 9260's windows (`rfc::Aimd`). Such a window grows in one step once all of it is
+//! acknowledged. The other presets use `TcpWindows`.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;
 use crate::scheme::Preset;
 use crate::shelf::SchedulerName;
 
-/// Parts that all of them have. The least threshold is `floor` segments.
+/// Parts that all presets of the family have. The least threshold is `floor` segments.
 fn parts(cc: Cc, scheduler: SchedulerName, floor: u32) -> Combination {
     let mut parts = Combination::default();
     (parts.roles.scheduler, parts.roles.cc) = (scheduler, cc);
@@ -54,7 +54,7 @@ macro_rules! family {
 }
 
 family! {
-    /// CUBIC on each path, scheduled as Linux does.
+    /// CUBIC on each path, with the scheduler of Linux.
     MPTCP = "mptcp": Cubic by Linux ("the path whose queued bytes leave first, as Linux does"), floor 2,
         from "RFC 8684, RFC 9438; Linux",
         "all paths at once as today's Linux: CUBIC on each, Linux's scheduler",

@@ -1,8 +1,8 @@
-//! `nc-mptcp`: original data on good paths and coded packets on poor paths. The scheme is a reconstruction.
+//! `nc-mptcp`: good paths carry original data, and poor paths carry coded packets. The scheme is a reconstruction.
 //!
-//! M. Li, A. Lukyanenko, Y. Cui, "Network Coding Based Multipath TCP", IEEE INFOCOM Workshops 2012, a baseline of Xu et
-//! al. (2015). Only its abstract and the description in Xu et al. (2015) are available. **This scheme is a
-//! reconstruction**, and not the authors' own.
+//! Li M., Lukyanenko A., Cui Y., "Network Coding Based Multipath TCP", IEEE INFOCOM Workshops 2012. The scheme is a
+//! baseline of Xu et al., 2015. Only its abstract and the description in Xu et al., 2015, are available. **This scheme
+//! is a reconstruction**, and not the authors' own.
 //!
 //! | public | here |
 //! |---|---|
@@ -11,18 +11,18 @@
 //! | in the worst case about one regular TCP | a single path carries originals alone |
 //! | windows | `congestion::Lia` |
 //!
-//! Xu et al. (2015) say that the scheme is fair to TCP, but that "network coding … will filter some packet loss
-//! events", so that it is more aggressive than their CMT-CL/FD, and that its proposers ignored that wireless networks
-//! change.
+//! Xu et al., 2015, say that the scheme is fair to TCP. They also say that "network coding … will filter some packet
+//! loss events", so that the scheme is more aggressive than their CMT-CL/FD. In their view, its authors ignored that
+//! wireless networks change.
 //!
 //! `ASSUMED`:
-//! - the choices of `schedule::NcMptcp`: classes of paths, redundancy, the batch of a coded packet;
-//! - the windows are RFC 6356's, since Xu et al. (2015) call the scheme TCP-friendly. In fast recovery windows do not
-//!   grow and are reduced once. The threshold is at least two segments;
-//! - lost originals are retransmitted on the path that lost them (`rtx=same`);
-//! - every lost packet reaches the windows; with `mask-losses=on` only losses that leave a block incomplete do, as Xu
-//!   et al. (2015) claim;
-//! - loss detection, acknowledgement and path failure are those of `cmt`.
+//! * The choices of `schedule::NcMptcp` apply: classes of paths, redundancy, and the batch of a coded packet.
+//! * The windows are those of RFC 6356, because Xu et al., 2015, call the scheme TCP-friendly. In fast recovery,
+//!   windows do not grow, and are reduced once. The threshold is at least two segments.
+//! * Lost originals are retransmitted on the path that lost them (`rtx=same`).
+//! * Every lost packet affects the windows. With `mask-losses=on`, only losses that leave a block incomplete affect
+//!   them, as Xu et al., 2015, claim.
+//! * Loss detection, acknowledgement and path failure are as in `cmt`.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;

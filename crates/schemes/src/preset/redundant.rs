@@ -1,12 +1,11 @@
-//! `redundant`: every chunk on all paths at once, for streams that must not wait for a retransmission.
+//! `redundant`: sends every chunk on all paths at once, for streams that must not wait for a retransmission.
 //!
-//! The scheme is not from a single paper. It has the redundant scheduler of MPTCP implementations, and windows and
+//! No single paper describes this scheme. It has the redundant scheduler of MPTCP implementations, and the windows and
 //! recovery of `cmt`. Each TSN is sent on several paths. A copy counts in its path's window until it is acknowledged or
-//! declared lost, and later arrivals on its path show that it is lost. The core measures no round-trip time with
-//! copies, and duplicates that the peer lists do not count as a sign of loss. A chunk is resent when its last copy is
-//! lost.
+//! declared lost. Later arrivals on its path show that it is lost. The core measures no round-trip time with copies.
+//! Duplicates that the peer lists do not count as a sign of loss. A chunk is resent when its last copy is lost.
 //!
-//! `ASSUMED`: a path without room gets its copy later, unless the chunk has arrived by then. The fastest path therefore
+//! `ASSUMED`: a path without room gets its copy later, unless the chunk has already arrived. The fastest path therefore
 //! determines the rate.
 
 use crate::preset::combine::Combination;

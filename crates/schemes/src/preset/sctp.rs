@@ -8,10 +8,10 @@
 //! | §6.4, §8.2 primary path and failover | `rfc::PrimaryPath`; errors are the core's |
 //! | §6.2, §6.7 acknowledgement | `rfc::RfcFeedback` |
 //!
-//! Constants: those of §16, from the transport's configuration; three misses; a floor of 4·MTU (§7.2.3).
+//! Constants: those of §16, from the transport's configuration; three misses; and a floor of 4·MTU (§7.2.3).
 //!
-//! `ASSUMED`: L of §7.2.1 is larger than 1 if one SACK stands for several packets (`strict=on`: L = 1). An inactive
-//! path restarts with two MTU.
+//! `ASSUMED`: L of §7.2.1 is larger than 1 if one SACK covers several packets (`strict=on`: L = 1). An inactive path
+//! restarts with two MTU.
 
 use crate::preset::combine::Combination;
 use crate::scheme::Preset;

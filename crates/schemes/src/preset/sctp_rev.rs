@@ -1,9 +1,8 @@
-//! `sctp-rev`, `sctp-rev-plus`: one path at a time, at the rate and on the path that the receiver requests.
+//! `sctp-rev`, `sctp-rev-plus`: one path at a time. The receiver requests the path and the rate.
 //!
-//! Y. Cao, Q. Liu, Y. Zuo, G. Luo, H. Wang, M. Huang, "Receiver-assisted cellular/wifi handover management for
+//! Cao Y., Liu Q., Zuo Y., Luo G., Wang H., Huang M., "Receiver-assisted cellular/wifi handover management for
 //! efficient multipath multimedia delivery in heterogeneous wireless networks", 2016. SCTP-Rev is the authors' earlier
-//! scheme (ICME
-//! 2014); `-plus` adds RAF-rtx.
+//! scheme (ICME 2014). `-plus` adds RAF-rtx.
 //!
 //! | paper | here |
 //! |---|---|
@@ -21,11 +20,11 @@
 //!
 //! Constants: α = 1/8 (eq. 1), Ξ = Φ = 1/2 (eq. 4). The paper lists no other constants.
 //!
-//! Equations that cannot be meant as printed (1, 4, 9), and open choices of the paper, are listed in the modules that
-//! read them: `estimate::receiver_rate`, `feedback::rounds`, `congestion::receiver_rate`, `schedule::receiver_choice`,
-//! `estimate::retransmission_queue`. `ASSUMED` for the whole scheme: loss detection is that of RFC 9260 over all paths,
-//! so that a switch to a faster path can look like loss (`loss=sfr` distinguishes the two). Acknowledgement is that of
-//! RFC 9260. The receiver detects a failed path; `pf=on` adds the sender's verdict.
+//! Equations 1, 4 and 9 contain errors of print, and the paper leaves choices open. The modules that use them list
+//! them: `estimate::receiver_rate`, `feedback::rounds`, `congestion::receiver_rate`, `schedule::receiver_choice`,
+//! `estimate::retransmission_queue`. `ASSUMED` for the whole scheme: loss detection is that of RFC 9260 over all paths.
+//! A switch to a faster path can therefore look like loss. `loss=sfr` distinguishes the two. Acknowledgement is as in
+//! RFC 9260. The receiver detects a failed path. `pf=on` adds the sender's verdict.
 
 use crate::congestion::Cc;
 use crate::preset::combine::{Combination, Roles};

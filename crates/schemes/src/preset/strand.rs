@@ -1,6 +1,7 @@
-//! `strand`: the default scheme of `send`, `receive` and `demo`, for live video over links that stall, fade and die.
+//! `strand`: the default scheme of `strandcast send`, `receive` and `demo`. It is for live video over links that stall,
+//! fade and die.
 //!
-//! The scheme is not from a paper. docs/schemes/strand.md has a table of all constants, and docs/measurements/strand.md
+//! No paper describes this scheme. docs/schemes/strand.md has a table of all constants, and docs/measurements/strand.md
 //! has the measurements.
 //!
 //! | what | here |
@@ -11,7 +12,7 @@
 //! | a window that halves only when the queue is long, as in `bond` | `congestion::QueueAware` |
 //! | DAC, heartbeats on suspected paths | `feedback::Heartbeats` |
 //!
-//! `ASSUMED`, because no paper describes it: everything in `estimate::Silence`, and all choices that `bond` lists.
+//! `ASSUMED`, because no paper describes it: everything in `estimate::Silence`. Also all choices that `bond` lists.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;

@@ -78,7 +78,7 @@ keys! {
 }
 
 impl TransportKeys {
-    /// Returns the reason why a key has no effect, and the key that must also be given.
+    /// Returns the reason why a key has no effect, and the other key that must also be given.
     pub fn idle(&self, key: &str) -> Option<(&'static str, &'static str)> {
         let of_repair = matches!(key, "redundancy" | "fec-when" | "fec-window");
         (of_repair && self.fec == Fec::Off).then_some((

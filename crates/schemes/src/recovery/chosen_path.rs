@@ -1,9 +1,9 @@
-//! Lost chunks take the path that the receiver chose (Algorithm 1, line 12, of Cao et al. 2016: after a switch the old
-//! path carries only HEARTBEATs).
+//! Lost chunks take the path that the receiver chose (Algorithm 1, line 12, of Cao et al. 2016). After a switch, the
+//! old path carries only HEARTBEATs.
 //!
-//! `ASSUMED`: once the receiver has chosen a path, all retransmissions take it, including those after a timeout. The
-//! alternate path of RFC 9260 may be a dead path that data have left. Before the first choice, and while the chosen
-//! path is not usable, the underlying loss policy decides.
+//! `ASSUMED`: once the receiver has chosen a path, all retransmissions take this path, including retransmissions after
+//! a timeout. The alternate path of RFC 9260 may be a dead path that data have already left. Before the first choice,
+//! and while the chosen path is not usable, the underlying loss policy decides.
 
 use strandcast_proto::policy::{
     AckInfo, ChunkInfo, LossCause, LossPolicy, LossTrigger, MissScope, PathId, Policy, Retransmit, Signal,
@@ -22,14 +22,14 @@ pub struct OnChosenPath {
 }
 
 impl OnChosenPath {
-    /// Makes the policy. `inner` decides which chunks are lost, and chooses their paths while the receiver has chosen
-    /// none.
+    /// Makes the policy. `inner` decides which chunks are lost. While the receiver has chosen no path, `inner` also
+    /// chooses the paths of lost chunks.
     pub fn new(inner: Box<dyn LossPolicy>) -> Self {
         OnChosenPath { inner, choice: ReceiverChoice::default() }
     }
 }
 
-/// Returns `inner`, extended to follow the receiver's choice of path if the receiver chooses one.
+/// Returns `inner`. If the receiver chooses paths, the result also follows the receiver's choice.
 pub(super) fn followed(others: &Others, inner: impl LossPolicy + 'static) -> Box<dyn LossPolicy> {
     match others.paths {
         Paths::Chosen => Box::new(OnChosenPath::new(Box::new(inner))),
@@ -91,7 +91,7 @@ mod tests {
     use crate::feedback::rounds::Notice;
     use crate::recovery::RetransmissionAware;
 
-    /// Returns the paths that retransmit a chunk of this path, after three misses and after a timeout.
+    /// Returns two paths on which a lost chunk of this path is retransmitted: after three misses, and after a timeout.
     fn goes(loss: &mut OnChosenPath, picture: &Picture, path: u8) -> [Retransmit; 2] {
         [LossCause::Congestion, LossCause::PathFailure]
             .map(|cause| loss.retransmit(&picture.view(), &chunk(5, &[path]), cause))

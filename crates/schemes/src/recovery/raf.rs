@@ -5,8 +5,8 @@
 //! | eqs 13-15 | `estimate::RetransmissionQueue` |
 //! | rules 1-3: two misses while unreliable, else three, never one | [`RetransmissionAware::threshold`] |
 //!
-//! Everything else is as in RFC 9260. `ASSUMED`: the queue is sampled with each SACK for data of the path that new data
-//! take.
+//! Everything else is as in RFC 9260. `ASSUMED`: the queue is sampled at certain SACKs. They are the SACKs for data of
+//! the path that new data take.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{
@@ -77,8 +77,8 @@ impl LossPolicy for RetransmissionAware {
     fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
         let misses = self.rfc.misses(view, ack, chunk);
         let waits = || chunk.on(ack.path).is_some_and(|t| t.in_flight && t.misses >= 2);
-        // A chunk that has two already is lost by the SACK that finds the path unreliable, even if that reports nothing
-        // beyond it.
+        // A chunk that has two misses is lost at the SACK that finds the path unreliable. This is so even if the SACK
+        // reports nothing beyond the chunk.
         if misses == 0 && self.queue.unreliable() && waits() { 1 } else { misses }
     }
 
@@ -107,7 +107,7 @@ mod tests {
 
     const P0: PathId = PathId(0);
 
-    /// A SACK that leaves chunk 5 open, after `again` chunks of the retransmission queue arrived.
+    /// A SACK that does not cover chunk 5. `again` chunks of the retransmission queue have arrived.
     fn sack(policy: &mut RetransmissionAware, picture: &Picture, again: u32) -> AckInfo {
         let ack = AckInfo { newly_acked_again: again, ..ack(0, 4, (6, 6), 10 * MTU) };
         policy.on_signal(&picture.view(), &Signal::Acked(&ack));

@@ -13,8 +13,8 @@ use strandcast_proto::wire::Tsn;
 pub const HISTORY: usize = 1000;
 
 words! {
-    /// The retransmission policies. All choose among usable paths. Except with ASAP the chunk waits for room on the
-    /// chosen path.
+    /// The retransmission policies. All of them choose among usable paths. Except with ASAP, the chunk waits for room
+    /// on the chosen path.
     #[derive(Default)]
     pub enum Rtx {
         /// RTX-CWND: the largest congestion window.
@@ -38,14 +38,14 @@ words! {
     }
 }
 
-/// Returns the next usable path after `path`, in turn; `path` itself if there is no other.
+/// Returns the next usable path after `path`, in turn. If there is no other path, returns `path`.
 fn alternate(view: &View<'_>, path: PathId) -> Option<PathId> {
     let usable = view.usable();
     let others = || usable.iter().filter(|other| *other != path);
     others().find(|other| *other > path).or_else(|| others().next()).or_else(|| usable.iter().next())
 }
 
-/// Retransmission policy and its state. Ties are broken at random.
+/// Retransmission policy and its state. If several paths are equally good, one is drawn at random.
 #[derive(Debug)]
 pub(super) struct Chooser {
     rule: Rtx,
@@ -98,7 +98,7 @@ impl Chooser {
         self.histories.get(path.index()).map_or(0.0, History::rate)
     }
 
-    /// Returns the path for the retransmission of `chunk`. The core waits until the path has room.
+    /// Returns the path for the retransmission of `chunk`. The core waits until this path has room.
     pub fn verdict(&mut self, view: &View<'_>, chunk: &ChunkInfo) -> Retransmit {
         match self.rule {
             Rtx::Scheduler => Retransmit::Requeue,
@@ -106,12 +106,13 @@ impl Chooser {
         }
     }
 
-    /// Chooses the path for `chunk`; `None` if no path is usable.
+    /// Chooses the path for `chunk`. Returns `None` if no path is usable.
     fn choose(&mut self, view: &View<'_>, chunk: &ChunkInfo) -> Option<PathId> {
         let usable = view.usable();
         let last = chunk.path();
         match self.rule {
-            // The core lets the first fast retransmission leave where it was lost although the window is full.
+            // Even if the window is full, the core lets the first fast retransmission leave on the path that lost the
+            // chunk.
             Rtx::Same if usable.contains(last) => Some(last),
             Rtx::Alternate => alternate(view, last),
             Rtx::Asap => {
@@ -128,7 +129,8 @@ impl Chooser {
         }
     }
 
-    /// Returns the usable path with the highest score, and one of them at random if several have it.
+    /// Returns the usable path with the highest score. If several paths have this score, one of them is drawn at
+    /// random.
     fn best(&mut self, view: &View<'_>, score: impl Fn(&Self, &PathView) -> f64) -> Option<PathId> {
         let (mut highest, mut ties) = (f64::NEG_INFINITY, PathSet::default());
         for path in view.usable_paths() {
@@ -148,7 +150,7 @@ impl Chooser {
     }
 }
 
-/// Last transmissions of a path, oldest first.
+/// Last transmissions of a path. The oldest one comes first.
 #[derive(Debug, Default)]
 struct History {
     sent: VecDeque<Entry>,

@@ -17,9 +17,9 @@ use super::chosen_path::followed;
 use crate::part::{LossPart, Others};
 
 words! {
-    /// Paths of fast retransmissions. Data that timed out leave by the next active path in both cases.
+    /// Paths of fast retransmissions. Data that timed out leave by the next active path with either choice.
     pub enum FastRtx {
-        /// The path that lost them.
+        /// The path that lost the data.
         Same = "same",
         /// The next active path.
         Alternate = "alternate",

@@ -1,5 +1,5 @@
-//! Split fast retransmit (SFR) with the delayed-acknowledgement count (DAC) of classic concurrent transfer: a gap
-//! counts against a chunk only if something that left later on the same path arrived.
+//! Split fast retransmit (SFR) with the delayed-acknowledgement count (DAC) of classic concurrent transfer. A gap
+//! counts against a chunk only if data arrived that left later on the same path.
 //!
 //! | source | here |
 //! |---|---|
@@ -8,12 +8,13 @@
 //! | retransmission policies | [`Rtx`] |
 //! | Xu et al. (2015): network coding hides losses from congestion control | `mask-losses`: [`SplitFastRetransmit::masked`] |
 //!
-//! `ASSUMED`: a cumulatively acknowledged TSN counts as newly acknowledged on its path (the published code counts gap
-//! blocks only), which is the more careful reading for DAC. `mask-losses` hides the loss of a symbol, found by later
-//! packets, if the block is complete at the receiver or gets complete by what is in flight, where each symbol counts
-//! for `1 - p`. Its cause is `Wireless` then, and windows that depend on the cause do not change
-//! ([`SparedLosses`](strandcast_proto::rfc::SparedLosses)). A masked chunk is not sent again while that holds: coded
-//! packets bring its block. Timeouts are not hidden: a path that fell silent must not be sent a window again.
+//! `ASSUMED`: a cumulatively acknowledged TSN counts as newly acknowledged on its path. The published code counts only
+//! gap blocks. The choice here is the more cautious one for DAC. `mask-losses` hides the loss of a symbol that later
+//! packets show. The loss is hidden if the block is complete at the receiver, or if symbols in flight complete it. Each
+//! symbol in flight counts as `1 - p`. The cause of a hidden loss is `Wireless`. Windows that depend on the cause then
+//! do not change ([`SparedLosses`](strandcast_proto::rfc::SparedLosses)). As long as a loss is hidden, its chunk is not
+//! sent again, because coded packets complete the block. Timeouts are not hidden, because a path that fell silent must
+//! not get another window of data.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{
@@ -54,14 +55,14 @@ pub struct SplitFastRetransmit {
 }
 
 impl SplitFastRetransmit {
-    /// `random` breaks ties between paths for retransmissions.
+    /// Makes the policy. If several paths are equally good for a retransmission, `random` decides.
     pub fn new(config: SfrConfig, random: Random) -> Self {
         SplitFastRetransmit { config, chooser: Chooser::new(config.rtx, random) }
     }
 
     /// Returns whether the loss of `chunk` is hidden from windows.
     fn masked(&self, view: &View<'_>, chunk: &ChunkInfo) -> bool {
-        // Without coded blocks there are no such chunks.
+        // Without coded blocks, no chunk can be masked.
         let Some(symbol) = chunk.symbol.filter(|_| self.config.mask_losses && !view.blocks.is_empty()) else {
             return false;
         };
@@ -85,12 +86,12 @@ impl LossPolicy for SplitFastRetransmit {
     fn misses(&mut self, _: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
         let Some((lowest, highest)) = ack.newly_acked_range else { return 0 };
         let Some(sent) = chunk.on(ack.path).filter(|t| t.in_flight) else { return 0 };
-        // Copies left together; whatever left later is a retransmission.
+        // Copies of a chunk leave at the same time. A transmission that left later is a retransmission.
         let retransmission = sent.at != chunk.transmissions[0].at;
         if (retransmission && !self.config.repeat) || highest.is_before(sent.next_tsn) {
             return 0;
         }
-        // Only if all that is newly acknowledged left later on this path do all packets of the SACK count.
+        // All packets of the SACK count only under one condition: all newly acknowledged data left later on this path.
         let all_later = ack.paths_newly_acked <= 1 && !lowest.is_before(sent.next_tsn);
         if self.config.dac && all_later { ack.dac_count.max(1) } else { 1 }
     }

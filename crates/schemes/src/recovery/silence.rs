@@ -1,12 +1,13 @@
-//! Split fast retransmit with one addition: data in flight on a path that has fallen silent are declared lost at once
-//! ([`Verdict::Silent`]). They then leave by other paths without waiting for the path's own timer.
+//! Split fast retransmit with one addition. Data in flight on a path that has fallen silent are declared lost at once
+//! ([`Verdict::Silent`]). They leave by other paths without waiting for the timer of the silent path.
 //!
-//! A failure of the path is the cause of these losses. Windows and loss shares do not change, because the silence does
-//! not show the length of the queue. While no other path is live, nothing is declared lost in this way.
+//! These losses are attributed to a failure of the path. Windows and loss shares do not change, because silence does
+//! not show the length of a queue. While no other path is live, no data are declared lost in this way.
 //!
-//! *The last moment*: a path is stalled for [`RESEND`] before it is silent. If a chunk in flight there would be too
-//! late after that time, even by the quickest live path, it is copied to the quickest live path at once. It is a copy
-//! and not a retransmission, because the stalled path may still deliver the chunk. The core limits the bytes of copies.
+//! *The last moment*: a path is stalled for the time [`RESEND`] before it counts as silent. A chunk in flight on the
+//! stalled path may be too late after that time, even by the quickest live path. Such a chunk is copied to the quickest
+//! live path at once. It is a copy and not a retransmission, because the stalled path may still deliver the chunk. The
+//! core limits the bytes of copies.
 //!
 //! If the peer reports no arrivals, this policy is the same as `loss=sfr`.
 
@@ -23,7 +24,7 @@ use super::sfr::{SfrConfig, SplitFastRetransmit};
 use crate::estimate::{RESEND, Verdict};
 use crate::part::{Estimators, LossPart, Others};
 
-/// Time before the last moment at which a copy may leave: the interval of reports.
+/// Time before the last moment at which a copy may leave. The time equals the interval of reports.
 const MARGIN: Duration = Duration::from_millis(25);
 
 keys! {
@@ -54,12 +55,13 @@ pub struct GivesUpSilent {
     /// Silent paths whose data in flight were declared lost.
     given_up: PathSet,
     last_moment: bool,
-    /// Stalled path from which chunks were last copied, and the last of these chunks.
+    /// Stalled path from which chunks were last copied, and the last chunk that was copied.
     copied: Option<(PathId, Tsn)>,
 }
 
 impl GivesUpSilent {
-    /// Makes the policy. `sfr` decides everything but silent paths; `last_moment` selects copies at the last moment.
+    /// Makes the policy. `sfr` decides on everything except silent paths. `last_moment` switches copies at the last
+    /// moment on.
     pub fn new(sfr: SplitFastRetransmit, last_moment: bool) -> Self {
         GivesUpSilent { sfr, given_up: PathSet::default(), last_moment, copied: None }
     }
@@ -103,7 +105,7 @@ impl Policy for GivesUpSilent {
     }
 
     fn act(&mut self, view: &View<'_>, flight: &Flight<'_>) -> Option<Act> {
-        // Asked after each signal, mostly with nothing to do.
+        // This function is called after each signal, and mostly has nothing to do.
         if !view.paths.iter().any(Verdict::suspects) {
             self.given_up = PathSet::default();
             return None;

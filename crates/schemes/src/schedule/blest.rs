@@ -1,11 +1,11 @@
-//! Blocking estimation (S. Ferlin, Ö. Alay, O. Mehani, R. Boreli, "BLEST: Blocking Estimation-based MPTCP Scheduler for
-//! Heterogeneous Networks", IFIP Networking 2016), as in `mptcp_blest.c` of multipath-tcp.org, v0.95. The slower path s
-//! takes a chunk only if the window that the peer offers has room for all data that the faster path f sends until the
-//! chunk is acknowledged.
+//! Blocking estimation (Ferlin S., Alay Ö., Mehani O., Boreli R., "BLEST: Blocking Estimation-based MPTCP Scheduler for
+//! Heterogeneous Networks", IFIP Networking 2016). The implementation follows `mptcp_blest.c` of multipath-tcp.org,
+//! v0.95. The slower path s takes a chunk only under one condition. The window that the peer offers must have room for
+//! all data that the faster path f sends until the chunk is acknowledged.
 //!
-//! f is the path with the lowest round-trip time, and s is the path that [`fastest_with_room`] returns. If s = f, the
-//! chunk takes f. w is a window in packets of MTU bytes. r_min and r_max are the least and the greatest smoothed
-//! round-trip time of a path.
+//! f is the path with the lowest round-trip time. s is the path that [`fastest_with_room`] returns. If s = f, the chunk
+//! takes f. w is a window in packets of MTU bytes. r_min and r_max are the least and the greatest smoothed round-trip
+//! times of a path.
 //!
 //! | the rule | here |
 //! |---|---|
@@ -22,17 +22,18 @@
 //! | least and greatest λ | `blest-least`, `blest-most` | 1.0, 1.3 |
 //! | step up, step down | `blest-up`, `blest-down` | 0.04, 0.01 |
 //!
-//! Opportunistic retransmission and penalisation are those of the default scheduler (`head-of-line=linux`).
+//! Opportunistic retransmission and penalisation are as in the default scheduler (`head-of-line=linux`).
 //!
-//! In the kernel the window counts as blocked when the kernel looks for data to retransmit, because the receive window
-//! is full, or because the send buffer is full of data that were all sent. It counts even if the kernel finds none.
-//! Here the corresponding event is [`View::blocked`], a penalty, or a copy of data that are already in flight.
+//! In the kernel, the window counts as blocked when the kernel looks for data to retransmit. It does so if the receive
+//! window is full, or if the send buffer contains only data that were already sent. The window counts as blocked even
+//! if the kernel finds no such data. Here the corresponding event is [`View::blocked`], a penalty, or a copy of data
+//! that are already in flight.
 //!
-//! `ASSUMED`: [`View::rwnd`] is the rest of the peer's window. The whole window is the greatest sum of that rest and
-//! the data in flight since the last time at which no data were missing at the peer. Data that the peer holds out of
-//! order are part of the window, but of neither term. A path without a round-trip time takes all data that its window
-//! allows, because no comparison is possible. No chunk waits for a path that has room; in the kernel, chunks that f has
-//! already carried wait.
+//! `ASSUMED`: [`View::rwnd`] is the rest of the peer's window. The whole window is a maximum since the last time at
+//! which no data were missing at the peer. The whole window is the greatest sum of that rest and the data in flight.
+//! Data that the peer holds out of order are a part of the window, but do not count in this sum. A path without a
+//! round-trip time takes all data that its window allows, because no comparison is possible. No chunk waits for a path
+//! that has room. In the kernel, chunks that f has already carried do wait.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
@@ -45,7 +46,7 @@ use super::blocking::BlockingConfig;
 use super::fastest::{fastest, fastest_with_room};
 use crate::part::SchedulerPart;
 
-/// Greatest number of round trips of slow start that are counted ahead.
+/// Greatest number of round trips of slow start that are computed in advance.
 const MOST_DOUBLINGS: u64 = 16;
 
 keys! {
@@ -102,7 +103,8 @@ impl Rtts {
     }
 }
 
-/// Scheduler that prefers the lowest round-trip time, and uses a slower path only if it blocks no window.
+/// Scheduler that prefers the lowest round-trip time. The scheduler uses a slower path only if the path blocks no
+/// window.
 #[derive(Clone, Debug)]
 pub struct Blest {
     config: BlestConfig,
@@ -157,7 +159,7 @@ impl Blest {
         (self.adapted, self.blocked) = (Some(now), false);
     }
 
-    /// Bytes that `fast` is expected to send in this number of its round trips.
+    /// Returns the bytes that `fast` is expected to send in this number of its round trips.
     fn sends(&self, fast: &PathView, rounds: u64) -> f64 {
         let (mtu, window) = (fast.mtu.max(1), fast.limit.cwnd.max(fast.mtu));
         let bytes = match fast.limit.ssthresh {

@@ -24,7 +24,7 @@ words! {
 }
 
 keys! {
-    /// Keys of schedulers whose data may be held up by one of several paths.
+    /// Keys of schedulers with several paths. One of these paths may block data of the others.
     #[derive(Copy)]
     pub struct BlockingConfig {
         /// rules by which data that block a buffer on a slow path are also sent on a faster one: the scheduler's or
@@ -36,7 +36,7 @@ keys! {
 }
 
 impl BlockingConfig {
-    /// Applies the keys to `config`, which already has the scheduler's own rules, if any.
+    /// Applies the keys to `config`. If the scheduler has rules of its own, `config` already contains them.
     pub fn tune(&self, config: &mut TransportConfig) {
         match self.head_of_line {
             Remedy::Own => {}

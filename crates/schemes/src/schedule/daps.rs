@@ -1,38 +1,39 @@
-//! Delay-aware packet scheduling (N. Kuhn, E. Lochin, A. Mifdaoui, G. Sarwar, O. Mehani, R. Boreli, "DAPS: Intelligent
-//! Delay-Aware Packet Scheduling for Multipath Transport", ICC 2014). A plan assigns sequence numbers to paths. In it
-//! every path delivers one window per forward delay, so that the data that are next in the plan should also arrive
-//! next.
+//! Delay-aware packet scheduling (Kuhn N., Lochin E., Mifdaoui A., Sarwar G., Mehani O., Boreli R., "DAPS: Intelligent
+//! Delay-Aware Packet Scheduling for Multipath Transport", ICC 2014). A plan assigns sequence numbers to paths. In this
+//! plan, every path delivers one window per forward delay. The data that are next in the plan should therefore also
+//! arrive next.
 //!
 //! | the paper | here |
 //! |---|---|
 //! | forward delay D of a path: half of its smoothed round-trip time | [`Daps::delay`] |
 //! | over lcm(D): at each multiple t of a path's D, that path gets the next window of numbers; at the same t the faster path first | [`Daps::next_turn`] |
 //!
-//! If the delays are 1 : 4 and both windows are c, the plan has four windows of c on the fast path, then one on the
-//! slow path, and so on. Each path stores the time t of its next turn, and adds its delay D when the turn begins. This
-//! gives the plan over the least common multiple without computing that number.
+//! For example, the delays are 1 : 4 and both windows are c. The plan then has four windows of c on the fast path, one
+//! on the slow path, and so on. Each path stores the time t of its next turn. When the turn begins, the path adds its
+//! delay D to t. The result is the plan over the least common multiple of the delays, without computing that number.
 //!
-//! In the paper the slow path sends its numbers at once, before the fast path has sent the lower numbers. A
-//! [`Scheduler`] here places only the next chunk. Numbers therefore leave in order, and the slow path's block leaves up
-//! to (RTT_s - RTT_f) later than in the paper. Each path gets the numbers of the plan. Arrivals are in order within a
-//! turn, but a slow block arrives after the numbers of the fast path's next turns. For this reason the scheduler does
-//! not reduce the need for receive buffer as the paper reports.
+//! In the paper, the slow path sends its numbers at once, before the fast path has sent the lower numbers. A
+//! [`Scheduler`] here places only the next chunk. Numbers therefore leave in order. The slow path's block leaves up to
+//! (RTT_s - RTT_f) later than in the paper. Each path gets the numbers of the plan. Arrivals are in order within a
+//! turn. A slow block, however, arrives after the numbers of the fast path's next turns. For this reason, the scheduler
+//! does not reduce the required receive buffer as the paper reports.
 //!
-//! `ASSUMED`, because the text of the paper was not available. Available were its abstract, descriptions in later
-//! papers, and a published port to Linux 0.89 by an author of a comparison:
+//! `ASSUMED`, because the text of the paper was not available. Three sources were available: its abstract, descriptions
+//! in later papers, and a port to Linux 0.89 that an author of a comparison has published.
 //!
-//! - a turn is as many bytes as the window has at its beginning. The port reads windows and delays once per lcm(D), and
-//!   rounds delays to multiples of 4 ms to keep the plan short. Neither is needed here;
-//! - if the path whose turn it is has no room, the chunk waits if it would arrive no later than on the fastest of the
-//!   other paths with room, even in the worst case: (`daps-wait` + 1/2) · RTT ≤ RTT_other/2, where `daps-wait` = 1 is
-//!   the number of round trips until there is room. Otherwise the turn ends. A chunk therefore waits for a path that is
-//!   at least three times as fast, and never for a slower one;
-//! - paths with consecutive errors have no turns while there are other paths. A path without a round-trip time is
-//!   assumed to have the longest round-trip time of the others;
-//! - there is no opportunistic retransmission and no penalty, `head-of-line=off` (the port has opportunistic
-//!   retransmission without a penalty);
-//! - retransmissions are not part of the plan. They take the path with the lowest round-trip time among the paths with
-//!   room that have not carried the chunk, or among all paths with room if there is no such path.
+//! * A turn has as many bytes as the window has at the beginning of the turn. The port reads windows and delays once
+//!   per lcm(D). It rounds delays to multiples of 4 ms, which keeps the plan short. Neither is needed here.
+//! * If the path whose turn it is has no room, the chunk may wait for it. It waits if, even in the worst case, it would
+//!   arrive no later than on the fastest of the other paths with room. The condition is (`daps-wait` + 1/2) · RTT ≤
+//!   RTT_other/2. `daps-wait` = 1 is the number of round trips until there is room. Otherwise the turn ends. A chunk
+//!   therefore waits only for a path that is at least three times as fast, and never for a slower one.
+//! * Paths with consecutive errors have no turns while there are other paths. If a path has no round-trip time, the
+//!   longest round-trip time of the other paths is assumed for it.
+//! * There is no opportunistic retransmission and no penalty (`head-of-line=off`). The port has opportunistic
+//!   retransmission without a penalty.
+//! * Retransmissions are not part of the plan. A retransmission takes the path with the lowest round-trip time among
+//!   the paths with room that have not carried the chunk. If there is no such path, it takes the one among all paths
+//!   with room.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
@@ -45,7 +46,7 @@ use super::blocking::BlockingConfig;
 use super::fastest::fastest_with_room;
 use crate::part::SchedulerPart;
 
-/// Round-trip time that is assumed while no path has a measured one.
+/// Round-trip time that is assumed while no path has a measured round-trip time.
 const UNKNOWN: Duration = Duration::from_millis(100);
 /// Least forward delay, so that a turn takes time.
 const LEAST: Duration = Duration::from_micros(1);
@@ -76,8 +77,8 @@ impl SchedulerPart for DapsConfig {
 #[derive(Clone, Debug)]
 pub struct Daps {
     config: DapsConfig,
-    /// Time until the next turn of each path, counted from the beginning of the current turn, by path slot; `None` if
-    /// the path is not in the plan.
+    /// Time until the next turn of each path, by path slot. The time counts from the beginning of the current turn.
+    /// `None` if the path is not in the plan.
     next: Vec<Option<Duration>>,
     /// Path whose turn it is.
     turn: Option<PathId>,
@@ -98,7 +99,7 @@ impl Daps {
         if sound.is_empty() { usable } else { sound }
     }
 
-    /// Returns the round-trip time of `path`, or the longest round-trip time of all usable paths if it has none.
+    /// Returns the round-trip time of `path`. If it has none, returns the longest round-trip time of all usable paths.
     fn rtt(view: &View<'_>, path: &PathView) -> Duration {
         path.srtt.or_else(|| view.usable_paths().filter_map(|p| p.srtt).max()).unwrap_or(UNKNOWN)
     }

@@ -1,7 +1,7 @@
-//! A scheduler that sends each chunk on the path on which it is expected to arrive first, compared with the deadline of its
-//! message.
+//! A scheduler that sends each chunk on the path on which it is expected to arrive first. The scheduler compares this
+//! arrival with the deadline of the message.
 //!
-//! The forecast for a chunk of `len` bytes that a path takes now has these terms:
+//! The forecast of a chunk of `len` bytes that a path would take now has these terms:
 //!
 //! | term | value |
 //! |---|---|
@@ -10,23 +10,25 @@
 //! | silence | time for which an answer of the path has been overdue, beyond srtt + 4 rttvar |
 //! | resend | cost of a loss, times the loss rate of the path |
 //!
-//! *With a deadline*, the chunk takes the path with room and the earliest arrival among those on which it is in time.
-//! The chunk never takes a path on which it would be late while another one delivers it in time, even if it has to wait
-//! for that path. Beyond the bandwidth-delay product, data on a path may wait for [`SHARE`] of the time left, so that a
-//! loss can still be repaired. If this rule leaves no path, data may wait for up to [`FILLED`] of the time that new
-//! messages have, provided that the chunk is in time with the mean deviation added. This is necessary next to a TCP
-//! that keeps a queue full: a path then carries its share only if the stream fills an equal part of that queue.
-//! Otherwise the waiting data have less and less time left, and the path takes less and less. A single path takes what
-//! its window admits. If queues make a chunk late on every path, the chunk is given up (see [`Forecast::hopeless`]). If
-//! it is late without queues, it leaves nevertheless, with at most [`LATE`] in a queue: at the head of the send queue
-//! it would make later chunks late as well.
+//! *With a deadline*, only paths with room on which the chunk is in time are considered. Among them, the chunk takes
+//! the path with the earliest arrival. If one path delivers a chunk in time, the chunk never takes a path on which it
+//! would be late. It may have to wait for the better path. Data beyond the bandwidth-delay product wait on the path.
+//! They may wait for the share [`SHARE`] of the remaining time, so that a loss can still be repaired. If this rule
+//! leaves no path, data may wait longer, for up to the share [`FILLED`] of the time that new messages have. The chunk
+//! must then be in time even with the mean deviation added. The mean deviation is necessary next to a TCP that keeps a
+//! queue full. A path then carries its share only if the stream fills an equal part of that queue. Without this rule,
+//! the waiting data would have less and less time left, and the path would take less and less data. A single path takes
+//! all data that its window admits. If queues make a chunk late on every path, the scheduler gives the chunk up (see
+//! [`Forecast::hopeless`]). If a chunk is late even without queues, it leaves nevertheless, but waits for at most
+//! [`LATE`] in a queue. At the head of the send queue, it would also make later chunks late.
 //!
-//! *Without a deadline*, the chunk takes the path of the earliest arrival, as in ECF (Lim et al. 2017) and BLEST (Ferlin et
-//! al. 2016). If that path has no room, a slower one takes the chunk only if enough data wait to keep the faster paths busy
-//! until it arrives, and if the peer's receive buffer holds the data that they deliver meanwhile. The slower path takes up
-//! to two chunks at a time in any case, because a receiver sizes its buffer by the round trips of the paths that carry data.
+//! *Without a deadline*, the chunk takes the path with the earliest arrival, as in ECF (Lim et al. 2017) and BLEST
+//! (Ferlin et al. 2016). If that path has no room, a slower path may take the chunk under two conditions. Enough data
+//! must wait to keep the faster paths busy until the chunk arrives. The peer's receive buffer must hold the data that
+//! the faster paths deliver meanwhile. In any case, a slower path takes up to two chunks at a time. The reason is that
+//! a receiver sizes its buffer by the round trips of the paths that carry data.
 //!
-//! If a part of the scheme detects silence, suspected paths take nothing while another path is live.
+//! If a part of the scheme detects silence, suspected paths take no data while another path is live.
 
 mod forecast;
 
@@ -44,19 +46,20 @@ use super::unsuspected::unsuspected;
 use crate::estimate::WindowedMax;
 use crate::part::{Estimators, SchedulerPart};
 
-/// Part of the time left until a message expires that its chunks may wait in queues of their own making.
+/// Share of the remaining time of a message. The chunks of the message may wait for this share in queues that they
+/// cause themselves.
 const SHARE: f64 = 0.25;
-/// Part of the time that new messages have that chunks may wait in queues if all paths have queues.
+/// Share of the time that new messages have. If all paths have queues, chunks may wait in queues for this share.
 const FILLED: f64 = 0.5;
-/// Fraction of a new message's time below which an old message has waited for long.
+/// Share of a new message's time. If an old message has less time left, it has waited for long.
 const AGED: f64 = 0.5;
-/// Time that chunks that are late on every path may wait in queues of their own making, seconds.
+/// Time in seconds for which a chunk that is late on every path may wait in queues that the chunks cause themselves.
 const LATE: f64 = 0.02;
-/// Part of the peer's receive buffer that the faster paths may fill while a slower one delivers.
+/// Share of the peer's receive buffer that the faster paths may fill while a slower path delivers.
 const BUFFER_SHARE: f64 = 0.75;
-/// Asked again after this long at the latest when everything is held.
+/// If all data are held, the scheduler is called again at the latest after this time in seconds.
 const RECHECK: f64 = 0.01;
-/// Chunks of one decision.
+/// Number of chunks in one decision.
 const AT_ONCE: u64 = 8;
 /// Round-trip time of an unmeasured path, seconds.
 const UNKNOWN: f64 = 0.25;
@@ -76,18 +79,19 @@ impl SchedulerPart for EarliestArrivalConfig {
     }
 }
 
-/// Earliest arrival in time.
+/// Scheduler that considers the earliest arrival in time.
 #[derive(Debug)]
 pub struct EarliestArrival {
-    /// Time of each path's last answer, or of data given to it while nothing was in flight; by path slot.
+    /// Time of each path's last answer, by path slot. If nothing was in flight, the time at which the path last got
+    /// data.
     answered: Vec<Instant>,
-    /// Bases of forecasts as of the last decision; by path slot.
+    /// Bases of the forecasts at the last decision, by path slot.
     bases: Vec<Basis>,
     /// Recent receive window of the peer, in bytes.
     offered: WindowedMax,
-    /// Time of the next question.
+    /// Time at which the scheduler is to be called again.
     again: Option<Instant>,
-    /// The longest time that was left to a message, seconds: that of new ones.
+    /// Longest remaining time of any message in seconds. New messages have this time.
     life: f64,
 }
 
@@ -107,7 +111,7 @@ impl Default for EarliestArrival {
 pub(super) type Choices<'a> = SmallVec<[(&'a PathView, Forecast); 8]>;
 
 impl EarliestArrival {
-    /// Returns the time by which an answer of the path is overdue, in seconds.
+    /// Returns the time in seconds by which an answer of the path is overdue.
     pub(super) fn silence(&self, view: &View<'_>, path: &PathView) -> f64 {
         if path.in_flight == 0 {
             return 0.0;
@@ -121,12 +125,12 @@ impl EarliestArrival {
         since.saturating_sub(usual).as_secs_f64()
     }
 
-    /// The paths that a chunk of `len` bytes may take.
+    /// Returns the paths that a chunk of `len` bytes may take.
     pub(super) fn choices<'a>(&mut self, view: &View<'a>, len: u64) -> Choices<'a> {
         if self.bases.len() < view.paths.len() {
             self.bases.extend(view.paths[self.bases.len()..].iter().map(Basis::of));
         }
-        // Pushed one by one: collecting costs as much as a forecast.
+        // Elements are added one by one, because collecting them would take as long as a forecast.
         let mut choices = Choices::new();
         for path in unsuspected(view) {
             let silence = self.silence(view, path);
@@ -162,8 +166,8 @@ impl EarliestArrival {
         None
     }
 
-    /// Chooses among the paths on which the chunk is in time (it is worthless after `left` seconds), or among all paths
-    /// if there is no such path.
+    /// Chooses among the paths on which the chunk is in time. If there is no such path, chooses among all paths. `left`
+    /// is the time in seconds after which the chunk is worthless.
     fn before(
         &mut self,
         view: &View<'_>,
@@ -182,7 +186,8 @@ impl EarliestArrival {
         }
         let any = choices.iter().any(|c| c.1.in_time(left));
         let good = choices.iter().filter(|c| !any || c.1.in_time(left));
-        // A chunk that is late everywhere must not wait for its end before chunks that are not late.
+        // If a chunk is late on every path, it must not wait until it expires, because chunks that are not late wait
+        // after it.
         let most = if any { SHARE * left } else { LATE };
         let short = |c: &&(&PathView, Forecast)| c.0.in_flight == 0 || c.1.backlog <= most;
         let behind = |c: &&(&PathView, Forecast)| c.1.in_time_behind_others(left, self.life);
@@ -198,7 +203,7 @@ impl EarliestArrival {
     }
 
     fn whenever(&mut self, view: &View<'_>, choices: &Choices<'_>, backlog: &Backlog) -> Option<Assignment> {
-        // The first of those with the least.
+        // If several paths have the least value, the first of them is taken.
         let (mut first, mut slow) = (f64::INFINITY, f64::INFINITY);
         let (mut path, mut expected) = (None, SmallVec::<[f64; 8]>::new());
         for (p, forecast) in choices {
@@ -217,7 +222,8 @@ impl EarliestArrival {
             let meanwhile = faster.map(|c| c.1.rate).sum::<f64>() * ahead;
             let room = self.offered.get(view.now).unwrap_or(f64::INFINITY) * BUFFER_SHARE;
             if meanwhile > room && busy {
-                // Two at a time: peers whose buffers grow must see what the path would need.
+                // Two chunks are sent at a time. A peer whose buffer grows must see how much buffer the path would
+                // need.
                 let alone = path.in_flight == 0 && meanwhile <= backlog.bytes as f64;
                 return if alone { Some(Assignment::on(path.id, 2)) } else { self.hold(view) };
             }
@@ -229,9 +235,10 @@ impl EarliestArrival {
     }
 }
 
-/// Returns whether the next message, which was not begun, is late on all of these paths, with `left` seconds of the
-/// `life` of messages left. Half a message is worth nothing: it is judged as a whole, before any of it is sent. Without
-/// tested rates the rest after its first chunk counts only once it has waited for half of its time.
+/// Returns whether the next message is late on all of these paths. The message has not been begun and has `left`
+/// seconds left of the `life` seconds of a new message. Half of a message is worthless. The message is therefore judged
+/// as a whole, before any part of it is sent. If rates are not tested, the part of the message after its first chunk
+/// counts only once the message has waited for half of its time.
 pub(super) fn too_late(choices: &Choices<'_>, left: f64, life: f64, backlog: &Backlog) -> bool {
     if backlog.begun || choices.is_empty() || choices.iter().any(|c| c.0.in_flight == 0) {
         return false;
@@ -241,9 +248,9 @@ pub(super) fn too_late(choices: &Choices<'_>, left: f64, life: f64, backlog: &Ba
     whole <= 0.0 || choices.iter().all(|c| c.1.hopeless(whole))
 }
 
-/// Time in seconds that all paths together need for the rest of the next message after its first chunk, and true if the
-/// rates of all paths were tested. If a rate was not tested, the time follows from windows: data that have room now
-/// leave as they are paced, other data as windows double in each round trip.
+/// Returns the time in seconds that all paths together need for the next message without its first chunk. The flag is
+/// true if the rates of all paths were tested. If a rate was not tested, the time follows from windows. Data that have
+/// room now leave at the pacing rate. For other data, windows are assumed to double in each round trip.
 fn behind_first(choices: &Choices<'_>, backlog: &Backlog) -> (f64, bool) {
     let tested = choices.iter().all(|c| c.1.tested);
     let more = (backlog.rest + 16).saturating_sub(backlog.next_len) as f64;
@@ -261,7 +268,7 @@ fn behind_first(choices: &Choices<'_>, backlog: &Backlog) -> (f64, bool) {
     (trips * trip.as_secs_f64(), tested)
 }
 
-/// The path with room of the least cost with `left` seconds left.
+/// Returns the path with room that has the least cost. `left` is the remaining time in seconds.
 fn least<'a>(choices: impl Iterator<Item = &'a (&'a PathView, Forecast)>, left: f64) -> Option<&'a PathView> {
     choices.filter(|c| c.0.has_room()).min_by(|a, b| a.1.cost(left).total_cmp(&b.1.cost(left))).map(|c| c.0)
 }

@@ -1,9 +1,9 @@
-//! Earliest completion first (Y. Lim, E. Nahum, D. Towsley, R. Gibbens, "ECF: An MPTCP Path Scheduler to Manage
-//! Heterogeneous Paths", CoNEXT 2017), as in `mptcp_ecf.c` of multipath-tcp.org, v0.95. The slower path s takes a chunk
-//! only if s would finish no later than the faster path f after waiting for room.
+//! Earliest completion first (Lim Y., Nahum E., Towsley D., Gibbens R., "ECF: An MPTCP Path Scheduler to Manage
+//! Heterogeneous Paths", CoNEXT 2017). The implementation follows `mptcp_ecf.c` of multipath-tcp.org, v0.95. The slower
+//! path s takes a chunk only if s would finish no later than the faster path f would after waiting for room.
 //!
 //! f is the path with the lowest round-trip time, and s is the path that [`fastest_with_room`] returns. k is the number
-//! of bytes that wait, w a window in bytes, R a smoothed round-trip time, and δ = max(σ_f, σ_s). If s = f, the chunk
+//! of waiting bytes, w a window in bytes, R a smoothed round-trip time, and δ = max(σ_f, σ_s). If s = f, the chunk
 //! takes f. Otherwise:
 //!
 //! | the rule | here |
@@ -19,15 +19,15 @@
 //! | σ in mean deviations (RFC 6298's RTTVAR) | `ecf-deviation` | 2 | kernel: half of its `rttvar`, which is four mean deviations |
 //! | least σ | `ecf-floor` | 100 ms | kernel: its `rttvar` is at least the least retransmission timeout, 200 ms |
 //!
-//! The paper counts n = 1 + k/w_f round trips, while the kernel uses at least two. In the paper σ is the deviation of
-//! the round-trip time, so that `ecf-deviation=1,ecf-floor=0` is nearer to the paper. The kernel's products wrap at 32
-//! bits, but those of this module do not.
+//! The paper counts n = 1 + k/w_f round trips. The kernel uses at least two. In the paper, σ is the deviation of the
+//! round-trip time. `ecf-deviation=1,ecf-floor=0` is therefore nearer to the paper. Products in the kernel wrap at 32
+//! bits, but the products in this module do not.
 //!
-//! Opportunistic retransmission and penalisation are those of the default scheduler (`head-of-line=linux`).
+//! Opportunistic retransmission and penalisation are as in the default scheduler (`head-of-line=linux`).
 //!
-//! `ASSUMED`: k is the payload that waits for a path, while windows count 16 more bytes per chunk. A path without a
+//! `ASSUMED`: k is the payload that waits for a path. Windows count 16 more bytes per chunk. A path without a
 //! round-trip time takes all data that its window allows, because no comparison is possible. No chunk waits for a path
-//! that has room; in the kernel, chunks that f has already carried wait.
+//! that has room. In the kernel, chunks that f has already carried do wait.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
@@ -63,7 +63,8 @@ impl SchedulerPart for EcfConfig {
     }
 }
 
-/// Scheduler that prefers the lowest round-trip time, and uses a slower path only if waiting would take longer.
+/// Scheduler that prefers the lowest round-trip time. The scheduler uses a slower path only if waiting for the faster
+/// path would take longer.
 #[derive(Clone, Debug)]
 pub struct Ecf {
     config: EcfConfig,
@@ -76,7 +77,7 @@ impl Ecf {
         Ecf { config, waiting: false }
     }
 
-    /// Returns whether a chunk that `slow` could take now is to wait for `fast`.
+    /// Returns whether a chunk that `slow` could take now must wait for `fast`.
     fn waits(&mut self, fast: &PathView, slow: &PathView, backlog: &Backlog) -> bool {
         let Some((f, s)) = Side::of(fast).zip(Side::of(slow)) else { return false };
         let delta = self.sigma(fast).max(self.sigma(slow));
@@ -106,7 +107,7 @@ impl Ecf {
     }
 }
 
-/// Whole number of nanoseconds, so that the rule compares exactly.
+/// Number of nanoseconds as a whole number, so that the rule compares exactly.
 fn nanos(time: Duration) -> f64 {
     time.as_nanos() as f64
 }

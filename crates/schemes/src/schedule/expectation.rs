@@ -1,4 +1,5 @@
-//! Expected arrival time of a symbol that leaves on a path now, for schemes that code data (Cui et al. 2012, 2015).
+//! Expected arrival time of a symbol that leaves on a path now. The expected arrival time is for schemes that code data
+//! (Cui et al. 2012, 2015).
 
 use strandcast_proto::policy::{PathView, SymbolsInFlight};
 use strandcast_proto::time::Duration;
@@ -13,10 +14,10 @@ const UNKNOWN: f64 = 0.5;
 pub(super) struct Expectation {
     /// p: probability that a symbol is lost, at most a half.
     pub loss: f64,
-    /// Smoothed round-trip time, or a third of the retransmission timeout if the path has none.
+    /// Smoothed round-trip time. If the path has none, a third of the retransmission timeout.
     pub rtt: f64,
-    /// EDT, expected delivery time: (RTT/2) (1 + p)/(1 - p), which is half a round trip plus one round trip for each
-    /// failed transmission; 0.5 s for a path without a round-trip time.
+    /// EDT, expected delivery time: (RTT/2) (1 + p)/(1 - p). EDT is half a round trip, plus one round trip for each
+    /// failed transmission. For a path without a round-trip time, it is 0.5 s.
     pub edt: f64,
     /// RT, expected response time: (1 - p) RTT + p RTO.
     pub rt: f64,

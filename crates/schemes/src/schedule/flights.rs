@@ -9,7 +9,7 @@ use strandcast_proto::wire::Tsn;
 /// Transmissions of chunks, by path, in the order in which they left.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flights {
-    /// Flights by path slot. Completed entries stay until all earlier ones are complete.
+    /// Flights by path slot. A completed entry remains until all earlier entries are complete.
     paths: Vec<VecDeque<Flight>>,
 }
 
@@ -29,13 +29,13 @@ impl Flights {
             self.paths.resize_with(t.path.index() + 1, VecDeque::new);
         }
         let path = &mut self.paths[t.path.index()];
-        // Times never go back in an association; what is looked up is sorted whatever comes.
+        // Times never go back in an association. This check keeps the list sorted in any case.
         if path.back().is_none_or(|last| last.at <= t.at) {
             path.push_back(Flight { at: t.at, tsn: chunk.tsn, under_way: true });
         }
     }
 
-    /// Removes the transmissions of `chunk` that are no longer in flight. Returns whether there was one.
+    /// Removes the transmissions of `chunk` that are no longer in flight. Returns whether any transmission was removed.
     pub fn settle(&mut self, chunk: &ChunkInfo) -> bool {
         let mut any = false;
         for t in chunk.transmissions.iter().filter(|t| !t.in_flight) {
@@ -51,7 +51,7 @@ impl Flights {
         }
     }
 
-    /// Removes the transmissions on `path`, which is no longer used.
+    /// Removes the transmissions on `path`, because the path is no longer used.
     pub fn close(&mut self, path: PathId) {
         if let Some(path) = self.paths.get_mut(path.index()) {
             path.clear();

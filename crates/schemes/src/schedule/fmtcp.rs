@@ -1,7 +1,7 @@
-//! Scheduler for symbols of a fountain code, by their expected arrival times (Y. Cui, L. Wang, X. Wang, H. Wang, Y.
-//! Wang, "FMTCP: A Fountain Code-Based Multipath Transmission Control Protocol", ICDCS 2012 and IEEE/ACM Transactions
-//! on Networking 23(2), 2015): fast paths carry the blocks that are due, and slow paths carry later blocks, so that all
-//! blocks arrive when they are needed.
+//! Scheduler for symbols of a fountain code, by their expected arrival times (Cui Y., Wang L., Wang X., Wang H., Wang
+//! Y., "FMTCP: A Fountain Code-Based Multipath Transmission Control Protocol", ICDCS 2012 and IEEE/ACM Transactions on
+//! Networking 23(2), 2015). Fast paths carry the blocks that are due, and slow paths carry later blocks. All blocks
+//! thus arrive when they are needed.
 //!
 //! | idea | Cui et al. | their public ns-2 code | here |
 //! |---|---|---|---|
@@ -16,21 +16,21 @@
 //! | windows | Reno per subflow | Reno per subflow | the preset's choice |
 //! | lost symbol | not sent again, counts no more | the same | the same, by the core |
 //!
-//! The fourth column follows the third column, because only the abstract and the introduction of the paper were
-//! available.
+//! Only the abstract and the introduction of the paper were available. The fourth column is therefore derived from the
+//! third column.
 //!
 //! `ASSUMED`:
-//! - k̄ counts all symbols that arrive, including dependent ones, because 2^-e is the probability of failure after k +
-//!   e symbols. Once no symbol of a block is in flight, only the independent symbols count, and the block gets more
-//!   symbols. With `fmtcp-count=independent` dependent symbols never count, so that each of them costs one more symbol
-//!   at once;
-//! - the procedure runs for all paths with room at once. The first symbol that it assigns to a path with room
-//!   leaves. The result is the same if the procedure runs for each path separately;
-//! - symbols in flight on a path that data may not take count as lost;
-//! - if pacing or Max.Burst forbids a packet on a path for the moment, the path keeps its place in the order, and its
-//!   symbol waits;
-//! - if fewer than j packets are in flight, the age of the j-th oldest packet is -RTT (1 + j/in flight);
-//! - a path without a round-trip time has an EDT of 0.5 s and an RTT of a third of the timeout.
+//! * k̄ counts all symbols that arrive, including dependent ones, because 2^-e is the probability of failure after
+//!   k + e symbols. Once no symbol of a block is in flight, only the independent symbols count. The block then gets
+//!   more symbols. With `fmtcp-count=independent`, dependent symbols never count. Each of them costs one more symbol at
+//!   once.
+//! * One run of the procedure serves all paths that have room. The first symbol that it assigns to a path with room is
+//!   sent. The result is the same as if the procedure ran for each path separately.
+//! * If data may not take a path, symbols in flight on it count as lost.
+//! * If pacing or Max.Burst forbids a packet on a path for the moment, the path keeps its place in the order. Its
+//!   symbol waits.
+//! * If fewer than j packets are in flight, the age of the j-th oldest packet is -RTT (1 + j/in flight).
+//! * A path without a round-trip time has an EDT of 0.5 s. Its RTT is a third of the timeout.
 //!
 //! If the peer cannot decode, data take the path with the lowest round-trip time.
 
@@ -104,7 +104,7 @@ pub struct Fmtcp {
     margin: f64,
     flights: Flights,
     counted: Counted,
-    /// Plan, kept so that its memory is reused.
+    /// Plan of the scheduler. The plan is kept, so that its memory is used again.
     plan: Plan,
 }
 

@@ -1,5 +1,5 @@
-//! The default scheduler of Linux (`mptcp_subflow_get_send` in `net/mptcp/protocol.c`, of version 6.19). It takes the
-//! path that would finish sending its queued data first.
+//! The default scheduler of Linux 6.19 (`mptcp_subflow_get_send` in `net/mptcp/protocol.c`). The default scheduler
+//! takes the path that would be the first to finish sending its queued data.
 //!
 //! | Linux | here |
 //! |---|---|
@@ -17,17 +17,18 @@
 //! | factor later | `linux-pacing` | 1.2 (`tcp_pacing_ca_ratio`, 120 %) |
 //! | send buffer of a subflow | `linux-queue` | 6 windows: it holds twice the window at 4,352 bytes of memory per segment |
 //!
-//! A subflow of Linux takes data beyond its window, which then wait in the subflow's queue. The connection waits only
+//! A subflow of Linux takes data beyond its window. Such data wait in the subflow's queue. The connection waits only
 //! when the subflow's send buffer is full. Here data wait in one queue for all paths. `ASSUMED`: a path without room is
-//! compared as if the waiting data were in its queue, up to its send buffer. If the path is still the first, the chunk
-//! waits for it. With two paths this happens exactly when Linux would have queued all waiting data on that path. The
-//! order of sequence numbers differs: the other path then takes the next chunk, and not a chunk after the queued ones.
+//! compared as if the waiting data were in its queue. The queue is limited by the path's send buffer. If the path is
+//! still the first one, the chunk waits for it. With two paths this happens exactly when Linux would have queued all
+//! waiting data on that path. The order of sequence numbers differs from Linux. The other path then takes the next
+//! chunk, and not a chunk that follows the queued ones.
 //!
-//! These choices are also `ASSUMED`. If a window sets a pacing rate
+//! Further choices are also `ASSUMED`. If a window sets a pacing rate
 //! ([`Limit::pacing`](strandcast_proto::policy::Limit)), that rate is used. A path without a round-trip time is taken
-//! while it has room, because Linux assumes a very high rate then; without room it is not considered. Memory is counted
-//! in chunk bytes. The same rule applies to a retransmitted chunk, among the paths that have not carried it, if one of
-//! them has room; Linux retransmits on an idle subflow. There is no penalty and no opportunistic retransmission
+//! while it has room, because Linux assumes a very high rate in this case. Without room, it is not considered. Memory
+//! is counted in chunk bytes. A retransmitted chunk follows the same rule among the paths that have not carried it, if
+//! one of them has room. Linux retransmits on an idle subflow. There is no penalty and no opportunistic retransmission
 //! (`head-of-line=off`).
 
 use strandcast_keys::keys;
@@ -64,7 +65,7 @@ impl SchedulerPart for LinuxConfig {
     }
 }
 
-/// Scheduler that takes the path with the least ratio of queued bytes to pacing rate.
+/// Scheduler that takes the path with the lowest ratio of queued bytes to pacing rate.
 #[derive(Clone, Debug)]
 pub struct Linux {
     config: LinuxConfig,
@@ -78,7 +79,7 @@ impl Linux {
         Linux { config, average: Vec::new() }
     }
 
-    /// The pacing rate of `path` in bytes per second, if its round-trip time is known.
+    /// Pacing rate of `path` in bytes per second. `None` if its round-trip time is unknown.
     fn rate(&self, path: &PathView) -> Option<f64> {
         let rtt = path.srtt?.as_secs_f64().max(1e-6);
         if let Some(rate) = path.limit.pacing {
@@ -163,7 +164,7 @@ impl Scheduler for Linux {
         if burst > 0 {
             self.chosen(path, burst);
         }
-        // A burst ends with the data that wait.
+        // A burst has no more bytes than the waiting data.
         let bytes = burst.min(backlog.bytes);
         let chunks = bytes.div_ceil(backlog.next_len.max(1)).clamp(1, u64::from(u32::MAX));
         Some(Assignment::on(path.id, chunks as u32))

@@ -1,4 +1,4 @@
-//! Path with the least loss first (Liu et al. 2019, Algorithm 2).
+//! The path with the lowest loss rate comes first (Liu et al. 2019, Algorithm 2).
 //!
 //! | Algorithm 2 | here |
 //! |---|---|
@@ -6,8 +6,8 @@
 //! | step 4, lines 9-12: among paths with the smallest PLR the smallest jitter indicator | the tie break there |
 //! | step 5, lines 13-15: the next path while the candidate's window is full | only paths with room are compared |
 //!
-//! `ASSUMED`: the condition of line 9 is missing in the paper's text, so that the words of step 4 apply. Loss rates
-//! within `tie` (1 %) are equal; further ties go to the lowest round-trip time, then to the lowest id. A path without
+//! `ASSUMED`: the paper's text lacks the condition of line 9. The words of step 4 replace it. Loss rates within `tie`
+//! (1 %) count as equal. If they are equal, the lowest round-trip time decides, and then the lowest id. A path without
 //! an estimate ranks last. The choice is made again for each packet. `demote-unreliable=on` ranks paths in an
 //! unreliable condition after all others. The paper describes how to detect this condition, but not how to use it.
 
@@ -39,11 +39,11 @@ impl SchedulerPart for LossOrderedConfig {
     }
 }
 
-/// Scheduler that takes the least loss rate first. It fills the paths in this order, so that all are used while there
-/// are enough data.
+/// Scheduler that prefers the path with the lowest loss rate. The scheduler fills the paths in this order, so that all
+/// paths are used while there are enough data.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct LossOrdered {
-    /// Greatest difference of two loss rates that count as equal, as a share of the smaller one.
+    /// Greatest difference between two loss rates that count as equal, as a share of the smaller rate.
     pub tie: f64,
     /// True if paths in an unreliable condition rank last.
     pub demote_unreliable: bool,
@@ -69,7 +69,8 @@ impl Policy for LossOrdered {}
 
 impl Scheduler for LossOrdered {
     fn next(&mut self, view: &View<'_>, _: &Backlog) -> Option<Assignment> {
-        // Asked for each packet: looking at a few paths again is cheaper than collecting them.
+        // This function is called for each packet. Iterating over the few paths several times takes less time than
+        // collecting them.
         let usable = view.usable();
         let with_room = || view.paths.iter().filter(|p| usable.contains(p.id) && p.has_room());
         let demoted = self.demote_unreliable && with_room().all(|p| self.demoted(p));

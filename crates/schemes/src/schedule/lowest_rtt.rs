@@ -1,4 +1,4 @@
-//! Fastest path first, as in MPTCP's default scheduler.
+//! The fastest path comes first, as in MPTCP's default scheduler.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
@@ -25,9 +25,9 @@ impl SchedulerPart for LowestRttConfig {
     }
 }
 
-/// Scheduler that takes the usable path with room that has the lowest smoothed round-trip time. Paths without a sample
-/// rank last, and the lowest id breaks ties. The choice is made again for each packet, so that data return to the fast
-/// path as soon as it has room.
+/// Scheduler that takes a usable path with room. The path is the one with the lowest smoothed round-trip time. Paths
+/// without a sample rank last. If paths are equal, the one with the lowest id is taken. The choice is made again for
+/// each packet, so that data return to the fast path as soon as it has room.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct LowestRtt;
 

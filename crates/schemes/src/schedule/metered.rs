@@ -1,13 +1,13 @@
-//! Choice of the paths that a chunk may take by the costs of their links
+//! Restriction of the paths that a chunk may take. It depends on the costs of their links
 //! ([`Tariff`](strandcast_proto::policy::Tariff)).
 //!
-//! - *Classes*: a path of a higher class takes a chunk only if no path of a lower one delivers it in time, even after
-//!   one loss. The higher class is then open: it also takes chunks that have time to wait, until it has not been needed
-//!   for [`SPARE`]. Data without a deadline use the lowest class.
-//! - *Allowance*: the rest of an allowance, less the share [`RESERVE`], is divided over the time for which it has to
-//!   last. The allowance of at most the time [`SAVED`] accumulates. A path that has used up its part takes no data
-//!   while another path is usable.
-//! - *Cap*: a path whose allowance is used up entirely takes no data, even if it is the only path.
+//! * *Classes*: a path of a higher class takes a chunk only if no path of a lower class delivers it in time, even after
+//!   one loss. The higher class is then open. It also takes chunks that have time to wait, until it has not been needed
+//!   for the time [`SPARE`]. Data without a deadline use the lowest class.
+//! * *Allowance*: the remaining allowance, less the share [`RESERVE`], is divided over the time for which it must last.
+//!   Unused allowance accumulates, but at most that of the time [`SAVED`]. A path that has used its present part takes
+//!   no data while another path is usable.
+//! * *Cap*: a path whose allowance is used up completely takes no data, even if it is the only path.
 //!
 //! All constants are `ASSUMED`.
 
@@ -18,7 +18,8 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::earliest_arrival::Choices;
 
-/// Least class of links that carry no chunk that another link would deliver sooner, and no chunk twice.
+/// Least class of links with two restrictions. They carry no chunk that another link would deliver sooner, and no
+/// second copy of a chunk.
 pub(super) const METERED: u8 = 2;
 /// Time after which a class is closed again if it was not needed.
 const SPARE: Duration = Duration::from_secs(5);
@@ -40,7 +41,7 @@ pub(super) struct Metered {
 /// Amount that a link may use now.
 #[derive(Copy, Clone, Debug)]
 struct Bucket {
-    /// Number of bytes; negative if more was used.
+    /// Number of bytes. It is negative if the link has used more than its part.
     tokens: f64,
     /// Time at which `left` was read.
     at: Instant,
@@ -48,8 +49,8 @@ struct Bucket {
 }
 
 impl Metered {
-    /// Returns the paths of `choices` that may not take a chunk with `left` seconds until it is useless (`None`: it is
-    /// never useless).
+    /// Returns the paths of `choices` that a chunk may not take. `left` is the time in seconds after which the chunk is
+    /// useless. `None`: it never becomes useless.
     pub fn barred(&mut self, view: &View<'_>, choices: &Choices<'_>, left: Option<f64>) -> PathSet {
         let mut barred = PathSet::default();
         if choices.iter().all(|c| free(c.0)) {
@@ -84,18 +85,20 @@ impl Metered {
             (self.open, self.needed) = (lower.max().unwrap_or(least), now);
         }
         let open = self.open.max(least);
-        // The lowest class with a path on which a chunk would be in time, `rounds` times over.
+        // Returns the lowest class with a path on which a chunk would be in time. The path must deliver it in time even
+        // if the delivery takes `rounds` times as long.
         let fits = |rounds: f64| {
             let fit = may.clone().filter(move |c| rounds * (c.1.arrival + c.1.resend) <= left);
             fit.map(|c| c.0.tariff.class).min()
         };
         let ready = may.clone().filter(|c| c.0.has_room() && c.1.arrival + c.1.resend <= left);
         let wanted = match (fits(2.0), fits(1.0)) {
-            // It can wait for room.
+            // The chunk can wait for room.
             (Some(class), _) if class <= open => class,
-            // One that was open takes it at once, one that was not only if no other class is in time.
+            // An open class takes the chunk at once. A class that is not open takes it only if no other class delivers
+            // it in time.
             (_, Some(class)) => ready.map(|c| c.0.tariff.class).filter(|c| *c <= open).min().unwrap_or(class),
-            // It is late everywhere: whatever there is.
+            // The chunk is late on every path, so that any class may take it.
             _ => may.clone().map(|c| c.0.tariff.class).max().unwrap_or(least),
         };
         if wanted > least && wanted >= self.open {

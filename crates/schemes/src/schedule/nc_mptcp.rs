@@ -1,6 +1,6 @@
-//! Original data on some paths, coded packets on the others: a reconstruction of NC-MPTCP (M. Li, A. Lukyanenko, Y.
-//! Cui, "Network Coding Based Multipath TCP", IEEE INFOCOM Workshops 2012). Only its abstract is available. **This
-//! scheduler is a reconstruction**, and not the authors' own.
+//! Some paths carry original data, and the other paths carry coded packets. This is a reconstruction of NC-MPTCP (Li
+//! M., Lukyanenko A., Cui Y., "Network Coding Based Multipath TCP", IEEE INFOCOM Workshops 2012). Only its abstract is
+//! available. **This scheduler is a reconstruction**, and not the authors' own.
 //!
 //! | public | here |
 //! |---|---|
@@ -13,19 +13,21 @@
 //!
 //! Everything here is `ASSUMED`:
 //!
-//! - a batch is a block of `block` source symbols. Coded packets are made only of closed batches of which either all
-//!   originals or none were sent;
-//! - a lost original is retransmitted by its subflow (`rtx=same` in the preset), but a lost coded packet is not;
-//! - at time t an NC path j serves the oldest batch b that needs a packet for one of two reasons. Either it will be
-//!   incomplete at t + EDT_j: k > rank + Σ (1 - p) over the originals in flight that are due by then (sent + EDT ≤ t +
-//!   EDT_j) + Σ (1 - p) over the coded packets in flight. Or it got fewer than ρ_b coded packets, where ρ_b = ⌈r_b/(1 -
-//!   p_j)⌉ and r_b = Σ n p + √(Σ n p (1 - p)) over the paths that carried n originals of the batch;
-//! - if no batch needs a packet, the first batch without a sent original gets coded packets until k are expected. They
+//! * A batch is a block of `block` source symbols. Coded packets are made only of closed batches. In such a batch,
+//!   either all originals were sent or none.
+//! * A lost original is retransmitted by its subflow (`rtx=same` in the preset). A lost coded packet is not
+//!   retransmitted.
+//! * At time t, an NC path j serves the oldest batch b that needs a packet. There are two reasons for this need. First,
+//!   the batch will be incomplete at t + EDT_j. The condition is k > rank + Σ (1 - p) + Σ (1 - p), with two sums. The
+//!   first one covers the originals in flight that are due by then (sent + EDT ≤ t + EDT_j), and the second one the
+//!   coded packets in flight. Second, the batch got fewer than ρ_b coded packets, with ρ_b = ⌈r_b/(1 - p_j)⌉ and
+//!   r_b = Σ n p + √(Σ n p (1 - p)). These sums cover the paths that carried n originals of the batch.
+//! * If no batch needs a packet, the first batch without a sent original gets coded packets until k are expected. They
 //!   replace originals. A batch gets originals only while fewer than k packets of either kind have arrived or are
-//!   expected, which is Σ (1 - p) over the packets in flight. If only acknowledgements stopped the originals, a round
-//!   trip later, nearly all originals of such a batch would be sent in vain;
-//! - symbols in flight on a path that data may not take count as lost;
-//! - EDT and p are as in `fmtcp`.
+//!   expected. The expected number is Σ (1 - p) over the packets in flight. If only acknowledgements stopped the
+//!   originals, they would stop a round trip later. Nearly all originals of such a batch would then be sent in vain.
+//! * If data may not take a path, symbols in flight on it count as lost.
+//! * EDT and p are as in `fmtcp`.
 //!
 //! If the peer cannot decode, data take the path with the lowest round-trip time.
 
@@ -113,7 +115,7 @@ impl NcMptcp {
         Some(SymbolAssignment { path, block: block.number, what: SymbolChoice::Source })
     }
 
-    /// Returns the coded packet that leaves next, if an NC path has room and a batch needs a packet.
+    /// Returns the coded packet that leaves next. Returns `None` if no NC path has room, or if no batch needs a packet.
     fn coded(&mut self, view: &View<'_>) -> Option<SymbolAssignment> {
         let open = |p: &&PathView| p.has_room() && !self.classes.regular(view, p.id);
         let mut paths: Expected =
@@ -131,7 +133,7 @@ impl NcMptcp {
         None
     }
 
-    /// Returns the batch for the coded packet of an NC path with the expectation `own`.
+    /// Returns the batch for the coded packet of an NC path. `own` is the expectation of that path.
     fn wanting(&mut self, view: &View<'_>, all: &Expected, own: &Expectation) -> Option<u32> {
         let mut next = None;
         for block in view.blocks.iter().filter(|b| b.closed) {
@@ -153,7 +155,8 @@ impl NcMptcp {
         next
     }
 
-    /// Returns the batch of the source symbol that `chunk` carries, and the place of the symbol in the batch.
+    /// Returns the batch of the source symbol that `chunk` carries. The result also has the place of the symbol in the
+    /// batch.
     fn batch(&mut self, chunk: &ChunkInfo) -> Option<(&mut Batch, u16)> {
         let symbol = chunk.symbol?;
         let SymbolKind::Source(place) = symbol.kind else { return None };
@@ -161,7 +164,7 @@ impl NcMptcp {
     }
 }
 
-/// Number of packets of `block` that have arrived, or are expected to arrive from those in flight.
+/// Number of packets of `block` that have arrived, plus the number in flight that is expected to arrive.
 fn to_come(block: &BlockView, all: &Expected) -> f64 {
     let in_flight = |path: &PathId| {
         let on = block.on(*path);

@@ -4,15 +4,16 @@ use std::collections::VecDeque;
 
 use strandcast_proto::policy::BlockView;
 
-/// Greatest number of blocks that are tracked, from the oldest open block on. No receive buffer holds as many.
+/// Greatest number of blocks that are tracked, starting with the oldest open block. No receive buffer holds more
+/// blocks.
 const MOST: u32 = 1 << 16;
 
-/// Values of `T` for the blocks from the oldest open block to the newest.
+/// Values of `T`, one for each block from the oldest open block to the newest.
 #[derive(Debug, Default)]
 pub(super) struct PerBlock<T> {
     /// The number of the first of `blocks`.
     first: u32,
-    /// Number of block numbers from the oldest open block to the newest.
+    /// Number of blocks from the oldest open block to the newest.
     span: u32,
     /// States of the blocks that were requested.
     blocks: VecDeque<T>,

@@ -1,4 +1,5 @@
-//! The primary path, and an alternate path while it fails (RFC 9260 §6.4): `rfc::PrimaryPath` of the core.
+//! The primary path carries the data. While it fails, an alternate path does (RFC 9260 §6.4). This is
+//! `rfc::PrimaryPath` of the core.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::Scheduler;

@@ -1,4 +1,5 @@
-//! Distribution of data in periods: length of a period, order of the paths, and quota of each path.
+//! Distribution of data in periods. The distribution consists of the length of a period, the order of the paths, and
+//! the quota of each path.
 //!
 //! | Xu et al. (2015), section VI | here |
 //! |---|---|
@@ -11,20 +12,20 @@
 //! | PathList; Algorithm 4, D | [`Distribution::begin`], [`Offer::quota`] |
 //! | Algorithm 4, its break | [`Allocation::Literal`] |
 //!
-//! `ASSUMED`: Algorithm 4 cannot be run as printed. It stops, without assigning data, at the first path whose quota is
-//! more than D_max. With R_c > 0 a quota is more than the path's whole window, while D_max is the sum of the free
+//! `ASSUMED`: Algorithm 4 cannot be run as printed. It stops at the first path whose quota is more than D_max, without
+//! assigning data. If R_c > 0, a quota is more than the path's whole window. D_max, however, is the sum of the free
 //! windows. A single path, or two equal paths, would therefore never get data. For this reason:
-//! - quotas are credits. At each opportunity a packet goes to the first path of PathList that has credit and room in
-//!   its window, as long as the receiver has room (the current D_max). Retransmissions need no credit;
-//! - credits are whole packets, rounded up;
-//! - if no path with room has credit left, the next period begins at once, but at the earliest a quarter of the least
-//!   reference round-trip time after the last beginning. Until then packets go to the first path with room;
-//! - [`Allocation::Literal`] is the printed algorithm, and shows the stall. If nothing is in flight, four packets are
-//!   sent nevertheless, so that acknowledgements continue;
-//! - P_d is at least the least reference round-trip time and at most 1 s; ⌊P_d/T⌋ is at least 1, as it always is unless
-//!   P_d was limited to 1 s;
-//! - a path without a bandwidth estimate takes a round-trip time to handle its window, and its quota is its window;
-//! - ties in PathList go to the lower reference round-trip time, then to the lower path id.
+//! * Quotas are credits. At each opportunity, a packet goes to the first path of PathList that has credit and room in
+//!   its window. The receiver must also have room (the current D_max). Retransmissions need no credit.
+//! * Credits are whole packets, rounded up.
+//! * If no path with room has credit left, the next period begins at once. It begins at the earliest a quarter of the
+//!   least reference round-trip time after the previous beginning. Until then, packets go to the first path with room.
+//! * [`Allocation::Literal`] is the printed algorithm, and shows its stall. If nothing is in flight, four packets are
+//!   sent nevertheless, so that acknowledgements continue.
+//! * P_d is at least the least reference round-trip time, and at most 1 s. ⌊P_d/T⌋ is at least 1. It is always at least
+//!   1 unless P_d was limited to 1 s.
+//! * A path without a bandwidth estimate takes a round-trip time to handle its window. Its quota is its window.
+//! * If paths in PathList are equal, the lower reference round-trip time decides, and then the lower path id.
 
 use smallvec::SmallVec;
 use strandcast_keys::words;
@@ -33,7 +34,7 @@ use strandcast_proto::time::{Duration, Instant};
 
 /// Longest distribution period, in seconds.
 const LONGEST: f64 = 1.0;
-/// Shortest distribution period in seconds, which also applies if there is no path.
+/// Shortest distribution period in seconds. The shortest distribution period also applies if there is no path.
 const SHORTEST: f64 = 1e-3;
 
 /// Eq. 9: w = max {cwnd/fwnd + Δfcount, β}, with `counted` = Δfcount.
@@ -47,14 +48,14 @@ pub fn capacity(bandwidth: f64, w: f64, snr: f64) -> f64 {
     bandwidth / w * libm::log2(1.0 + snr)
 }
 
-/// Eq. 12 for these handling times in seconds, limited to at least the `least` reference round-trip time and at most
-/// one second.
+/// Eq. 12 for these handling times in seconds. The result is at least the `least` reference round-trip time, and at
+/// most one second.
 pub fn period(times: impl Iterator<Item = f64>, least: f64) -> f64 {
     times.fold(0.0, f64::max).min(LONGEST).max(least)
 }
 
-/// Eq. 13: D_max, the number of bytes that may be distributed. It depends on the free windows of all paths and on the
-/// room at the receiver.
+/// Eq. 13: D_max, the number of bytes that may be distributed. D_max depends on the free windows of all paths and on
+/// the room at the receiver.
 pub fn most(free: impl Iterator<Item = u64>, rwnd: u64) -> u64 {
     free.fold(0, u64::saturating_add).min(rwnd)
 }
@@ -64,7 +65,7 @@ pub fn most(free: impl Iterator<Item = u64>, rwnd: u64) -> u64 {
 pub enum Quota {
     /// The path's quality is unknown: the quota is one window.
     Window,
-    /// The quota is as many windows as the path handles in the period.
+    /// The quota is the number of windows that the path handles in the period.
     Windows,
     /// The quota depends on the sign of R_c, in bytes per second (Algorithm 4).
     Residual(f64),
@@ -81,7 +82,7 @@ pub struct Offer {
     pub in_flight: u64,
     /// Rate in bytes per second at which the path handles its window, if it is known.
     pub rate: Option<f64>,
-    /// Value by which PathList is sorted, highest first.
+    /// Value by which PathList is sorted. The highest value comes first.
     pub rank: f64,
     /// Amount that the path may take.
     pub quota: Quota,
@@ -90,7 +91,7 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// Eq. 11, in seconds. If the rate is zero or unknown, the result is a round-trip time.
+    /// Eq. 11, in seconds. If the rate is zero or unknown, the result is one round-trip time.
     pub fn handling_time(&self) -> f64 {
         let by_rate = self.rate.filter(|r| *r > 0.0).map(|r| self.cwnd as f64 / r);
         by_rate.unwrap_or(self.round_trip.as_secs_f64())
@@ -119,12 +120,12 @@ words! {
     }
 }
 
-/// Path of PathList, and the number of bytes that it may still take.
+/// Path of PathList, and the number of bytes that the path may still take.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Entry {
     /// Id of the path.
     pub path: PathId,
-    /// Credit in bytes. It may be overdrawn by less than a packet.
+    /// Credit in bytes. It may be overdrawn by less than one packet.
     pub credit: f64,
 }
 
@@ -135,7 +136,7 @@ pub struct Distribution {
     list: SmallVec<[Entry; 8]>,
     began: Option<Instant>,
     ends: Instant,
-    /// Earliest time at which the next period may begin if all credits are used up.
+    /// Earliest time at which the next period may begin after all credits are used up.
     restart: Instant,
 }
 
@@ -170,7 +171,7 @@ impl Distribution {
         self.restart = now + seconds(shortest / 4.0);
     }
 
-    /// Returns whether the period is over, or none has begun.
+    /// Returns whether the period is over, or whether none has begun.
     pub fn is_over(&self, now: Instant) -> bool {
         self.began.is_none() || self.ends <= now
     }
@@ -185,7 +186,7 @@ impl Distribution {
         self.ends
     }
 
-    /// True if a period may end before its time once its credits are used up.
+    /// True if a period may end early once its credits are used up.
     pub fn may_restart(&self, now: Instant) -> bool {
         self.allocation == Allocation::Credits && self.restart <= now
     }

@@ -1,7 +1,8 @@
-//! All data on the path that the receiver chose (Algorithm 1, line 12, of Cao et al. 2016).
+//! All data take the path that the receiver chose (Algorithm 1, line 12, of Cao et al. 2016).
 //!
-//! `ASSUMED`: before the receiver's first choice, and if the chosen path fails or closes, RFC 9260's primary path and
-//! failover apply. A choice of a path that is not active is ignored.
+//! `ASSUMED`: RFC 9260's primary path and failover apply in two cases. One is the time before the receiver's first
+//! choice, and the other is a failure or closure of the chosen path. If the receiver chooses a path that is not active,
+//! the choice is ignored.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{
@@ -35,7 +36,7 @@ impl SchedulerPart for ReceiverConfig {
     }
 }
 
-/// Scheduler that takes the receiver's choice, or the primary path without one.
+/// Scheduler that takes the path that the receiver chose. Without a choice, it takes the primary path.
 #[derive(Copy, Clone, Default, Debug)]
 pub struct ReceiverChoice {
     chosen: Option<PathId>,
@@ -62,7 +63,7 @@ impl ReceiverChoice {
 impl Policy for ReceiverChoice {
     fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
         match signal {
-            // Labels, one with each packet, have no subject.
+            // A label is sent with each packet and names no path.
             Signal::Peer(report) if report.subject.is_some() => self.hear(view, report),
             Signal::PathChanged(path) if self.chosen == Some(*path) => {
                 let in_use = |s| matches!(s, PathState::Active | PathState::PotentiallyFailed);

@@ -1,4 +1,4 @@
-//! Every chunk is sent on several paths at once: if one path loses or delays it, another one delivers it.
+//! Every chunk is sent on several paths at once. If one path loses or delays the chunk, another path delivers it.
 
 use smallvec::SmallVec;
 
@@ -22,16 +22,16 @@ impl SchedulerPart for RedundantConfig {
     }
 }
 
-/// Scheduler that sends each chunk on all usable paths, but on at most `copies` of them. Paths with room are first,
-/// then paths with the lowest round-trip time. The scheduler does not wait for a path without room, because the slowest
-/// path must not determine the rate. Such a path gets its copy later, unless the chunk has arrived by then.
+/// Scheduler that sends each chunk on all usable paths, up to `copies` paths. Paths with room come first, then paths
+/// with the lowest round-trip time. The scheduler does not wait for a path without room, because the slowest path must
+/// not determine the rate. Such a path gets its copy later, unless the chunk has arrived by then.
 #[derive(Copy, Clone, Debug)]
 pub struct Redundant {
     copies: usize,
 }
 
 impl Redundant {
-    /// Makes a scheduler that uses at most `copies` paths per chunk, and at least one.
+    /// Makes a scheduler that uses at least one path and at most `copies` paths per chunk.
     pub fn new(copies: usize) -> Self {
         Redundant { copies: copies.max(1) }
     }

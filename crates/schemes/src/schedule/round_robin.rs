@@ -1,5 +1,5 @@
-//! Paths in turn, as in classic concurrent transfer (Iyengar, Amer, Stewart, "Concurrent Multipath Transfer Using SCTP
-//! Multihoming Over Independent End-to-End Paths", IEEE/ACM ToN 14(5), 2006).
+//! Paths take turns, as in classic concurrent transfer (Iyengar, Amer, Stewart, "Concurrent Multipath Transfer Using
+//! SCTP Multihoming Over Independent End-to-End Paths", IEEE/ACM ToN 14(5), 2006).
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::policy::{Assignment, Backlog, Policy, Scheduler, View};
@@ -33,7 +33,7 @@ impl SchedulerPart for RoundRobinConfig {
     }
 }
 
-/// Scheduler that takes the next usable path with room after the last one used.
+/// Scheduler that takes the next usable path with room. The scheduler begins after the path that was used last.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct RoundRobin {
     turn: Turn,

@@ -1,11 +1,12 @@
-//! Trains of the stream's own packets. They show the rate that a path carries even if the stream has a lower rate.
+//! Trains of packets that belong to the stream itself. Trains show the rate that a path can carry even if the stream
+//! has a lower rate.
 //!
-//! One path at a time has the token, and each path gets it once in [`EACH`]. New messages are held until a train of
-//! [`TRAIN_MOST`] packets waits, but at most for [`HELD`], and then leave by the path with the token at once. Trains
-//! add no bytes. Trains consist only of messages that could be sent again in time if the train were lost, and take only
-//! links of the classes 0 and 1.
+//! One path at a time has the token. Each path gets the token once in the time [`EACH`]. New messages are held until a
+//! train of [`TRAIN_MOST`] packets waits, but at most for the time [`HELD`]. The train then leaves at once by the path
+//! with the token. Trains add no bytes. Messages belong to a train only if they could be sent again in time after a
+//! loss of the train. Trains take only links of the classes 0 and 1.
 //!
-//! All constants are `ASSUMED`; docs/advice.md has their results on tuning seeds.
+//! All constants are `ASSUMED`. docs/advice.md has their results on tuning seeds.
 
 use strandcast_proto::policy::{
     Act, Advice, Assignment, Backlog, Flight, PathId, PathState, PathView, Policy, RepairOffer, Scheduler,
@@ -22,9 +23,9 @@ use crate::estimate::Verdict;
 pub const TRAIN_MOST: usize = 16;
 /// Interval between trains of a path.
 const EACH: Duration = Duration::from_secs(1);
-/// Longest time for which new messages are held, and the reciprocal of the share of their remaining time for which they
-/// are held at most.
+/// Longest time for which new messages are held.
 const HELD: Duration = Duration::from_millis(60);
+/// Reciprocal of a share: messages are held for at most this share of their remaining time.
 const HELD_SHARE: u32 = 8;
 
 /// Scheduler that sends trains in addition to the decisions of another scheduler.
@@ -35,8 +36,9 @@ pub struct Trains {
     token: Option<PathId>,
     /// Time at which another path gets the token.
     next: Instant,
-    /// Time until which messages are held, and time at which the scheduler is to be called again.
+    /// Time until which messages are held.
     until: Option<Instant>,
+    /// Time at which the scheduler is to be called again.
     asked: Option<Instant>,
 }
 
@@ -46,14 +48,14 @@ impl Trains {
         Trains { inner, token: None, next: Instant::ZERO, until: None, asked: None }
     }
 
-    /// Returns whether `path` gets trains at all.
+    /// Returns whether `path` ever gets trains.
     fn is_tried(path: &PathView) -> bool {
         let live = path.state == PathState::Active && Verdict::of(path) == Verdict::Live;
         live && path.tariff.class < METERED
     }
 
-    /// Returns whether a train of chunks of `len` bytes could leave on `path` now, and could be sent again within
-    /// `left`.
+    /// Returns whether a train of chunks of `len` bytes could leave on `path` now. It must be possible to send the
+    /// train again within `left`.
     fn fits(now: Instant, path: &PathView, len: u64, left: Duration) -> bool {
         let forecast = Forecast::new(now, path, len, 0.0);
         let in_time = forecast.arrival + forecast.resend + HELD.as_secs_f64() <= left.as_secs_f64();
@@ -75,10 +77,10 @@ impl Trains {
         }
     }
 
-    /// Returns the assignment of a train that is long enough or has waited for long enough. The outer `None` means that
-    /// the messages are still held, and the inner `None` that there is no train.
+    /// Returns the assignment of a train once it is long enough or has waited for long enough. The outer `None` means
+    /// that the messages are still held. The inner `None` means that there is no train.
     fn train(&mut self, view: &View<'_>, backlog: &Backlog, until: Instant) -> Option<Option<Assignment>> {
-        // It may have closed, or fallen silent, while messages were held for it.
+        // The path may have closed or fallen silent while messages were held for it.
         let token = view.usable_paths().find(|path| Some(path.id) == self.token);
         let Some(path) = token.filter(|path| Self::is_tried(path)) else {
             (self.until, self.asked) = (None, None);
@@ -176,7 +178,8 @@ mod tests {
     use super::*;
     use crate::schedule::LowestRtt;
 
-    /// Messages of a second are held for a train of path 0, which closes meanwhile: they leave by the other one.
+    /// Messages of one second are held for a train of path 0. The path closes meanwhile, and the messages leave by the
+    /// other path.
     #[test]
     fn a_path_that_closes_has_no_train() {
         let mut picture = Picture::new(2);

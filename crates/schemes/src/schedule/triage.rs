@@ -1,31 +1,32 @@
-//! Triage gives up whole frames early if not all waiting messages can be in time, so that the other frames are in time.
+//! Triage gives up whole frames early if not all waiting messages can be in time. The other frames are then in time.
 //!
-//! At the interval [`EACH`] it compares, for every deadline, the bytes that are due by that deadline with the bytes
-//! that the paths carry by then. If the due bytes exceed the share [`CARRIED`] of the carried bytes, there is an
-//! overload (the test of earliest deadlines first). As in Moore and Hodgson ("An n job, one machine sequencing
-//! algorithm", Management Science 15, 1968), triage gives up a group of the messages that are due by the first deadline
-//! with an overload, and continues to the last deadline. The group is the first of these:
+//! At the interval [`EACH`], triage makes a comparison for every deadline. It compares the bytes that are due by the
+//! deadline with the bytes that the paths carry by then. There is an overload if the due bytes exceed the share
+//! [`CARRIED`] of the carried bytes (test of earliest deadlines first). Triage then finds the first deadline with an
+//! overload, and gives up one group of the messages that are due by it. It continues to the last deadline. The method
+//! is that of Moore and Hodgson ("An n job, one machine sequencing algorithm", Management Science 15, 1968). The group
+//! that is given up is the first of these:
 //!
-//! 1. a frame that refers to a frame that was given up: it is useless, and is given up as a whole if anything has to be
-//!    given up;
-//! 2. the least important group;
-//! 3. among frames that other frames refer to, frames whose group of pictures is over, because no further frame will
-//!    refer to them;
-//! 4. the latest frame, because the fewest other frames refer to it.
+//! 1. A frame that refers to a frame that was given up. Such a frame is useless. It is given up as a whole if anything
+//!    must be given up.
+//! 2. The least important group.
+//! 3. Among frames to which other frames refer: a frame whose group of pictures is over, because no further frame will
+//!    refer to it.
+//! 4. The latest frame, because the fewest other frames refer to it.
 //!
-//! If one message of a group was sent, the other messages are kept as well, unless the group is useless.
+//! If one message of a group was sent, the other messages are also kept, unless the group is useless.
 //!
-//! A message is given up only if it certainly does not fit, and every unknown value is assumed in its favour. A path
-//! whose window still grows quickly is assumed to carry the rate that its threshold allows. Until it is dead, a silent
-//! path is assumed to return at once. A path's own delay is assumed to take at most half of the time left. Messages
-//! without a deadline are assumed to take no bytes. While no path is live, or a path was never measured, nothing is
-//! abandoned, because the capacity of the paths is unknown. A single estimate may be wrong for a moment. The overload
-//! therefore has to last for the share [`HOLDOFF`] of the newest message's remaining time, unless a message was given
-//! up within the last [`AFTER_GIVE_UP`].
+//! A message is given up only if it certainly does not fit. Every unknown value is assumed in favour of the message. A
+//! path whose window still grows quickly is assumed to carry the rate that its threshold allows. Until it is dead, a
+//! silent path is assumed to return at once. The delay of a path itself is assumed to take at most half of the
+//! remaining time. Messages without a deadline are assumed to take no bytes. If no path is live or a path was never
+//! measured, the capacity of the paths is unknown. Nothing is abandoned then. A single estimate may be wrong for a
+//! moment. The overload must therefore last for the share [`HOLDOFF`] of the newest message's remaining time. This does
+//! not apply if a message was given up within the last [`AFTER_GIVE_UP`].
 //!
-//! *Groups of pictures* follow from the importance of messages. A group of importance `Key` begins a group of pictures,
-//! and later frames of this group of pictures refer to its frames of importance `Reference`. A frame that was given up
-//! is recorded until the next key frame, for at most [`MEMORY`].
+//! *Groups of pictures* follow from the importance of messages. A group of importance `Key` begins a group of pictures.
+//! Later frames of this group of pictures refer to its frames of importance `Reference`. A frame that was given up is
+//! recorded until the next key frame, but at most for [`MEMORY`].
 //!
 //! `ASSUMED`: all constants. docs/measurements/strand.md has the measurements.
 
@@ -41,16 +42,16 @@ use crate::estimate::{MIN_QUEUE, NO_QUEUE, Verdict, tested};
 
 /// Interval between checks of the waiting messages.
 const EACH: Duration = Duration::from_millis(10);
-/// Greatest share of the bytes that the paths carry that may be due without an overload.
+/// Share of the bytes that the paths carry. If more bytes are due, there is an overload.
 const CARRIED: f64 = 0.95;
 /// Share of the newest message's remaining time for which the overload must last.
 const HOLDOFF: f64 = 0.3;
-/// Time after a message was given up in which no holdoff applies.
+/// Time after a message was given up. In this time no holdoff applies.
 const AFTER_GIVE_UP: Duration = Duration::from_secs(2);
-/// Time after which a given-up reference no longer counts. By then decoders have concealed the loss, and streams
-/// without key frames have refreshed the picture.
+/// Time after which a reference frame that was given up no longer counts. By then, decoders have concealed the loss.
+/// Streams without key frames have refreshed the picture.
 const MEMORY: Duration = Duration::from_secs(5);
-/// Greatest number of given-up references that are stored.
+/// Greatest number of given-up reference frames that are stored.
 const REMEMBERED: usize = 8;
 
 /// State of the triage that the [module](self) describes.
@@ -71,14 +72,14 @@ pub(super) struct Triage {
     /// Groups to give up, in reverse order.
     drops: Vec<u64>,
     gaps: SmallVec<[Gap; REMEMBERED]>,
-    /// Groups of the last key frame and of the last message that were sent.
+    /// Group of the last key frame that was sent, and group of the last message that was sent.
     key: Option<u64>,
     sent: Option<u64>,
     /// Number of groups given up so far.
     pub given_up: u64,
 }
 
-/// Messages that are kept or given up together: a group, or consecutive messages without a group.
+/// Messages that are kept or given up together. They are a group, or consecutive messages without a group.
 #[derive(Copy, Clone, Debug)]
 struct Unit {
     what: Waiting,
@@ -104,7 +105,7 @@ struct Road {
 /// Frames of a group of pictures that refer to a frame that was given up.
 #[derive(Copy, Clone, Debug)]
 struct Gap {
-    /// Number of the first abandoned message, from which the gap begins.
+    /// Number of the first abandoned message. The gap begins with it.
     from: u64,
     /// Number of the next key frame.
     until: u64,
@@ -123,7 +124,7 @@ impl Unit {
         self.what.importance >= Importance::Reference && self.what.group.is_some()
     }
 
-    /// Rank of a frame that may be abandoned; the frame with the lowest rank is abandoned first.
+    /// Rank of a frame that may be abandoned. The frame with the lowest rank is abandoned first.
     fn rank(&self) -> Option<(bool, Importance, bool, Reverse<u64>)> {
         let stays = self.given_up || self.what.group.is_none() || (self.begun && !self.useless);
         let open = self.is_referred() && !self.over;
@@ -132,7 +133,7 @@ impl Unit {
 }
 
 impl Road {
-    /// Returns the state of `path` for new data, as far as it is known.
+    /// Returns the state of `path` for new data, as far as the state is known.
     fn of(view: &View<'_>, path: &PathView, timers: &EarliestArrival) -> Option<Road> {
         let verdict = Verdict::of(path);
         if verdict == Verdict::Dead || path.tariff.left == Some(0) {
@@ -141,7 +142,7 @@ impl Road {
         let silence = if verdict < Verdict::Stalled { timers.silence(view, path) } else { 0.0 };
         let forecast = Forecast::new(view.now, path, 0, silence);
         let least = 2.0 * forecast.way;
-        // A window without a queue that is below its threshold doubles with each round trip.
+        // If a window is below its threshold and has no queue, it doubles with each round trip.
         let opens = path.est.queue.unwrap_or(0.0) < (least * NO_QUEUE).max(MIN_QUEUE);
         let threshold = path.limit.ssthresh.unwrap_or(u64::MAX);
         let doubles = opens && threshold > path.limit.cwnd;
@@ -149,7 +150,7 @@ impl Road {
         Some(Road { rate, way: forecast.way, waiting: forecast.arrival - forecast.way })
     }
 
-    /// Bytes that the path delivers within `left` seconds. Players may count time from the first packet's arrival.
+    /// Bytes that the path delivers within `left` seconds. Players may count time from the arrival of the first packet.
     fn carries(&self, left: f64) -> f64 {
         self.rate * (left - self.way.min(left / 2.0) - self.waiting).max(0.0)
     }
@@ -172,7 +173,7 @@ impl Triage {
     fn begin(&mut self, chunk: &ChunkInfo) {
         self.sent = chunk.group;
         if chunk.importance == Importance::Key && chunk.group.is_some() {
-            // A group of pictures begins: later messages lack nothing of an earlier one.
+            // A new group of pictures begins. Later messages do not refer to earlier groups.
             self.gaps.retain(|gap| Some(gap.key) == chunk.group);
             self.key = chunk.group;
         }
@@ -222,8 +223,8 @@ impl Triage {
         }
     }
 
-    /// Collects the waiting messages that have time left. Each group becomes one unit, in the order in which groups
-    /// begin.
+    /// Collects the waiting messages that still have time left. Each group becomes one unit, in the order in which
+    /// groups begin.
     fn gather(&mut self, now: Instant, flight: &Flight<'_>) {
         let mut units = core::mem::take(&mut self.waiting);
         units.clear();
@@ -233,7 +234,7 @@ impl Triage {
                 continue;
             }
             let begun = run.begun || (run.group.is_some() && run.group == self.sent);
-            // Messages of few groups are handed in at a time.
+            // The application submits messages of only few groups at a time.
             let same = |u: &&mut Unit| run.group.is_some() && u.what.group == run.group;
             if let Some(unit) = units.iter_mut().rev().take(16).find(same) {
                 unit.what.bytes += run.bytes;
@@ -251,7 +252,7 @@ impl Triage {
         self.order.sort_unstable_by(|a, b| units[*a].left.total_cmp(&units[*b].left).then(a.cmp(b)));
     }
 
-    /// Marks the units that refer to a frame that was given up, and those whose group of pictures is over.
+    /// Marks the units that refer to a frame that was given up. Marks the units whose group of pictures is over.
     fn relate(&mut self, now: Instant) {
         let oldest = self.waiting.first().map_or(u64::MAX, |u| u.what.message);
         let keys = self.waiting.iter().filter(|u| u.is_key()).map(|u| u.what.message);
@@ -269,8 +270,8 @@ impl Triage {
         }
     }
 
-    /// Gives up the units that do not fit, earliest deadlines first; `ahead` bytes are due before all of them. Returns
-    /// false if nothing is given up.
+    /// Gives up the units that do not fit. Earliest deadlines come first. `ahead` bytes are due before all of these
+    /// units. Returns false if nothing is given up.
     fn select(&mut self, ahead: f64) -> bool {
         let (mut due, mut any) = (ahead, false);
         for place in 0..self.order.len() {
@@ -295,7 +296,7 @@ impl Triage {
         any
     }
 
-    /// First message to abandon among those due up to a position in the order.
+    /// Returns the first message to abandon among the messages that are due up to a position in the order.
     fn first_to_go(&self, place: usize) -> Option<usize> {
         let ranked = self.order[..=place].iter().filter_map(|n| Some((self.waiting[*n].rank()?, *n)));
         ranked.min().map(|(_, n)| n)
@@ -309,7 +310,7 @@ impl Triage {
         }
     }
 
-    /// Returns the key frame that begins the unit's group of pictures, if one was seen.
+    /// Returns the key frame that begins the unit's group of pictures. Returns `None` if it is unknown.
     fn key_before(&self, one: usize) -> Option<u64> {
         let waits = self.waiting[..=one].iter().rev().find(|u| u.is_key());
         waits.map_or(self.key, |u| u.what.group)

@@ -1,14 +1,14 @@
-//! Paths that new data may take while other paths are suspected of silence.
+//! Paths that new data may take while other paths are suspected of being silent.
 
 use strandcast_proto::policy::{PathSet, PathView, View};
 
 use crate::estimate::Verdict;
 
-/// Queueing delay in seconds above which a live path is not free. Shorter delays may be jitter.
+/// Queueing delay in seconds. A live path with a longer delay is not free. Shorter delays may be jitter.
 const FREE: f64 = 0.05;
 
-/// Returns the usable paths with the verdict [`Verdict::Live`]. While no live path is free, deaf and returning paths
-/// are added. If there is no path of either kind, all usable paths are returned.
+/// Returns the usable paths with the verdict [`Verdict::Live`]. If no live path is free, deaf and returning paths are
+/// added. If there is no path of these kinds, all usable paths are returned.
 pub(super) fn unsuspected<'a>(view: &View<'a>) -> impl Iterator<Item = &'a PathView> + use<'a> {
     let set = chosen(view, view.usable());
     view.paths.iter().filter(move |p| set.contains(p.id))

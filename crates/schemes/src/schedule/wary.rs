@@ -1,27 +1,28 @@
 //! [`EarliestArrival`] for live streams on paths that may fall silent.
 //!
-//! - *Data probes*: a path carries one chunk at the interval [`WaryConfig::data_probe`], even if another path would be
+//! * *Data probes*: a path carries one chunk at the interval [`WaryConfig::data_probe`], even if another path would be
 //!   quicker. The chunk must be in time even after one loss. Arrivals of probes on one path reveal the silence of
-//!   another path (`estimate::Silence`), and a path that is suddenly needed has been measured recently. With a data
-//!   probe at most half of the path's window is in flight, or the probe is the only chunk in flight. A path that loses
-//!   less than [`RELIABLE`] also carries probes that could not be sent again in time, half as often.
-//! - *The last round*: a lost chunk that would be late after a second loss leaves by the two best paths at once. Copies
-//!   of all new data would double the number of bytes; copies of retransmissions cost only the share of the data that
-//!   is lost (Meng et al., "Hairpin", NSDI 2024).
-//! - *Way for others*: an old message that only the quicker paths can deliver in time, while they are full, keeps the
-//!   slower path idle for all messages after it. The later messages grow old as well, so that the slower path stays
-//!   idle while the quicker paths carry less than the source produces. In that case the old message is given up if no
-//!   part of it was sent.
-//! - *No way*: a message is given up if the delays of all paths are too long for it even without queues, more messages
-//!   wait after it, and no part of it was sent.
-//! - *A stall is not an end*: a message that would be given up waits for a path that is suspected, but not dead, while
-//!   it could still arrive in time by that path. The condition is that each other path has no room, has enough data
-//!   until the next decision, or would be too late for a new message as well. The wait then delays no message that
-//!   could be in time.
-//! - *Triage*: whole frames are given up early if not all of them can be in time (`schedule/triage.rs`).
+//!   another path (`estimate::Silence`). In addition, a path that is suddenly needed has been measured recently. A data
+//!   probe is sent only if, including the probe, at most half of the path's window is in flight. A probe may also be
+//!   the only chunk in flight. A path whose loss share is below [`RELIABLE`] also carries probes that could not be sent
+//!   again in time. It carries them half as often.
+//! * *The last round*: a lost chunk may be late after a second loss. Such a chunk leaves by the two best paths at once.
+//!   Copies of all new data would double the number of bytes. Copies of retransmissions cost only the share of the data
+//!   that is lost (Meng et al., "Hairpin", NSDI 2024).
+//! * *Way for others*: the quicker paths may be full while an old message waits for them, because only they can deliver
+//!   it in time. The old message then keeps the slower path idle for all messages after it. The later messages also
+//!   become old. The slower path thus stays idle, while the quicker paths carry less than the source produces. In that
+//!   case, the old message is given up if no part of it was sent.
+//! * *No way*: a message is given up if the delays of all paths are too long for it even without queues. There are two
+//!   further conditions: more messages wait after it, and no part of it was sent.
+//! * *A stall is not an end*: instead of being given up, a message may wait for a path that is suspected but not dead.
+//!   It waits while it could still arrive in time by that path. There is a condition for each other path: it has no
+//!   room, has enough data until the next decision, or would be too late even for a new message. Under this condition,
+//!   the wait delays no message that could be in time.
+//! * *Triage*: whole frames are given up early if not all of them can be in time (`schedule/triage.rs`).
 //!
-//! Data without deadlines are scheduled as in [`EarliestArrival`]. A peer that does not report arrivals gets no data
-//! probes, because only a timeout would show the loss of a probe on a silent path.
+//! Data without deadlines are scheduled as in [`EarliestArrival`]. If a peer does not report arrivals, it gets no data
+//! probes. Only a timeout would show the loss of a probe on a silent path.
 
 use core::cmp::Reverse;
 
@@ -39,11 +40,13 @@ use super::triage::Triage;
 use crate::estimate::Verdict;
 use crate::part::{Estimators, SchedulerPart};
 
-/// Loss share below which a path carries data probes without time for a second try. ASSUMED.
+/// Loss share below which a path carries data probes that could not be sent again in time. ASSUMED.
 const RELIABLE: f64 = 0.001;
-/// Interval of such a probe as a multiple of [`WaryConfig::data_probe`]. ASSUMED; measured in docs/measurements/strand.md.
+/// Interval of a data probe without time for a second attempt, as a multiple of [`WaryConfig::data_probe`]. ASSUMED.
+/// The measurements are in docs/measurements/strand.md.
 const SLOW_PROBE: u32 = 2;
-/// Least number of chunks sent between two such probes, so that a thin stream does not take that path. ASSUMED.
+/// Least number of chunks between two data probes without time for a second attempt. A thin stream therefore does not
+/// take that path. ASSUMED.
 const BETWEEN: u32 = 3;
 
 keys! {
@@ -93,18 +96,19 @@ pub struct Wary {
     inner: EarliestArrival,
     metered: Metered,
     triage: Option<Triage>,
-    /// Number of chunks sent since the last decision for a data probe without time for a second try, including this
+    /// Number of chunks since the last decision for a data probe without time for a second attempt, including that
     /// probe.
     between: u32,
-    /// Longest remaining time of any message in seconds, which is the remaining time of new messages.
+    /// Longest remaining time of any message in seconds. New messages have this time.
     life: f64,
 }
 
 impl Wary {
-    /// Returns a path that takes the chunk as a data probe although another path may be quicker. On this path the chunk
-    /// is in time even if it is lost once, or the path has almost no loss.
+    /// Returns a path that takes the chunk as a data probe although another path may be quicker. On this path, the
+    /// chunk is in time even if it is lost once. If the chunk would be too late after one loss, the path must have
+    /// almost no loss.
     fn data_probe(&mut self, view: &View<'_>, choices: &Choices<'_>, len: u64, left: f64) -> Option<PathId> {
-        // Without reports a probe shows nothing, and timers alone judge a path that takes more.
+        // Without reports, a probe shows nothing about a path. Only timers would detect its failure.
         if choices.len() < 2 || !view.peer_reports {
             return None;
         }
@@ -132,7 +136,7 @@ impl Wary {
         due.map(|c| c.0.id)
     }
 
-    /// Returns the paths that may take a chunk of `len` bytes with `left` seconds until it is useless.
+    /// Returns the paths that a chunk of `len` bytes may take. The chunk is useless after `left` seconds.
     #[inline]
     fn open<'a>(&mut self, view: &View<'a>, len: u64, left: Option<f64>) -> Choices<'a> {
         let mut choices = self.inner.choices(view, len);
@@ -143,8 +147,8 @@ impl Wary {
         choices
     }
 
-    /// Returns a second path for a chunk on path `first`, if the chunk could not be sent again in time after a loss
-    /// there.
+    /// Returns a second path for a chunk on the path `first`. The second path is needed if the chunk could not be sent
+    /// again in time after a loss on that path.
     fn second(&self, choices: &Choices<'_>, first: PathId, left: f64) -> Option<PathId> {
         let taken = choices.iter().find(|c| c.0.id == first)?;
         if !self.config.last_round || taken.1.arrival + taken.1.resend <= left {
@@ -156,8 +160,8 @@ impl Wary {
     }
 }
 
-/// Returns whether there is another path that is suspected, but not dead, and that would deliver a message with `left`
-/// seconds in time if it answered now.
+/// Returns whether another path is suspected but not dead, and would deliver a message in time if it answered now. The
+/// message has `left` seconds left.
 fn may_return(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
     let suspected = |p: &PathView| matches!(Verdict::of(p), Verdict::Stalled | Verdict::Silent);
     let in_time = |p: &PathView| p.srtt.is_some_and(|srtt| srtt.as_secs_f64() / 2.0 < left);
@@ -165,15 +169,15 @@ fn may_return(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
     choices.len() < view.paths.len() && view.usable_paths().any(|p| other(p) && suspected(p) && in_time(p))
 }
 
-/// Returns whether a new message with `life` seconds would be in time on the path, and the path would be idle without
-/// that message before the next decision.
+/// Returns whether two conditions hold. A new message with `life` seconds would be in time on the path, and without
+/// that message the path would be idle before the next decision.
 fn takes_new((path, forecast): &(&PathView, Forecast), life: f64) -> bool {
     path.has_room() && !forecast.busy() && !forecast.hopeless(life)
 }
 
-/// Returns whether the delays of all these paths, without queues, are too long for a chunk that is useless after `left`
-/// seconds. The result holds for any start of the player's clock, which starts at the earliest with the first arrival
-/// by the quickest path.
+/// Returns whether the delays of all these paths are too long for a chunk, even without queues. The chunk is useless
+/// after `left` seconds. The result holds for any start of the player's clock. The clock starts at the earliest with
+/// the first arrival by the quickest path.
 fn pointless(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
     if choices.is_empty() || choices.iter().any(|c| c.1.way <= left || c.0.srtt.is_none()) {
         return false;
@@ -184,9 +188,9 @@ fn pointless(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
     choices.iter().all(|c| c.1.way > left + soonest)
 }
 
-/// Returns whether the next message keeps a path idle that later messages could take, while the paths for which it
-/// waits carry less than the stream sends. All waiting messages were submitted within the age of the next message,
-/// which gives the rate of the stream.
+/// Returns whether the next message blocks a path that later messages could take. Meanwhile, the paths for which it
+/// waits must carry less than the stream sends. All waiting messages were submitted within the age of the next message.
+/// The number of these messages gives the rate of the stream.
 fn blocks(choices: &Choices<'_>, backlog: &Backlog, left: f64, life: f64) -> bool {
     let idle = |(path, forecast): &(&PathView, Forecast)| {
         path.has_room() && !forecast.in_time(left) && forecast.in_time(life)
@@ -247,7 +251,7 @@ impl Scheduler for Wary {
         if no_way {
             return Some(Assignment::nowhere(GiveUp::TooFar));
         }
-        // Data probes look at one chunk.
+        // For data probes, only a single chunk counts, and not the whole message.
         if backlog.rest > backlog.next_len && too_late(&choices, left, self.life, backlog) {
             return Some(Assignment::nowhere(GiveUp::TooLate));
         }
@@ -269,7 +273,7 @@ impl Scheduler for Wary {
         Some(assignment)
     }
 
-    /// Chooses as the default does, but never a metered path.
+    /// Chooses as the default method does, but never chooses a metered path.
     fn next_repair(&mut self, view: &View<'_>, offer: &RepairOffer) -> Option<PathId> {
         let arrives = |p: &PathView| view.now + p.srtt.unwrap_or_default() / 2;
         let in_time = |p: &&PathView| offer.expires.is_none_or(|(_, last)| arrives(p) < last);

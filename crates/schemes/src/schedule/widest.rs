@@ -1,6 +1,6 @@
-//! Original data on the widest path (X. Guo, J. Liu, S. Lian, "Real-time video streaming over multipath in multi-hop
-//! wireless networks", 2010). In their MPR the path with the largest available bandwidth carries only originals, and
-//! retransmissions take the path with the least delay.
+//! Original data on the widest path (Guo X., Liu J., Lian S., "Real-time video streaming over multipath in multi-hop
+//! wireless networks", 2010). In their scheme MPR, the path with the largest available bandwidth carries only
+//! originals. Retransmissions take the path with the least delay.
 //!
 //! | the paper | here |
 //! |---|---|
@@ -8,23 +8,24 @@
 //! | §5.3: available bandwidth, at first by probes | [`Bandwidth::measuring`] |
 //! | §5.3: afterwards by data, through a moving average | [`Bandwidth::sample`] |
 //!
-//! Constants: the paper gives none. The weight of a sample (`widest-gain`, 1/4) and the age after which a path is
-//! measured again (`widest-refresh`, 10 s, the life of a route in AODV) are choices of this project.
+//! Constants: the paper gives no constants. Two values are choices of this project. The two values are the weight of a
+//! sample (`widest-gain`, 1/4), and the age after which a path is measured again (`widest-refresh`, 10 s, the life of a
+//! route in AODV).
 //!
-//! `ASSUMED`, because a sender has no measurement of channel and idle time:
+//! `ASSUMED`, because a sender cannot measure channel and idle time:
 //!
-//! - a path's bandwidth is its delivery rate for this sender: bytes acknowledged per interval of at least a round trip.
-//!   A sample below the average counts only if the window was full, because a source that sends little does not show
-//!   the path's bandwidth;
-//! - a path is measured when it becomes usable, and again when it had no sample for `widest-refresh`. The data for
-//!   which the widest path has no room measure it. The measurement lasts for at least `widest-measure` (1 s), and until
-//!   three consecutive samples exceed the highest sample by less than a quarter (as BBR detects a full pipe, Cardwell
-//!   et al. 2016). A loss does not end the measurement, because after a loss in the first round trips the window does
-//!   not yet reflect the path. If one path carries the whole source, no other path is measured;
-//! - the first path is the one with the lowest round-trip time; another path takes its place only if it is wider by
-//!   `widest-margin`, so that two similar paths do not swap places with every sample;
-//! - while the widest path is full, originals wait for it (`spill=never`; in the paper originals use one path only) or
-//!   take the widest of the other paths (`spill=when-full`).
+//! * A path's bandwidth is its delivery rate for this sender. It is the number of bytes that are acknowledged per
+//!   interval of at least a round trip. A sample below the average counts only if the window was full. A source that
+//!   sends little does not show the path's bandwidth.
+//! * A path is measured when it becomes usable, and again if it had no sample for `widest-refresh`. The measurement
+//!   uses data for which the widest path has no room. The measurement lasts for at least `widest-measure` (1 s). It
+//!   ends after three consecutive samples that exceed the highest sample by less than a quarter (as BBR detects a full
+//!   pipe, Cardwell et al. 2016). A loss does not end the measurement. If a loss occurs in the first round trips, the
+//!   window does not yet reflect the path. If one path carries the whole source, no other path is measured.
+//! * The path with the lowest round-trip time comes first. Another path takes its place only if it is wider by
+//!   `widest-margin`. Two similar paths therefore do not swap places with every sample.
+//! * While the widest path is full, originals wait for it (`spill=never`), because the paper's originals use only one
+//!   path. With `spill=when-full`, they take the widest of the other paths.
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::config::TransportConfig;
@@ -38,9 +39,9 @@ use super::fastest::{fastest, fastest_with_room};
 use crate::estimate::{DeliveryInterval, RateSample};
 use crate::part::SchedulerPart;
 
-/// Factor by which a sample must exceed the highest sample to show that the path was not full before.
+/// Factor by which a sample must exceed the highest sample. If it does, the path was not full before.
 const GROWTH: f64 = 1.25;
-/// Number of consecutive samples without such growth that end a measurement.
+/// Number of consecutive samples without such growth after which a measurement ends.
 const FLAT: u32 = 3;
 
 words! {
@@ -95,15 +96,15 @@ struct Bandwidth {
     learnt: Instant,
 }
 
-/// The first samples of a path, or the first ones after a long time.
+/// First samples of a path. Also the first samples after a long time.
 #[derive(Copy, Clone, Default, Debug)]
 struct Measurement {
     began: Option<Instant>,
-    /// Average that follows growth at once, in bytes per second.
+    /// Average in bytes per second. It follows growth at once.
     rate: f64,
     /// Highest sample.
     highest: f64,
-    /// Number of samples without growth since then.
+    /// Number of samples without growth since the highest sample.
     flat: u32,
 }
 
@@ -113,7 +114,7 @@ impl Bandwidth {
         Bandwidth { interval: DeliveryInterval::default(), rate: None, measuring, learnt: now }
     }
 
-    /// Bandwidth in bytes per second; 0 while it is unknown.
+    /// Bandwidth in bytes per second. 0 while it is unknown.
     fn known(&self) -> f64 {
         self.rate.or_else(|| Some(self.measuring?.rate)).unwrap_or(0.0)
     }
@@ -152,11 +153,11 @@ impl Bandwidth {
     }
 }
 
-/// Scheduler that sends originals on the widest path and retransmissions on the fastest.
+/// Scheduler that sends originals on the widest path, and retransmissions on the fastest path.
 #[derive(Clone, Debug)]
 pub struct Widest {
     config: WidestConfig,
-    /// Bandwidths by path slot; `None`: closed, not usable, or not seen yet.
+    /// Bandwidths by path slot. `None` if the slot is closed, the path is not usable, or the path is new.
     paths: Vec<Option<Bandwidth>>,
     widest: Option<PathId>,
     changes: u64,
@@ -194,7 +195,7 @@ impl Widest {
         }
     }
 
-    /// Returns the path for originals. A path whose measurement has not ended is not compared.
+    /// Returns the path for originals. A path whose measurement has not ended is not considered.
     fn choose<'a>(&mut self, view: &View<'a>) -> Option<&'a PathView> {
         let usable = view.usable();
         let current = match self.widest.filter(|path| usable.contains(*path)) {
@@ -210,8 +211,8 @@ impl Widest {
         view.paths.get(widest.index())
     }
 
-    /// Returns the path to use while the widest path is full: a path that is being measured, otherwise the one that
-    /// `spill` selects.
+    /// Returns the path to use while the widest path is full. The path is a path that is being measured, or otherwise
+    /// the path that `spill` selects.
     fn other<'a>(&self, view: &View<'a>) -> Option<&'a PathView> {
         let with_room = || view.usable_paths().filter(|p| p.has_room());
         let rtt = |p: &&PathView| (p.srtt.unwrap_or(Duration::MAX), p.id);
@@ -247,7 +248,7 @@ impl Policy for Widest {
             Signal::PathChanged(path)
                 if view.paths.get(path.index()).is_none_or(|p| p.state != PathState::Active) =>
             {
-                // The path that returns may be another network.
+                // When the path returns, it may lead through another network.
                 if let Some(slot) = self.paths.get_mut(path.index()) {
                     *slot = None;
                 }

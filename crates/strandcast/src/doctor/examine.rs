@@ -19,13 +19,13 @@ use crate::{SCTP_PORT, UDP_PORT};
 
 /// Time for resolving names.
 const RESOLVE: Duration = Duration::from_secs(10);
-/// Address of a range for documentation (RFC 5737), for questions about routes to the Internet.
+/// An address that is reserved for documentation (RFC 5737). It stands for the Internet in queries of routes.
 const ANYWHERE: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), UDP_PORT);
 /// Maximum number of the receiver's addresses that are probed over each link.
 const MOST_REMOTES: usize = 4;
-/// Ports that are tried if no program answers at the receiver's port: the default port, and the ports of further
-/// receivers.
+/// Ports that are tried if no program answers at the receiver's port. They are the default port and the ports of
+/// further receivers.
 const USUAL_PORTS: std::ops::Range<u16> = UDP_PORT..UDP_PORT + 4;
 
 /// Time for which the links are left silent, to find out whether NATs keep their mappings.
@@ -56,8 +56,8 @@ impl Wait {
 pub struct Doctor {
     /// The receiver's name in the report, and its hosts.
     pub target: Option<(String, Vec<HostPort>)>,
-    /// The receiver as a sender connects to it; `None` if this machine is not paired with it. The examination then only
-    /// finds facts that need no pairing.
+    /// The receiver, with the data that a sender needs to connect. `None` if this machine is not paired with the
+    /// receiver. The examination then only finds facts that need no pairing.
     pub to: Option<Destination>,
     /// Keys of this machine.
     pub store: Option<Store>,
@@ -89,7 +89,7 @@ impl Doctor {
     /// Runs the whole examination. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: the system does not list its interfaces, or a name has no address.
+    /// Returns [`Error::Network`] if the system does not list its interfaces, or a name has no address.
     pub async fn examine(&self) -> Result<Report, Error> {
         let mut report =
             Report { target: self.target.as_ref().map(|(name, _)| name.clone()), ..Report::default() };
@@ -125,7 +125,7 @@ impl Doctor {
         }
     }
 
-    /// Examines the receiver, and with its answers the links.
+    /// Examines the receiver, and uses its answers to examine the links.
     async fn peer(&self, ways: &mut [Way], asked: &[SocketAddr]) -> Result<Peer, Error> {
         let mut peer = Peer::default();
         let any = |probed| ways.iter().any(|way| way.link.probed == Some(probed));
@@ -136,7 +136,7 @@ impl Doctor {
         peer.expected = to.seal.as_ref().map(|(_, peer)| fingerprint(&peer.key));
         let paths = Paths { paths: self.paths.clone(), awaited: true };
         let uplinks = route::uplinks(&paths, asked)?;
-        // Without any route there is nothing to try.
+        // Without any route, there is no path to try.
         if ways.iter().all(|way| way.bind.is_none()) {
             return Ok(peer);
         }
@@ -181,7 +181,7 @@ async fn probe(way: &mut Way, port: u16) {
     }
 }
 
-/// Returns the usual port at which a receiver answers instead.
+/// Returns the usual port at which a receiver answers instead of the given one.
 async fn other_port(ways: &[Way], sctp_port: u16) -> Option<u16> {
     let way = ways.iter().find(|way| way.link.probed == Some(Probed::NoProgram))?;
     let (bind, remote) = (way.bind.as_ref()?, way.link.remote?);
@@ -194,7 +194,7 @@ async fn other_port(ways: &[Way], sctp_port: u16) -> Option<u16> {
     None
 }
 
-/// Adds to a link the facts that a connection showed.
+/// Adds facts about a link that a connection has shown.
 fn carried(link: &mut Link, found: &Exchange) {
     let Some(carried) = found.links.get(&link.name) else { return };
     if carried.back {

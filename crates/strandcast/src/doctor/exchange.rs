@@ -1,5 +1,6 @@
-//! Connection to the receiver as a sender makes it, but without a stream. It shows which links work, their addresses at
-//! the receiver, and whether packets of the receiver still arrive after a time of silence.
+//! Connection to the receiver as a sender makes it, but without a stream. The connection shows which links work, and
+//! which addresses they have at the receiver. It also shows whether the receiver's packets still arrive after a time of
+//! silence.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -18,24 +19,24 @@ use crate::pairing::{Destination, SealReports};
 use crate::scheme::Scheme;
 use crate::transport::{open_error, policies};
 
-/// Maximum number of links that are examined after a silence, each in a separate session. The number is small because a
-/// receiver admits few sessions per key.
+/// Maximum number of links that are examined after a silence. Each link needs a separate session. The number is small
+/// because a receiver admits few sessions per key.
 const MOST_SILENT: usize = 4;
 
 /// Time limit for a connection.
 const CONNECT: Duration = Duration::from_secs(6);
-/// Time after that in which all links may begin to carry data.
+/// Time after connecting in which all links may begin to carry data.
 const JOIN: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(100);
 /// Time limit for the answer to a question, and interval between two questions.
 const ANSWER: Duration = Duration::from_secs(4);
 const AGAIN: Duration = Duration::from_secs(1);
-/// Interval of heartbeats of this side. It is so long that none leaves while the links are silent.
+/// Interval of heartbeats of this side. The interval is so long that no heartbeat leaves while the links are silent.
 const NO_HEARTBEATS: Duration = Duration::from_secs(3600);
-/// Time after which a heartbeat of the receiver has arrived: it leaves after 30 s of silence and a part of the
-/// receiver's timeout.
+/// Time after which a heartbeat of the receiver must have arrived. The heartbeat leaves after 30 s of silence and a
+/// part of the receiver's timeout.
 const HEARTBEAT: Duration = Duration::from_secs(34);
-/// Time before the end of the silence from which on arriving packets count.
+/// Length of the final part of the silence. Only packets that arrive in this part count.
 const EARLY: Duration = Duration::from_secs(8);
 
 /// Traffic of a link.
@@ -43,14 +44,14 @@ const EARLY: Duration = Duration::from_secs(8);
 pub(super) struct Carried {
     /// True if the receiver's answers arrive over this path.
     pub(super) back: bool,
-    /// True if the receiver saw packets of this path; `None` if the receiver did not report on the path.
+    /// True if the receiver saw packets of this path. `None` if the receiver did not report on the path.
     pub(super) out: Option<bool>,
     /// Address of this side.
     pub(super) local: Option<SocketAddr>,
-    /// Address that the receiver saw, and address that it saw after the silence.
+    /// Address that the receiver saw, and the address that it saw after the silence.
     pub(super) seen: Option<SocketAddr>,
     pub(super) seen_later: Option<SocketAddr>,
-    /// True if a packet of the receiver arrived after the silence; `None` if this was not tried.
+    /// True if a packet of the receiver arrived after the silence. `None` if this was not tried.
     pub(super) kept: Option<bool>,
 }
 
@@ -58,7 +59,7 @@ pub(super) struct Carried {
 #[derive(Debug, Default)]
 pub(super) struct Exchange {
     pub(super) connected: bool,
-    /// Reason why the receiver refuses, and true if it refuses this machine's key.
+    /// Reason why the receiver refuses. The flag is true if the receiver refuses the key of this machine.
     pub(super) refusal: Option<String>,
     pub(super) key_refused: bool,
     pub(super) answered: bool,
@@ -83,7 +84,7 @@ impl Line {
         let transport = TransportConfig {
             heartbeat_interval: NO_HEARTBEATS,
             mtu_discovery: None,
-            // The handshake fits it.
+            // The first packet of the handshake fits this MTU.
             mtu: 1280,
             outbound_streams: 2,
             ..TransportConfig::live()
@@ -94,11 +95,11 @@ impl Line {
         client.connect().map_err(|e| open_error(&e))
     }
 
-    /// Connects over all links, asks the receiver, and examines each link again after `silence`. If `silence` is zero,
-    /// there is no second examination.
+    /// Connects over all links, queries the receiver, and examines each link again after `silence`. If `silence` is
+    /// zero, there is no second examination.
     ///
     /// # Errors
-    /// [`Error::Network`]: no connection could be tried.
+    /// Returns [`Error::Network`] if no connection could be tried.
     pub(super) async fn exchange(&self, uplinks: Vec<Uplink>, silence: Duration) -> Result<Exchange, Error> {
         let reports = SealReports::default();
         let association = self.open(uplinks.clone(), &reports)?;
@@ -155,7 +156,7 @@ impl Line {
             running.push((name, tokio::spawn(async move { line.keep(uplink, silence).await })));
         }
         for (name, kept) in running {
-            // A look that panicked has seen nothing.
+            // An examination that panicked has no result.
             let kept = kept.await.ok().flatten();
             if let (Some(link), Some(kept)) = (found.links.get_mut(&name), kept) {
                 *link = Carried { back: link.back, out: link.out, ..kept };
@@ -163,9 +164,9 @@ impl Line {
         }
     }
 
-    /// Connects over one link, sends nothing for a time, and checks whether the receiver's heartbeat arrives. Packets
-    /// of an association over several links would make a NAT begin another mapping, so that each link needs a separate
-    /// association.
+    /// Connects over one link, sends nothing for a time, and then checks whether the receiver's heartbeat arrives.
+    /// Packets of an association over several links would make a NAT create another mapping. Each link therefore needs
+    /// a separate association.
     async fn keep(&self, uplink: Uplink, silence: Duration) -> Option<Carried> {
         let association = self.open(vec![uplink], &SealReports::default()).ok()?;
         timeout(CONNECT, association.connected()).await.ok()?.ok()?;
@@ -225,7 +226,7 @@ async fn received(association: &AssociationHandle) -> u64 {
     paths(association).await.iter().map(|path| path.stats.packets_received).sum()
 }
 
-/// Asks the receiver for its view of this machine. Returns the view, and the time that the answer took.
+/// Queries the receiver's view of this machine. Returns the view, and the time until the answer arrived.
 async fn question(association: &AssociationHandle, stays: Duration) -> Option<(Seen, Duration)> {
     let until = Instant::now() + ANSWER;
     while Instant::now() < until {

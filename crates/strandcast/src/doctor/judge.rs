@@ -4,14 +4,15 @@ use std::net::SocketAddr;
 
 use super::report::{Finding, Link, Peer, Probed, Report};
 
-/// Size of a socket's buffer in bytes under the default limit of Linux, 212 992, as the kernel counts it. A smaller
-/// size shows that the limit was changed.
+/// Size of a socket's buffer in bytes if Linux has its default limit of 212 992. The kernel counts twice this limit. A
+/// smaller size shows that the limit was changed.
 const LEAST_BUFFER: usize = 2 * 212_992;
-/// Bytes of an IP packet with the first message of a handshake: 1200 bytes, and the headers of UDP and IP.
+/// Size in bytes of the IP packet with the first message of a handshake: 1200 bytes plus the headers of UDP and IP.
 const HANDSHAKE: u16 = 1228;
 /// Greatest difference of two clocks in seconds that is not a fault.
 const CLOCK: f64 = 10.0;
-/// Greatest number of seconds by which a file may be newer than the clock. File servers have other clocks.
+/// Greatest number of seconds by which a file may be newer than the clock. The tolerance is needed because file servers
+/// have other clocks.
 const FILE: f64 = 120.0;
 
 /// Adds findings and notes to the report.
@@ -164,7 +165,7 @@ fn udp(link: &Link, some_work: bool, all: &mut Vec<Finding>) {
             "UDP is blocked there, out or back",
             format!("allow UDP to port {port}, and the answers, in this network"),
         ),
-        // The receiver's finding says it once.
+        // The finding about the receiver already reports this.
         (_, None) => return,
     };
     all.push(finding(code, Some(link), [&what, cause, &mend]));
@@ -246,7 +247,7 @@ fn receiver(peer: &Peer, report: &Report, some_work: bool, all: &mut Vec<Finding
         return all.push(finding(code, None, [&what, cause, mend]));
     }
     if sealed(Probed::Sealed) {
-        // With an unpaired address nothing more was tried.
+        // At an address without a pairing, nothing further was tried.
         let Some(expected) = &peer.expected else { return };
         let small = report.links.iter().all(|link| link.path_mtu.is_none_or(|mtu| mtu < HANDSHAKE));
         if small {

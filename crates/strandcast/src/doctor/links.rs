@@ -17,15 +17,16 @@ const STRICT: u32 = 1;
 /// A link, with the data that a sender needs to use it.
 pub(super) struct Way {
     pub(super) link: Link,
-    /// Binding of the link's sockets, and the addresses of the receiver to which the link leads.
+    /// Binding of the link's sockets, and addresses of the receiver that can be reached over the link.
     pub(super) bind: Option<BindSpec>,
     pub(super) remotes: Vec<SocketAddr>,
 }
 
-/// Examines the interfaces that may lead to one of `remotes`: the interfaces of `paths`, or all.
+/// Examines interfaces that may lead to one of `remotes`. Examines the interfaces of `paths`, or all interfaces if
+/// `paths` is empty.
 ///
 /// # Errors
-/// [`Error::Network`]: the system does not list them.
+/// Returns [`Error::Network`] if the system does not list its interfaces.
 pub(super) fn links(paths: &[PathSpec], remotes: &[SocketAddr]) -> Result<Vec<Way>, Error> {
     let here =
         interfaces().map_err(|e| Error::Network(format!("cannot list the network interfaces: {e}")))?;
@@ -95,7 +96,7 @@ fn look(interface: &Interface, here: &[Interface], routes: &mut Routes, remotes:
         return Way { link, bind: None, remotes: Vec::new() };
     };
     link.route = Some(Route { table: way.table, gateway: way.gateway, source: way.source });
-    // It is a filter of IPv4.
+    // rp_filter applies only to IPv4.
     link.drops_answers = remote.is_ipv4()
         && link.rp_filter == Some(STRICT)
         && routes.answers_by(interface, way.source, *remote) == Some(false);
@@ -116,7 +117,7 @@ fn hinder(link: &mut Link, why: PathError) {
     link.hindrance = Some(text);
 }
 
-/// Returns the names of the other interfaces that have a subnet of this one.
+/// Returns the names of other interfaces that share a subnet with this interface.
 fn twins(of: &Interface, all: &[&Interface]) -> Vec<String> {
     let others = all.iter().filter(|other| other.index != of.index);
     let shares = |other: &&&Interface| {
@@ -126,8 +127,8 @@ fn twins(of: &Interface, all: &[&Interface]) -> Vec<String> {
     others.filter(shares).map(|other| other.name.clone()).collect()
 }
 
-/// Returns the network of an address as width, number of bits of the prefix, and prefix. Returns `None` for a
-/// link-local address, which exists on every link, and for an address that is alone in its network.
+/// Returns the network of an address: address width, number of prefix bits, and prefix. Returns `None` in two cases:
+/// for a link-local address, which exists on every link, and for an address that is alone in its network.
 fn subnet(address: &InterfaceAddress) -> Option<(u32, u32, u128)> {
     let (width, bits, local) = match address.ip {
         IpAddr::V4(v4) => (32_u32, u128::from(u32::from(v4)), v4.is_link_local()),

@@ -13,7 +13,7 @@ const FILES: [&str; 3] = ["", ".receivers", ".senders"];
 
 /// Examines this machine. Call it inside a tokio runtime.
 pub(super) fn look(store: Option<&Store>, now: SystemTime) -> Machine {
-    // The address does not matter, nor the port.
+    // Neither the address nor the port matters.
     let bind = BindSpec { address: Some(std::net::Ipv4Addr::LOCALHOST.into()), ..BindSpec::default() };
     let buffers = PathSocket::bind(&bind).ok().and_then(|socket| socket.kernel_buffers().ok());
     let mut machine = Machine { buffers, ..Machine::default() };
@@ -32,7 +32,7 @@ pub(super) fn look(store: Option<&Store>, now: SystemTime) -> Machine {
     machine
 }
 
-/// Returns the newest of the files of keys if it is newer than the clock, and the difference in seconds.
+/// Returns the newest of the key files and its lead in seconds, if the file is newer than the clock.
 fn newer_file(store: &Store, now: SystemTime) -> Option<(String, f64)> {
     let name = |suffix: &&str| {
         let mut name = store.path().as_os_str().to_owned();

@@ -1,5 +1,6 @@
-//! Examination of a machine, its links and a receiver. It finds causes that prevent a stream, and names their remedies.
-//! It changes nothing on this machine or at the receiver, and sends only small datagrams to the receiver.
+//! Examination of a machine, its links and a receiver. The examination finds causes that prevent a stream, and names
+//! their remedies. It changes nothing on this machine or at the receiver. It sends only small datagrams to the
+//! receiver.
 
 mod examine;
 mod exchange;

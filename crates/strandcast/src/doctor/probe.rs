@@ -1,9 +1,9 @@
-//! Small datagrams to a receiver. Their answers show whether the receiver can be reached, and which sizes of packets
-//! arrive.
+//! Small datagrams to a receiver. The answers to these datagrams show whether the receiver can be reached, and which
+//! sizes of packets arrive.
 //!
-//! The datagram is an INIT in the clear (RFC 9260), padded to a size (RFC 4820). A receiver that encrypts answers it
-//! with an ABORT that names the remedy, at most ten times per second. A receiver without encryption answers with an
-//! INIT ACK. Neither of them stores a state for it.
+//! The datagram is an INIT in the clear (RFC 9260), padded to a size (RFC 4820). A receiver that encrypts answers with
+//! an ABORT that names the remedy. It sends at most ten such answers per second. A receiver without encryption answers
+//! with an INIT ACK. Neither kind of receiver stores state for this datagram.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -24,7 +24,7 @@ use super::report::Probed;
 /// Waiting times for an answer, one for each datagram.
 const WAITS: [Duration; 3] =
     [Duration::from_millis(400), Duration::from_millis(800), Duration::from_millis(1600)];
-/// Interval between two probes of sizes: a receiver answers at most ten probes per second.
+/// Interval between two probes of sizes. A receiver answers at most ten probes per second.
 const PACE: Duration = Duration::from_millis(150);
 /// Length of the IP and UDP headers in bytes.
 const HEADERS_V4: u16 = 28;
@@ -36,7 +36,7 @@ const PARAMETER: usize = 4;
 const LARGEST: u16 = 1500;
 /// Sizes of IP packets that are tried if the largest one does not arrive.
 const SIZES: [u16; 14] = [1492, 1480, 1460, 1440, 1420, 1400, 1380, 1340, 1280, 1228, 1100, 900, 700, 576];
-/// Initiate tag of all probes: the receiver does not store it.
+/// Initiate tag of all probes. The receiver does not store this tag.
 const TAG: VerificationTag = VerificationTag(0x5EED_0001);
 
 /// Beginning of the reason that a receiver with encryption gives.
@@ -49,7 +49,7 @@ pub(super) struct Answer {
     pub(super) took: Duration,
 }
 
-/// Makes a probe of `bytes` bytes, or of the shortest possible length if that is greater.
+/// Makes a probe of `bytes` bytes. If the shortest possible probe is longer, makes the shortest one.
 fn probe(port: u16, bytes: usize) -> Vec<u8> {
     let padding = bytes.checked_sub(SHORTEST + PARAMETER).map(|bytes| vec![0; bytes & !3]);
     let params = padding.map(|padding| Param::Padding(padding.into())).into_iter().collect();
@@ -69,7 +69,7 @@ fn probe(port: u16, bytes: usize) -> Vec<u8> {
     out
 }
 
-/// Reads an answer to a probe; `None` if the datagram is not such an answer.
+/// Reads an answer to a probe. Returns `None` if the datagram is not such an answer.
 fn answer(datagram: &[u8]) -> Option<Probed> {
     let packet = Packet::parse(Bytes::copy_from_slice(datagram)).ok()?;
     if packet.header.verification_tag != TAG {
@@ -95,11 +95,11 @@ pub(super) async fn ask(bind: &BindSpec, remote: SocketAddr, port: u16) -> Answe
     Answer { outcome, took: begun.elapsed() }
 }
 
-/// Opens a socket that returns only errors of its own datagrams.
+/// Opens a socket that only reports errors of its own datagrams.
 fn connected(bind: &BindSpec, remote: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(remote), Type::DGRAM, Some(Protocol::UDP))?;
     if let Some(interface) = &bind.interface {
-        // Without permission the routing table decides, as it does for the path's socket.
+        // Without permission to bind to the interface, the routing table decides, as it does for the path's socket.
         let _ = socket.bind_device(Some(interface.as_bytes()));
     }
     if let Some(ip) = bind.address {
@@ -131,7 +131,7 @@ async fn asked(socket: &UdpSocket, port: u16) -> Probed {
                         return found;
                     }
                 }
-                // Waits all the same: a receiver may be about to start.
+                // The probe waits for an answer despite this error, because a receiver may be about to start.
                 Ok(Err(error)) => found = of_error(&error).unwrap_or(found),
             }
         }
@@ -142,7 +142,7 @@ async fn asked(socket: &UdpSocket, port: u16) -> Probed {
     found
 }
 
-/// Converts a socket's error; `None` if the error does not concern the path.
+/// Converts an error of a socket. Returns `None` if the error does not concern the path.
 fn of_error(error: &io::Error) -> Option<Probed> {
     match error.kind() {
         ErrorKind::ConnectionRefused => Some(Probed::NoProgram),
@@ -163,7 +163,7 @@ pub(super) struct Sizes {
     pub(super) unbound: bool,
 }
 
-/// Determines the largest packet that arrives, among the sizes that are tried. `trip` is the time that an answer took.
+/// Determines the largest packet that arrives, among the sizes in the list. `trip` is the time until an answer arrived.
 pub(super) async fn sizes(bind: &BindSpec, remote: SocketAddr, port: u16, trip: Duration) -> Sizes {
     let expected = || route_mtu(bind, remote).map(|mtu| mtu.min(LARGEST));
     let Ok(socket) = PathSocket::bind(bind) else {
@@ -176,7 +176,7 @@ pub(super) async fn sizes(bind: &BindSpec, remote: SocketAddr, port: u16, trip: 
     if prober.arrives(first).await {
         return Sizes { expected: Some(first), arrived: Some(first), unbound };
     }
-    // A router may have reported a smaller one meanwhile.
+    // A router may have reported a smaller MTU meanwhile.
     let reported = expected().filter(|reported| *reported < first);
     if let Some(reported) = reported
         && prober.arrives(reported).await
@@ -197,7 +197,7 @@ struct Prober {
 }
 
 impl Prober {
-    /// Returns the largest of the descending `sizes` that arrives, found by bisection.
+    /// Returns the largest size in the descending list `sizes` that arrives. The search is by bisection.
     async fn largest(&mut self, sizes: &[u16]) -> Option<u16> {
         let (mut low, mut high) = (0, sizes.len());
         while low < high {
@@ -215,7 +215,7 @@ impl Prober {
         let headers = if self.remote.is_ipv4() { HEADERS_V4 } else { HEADERS_V6 };
         let contents = probe(self.port, usize::from(size.saturating_sub(headers)));
         for _ in 0..3 {
-            // The answer to an earlier, larger one must not count.
+            // An answer to an earlier, larger probe must not count.
             while matches!(self.socket.try_recv(&mut self.pool), Ok(Some(_))) {}
             let sending = Transmit {
                 remote: self.remote,

@@ -28,7 +28,7 @@ pub struct Report {
 pub struct Finding {
     /// Word for the fault, for programs.
     pub code: &'static str,
-    /// Interface of the fault; `None` if the fault concerns the machine or the receiver.
+    /// All facts, and the conclusions from them.
     pub link: Option<String>,
     /// Description of the fault.
     pub what: String,
@@ -49,7 +49,7 @@ pub struct Link {
     pub route: Option<Route>,
     /// Reason why no route can be used.
     pub hindrance: Option<String>,
-    /// Kind of this reason: a code of a finding, or a word for notes.
+    /// Kind of this reason: the code of a finding, or a word for notes.
     #[serde(skip)]
     pub hindered_by: Option<&'static str>,
     /// Command that mends the cause.
@@ -61,15 +61,15 @@ pub struct Link {
     pub drops_answers: bool,
     /// Interfaces with the same subnet.
     pub twins: Vec<String>,
-    /// True if the socket is bound only to the address, because this user may not bind it to interfaces.
+    /// True if the socket is bound only to the address, because this user has no permission to bind it to an interface.
     pub unbound: bool,
     /// Address of the receiver that was probed over this link.
     pub remote: Option<SocketAddr>,
     /// Outcome of a small datagram to the receiver.
     pub probed: Option<Probed>,
-    /// True if datagrams reach the receiver; `None` if it is unknown.
+    /// True if datagrams reach the receiver. `None` if this is unknown.
     pub out: Option<bool>,
-    /// True if datagrams of the receiver arrive; `None` if this was not tried.
+    /// True if datagrams of the receiver arrive. `None` if this was not tried.
     pub back: Option<bool>,
     /// IP-level MTU in bytes that the system expects.
     pub mtu: Option<u16>,
@@ -79,9 +79,9 @@ pub struct Link {
     pub local: Option<SocketAddr>,
     /// Address and port that the receiver sees.
     pub seen: Option<SocketAddr>,
-    /// True if the receiver's packets still arrived after a time of silence; `None` if this was not tried.
+    /// True if the receiver's packets still arrived after a time of silence. `None` if this was not tried.
     pub kept: Option<bool>,
-    /// Address that the receiver saw after that time.
+    /// Address that the receiver saw after the time of silence.
     pub seen_later: Option<SocketAddr>,
 }
 
@@ -128,13 +128,13 @@ pub struct Peer {
     pub expected: Option<String>,
     /// True once the peer has proven this key and admitted this machine.
     pub connected: bool,
-    /// Reason why the peer refuses, or why there is no connection otherwise.
+    /// Reason why the peer refuses, or another reason why there is no connection.
     pub refusal: Option<String>,
     /// True if the peer refuses this machine's key.
     pub key_refused: bool,
     /// True if the receiver answered the question about the addresses of this machine.
     pub answered: bool,
-    /// Usual port at which a receiver answered, if none answered at the given one.
+    /// Usual port at which a receiver answered, if no receiver answered at the given port.
     pub other_port: Option<u16>,
     /// Seconds by which this machine's clock is ahead of the receiver's.
     pub clock_ahead_s: Option<f64>,
@@ -145,7 +145,8 @@ pub struct Peer {
 /// Facts about this machine.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Machine {
-    /// Bytes that the kernel grants a socket for receiving and for sending, as the kernel counts them.
+    /// Sizes of the buffers that the kernel grants a socket for receiving and for sending, in bytes as the kernel
+    /// counts them.
     pub buffers: Option<(usize, usize)>,
     /// File of the identity.
     pub identity: Option<String>,
@@ -162,6 +163,6 @@ pub struct Machine {
 pub struct Clock {
     /// Seconds since 1970.
     pub now_s: f64,
-    /// Name of a file of keys that is newer than the clock, and the difference in seconds.
+    /// Name of a key file that is newer than the clock, and the difference in seconds.
     pub newer_file: Option<(String, f64)>,
 }

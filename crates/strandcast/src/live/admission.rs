@@ -1,11 +1,11 @@
-//! Message of a receiver to a sender whose stream it plays. Without this message a sender could not distinguish a
-//! receiver that plays its stream from a receiver that only accepts packets.
+//! Message of a receiver to a sender whose stream it plays. Without this message, a sender could not distinguish two
+//! kinds of receivers: one that plays its stream, and one that only accepts its packets.
 
 use bytes::Bytes;
 use strandcast_net::driver::AssociationHandle;
 use strandcast_proto::association::SendOptions;
 
-/// Number of the transport's stream for this message. It also carries a sender's keep-alive messages.
+/// Number of the transport's stream for this message. Keep-alive messages of a sender use the same stream.
 const STREAM: u16 = 1;
 /// Content of the message: a version, and a word.
 const ADMITTED: &[u8] = b"\x01admitted";
@@ -13,7 +13,7 @@ const ADMITTED: &[u8] = b"\x01admitted";
 /// Reports to the sender that the receiver plays its stream from now on.
 pub(in crate::live) fn admit(association: &AssociationHandle) {
     let options = SendOptions { stream: STREAM, ..SendOptions::default() };
-    // A stream without an association is not played for long.
+    // A receiver does not play a stream without an association for long.
     let _ = association.try_send(Bytes::from_static(ADMITTED), options);
 }
 

@@ -1,5 +1,5 @@
-//! Message of a sender with the name of the stream that it asks for. It is the first message of each association. If
-//! there is no name, the message has an empty one, so that a receiver of many streams need not wait for a name.
+//! Message with the name of the stream that a sender requests. The message is the first one of each association.
+//! Without a name, the sender sends an empty name. A receiver of many streams then need not wait for a name.
 
 use bytes::Bytes;
 use strandcast_net::driver::AssociationHandle;
@@ -15,7 +15,7 @@ const KIND: &[u8] = b"\x01stream\n";
 /// Greatest length in bytes of a message from which a receiver reads the name.
 const MOST: usize = 128;
 
-/// Asks the receiver for the stream with this name, or for its only stream.
+/// Requests the stream with this name from the receiver, or its only stream.
 pub(in crate::live) fn ask(association: &AssociationHandle, name: Option<&Name>) {
     let options = SendOptions { stream: STREAM, ..SendOptions::default() };
     // An association without room for its first message has ended.
@@ -26,8 +26,8 @@ fn encode(name: Option<&Name>) -> Bytes {
     [KIND, name.map_or("", Name::as_str).as_bytes()].concat().into()
 }
 
-/// Returns the name in such a message; `None` for another message. The name may be empty, and need not be that of a
-/// stream.
+/// Returns the name in a message that requests a stream, and `None` for any other message. The name may be empty, and
+/// no stream need have this name.
 pub(in crate::live) fn decode(message: &[u8]) -> Option<String> {
     let name = message.strip_prefix(KIND)?;
     let name = &name[..name.len().min(MOST)];

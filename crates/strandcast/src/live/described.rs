@@ -11,7 +11,7 @@ use super::stats::StreamEvent;
 use crate::pairing::{GateEvent, fingerprint};
 
 impl Event {
-    /// Returns the name of the event, written as a class name, and its fields. An event without fields has the name
+    /// Returns the name of the event as a class name, and the fields of the event. An event without fields has the name
     /// `Event`.
     pub fn described(&self) -> (&'static str, Value) {
         described(self)
@@ -99,7 +99,7 @@ fn receiver(event: &Event) -> (&'static str, Value) {
             ("ReadAgain", json!({ "output": output, "messages": messages }))
         }
         Event::SenderLost { why } => ("SenderLost", json!({ "why": why })),
-        // The others are described before.
+        // The earlier arms describe the other events.
         _ => ("Event", json!({})),
     }
 }

@@ -16,12 +16,12 @@ use super::stats::{Diagnostic, Drops, Role, Stats, StreamEvent};
 use crate::pairing::GateEvent;
 use crate::text::{bytes, count, duration, ms};
 
-/// Event of a [`Sender`](super::Sender) or a [`Receiver`](super::Receiver). Its text is one line; the text of a summary
-/// has several.
+/// Event of a [`Sender`](super::Sender) or a [`Receiver`](super::Receiver). The text of an event is one line. Only the
+/// text of a summary has several lines.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// New figures. An unread snapshot is replaced by a newer one.
+    /// New figures. A newer snapshot replaces an unread snapshot.
     Stats(Arc<Stats>),
     /// Number of events that were dropped because they were not read in time.
     Missed(u64),
@@ -29,7 +29,7 @@ pub enum Event {
     Diagnostic(Diagnostic),
     /// Playout was shifted, or the peer is silent.
     Stream {
-        /// Seconds since the start of the sender, or of the stream that is received.
+        /// Seconds since the sender was started, or since the received stream began.
         seconds: f64,
         /// The peer.
         peer: String,
@@ -132,7 +132,7 @@ pub enum Event {
     Idle {
         /// Name of the input, or of the sender that has no input.
         what: String,
-        /// The side that reports it.
+        /// The side that reports this event.
         role: Role,
     },
     /// Input arrives again.
@@ -185,7 +185,7 @@ pub enum Event {
         before: String,
         /// The new sender.
         peer: String,
-        /// True if both have the same key.
+        /// True if both senders have the same key.
         same_key: bool,
         /// Time for which the current sender was silent.
         silent: Duration,
@@ -206,17 +206,17 @@ pub enum Event {
         /// Version that this program reads.
         reads: u8,
     },
-    /// The stream is recorded into a file of its own.
+    /// The stream is recorded into a separate file.
     Recording {
         /// The file.
         output: String,
     },
-    /// The stream is not recorded because all names of its file are taken.
+    /// The stream is not recorded, because all possible names of its file are taken.
     NotRecorded {
         /// The file.
         output: String,
     },
-    /// The output has taken no data for 2 s, or media are dropped because the output is not read.
+    /// The output has taken no data for 2 s, or it drops media because no program reads it.
     Unread {
         /// The output.
         output: String,
@@ -226,13 +226,13 @@ pub enum Event {
         /// Name of the slate.
         slate: String,
     },
-    /// From now on, outputs with a slate get the sender's media again, beginning with a key frame.
+    /// From now on, outputs with a slate receive the sender's media again. The media begin with a key frame.
     SlateOver {
-        /// Time for which the outputs had the slate.
+        /// Time for which these outputs received the slate.
         after: Duration,
     },
-    /// An output lost messages, but continues. Each reason is reported once, and again if it returns after a time
-    /// without it.
+    /// An output lost messages, but continues. Each reason is reported once. If the reason returns after a time without
+    /// it, it is reported again.
     OutputTrouble {
         /// The output.
         output: String,
@@ -246,16 +246,16 @@ pub enum Event {
         /// The reason.
         why: String,
     },
-    /// The output is read again.
+    /// A program reads the output again.
     ReadAgain {
         /// The output.
         output: String,
-        /// Number of messages that were dropped in the meantime.
+        /// Number of messages that were dropped before the output was read again.
         messages: u64,
     },
     /// The stream that was received has ended. The value is its summary.
     Received(Box<ReceiveSummary>),
-    /// The stream has ended although its end did not arrive.
+    /// The stream is over, although the message that ends it did not arrive.
     SenderLost {
         /// The reason.
         why: String,
@@ -384,8 +384,8 @@ impl Event {
             Event::ReadAgain { output, messages } => {
                 write!(f, "{output} is read again: {} dropped", were(*messages))
             }
-            // These texts are written above. All events are listed, so that a new event without a text does not
-            // compile.
+            // `output` writes the texts of these events. All events are listed here, so that a new event without a text
+            // does not compile.
             Event::Stats(_)
             | Event::Missed(_)
             | Event::Diagnostic(_)

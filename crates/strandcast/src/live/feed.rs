@@ -24,7 +24,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     events: VecDeque<Event>,
-    /// Number of events that were dropped for newer ones.
+    /// Number of events that were dropped to make room for newer events.
     missed: u64,
     stats: Option<Arc<Stats>>,
     outputs: Vec<OutputNow>,
@@ -80,7 +80,7 @@ pub(in crate::live) struct Feed {
     shared: Arc<Shared>,
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
-    /// Outcome of the task, once there is one. The task has the sending end.
+    /// Outcome of the task, once the task has ended. The task has the sending end of this channel.
     outcome: watch::Receiver<Option<Result<(), Error>>>,
 }
 
@@ -98,7 +98,7 @@ impl Feed {
         Feed { shared, stop, task, outcome }
     }
 
-    /// Returns the next event; `None` after the last one. Cancel safe.
+    /// Returns the next event, and `None` after the last one. Cancel safe.
     pub(in crate::live) async fn event(&self) -> Option<Event> {
         loop {
             let came = self.shared.came.notified();
@@ -109,7 +109,7 @@ impl Feed {
                 }
                 let event = state.events.pop_front();
                 if event.is_some() || state.over {
-                    // Others that wait have to look as well: at more events, or at the end.
+                    // Other waiting callers must check again, for more events or for the end.
                     self.shared.came.notify_one();
                     return event;
                 }
@@ -140,7 +140,7 @@ impl Feed {
     /// Waits for the outcome of the task. Cancel safe.
     pub(in crate::live) async fn wait(&self) -> Result<(), Error> {
         let mut outcome = self.outcome.clone();
-        // A task that was aborted, or that panicked, leaves none.
+        // A task that was aborted or that panicked leaves no outcome.
         let ended = outcome.wait_for(Option::is_some).await.map(|ended| ended.clone());
         ended.ok().flatten().unwrap_or(Err(Error::Aborted))
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use strandcast_proto::time::Instant;
 
-/// Time without input after which this is reported.
+/// Time without input after which the lack of input is reported.
 const AFTER: Duration = Duration::from_secs(2);
 
 /// Detects times without input.
@@ -20,18 +20,18 @@ impl Idle {
         Idle { last: now, reported: false }
     }
 
-    /// Records input. Returns the duration of the time without input, if that was reported.
+    /// Records input. Returns the duration of the time without input, if that time was reported.
     pub(in crate::live) fn seen(&mut self, now: Instant) -> Option<Duration> {
         let after = now - std::mem::replace(&mut self.last, now);
         std::mem::take(&mut self.reported).then_some(after)
     }
 
-    /// Returns whether a time without input is in progress and was reported.
+    /// Returns whether there is no input now, and whether this was reported.
     pub(in crate::live) fn goes_on(&self) -> bool {
         self.reported
     }
 
-    /// Returns whether to report now that no input has arrived for too long. It returns true only once.
+    /// Returns whether the lack of input is to be reported now. The result is true only once per time without input.
     pub(in crate::live) fn begins(&mut self, now: Instant) -> bool {
         let begins = !self.reported && now - self.last >= AFTER;
         self.reported |= begins;

@@ -3,9 +3,9 @@
 //! A [`Sender`] reads an MPEG transport stream from an [`Input`](input::Input), connects, and connects again after a
 //! loss as [`Retry`] permits. A [`Receiver`] plays one sender at a time to an [`Output`](output::Output). It plays each
 //! message at its send time plus a latency. Senders and receivers run in a task of the tokio runtime in which they were
-//! started; this runtime may have a single thread. Any number of them can run in parallel, and dropping one ends it.
-//! They print nothing and do not read the environment. They report [`Event`]s, which can be written as lines of text,
-//! and [`Stats`], the current figures.
+//! started. This runtime may have a single thread. Any number of senders and receivers can run in parallel. Dropping
+//! one of them ends it. They print nothing and do not read the environment. They report [`Event`]s, which can be
+//! written as lines of text, and [`Stats`], which contain the current figures.
 //!
 //! ```
 //! use std::io;

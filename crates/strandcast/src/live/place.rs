@@ -23,7 +23,7 @@ impl MediaPlace {
     /// Returns the place that a path or a URL names. A path need not be Unicode.
     ///
     /// # Errors
-    /// [`Error::Usage`]: a URL of another kind, or one that is not valid.
+    /// Returns [`Error::Usage`] if the URL is of another kind or is not valid.
     pub(in crate::live) fn of(place: &Path) -> Result<MediaPlace, Error> {
         let url = place.to_str().and_then(|text| Some((text.split_once("://")?.0, text)));
         match url {
@@ -36,7 +36,7 @@ impl MediaPlace {
     }
 }
 
-/// Text with the kinds of places, for messages.
+/// Text for messages that lists the kinds of places.
 pub(in crate::live) const PLACES: &str = if cfg!(feature = "srt") {
     "a path, udp://, rtp:// or srt://"
 } else {

@@ -1,5 +1,5 @@
-//! Question of a client about its addresses at the receiver, and the answer. Both are messages inside an association,
-//! and do not disturb media.
+//! A client's query about its addresses at the receiver, and the receiver's answer. The query and the answer are
+//! messages inside an association, and do not affect media.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ const STREAM: u16 = 1;
 /// Beginnings of the messages: a version, and a word.
 const QUESTION: &[u8] = b"\x01look\n";
 const ANSWER: &[u8] = b"\x01seen\n";
-/// Longest time for which a question asks the receiver to keep an association without a stream.
+/// Longest time for which a query may request that the receiver keep an association without a stream.
 const LONGEST: Duration = Duration::from_secs(400);
 /// Limits of an answer that a client accepts: its bytes, and its paths.
 const MOST: usize = 4 << 10;
@@ -23,7 +23,7 @@ const MOST_PATHS: usize = 64;
 /// A path as seen by the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SeenPath {
-    /// Number of the path, which both ends have.
+    /// Number of the path. Both ends use the same number for a path.
     pub(crate) number: u16,
     /// Address from which the path's packets come.
     pub(crate) remote: SocketAddr,
@@ -38,13 +38,13 @@ pub(crate) struct Seen {
     pub(crate) paths: Vec<SeenPath>,
 }
 
-/// Asks the receiver, which then keeps the association for `stays` without a stream.
+/// Sends a query to the receiver. The receiver then keeps the association for `stays` even without a stream.
 pub(crate) fn ask(association: &AssociationHandle, stays: Duration) {
     let text = format!("{}\n", stays.min(LONGEST).as_secs());
     say(association, [QUESTION, text.as_bytes()].concat().into());
 }
 
-/// Returns the time for which a question requests to keep the association; `None` for another message.
+/// Returns the time for which a query requests to keep the association. Returns `None` for any other message.
 pub(in crate::live) fn asked(message: &[u8]) -> Option<Duration> {
     let text = std::str::from_utf8(message.strip_prefix(QUESTION)?).ok()?;
     let seconds = text.trim_end().parse().ok()?;
@@ -59,7 +59,7 @@ pub(in crate::live) async fn answer(association: &AssociationHandle) {
 }
 
 fn say(association: &AssociationHandle, message: Bytes) {
-    // A message that finds no room is one of many: the asker repeats its question.
+    // If there is no room for this message, nothing is lost, because the client repeats its query.
     let _ = association.try_send(message, SendOptions { stream: STREAM, ..SendOptions::default() });
 }
 
@@ -74,7 +74,7 @@ fn paths(snapshot: &Snapshot) -> Vec<SeenPath> {
     seen.take(MOST_PATHS).collect()
 }
 
-/// Encodes the message of a receiver: the time of day in milliseconds, then a line for each path.
+/// Encodes the message of a receiver. The message contains the time of day in milliseconds, and then one line per path.
 fn encode(seen: &Seen) -> Bytes {
     let mut text = format!("{}\n", seen.time.as_millis());
     for path in &seen.paths {
@@ -84,7 +84,7 @@ fn encode(seen: &Seen) -> Bytes {
     [ANSWER, text.as_bytes()].concat().into()
 }
 
-/// Returns the content of an answer; `None` for other or malformed messages.
+/// Returns the content of an answer. Returns `None` for any other message and for a malformed one.
 pub(crate) fn decode(message: &[u8]) -> Option<Seen> {
     let text = message.strip_prefix(ANSWER).filter(|text| text.len() <= MOST)?;
     let mut lines = std::str::from_utf8(text).ok()?.lines();

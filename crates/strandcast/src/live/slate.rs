@@ -14,11 +14,11 @@ use crate::text::duration;
 /// Name of the slate of null packets.
 const NULL: &str = "null";
 
-/// Packets that the outputs of a receiver get while no sender plays: null packets, or a clip that is repeated. An
-/// output that records gets none ([`Output::takes_slate`](super::output::Output::takes_slate)).
+/// Packets that the outputs of a receiver get while no sender plays. They are null packets, or a clip that is repeated.
+/// An output that records receives no slate ([`Output::takes_slate`](super::output::Output::takes_slate)).
 ///
-/// The stream of an output with a slate continues without a break. Its continuity counters have no gap at a cut, its
-/// PCR announces each new time base, and a sender begins with a key frame.
+/// The stream of an output with a slate continues without a break. The continuity counters of the stream have no gap at
+/// a cut, and its PCR announces each new time base. The media of a sender begin with a key frame.
 #[derive(Clone, Debug)]
 pub struct Slate {
     kind: Kind,
@@ -41,10 +41,10 @@ impl Slate {
         Slate { kind: Kind::Null, after: Slate::AFTER }
     }
 
-    /// Reads the clip of a file of at most 16 MiB. All clones share its memory.
+    /// Reads the clip of a file of at most 16 MiB. All clones share the memory of the clip.
     ///
     /// # Errors
-    /// [`Error::Usage`]: the file cannot be a slate.
+    /// Returns [`Error::Usage`] if the file cannot be a slate.
     pub fn read(path: &Path) -> Result<Slate, Error> {
         let wrong = |why: String| Error::Usage(format!("{} cannot be a slate: {why}", path.display()));
         let read = |path| {
@@ -54,7 +54,7 @@ impl Slate {
                 return Err(std::io::Error::other("it is not a file"));
             }
             let mut bytes = Vec::new();
-            // One byte more shows that it is too long.
+            // One more byte shows that the file is too long.
             file.take(MAX_CLIP as u64 + 1).read_to_end(&mut bytes)?;
             Ok((bytes, found.len()))
         };

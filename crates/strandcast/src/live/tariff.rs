@@ -8,7 +8,7 @@ use std::time::Duration;
 pub struct LinkTariff {
     /// Name of the path: its interface or address.
     pub link: String,
-    /// Cost class. Links of a higher class are used if links of lower classes do not suffice.
+    /// Cost class. Links of a higher class are used only if links of lower classes do not suffice.
     pub class: u8,
     /// Price of 10^9 bytes.
     pub price: Option<f64>,

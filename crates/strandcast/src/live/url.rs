@@ -12,15 +12,17 @@ use strandcast_net::resolve::HostPort;
 pub struct UdpUrl {
     /// True if each datagram of an output has a header of RTP (RFC 2250). Inputs accept datagrams with and without it.
     pub rtp: bool,
-    /// Multicast group that an input joins, or to which an output sends, on the interface that has the host's address.
+    /// Multicast group that an input joins or to which an output sends. The interface is the one that has the host's
+    /// address.
     pub group: Option<String>,
-    /// For an input, the address to listen on, or the group itself; for an output, the destination.
+    /// For an input, the address to listen on, or the multicast group. For an output, the destination.
     pub host: String,
     /// UDP port.
     pub port: u16,
-    /// Name of the interface on which an input joins a group, or by which datagrams of an output leave.
+    /// Name of an interface. An input joins a group on it, and the datagrams of an output leave by it.
     pub interface: Option<String>,
-    /// For an output, number of routers that a datagram may pass. The default is that of the system: 1 for groups.
+    /// For an output, number of routers that a datagram may pass. The default is the system's default, which is 1 for
+    /// groups.
     pub ttl: Option<u8>,
     /// For an input, the only sender of the group that is received (RFC 4607).
     pub source: Option<IpAddr>,

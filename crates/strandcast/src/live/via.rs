@@ -17,8 +17,8 @@ pub(in crate::live) struct Via {
 }
 
 impl Via {
-    /// The interface of `if=`, or the one that has the address `host`; `None` if neither is given, so that routes
-    /// decide.
+    /// Returns the interface of `if=`, or the interface that has the address `host`. Returns `None` if neither is
+    /// given. Routes then decide.
     ///
     /// # Errors
     /// Text that there is no such interface.

@@ -1,8 +1,8 @@
 //! Bytes as text that people copy, type and scan: Crockford's base 32.
 //!
-//! It is base 32 and not base64url for three reasons. A messenger may change the case of the first letter, and may
-//! interpret `_` as markup. A QR code encodes capitals and digits in less space than other text. No two symbols look
-//! alike: I and L are read as 1, O is read as 0, and there is no U.
+//! The encoding is base 32 and not base64url, for three reasons. A messenger may change the case of the first letter,
+//! and may interpret `_` as markup. A QR code encodes capitals and digits in less space than other text. No two symbols
+//! look alike: I and L are read as 1, O is read as 0, and there is no U.
 
 /// Symbols in the order of their values.
 const SYMBOLS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -34,9 +34,10 @@ pub(super) fn symbols_for(bytes: usize) -> usize {
     (bytes * 8).div_ceil(5)
 }
 
-/// Returns the bytes of a text in either case; `None` if a character is not a symbol, or if no bytes have this text.
+/// Returns the bytes of a text in upper or lower case. Returns `None` if a character is not a symbol, or if no sequence
+/// of bytes has this text.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
-    // Growing a vector would leave secrets behind in memory.
+    // A vector that grows would leave copies of secrets in memory.
     let mut bytes = Vec::with_capacity(text.len() * 5 / 8);
     let (mut bits, mut held) = (0u32, 0);
     for c in text.chars() {
@@ -50,7 +51,7 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     (bits == 0 && held < 5).then_some(bytes)
 }
 
-/// Returns the value of a symbol in either case, or of a character that looks like one.
+/// Returns the value of a symbol in upper or lower case, or of a character that looks like a symbol.
 pub(super) fn value(c: char) -> Option<u32> {
     let c = match c.to_ascii_lowercase() {
         'i' | 'l' => '1',

@@ -49,8 +49,8 @@ impl SealReports {
         self.lock().cipher
     }
 
-    /// Reason why the seal will not connect, after the receiver's name. The flag is true if the receiver has proven
-    /// that it sent this reason; another attempt would then fail as well.
+    /// Returns the reason why the seal will not connect. The text follows the receiver's name. The flag is true if the
+    /// receiver has proven that it sent this reason. Another attempt would then also fail.
     pub fn refusal(&self, destination: &Destination) -> Option<(String, bool)> {
         let (identity, _) = destination.seal.as_ref()?;
         let reported = self.lock();
@@ -78,7 +78,8 @@ impl SealReports {
     }
 }
 
-/// Text that a peer uses another version of sealed datagrams, with the program to update: this one or the peer's.
+/// Returns the text for a peer with another version of sealed datagrams. The text names the program to update, which is
+/// this program or the peer's.
 pub(super) fn speaks(version: u8, theirs: &str) -> String {
     let older = if version < VERSION { theirs } else { "this" };
     format!(

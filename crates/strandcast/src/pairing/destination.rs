@@ -33,7 +33,7 @@ impl Destination {
     /// Returns the receiver with this name in a store. Makes the store's identity if it never existed.
     ///
     /// # Errors
-    /// [`Error::Usage`]: there is no such receiver; [`Error::Store`].
+    /// Returns [`Error::Usage`] if there is no such receiver. Other errors are [`Error::Store`].
     pub fn named(store: &Store, name: &str) -> Result<Destination, Error> {
         let receivers = store.receivers()?;
         let Some(receiver) = receivers.get(name) else {

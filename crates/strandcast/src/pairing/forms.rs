@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 use super::base32;
 use super::text::{Kind, PUBLIC, SECRET, TOKEN, TextError};
 
-/// Length of a fingerprint in bytes. Finding another key with the same fingerprint takes 2^80 attempts.
+/// Length of a fingerprint in bytes. An attacker needs 2^80 attempts to find another key with the same fingerprint.
 const FINGERPRINT: usize = 10;
 
 /// Returns a public key as text.
@@ -64,14 +64,15 @@ fn bytes_of(kind: Kind, text: &str) -> Result<Zeroizing<[u8; 32]>, TextError> {
     array.map_err(|_| TextError::Mistyped(kind))
 }
 
-/// Short form of a key, for reading aloud and for messages: 16 symbols in groups of four.
+/// Returns the short form of a key, for reading aloud and for messages. The short form has 16 symbols in groups of
+/// four.
 pub fn fingerprint(key: &PublicKey) -> String {
     let symbols = base32::encode(&digest(key)).to_uppercase();
     let groups: Vec<&str> = (0..symbols.len()).step_by(4).map(|at| &symbols[at..at + 4]).collect();
     groups.join("-")
 }
 
-/// Returns whether a text is the short form of this key, in either case and with or without hyphens.
+/// Returns whether a text is the short form of this key. Case and hyphens do not matter.
 pub(super) fn is_fingerprint(text: &str, key: &PublicKey) -> bool {
     let symbols: String = text.chars().filter(|c| *c != '-').collect();
     base32::decode(&symbols).is_some_and(|bytes| bytes == digest(key))
@@ -98,7 +99,7 @@ mod tests {
         assert_eq!(parse_key(&key_text(&key)), Ok(key));
         assert_eq!(*parse_secret(&secret_text(&SecretKey::from_bytes(bytes))).unwrap().to_bytes(), bytes);
         assert_eq!(*parse_token(&token_text(&Token::from_bytes(bytes))).unwrap().to_bytes(), bytes);
-        // The text is complete, but has another length.
+        // The text is complete, but it does not have the length of this kind.
         assert_eq!(parse_key(&PUBLIC.encode(&bytes[1..])), Err(TextError::Mistyped(PUBLIC)));
         assert_eq!(parse_token(&key_text(&key)).unwrap_err(), TextError::OtherKind(TOKEN));
     }

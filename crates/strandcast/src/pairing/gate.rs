@@ -50,7 +50,7 @@ enum Report {
     Unwritten(String),
 }
 
-/// A report of a [`Gate`]. Its text is one line.
+/// A report of a [`Gate`]. The text of a report is one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GateEvent {
@@ -117,7 +117,7 @@ impl Gate {
         })
     }
 
-    /// Returns the seal of a server. Its sessions may take `memory` bytes.
+    /// Returns the seal of a server. The sessions of the server may take `memory` bytes.
     pub fn seal(&mut self, memory: usize) -> ServerSeal {
         let max_sessions = Some(memory / SealConfig::SESSION_HEAP);
         let reports = self.reports.0.clone();
@@ -178,12 +178,12 @@ impl Gate {
                     events.push(GateEvent::Enrolled { key });
                 }
                 Report::Established(peer, cipher) => drop(self.ciphers.insert(peer, cipher)),
-                // The seal reports at most eight per minute.
+                // The seal sends at most eight of these reports per minute.
                 Report::Refused(key, from) => {
                     let known = self.senders.get(&key).is_some();
                     events.push(GateEvent::Refused { key, from, known });
                 }
-                // The seal reports one per minute.
+                // The seal sends one of these reports per minute.
                 Report::OtherVersion(from, version) => events.push(GateEvent::OtherVersion { from, version }),
                 Report::Unwritten(line) => events.push(GateEvent::Store(line)),
             }
@@ -191,13 +191,15 @@ impl Gate {
         events
     }
 
-    /// Name of a sender in messages: its name or the short form of its key, and the cipher.
+    /// Returns the name of a sender in messages. The name consists of the sender's name or the short form of its key,
+    /// and the cipher.
     pub fn label(&self, key: &PublicKey) -> String {
         let name = self.senders.get(key).map_or_else(|| fingerprint(key), |sender| sender.label());
         self.ciphers.get(key).map_or(name.clone(), |cipher| format!("{name}, {cipher}"))
     }
 
-    /// Returns whether `who` is the sender with this key: its name in the store, the short form of its key, or the key.
+    /// Returns whether `who` denotes the sender with this key. `who` may be its name in the store, the short form of
+    /// its key, or its key.
     #[cfg(feature = "live")]
     pub(crate) fn is_sender(&self, who: &str, key: &PublicKey) -> bool {
         is_fingerprint(who, key)
@@ -206,8 +208,8 @@ impl Gate {
     }
 
     /// Records the addresses on which the receiver listens. Pairing strings contain them by default, here and in
-    /// `strandcast key pair`. If the store cannot be written, the next [`Gate::poll`] reports it, and listening
-    /// continues.
+    /// `strandcast key pair`. If the store cannot be written, the next call of [`Gate::poll`] reports the error, and
+    /// listening continues.
     pub fn listens(&mut self, listen: &[SocketAddr]) {
         if self.senders.listen == listen {
             return;
@@ -229,11 +231,13 @@ impl Gate {
         !self.senders.senders().is_empty()
     }
 
-    /// Returns the pairing string that any sender may use until the store closes it. It is the existing string, with
-    /// the hosts that were given to `strandcast key pair`, or a new one.
+    /// Returns the pairing string that any sender may use until the store closes it. If such a string exists, it is
+    /// returned with the hosts that were given to `strandcast key pair`. If no such string exists, a new string is
+    /// made.
     ///
     /// # Errors
-    /// [`Error::Store`]; [`Error::Network`]: this machine has no address that others can reach, or too many.
+    /// [`Error::Store`]. [`Error::Network`] if this machine has no address that others can reach, or too many such
+    /// addresses.
     pub fn pairing(&self) -> Result<Zeroizing<String>, Error> {
         let now = wall_clock();
         let mut random = random()?;
@@ -254,7 +258,7 @@ impl Gate {
             self.senders.enrol(*token, *key, now);
         }
         if self.senders.expire(now) {
-            // Otherwise a clock that goes back, such as one without a battery, would open them again.
+            // Without this, a clock that goes back, such as a clock without a battery, would open expired tokens again.
             self.write(Change::Expired(now));
         }
         self.expiry = self.senders.next_expiry(now);

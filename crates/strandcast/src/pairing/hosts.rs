@@ -12,12 +12,12 @@ use crate::error::Error;
 /// hard to read.
 const MOST: usize = 4;
 
-/// Hosts of the receiver for a pairing string: the hosts that the user names, or otherwise the addresses on which the
-/// receiver listens and which other machines can reach. `listen` has the addresses on which the receiver listens, and
-/// is empty if the receiver has not run yet.
+/// Returns the receiver's hosts for a pairing string. These are the hosts that the user names. Without such hosts, they
+/// are the listening addresses that other machines can reach. `listen` contains the addresses on which the receiver
+/// listens. It is empty if the receiver has not run yet.
 ///
 /// # Errors
-/// [`Error::Network`]: this machine has no such address.
+/// Returns [`Error::Network`] if this machine has no such address.
 pub fn reachable(named: &[HostPort], listen: &[SocketAddr]) -> Result<Vec<HostPort>, Error> {
     let port = listen.first().map_or(UDP_PORT, SocketAddr::port);
     if !named.is_empty() {
@@ -62,7 +62,7 @@ fn addresses(listen: &[SocketAddr], here: &[Interface]) -> Vec<SocketAddr> {
     found
 }
 
-/// Returns a line for the user with the addresses at which senders reach this machine.
+/// Returns a line for the user. The line contains the addresses at which senders reach this machine.
 pub fn reachable_line(hosts: &[HostPort]) -> String {
     let names: Vec<String> = hosts.iter().map(ToString::to_string).collect();
     let private = |host: &HostPort| host.host.parse().is_ok_and(|ip: IpAddr| scope(&ip) > 0);

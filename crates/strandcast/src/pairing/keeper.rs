@@ -1,5 +1,5 @@
-//! Writes changes of a running receiver to its store in batches. In a burst of senders the changes therefore do not
-//! need one thread each that waits for the lock, and no stream waits.
+//! Writes changes of a running receiver to its store in batches. In a burst of senders, the changes therefore do not
+//! need one waiting thread each. No stream waits for the lock.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ impl Change {
 /// Time limit for writing the remaining changes at the end of a command.
 const END: Duration = Duration::from_secs(1);
 
-/// The writing task. Dropping this ends it.
+/// The writing task. Dropping the handle ends the task.
 #[derive(Debug)]
 pub(super) struct Keeper {
     changes: UnboundedSender<Change>,
@@ -65,7 +65,7 @@ impl Keeper {
         let _ = self.changes.send(change);
     }
 
-    /// Waits until everything is written, for at most a second. Returns a line if a change could not be written.
+    /// Waits until all changes are written, but at most for a second. Returns a line if a change could not be written.
     pub(super) async fn end(self) -> Option<String> {
         drop(self.changes);
         let ended = tokio::time::timeout(END, self.task).await;

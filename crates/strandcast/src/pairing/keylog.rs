@@ -11,7 +11,8 @@ use strandcast_net::driver::KeyLogSink;
 pub struct KeyLog(Arc<dyn Fn(&str) + Send + Sync>);
 
 impl KeyLog {
-    /// Makes a log that calls `line` with each line in the loop of a connection, so that `line` must not wait.
+    /// Makes a log that calls `line` with each line. The call is made in the loop of a connection, so that `line` must
+    /// not wait.
     pub fn new(line: impl Fn(&str) + Send + Sync + 'static) -> KeyLog {
         KeyLog(Arc::new(line))
     }

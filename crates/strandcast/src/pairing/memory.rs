@@ -8,10 +8,10 @@ use strandcast_seal::{Access, Grant, Peer, SecretKey, Token};
 use super::store::random;
 use crate::error::Error;
 
-/// Returns the seals of a client and a server that are paired with each other by fresh keys.
+/// Returns the seals of a client and a server. New keys pair the two with each other.
 ///
 /// # Errors
-/// [`Error::Store`]: the system has no randomness.
+/// Returns [`Error::Store`] if the system has no randomness.
 pub fn paired_in_memory() -> Result<(ClientSeal, ServerSeal), Error> {
     let mut random = random()?;
     let (sender, receiver) = (SecretKey::generate(&mut random), SecretKey::generate(&mut random));

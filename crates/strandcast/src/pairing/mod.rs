@@ -17,8 +17,8 @@
 //! ```
 //!
 //! A store consists of an identity's file and two files next to it. Only their owner can read them, because anyone who
-//! has them can send and receive in the owner's place. [`Gate`] lets a running receiver admit the senders of its store,
-//! while the store changes.
+//! has them can send and receive as the owner. [`Gate`] lets a running receiver admit the senders of its store, while
+//! the store changes.
 
 mod base32;
 mod client;

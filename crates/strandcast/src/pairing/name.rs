@@ -5,8 +5,8 @@ use std::str::FromStr;
 /// Maximum length of a name.
 const LONGEST: usize = 32;
 
-/// A name: letters, digits, `-`, `_` and `.`. The first character is a letter or a digit, so that a name cannot be an
-/// option or a hidden file. A name needs no quotes in a shell.
+/// A name that consists of letters, digits, `-`, `_` and `.`. The first character is a letter or a digit, so that a
+/// name cannot be an option or a hidden file. A name needs no quotes in a shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name(String);
 
@@ -21,7 +21,7 @@ impl FromStr for Name {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // `send` takes names with this prefix.
+        // `strandcast send` accepts names with this prefix.
         let text = text.strip_prefix('@').unwrap_or(text);
         let first = text.starts_with(|c: char| c.is_ascii_alphanumeric());
         let rest = text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));

@@ -1,5 +1,5 @@
-//! The data that a receiver gives to a sender once: the receiver's addresses, its key, and a token that admits the
-//! sender.
+//! The data that a receiver gives to a sender once. They are the receiver's addresses, its key, and a token that admits
+//! the sender.
 //!
 //! ```text
 //! | flags 1 | receiver's public key 32 | token 32 | host | host ...     host: | kind 1 | address 4, 16 or name 1 + n | port 2 |
@@ -22,7 +22,7 @@ const NAME: u8 = 1;
 /// Maximum length of a host name (RFC 1035 §2.3.4, as text).
 const MAX_NAME: usize = 253;
 
-/// A pairing. Its text is a secret: its token admits a sender.
+/// A pairing. The text of a pairing is a secret, because its token admits a sender.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Pairing {
@@ -69,10 +69,10 @@ impl Pairing {
     /// Parses a pairing.
     ///
     /// # Errors
-    /// [`TextError`]: the text is of another kind, cut short, mistyped, or from a newer version.
+    /// Returns [`TextError`] if the text is of another kind, cut short, mistyped, or from a newer version.
     pub fn decode(text: &str) -> Result<Pairing, TextError> {
         let bytes = PAIRING.decode(text)?;
-        // The checksum has matched: bytes that cannot be read come from a newer version.
+        // The checksum is correct. If the bytes cannot be read, a newer version has written them.
         let newer = TextError::Newer(PAIRING);
         let mut rest = Bytes(&bytes);
         let flags = rest.byte().filter(|flags| flags & !ONCE == 0).ok_or(newer.clone())?;
@@ -86,14 +86,14 @@ impl Pairing {
     }
 }
 
-/// Returns whether a text is probably a pairing string, because it begins like pairing strings of any version. Messages
-/// never contain such a text.
+/// Returns whether a text is probably a pairing string. It is probable if the text begins like pairing strings of any
+/// version. Error messages never contain such a text.
 pub fn looks_like_pairing(text: &str) -> bool {
     !matches!(PAIRING.decode(text), Err(TextError::OtherKind(_)))
 }
 
-/// Returns whether bytes are a host name: letters, digits, hyphens, dots (RFC 1123 §2.1), and underscores, which occur
-/// in practice.
+/// Returns whether bytes are a host name. It consists of letters, digits, hyphens and dots (RFC 1123 §2.1), and of
+/// underscores, which occur in practice.
 fn is_host_name(name: &[u8]) -> bool {
     let valid = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_');
     (1..=MAX_NAME).contains(&name.len()) && name.iter().all(valid)
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn one_address_takes_128_characters() {
-        // 4 + 2 + (1 + 32 + 32 + 1 + 4 + 2 + 4) * 8 / 5, rounded up.
+        // Length of the text: 4 + 2 + (1 + 32 + 32 + 1 + 4 + 2 + 4) * 8 / 5, rounded up.
         assert_eq!(pairing(&["192.0.2.1:9899"], false).encode().unwrap().len(), 128);
     }
 

@@ -1,5 +1,6 @@
-//! Keys, tokens and pairings as text: a prefix with a version, two symbols of base 32 with the number of bytes, then
-//! the bytes and a checksum in base 32. The number of bytes distinguishes a truncated text from a mistyped one.
+//! Keys, tokens and pairings as text. The text consists of a prefix with a version, the number of bytes as two symbols
+//! of base 32, and the bytes and a checksum in base 32. The number of bytes distinguishes a truncated text from a
+//! mistyped one.
 
 use std::fmt;
 
@@ -15,7 +16,7 @@ pub struct Kind {
     pub prefix: &'static str,
     /// Name of the kind in messages.
     pub name: &'static str,
-    /// Number of bytes of every text of this kind; `None` if it varies.
+    /// Number of bytes of every text of this kind. `None` if the number varies.
     pub bytes: Option<usize>,
 }
 
@@ -30,11 +31,12 @@ pub(super) const TOKEN: Kind = Kind { prefix: "sct", name: "token", bytes: Some(
 
 /// Version that this program writes and reads.
 const VERSION: u32 = 1;
-/// Bytes of the checksum: the first ones of SHA-256 over prefix and bytes.
+/// Number of bytes of the checksum. The checksum is the beginning of SHA-256 over prefix and bytes.
 const CHECKSUM: usize = 4;
-/// Number of symbols for the number of bytes.
+/// Number of symbols that encode the number of bytes.
 const COUNT: usize = 2;
-/// Maximum length of the content in bytes. More would not fit a QR code that a telephone reads from a screen.
+/// Maximum length of the content in bytes. A longer text would not fit a QR code that a telephone can read from a
+/// screen.
 pub(super) const LONGEST: usize = 255;
 
 /// Reason why a text is invalid.
@@ -43,7 +45,7 @@ pub(super) const LONGEST: usize = 255;
 pub enum TextError {
     /// The text does not begin as texts of this kind do.
     OtherKind(Kind),
-    /// A newer version made it.
+    /// A newer version of the program has made the text.
     Newer(Kind),
     /// Characters are missing. The value is their number, if it can be computed.
     CutShort(Kind, Option<usize>),
@@ -119,13 +121,13 @@ impl Kind {
         }
         let (count, symbols) = symbols.split_at_checked(COUNT).ok_or(TextError::CutShort(self, None))?;
         let count = count.chars().filter_map(base32::value).fold(0, |count, value| count << 5 | value);
-        // A mistyped count is ignored.
+        // A number of bytes that is mistyped is ignored.
         let needed = base32::symbols_for(self.bytes.unwrap_or(count as usize) + CHECKSUM);
         let content = Zeroizing::new(base32::decode(symbols).unwrap_or_default());
         match (content.split_last_chunk(), symbols.len()) {
             (Some((bytes, sum)), len) if *sum == self.checksum(bytes) => match len == needed {
                 true => Ok(Zeroizing::new(bytes.to_vec())),
-                // Everything is there except the count.
+                // Everything is present except the number of bytes.
                 false => Err(TextError::Mistyped(self)),
             },
             (_, len) if len < needed => Err(TextError::CutShort(self, Some(needed - len))),
@@ -136,7 +138,7 @@ impl Kind {
 
     /// Returns the symbols after the prefix of this kind and its version.
     fn after_prefix<'a>(self, symbols: &'a str, text: &str) -> Result<&'a str, TextError> {
-        // `symbols` has no hyphens: the original text shows where the version ends.
+        // `symbols` has no hyphens, so that the end of the version is visible only in the original text.
         let head = text.trim_start_matches(is_around).split(is_hyphen).next().unwrap_or_default();
         let head: String = head.chars().filter(|c| !is_between(*c)).map(|c| c.to_ascii_lowercase()).collect();
         let version = head.strip_prefix(self.prefix).ok_or(TextError::OtherKind(self))?;
@@ -156,17 +158,17 @@ impl Kind {
     }
 }
 
-/// Returns whether a character is a hyphen, or a character that word processors and messengers put in its place.
+/// Returns whether a character is a hyphen, or a character that word processors and messengers use instead of a hyphen.
 fn is_hyphen(c: char) -> bool {
     matches!(c, '-' | '\u{2010}'..='\u{2015}' | '\u{2212}')
 }
 
-/// Returns whether a character is a blank, a line end, or without width.
+/// Returns whether a character is a blank, a line end, or a character without width.
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
 }
 
-/// Returns whether a character is a quote, a mark of code, or a mark of quotation in mails.
+/// Returns whether a character is a quotation mark, a mark of code, or the mark of quoted lines in mails.
 fn is_quote(c: char) -> bool {
     matches!(c, '"' | '\'' | '`' | '>' | '<' | '*' | '\u{2018}'..='\u{201f}' | '«' | '»')
 }
@@ -237,7 +239,7 @@ mod tests {
                 assert_eq!(error, TextError::CutShort(PAIRING, Some(text.len() - len)));
             }
         }
-        // A line in the middle is missing.
+        // A line in the middle of the text is missing.
         let error = read(&format!("{}{}", &text[..20], &text[40..])).unwrap_err();
         assert_eq!(error, TextError::CutShort(PAIRING, Some(20)));
         assert_eq!(read(&format!("{0}{0}", &text[4..])), Err(TextError::OtherKind(PAIRING)));

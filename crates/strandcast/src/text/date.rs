@@ -18,8 +18,8 @@ pub fn rfc3339(millis: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
 }
 
-/// Returns year, month and day of the Gregorian calendar, `days` days after 1970-01-01. Years are counted from March,
-/// so that a leap day is the last day of its year; 400 years have 146 097 days.
+/// Converts a day to year, month and day of the Gregorian calendar. `days` is the number of days since 1970-01-01.
+/// Years are counted from March, so that a leap day is the last day of its year. 400 years have 146 097 days.
 pub fn civil(days: u64) -> (u64, u64, u64) {
     let since_march_of_0 = days + 719_468;
     let (era, day) = (since_march_of_0 / 146_097, since_march_of_0 % 146_097);

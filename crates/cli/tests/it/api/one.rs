@@ -150,17 +150,12 @@ fn the_costs_of_a_link_change_while_it_sends() {
 #[test]
 fn each_end_refuses_what_it_cannot_do_and_says_where_that_is() {
     let both = Both::start("refuses", "--scheme bond");
-    refuses(
-        &both.from,
-        "/v1/streams/live/links/127.0.0.2/tariff?class=1",
-        409,
-        "does not look at what links cost",
-    );
+    refuses(&both.from, "/v1/streams/live/links/127.0.0.2/tariff?class=1", 409, "ignores the costs of links");
     for path in ["/v1/streams/live/stop", "/v1/reload", "/v1/senders/van1/revoke"] {
         refuses(&both.from, path, 409, "a sender cannot do this");
     }
     let media = both.from.get("/streams/live.ts");
-    assert!(media.status == 409 && media.body.contains("its receiver has the media"), "{media:?}");
+    assert!(media.status == 409 && media.body.contains("view the stream at the receiver"), "{media:?}");
     let metrics = both.from.get("/metrics").body;
     assert!(metrics.contains("role=\"send\",name=\"live\""), "{metrics}");
 

@@ -6,7 +6,7 @@ use super::Window;
 use super::flow::sink;
 use crate::result::{Metric, Subject};
 
-/// Measures cross traffic, also as a share of its first link's rate.
+/// Measures cross traffic. The load is also measured as a share of the rate of its first link.
 #[derive(Clone, Debug)]
 pub struct BackgroundMeter {
     name: String,
@@ -28,7 +28,8 @@ impl BackgroundMeter {
         &self.name
     }
 
-    /// Records `bytes` at IP level that the sources of the load offered, whether or not the network took them.
+    /// Records `bytes` at IP level that the sources of the load offered. They count whether or not the network took
+    /// them.
     pub fn offered(&mut self, now: Instant, bytes: u32) {
         self.offered_bytes += if self.window.contains(now) { u64::from(bytes) } else { 0 };
     }

@@ -20,18 +20,18 @@ pub struct FlowSpec {
     pub name: String,
     /// The names of the flow's paths by number.
     pub paths: Vec<String>,
-    /// Time that counts. Rates are means over this time. For a flow that begins later or ends earlier, it is the flow's
-    /// own time.
+    /// Time that counts for results. Rates are means over this time. If a flow begins later or ends earlier, it is the
+    /// flow's own time.
     pub window: Window,
     /// Video that the flow carries.
     pub video: Option<VideoSpec>,
 }
 
-/// Measures one flow, packet by packet. Only events in the window count, but the state before it (the player's buffer,
-/// messages that wait for earlier ones) is tracked as well.
+/// Measures one flow, packet by packet. Only events in the window count. The state before the window is also tracked,
+/// such as the player's buffer and messages that wait for earlier ones.
 ///
-/// Times of the calls must not decrease. Memory does not grow with time: percentiles come from a histogram with an
-/// error of at most 0.8 %.
+/// Times of the calls must not decrease. Memory does not grow with time, because percentiles come from a histogram with
+/// an error of at most 0.8 %.
 #[derive(Debug)]
 pub struct FlowMeter {
     spec: FlowSpec,
@@ -52,14 +52,15 @@ pub struct FlowMeter {
     video: Option<VideoMeter>,
 }
 
-/// The longest time without a delivery.
+/// The longest time in which nothing was delivered.
 #[derive(Debug, Default)]
 struct Gap {
-    /// Time of the last delivery; before the first delivery, time of the first sending.
+    /// Time of the last delivery. Before the first delivery, the time of the first sending.
     since: Option<Instant>,
     longest: Duration,
-    /// Total new payload that was sent, and total payload that was delivered.
+    /// Total amount of new payload that was sent.
     sent: u64,
+    /// Total amount of payload that was delivered.
     delivered: u64,
     /// Bytes that the application submitted.
     submitted: u64,
@@ -78,14 +79,14 @@ struct Counter {
 }
 
 impl Counter {
-    /// Increase of the count within the window; for a maximum, its value.
+    /// Increase of the count within the window. If the counter is a maximum, its value.
     fn in_window(&self) -> f64 {
         if self.name.ends_with("_most_bytes") { self.last } else { self.last - self.base }
     }
 }
 
 impl FlowMeter {
-    /// Creates a meter of a flow that has not begun.
+    /// Creates a meter of a flow that has not begun yet.
     pub fn new(spec: FlowSpec) -> Self {
         FlowMeter {
             paths: vec![Tally::default(); spec.paths.len()],
@@ -111,12 +112,12 @@ impl FlowMeter {
         self.spec.window
     }
 
-    /// Records a packet of the flow's sender that entered the network. `wire` is its size at IP level, and `payload`
-    /// the number of application bytes in it (0: a control packet or an acknowledgement). `again` is true if the packet
-    /// carries data that were sent before.
+    /// Records a packet of the flow's sender that entered the network. `wire` is its size at IP level. `payload` is the
+    /// number of application bytes in it. It is 0 for a control packet or an acknowledgement. `again` is true if the
+    /// packet carries data that were sent before.
     ///
     /// # Panics
-    /// If the flow has no such path. The other methods with a path panic likewise.
+    /// Panics if the flow has no such path. Other methods with a path also panic.
     pub fn sent(&mut self, now: Instant, path: u8, wire: u32, payload: u32, again: bool) {
         if payload > 0 {
             self.gap.since.get_or_insert(now);
@@ -138,18 +139,18 @@ impl FlowMeter {
         }
     }
 
-    /// Records a message that the application submitted, for transports that report submissions.
+    /// Records a message that the application submitted. Only some transports report submissions.
     pub fn submitted(&mut self, bytes: u32) {
         self.gap.submitted += u64::from(bytes);
     }
 
-    /// Sets the format of the user data in the flow's packets. To be called after a packet was sent.
+    /// Sets the format of the user data in the flow's packets. The caller calls it after a packet was sent.
     pub fn framed(&mut self, framing: Framing) {
         self.framing = framing;
     }
 
-    /// Records that a packet with the first bytes of a message entered the network. Messages are sent in order; a
-    /// message may be sent more than once or never. Results of a transport that does not call this method have no
+    /// Records that a packet with the first bytes of a message entered the network. Messages are sent in order. A
+    /// message may be sent several times or never. If a transport does not call this method, its results have no
     /// delivery delay.
     pub fn message_sent(&mut self, now: Instant, number: u64) {
         self.first_sent.add(now, number);
@@ -192,8 +193,8 @@ impl FlowMeter {
         }
     }
 
-    /// Records a packet with data that reached the flow's receiver. [`arrived`](Self::arrived) follows if the receiver
-    /// accepts it.
+    /// Records a packet with data that reached the flow's receiver. If the receiver accepts the packet, a call of
+    /// [`arrived`](Self::arrived) follows.
     pub fn received(&mut self, now: Instant, path: u8, damaged: bool) {
         if self.spec.window.contains(now) {
             let tally = &mut self.paths[usize::from(path)];
@@ -225,9 +226,9 @@ impl FlowMeter {
     }
 
     /// Records a message that the receiving application received. Messages are numbered from 0 in the order of
-    /// submission. `in_order` is true if earlier messages that have not arrived will never arrive (ordered delivery, or
-    /// a transport without order). Otherwise the delay of the message and of its bytes ends when all earlier messages
-    /// have arrived.
+    /// submission. `in_order` is true if earlier messages that have not arrived will never arrive. This is so with
+    /// ordered delivery, and with a transport that keeps no order. Otherwise, the delay of the message and of its bytes
+    /// ends when all earlier messages have arrived.
     pub fn delivered(&mut self, now: Instant, number: u64, bytes: u32, submitted: Instant, in_order: bool) {
         self.count_delivered(now, u64::from(bytes));
         let message = Message { number, bytes, submitted };
@@ -249,13 +250,14 @@ impl FlowMeter {
         });
     }
 
-    /// Outcome of each frame of the flow's video, if the video has frames. Times are seconds since `origin`.
+    /// Returns the outcome of each frame of the flow's video, if the video has frames. Times are seconds since
+    /// `origin`.
     pub fn frames(&self, origin: Instant) -> Vec<Frame> {
         self.video.as_ref().map_or_else(Vec::new, |video| video.frames(origin))
     }
 
-    /// Records further bytes of a stream without message boundaries that the receiving application received. Frames of
-    /// a video are identified by their sizes.
+    /// Records further bytes that the receiving application received. They belong to a stream without message
+    /// boundaries. Sizes identify the frames of a video.
     pub fn progressed(&mut self, now: Instant, bytes: u64) {
         self.count_delivered(now, bytes);
         let counts = self.spec.window.contains(now);
@@ -271,10 +273,10 @@ impl FlowMeter {
         }
     }
 
-    /// Records the current value of a counter of the transport, for a path or (`None`) for the whole flow. If both ends
-    /// of the flow have a counter called `name`, both values must be recorded at the same instant, and they are added.
-    /// The metric is the increase within the measured window. The counter must therefore be recorded when the window
-    /// begins, unless it is 0 at that time, and when the window ends.
+    /// Records the current value of a counter of the transport. The counter belongs to a path, or to the whole flow
+    /// (`None`). Both ends of the flow may have a counter called `name`. Both values must then be recorded at the same
+    /// time, and they are added. The metric is the increase within the measured window. The counter must therefore be
+    /// recorded when the window begins and when it ends. If it is 0 at the beginning, that record is not needed.
     pub fn count(&mut self, now: Instant, path: Option<u8>, name: &'static str, total: f64) {
         let counter = match self.counters.iter_mut().find(|c| c.path == path && c.name == name) {
             Some(counter) => counter,
@@ -290,7 +292,7 @@ impl FlowMeter {
         }
     }
 
-    /// Appends the metrics to `out`. To be called after the end of the window.
+    /// Appends the metrics to `out`. The caller calls it after the end of the window.
     pub fn metrics(&self, out: &mut Vec<Metric>) {
         let seconds = self.spec.window.seconds();
         let mut flow = Tally::default();
@@ -346,7 +348,7 @@ impl FlowMeter {
         ];
         put_delays(&self.delivery_delay, names, put);
         if let Some(since) = self.gap.since.filter(|&since| since < self.spec.window.to) {
-            // Nothing is missing from a flow that has delivered all it sent.
+            // If a flow has delivered all data that it sent, nothing is missing.
             let sent = match self.framing {
                 Framing::Messages => self.gap.sent,
                 // The symbols that were sent do not show which messages are missing.
@@ -360,7 +362,7 @@ impl FlowMeter {
         }
     }
 
-    /// Adds counters of the flow, and sums of the counters that only paths have.
+    /// Adds the counters of the flow. If only paths have a counter, adds the sum over the paths.
     fn put_counters(&self, put: &mut dyn FnMut(&'static str, f64)) {
         for (i, counter) in self.counters.iter().enumerate() {
             let same = |c: &&Counter| c.name == counter.name;
@@ -399,7 +401,7 @@ impl FlowMeter {
 }
 
 /// Returns a function that appends metrics of `subject` to `out`. The function leaves out values that are not numbers,
-/// such as a mean without samples.
+/// for example a mean without samples.
 pub(super) fn sink(subject: Subject, out: &mut Vec<Metric>) -> impl FnMut(&'static str, f64) {
     move |name, value| {
         if value.is_finite() {

@@ -17,7 +17,7 @@ pub struct LinkReading {
     pub offered: u64,
     /// Packets that the link delivered.
     pub delivered: u64,
-    /// Packets lost because the queue was full, or because its management or a policer dropped them.
+    /// Packets lost in a queue: the queue was full, or its management or a policer dropped them.
     pub lost_queue: u64,
     /// Packets lost at random.
     pub lost_random: u64,
@@ -25,9 +25,9 @@ pub struct LinkReading {
     pub lost_down: u64,
     /// Bytes that left the transmitter.
     pub served_bytes: u64,
-    /// Packets and bytes that the link sent again; `None`: the link does not retransmit.
+    /// Packets and bytes that the link sent again. `None` if the link does not retransmit.
     pub repeated: Option<Count>,
-    /// Bits that the link could have sent; `None`: unlimited.
+    /// Bits that the link could have sent. `None` if its rate is unlimited.
     pub capacity_bits: Option<f64>,
     /// Sum of the packets' waiting times.
     pub waited: Duration,
@@ -55,7 +55,8 @@ impl LinkReading {
     }
 }
 
-/// Appends the metrics of a link between two readings. The longest queue refers to the whole run so far.
+/// Appends the metrics of a link between two readings. The longest queue refers to the whole run up to the second
+/// reading.
 pub fn link_metrics(
     (link, direction): (&str, &str),
     begin: &LinkReading,
@@ -65,7 +66,7 @@ pub fn link_metrics(
     let seconds = (end.at - begin.at).as_secs_f64();
     let mut put = sink(Subject::Link { link: link.to_owned(), direction: direction.to_owned() }, out);
     let served_bits = (end.served_bytes - begin.served_bytes) as f64 * 8.0;
-    // A link whose rate was 0 all the time could have sent nothing.
+    // If the rate of a link was always 0, the link could have sent nothing.
     if let (Some(before), Some(after)) = (begin.capacity_bits, end.capacity_bits)
         && after > before
     {

@@ -1,4 +1,4 @@
-//! Meters: they record the events of a run and return metrics at its end.
+//! Meters. The meters record the events of a run and return metrics at its end.
 
 mod background;
 mod flow;

@@ -1,10 +1,11 @@
-//! Times at which messages were first sent and have arrived in order.
+//! Times at which messages were first sent, and times at which they have arrived in order.
 
 use std::collections::VecDeque;
 
 use strandcast_proto::time::Instant;
 
-/// Greatest number of messages that wait for an earlier one. With more, the earliest message counts as lost.
+/// Greatest number of messages that wait for an earlier one. If more messages wait, the earliest missing message counts
+/// as lost.
 const MOST_WAITING: u64 = 65_536;
 
 /// A delivered message.
@@ -15,18 +16,19 @@ pub(super) struct Message {
     pub submitted: Instant,
 }
 
-/// Holds messages that were delivered before earlier ones, until the earlier ones are also delivered or given up.
+/// Holds messages that were delivered before earlier messages. It holds them until the earlier ones are also delivered
+/// or given up.
 #[derive(Debug, Default)]
 pub(super) struct InOrder {
     /// Number of the first message that is neither delivered in order nor given up.
     next: u64,
-    /// Messages from `next` on; `None` for a message that has not arrived.
+    /// Messages from `next` on. `None` for a message that has not arrived.
     waiting: VecDeque<Option<Message>>,
 }
 
 impl InOrder {
-    /// Takes a delivered message, and calls `each` for every message that is now in order, ascending. `settled` is true
-    /// if earlier messages that have not arrived will never arrive.
+    /// Takes a delivered message. Calls `each` for every message that is now in order, in ascending order. `settled` is
+    /// true if earlier messages that have not arrived will never arrive.
     pub fn deliver(&mut self, message: Message, settled: bool, mut each: impl FnMut(Message)) {
         if message.number < self.next {
             return each(message);
@@ -62,9 +64,9 @@ impl InOrder {
 /// Times of the first transmission of messages that were not delivered yet.
 #[derive(Debug, Default)]
 pub(super) struct FirstSent {
-    /// Messages by number, ascending; `None` for those that were delivered.
+    /// Messages by number, in ascending order. `None` for messages that were delivered.
     times: VecDeque<(u64, Option<Instant>)>,
-    /// All messages before this one were sent or will never be sent.
+    /// All messages before this one were sent, or will never be sent.
     next: u64,
 }
 
@@ -76,11 +78,12 @@ impl FirstSent {
         }
         self.next = number + 1;
         self.times.push_back((number, Some(now)));
-        // Abandoned messages are never taken: old ones make room.
+        // Abandoned messages are never removed by a delivery. The oldest messages are removed to make room.
         while self.times.pop_front_if(|(first, _)| number - *first >= MOST_WAITING).is_some() {}
     }
 
-    /// Takes the time of a message that was delivered, before or after its neighbours.
+    /// Removes the time of a message that was delivered. The neighbours of the message may have been delivered before
+    /// it or not.
     pub fn take(&mut self, number: u64) -> Option<Instant> {
         let place = self.times.binary_search_by_key(&number, |(sent, _)| *sent).ok()?;
         let at = self.times[place].1.take();

@@ -6,8 +6,9 @@ use strandcast_proto::time::Instant;
 
 use super::Window;
 
-/// Player of media that are in order. It begins when `prebuffer` of media has arrived, and pauses when no media are
-/// left (an underflow). It continues when `prebuffer` of media has arrived again or the stream is complete.
+/// Player of media that have arrived in order. The player begins when media of the duration `prebuffer` have arrived.
+/// The player pauses when no media are left (an underflow). The player continues when `prebuffer` of media has arrived
+/// again, or when the stream is complete.
 #[derive(Debug)]
 pub(super) struct Player {
     prebuffer: Duration,
@@ -50,8 +51,8 @@ impl Player {
         };
     }
 
-    /// Number of underflows in the window. It includes the underflow that would occur if no more media arrived before
-    /// the window's end.
+    /// Number of underflows in the window. It includes an underflow that would occur in the window if no more media
+    /// arrived.
     pub fn underflows(&self) -> u64 {
         match self.state {
             State::Playing(until) => self.underflows + u64::from(self.window.contains(until)),
@@ -79,7 +80,8 @@ mod tests {
 
     #[test]
     fn an_empty_buffer_counts_once_until_it_is_filled_again() {
-        // Plays from 1 s to 3 s; 1 s that comes at 4 s is not enough, 2 s at 5 s are: until 7 s, then empty.
+        // The player plays from 1 s to 3 s. At 4 s, 1 s of media arrives, which is not enough. At 5 s, 2 s of media are
+        // available. It plays until 7 s, and is then empty.
         let script = [(0, 1000, false), (1000, 1000, false), (4000, 1000, false), (5000, 1000, false)];
         assert_eq!(play(2000, &script[..1]), 0, "it never began");
         assert_eq!(play(2000, &script[..2]), 1, "empty at 3 s");

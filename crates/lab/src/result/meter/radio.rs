@@ -91,7 +91,7 @@ impl RadioReading {
         reading
     }
 
-    /// Count with this name; 0 if there is no such count.
+    /// Returns the count with this name. Returns 0 if there is no such count.
     pub fn count(&self, name: &str) -> u64 {
         COUNTS.iter().position(|known| *known == name).map_or(0, |at| self.counts[at])
     }

@@ -13,7 +13,7 @@ pub struct ShareMeter {
     wires: Vec<(String, String)>,
     flows: Vec<String>,
     window: Window,
-    /// Bytes by link direction and flow. The last entry of each direction counts packets that belong to no flow.
+    /// Bytes by link direction and flow. The last entry of each direction is for packets that belong to no flow.
     bytes: Vec<u64>,
 }
 
@@ -24,11 +24,11 @@ impl ShareMeter {
         ShareMeter { wires, flows, window, bytes }
     }
 
-    /// Records a packet whose last bit leaves the transmitter at `departs`, which may be in the future. A packet whose
-    /// `flow` is not the number of a flow is background load.
+    /// Records a packet. The last bit of the packet leaves the transmitter at `departs`, which may be in the future. If
+    /// `flow` is not the number of a flow, the packet belongs to background load.
     ///
     /// # Panics
-    /// If there is no such wire.
+    /// Panics if there is no such direction of a link.
     pub fn departs(&mut self, departs: Instant, wire: usize, flow: usize, bytes: u32) {
         if self.window.contains(departs) {
             let columns = self.flows.len() + 1;

@@ -12,14 +12,14 @@ pub(super) struct Tally {
     pub sent_wire: u64,
     pub control: u64,
     pub again: u64,
-    /// Packets that reached the receiver. Packets that it accepted are counted below.
+    /// Packets that reached the receiver. Packets that the receiver accepted are counted below.
     pub received: u64,
     pub damaged: u64,
     pub arrived_new: u64,
     pub arrived_old: u64,
     pub new_payload: u64,
     pub lost: [u64; 4],
-    /// Number of packets that left a radio, and number of their hops; only for a path over radios.
+    /// Number of packets that left a radio, and the number of their hops. Only for a path over radios.
     pub over_radio: Option<[u64; 2]>,
     pub delay: Histogram,
 }
@@ -75,7 +75,7 @@ impl Tally {
     }
 }
 
-/// Adds mean, three percentiles and maximum of times in nanoseconds, converted to ms.
+/// Adds mean, three percentiles and maximum of times. The times are in nanoseconds, and are converted to ms.
 pub(super) fn put_delays(
     delay: &Histogram,
     names: [&'static str; 5],
@@ -118,7 +118,7 @@ impl Jitter {
     }
 }
 
-/// Disorder of TSNs: distances between the TSNs of consecutive arrivals.
+/// Disorder of TSNs. It is measured by the distances between the TSNs of consecutive arrivals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Disorder {
     last: Option<u32>,
@@ -131,7 +131,7 @@ pub(super) struct Disorder {
 impl Disorder {
     pub fn add(&mut self, tsn: u32) {
         let Some(last) = self.last.replace(tsn) else { return };
-        // Serial numbers (RFC 1982): the distance the short way round.
+        // Serial numbers wrap (RFC 1982). The distance is the shorter one of the two directions.
         let distance = (tsn.wrapping_sub(last) as i32).unsigned_abs();
         self.count += 1;
         self.sum += u64::from(distance);

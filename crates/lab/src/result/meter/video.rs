@@ -13,9 +13,9 @@ use super::player::Player;
 use super::viewer::{LivePlayer, Messages, Nominal, Seen, underflows};
 use crate::result::Frame;
 
-/// Length of the intervals over whose values the mean of eq. 17 is taken.
+/// Length of an interval. The mean of eq. 17 is taken over the values of such intervals.
 const BIN: Duration = Duration::from_secs(10);
-/// Smallest deficit in eq. 17, as a share of the expected rate. It corresponds to 60 dB.
+/// Smallest deficit in eq. 17, as a share of the expected rate. The deficit corresponds to 60 dB.
 const MIN_DEFICIT: f64 = 1e-3;
 
 /// A video that a flow carries.
@@ -25,12 +25,12 @@ pub struct VideoSpec {
     pub source: VideoSource,
     /// Time from capture to playing. A frame that is not complete by then is late.
     pub deadline: Duration,
-    /// Playing time of media that the player buffers before it begins, and again after an underflow.
+    /// Playing time of the media that the player buffers before it begins. It buffers as much again after an underflow.
     pub prebuffer: Duration,
-    /// True if all data are delivered in the end, so that a player can wait for them.
+    /// True if all data are eventually delivered, so that a player can wait for them.
     pub complete: bool,
-    /// Time from capture after which bytes do not count for eq. 17 unless they are in order by then. ASSUMED: the paper
-    /// does not say when its rate is measured.
+    /// Time from capture. Bytes count for eq. 17 only if they are in order within this time. ASSUMED: the paper does
+    /// not specify when its rate is measured.
     pub psnr_deadline: Duration,
 }
 
@@ -45,12 +45,12 @@ pub enum VideoSource {
         message_bytes: u32,
         /// Capture time of the first message.
         start: Instant,
-        /// Time before which all other messages are captured.
+        /// Time before which all messages except the first are captured.
         end: Instant,
     },
     /// Frames in the order in which they are sent.
     Frames(Vec<VideoFrame>),
-    /// Messages at arbitrary times, each as a frame. They do not contain the limits of pictures.
+    /// Messages at arbitrary times, each as a frame. The messages do not show where pictures begin and end.
     Messages(Vec<VideoFrame>),
 }
 
@@ -67,19 +67,19 @@ impl VideoSource {
 /// A frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VideoFrame {
-    /// Type of the frame; `None`: a header, on which all frames depend.
+    /// Type of the frame. `None` for a header, on which all frames depend.
     pub kind: Option<FrameType>,
-    /// Time of capture, and of display.
+    /// Time of capture, which is also the time of display.
     pub capture: Instant,
     /// Size of the frame.
     pub bytes: u32,
-    /// Numbers of the frame's messages. They ascend from frame to frame, without gaps.
+    /// Numbers of the frame's messages. The numbers ascend from frame to frame without gaps.
     pub messages: Range<u64>,
 }
 
-/// Equation 17: 20 log10(MAX / |EXP - CRT|) with MAX = EXP. A measured rate above the expected rate counts as the
-/// expected rate. A deficit below a thousandth counts as a thousandth, so that the result is at most 60 dB. A measured
-/// rate of 0 gives 0 dB.
+/// Equation 17: 20 log10(MAX / |EXP - CRT|) with MAX = EXP. If the measured rate is higher than the expected rate, it
+/// counts as the expected rate. If the deficit is less than a thousandth, it counts as a thousandth, so that the result
+/// is at most 60 dB. A measured rate of 0 gives 0 dB.
 pub fn eq17_db(expected_bps: f64, measured_bps: f64) -> f64 {
     let deficit = 1.0 - (measured_bps / expected_bps).clamp(0.0, 1.0);
     -20.0 * libm::log10(deficit.max(MIN_DEFICIT))
@@ -95,13 +95,14 @@ pub(super) struct VideoMeter {
     end: Instant,
     /// Expected rate, bit/s.
     rate_bps: f64,
-    /// Time for which each frame is shown; zero for a video of constant rate.
+    /// Time for which each frame is shown. Zero for a video of constant rate.
     frame_time: Duration,
     frames: Vec<Progress>,
     player: Player,
     /// Viewer of a video of constant rate.
     viewer: Option<Messages>,
-    /// Bytes that were in order by capture + `psnr_deadline`; bytes by the end of sending; bytes in each bin.
+    /// Number of bytes that were in order by capture + `psnr_deadline`, number of bytes by the end of sending, and
+    /// number of bytes in each interval.
     in_time: u64,
     by_end: u64,
     bins: Vec<u64>,
@@ -119,9 +120,9 @@ struct Progress {
 /// The video as a stream of bytes.
 #[derive(Debug, Default)]
 struct Stream {
-    /// Bytes that arrived and do not complete a unit yet.
+    /// Bytes that arrived but do not complete a unit yet.
     rest: u64,
-    /// Number of complete units: frames, or messages of a video of constant rate.
+    /// Number of complete units. A unit is a frame, or a message of a video of constant rate.
     units: u64,
 }
 
@@ -167,7 +168,7 @@ impl VideoMeter {
         }
     }
 
-    /// Records a message that arrived, in order or not.
+    /// Records a message that arrived. It need not be in order.
     pub fn delivered(&mut self, now: Instant, number: u64) {
         if let Some(viewer) = &mut self.viewer {
             viewer.came(now, number);
@@ -271,7 +272,7 @@ impl VideoMeter {
         underflows(LivePlayer::new(self.spec.deadline, self.spec.prebuffer, self.window), &units) as f64
     }
 
-    /// Counts of messages that do not contain the limits of pictures.
+    /// Counts messages that do not show where pictures begin and end.
     fn messages(&self, messages: &[VideoFrame]) -> Seen {
         let judged = self.judged(self.spec.deadline);
         let start = messages.first().map_or(judged.from, |first| first.capture);
@@ -286,10 +287,10 @@ impl VideoMeter {
         nominal.seen()
     }
 
-    /// The outcome of each frame, in the order of sending; times are seconds since `origin`.
+    /// Returns the outcome of each frame, in the order of sending. Times are seconds since `origin`.
     pub fn frames(&self, origin: Instant) -> Vec<Frame> {
         let Some(frames) = self.spec.source.listed() else { return Vec::new() };
-        // Background load begins before the flows' time 0, videos don't.
+        // Background load begins before the flows' time 0, but videos do not.
         let seconds = |at: Instant| (at - origin).as_secs_f64();
         let of = |(frame, progress): (&VideoFrame, &Progress)| Frame {
             kind: frame.kind,
@@ -300,7 +301,7 @@ impl VideoMeter {
         frames.iter().zip(&self.frames).map(of).collect()
     }
 
-    /// Part of the window whose frames can be judged, if the outcome of a frame may take this time.
+    /// Part of the window in which frames can be judged. The outcome of a frame may take this time.
     fn judged(&self, time: Duration) -> Window {
         judged(self.life, self.end, self.window, time)
     }
@@ -315,7 +316,7 @@ impl VideoMeter {
         let (media, last) = match &self.spec.source {
             VideoSource::Constant { rate_bps, .. } => {
                 let media = Duration::from_secs_f64(f64::from(message.bytes) * 8.0 / rate_bps);
-                // Captures are rounded to nanoseconds.
+                // Capture times are rounded to nanoseconds.
                 (media, message.submitted + media + Duration::from_micros(1) >= self.end)
             }
             VideoSource::Frames(frames) | VideoSource::Messages(frames) => {
@@ -330,7 +331,7 @@ impl VideoMeter {
     }
 
     /// Returns the frames in the order of display, each with a flag that is true if the frame is usable. A usable frame
-    /// arrived in time; for an I frame, the header before it must also have arrived in time. A header itself has no
+    /// arrived in time. For an I frame, the header before it must also have arrived in time. A header itself has no
     /// deadline.
     fn usable(&self, frames: &[VideoFrame], shown: &[usize]) -> Vec<(Option<FrameType>, bool)> {
         let mut header = None;
@@ -354,7 +355,7 @@ impl VideoMeter {
         usable
     }
 
-    /// Adds counts of frames by type to the metrics, and returns the pictures that the viewer sees.
+    /// Adds counts of frames by type to the metrics. Returns the pictures that the viewer sees.
     fn put_frames(&self, frames: &[VideoFrame], put: &mut dyn FnMut(&'static str, f64)) -> Seen {
         let deadline = self.spec.deadline;
         let shown = order_of_display(frames);
@@ -362,7 +363,7 @@ impl VideoMeter {
         let received: Vec<_> = shown.iter().map(|&i| (frames[i].kind, in_time(i) == Some(true))).collect();
         let usable = self.usable(frames, &shown);
         let (decodable, psnr) = (decodable(&usable), frozen_psnr_db(&usable));
-        // Counted are pictures whose deadline is inside the window; others may be their references.
+        // A picture counts if its deadline is inside the window. Other pictures may be its references.
         let judged = self.judged(deadline);
         let counted: Vec<usize> = (0..shown.len())
             .filter(|&n| received[n].0.is_some() && judged.contains(frames[shown[n]].capture))
@@ -397,15 +398,15 @@ impl VideoMeter {
     }
 }
 
-/// Capture times that can be judged within a window, for a video with this life and end, if the outcome of a capture
+/// Capture times that can be judged within a window. `life` and `end` describe the video, and the outcome of a capture
 /// takes at most `time`.
 fn judged(life: Window, end: Instant, window: Window, time: Duration) -> Window {
     Window { from: life.from, to: end.min(window.to - time) }
 }
 
-/// Returns the order in which frames are shown. If capture times do not ascend, they give the order. If they ascend,
-/// they may be times of sending. In that case, a B frame that depends on two other frames is sent after the later of
-/// the two, and shown before it.
+/// Returns the order in which frames are shown. If capture times do not ascend, they determine the order. If they
+/// ascend, they may actually be times of sending. A B frame that depends on two other frames is then sent after the
+/// later of the two, and shown before it.
 fn order_of_display(frames: &[VideoFrame]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..frames.len()).collect();
     if !frames.is_sorted_by_key(|frame| frame.capture) {
@@ -430,7 +431,7 @@ fn order_of_display(frames: &[VideoFrame]) -> Vec<usize> {
     shown
 }
 
-/// First capture, end of the last frame, and mean rate between them in bit/s.
+/// Time of the first capture, end of the last frame, and mean rate between these times in bit/s.
 fn extent(source: &VideoSource) -> (Instant, Instant, f64) {
     match source {
         VideoSource::Constant { rate_bps, start, end, .. } => (*start, *end, *rate_bps),

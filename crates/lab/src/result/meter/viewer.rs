@@ -1,6 +1,6 @@
-//! Model of the viewer of a live video, who sees each unit (a frame, or a message of a video without frames) a fixed
-//! time after its capture. The model counts units that have not arrived by then, pictures that cannot be decoded,
-//! freezes, and underflows.
+//! Model of the viewer of a live video. The viewer sees each unit a fixed time after its capture. A unit is a frame, or
+//! a message of a video without frames. The model counts units that have not arrived in time, pictures that cannot be
+//! decoded, freezes, and underflows.
 
 use core::time::Duration;
 
@@ -12,15 +12,16 @@ use super::Window;
 /// Counts of the units whose deadline has passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Seen {
-    /// Number of units, of units that arrived after their deadline, and of units that arrived late or never.
+    /// Number of units, number of units that arrived after their deadline, and number of units that arrived late or
+    /// never.
     pub due: u64,
     pub late: u64,
     pub missed: u64,
-    /// Number of pictures, of decodable pictures, and of freezes.
+    /// Number of pictures, number of decodable pictures, and number of freezes.
     pub pictures: u64,
     pub decodable: u64,
     pub freezes: u64,
-    /// Time that the captures of the pictures span, in seconds.
+    /// Time in seconds from the capture of the first picture to that of the last picture.
     pub seconds: f64,
 }
 
@@ -32,7 +33,7 @@ impl Seen {
         self.freezes = freezes(decodable.iter().copied(), picture);
     }
 
-    /// Adds the shares to the metrics, and the numbers of late and missed units under the given names.
+    /// Adds the shares to the metrics. Adds the numbers of late and missed units under the given names.
     pub fn put(&self, [late, missed]: [&'static str; 2], put: &mut dyn FnMut(&'static str, f64)) {
         put("missed_ratio", self.missed as f64 / self.due as f64);
         put("decodable_ratio", self.decodable as f64 / self.pictures as f64);
@@ -43,8 +44,8 @@ impl Seen {
 }
 
 /// A player that plays each unit at its turn, a fixed time after its capture. If neither the unit nor a later one has
-/// arrived at its turn, the player pauses (an underflow). After the pause it continues with the unit whose turn it is
-/// then. Earlier arrivals therefore never cause more underflows.
+/// arrived at its turn, the player pauses (an underflow). After the pause, it continues with the unit whose turn it
+/// then is. If units arrive earlier, there are therefore never more underflows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LivePlayer {
     delay: Duration,
@@ -57,8 +58,8 @@ pub(super) struct LivePlayer {
 }
 
 impl LivePlayer {
-    /// Creates a player that plays a unit `prebuffer` after its capture, and not before the deadline. It pauses for
-    /// `prebuffer`.
+    /// Creates a player that plays a unit `prebuffer` after its capture, but not before the deadline. The player pauses
+    /// for `prebuffer`.
     pub fn new(deadline: Duration, prebuffer: Duration, window: Window) -> Self {
         let delay = deadline.max(prebuffer);
         let (last, resumes) = (Instant::ZERO, Instant::ZERO);
@@ -81,8 +82,8 @@ impl LivePlayer {
     }
 }
 
-/// Number of a player's underflows over units in the order of display, each with its capture time and the time at which
-/// it was complete.
+/// Number of underflows of a player over units in the order of display. Each unit has its capture time, and the time at
+/// which it was complete.
 pub(super) fn underflows(mut player: LivePlayer, units: &[(Instant, Option<Instant>)]) -> u64 {
     let mut there = vec![None; units.len()];
     let mut first: Option<Instant> = None;
@@ -98,7 +99,7 @@ pub(super) fn underflows(mut player: LivePlayer, units: &[(Instant, Option<Insta
 #[derive(Clone, Debug)]
 pub(super) struct Nominal {
     start: Instant,
-    /// Nominal pictures with judged units, ascending, each with its number of missed units.
+    /// Nominal pictures with judged units, in ascending order. Each has the number of its missed units.
     pictures: Vec<(u64, u64)>,
     seen: Seen,
 }
@@ -154,12 +155,12 @@ pub(super) struct Messages {
     judged: Window,
     nominal: Nominal,
     player: LivePlayer,
-    /// Number of the first message such that neither it nor a later one has arrived.
+    /// Number of the first message for which neither the message itself nor a later one has arrived.
     next: u64,
 }
 
 impl Messages {
-    /// Creates a viewer of messages captured from `start` on and before `end`.
+    /// Creates a viewer of messages that are captured from `start` on and before `end`.
     pub fn new(
         [start, end]: [Instant; 2],
         interval_s: f64,
@@ -195,7 +196,7 @@ impl Messages {
         }
     }
 
-    /// Result if no further message arrives: the remaining messages that count are missed.
+    /// Result if no further message arrives. The remaining messages then count as missed.
     pub fn seen(&self) -> Seen {
         let mut nominal = self.nominal.clone();
         let rest = (self.next..self.count).map(|number| self.capture(number));
@@ -222,7 +223,8 @@ mod tests {
         Instant::from_millis(ms)
     }
 
-    /// Underflows of frames 40 ms apart, each whole a number of ms after its capture.
+    /// Returns the underflows of frames with a distance of 40 ms. Each frame is complete a number of ms after its
+    /// capture.
     fn count(deadline: u64, prebuffer: u64, delays: &[Option<u64>]) -> u64 {
         let window = Window { from: Instant::ZERO, to: ms(1_000_000) };
         let [deadline, prebuffer] = [deadline, prebuffer].map(Duration::from_millis);
@@ -231,8 +233,9 @@ mod tests {
         underflows(LivePlayer::new(deadline, prebuffer, window), &units)
     }
 
-    /// The viewer plays 2 s after the capture. Frames 50 to 149 (captures from 2 to 6 s) come at 10 s, when the turn is
-    /// at frame 200: from 4 s on nothing is there, since the later ones come later still; pauses begin at 4, 6 and 8 s.
+    /// The viewer plays 2 s after the capture. Frames 50 to 149 (captures from 2 to 6 s) arrive at 10 s, when it is the
+    /// turn of frame 200. From 4 s on no frame is available, because later frames arrive even later. Pauses begin at 4,
+    /// 6 and 8 s.
     #[test]
     fn an_outage_makes_an_underflow_for_each_pause() {
         let delay = |n: u64| Some(if n < 50 { 50 } else { (10_000_u64).saturating_sub(40 * n).max(50) });
@@ -242,7 +245,8 @@ mod tests {
         assert_eq!(count(500, 2_000, &[Some(50), None, None]), 1, "the end is empty");
     }
 
-    /// A viewer of 10^9 s needs no memory before the first message comes, and none for messages that are still to come.
+    /// A viewer of 10^9 s needs no memory before the first message arrives, and none for messages that have not
+    /// arrived.
     #[test]
     fn messages_are_listed_as_they_come() {
         let end = Instant::from_secs_f64(1e9);

@@ -5,7 +5,7 @@ use core::time::Duration;
 use strandcast_proto::time::Instant;
 use strandcast_sim::net::EnqueueOutcome;
 
-/// Time that counts for results: `from` is included and `to` is not.
+/// Time that counts for results. It includes `from` and excludes `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Start of the window.
@@ -40,12 +40,13 @@ pub enum LossPlace {
     Random,
     /// A link was down.
     Down,
-    /// A router on a radio dropped the packet: no route, a neighbour that did not answer, or too many hops.
+    /// A router on a radio dropped the packet. It had no route, a neighbour did not answer, or there were too many
+    /// hops.
     Routing,
 }
 
 impl LossPlace {
-    /// Place of a loss by a link; `None` if the packet is not lost.
+    /// Place at which a link lost the packet. `None` if the packet is not lost.
     pub fn of(outcome: EnqueueOutcome) -> Option<Self> {
         match outcome {
             EnqueueOutcome::Taken { lost: false, .. } | EnqueueOutcome::Waits => None,

@@ -16,8 +16,8 @@ use parquet::file::properties::WriterProperties;
 use super::OutputError;
 use super::file::Pending;
 
-/// Greatest number of rows that wait for encoding, and of rows whose encoded columns wait for writing. These rows
-/// determine the memory of a table.
+/// Greatest number of rows that wait for encoding. Also the greatest number of rows whose encoded columns wait for
+/// writing. These rows determine the memory of a table.
 const BATCH: usize = 8_192;
 const ROW_GROUP: usize = 65_536;
 
@@ -26,7 +26,7 @@ const ROW_GROUP: usize = 65_536;
 pub enum Format {
     /// Apache Parquet.
     Parquet,
-    /// Comma-separated values (RFC 4180) with a header line; absent values are empty.
+    /// Comma-separated values (RFC 4180) with a header line. Absent values are empty.
     Csv,
 }
 
@@ -44,12 +44,12 @@ impl Format {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Cell<'a> {
     Text(&'a str),
-    /// A number; `None`: absent.
+    /// A number. `None` if it is absent.
     Number(Option<f64>),
     Count(u64),
 }
 
-/// Type of a column; all of its cells have this type.
+/// Type of a column. All of its cells have this type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -60,7 +60,7 @@ pub(super) enum Kind {
 /// Writes a table.
 #[derive(Debug)]
 pub(super) struct Table {
-    // Before `pending`, so that the file is closed before it is removed.
+    // This field comes before `pending`, so that the file is closed before it is removed.
     sink: Sink,
     pending: Pending,
 }
@@ -104,7 +104,7 @@ impl Table {
         self.sink.push(row).map_err(|error| self.pending.error(error))
     }
 
-    /// Ends the table. From now on the file has its final name.
+    /// Ends the table. From then on, the file has its final name.
     pub fn finish(self) -> Result<(), OutputError> {
         match self.sink.finish() {
             Ok(()) => self.pending.complete(),
@@ -232,7 +232,7 @@ fn io_error(error: ParquetError) -> io::Error {
 mod tests {
     use super::*;
 
-    /// Linux's always full device stands for a full disk.
+    /// Linux has a device that is always full. It stands for a full disk.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_is_said_in_its_own_words() {

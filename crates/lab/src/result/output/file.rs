@@ -14,7 +14,8 @@ pub struct OutputError {
     pub source: io::Error,
 }
 
-/// A file under a temporary name next to its own. The file is deleted if it is dropped before it is complete.
+/// A file that is still written under a temporary name. The temporary file is next to the final one. The file is
+/// deleted if it is dropped before it is complete.
 #[derive(Debug)]
 pub(super) struct Pending {
     path: PathBuf,
@@ -34,14 +35,14 @@ impl Pending {
         }
     }
 
-    /// Gives the file its final name. To be called when all bytes are written.
+    /// Gives the file its final name. The caller calls it when all bytes are written.
     pub fn complete(mut self) -> Result<(), OutputError> {
         std::fs::rename(&self.part, &self.path).map_err(|error| self.error(error))?;
         self.complete = true;
         Ok(())
     }
 
-    /// Error that names this file.
+    /// Returns an error that names this file.
     pub fn error(&self, source: io::Error) -> OutputError {
         OutputError { path: self.path.clone(), source }
     }
@@ -50,7 +51,7 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         if !self.complete {
-            // No caller is left to report to, and the name marks it as partial.
+            // No caller remains that could receive an error. The temporary name shows that the file is incomplete.
             let _ = std::fs::remove_file(&self.part);
         }
     }

@@ -11,9 +11,9 @@ use super::rows::{
 use super::{Format, OutputError};
 use crate::result::{RunResult, Subject, Summary};
 
-/// A folder for results. `series/` has a file per run. At the end it also has `runs`, `summary` and `result.json`, for
-/// videos with frames `frames`, and for the first run with radios `topology.json`. Every file appears completely or not
-/// at all.
+/// A folder for results. `series/` has a file per run. At the end, it also has `runs`, `summary` and `result.json`. For
+/// videos with frames, it has `frames`. For the first run with radios, it has `topology.json`. Every file appears
+/// either completely or not at all.
 #[derive(Clone, Debug)]
 pub struct Output {
     folder: PathBuf,
@@ -30,7 +30,8 @@ impl Output {
         Ok(Output { folder, format })
     }
 
-    /// Begins the time series of a run. Several threads may call it at once for runs that differ in scheme or seed.
+    /// Begins the time series of a run. Several threads may call it at the same time for runs that differ in scheme or
+    /// seed.
     ///
     /// # Errors
     /// The file cannot be created.
@@ -44,7 +45,7 @@ impl Output {
     /// Writes the results of all runs.
     ///
     /// # Errors
-    /// The first file that could not be written. Files written before it remain.
+    /// The first file that could not be written. Files that were written earlier remain.
     pub fn finish(&self, summary: &Summary, runs: &[RunResult]) -> Result<(), OutputError> {
         self.write_runs(runs)?;
         self.write_summary(runs)?;
@@ -113,7 +114,8 @@ impl SeriesWriter {
     }
 }
 
-/// Returns a scheme as part of a file's name: every character except letters, digits, `.`, `=` and `-` becomes `_`.
+/// Returns the name of a scheme as part of a file name. Every character becomes `_`, except letters, digits, `.`, `=`
+/// and `-`.
 fn file_name(scheme: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || ['.', '=', '-'].contains(&c);
     scheme.chars().map(|c| if plain(c) { c } else { '_' }).collect()

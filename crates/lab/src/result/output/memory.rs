@@ -17,7 +17,7 @@ pub fn runs_table(runs: &[RunResult]) -> RecordBatch {
     columns.batch()
 }
 
-/// Content of `summary.parquet`: a row for each metric of each scheme, over all of its runs.
+/// Content of `summary.parquet`. The table has a row for each metric of each scheme, over all runs of the scheme.
 pub fn summary_table(runs: &[RunResult]) -> RecordBatch {
     let mut columns = Columns::new(SUMMARY);
     never_fails(rows_of_summary(runs, |row| push(&mut columns, row)));
@@ -31,7 +31,7 @@ pub fn frames_table(runs: &[RunResult]) -> RecordBatch {
     columns.batch()
 }
 
-/// A run's time series in memory, with the columns of a file in `series/`.
+/// Time series of a run in memory. The time series have the columns of a file in `series/`.
 #[derive(Debug)]
 pub struct SeriesTable {
     columns: Columns,

@@ -1,4 +1,4 @@
-//! Keys of what flows send.
+//! Keys of the applications of flows.
 
 use core::time::Duration;
 

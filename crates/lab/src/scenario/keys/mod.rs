@@ -1,5 +1,5 @@
-//! The keys of a scenario file, by table: type, default and meaning of each. Readers, writers, the schema and the
-//! reference are derived from these declarations.
+//! The keys of a scenario file, by table. Each key has a type, a default and a meaning. Readers, writers, the schema
+//! and the reference are derived from these declarations.
 
 pub(super) mod app;
 pub(super) mod cross;

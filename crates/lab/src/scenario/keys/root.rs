@@ -1,4 +1,4 @@
-//! Keys of the top level and of tables that belong to no link and no flow.
+//! Keys of the top level, and keys of tables that belong neither to a link nor to a flow.
 
 use core::time::Duration;
 

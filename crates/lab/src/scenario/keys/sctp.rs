@@ -51,20 +51,21 @@ impl SctpProfile {
         self.word()
     }
 
-    /// Configuration of the transport where the constants do not say otherwise.
+    /// Configuration of the transport. The constants of the flow replace some of its values.
     pub fn transport(self) -> TransportConfig {
         match self {
-            // Simulated links carry packets of any size: there is no MTU to discover.
+            // Simulated links carry packets of any size, so that there is no MTU to discover.
             SctpProfile::Live => TransportConfig { mtu_discovery: None, ..TransportConfig::live() },
             SctpProfile::Rfc | SctpProfile::Ns2 => TransportConfig::default(),
         }
     }
 }
 
-/// Declares the constants: their struct in a scenario, the keys of its table, and the configuration of the transport.
+/// Declares constants. The declaration consists of their struct in a scenario, the keys of its table, and the
+/// configuration of the transport.
 ///
-/// Constants in the first braces are fields of [`TransportConfig`] by the same name. Above what `=>` says, a time without a
-/// unit gets a warning.
+/// Constants in the first braces are fields of [`TransportConfig`] with the same name. A time without a unit causes a
+/// warning if it is longer than the time after `=>`.
 macro_rules! constants {
     (
         transport {$(
@@ -74,10 +75,11 @@ macro_rules! constants {
         )+}
         scheme {$( $(#[doc = $own_doc:literal])+ $own:ident: $own_ty:ty = $own_sort:expr, )+}
     ) => {
-        /// `profile = "rfc" | "live" | "ns2"` of an SCTP flow, with single constants replaced: `sctp.rto_min = "0.2 s"`.
+        /// `profile = "rfc" | "live" | "ns2"` of an SCTP flow. Single constants can be replaced: `sctp.rto_min = "0.2
+        /// s"`.
         #[derive(Clone, Debug, PartialEq, Serialize)]
         pub struct Sctp {
-            /// The profile, which says what no constant here does.
+            /// The profile. It determines everything that the constants here do not determine.
             pub profile: SctpProfile,
             /// True if the packets of the flow are sealed: its key `seal`.
             #[serde(skip_serializing_if = "core::ops::Not::not")]
@@ -109,7 +111,8 @@ macro_rules! constants {
                 }
             }
 
-            /// Configuration of a flow's transport with these constants, before its scheme adds its own.
+            /// Configuration of a flow's transport with these constants. The flow's scheme has not yet added its own
+            /// settings.
             pub fn transport(&self) -> TransportConfig {
                 TransportConfig {
                     auth: self.reports,
@@ -119,12 +122,12 @@ macro_rules! constants {
                 }
             }
 
-            /// Bytes around each packet.
+            /// Number of bytes that surround each packet.
             fn envelope(&self) -> Envelope {
                 if self.seal { strandcast_seal::ENVELOPE } else { Envelope::NONE }
             }
 
-            /// Bytes of header before each packet, those of its envelope included.
+            /// Number of header bytes before each packet, including the bytes of its envelope.
             pub fn headers(&self) -> u32 {
                 u32::from(self.encapsulation) + self.envelope().len() as u32
             }
@@ -213,7 +216,7 @@ constants! {
     }
 }
 
-/// Bytes of header before SCTP's, by the protocol that carries its packets.
+/// Number of header bytes before SCTP's header. It depends on the protocol that carries SCTP's packets.
 const ENCAPSULATION: Sort<u16> = Sort {
     value_type: ValueType::Word(Encapsulation::WORDS),
     read: |item| {
@@ -226,7 +229,7 @@ const ENCAPSULATION: Sort<u16> = Sort {
     write: |header| json!(if *header == IP { Encapsulation::None } else { Encapsulation::Udp }.word()),
 };
 
-/// Bytes, if the buffers grow at all.
+/// Limit of the buffers in bytes. `None` if the buffers do not grow.
 const BUFFER_LIMIT: Sort<Option<u32>> = {
     const BYTES: Sort<u32> = size::<u32, 1500, { 1 << 31 }>();
     Sort {
@@ -236,11 +239,11 @@ const BUFFER_LIMIT: Sort<Option<u32>> = {
     }
 };
 
-/// A time above zero between two Strandcast peers, if it is another.
+/// A time above zero between two Strandcast peers, if it differs from the time with other peers.
 const OTHER_SPAN: Sort<Option<Duration>> =
     Sort { value_type: SPAN.value_type, read: |item| (SPAN.read)(item).map(Some), write: other };
 
-/// A time between two Strandcast peers, if it is another.
+/// A time between two Strandcast peers, if it differs from the time with other peers.
 const OTHER_TIME: Sort<Option<Duration>> =
     Sort { value_type: TIME.value_type, read: |item| (TIME.read)(item).map(Some), write: other };
 
@@ -248,7 +251,7 @@ fn other(time: &Option<Duration>) -> Json {
     time.as_ref().map_or(Json::Null, TIME.write)
 }
 
-/// A time; 0 where errors decide.
+/// A time. 0 if errors decide instead.
 const TIME_OR_ERRORS: Sort<Option<Duration>> = Sort {
     value_type: TIME.value_type,
     read: |item| Ok(Some((TIME.read)(item)?).filter(|time| !time.is_zero())),

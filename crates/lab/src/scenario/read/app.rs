@@ -13,12 +13,12 @@ use crate::scenario::value::Named;
 
 /// Default size in bytes of a message over a transport other than SCTP.
 const MESSAGE: u32 = 1400;
-/// Time after the capture until which bytes count for the PSNR of equation 17 in the papers' profile. ASSUMED: no paper
-/// states this time.
+/// Time after the capture in the papers' profile. Bytes that are in order within it count for the PSNR of
+/// equation 17. ASSUMED: no paper states this time.
 const PAPERS_DEADLINE: Duration = Duration::from_secs(2);
 
-/// Reads the application of the flow of this table. The flag is true if its messages are to be as long as an SCTP
-/// packet permits.
+/// Reads the application of the flow of this table. The flag is true if messages should be as long as an SCTP packet
+/// permits.
 pub(super) fn app(flow: &Table<'_>, transport: &Transport) -> Read<(App, bool)> {
     let (kind, table) = flow.kind(&ENDS.app)?;
     let udp = matches!(transport, Transport::Udp { .. });
@@ -60,13 +60,16 @@ fn onoff(table: &Table<'_>, size: u32) -> Read<App> {
     Ok(App::OnOff { size, rate, on, off, law })
 }
 
-/// Reads a Pareto shape, which must be above 1, because otherwise there is no mean.
+/// Reads a Pareto shape. The shape must be above 1, because otherwise the distribution has no mean.
 pub(super) fn shape(table: &Table<'_>) -> Read<f64> {
     let shape = table.get(&ONOFF.shape)?;
     if shape > 1.0 {
         Ok(shape)
     } else {
-        Err(table.error_at(&ONOFF.shape.key, format!("with shape {shape} there is no mean; it is above 1")))
+        Err(table.error_at(
+            &ONOFF.shape.key,
+            format!("with shape {shape} the distribution has no mean; give a shape above 1"),
+        ))
     }
 }
 
@@ -111,7 +114,7 @@ fn video(table: &Table<'_>, size: u32, transport: &Transport) -> Read<Video> {
     Ok(Video { frames, size, deadline, expire, prebuffer, psnr_deadline, keep_alive })
 }
 
-/// Reads the frames of a video at a rate, single or in bursts.
+/// Reads the frames of a video with a rate. Messages are single or in bursts.
 fn at_a_rate(table: &Table<'_>, rate: f64) -> Read<Frames> {
     let burst = table.maybe(&VIDEO.burst)?;
     let in_bursts: [&Key; 2] = [&VIDEO.spacing.key, &VIDEO.key_frames.key];

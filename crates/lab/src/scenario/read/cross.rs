@@ -9,7 +9,7 @@ use crate::scenario::route::{source, way};
 use crate::scenario::table::{Read, Table, named};
 use crate::scenario::value::{Named, TcpValue};
 
-/// Sizes of the packets in the Internet's core by count, as in Xu et al. (2015).
+/// Sizes of packets in the core of the Internet with their shares by number, as in Xu et al., 2015.
 const SIZES: [(&str, u32, f64); 5] = [
     ("b44", 44, 0.49),
     ("b576", 576, 0.012),
@@ -18,11 +18,11 @@ const SIZES: [(&str, u32, f64); 5] = [
     ("b1500", 1500, 0.46),
 ];
 
-/// Reads background load. The network must be complete.
+/// Reads background load. The network must already be complete.
 pub(super) fn cross(table: &Table<'_>, network: &Scenario) -> Read<Cross> {
     let via = table.item(&CROSS.via.key)?;
     let names = via.names()?.1;
-    // A first link that does not exist has no beginning: the error about it comes from the way.
+    // A first link that does not exist has no beginning. The route reports the error about it.
     let from = source(&network.links, &names).unwrap_or_default();
     let names = links(&via, from, None, network)?;
     if let Some(radio) = names.iter().find(|name| network.radio.contains_key(*name)) {

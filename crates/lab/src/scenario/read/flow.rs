@@ -21,7 +21,7 @@ use crate::scenario::units::Quantity;
 use crate::scenario::value::{Named, Number, TcpValue};
 use crate::scenario::warning::Longest;
 
-/// Reads a flow. The network must be complete.
+/// Reads a flow. The network must already be complete.
 pub(super) fn flow(table: &Table<'_>, kind: FlowKind, network: &Scenario, routes: &Routes<'_>) -> Read<Flow> {
     let (kind_of_ends, from, to) = ends(table, network)?;
     let transport = transport(table, kind)?;
@@ -76,7 +76,10 @@ fn ends(table: &Table<'_>, network: &Scenario) -> Read<(Ends, String, String)> {
     let ends = table.get(&ENDS.ends)?;
     if ends == Ends::Random {
         if let Some(key) = [&ENDS.from.key, &ENDS.to.key].into_iter().find(|key| table.gives(key.name)) {
-            let message = format!("the ends are drawn, so there is no `{}`; leave it out", key.name);
+            let message = format!(
+                "the ends of this flow are drawn at random, so it has no `{}`; leave it out",
+                key.name
+            );
             return Err(table.error_at(key, message));
         }
         return Ok((ends, String::new(), String::new()));
@@ -91,7 +94,8 @@ fn ends(table: &Table<'_>, network: &Scenario) -> Read<(Ends, String, String)> {
     Ok((ends, from, to))
 }
 
-/// Reads the paths of a flow with random ends. They are radios, since all stations of a radio reach each other.
+/// Reads the paths of a flow with random ends. The paths are radios, because all stations of a radio can reach each
+/// other.
 fn drawn_paths(table: &Table<'_>, network: &Scenario, several: bool) -> Read<Named<Path>> {
     let given = table.each(if several { &SEVERAL.paths } else { &SINGLE.paths })?;
     if given.is_empty() {
@@ -203,7 +207,7 @@ pub(super) fn tcp(table: &Table<'_>) -> Read<Tcp> {
     Ok(Tcp { profile: profile.to_string(), set })
 }
 
-/// Value above which a time of TCP causes a warning.
+/// Greatest value of a time of TCP that causes no warning.
 fn longest(name: &str) -> Longest {
     match name {
         "ack_delay" | "granularity" => Longest::Delay,
@@ -283,7 +287,7 @@ fn joining(table: &Table<'_>, several: bool) -> Read<(Option<Duration>, Option<D
     }
 }
 
-/// Reads names of links that lead from one node to another, or to any node without `to`.
+/// Reads names of links that lead from one node to another node. Without `to`, they may lead to any node.
 pub(super) fn links(item: &Item<'_>, from: &str, to: Option<&str>, network: &Scenario) -> Read<Vec<String>> {
     let (items, names) = item.names()?;
     match way(network, from, to, &names) {

@@ -133,8 +133,8 @@ fn probabilities(table: &Table<'_>) -> Read<(f64, f64)> {
     Ok((table.need(&MARKOV.p_good_to_bad)?, table.need(&MARKOV.p_bad_to_good)?))
 }
 
-/// Transition probabilities for a mean loss of `rate` in bursts of `burst` packets on average, if all packets in Bad
-/// are lost. In the stationary state, the share of packets in Bad is p_gb / (p_gb + p_bg). The length of a burst is
+/// Transition probabilities for a mean loss of `rate` in bursts of `burst` packets on average. All packets in Bad are
+/// lost. In the stationary state, the share of packets in Bad is p_gb / (p_gb + p_bg). The length of a burst is
 /// geometric with mean 1 / p_bg.
 fn probabilities_of_bursts(table: &Table<'_>) -> Read<(f64, f64)> {
     let others =
@@ -162,7 +162,7 @@ fn probabilities_of_bursts(table: &Table<'_>) -> Read<(f64, f64)> {
     Ok((p_good_to_bad, p_bad_to_good))
 }
 
-/// Returns whether a link has a finite rate. Only then can a load be given as a share of the rate.
+/// Returns whether a link has a finite rate. Only then can a load be given as a share of the link's rate.
 pub(super) fn has_rate(rate: &LinkRate) -> bool {
     !matches!(rate, LinkRate::Infinite)
 }

@@ -14,7 +14,7 @@ const SHORTEST: Duration = Duration::from_millis(1);
 pub(super) fn outages(table: &Table<'_>) -> Read<Named<Down>> {
     let outages = table.one_or_more(&LINK.down, "a table as { from = \"10 s\", to = \"20 s\" }")?;
     let outages = named(outages, |table| outage(&table))?;
-    // Recurring outages may overlap others; overlaps are merged.
+    // Outages that recur may overlap other outages. Outages that overlap are merged.
     let mut in_order: Vec<(&String, &Down)> =
         outages.iter().filter(|(_, down)| down.again.is_none()).collect();
     in_order.sort_by_key(|(_, down)| down.from);
@@ -65,7 +65,7 @@ fn again(table: &Table<'_>, lasts: Option<Duration>) -> Read<Option<Again>> {
         }
         Some(lasts) if every <= lasts => {
             let message =
-                format!("the next one begins after {every:?}, and one lasts {lasts:?}; let it begin later");
+                format!("outages recur every {every:?}, but each lasts {lasts:?}; make `every` longer");
             Err(table.error_at(&DOWN.every.key, message))
         }
         Some(_) => Ok(Some(Again { every, law, cause })),

@@ -49,7 +49,7 @@ fn of_kind(table: &Table<'_>, kind: QueueKind, in_service: bool, like: Option<Qu
     }
     let codel = if managed.contains(&kind) { Some(codel(table, like)?) } else { None };
     let turns = if kind == QueueKind::FqCodel { Some(turns(table, like)?) } else { None };
-    // Those of CoDel and FQ-CoDel are Linux's.
+    // The defaults of CoDel and FQ-CoDel are those of Linux.
     let limit = table.maybe(&QUEUE.limit)?.or(like.map(|like| like.limit)).unwrap_or(match kind {
         QueueKind::DropTail => QueueLimit::Packets(100),
         QueueKind::Codel => QueueLimit::Packets(1000),

@@ -28,7 +28,7 @@ pub(super) fn node(table: &Table<'_>) -> Read<Node> {
 /// Reads all radios. The nodes that their placements create are added to `nodes`.
 pub(super) fn radios(root: &Table<'_>, nodes: &mut Named<Node>) -> Read<Named<Radio>> {
     let tables = root.each(&ROOT.radio)?;
-    // The nodes that places make come first: other radios may also have them as stations.
+    // Nodes that places create come first, because other radios may also have them as stations.
     let mut places = Vec::new();
     let mut placed: BTreeSet<String> =
         nodes.iter().filter(|(_, node)| node.place.is_some()).map(|(name, _)| name.clone()).collect();
@@ -92,7 +92,7 @@ fn place(kind: PlaceKind, table: &Table<'_>) -> Read<Placement> {
     })
 }
 
-/// Reads a radio's placement, and returns the names of the nodes that it creates.
+/// Reads the placement of a radio. Returns the names of the nodes that it creates.
 fn made(radio: &Table<'_>) -> Read<(Placement, Vec<String>)> {
     if !radio.has(&RADIO.place) {
         return Ok((Placement::Nodes, Vec::new()));
@@ -152,7 +152,7 @@ fn stations(
     Ok(stations)
 }
 
-/// Checks that no link and no radio have the same name, because `via` uses both kinds of names.
+/// Checks that no link and no radio have the same name. `via` uses both kinds of names.
 pub(super) fn names_differ(root: &Table<'_>, network: &Scenario) -> Read<()> {
     match network.radio.keys().find(|name| network.links.contains_key(*name)) {
         Some(name) => {

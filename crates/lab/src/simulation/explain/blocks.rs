@@ -1,9 +1,9 @@
-//! Messages of each coded block. Symbols do not carry this information.
+//! Messages of each coded block. Symbols do not contain this information.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Bytes before each message in the stream of a coder: the header of a record whose stream and payload protocol
-/// identifier are 0, as in all flows.
+/// Number of bytes before each message in the stream of a coder. They are the header of a record. Its stream and its
+/// payload protocol identifier are 0, as in all flows.
 const RECORD: u64 = 4;
 /// Number of blocks whose position in the stream is stored.
 const MOST: usize = 4096;
@@ -12,11 +12,11 @@ const MOST: usize = 4096;
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     handed_in: u64,
-    /// Messages that were not delivered: number, first byte, and the end of the last byte.
+    /// Messages that were not delivered. Each has its number, its first byte, and the end of its last byte.
     messages: VecDeque<(u64, u64, u64)>,
-    /// For each block, the position of its first byte, and the position after its last byte so far.
+    /// Two positions of each block in the stream: its first byte, and the end of its last byte so far.
     extents: BTreeMap<u32, (u64, u64)>,
-    /// Sent packets whose messages are not known yet, each with the block of its first symbol.
+    /// Sent packets whose messages are not known yet. Each has the block of its first symbol.
     waiting: Vec<(u64, u32)>,
 }
 
@@ -28,7 +28,7 @@ impl Blocks {
         self.messages.push_back((number, from, self.handed_in));
     }
 
-    /// Records a message that the receiver delivered. Earlier messages were delivered before.
+    /// Records a message that the receiver delivered. Earlier messages have already been delivered.
     pub fn deliver(&mut self, number: u64) {
         while self.messages.pop_front_if(|(first, ..)| *first <= number).is_some() {}
     }
@@ -38,8 +38,8 @@ impl Blocks {
         self.waiting.push((packet, block));
     }
 
-    /// Records that a block now holds `bytes` of the stream. Blocks come in order of their numbers; only the last one
-    /// grows.
+    /// Records that a block now holds `bytes` of the stream. Blocks are reported in the order of their numbers. Only
+    /// the last block grows.
     pub fn extend(&mut self, block: u32, bytes: u64) {
         let before = block.checked_sub(1).and_then(|before| self.extents.get(&before));
         let from =
@@ -50,7 +50,7 @@ impl Blocks {
         }
     }
 
-    /// Packets that were sent since the last call, each with its block and the messages that are in it.
+    /// Packets that were sent since the last call. Each has its block, and the messages in that block.
     pub fn resolve(&mut self) -> Vec<(u64, u32, Vec<u64>)> {
         let waiting = core::mem::take(&mut self.waiting);
         waiting.into_iter().map(|(packet, block)| (packet, block, self.messages_in(block))).collect()
@@ -68,7 +68,7 @@ impl Blocks {
 mod tests {
     use super::*;
 
-    /// Messages of 96 bytes are records of 100; blocks of 250 bytes.
+    /// Messages of 96 bytes are records of 100 bytes. Blocks have 250 bytes.
     #[test]
     fn messages_go_on_from_block_to_block() {
         let mut blocks = Blocks::default();
@@ -90,7 +90,7 @@ mod tests {
         );
     }
 
-    /// A block that is sent while it is being filled, and closed before it is full.
+    /// A block is sent while it is being filled, and is closed before it is full.
     #[test]
     fn a_block_grows_until_the_next_one_begins() {
         let mut blocks = Blocks::default();
@@ -103,7 +103,7 @@ mod tests {
         blocks.extend(0, 200);
         blocks.extend(1, 100);
         assert_eq!(blocks.resolve(), [(1, 0, vec![0, 1]), (2, 1, vec![2])]);
-        // The first is forgotten by the sender; the next begins where this one ends all the same.
+        // The sender drops the first block. The next block nevertheless begins where the first one ends.
         blocks.extend(1, 100);
         blocks.submit(3, 96);
         blocks.extend(2, 100);

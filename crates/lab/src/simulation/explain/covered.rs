@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use strandcast_proto::coding::Header;
 
-/// Identity of a source symbol: its number and 0, or its block and its position in the block.
+/// Identity of a source symbol. The identity is the number of the symbol and 0, or the block and the position of the
+/// symbol in it.
 type SourceKey = (u32, u16);
 
-/// Followed messages that are source symbols, and the repair symbols that cover them.
+/// Followed messages that are source symbols. Also the repair symbols that cover them.
 #[derive(Debug, Default)]
 pub(super) struct Covered {
     sources: BTreeMap<SourceKey, u64>,
-    /// Covered messages of each repair symbol, by TSN.
+    /// Messages that each repair symbol covers, by TSN.
     repairs: BTreeMap<u64, Vec<u64>>,
 }
 
@@ -41,14 +42,14 @@ impl Covered {
         }
     }
 
-    /// Returns the messages that the repair symbol with this TSN covers; `None` if the TSN is not a repair symbol's, or
-    /// the symbol covers no message.
+    /// Returns the messages that the repair symbol with this TSN covers. Returns `None` if no repair symbol has the
+    /// TSN, or if the symbol covers no message.
     pub fn by(&self, tsn: u64) -> Option<&[u64]> {
         self.repairs.get(&tsn).map(Vec::as_slice)
     }
 
     /// Returns whether repair symbols are used. If so, a message that was delivered before all of its data arrived was
-    /// recovered.
+    /// recovered by repair symbols.
     pub fn repairs(&self) -> bool {
         !self.sources.is_empty()
     }

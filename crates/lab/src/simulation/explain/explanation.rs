@@ -18,8 +18,8 @@ pub struct Hold {
     pub from: Instant,
     /// End of the wait.
     pub to: Instant,
-    /// Message at the receiver's head of line: the receive window was full while data waited for this message. `None`:
-    /// all data that filled the window were in flight, or the wait had another reason.
+    /// Message at the head of line of the receiver. The receive window was full while data waited for this message.
+    /// `None`: all data that filled the window were in flight, or the wait had another reason.
     pub behind: Option<u64>,
     /// Usable paths whose congestion window was full.
     pub full: Vec<String>,
@@ -36,15 +36,18 @@ pub struct Explanation {
     pub frame: Option<FrameInfo>,
     /// The messages, by number.
     pub messages: Vec<MessageTrace>,
-    /// Earlier messages for which one of [`messages`](Self::messages) waited: they had not arrived when it had.
+    /// Earlier messages for which one of [`messages`](Self::messages) waited. They had not arrived when that message
+    /// had arrived.
     pub blockers: Vec<MessageTrace>,
-    /// Waits of the sender, from the submission of the first of the messages until all were sent, in order of time.
+    /// Waits of the sender in order of time. They cover the time from the submission of the first message until all
+    /// messages were sent.
     pub holds: Vec<Hold>,
     /// Earlier messages that kept the receive window full during these waits ([`Hold::behind`]).
     pub holders: Vec<MessageTrace>,
     /// Number of messages that the flow submitted in the whole run.
     pub submitted: u64,
-    /// Number of frames of these messages, with partly submitted ones; `None`: the flow carries no video.
+    /// Number of frames of these messages, including frames that were submitted in part. `None`: the flow carries no
+    /// video.
     pub frames: Option<u64>,
     /// The flows' time 0.
     pub origin: Instant,
@@ -55,15 +58,15 @@ pub struct Explanation {
 /// The trace of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MessageTrace {
-    /// Number of the message: messages of a flow count from 0.
+    /// Number of the message. The messages of a flow count from 0.
     pub number: u64,
     /// Length of the message in bytes.
     pub bytes: u32,
     /// Time at which the application made the message.
     pub created: Instant,
-    /// Time at which the transport accepted the message. It is later than `created` if the buffer was full.
+    /// Time at which the transport accepted the message. If the buffer was full, it is later than `created`.
     pub taken: Instant,
-    /// Number of messages that were accepted before this one and had not been sent at that time.
+    /// Number of messages that were accepted before this one and had not been sent by then.
     pub ahead: u64,
     /// Packets of the message, in order of sending.
     pub transmissions: Vec<Transmission>,
@@ -71,13 +74,14 @@ pub struct MessageTrace {
     pub complete: Option<Instant>,
     /// Time at which the receiving application received the message.
     pub delivered: Option<Instant>,
-    /// True if the message was computed from repair symbols. The packet with the last necessary symbol completed it.
+    /// True if the message was computed from repair symbols. The packet with the last symbol that was needed completed
+    /// the message.
     pub recovered: bool,
     /// Reason why the sender dropped the message, if it did.
     pub dropped: Option<DropTrace>,
-    /// First and last coded block that contain the message. Its packets are the packets with symbols of these blocks.
-    /// If the message is in several blocks, or arrived before an earlier one, `complete` is the arrival of the last
-    /// useful symbol.
+    /// First and last coded block that contain the message. The packets of the message are all packets with symbols of
+    /// these blocks. If the message is in several blocks, or arrived before an earlier message, `complete` is the
+    /// arrival of the last useful symbol.
     pub blocks: Option<(u32, u32)>,
 }
 
@@ -96,7 +100,7 @@ pub struct DropTrace {
     pub missing: u64,
     /// Bytes of the message that were never sent.
     pub unsent: u64,
-    /// State of the flow's paths at that time.
+    /// State of the flow's paths at the time of the drop.
     pub paths: Vec<PathStanding>,
 }
 
@@ -107,7 +111,7 @@ pub struct PathStanding {
     pub path: String,
     /// True if the path was active and not suspended.
     pub active: bool,
-    /// The path's values in the transport and its scheme, by their names in time series.
+    /// Values of the path in the transport and its scheme. The names are those of time series.
     pub gauges: Vec<(&'static str, f64)>,
 }
 
@@ -118,20 +122,20 @@ pub struct Transmission {
     pub packet: u64,
     /// The path's name.
     pub path: String,
-    /// Time at which the transport sent it.
+    /// Time at which the transport sent the packet.
     pub sent: Instant,
     /// Bytes at IP level.
     pub len: u32,
     /// True if the packet carries data that were sent before.
     pub retransmission: bool,
-    /// Symbol in the transmission, if the flow codes its data. If the packet has several chunks, it is the symbol of
-    /// the first one.
+    /// Symbol in the packet, if the flow codes its data. If the packet has several chunks, it is the symbol of the
+    /// first chunk.
     pub symbol: Option<SymbolName>,
     /// True for a repair symbol that is sent in addition to messages. Such a symbol also covers other messages.
     pub beside: bool,
     /// Number of this transmission of the message's data: 1 is the first.
     pub nth: u32,
-    /// Expiry of the retransmission timer for this transmission; `None`: the timer did not expire before the data were
+    /// Expiry of the retransmission timer for this transmission. `None`: the timer did not expire before the data were
     /// sent again.
     pub timeout: Option<Instant>,
     /// Links in the order of the route, up to the last one that the packet reached.
@@ -147,9 +151,9 @@ pub struct Hop {
     pub link: String,
     /// Time at which the packet reached the link.
     pub entered: Instant,
-    /// Start of its serialisation; `None`: it was not serialised.
+    /// Start of the packet's serialisation. `None`: it was not serialised.
     pub started: Option<Instant>,
-    /// End of its serialisation.
+    /// End of the packet's serialisation.
     pub departed: Option<Instant>,
     /// Time at which the packet left the link.
     pub arrived: Option<Instant>,
@@ -162,11 +166,11 @@ pub enum Outcome {
     Arrived(Instant),
     /// The packet arrived without new data.
     Duplicate(Instant),
-    /// The packet arrived damaged, or after its flow's end.
+    /// The packet arrived damaged, or after the end of its flow.
     Refused(Instant),
-    /// The packet was lost on the last of its links.
+    /// The packet was lost on the last link that it reached.
     Lost(LossPlace),
-    /// The packet was under way when the run ended.
+    /// The packet was in transit when the run ended.
     UnderWay,
 }
 
@@ -212,7 +216,7 @@ impl MessageTrace {
         self.own().next().map(|first| first.sent - self.created)
     }
 
-    /// Packets of the message or of its blocks, without repair symbols in addition to messages.
+    /// Packets of the message or of its blocks. Repair symbols that are sent in addition to messages are left out.
     pub fn own(&self) -> impl Iterator<Item = &Transmission> {
         self.transmissions.iter().filter(|t| !t.beside)
     }
@@ -222,7 +226,7 @@ impl MessageTrace {
         self.own().filter(|t| matches!(t.outcome, Outcome::Lost(_))).count()
     }
 
-    /// Time for which the message was whole and waited for earlier messages.
+    /// Time for which the message was complete and waited for earlier messages.
     pub fn blocked(&self) -> Option<Duration> {
         Some(self.delivered? - self.complete?)
     }
@@ -254,20 +258,20 @@ impl Explanation {
         Err(ExplainError::NotSent { flow: self.flow.clone(), what, number, sent })
     }
 
-    /// Time at which the last of the messages was delivered; `None`: one was not.
+    /// Time at which the last of the messages was delivered. `None`: at least one was not delivered.
     pub fn delivered(&self) -> Option<Instant> {
         self.messages.iter().map(|m| m.delivered).reduce(|a, b| Some(a?.max(b?))).flatten()
     }
 
-    /// The message that arrived last: a message that was not delivered, otherwise the message that was delivered last.
-    /// Among several, it is the one that was completed last.
+    /// The message that arrived last. It is a message that was not delivered, or otherwise the message that was
+    /// delivered last. If several messages qualify, it is the one that was completed last.
     pub fn decisive(&self) -> Option<&MessageTrace> {
         let last =
             |m: &&MessageTrace| (m.delivered.unwrap_or(Instant::MAX), m.complete.unwrap_or(Instant::MAX));
         self.messages.iter().rev().max_by_key(last)
     }
 
-    /// The message that arrived last among those for which `message` waited.
+    /// The message that arrived last among the messages for which `message` waited.
     pub fn blocker_of(&self, message: &MessageTrace) -> Option<&MessageTrace> {
         let complete = message.complete?;
         let earlier = self.blockers.iter().filter(|m| m.number < message.number);

@@ -1,4 +1,4 @@
-//! Record of a message's history and of the messages for which it waited, which explains its delay.
+//! Record of the history of a message, and of the messages for which it waited. The record explains the delay.
 
 mod blocks;
 mod covered;

@@ -17,7 +17,7 @@ use crate::simulation::video::video_source;
 pub enum Query {
     /// A message of a flow, by number from 0.
     Message(u64),
-    /// A frame of a flow's video, by number from 0 in the order of sending.
+    /// A frame of a flow's video. The number of a frame counts from 0 in the order of sending.
     Frame(u32),
 }
 
@@ -26,11 +26,11 @@ pub enum Query {
 pub struct FrameInfo {
     /// Number of frames that were sent before this one.
     pub number: u32,
-    /// Type of the frame; `None` for a header, or if unknown.
+    /// Type of the frame. `None` for a header, or if the type is unknown.
     pub kind: Option<FrameType>,
-    /// Time from its capture to its submission.
+    /// Time from the capture of the frame to its submission.
     pub lag: Duration,
-    /// Time from its capture to its display.
+    /// Time from the capture of the frame to its display.
     pub deadline: Duration,
 }
 
@@ -52,12 +52,12 @@ pub enum ExplainError {
     /// The flow carries no video.
     #[error("flow '{0}' carries no video; ask for a message")]
     NoVideo(String),
-    /// The video is shorter, or the frame is sent after the end of the run.
+    /// The video has fewer frames, or the frame is sent after the end of the run.
     #[error("the video of flow '{flow}' has {} in this run", counted(*.frames, *.messages))]
     TooShort {
         /// The flow.
         flow: String,
-        /// Number of frames until the run ends.
+        /// Number of frames that are sent before the run ends.
         frames: u64,
         /// Number of messages of these frames.
         messages: u64,
@@ -88,7 +88,7 @@ fn counted(frames: u64, messages: u64) -> String {
     format!("{}, in {}", numbers("frame", frames), numbers("message", messages))
 }
 
-/// Selected messages, and the frame to which they belong.
+/// Messages that were selected, and the frame to which they belong.
 pub(super) struct Meant {
     pub messages: RangeInclusive<u64>,
     pub frame: Option<FrameInfo>,
@@ -104,7 +104,7 @@ pub(super) fn base(scenario: &Scenario, flow: &str) -> Option<String> {
     number.parse().ok().filter(|n: &u32| (1..=count).contains(n)).map(|_| base.to_owned())
 }
 
-/// Messages that `query` selects of those that `app` sends in a run of length `time`.
+/// Messages that `query` selects among those that `app` sends. The run has the length `time`.
 pub(super) fn meant(app: &App, flow: &str, query: Query, time: Duration) -> Result<Meant, ExplainError> {
     match (app, query) {
         (App::Video(video), _) => of_video(video, flow, query, Instant::ZERO + time),
@@ -113,7 +113,7 @@ pub(super) fn meant(app: &App, flow: &str, query: Query, time: Duration) -> Resu
     }
 }
 
-/// Number of frames to which the first `messages` messages of `app` belong; `None` if it is not a video.
+/// Number of frames to which the first `messages` messages of `app` belong. `None` if the application is not a video.
 pub(super) fn frames_in(app: &App, messages: u64) -> Option<u64> {
     let App::Video(video) = app else { return None };
     let Some(mut source) = source(video, Instant::MAX) else { return Some(messages) };
@@ -125,7 +125,7 @@ pub(super) fn frames_in(app: &App, messages: u64) -> Option<u64> {
     Some(frames)
 }
 
-/// Source of a video's messages; `None`: messages are at even intervals, and each is a frame.
+/// Source of a video's messages. `None`: messages are at even intervals, and each is a frame.
 fn source(video: &Video, stop: Instant) -> Option<Box<dyn Source>> {
     if matches!(video.frames, Frames::Constant { .. }) {
         return None;
@@ -133,7 +133,7 @@ fn source(video: &Video, stop: Instant) -> Option<Box<dyn Source>> {
     let trace = |file: &TraceFile| {
         Arc::new(FrameTrace::parse(&file.text).expect("a scenario's traces were read with it"))
     };
-    // Which message is of which frame does not depend on when exactly it comes.
+    // The assignment of messages to frames does not depend on their exact times.
     let level = |number: &Number| -> Box<dyn Level> {
         Box::new(if let Number::Constant(value) = number { *value } else { 0.0 })
     };

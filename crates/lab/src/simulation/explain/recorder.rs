@@ -21,28 +21,29 @@ use super::waits::Waits;
 use crate::scenario::{App, Scenario, Transport};
 use crate::simulation::{Names, Simulation};
 
-/// Bytes of number and submission time, which begin each message of our SCTP flows.
+/// Number of bytes at the beginning of each message of this project's SCTP flows. They contain number and submission
+/// time.
 const HEADER: usize = 16;
-/// Maximum number of delivered messages that are stored because they blocked the receive window; beyond it, only the
-/// half that blocked it longest is kept.
+/// Maximum number of delivered messages that are stored because they blocked the receive window. If there are more,
+/// only the half that blocked it longest is kept.
 const MOST_HOLDERS: usize = 4096;
 
-/// Follows messages of a flow from their submission to their delivery. If messages are delivered in order, it also
-/// follows earlier messages for which they may wait. It also records the conditions that hold the sender back until the
-/// messages are sent.
+/// Follows messages of a flow from submission to delivery. If messages are delivered in order, it also follows earlier
+/// messages for which they may wait. Until the messages are sent, it also records the conditions that hold the sender
+/// back.
 ///
-/// Until the requested messages are delivered, the explainer stores every message that is not delivered yet. It also
-/// stores some thousand messages that blocked the receive window, and a few bytes for each change of the reason for
-/// waiting. Afterwards it stores only the requested messages, and the messages for which they waited.
+/// Until the requested messages are delivered, the explainer stores every message that has not been delivered yet. It
+/// also stores some thousand messages that blocked the receive window, and a few bytes for each change of the reason
+/// for waiting. Afterwards it stores only the requested messages and the messages for which they waited.
 #[derive(Debug)]
 pub struct Explainer {
     subject: Subject,
     names: Names,
-    /// Highest TSN sent, and the message to which it belongs.
+    /// Highest TSN that was sent, and the message to which it belongs.
     tsn: Unwrap,
     highest: Option<u64>,
     current: u64,
-    /// Bytes of a stream: submitted, and delivered.
+    /// Number of bytes of a stream that were submitted, and number that were delivered.
     submitted: u64,
     delivered: u64,
     /// Number of submitted messages.
@@ -54,7 +55,7 @@ pub struct Explainer {
     next: u64,
     /// Number of stored messages that were delivered and had blocked the receive window.
     holders: usize,
-    /// Messages without a sent byte, by number or by the position of their first byte.
+    /// Messages of which no byte was sent. They are ordered by number, or by the position of their first byte.
     unsent: VecDeque<u64>,
     messages: BTreeMap<u64, Open>,
     /// Messages that were just dropped.
@@ -83,7 +84,7 @@ struct Subject {
     /// Numbers of the requested messages.
     first: u64,
     last: u64,
-    /// True if messages wait for earlier ones.
+    /// True if messages wait for earlier messages.
     ordered: bool,
     /// True if the transport has no messages, only bytes.
     stream: bool,
@@ -101,7 +102,7 @@ struct Open {
     /// True if the message blocked the receive window.
     holds: bool,
     packets: Vec<u64>,
-    /// Arrival of the last new symbol of the message's coded blocks.
+    /// Time at which the last new symbol of the message's coded blocks arrived.
     last_symbol: Option<Instant>,
 }
 
@@ -112,7 +113,7 @@ struct Flight {
     messages: Vec<u64>,
     parts: Vec<(u64, u64)>,
     transmission: Transmission,
-    /// Link of each hop; `None`: a hop of a radio.
+    /// Link of each hop. `None`: the hop is over a radio.
     wires: Vec<Option<DirectedLinkId>>,
     /// First hop of each step of the route.
     steps: Vec<usize>,
@@ -178,7 +179,7 @@ impl Explainer {
         })
     }
 
-    /// Result of the recording, after the end of the run.
+    /// Returns the result of the recording. Called after the end of the run.
     pub fn explanation(mut self) -> Explanation {
         self.waits.end(self.names.end);
         let messages = core::mem::take(&mut self.messages);
@@ -249,7 +250,8 @@ impl Explainer {
         self.messages.insert(number, open);
     }
 
-    /// Parts of followed messages that a packet of the sender carries, and the first symbol in the packet.
+    /// Returns the parts of followed messages that a packet of the sender carries. The result also has the first symbol
+    /// in the packet.
     fn parts_of(&mut self, packet: &Packet) -> (Vec<(u64, u64)>, Option<SymbolName>) {
         let Some(bytes) = packet.body.sctp() else { return (self.other_parts_of(&packet.body), None) };
         let (mut parts, mut name) = (Vec::new(), None);
@@ -288,8 +290,8 @@ impl Explainer {
         }
     }
 
-    /// Records a chunk that is sent for the first time. TSNs of these calls ascend. A keep-alive is shorter than any
-    /// message.
+    /// Records a chunk that is sent for the first time. TSNs of these calls ascend. A keep-alive message is shorter
+    /// than any other message.
     fn chunk(&mut self, tsn: u64, (begins, ends): (bool, bool), data: &[u8], header: Option<&Header>) {
         if begins && let Some((number, rest)) = data.split_first_chunk::<8>() {
             self.current = u64::from_be_bytes(*number);
@@ -313,7 +315,7 @@ impl Explainer {
         self.parts.insert(start, (end, number));
     }
 
-    /// Records that all messages with a start before `end` have been sent, at least in part.
+    /// Records that all messages that start before `end` have been sent, at least in part.
     fn begun(&mut self, end: u64) {
         while self.unsent.pop_front_if(|from| *from < end).is_some() {}
     }
@@ -358,7 +360,7 @@ impl Explainer {
         }
     }
 
-    /// Records that a requested message is complete, and marks the earlier incomplete messages for which it waits.
+    /// Records that a requested message is complete. Marks the earlier incomplete messages for which it waits.
     fn mark_blockers(&mut self, number: u64) {
         for (_, open) in self.messages.range_mut(..number) {
             open.blocks |= open.explanation.complete.is_none();
@@ -389,7 +391,8 @@ impl Explainer {
         }
     }
 
-    /// Drops half of the messages that held up the receive window: those that did so for the shortest time.
+    /// Drops half of the messages that blocked the receive window. The messages that blocked it for the shortest time
+    /// are dropped.
     fn forget_holders(&mut self) {
         for (number, _) in self.waits.heads().into_iter().skip(MOST_HOLDERS / 2) {
             let open = self.messages.get(&number);
@@ -400,7 +403,7 @@ impl Explainer {
         }
     }
 
-    /// Records the state of the sender, which has sent all that it may.
+    /// Records the state of the sender. The sender has sent everything that it may send.
     fn stands(&mut self, now: Instant, agent: &dyn Agent) {
         self.waits.look_at_timers(now, agent);
         let asked = self.messages.get(&self.subject.last);
@@ -418,7 +421,7 @@ impl Explainer {
             let open = messages.get(number);
             last > Some(*number) && open.is_some_and(|open| open.explanation.complete.is_none())
         };
-        // The first message that is not acknowledged may have come, with its acknowledgement in transit.
+        // The first message that is not acknowledged may have arrived while its acknowledgement is in transit.
         let blamed = |first| [first, next].into_iter().find(overtaken);
         let meta = self.waits.stands(now, standing.held, unacknowledged, blamed);
         if let Some(open) = meta.and_then(|meta| self.messages.get_mut(&meta)) {

@@ -1,11 +1,11 @@
-//! Parts of a flow's data by number: TSNs, bytes of a stream, or datagrams.
+//! Parts of a flow's data by number. The numbers are TSNs, bytes of a stream, or datagrams.
 
 /// Numbers that are still missing, as half-open ranges in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Missing(Vec<(u64, u64)>);
 
 impl Missing {
-    /// Adds the missing range `start..end`, which is above all ranges so far.
+    /// Adds the missing range `start..end`. The missing range is above all earlier ranges.
     pub fn add(&mut self, start: u64, end: u64) {
         self.0.push((start, end));
     }
@@ -35,8 +35,8 @@ impl Missing {
     }
 }
 
-/// Extends 32-bit serial numbers (RFC 1982) to 64 bits. The result is right if each number differs by less than 2³¹
-/// from the one before.
+/// Extends 32-bit serial numbers (RFC 1982) to 64 bits. The result is correct if each number differs by less than 2³¹
+/// from the previous one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Unwrap(u64);
 
@@ -44,7 +44,7 @@ impl Unwrap {
     /// Extended number of `short`.
     pub fn long(&mut self, short: u32) -> u64 {
         if self.0 == 0 {
-            // Room for numbers below the first.
+            // This leaves room for numbers below the first one.
             self.0 = (1 << 32) | u64::from(short);
         }
         let ahead = short.wrapping_sub(self.0 as u32) as i32;

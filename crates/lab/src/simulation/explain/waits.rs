@@ -13,8 +13,8 @@ pub(super) struct Span {
     pub held: Held,
     pub from: Instant,
     pub to: Instant,
-    /// Message for which later ones waited in the receive buffer while the receive window was full; `None`: no message
-    /// waited.
+    /// Message for which later messages waited in the receive buffer while the receive window was full. `None`: no
+    /// message waited.
     pub behind: Option<u64>,
 }
 
@@ -26,12 +26,13 @@ struct Current {
     behind: Option<u64>,
 }
 
-/// Records the waits of a sender, from each time at which it has sent all that it may to the next.
+/// Records the waits of a sender. A wait lasts from one time at which the sender has sent everything that it may send
+/// to the next such time.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
     pub spans: Vec<Span>,
     current: Option<Current>,
-    /// Starts of messages that are not acknowledged: TSN or byte, and number of the message.
+    /// Starts of messages that are not acknowledged. Each is a TSN or a byte, and the number of the message.
     begins: VecDeque<(u64, u64)>,
     /// Expiries of the retransmission timer by path.
     timeouts: BTreeMap<u8, (f64, Vec<Instant>)>,
@@ -43,9 +44,9 @@ impl Waits {
         self.begins.push_back((at, message));
     }
 
-    /// Records that `held` limits the sender from now on. The peer has acknowledged everything below `unacknowledged`.
-    /// `blamed` returns the message for which others wait, from the first message that is not acknowledged. Returns the
-    /// message that keeps the receive window full, if there is one.
+    /// Records that `held` limits the sender from now on. The peer has acknowledged everything before `unacknowledged`.
+    /// `blamed` returns the message for which others wait. The argument of `blamed` is the first message that is not
+    /// acknowledged. Returns the message that keeps the receive window full, if there is one.
     pub fn stands(
         &mut self,
         now: Instant,
@@ -89,13 +90,13 @@ impl Waits {
         });
     }
 
-    /// First expiry of the retransmission timer of `path` after `from` and not after `to`.
+    /// Returns the first expiry of the retransmission timer of `path` after `from` and not after `to`.
     pub fn timeout(&self, path: u8, from: Instant, to: Instant) -> Option<Instant> {
         let (_, expiries) = self.timeouts.get(&path)?;
         expiries.iter().copied().find(|at| *at > from && *at <= to)
     }
 
-    /// Returns the messages that kept the receive window full, each with its time, longest first.
+    /// Returns the messages that kept the receive window full. Each has its time, and the longest time comes first.
     pub fn heads(&self) -> Vec<(u64, Duration)> {
         let mut times = BTreeMap::<u64, Duration>::new();
         for (meta, span) in self.spans.iter().filter_map(|span| Some((span.behind?, span))) {

@@ -8,7 +8,7 @@ use strandcast_proto::time::Instant;
 
 use super::explanation::{Explanation, Hold, MessageTrace, Outcome, Transmission};
 
-/// Least share of a message's wait in its host for a listed cause. Smaller causes are left out.
+/// Least share of a message's wait in its host that a cause must have to be listed. Smaller causes are left out.
 const MIN_SHARE: f64 = 0.01;
 
 /// Kind of a cause of delay.
@@ -26,9 +26,9 @@ pub enum CauseKind {
     Block,
     /// The message waited in queues of links.
     Queue,
-    /// Time at the host, serialisation and propagation of the packet.
+    /// Time that the packet spent at the host, in serialisation and in propagation.
     Transit,
-    /// The message had arrived, and an earlier message had not.
+    /// The message had arrived, but an earlier message had not.
     HeadOfLine,
 }
 
@@ -41,10 +41,10 @@ pub struct Cause {
     pub from: Instant,
     /// Time at which the cause last applied.
     pub to: Instant,
-    /// Duration of the wait. It is less than the time from `from` to `to` if there were other causes in between.
+    /// Duration of the wait. If there were other causes in between, it is shorter than the time from `from` to `to`.
     pub time: Duration,
-    /// Message that caused the wait: an earlier one, or this message itself once it had been sent. With several causes
-    /// it is the one for which the message waited longest.
+    /// Message that caused the wait. The message is an earlier message, or this message itself after it had been sent.
+    /// If several messages caused it, this is the one for which the message waited longest.
     pub message: Option<u64>,
     /// Time for which that message caused the wait.
     pub longest: Duration,
@@ -65,14 +65,14 @@ impl Cause {
 }
 
 impl MessageTrace {
-    /// Transmission that completed the message; `None`: the message was never complete.
+    /// Transmission that completed the message. `None`: the message was never complete.
     pub fn completed_by(&self) -> Option<&Transmission> {
         let complete = self.complete?;
         self.transmissions.iter().find(|t| t.outcome == Outcome::Arrived(complete))
     }
 
-    /// Time at which the whole message had been sent for the first time. For a message in blocks, it is the time of
-    /// their first symbol.
+    /// Time at which the whole message had been sent for the first time. For a message in blocks, it is the time of the
+    /// first symbol of these blocks.
     fn begun(&self) -> Option<Instant> {
         if self.blocks.is_some() {
             return self.transmissions.first().map(|t| t.sent);
@@ -88,10 +88,10 @@ impl Explanation {
         all.into_iter().find(|message| message.number == number)
     }
 
-    /// Causes of the time from `message`'s submission to its delivery, in order of time. Reasons that took less than a
-    /// hundredth of the message's wait in its host are left out.
+    /// Causes of the time from the submission of `message` to its delivery, in order of time. Reasons that took less
+    /// than a hundredth of the message's wait in its host are left out.
     pub fn why(&self, message: &MessageTrace) -> Vec<Cause> {
-        // For data that never came, the time that counts ends when they were due, or with the run.
+        // If data never arrived, the time ends when they were due, or with the run.
         let last = self.due().map_or(self.end, |due| due.min(self.end)).max(message.created);
         let begun = message.begun();
         let dropped = message.dropped.as_ref().map(|dropped| dropped.at);
@@ -126,8 +126,8 @@ impl Explanation {
         causes
     }
 
-    /// Conditions that held the sender back, from the submission of the message to `until`, when the whole message had
-    /// been sent.
+    /// Conditions that held the sender back. They cover the time from the submission of the message to `until`, when
+    /// the whole message had been sent.
     fn in_host(&self, message: &MessageTrace, until: Instant) -> Vec<Cause> {
         let wait = until - message.created;
         let mut all: Vec<Waited> = Vec::new();
@@ -142,7 +142,7 @@ impl Explanation {
         }
         let mut causes: Vec<Cause> = all.into_iter().map(Waited::cause).collect();
         let held: Duration = causes.iter().map(|cause| cause.time).sum();
-        // While nothing waits in the transport, and it does not take more, its buffer is full of what was sent.
+        // If no data wait in the transport and it does not accept more, its buffer is full of data that were sent.
         let full = message.taken.min(until) - message.created;
         let unheld = wait.saturating_sub(held).min(full);
         if !unheld.is_zero() {
@@ -182,7 +182,7 @@ impl Waited {
         if let Some(number) = hold.behind {
             *self.behind.entry(number).or_default() += time;
         }
-        // Other paths have room at other times; it is the window that counts.
+        // At other times, other paths have room. The window is what counts.
         self.cause.open.retain(|path| hold.open.contains(path));
         self.cause.full.retain(|path| hold.full.contains(path));
     }

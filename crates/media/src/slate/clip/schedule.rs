@@ -4,7 +4,8 @@ use super::{ClipError, Item, Role};
 use crate::slate::edit::pcr_packet;
 use crate::ts::{Packet, Pcr};
 
-/// Longest time between two PCRs of a clip, in ticks: a second. §2.7.2 allows a tenth, but not every file keeps to it.
+/// Longest time between two PCRs of a clip, in ticks: one second. §2.7.2 allows a tenth of a second, but not every file
+/// complies with it.
 const LONGEST: u64 = Pcr::HZ;
 /// Longest time between two PCRs of a slate, in ticks: 40 ms.
 const STEP: u64 = Pcr::HZ / 25;
@@ -20,7 +21,7 @@ impl Clock {
     /// Reads the clock on this PID.
     ///
     /// # Errors
-    /// [`ClipError`]: there are fewer than two PCRs, or they jump.
+    /// Returns [`ClipError`] if there are fewer than two PCRs, or the PCRs jump.
     pub(super) fn of(packets: &[Packet], pid: u16) -> Result<Clock, ClipError> {
         let of_pid = packets.iter().enumerate().filter(|(_, packet)| packet.pid() == pid);
         let points: Vec<(usize, Pcr)> =
@@ -40,8 +41,9 @@ impl Clock {
         self.points[self.points.len() - 1].1
     }
 
-    /// Value of the clock at a packet. Between two PCRs it advances by the same amount with each packet; §2.4.2.2
-    /// defines this for bytes. Before the first and after the last PCR it advances as between the nearest two PCRs.
+    /// Value of the clock at a packet. Between two PCRs the clock advances by the same amount with each packet.
+    /// §2.4.2.2 defines this rule for bytes. Before the first and after the last PCR it advances as between the nearest
+    /// two PCRs.
     pub(super) fn at(&self, number: usize) -> Pcr {
         let after = self.points.partition_point(|(at, _)| *at <= number);
         let (left, right) = match after {
@@ -57,11 +59,11 @@ impl Clock {
     }
 }
 
-/// Adds packets with a PCR wherever the clip's PCRs are farther apart than a slate's step, also at the beginning and
-/// before the next repetition.
+/// Adds packets with a PCR where the clip's PCRs are farther apart than a slate's step. This includes the beginning of
+/// the clip and the end before the next repetition.
 pub(super) fn with_clock(items: Vec<Item>, length: u64) -> Vec<Item> {
     let mut all = Vec::with_capacity(items.len() + 1);
-    // Time by which the next PCR has to be there.
+    // Time by which the next PCR must be sent.
     let mut next = 0;
     let clock = |at| Item { at, role: Role::Clock, bytes: pcr_packet(0, Pcr::from_ticks(0)) };
     for item in items {

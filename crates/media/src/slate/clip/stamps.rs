@@ -49,15 +49,15 @@ impl Stamps {
         }
     }
 
-    /// Ticks of the PCR from the clock at the beginning to the first time of decoding.
+    /// Ticks of the PCR from the clock's value at the beginning to the first decoding time.
     pub(super) fn lead(&self, begin: Pcr) -> u64 {
         let firsts = [self.video.first, self.audio.first].into_iter().flatten();
         let leads = firsts.map(|first| difference(first, begin.ticks() / PER_STAMP));
         u64::try_from(leads.min().unwrap_or_default()).unwrap_or_default() * PER_STAMP
     }
 
-    /// Time from one start of the clip to the next, in ticks of the PCR, if the last PCR is at `last`. The longer one
-    /// of both parts determines it.
+    /// Returns the time from one start of the clip to the next, in ticks of the PCR. `last` is the time of the last
+    /// PCR. The longer part, video or audio, determines the time.
     pub(super) fn length(&self, last: u64) -> u64 {
         let stamps = self.video.length().max(self.audio.length()).max(last / PER_STAMP + 1);
         stamps * PER_STAMP

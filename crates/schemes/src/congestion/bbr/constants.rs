@@ -2,11 +2,12 @@
 
 use strandcast_proto::time::Duration;
 
-/// BBR.LossThresh (§2.6): share of a round trip's packets above which losses show too much in flight.
+/// BBR.LossThresh (§2.6): share of the packets of a round trip. If a larger share is lost, the amount in flight was
+/// too high.
 pub const LOSS_THRESHOLD: f64 = 0.02;
 /// BBR.Beta (§2.6): least share of a bound that remains after congestion.
 pub const BETA: f64 = 0.7;
-/// BBR.Headroom (§2.6): share of inflight_longterm that is left to other flows while cruising.
+/// BBR.Headroom (§2.6): share of inflight_longterm that BBR leaves to other flows while cruising.
 pub const HEADROOM: f64 = 0.15;
 /// BBR.MinPipeCwnd (§5.6.4.3), packets.
 pub const MIN_PIPE_PACKETS: f64 = 4.0;
@@ -44,8 +45,8 @@ pub const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 pub const EXTRA_ACKED_ROUNDS: u64 = 10;
 /// BBR.PacingMarginPercent (§5.6.2), as a share.
 pub const PACING_MARGIN: f64 = 0.01;
-/// C.send_quantum (§5.6.3): number of bytes that leave in this many seconds at the pacing rate, at most
-/// [`MAX_QUANTUM`].
+/// C.send_quantum (§5.6.3): time in seconds. The quantum is the number of bytes that leave in this time at the pacing
+/// rate, but at most [`MAX_QUANTUM`].
 pub const QUANTUM_SECONDS: f64 = 0.001;
 /// The largest quantum, bytes.
 pub const MAX_QUANTUM: f64 = 65_536.0;

@@ -1,4 +1,4 @@
-//! Window and rate of [`V3`] (§5.6), and the volumes in flight that its states compare with.
+//! Window and rate of [`V3`] (§5.6). Also the volumes that its states compare with the data in flight.
 
 use strandcast_proto::time::Duration;
 
@@ -8,7 +8,7 @@ use super::state::State;
 use super::v3::V3;
 
 impl V3 {
-    /// BBR.bdp, bytes; `None` before the first round-trip time.
+    /// BBR.bdp in bytes. `None` before the first round-trip time.
     pub(super) fn bdp(&self) -> Option<f64> {
         self.min_rtt.map(|rtt| self.bw * rtt.as_secs_f64())
     }
@@ -55,7 +55,7 @@ impl V3 {
         self.bdp().map_or(self.initial, |bdp| PROBE_RTT_CWND_GAIN * bdp).max(self.least_cwnd())
     }
 
-    /// SetPacingRateWithGain, and InitPacingRate once there is a round-trip time.
+    /// SetPacingRateWithGain. Also InitPacingRate, once there is a round-trip time.
     pub(super) fn set_pacing(&mut self, srtt: Option<Duration>, gain: f64) {
         if self.pacing.is_none() {
             let rtt = srtt.or(self.min_rtt).filter(|rtt| !rtt.is_zero());

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 /// Highest value of the last rounds (§5.5.9; also the bandwidth of BBRv1).
 #[derive(Clone, Debug, Default)]
 pub struct RoundMax {
-    /// Values that may still become the maximum, each with its round. The highest and oldest is first.
+    /// Values that may still become the maximum, each with its round. The highest value comes first. If values are
+    /// equal, the oldest one comes first.
     values: VecDeque<(u64, f64)>,
 }
 
@@ -71,8 +72,8 @@ impl Rounds {
         self.next_delivered = delivered;
     }
 
-    /// UpdateRound for a packet that left when `prior` bytes had been delivered; `delivered` bytes have been delivered
-    /// now.
+    /// UpdateRound for the delivery of a packet. `prior` is the number of bytes that had been delivered when the packet
+    /// left. `delivered` is the number of bytes that have been delivered now.
     pub fn update(&mut self, prior: Option<u64>, delivered: u64) {
         self.began = prior.is_some_and(|prior| prior >= self.next_delivered);
         if self.began {
@@ -82,7 +83,7 @@ impl Rounds {
     }
 }
 
-/// Number of rounds without growth that mean a full pipe, and least growth that counts (§5.3.1.2).
+/// Number of rounds without growth after which the pipe counts as full, and the least growth that counts (§5.3.1.2).
 const FULL_ROUNDS: u32 = 3;
 const GROWTH: f64 = 1.25;
 
@@ -98,7 +99,7 @@ pub struct FullPipe {
 }
 
 impl FullPipe {
-    /// ResetFullBW: growth counts from `bandwidth` on.
+    /// ResetFullBW: growth is measured from `bandwidth` on.
     pub fn reset(&mut self, bandwidth: f64) {
         *self = FullPipe { bandwidth, rounds: 0, now: false, reached: self.reached };
     }

@@ -1,5 +1,5 @@
-//! A window for live video: BBRv3's model with a limit on the queueing delay. The window distinguishes random losses
-//! from full queues.
+//! A window for live video. The window is BBRv3's model with a limit on the queueing delay. The window distinguishes
+//! random losses from full queues.
 //!
 //! The window follows several papers:
 //!
@@ -13,9 +13,10 @@
 //! | a queue that is never nearly empty belongs to others: a higher target | Copa (Arun and Balakrishnan 2018) | [`Guard::update_queue_range`] |
 //! | half of the rate for a round trip, in place of ProbeRTT | none | [`Guard::duck`] |
 //!
-//! `ASSUMED`: the constants below that name no source, and the conclusions from a trial. If the share of losses halves
-//! at 85 % of the rate, the rate causes them (a short queue, a policer), and losses limit the rate for ten seconds.
-//! Otherwise the path causes them, and this share of losses is ignored for half a minute.
+//! `ASSUMED`: the constants below that name no source, and the conclusions from a trial. A trial sends at 85 % of the
+//! rate. If the share of losses halves, the rate causes the losses (a short queue, a policer). Losses then limit the
+//! rate for ten seconds. If the share does not halve, the path causes the losses, and this share of losses is ignored
+//! for half a minute.
 
 use strandcast_keys::keys;
 use strandcast_proto::rfc::WindowConfig;
@@ -31,42 +32,47 @@ use crate::congestion::TcpConfig;
 use crate::congestion::window::{WindowPart, Windows};
 use crate::part::Estimators;
 
-/// Least interval at which queueing delays are weighed as marks. The interval is one round trip if that is longer
-/// (SCReAMv2's virtual round trip).
+/// Least interval at which queueing delays are evaluated as marks. If a round trip is longer, the interval is one round
+/// trip (SCReAMv2's virtual round trip).
 const MARK_INTERVAL: Duration = Duration::from_millis(25);
-/// Share by which full marking reduces the rate (SCReAMv2: half, as marks of L4S do).
+/// Share by which full marking reduces the rate. SCReAMv2 has one half, as for marks of L4S.
 const MARK_CUT: f64 = 0.5;
-/// Number of round trips in which the queue of a probe drains, and factor of the rate of DOWN during these round trips.
+/// Number of round trips in which the queue of a probe drains.
 const DRAIN_ROUNDS: u64 = 5;
+/// Factor of the rate of DOWN during these round trips.
 const DRAIN_PACE: f64 = 0.8;
-/// Share of the target delay above which a loss counts as caused by the queue (SCReAMv2).
+/// Share of the target delay. If the queueing delay is longer, the queue counts as the cause of a loss (SCReAMv2).
 const BLAMED_QUEUE: f64 = 0.25;
-/// Factor of the rate during a trial (1 − BBR.Headroom), and number of round trips of a trial.
+/// Factor of the rate during a trial (1 − BBR.Headroom).
 const TRIAL_PACE: f64 = 0.85;
+/// Number of round trips of a trial.
 const TRIAL_ROUNDS: u64 = 2;
-/// Factor by which a trial must reduce the share of losses to show that the rate causes them.
+/// Factor by which a trial must reduce the share of losses. If it does, the rate causes the losses.
 const TRIAL_CONVICTS: f64 = 0.5;
-/// Number of expected losses after which a trial ends. If the path's share of losses does not change, a trial counts at
-/// most half of this number by chance in one of fifty cases.
+/// Number of expected losses after which a trial ends. Even if the path's share of losses does not change, a trial may
+/// count at most half of this number by chance. Such a chance result happens in one of fifty cases.
 const TRIAL_LOSSES: f64 = 16.0;
-/// Time for which a verdict against the path holds, and time for which a verdict against the rate holds.
+/// Time for which the verdict holds that the path causes losses.
 const KNOWN: Duration = Duration::from_secs(30);
+/// Time for which the verdict holds that the rate causes them.
 const GUILTY: Duration = Duration::from_secs(10);
-/// Share of the recent longest queue above which a queue may be full (in `queue-aware` a half), and factor by which
-/// each round trip reduces that length. The length halves in about 140 round trips.
+/// Share of the recent longest queue. A longer queue may be full (in `queue-aware`, this share is one half). Also the
+/// factor by which each round trip reduces the recent longest queue. The recent longest queue halves in about 140 round
+/// trips.
 const FULL_SHARE: f64 = 0.75;
 const FORGETS: f64 = 0.995;
-/// Number of packets lost above the threshold that may be chance. While other flows use the queue, each loss counts.
+/// Number of packets lost above the threshold that may be lost by chance. While other flows use the queue, each loss
+/// counts.
 const CHANCE: f64 = 2.0;
 /// Weight of a packet in the loss share.
 const LOSS_GAIN: f64 = 0.005;
-/// Number of round trips in which a queue that only this flow fills is nearly empty at least once, and share of the
-/// longest queue that counts as nearly empty (Copa).
+/// Number of round trips. If only this flow fills a queue, the queue is nearly empty at least once in this time.
 const EMPTY_ROUNDS: u64 = 5;
+/// Share of the longest queue that counts as nearly empty (Copa).
 const NEARLY_EMPTY: f64 = 0.1;
 /// Queueing delay in seconds below which a queue is ignored.
 const NO_QUEUE: f64 = 0.005;
-/// Age at which the least round-trip time is measured again. In BBR the age is ten seconds.
+/// Age after which the least round-trip time is measured again. BBR has ten seconds.
 const DUCK_AFTER: Duration = Duration::from_millis(4500);
 /// Factor of the rate during the test for the cause of losses.
 const DUCK_PACE: f64 = 0.5;
@@ -113,16 +119,16 @@ impl WindowPart for GuardConfig {
 /// Cause of losses, for as long as the verdict holds.
 #[derive(Copy, Clone, PartialEq, Debug)]
 enum Verdict {
-    /// No trial has ended with a result that still holds.
+    /// No verdict holds at present.
     None,
-    /// The rate causes them. The verdict holds until this time.
+    /// The rate causes the losses. The verdict holds until this time.
     Guilty(Instant),
-    /// The path causes them: it loses this share of packets at any rate. The verdict holds until this time.
+    /// The path causes the losses: it loses this share of packets at any rate. The verdict holds until this time.
     Known(Instant, f64),
 }
 
-/// Running trial: the share of packets lost before the trial, the round in which it began, and packets delivered and
-/// lost since then.
+/// State of a running trial: the share of packets lost before the trial, the round in which the trial began, and the
+/// packets delivered and lost since then.
 #[derive(Copy, Clone, Debug)]
 struct Trial {
     before: f64,
@@ -144,7 +150,7 @@ struct QueueRange {
 pub struct Guard {
     config: GuardConfig,
     bbr: V3,
-    /// Sum and number of queueing delays since they were last weighed as marks, and time of that weighing.
+    /// Sum and number of queueing delays since the last evaluation as marks, and time of that evaluation.
     sum: f64,
     samples: f64,
     marked_at: Instant,
@@ -153,25 +159,26 @@ pub struct Guard {
     /// Latest queueing delay in seconds, and the recent longest one.
     queue: f64,
     longest: f64,
-    /// The share of packets that is lost.
+    /// Share of the packets that is lost.
     loss: f64,
     verdict: Verdict,
     trial: Option<Trial>,
     queues: QueueRange,
     competes: bool,
-    /// Round in which the rate was last halved, and time at which the least round-trip time was last measured.
+    /// Round in which the rate was last halved.
     ducked: Option<u64>,
+    /// Time at which the least round-trip time was last measured.
     least_at: Instant,
 }
 
-/// Queueing delay of an acknowledgement, in seconds: only this function depends on the source of the delay.
+/// Returns the queueing delay of an acknowledgement in seconds. No other function depends on the source of the delay.
 fn queueing_delay(ack: &Ack<'_>, min_rtt: Option<Duration>) -> Option<f64> {
     let own = || Some(ack.sample.rtt?.saturating_sub(min_rtt?).as_secs_f64());
     ack.queue.or_else(own)
 }
 
 impl Guard {
-    /// Makes the state before anything was sent.
+    /// Makes the state of a path on which nothing was sent yet.
     pub fn new(config: GuardConfig, start: Start) -> Self {
         let mut bbr = V3::new(start);
         bbr.probes_rtt = false;
@@ -201,8 +208,8 @@ impl Guard {
         target.as_secs_f64()
     }
 
-    /// Weighs the mean queueing delay as a mark, once a round trip. A mark ends Startup, and it ends a probe, whose
-    /// queue drains afterwards. While cruising it reduces the rate until the next probe.
+    /// Once per round trip, evaluates the mean queueing delay as a mark. A mark ends Startup. It also ends a probe, and
+    /// the queue of the probe drains afterwards. While cruising, a mark reduces the rate until the next probe.
     fn mark(&mut self, ack: &Ack<'_>, sampler: &Sampler) {
         let interval = ack.srtt.unwrap_or_default().max(MARK_INTERVAL);
         if self.samples == 0.0 || ack.now.saturating_since(self.marked_at) < interval {
@@ -225,18 +232,18 @@ impl Guard {
         }
     }
 
-    /// Returns whether losses show too much in flight.
+    /// Returns whether losses show that too many data are in flight.
     fn blames(&self, now: Instant) -> bool {
         let guilty = matches!(self.verdict, Verdict::Guilty(until) if now < until);
         guilty || self.queue > BLAMED_QUEUE * self.target() || self.is_full()
     }
 
-    /// Returns whether the queue is about as long as its recent maximum. A short queue may be full then.
+    /// Returns whether the queue is about as long as its recent maximum. A short queue may then be full.
     fn is_full(&self) -> bool {
         self.queue > (FULL_SHARE * self.longest).max(NO_QUEUE)
     }
 
-    /// Share of packets that the path is known to lose at any rate.
+    /// Share of packets that the path loses at any rate, as far as it is known.
     fn known(&self, now: Instant) -> f64 {
         match self.verdict {
             Verdict::Known(until, share) if now < until => share,
@@ -244,8 +251,8 @@ impl Guard {
         }
     }
 
-    /// Once a round: starts a trial if losses exceed the known share without a queue, and reaches a verdict at the end
-    /// of a trial.
+    /// Called once per round. Starts a trial if losses exceed the known share although there is no queue. At the end of
+    /// a trial, reaches a verdict.
     fn judge_losses(&mut self, now: Instant) {
         let round = self.bbr.rounds.count;
         if let Some(trial) = self.trial {
@@ -265,8 +272,8 @@ impl Guard {
         }
     }
 
-    /// Once in some round trips: records whether other flows keep the queue filled. They do if it was never nearly
-    /// empty.
+    /// Called once in several round trips. Records whether other flows keep the queue filled. Other flows keep it
+    /// filled if the queue was never nearly empty.
     fn update_queue_range(&mut self) {
         let QueueRange { round, least, most } = self.queues;
         if self.bbr.rounds.count < round + EMPTY_ROUNDS {
@@ -276,7 +283,7 @@ impl Guard {
         self.queues = QueueRange { round: self.bbr.rounds.count, least: f64::INFINITY, most: 0.0 };
     }
 
-    /// Halves the rate for one round trip once the measurement of the least round-trip time is old.
+    /// Halves the rate for one round trip if the last measurement of the least round-trip time is too old.
     fn duck(&mut self, now: Instant, found: bool) {
         if found {
             self.least_at = now;
@@ -400,7 +407,7 @@ mod tests {
 
     const NOW: Instant = Instant::from_millis(5);
 
-    /// The verdict in `round`, after `delivered` packets, on a trial that began in round 0 with losses of 5 %.
+    /// Returns the verdict in `round`, after `delivered` packets. The trial began in round 0 with a loss share of 5 %.
     fn verdict(round: u64, delivered: f64, lost: f64) -> Verdict {
         let start = Start { now: NOW, window: 10_000.0, packet: 1000.0, salt: 0 };
         let mut guard = Guard::new(GuardConfig::default(), start);
@@ -411,8 +418,8 @@ mod tests {
         guard.verdict
     }
 
-    /// 5 % of 320 packets are the 16 losses after which a trial ends: fewer packets decide nothing, whatever their
-    /// losses.
+    /// A trial ends after 16 expected losses, which are 5 % of 320 packets. Fewer packets lead to no verdict, whatever
+    /// their losses.
     #[test]
     fn a_trial_ends_when_losses_are_no_matter_of_chance() {
         for (delivered, lost) in [(20.0, 0.0), (160.0, 4.0), (319.0, 0.0), (303.0, 16.0)] {

@@ -1,8 +1,8 @@
-//! BBR sends at the rate that a path delivers, with little more in flight than the bandwidth-delay product.
+//! BBR sends at the rate that a path delivers. The data in flight exceed the bandwidth-delay product only a little.
 //!
-//! [`V3`] implements draft-ietf-ccwg-bbr-06, and [`V1`] the rules that Linux has under the name `bbr`. Each of them is
-//! a model of one path that does not depend on the transport; [`shell`] passes events of SCTP and of simulated TCP to
-//! them, and [`rate`] measures delivery rates.
+//! [`V3`] implements draft-ietf-ccwg-bbr-06. [`V1`] implements the rules that Linux has under the name `bbr`. Each of
+//! the two is a model of one path that does not depend on the transport. [`shell`] passes events of SCTP and of
+//! simulated TCP to the models, and [`rate`] measures delivery rates.
 //!
 //! | draft-ietf-ccwg-bbr-06 | here |
 //! |---|---|
@@ -12,15 +12,16 @@
 //! | §5.3 state machine, §5.5 model, §5.6 window and rate | [`v3`] |
 //! | §5.3.1.2 full pipe, §5.5.1 rounds, §5.5.3 filter | [`filters`] |
 //!
-//! `ASSUMED`, where the draft leaves a choice open or an association differs from a connection as the draft describes
-//! it:
-//! - random draws come from the nanoseconds of the clock ([`model::draw`]);
-//! - BBR.offload_budget is one quantum, as for QUIC (§5.5.8.2);
-//! - if losses prove spurious (§5.5.11), bounds and window return to their former values, but the state machine does
-//!   not return to its former state; simulated TCP has no signal for such losses;
-//! - losses that the loss policy attributes to the radio, or to a path that failed, do not show too much in flight;
-//! - a path that the scheduler leaves unused although it could send counts as limited by the application;
-//! - a path that blocks the other paths keeps the share β of its window until it probes again.
+//! `ASSUMED`, because the draft leaves a choice open, or because an association differs from the draft's connection:
+//! * Random draws come from the nanoseconds of the clock ([`model::draw`]).
+//! * BBR.offload_budget is one quantum, as for QUIC (§5.5.8.2).
+//! * If losses prove spurious (§5.5.11), bounds and window return to their former values. The state machine does not
+//!   return to its former state. Simulated TCP has no signal for such losses.
+//! * The loss policy may attribute losses to the radio or to a path that failed. Such losses do not show that too many
+//!   data are in flight.
+//! * The scheduler may leave a path unused although the path could send. The application then counts as the limit of
+//!   the path.
+//! * If a path blocks the other paths, it keeps the share β of its window until it probes again.
 
 mod constants;
 mod control;

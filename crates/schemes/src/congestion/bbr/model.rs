@@ -1,4 +1,4 @@
-//! Inputs and decisions of a model of a path, which are the same for SCTP and for TCP.
+//! Inputs and decisions of a model of a path. The inputs and decisions are the same for SCTP and for TCP.
 
 use core::fmt::Debug;
 
@@ -15,11 +15,11 @@ pub struct Start {
     pub window: f64,
     /// Bytes of a full packet.
     pub packet: f64,
-    /// Number that separates this path's random draws from those of others.
+    /// Number that makes this path's random draws differ from those of other paths.
     pub salt: u64,
 }
 
-/// An acknowledgement that newly reports packets of a path delivered.
+/// An acknowledgement that newly reports packets of a path as delivered.
 #[derive(Copy, Clone, Debug)]
 pub struct Ack<'a> {
     /// Current time.
@@ -52,7 +52,7 @@ pub trait Model: Debug + Send + 'static {
     /// The retransmission timer expired: all data in flight count as lost.
     fn on_timeout(&mut self);
 
-    /// All data sent before the loss was noticed are acknowledged.
+    /// All data that were sent before the loss was detected are acknowledged.
     fn on_recovered(&mut self);
 
     /// The losses of the last recovery were spurious (§5.5.11.2 HandleSpuriousLossDetection).
@@ -60,7 +60,7 @@ pub trait Model: Debug + Send + 'static {
         self.on_recovered();
     }
 
-    /// The path held up other paths. Less is in flight on it for a while.
+    /// The path held up other paths. For a while, fewer data are in flight on the path.
     fn on_penalty(&mut self);
 
     /// HandleRestartFromIdle: a packet leaves after a time in which the application had no data to send.

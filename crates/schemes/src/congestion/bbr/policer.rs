@@ -1,16 +1,17 @@
-//! Rate of a token-bucket policer, found as in BBRv1 (`bbr_lt_bw_sampling` of Linux). There is a policer if two
-//! intervals between losses have equal delivery rates and each lost a fifth or more of its packets.
+//! Rate of a token-bucket policer. The rate is found as in BBRv1 (`bbr_lt_bw_sampling` of Linux). Two intervals between
+//! losses show a policer if their delivery rates are equal, and if each interval lost at least a fifth of its packets.
 
 use strandcast_proto::time::Instant;
 
 use super::model::Ack;
 use super::rate::Sampler;
 
-/// `bbr_lt_intvl_min_rtts`: the least number of round trips of an interval, which has at most four times as many.
+/// `bbr_lt_intvl_min_rtts`: least number of round trips of an interval. An interval has at most four times as many.
 const ROUNDS: u64 = 4;
-/// `bbr_lt_loss_thresh`: least ratio of lost to delivered bytes of an interval that counts.
+/// `bbr_lt_loss_thresh`: least ratio of lost to delivered bytes. Intervals with a lower ratio do not count.
 const LOSS: f64 = 50.0 / 256.0;
-/// `bbr_lt_bw_ratio`, and `bbr_lt_bw_diff` in bytes per second: greatest differences of two rates that count as equal.
+/// `bbr_lt_bw_ratio`, and `bbr_lt_bw_diff` in bytes per second: greatest differences between two rates that count as
+/// equal.
 const NEAR: (f64, f64) = (0.125, 500.0);
 /// `bbr_lt_bw_max_rtts`: number of round trips for which the rate is used.
 const USED_ROUNDS: u64 = 48;
@@ -35,7 +36,7 @@ impl Policer {
         self.rate.filter(|_| self.used)
     }
 
-    /// Takes an acknowledgement. `probing` is true while the model probes bandwidth in steady state. Returns whether
+    /// Takes an acknowledgement. `probing` is true while the model probes bandwidth in steady state. Returns true if
     /// the rate is no longer used.
     pub fn take(&mut self, ack: &Ack<'_>, sampler: &Sampler, round_began: bool, probing: bool) -> bool {
         let losses = ack.sample.newly_lost > 0;

@@ -1,5 +1,5 @@
-//! Delivery-rate samples of one path (draft-ietf-ccwg-bbr-06 §4.1, before that
-//! draft-cheng-iccrg-delivery-rate-estimation).
+//! Delivery-rate samples of one path. The delivery-rate samples follow draft-ietf-ccwg-bbr-06 §4.1, earlier
+//! draft-cheng-iccrg-delivery-rate-estimation.
 //!
 //! | draft | here |
 //! |---|---|
@@ -9,14 +9,15 @@
 //! | §4.1.2.4 MarkConnectionAppLimited | [`Sampler::mark_limited`] |
 //! | §5.5.7.1 the round-trip time of the packet that was sent last | [`Sample::rtt`] |
 //!
-//! A "packet" is a DATA chunk or a TCP segment, and bytes are the bytes that the window counts.
+//! A "packet" is a DATA chunk or a TCP segment. Bytes are counted as in the window.
 
 use std::collections::VecDeque;
 
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::wire::Tsn;
 
-/// Number of records in addition to the packets in flight, for packets that are never reported as delivered or lost.
+/// Number of records beyond the packets in flight. They are needed for packets that are never reported as delivered or
+/// lost.
 const SPARE: usize = 1024;
 
 /// State kept for a packet (§4.1.2.1.2).
@@ -40,9 +41,9 @@ struct Record {
 /// Sample from the packets that an acknowledgement newly reports (§4.1.2.1.3).
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Sample {
-    /// Bytes newly reported delivered.
+    /// Bytes that are newly reported as delivered.
     pub newly_acked: u64,
-    /// Bytes newly reported lost since the previous acknowledgement.
+    /// Bytes that were newly reported as lost since the previous acknowledgement.
     pub newly_lost: u64,
     /// RS.delivered: bytes delivered in the interval.
     pub delivered: u64,
@@ -54,7 +55,7 @@ pub struct Sample {
     pub prior_delivered: Option<u64>,
     /// RS.tx_in_flight: bytes in flight when the newest packet left.
     pub sent_in_flight: u64,
-    /// RS.lost: bytes lost between the sending of that packet and now.
+    /// RS.lost: bytes lost between the departure of the newest packet and now.
     pub lost: u64,
     /// RS.is_app_limited.
     pub limited: bool,
@@ -65,13 +66,13 @@ pub struct Sample {
 pub struct LostPacket {
     /// Length of the packet in bytes.
     pub len: u64,
-    /// Bytes in flight when the packet left, itself included.
+    /// Bytes in flight when the packet left, including the packet.
     pub in_flight: u64,
-    /// Bytes lost since the packet left, itself included.
+    /// Bytes lost since the packet left, including the packet.
     pub lost: u64,
-    /// True if the packet left while the application sent less than was allowed.
+    /// True if the packet left while the application sent less than the window and the rate allowed.
     pub limited: bool,
-    /// True if the previous packet was not lost, so that a range of losses begins with this packet.
+    /// True if the previous packet was not lost. A range of losses then begins with this packet.
     pub begins_range: bool,
 }
 
@@ -86,15 +87,15 @@ pub struct Sampler {
     lost: u64,
     newly_lost: u64,
     last_lost: Option<Tsn>,
-    /// C.app_limited: number of delivered bytes at which no application-limited packet is in flight any longer. 0: the
-    /// path is not limited by the application.
+    /// C.app_limited: number of delivered bytes from which on no application-limited packet is in flight. 0: the
+    /// application does not limit the path.
     limited_until: u64,
     newly_acked: u64,
     newest: Option<Record>,
 }
 
 impl Sampler {
-    /// Makes the state before anything was sent.
+    /// Makes the state of a path on which nothing was sent yet.
     pub fn new() -> Self {
         Sampler {
             records: VecDeque::new(),
@@ -125,13 +126,13 @@ impl Sampler {
         self.limited_until != 0
     }
 
-    /// Records that the application sends less than is allowed, with `in_flight` bytes in flight.
+    /// Records that the application sends less than is allowed, while `in_flight` bytes are in flight.
     pub fn mark_limited(&mut self, in_flight: u64) {
         self.limited_until = (self.delivered + in_flight).max(1);
     }
 
-    /// Records that a packet of `len` bytes leaves. `first` is true for a first transmission; `in_flight` and `packets`
-    /// include it.
+    /// Records that a packet of `len` bytes leaves. `first` is true for a first transmission. `in_flight` and `packets`
+    /// include the packet.
     pub fn on_sent(
         &mut self,
         now: Instant,
@@ -184,8 +185,8 @@ impl Sampler {
         }
     }
 
-    /// Records that a packet that left `at` was lost. Returns `None` if it is unknown or was already lost. A loss that
-    /// is `spared` does not show too much in flight.
+    /// Records that a packet that left `at` was lost. Returns `None` if the packet is unknown or was already lost. A
+    /// loss that is `spared` does not show that too many data are in flight.
     pub fn on_lost(&mut self, tsn: Tsn, at: Instant, spared: bool) -> Option<LostPacket> {
         let record = self.settle(tsn, at).filter(|_| !spared)?;
         self.lost += record.len;
@@ -195,8 +196,8 @@ impl Sampler {
         Some(LostPacket { len, in_flight, lost: self.lost - record.lost, limited, begins_range })
     }
 
-    /// Returns the sample of the packets delivered since the last call, at the end of an acknowledgement. Intervals
-    /// shorter than `min_rtt` give no sample.
+    /// Called at the end of an acknowledgement. Returns the sample of the packets that were delivered since the last
+    /// call. Intervals shorter than `min_rtt` give no sample.
     pub fn finish(&mut self, now: Instant, min_rtt: Option<Duration>) -> Sample {
         if self.limited_until != 0 && self.delivered > self.limited_until {
             self.limited_until = 0;

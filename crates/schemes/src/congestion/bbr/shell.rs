@@ -1,5 +1,5 @@
-//! Windows and rates of all paths, derived from one model per path. This module translates events of an association or
-//! a TCP connection into those of the models.
+//! Windows and rates of all paths. Each path has one model. This module translates events of an association or a TCP
+//! connection into events of the models.
 
 use core::fmt;
 
@@ -17,14 +17,14 @@ use crate::congestion::InitialWindow;
 
 /// Greatest window in bytes.
 const MOST_WINDOW: f64 = (1u64 << 36) as f64;
-/// Least pacing rate in bytes per second, so that a timer is always set.
+/// Least pacing rate in bytes per second. The least pacing rate ensures that a timer is always set.
 const MIN_RATE: f64 = 100.0;
-/// Times without a departure after which a path that could have sent counts as unused: a share of a round trip, and a
-/// least time. Both must have passed.
+/// Times without a departure after which a path counts as unused although it could have sent. They are a share of a
+/// round trip, and a least time. Both times must have passed.
 const UNUSED_SHARE: u32 = 8;
 const UNUSED: Duration = Duration::from_millis(2);
 
-/// Bytes of a full packet that the window does not count, where the transport paces packets.
+/// Number of bytes of a full packet that the window does not count. They matter if the transport paces whole packets.
 #[derive(Copy, Clone, Debug)]
 pub struct Headers(f64);
 
@@ -64,7 +64,7 @@ struct Path<M> {
     recovery: Option<Tsn>,
     /// Time at which the next packet may leave by the pacing rate.
     next: Instant,
-    /// Time since which window and rate have allowed a packet; `None` if they do not allow one.
+    /// Time since which window and rate have allowed a packet. `None` if they do not allow a packet.
     free: Option<Instant>,
 }
 
@@ -114,7 +114,7 @@ impl<M: Model> Path<M> {
             self.model.on_recovered();
         }
         let mut sample = self.sampler.finish(now, self.model.min_rtt());
-        // An acknowledgement that waited as long as the path is says how long the source paused.
+        // If an acknowledgement was held for as long as a round trip, its rate shows a pause of the source.
         sample.limited |= seen.srtt.is_some_and(|srtt| 2 * ack.held > srtt);
         sample.rtt = sample.rtt.map(|rtt| {
             self.model.min_rtt().map_or(rtt, |least| least.clamp(rtt.saturating_sub(ack.held), rtt))
@@ -168,7 +168,7 @@ impl<M: Model> Paced<M> {
         self.paths.get_mut(path.index())?.as_mut()
     }
 
-    /// Takes the state and packet size of a path that changed, or is seen for the first time.
+    /// Takes the state and packet size of a path that has changed, or that appears for the first time.
     fn meet(&mut self, view: &View<'_>, id: PathId) {
         let Some(seen) = view.paths.get(id.index()) else { return };
         if self.paths.len() <= id.index() {
@@ -184,7 +184,7 @@ impl<M: Model> Paced<M> {
             Start { now: view.now, window: self.initial.bytes(packet), packet, salt: u64::from(id.0) };
         let failed = |p: &Path<M>| p.state == PathState::Inactive;
         if seen.state == PathState::Active && slot.as_ref().is_some_and(failed) {
-            // The old state may describe another network.
+            // After a failure, the path may lead through another network, to which the old state does not apply.
             *slot = None;
         }
         let path = slot.get_or_insert_with(|| Path::new((self.begin)(start), view.now));

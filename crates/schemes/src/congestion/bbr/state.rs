@@ -9,15 +9,15 @@ pub enum State {
     Startup,
     /// The queue of Startup is emptied.
     Drain,
-    /// The rate is lower than the path's, until its queue is empty.
+    /// The rate is lower than the path's rate, until the queue is empty.
     Down,
-    /// The rate is equal to the path's.
+    /// The rate is equal to the path's rate.
     Cruise,
-    /// The rate is equal to the path's, so that the path is full before a probe.
+    /// The rate is equal to the path's rate. The path is thus full before a probe.
     Refill,
-    /// The rate is higher than the path's, to find out whether the path carries more.
+    /// The rate is higher than the path's rate, to find out whether the path carries more.
     Up,
-    /// Little data are in flight, to measure the least round-trip time.
+    /// Few data are in flight, so that the least round-trip time can be measured.
     ProbeRtt,
 }
 

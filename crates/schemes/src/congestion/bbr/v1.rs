@@ -1,5 +1,5 @@
-//! BBRv1, the model of one path, as in Linux (`net/ipv4/tcp_bbr.c`). Runs of simulated TCP compare it with the kernel's
-//! BBR.
+//! BBRv1 as in Linux (`net/ipv4/tcp_bbr.c`), as a model of one path. Runs of simulated TCP compare the model with the
+//! kernel's BBR.
 //!
 //! | Linux | here |
 //! |---|---|
@@ -12,8 +12,8 @@
 //! | `bbr_set_pacing_rate`, `bbr_set_cwnd` | [`V1::set_pacing`], [`V1::set_window`] |
 //! | `bbr_set_cwnd_to_recover_or_restore` | [`V1::conserve`] |
 //!
-//! The correction for packets that are scheduled to leave later (`bbr_packets_in_net_at_edt`) is left out, because
-//! packets are not queued here before the time at which they are to leave.
+//! Linux corrects for packets that are scheduled to leave later (`bbr_packets_in_net_at_edt`). This correction is left
+//! out, because no packets are queued here before their time to leave.
 
 use strandcast_proto::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ use super::rate::{LostPacket, Sample, Sampler};
 const HIGH_GAIN: f64 = 2.885;
 /// `bbr_pacing_gain`: the cycle of ProbeBW.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// `bbr_cycle_rand`: number of phases with which ProbeBW may begin. It never begins with the phase that drains.
+/// `bbr_cycle_rand`: number of phases of ProbeBW that may come first. The phase that drains never comes first.
 const FIRST_PHASES: f64 = 7.0;
 /// `bbr_bw_rtts`.
 const BANDWIDTH_ROUNDS: u64 = 10;
@@ -40,9 +40,9 @@ const MIN_PACKETS: f64 = 4.0;
 const CWND_GAIN: f64 = 2.0;
 /// `bbr_pacing_margin_percent`, as a share.
 const PACING_MARGIN: f64 = 0.01;
-/// `bbr_min_tso_rate`, bytes per second: below this rate a burst is one packet, otherwise two packets.
+/// `bbr_min_tso_rate` in bytes per second. Below this rate a burst has one packet, otherwise two packets.
 const LOW_RATE: f64 = 150_000.0;
-/// `sk_pacing_shift` of 10: a burst is the amount of data that leaves in this time, in seconds.
+/// `sk_pacing_shift` of 10: time in seconds. A burst is the amount of data that leaves in this time.
 const BURST_SECONDS: f64 = 1.0 / 1024.0;
 /// `bbr_extra_acked_win_rtts`: five to ten rounds.
 const EXTRA_ACKED_ROUNDS: u64 = 10;
@@ -285,7 +285,7 @@ impl V1 {
         }
     }
 
-    /// Returns whether conservation of packets determines the window.
+    /// Returns whether the principle of packet conservation determines the window.
     fn conserve(&mut self, ack: &Ack<'_>, sampler: &Sampler) -> bool {
         let acked = ack.sample.newly_acked as f64;
         let in_flight = ack.in_flight as f64;

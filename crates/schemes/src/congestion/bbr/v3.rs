@@ -1,5 +1,5 @@
-//! BBRv3, the model of one path: draft-ietf-ccwg-bbr-06. Each function implements the section that it names. This file
-//! has the state machine; [`control`](super::control) derives window and rate.
+//! BBRv3 (draft-ietf-ccwg-bbr-06), as a model of one path. Each function implements the section that it names. This
+//! file contains the state machine. [`control`](super::control) derives window and rate.
 //!
 //! | draft | here |
 //! |---|---|
@@ -24,15 +24,15 @@ use super::model::{Ack, Model, Start, draw};
 use super::rate::{LostPacket, Sample, Sampler};
 use super::state::State;
 
-/// BBR.ack_phase: phase of probing to which the acknowledgements that arrive now belong.
+/// BBR.ack_phase: phase of probing to which arriving acknowledgements belong.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Feedback {
     /// No phase of probing.
     Init,
     /// Acknowledgements belong to the phase before the probe.
     Refilling,
-    /// Acknowledgements still belong to the phase before the probe, because those of the probe arrive a round trip
-    /// later.
+    /// Acknowledgements still belong to the phase before the probe. The acknowledgements of the probe arrive one round
+    /// trip later.
     Starting,
     /// Acknowledgements belong to the probe.
     Probing,
@@ -94,7 +94,7 @@ pub struct V3 {
     pub(super) idle_restart: bool,
     /// True if this model decides on ProbeRTT.
     pub(super) probes_rtt: bool,
-    /// Share of a round trip's packets above which losses show too much in flight.
+    /// Share of the packets of a round trip. If a larger share is lost, the amount in flight was too high.
     pub(super) loss_threshold: f64,
 }
 
@@ -161,7 +161,7 @@ impl V3 {
         self.max_bw.get()
     }
 
-    /// Updates the model at the beginning of an acknowledgement's processing (§5.5.10.3 UpdateLatestDeliverySignals,
+    /// Updates the model when the processing of an acknowledgement begins (§5.5.10.3 UpdateLatestDeliverySignals,
     /// §5.5.5 UpdateMaxBw).
     fn take_sample(&mut self, sample: &Sample, sampler: &Sampler) {
         let rate = sample.rate.unwrap_or(0.0);
@@ -324,7 +324,7 @@ impl V3 {
         self.probe_up_acked_per_inc = (self.cwnd / growth).max(self.packet);
     }
 
-    /// AdaptLongTermModel. Returns whether it decided on a state.
+    /// AdaptLongTermModel. Returns whether the function chose a state.
     fn adapt_long_term(&mut self, ack: &Ack<'_>, sampler: &Sampler) -> bool {
         if self.feedback == Feedback::Starting && self.rounds.began {
             self.feedback = Feedback::Probing;

@@ -19,8 +19,8 @@ impl LossIntervals {
         self.open += segments;
     }
 
-    /// Records a congestion event. Returns `false` if nothing arrived since the last event, which this one then belongs
-    /// to.
+    /// Records a congestion event. Returns `false` if nothing was acknowledged since the last event. The event then
+    /// belongs to the last event.
     pub fn on_event(&mut self) -> bool {
         let new = self.open > 0.0;
         if new {
@@ -32,7 +32,7 @@ impl LossIntervals {
         new
     }
 
-    /// p: congestion events per segment; 0 before the first event. The open interval counts if it raises the mean
+    /// p: congestion events per segment. 0 before the first event. The open interval counts if it raises the mean
     /// interval.
     pub fn rate(&self) -> f64 {
         let (mut closed, mut open, mut total) = (0.0, self.open * WEIGHTS[0], 0.0);

@@ -1,4 +1,4 @@
-//! Detection of rising round-trip times, and their distance from the round-trip time at which losses happen.
+//! Detection of rising round-trip times. Also the distance of a round-trip time from the value at which losses happen.
 
 use strandcast_proto::time::{Duration, Instant};
 
@@ -6,10 +6,11 @@ use super::config::MpmtpConfig;
 
 /// Weight of a sample in the smoothed round-trip time (RFC 6298 §2.3).
 const SMOOTHING: f64 = 1.0 / 8.0;
-/// Least difference in seconds between the round-trip time at losses and the one at which the rise was detected.
+/// Least difference in seconds between two round-trip times: the one at losses, and the one at which the rise was
+/// detected.
 const MIN_SPAN: f64 = 0.001;
 
-/// Least value over a time that varies between half and the whole of an interval.
+/// Least value of the recent past. The length of this past varies between half an interval and a whole interval.
 #[derive(Clone, Debug)]
 struct Minimum {
     since: Option<Instant>,
@@ -33,8 +34,8 @@ impl Minimum {
     }
 }
 
-/// The round-trip times of a path, seconds. The least sample of a round counts, because bursts and delayed
-/// acknowledgements raise single samples.
+/// Round-trip times of a path in seconds. The least sample of a round is used, because bursts and delayed
+/// acknowledgements increase single samples.
 #[derive(Clone, Debug)]
 pub struct Saturation {
     /// Least round-trip time of the running round.
@@ -91,7 +92,7 @@ impl Saturation {
         }
     }
 
-    /// Records a loss. Round-trip times were then at their maximum, and the count of rises begins again.
+    /// Records a loss. Round-trip times were then at their maximum. The count of rises begins again.
     pub fn on_loss(&mut self, config: &MpmtpConfig) {
         if let Some(rtt) = self.smoothed {
             self.limit = Some(self.limit.map_or(rtt, |l| l + config.limit_gain * (rtt - l)));
@@ -104,13 +105,13 @@ impl Saturation {
         (self.least, self.samples, self.rises, self.rise) = (f64::INFINITY, 0, 0, None);
     }
 
-    /// RTT_min of the paper, while growth is linear, seconds.
+    /// RTT_min of the paper in seconds, while growth is linear.
     pub fn rise(&self) -> Option<f64> {
         self.rise
     }
 
-    /// Position of the round-trip time on a scale from 0, its value when the rise was detected, to 1, its value when
-    /// losses happen; `None` while growth is not linear.
+    /// Position of the round-trip time on a scale from 0 to 1. 0 is the value when the rise was detected, and 1 is the
+    /// value when losses happen. `None` while growth is not linear.
     pub fn position(&self) -> Option<f64> {
         let rise = self.rise?;
         let known = self.limit.filter(|limit| *limit > rise + MIN_SPAN);

@@ -1,5 +1,5 @@
-//! State of one path. The growth of its window depends on its distance from the window at the last loss, and on
-//! round-trip times.
+//! State of one path. The growth of its window depends on two quantities: the distance from the window at the last
+//! loss, and round-trip times.
 
 use strandcast_proto::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use super::saturation::Saturation;
 /// α_min: growth per round trip near w_max, segments.
 const MIN_ALPHA: f64 = 1.0;
 
-/// Value at `x` of the hyperbola that falls from `high` at 0 to `low` at 1. Equations 13 to 15 and 17 to 21 have this
+/// Value at `x` of a hyperbola that falls from `high` at 0 to `low` at 1. Equations 13 to 15 and 17 to 21 have this
 /// form.
 pub fn hyperbola(high: f64, low: f64, x: f64) -> f64 {
     high * low / (low + (high - low) * x)
@@ -28,7 +28,7 @@ pub struct Subflow {
     /// α and L of the last increase.
     pub alpha: f64,
     pub linear: f64,
-    /// δ and B, computed again each round trip; `None` for a δ that was never computed.
+    /// δ and B, which are computed again in each round trip. `None` if δ was never computed.
     pub delta: Option<f64>,
     pub balance: f64,
     mean: MeanAlpha,
@@ -54,8 +54,8 @@ impl Default for Subflow {
 }
 
 impl Subflow {
-    /// Returns the segments by which a window of `w` grows when `acked` segments were acknowledged, `passed` after the
-    /// previous acknowledgement.
+    /// Returns the number of segments by which a window of `w` grows when `acked` segments were acknowledged. `passed`
+    /// is the time since the previous acknowledgement.
     pub fn grow(&mut self, w: f64, acked: f64, passed: Duration, config: &MpmtpConfig) -> f64 {
         self.grew = true;
         let position = self.saturation.position();
@@ -72,7 +72,7 @@ impl Subflow {
         now - w
     }
 
-    /// α without L: concave below the window of the last loss, and convex above it.
+    /// α without L. The profile is concave below the window of the last loss, and convex above it.
     fn profile(&self, w: f64, config: &MpmtpConfig) -> f64 {
         let Some(w_max) = self.w_max.filter(|w_max| w < *w_max) else { return self.convex };
         let most = MIN_ALPHA.max((1.0 - config.b) * w_max);
@@ -90,7 +90,7 @@ impl Subflow {
         self.grew = false;
     }
 
-    /// Returns whether the profile is linear, so that α of the convex profile stays as it is.
+    /// Returns whether the profile is linear. α of the convex profile then does not change.
     fn is_linear(&self, config: &MpmtpConfig) -> bool {
         match config.linear_ends {
             LinearEnds::Rtt => self.saturation.position().is_some_and(|position| position > 0.0),
@@ -104,7 +104,7 @@ impl Subflow {
         self.saturation.rise().is_some()
     }
 
-    /// Records a loss from a window of `w`. A timeout after a timeout changes nothing.
+    /// Records a loss from a window of `w`. A second timeout in a row changes nothing.
     pub fn on_loss(&mut self, w: f64, config: &MpmtpConfig) {
         if self.intervals.on_event() || self.w_max.is_none() {
             self.saturation.on_loss(config);
@@ -126,14 +126,14 @@ impl Subflow {
         (self.convex, self.alpha, self.linear, self.grew) = (MIN_ALPHA, MIN_ALPHA, 1.0, false);
     }
 
-    /// Ends the mean: ᾱ becomes `alpha`.
+    /// Ends the current mean. ᾱ becomes `alpha`.
     #[cfg(test)]
     pub fn finish_mean(&mut self, alpha: f64) {
         self.mean.last = Some(alpha);
     }
 
-    /// ᾱ: the mean α over time between the last two losses; before two losses, the geometric mean of the least and the
-    /// largest α of a window that is `w` on average.
+    /// ᾱ: the mean α over the time between the last two losses. Before there are two losses, ᾱ is a geometric mean. It
+    /// is the mean of the least and the largest α of a window that is `w` on average.
     pub fn mean_alpha(&self, w: f64, config: &MpmtpConfig) -> f64 {
         let most = self.w_max.map_or(w, |w_max| (1.0 - config.b) * w_max);
         self.mean.last.unwrap_or_else(|| most.max(MIN_ALPHA).sqrt())

@@ -1,11 +1,11 @@
-//! Growth after a full queue: the window grows as CUBIC's (RFC 9438).
+//! Growth after a full queue: the window grows as the window of CUBIC (RFC 9438).
 //!
 //! A window that grows by one segment per round trip needs a minute to return from half of a deep queue. A TCP flow
-//! returns in a few seconds and keeps that queue full (docs/measurements/friendliness.md). A random loss does not show
-//! that the path carries less. The curve then begins again at the window that remains after the loss, and the window
-//! grows by at least one segment per round trip from the start (RFC 9438 §4.3). If RFC 6356 lets a window through a
-//! shared bottleneck grow by only the fraction p of a segment per round trip, the curve is that of a flow that takes √p
-//! of the rate that it would have alone, as for coupled flows of [`Cubic`].
+//! returns in a few seconds, and keeps that queue full (docs/measurements/friendliness.md). A random loss does not show
+//! that the path carries less. After a random loss, the curve begins again at the window that remains. From the start,
+//! the window grows by at least one segment per round trip (RFC 9438 §4.3). At a shared bottleneck, RFC 6356 may let a
+//! window grow by only the fraction p of a segment per round trip. The curve is then that of a flow with √p of the rate
+//! that it would have alone, as for coupled flows of [`Cubic`].
 
 use strandcast_proto::policy::{AckInfo, LossTrigger, PathId, View};
 use strandcast_proto::rfc::{Avoidance, CongestionEvent, Progress};
@@ -21,9 +21,9 @@ const CONFIG: CubicConfig =
 /// The curve of one path.
 #[derive(Debug)]
 pub(super) struct Curve {
-    /// The cubic curve; `None` before the first loss.
+    /// The cubic curve. `None` before the first loss.
     cubic: Option<Cubic>,
-    /// Window in bytes before a loss that was not yet passed to the curve.
+    /// Window in bytes before a loss that the curve has not processed yet.
     cut: Option<u64>,
     /// Time of the last acknowledgement.
     last_acked: Instant,
@@ -38,25 +38,26 @@ impl Default for Curve {
 }
 
 impl Curve {
-    /// Records that a full queue reduced a window of `cwnd` bytes to the share `beta`.
+    /// Records that a full queue reduced a window of `cwnd` bytes to the share `beta` of its size.
     pub fn on_congestion(&mut self, cwnd: u64, beta: f64) {
         self.cubic.get_or_insert_with(|| Cubic::new(CONFIG)).set_beta(beta);
         (self.cut, self.full) = (Some(cwnd), Duration::ZERO);
     }
 
-    /// Takes back the last loss: the curve continues as before.
+    /// Takes back the last loss, so that the curve continues as before.
     pub fn undo(&mut self) {
         self.cut = None;
     }
 
-    /// Records that a random loss left a window of `cwnd` bytes. It begins the curve again, but never a first curve.
+    /// Records that a random loss left a window of `cwnd` bytes. The curve begins again. If there is no curve yet, none
+    /// begins.
     pub fn on_random_loss(&mut self, cwnd: u64) {
         if self.cubic.is_some() {
             self.on_congestion(cwnd, HALF);
         }
     }
 
-    /// Takes an acknowledgement for a window of `cwnd` bytes.
+    /// Processes an acknowledgement for a window of `cwnd` bytes.
     pub fn on_acked(&mut self, now: Instant, ack: &AckInfo, cwnd: u64, mtu: u64) {
         if ack.flight_before + mtu > cwnd {
             self.full += now.saturating_since(self.last_acked);

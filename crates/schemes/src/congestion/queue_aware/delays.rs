@@ -1,4 +1,5 @@
-//! Queueing delay of a path, and number of bytes that the path holds, from its measurements.
+//! Queueing delay of a path, and the number of bytes that the path holds. The delay and the number of bytes follow from
+//! measurements of the path.
 
 use strandcast_proto::policy::PathView;
 use strandcast_proto::time::Duration;
@@ -10,9 +11,9 @@ pub(super) fn queue(view: &PathView) -> Option<(f64, f64)> {
     Some((queue.max(0.0), least))
 }
 
-/// Returns the shorter of `srtt` and a round trip of `own` plus a queueing delay of `queue` seconds.
+/// Returns the shorter of two times: `srtt`, and a round trip of `own` plus a queueing delay of `queue` seconds.
 pub(super) fn shorter(srtt: Duration, own: Duration, queue: f64) -> Duration {
-    // Most often it is srtt by far, and the exact sum is not needed.
+    // In most cases the result is srtt by far, so that the exact sum is not needed.
     if srtt.as_secs_f64() < own.as_secs_f64() + queue - 1e-6 {
         return srtt;
     }
@@ -25,8 +26,8 @@ pub(super) fn in_use(view: &PathView) -> u64 {
     (view.est.delivery_rate.map_or(0.0, |r| r.bytes_per_s()) * least) as u64
 }
 
-/// Bytes that must be in flight at the measured bandwidth: less than [`in_use`] if acknowledgements return by a shorter
-/// path than that of the data.
+/// Number of bytes that must be in flight at the measured bandwidth. It is less than [`in_use`] if acknowledgements
+/// return by a shorter path than the data's path.
 pub(super) fn under_way(view: &PathView) -> u64 {
     let (Some((queue, least)), Some(srtt)) = (queue(view), view.srtt) else { return in_use(view) };
     let shortest = view.min_rtt.map_or(least, |rtt| rtt.as_secs_f64());
@@ -34,7 +35,7 @@ pub(super) fn under_way(view: &PathView) -> u64 {
     (in_use(view) as f64 * trip / least) as u64
 }
 
-/// Share of the window that is not in the queue: least round-trip time divided by round-trip time.
+/// Share of the window that is not in the queue. The share is the least round-trip time divided by the round-trip time.
 pub(super) fn without_queue(view: &PathView) -> f64 {
     queue(view).filter(|q| q.1 > 0.0).map_or(1.0, |(queue, least)| least / (least + queue))
 }

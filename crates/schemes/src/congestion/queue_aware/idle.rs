@@ -4,17 +4,17 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::Path;
 
-/// A window is used while at least 1/`USED_PART` of it is in flight. ASSUMED: RFC 7661 §4.1 has half.
-/// docs/schemes/strand.md has the reasons.
+/// Reciprocal of a share of the window. A window counts as used while at least this share of it is in flight. ASSUMED:
+/// RFC 7661 §4.1 has one half. docs/schemes/strand.md gives the reasons.
 pub(super) const USED_PART: u64 = 4;
 /// Time since the last use of a window after which the window shrinks. ASSUMED: after a short outage a link needs its
 /// old window to catch up.
 const KEEP: Duration = Duration::from_secs(2);
 
 impl Path {
-    /// Reduces a window for the time in which nothing was sent. At least the initial window remains (RFC 6928 §2), and
-    /// slow start may return to the former window (RFC 2861). Otherwise a path that was idle could take over a stream
-    /// only at one MTU per round trip.
+    /// Reduces a window according to the time in which nothing was sent. At least the initial window remains (RFC 6928
+    /// §2). Slow start may return to the former window (RFC 2861). Without slow start, a path that was idle could take
+    /// over a stream only slowly, at one MTU per round trip.
     pub(super) fn decay(&mut self, now: Instant, rto: Duration) {
         if !self.window.decays(now, rto) {
             return;
@@ -31,9 +31,9 @@ impl Path {
         }
     }
 
-    /// Records that a packet left. `in_flight` is the number of bytes in flight, this packet included. Single packets,
-    /// such as data probes, do not show that the link still carries the window. The window therefore shrinks as if no
-    /// packets left.
+    /// Records that a packet left. `in_flight` is the number of bytes in flight, including this packet. Single packets,
+    /// such as data probes, do not show that the link still carries the window. With such packets, the window therefore
+    /// shrinks as if no packets left.
     pub(super) fn on_sent(&mut self, now: Instant, rto: Duration, in_flight: u64) {
         self.decay(now, rto);
         if USED_PART * in_flight >= self.window.cwnd() {

@@ -2,7 +2,8 @@
 
 use strandcast_proto::time::{Duration, Instant};
 
-/// Half of the time for which the longest queueing delay is kept: it is kept for one to two of these intervals.
+/// Half of the greatest time for which the longest queueing delay is kept. A delay is kept for one to two of these
+/// intervals.
 const MEMORY: Duration = Duration::from_secs(30);
 
 /// Largest value of the last 30 to 60 seconds.

@@ -1,17 +1,17 @@
-//! Test whether losses depend on the window. The test reduces the window; if the share of losses stays, the path causes
-//! them.
+//! Test whether losses depend on the window. The test reduces the window. If the share of losses does not change, the
+//! path causes the losses.
 
 use strandcast_proto::policy::AckInfo;
 use strandcast_proto::wire::Tsn;
 
-/// Excess of the loss share over the known share that shows a full queue, even if that queue is short.
+/// Excess of the loss share over the known share. A larger excess shows a full queue, even if that queue is short.
 const EXCESS: f64 = 0.03;
 /// Least number of chunks over which a loss share is measured. The number is also at least two windows.
 const SAMPLE: u32 = 100;
 /// Number of losses below which losses may be chance.
 pub(super) const CHANCE: u32 = 4;
 
-/// Share of the path's chunks that are lost, and share that is lost at any size of the window.
+/// Share of the path's chunks that are lost, and the share that is lost at any size of the window.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     pub(super) acked: u32,
@@ -23,10 +23,10 @@ pub(super) struct Losses {
     pub(super) test: Option<Test>,
 }
 
-/// Running test: the window was reduced to show whether losses decrease.
+/// A running test. The test has reduced the window to find out whether losses decrease.
 #[derive(Debug)]
 pub(super) struct Test {
-    /// TSN after whose acknowledgement losses count.
+    /// TSN of a chunk. Once it is acknowledged, losses count for the test.
     pub(super) after: Option<Tsn>,
     pub(super) share: f64,
     pub(super) cwnd: u64,
@@ -37,7 +37,7 @@ impl Losses {
         (self.acked, self.lost) = (0, 0);
     }
 
-    /// Loss share of an unfinished sample, counted as at least half a sample.
+    /// Loss share of an unfinished sample. The sample counts as at least half of a full sample.
     pub(super) fn so_far(&self) -> f64 {
         let total = self.acked.saturating_add(self.lost).max(SAMPLE / 2);
         if self.lost < CHANCE { 0.0 } else { f64::from(self.lost) / f64::from(total) }
@@ -48,13 +48,13 @@ impl Losses {
         self.share.max(self.so_far())
     }
 
-    /// Returns whether `share` is more than the path is known to lose.
+    /// Returns whether `share` exceeds the share that the path is known to lose.
     pub(super) fn excessive(&self, share: f64) -> bool {
         share > self.known * 1.5 + EXCESS
     }
 
-    /// Takes an acknowledgement. Returns the window to restore if a test has shown that losses do not depend on the
-    /// window.
+    /// Evaluates an acknowledgement. If a test has shown that losses do not depend on the window, returns the window to
+    /// restore.
     pub(super) fn on_acked(&mut self, ack: &AckInfo, window_chunks: u32) -> Option<u64> {
         if let Some(Test { after: after @ Some(_), .. }) = &mut self.test {
             if after.is_some_and(|t| ack.highest_newly_acked.is_some_and(|h| h.is_after(t))) {
@@ -83,8 +83,8 @@ impl Losses {
     }
 }
 
-/// Losses in a window of slow start whose cause is open. A queue that slow start has filled loses many chunks of one
-/// window, and a radio loses one or two. The window is reduced once [`CHANCE`] chunks are lost.
+/// Losses in a window of slow start whose cause is not known yet. If slow start has filled a queue, the queue loses
+/// many chunks of one window. A radio loses one or two chunks. The window is reduced once [`CHANCE`] chunks are lost.
 #[derive(Debug)]
 pub(super) struct Suspicion {
     /// TSN whose acknowledgement ends the window in question.

@@ -1,17 +1,17 @@
-//! Correlation of a path's losses with long queues.
+//! Test whether a path's losses coincide with long queues.
 //!
 //! The rank of a queueing delay is the share of recent delays that were shorter. A radio loses packets at any length of
-//! the queue. The ranks of its losses are between 0 and 1, and 0.5 on average, whether a queue or jitter causes the
-//! delays, or they are zero. A full queue loses packets at the longest delays of the path, even if these are short, so
-//! that the mean rank is near 1. If other flows keep a queue full all the time, the mean rank stays far below 1, and
-//! losses do not depend on the window of this flow.
+//! the queue. The ranks of its losses are between 0 and 1, and 0.5 on average. This holds if a queue or jitter causes
+//! the delays, and also if there are no delays. A full queue loses packets at the longest delays of the path, even if
+//! these delays are short. The mean rank is then near 1. If other flows keep a queue full all the time, the mean rank
+//! stays far below 1. Losses then do not depend on the window of this flow.
 //!
-//! The delays are taken from packets drawn at random, as losses hit packets at random. The packets of a picture leave
-//! as a burst, and each packet waits for the packets before it. A delay taken at the head of each burst would be
-//! shorter than the delay of most packets, lost or not.
+//! The delays are taken from randomly drawn packets, because losses also hit packets at random. The packets of a
+//! picture leave as a burst. Each packet waits for the packets before it. A delay taken at the head of each burst would
+//! be shorter than the delay of most packets.
 //!
-//! The same delays show whether others keep the queue filled (the test of Copa, Arun and Balakrishnan 2018): a queue
-//! that only this flow fills is nearly empty at least once in 16 round trips.
+//! The same delays show whether other flows keep the queue filled (test of Copa, Arun and Balakrishnan 2018). If only
+//! this flow fills a queue, the queue is nearly empty at least once in 16 round trips.
 //!
 //! `ASSUMED`: the constants.
 
@@ -21,37 +21,37 @@ use strandcast_proto::time::{Duration, Instant};
 
 use crate::estimate::MIN_QUEUE;
 
-/// Number of queueing delays that are kept, and number that are taken per round trip, so that the last 16 round trips
-/// count.
+/// Number of queueing delays that are kept, and number of delays that are taken per round trip. The delays thus cover
+/// the last 16 round trips.
 const KEPT: usize = 64;
 const PER_TRIP: u32 = 4;
 /// Number of delays that are needed for a rank.
 const ENOUGH: usize = 16;
 /// Number of losses that suffice to show whether losses coincide with long queues.
 const KNOWN: u32 = 8;
-/// Reciprocal of a loss's weight in the mean. The mean rank of random losses is then within 0.04 of a half most of the
-/// time.
+/// Reciprocal of the weight of a loss in the mean. With this weight, the mean rank of random losses is within 0.04 of
+/// one half most of the time.
 const WEIGHT: u32 = 32;
 /// Number of losses that the initial mean stands for.
 const PRIOR: u32 = 4;
 /// Mean rank above which losses coincide with long queues.
 const LONG: f64 = 0.65;
-/// Number of standard deviations by which the mean rank must also exceed a half while few losses are known.
+/// Number of standard deviations. While few losses are known, the mean rank must also exceed one half by this amount.
 const SURE: f64 = 3.0;
-/// Standard deviation of a rank that is uniform between 0 and 1: 1/√12, rounded.
+/// Standard deviation of a rank that is distributed uniformly between 0 and 1: 1/√12, rounded.
 const DEVIATION: f64 = 0.289;
 /// Rank below which a loss is never attributed to a full queue. A loss at a queue shorter than [`MIN_QUEUE`] is not
-/// attributed to one either.
+/// attributed to a full queue either.
 const MEDIAN: f64 = 0.5;
 
-/// Shares of a window that remain after a full queue: the half of RFC 9260, and the share of RFC 9438 while other flows
-/// keep the queue filled.
+/// Shares of a window that remain after a full queue: the half of RFC 9260, and the share of RFC 9438. The second one
+/// applies while other flows keep the queue filled.
 pub const HALF: f64 = 0.5;
 pub const BESIDE: f64 = 0.7;
-/// Share of the longest queue: other flows fill a queue that was never shorter than this share (Copa).
+/// Share of the longest queue. If the queue was never shorter than this share, other flows fill it (Copa).
 const STANDS: f64 = 0.1;
 
-/// Queueing delay of one packet, drawn at random from several.
+/// Queueing delay of one packet that was drawn at random from several packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Drawn {
     /// Queueing delay in seconds.
@@ -63,14 +63,14 @@ struct Drawn {
 /// Recent queueing delays, and mean rank of the delays at losses.
 #[derive(Debug)]
 pub(super) struct Ranks {
-    /// Drawn delays. The delay at `next` is the oldest once the list is full.
+    /// Delays that were drawn. Once the list is full, the delay at `next` is the oldest one.
     late: SmallVec<[Drawn; KEPT]>,
     next: usize,
     /// The current draw, and the time at which it began.
     drawn: Drawn,
     at: Instant,
-    /// State of the draws (Knuth's MMIX generator). Every path draws the same sequence, which suffices: the choice of a
-    /// packet must only be independent of the structure of its burst.
+    /// State of the draws (Knuth's MMIX generator). Every path draws the same sequence. One sequence suffices, because
+    /// the choice of a packet must only be independent of the structure of its burst.
     draw: u64,
     /// Mean rank of losses.
     mean: f64,
@@ -85,7 +85,7 @@ impl Default for Ranks {
 }
 
 impl Ranks {
-    /// Takes the queueing delay of `packets` that were acknowledged, in seconds.
+    /// Takes the queueing delay in seconds of `packets` packets that were acknowledged.
     pub fn seen(&mut self, now: Instant, srtt: Option<Duration>, queue: f64, packets: u32) {
         self.drawn.packets = self.drawn.packets.saturating_add(packets);
         self.draw = self.draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -104,7 +104,7 @@ impl Ranks {
         self.next = (self.next + 1) % KEPT;
     }
 
-    /// Share of recent packets with a shorter queue. Packets with an equal queue count half.
+    /// Share of recent packets whose queue was shorter. Packets with an equal queue count half.
     fn rank(&self, queue: f64) -> f64 {
         let (mut shorter, mut all) = (0.0, 0.0);
         for late in &self.late {
@@ -119,7 +119,7 @@ impl Ranks {
         if all > 0.0 { shorter / all } else { 0.0 }
     }
 
-    /// Returns whether the queue was never nearly empty recently, as if other flows kept it filled.
+    /// Returns whether the queue was never nearly empty recently. Other flows may then keep it filled.
     pub fn stands(&self) -> bool {
         let range = |(least, most): (f64, f64), late: &Drawn| (least.min(late.queue), most.max(late.queue));
         let (least, most) = self.late.iter().fold((f64::INFINITY, 0.0), range);
@@ -128,7 +128,8 @@ impl Ranks {
 
     /// Share of the window that remains after a full queue. `alone` is true if the association has one path.
     pub fn left(&self, alone: bool) -> f64 {
-        // The data in that queue may be another path's, found to share it or not, and RFC 6356 counts on half.
+        // The data in that queue may belong to another path of the association. RFC 6356 assumes that a loss halves the
+        // window, whether or not the paths are found to share the queue.
         if self.stands() && alone { BESIDE } else { HALF }
     }
 
@@ -141,7 +142,7 @@ impl Ranks {
         }
     }
 
-    /// Returns whether a full queue caused a loss at this queueing delay; `None` if too few losses are known.
+    /// Returns whether a full queue caused a loss at this queueing delay. Returns `None` if too few losses are known.
     pub fn blame(&self, queue: f64) -> Option<bool> {
         let losses = f64::from(self.losses);
         let chance = SURE * DEVIATION * losses.sqrt() / (losses + f64::from(PRIOR));
@@ -156,7 +157,8 @@ mod tests {
 
     const TRIP: Option<Duration> = Some(Duration::from_millis(100));
 
-    /// Queues of 1, 2, … 16 ms, over and over, four a round trip; what is lost at `at` of each sixteen, in ms.
+    /// Queues of 1, 2, … 16 ms follow each other repeatedly, four per round trip. In each sixteen, a loss occurs at a
+    /// queue of `at` ms.
     fn after(sixteens: u64, at: impl Fn(u64) -> f64) -> Ranks {
         let mut ranks = Ranks::default();
         for n in 0..16 * sixteens {
@@ -175,7 +177,7 @@ mod tests {
         assert_eq!(ranks.blame(0.004), Some(false), "not one at a short queue");
     }
 
-    /// Losses occur at any queue, as those of a radio.
+    /// Losses occur at any length of the queue, as on a radio.
     #[test]
     fn losses_at_any_queue_are_random() {
         let ranks = after(40, |n| (n * 7 % 16 + 1) as f64);
@@ -189,7 +191,8 @@ mod tests {
         assert_eq!(after(8, |_| 16.0).blame(0.016), Some(true));
     }
 
-    /// Three standard deviations: 0.705 after eight losses, where a mean rank of 0.66 may be chance.
+    /// The limit is three standard deviations: 0.705 after eight losses. A mean rank of 0.66 may therefore occur by
+    /// chance.
     #[test]
     fn few_losses_have_to_be_clear() {
         for (at, mean, congestion) in [(13.0, 0.687, false), (15.0, 0.771, true)] {
@@ -200,13 +203,13 @@ mod tests {
         assert_eq!(after(64, |_| 13.0).blame(0.016), Some(true), "many are clear");
     }
 
-    /// Hosts take up to 2 ms to wake up.
+    /// Hosts need up to 2 ms to wake up.
     #[test]
     fn a_delay_of_hosts_is_no_queue() {
         assert_eq!(after(64, |_| 16.0).blame(0.0019), Some(false));
     }
 
-    /// A queue that is always full, or none at all, has no long one.
+    /// If a queue is always full or never exists, it has no long delays.
     #[test]
     fn equal_queues_are_no_evidence() {
         let mut ranks = Ranks::default();
@@ -235,7 +238,8 @@ mod tests {
         assert!(!after(1, |_| 16.0).stands(), "too few are known");
     }
 
-    /// A picture's packets wait for those before them, up to 8 ms of a burst, and losses are found at any of them.
+    /// The packets of a picture wait for the packets before them, up to 8 ms in a burst. A loss may hit any of these
+    /// packets.
     #[test]
     fn random_losses_of_bursts_are_random() {
         let mut ranks = Ranks::default();
@@ -250,7 +254,7 @@ mod tests {
         assert!((ranks.mean - 0.5).abs() < 0.1, "{}", ranks.mean);
     }
 
-    /// Four delays a round trip, of the last sixteen.
+    /// The test uses four delays per round trip, of the last sixteen round trips.
     #[test]
     fn old_queues_are_forgotten() {
         let mut ranks = Ranks::default();

@@ -1,10 +1,10 @@
 //! The end of the first slow start.
 //!
 //! A queueing delay that lasts for a whole round trip indicates a full bottleneck, as in HyStart (RFC 9406). Jitter can
-//! look the same: if packets are delayed one by one and keep their order, round trips stay long without a queue. A
-//! probation period distinguishes the two. The window grows by a quarter, as in Conservative Slow Start (RFC 9406
-//! §4.2). If the bottleneck is full, the round trip then grows with the window and the delivery rate does not, and slow
-//! start ends. Otherwise slow start continues.
+//! look the same. If each packet is delayed and the packets keep their order, round trips stay long without a queue. A
+//! probation period distinguishes the two cases. The window grows by a quarter, as in Conservative Slow Start (RFC 9406
+//! §4.2). If the bottleneck is full, the round trip then grows with the window, but the delivery rate does not grow. In
+//! this case slow start ends. If this is not the case, slow start continues.
 //!
 //! `ASSUMED`: [`GROWTH`], [`FULL`] and the limits of the delay that starts a probation.
 
@@ -12,17 +12,17 @@ use strandcast_proto::time::{Duration, Instant};
 
 /// Growth of the window during probation, as a factor.
 const GROWTH: f64 = 1.25;
-/// Least growth of the round trip through a full bottleneck, as a factor. If the delivery rate grows by this factor,
-/// the bottleneck is not full.
+/// Least growth of the round trip through a full bottleneck, as a factor. If the delivery rate also grows by this
+/// factor, the bottleneck is not full.
 const FULL: f64 = 1.125;
-/// Least number of chunks in flight for which a delay counts.
+/// Least number of chunks in flight. With fewer chunks, a delay does not count.
 const MIN_CHUNKS: u64 = 8;
 
 /// The first slow start, observed one round trip at a time.
 #[derive(Debug)]
 pub(super) struct Start {
     since: Instant,
-    /// Least queueing delay since `since`, in seconds; `sum` and `samples` give the mean.
+    /// Least queueing delay since `since`, in seconds. `sum` and `samples` give the mean.
     least: f64,
     sum: f64,
     samples: u32,
@@ -32,13 +32,13 @@ pub(super) struct Start {
 /// The test that follows a long queueing delay.
 #[derive(Copy, Clone, Debug)]
 struct Probation {
-    /// Mean round-trip time when the delay was seen, seconds.
+    /// Mean round-trip time in seconds when the delay was detected.
     trip: f64,
-    /// Delivery rate when the delay was seen, bytes per second.
+    /// Delivery rate in bytes per second when the delay was detected.
     rate: f64,
     /// Window in bytes up to which the window grows.
     to: u64,
-    /// True if the window has reached this size: the next round trip decides.
+    /// True if the window has reached this size. The next round trip then decides.
     reached: bool,
 }
 
@@ -51,12 +51,12 @@ pub(super) struct Seen {
     pub srtt: Duration,
     /// Delivery rate, bytes per second.
     pub rate: f64,
-    /// The window, bytes, and chunks in flight.
+    /// The window in bytes, and the number of chunks in flight.
     pub cwnd: u64,
     pub chunks: u64,
 }
 
-/// The outcome of an acknowledgement for slow start.
+/// Consequence of an acknowledgement for slow start.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub(super) enum Verdict {
     /// The window grows as before.
@@ -105,7 +105,8 @@ impl Start {
 mod tests {
     use super::*;
 
-    /// A path of 100 ms; a queue of 40 ms at a window of 100 kB and 1 MB/s; what a larger window then shows.
+    /// Returns the verdict on a path of 100 ms. It has a queue of 40 ms at a window of 100 kB and at 1 MB/s. `larger`
+    /// is its state with a larger window.
     fn after(larger: Seen) -> Verdict {
         let ms = Instant::from_millis;
         let seen = Seen {

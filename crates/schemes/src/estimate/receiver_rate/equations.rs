@@ -11,7 +11,8 @@ const ALPHA: f64 = 1.0 / 8.0;
 const BETA: f64 = 1.0 / 4.0;
 /// Ξ and Φ of eq. 4: the weight of the new value.
 const HALF: f64 = 0.5;
-/// Packets that a round in congestion avoidance adds. Eq. 4 halves this number, so that one packet per round remains.
+/// Packets that a round in congestion avoidance adds. Eq. 4 halves this number, so that the rate grows by one packet
+/// per round.
 pub(super) const STEP: f64 = 2.0;
 /// Half of the time for which [`Most`] keeps values.
 const MEMORY: Duration = Duration::from_secs(5);
@@ -38,7 +39,7 @@ pub struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// Takes the time in seconds from a feedback to the first packet of its round (eq. 1).
+    /// Takes the time in seconds from a feedback to the first packet of the round that it begins (eq. 1).
     pub fn sample(&mut self, sample: f64) {
         match self.smoothed {
             None => {
@@ -53,7 +54,7 @@ impl RoundTrip {
         }
     }
 
-    /// Round-trip time; `None` before the first sample.
+    /// Round-trip time. `None` before the first sample.
     pub fn rtt(&self) -> Option<f64> {
         self.smoothed
     }
@@ -72,16 +73,16 @@ impl RoundTrip {
 /// Result of a round.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Round {
-    /// N: number of packets received in one round trip. On a path that carries only probes it is the virtual window.
+    /// N: number of packets received in one round trip. If a path carries only probes, N is the virtual window.
     pub packets: f64,
     /// L: mean size of the packets in bytes.
     pub packet_bytes: f64,
     /// RTT, above 0.
     pub rtt: f64,
-    /// Number of packets that eq. 3 adds without congestion, before eq. 4 halves it. It is two in congestion avoidance,
-    /// the number of received packets in slow start, and zero if the virtual window has already grown.
+    /// Number of packets that eq. 3 adds without congestion. Eq. 4 halves this number. The number is two in congestion
+    /// avoidance, and the number of received packets in slow start. It is zero if the virtual window has already grown.
     pub growth: f64,
-    /// True if the loss rate reached the threshold, or nothing arrived for too long.
+    /// True if the loss rate reached the threshold, or if nothing arrived for too long.
     pub congested: bool,
 }
 
@@ -103,7 +104,7 @@ impl Round {
     }
 }
 
-/// Υ_s of eq. 8: weight of the s-th of κ rates, where s = 1 is the newest.
+/// Υ_s of eq. 8: weight of the s-th of κ rates. The newest rate has s = 1.
 pub fn weight(s: usize, kappa: usize) -> f64 {
     let half = kappa as f64 / 2.0;
     if s as f64 <= half { 1.0 } else { 1.0 - (s as f64 - half) / (half + 1.0) }
@@ -135,7 +136,7 @@ impl Smoothed {
         self.rates.clear();
     }
 
-    /// Rate_e of eq. 5; `None` before the first rate.
+    /// Rate_e of eq. 5. `None` before the first rate.
     pub fn value(&self) -> Option<f64> {
         let weighted = self.rates.iter().zip(1..).map(|(rate, s)| (weight(s, self.kappa), rate));
         let (sum, weights) = weighted.fold((0.0, 0.0), |(sum, all), (w, rate)| (sum + w * rate, all + w));

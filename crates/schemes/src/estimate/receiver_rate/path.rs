@@ -7,29 +7,32 @@ use crate::estimate::tear::{Sequence, SequencePosition, Tear};
 
 /// Least time between two feedbacks.
 const MIN_PAUSE: Duration = Duration::from_millis(10);
-/// Time after which a feedback without effect is repeated while no round-trip time is known, in seconds: RTO.Initial.
+/// Time in seconds after which a feedback without effect is repeated. The time applies while no round-trip time is
+/// known, and is RTO.Initial.
 const INITIAL_RTO: f64 = 1.0;
 /// Least share of the requested rate that must arrive. If less arrives, the application had no more data.
 const USED: f64 = 0.7;
-/// Share of the capacity measured by two probes that counts as the rate of a path.
+/// Share of the capacity that two probes have measured. The product of this share and the capacity counts as the rate
+/// of the path.
 const OF_CAPACITY: f64 = 0.8;
-/// Largest rate of a path as a multiple of the last carried rate, and the time for which that rate counts.
+/// Largest rate of a path as a multiple of its last rate as primary path. Also the time for which that last rate
+/// counts.
 const OF_FORMER: (f64, Duration) = (1.5, Duration::from_secs(10));
 /// Greatest requested rate of a path, as a multiple of the greatest rate received lately.
 const OF_RECEIVED: f64 = 2.0;
-/// Spacing of packets in seconds below which the host and not the path causes it.
+/// Spacing of packets in seconds. A shorter spacing is caused by the host and not by the path.
 const MIN_SPACING: f64 = 1e-6;
 /// Least rate in bytes per second.
 const MIN_RATE: f64 = 1.0;
 /// Least round-trip time in seconds.
 const MIN_RTT: f64 = 1e-6;
 
-/// Report to the sender: the rate, and the round that begins when the sender uses it.
+/// Report to the sender. The report contains the rate, and the round that begins when the sender uses this rate.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Grant {
     /// Round that begins with the report.
     pub round: u32,
-    /// Rate in bytes per second; `None`: unknown.
+    /// Rate in bytes per second. `None` if it is unknown.
     pub rate: Option<f64>,
 }
 
@@ -39,7 +42,7 @@ struct Given {
     round: u32,
     at: Instant,
     asked: Option<f64>,
-    /// True if the time until the round begins is a round trip.
+    /// True if the time until the round begins counts as a round trip.
     sample: bool,
 }
 
@@ -104,9 +107,9 @@ pub struct PathRate {
     quiet: bool,
     /// True if the delayed response timer expired and no packet has arrived since.
     silent: bool,
-    /// True if data left the path because it was silent, and no packet has arrived on it since.
+    /// True if data left the path because of its silence, and no packet has arrived on it since.
     lost: bool,
-    /// Number of the last packet; and its time of arrival, if it was a probe.
+    /// Number of the last packet. If it was a probe, also its time of arrival.
     probe: (u32, Option<Instant>),
     capacity: Option<f64>,
     /// Rate at which the path last carried the data, and the time at which it stopped.
@@ -171,7 +174,7 @@ impl PathRate {
         self.last_received
     }
 
-    /// Returns whether the path timed out and nothing has arrived since.
+    /// Returns whether the path timed out and no packet has arrived since.
     pub fn is_silent(&self) -> bool {
         self.silent
     }
@@ -181,16 +184,16 @@ impl PathRate {
         self.lost
     }
 
-    /// Marks the path as lost until a packet arrives: data take other paths because nothing arrives by this one.
+    /// Marks the path as lost until a packet arrives. Data take other paths because nothing arrives by this path.
     pub fn lose(&mut self) {
         self.lost = true;
     }
 
-    /// Records that a packet with this round and number arrived. [`PathRate::arrived`] follows if it had data or
-    /// padding. Returns true if it is the first packet of its round.
+    /// Records that a packet with this round and number arrived. If the packet had data or padding, a call of
+    /// [`PathRate::arrived`] follows. Returns true if the packet is the first one of its round.
     pub fn label(&mut self, now: Instant, round: u32, number: u32) -> bool {
         let first = self.round.is_none_or(|r| round.wrapping_sub(r) as i32 > 0);
-        // Packets missing before the first packet of a round were of the round before.
+        // Packets that are missing before the first packet of a round belong to the previous round.
         let place = self.sequence.place(number);
         match place {
             SequencePosition::Next => {}
@@ -238,7 +241,7 @@ impl PathRate {
     fn begin(&mut self, now: Instant, round: u32) {
         if let Some(given) = self.given.filter(|g| g.round == round && g.sample) {
             let sample = (now - given.at).as_secs_f64();
-            // Data wait for their turn, half a pause on average; probes leave at once.
+            // Before they are sent, data wait for half a pause on average. Probes are sent at once.
             let pause = given.asked.filter(|_| self.primary).map_or(0.0, |rate| self.packet_bytes / rate);
             self.trip.sample((sample - pause.min(sample) / 2.0).max(MIN_RTT));
         }
@@ -266,7 +269,7 @@ impl PathRate {
         }
         let packet_bytes = self.packet_bytes;
         let next = if self.primary {
-            // The round may have lasted longer than a round trip: feedback waits for a SACK.
+            // The round may have lasted longer than a round trip, because feedback waits for a SACK.
             let lasted = (now - self.began).as_secs_f64().max(rtt / 2.0);
             let packets = f64::from(packets) * rtt / lasted;
             let growth = if self.tear.slow_start() { packets } else { STEP };
@@ -284,7 +287,7 @@ impl PathRate {
         }
     }
 
-    /// Rate after a round with data; `None` if the rate does not change.
+    /// Rate after a round with data. `None` if the rate does not change.
     fn carried(&self, round: &Round, missing: u32, quiet: bool) -> Option<f64> {
         let Some(before) = self.rate else {
             return (!quiet && !self.tear.slow_start()).then(|| round.received());
@@ -296,7 +299,8 @@ impl PathRate {
         let next = round.rate(before);
         let most = OF_RECEIVED * self.most.get();
         match quiet {
-            // A limit of the source bounds no rate; a loss halves it as ever.
+            // If the source limits the sender, the received rate is not an upper bound. A loss halves the rate in any
+            // case.
             true if round.congested => Some(next),
             true => Some(next.min(most)).filter(|next| *next > before),
             false => Some(next.min(most)),
@@ -317,7 +321,7 @@ impl PathRate {
         self.smoothed.push(rate);
     }
 
-    /// Returns the grant to send now if one is due: once per round, and again if it had no effect.
+    /// Returns the grant to send now, if one is due. A grant is due once per round, and again if it had no effect.
     pub fn grant(&mut self, now: Instant) -> Option<Grant> {
         let round = self.round?.wrapping_add(1);
         let since = self.given.map(|g| (now - g.at).as_secs_f64());
@@ -329,14 +333,14 @@ impl PathRate {
         }
         let again = self.given.is_some_and(|g| g.round == round);
         let rate = self.rate();
-        // An arrival after a silence is not an answer to it.
+        // After a silence, an arrival does not answer this grant.
         let sample = !again && !self.quiet;
         self.given = Some(Given { round, at: now, asked: rate, sample });
         self.wanted = false;
         Some(Grant { round, rate })
     }
 
-    /// Time at which a silence becomes a timeout, by the delayed response timer.
+    /// Time at which a silence becomes a timeout. The delayed response timer determines it.
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline.filter(|_| self.primary && !self.quiet && !self.silent)
     }
@@ -347,7 +351,7 @@ impl PathRate {
         Some(seconds(window.max(self.trip.rtt()?)))
     }
 
-    /// Time at which the path counts as dead if nothing arrives: two round trips.
+    /// Time at which the path counts as dead if nothing arrives. The time is two round trips.
     pub fn dead_at(&self) -> Option<Instant> {
         Some(self.data_at? + seconds(2.0 * self.trip.rtt()?))
     }
@@ -365,8 +369,8 @@ impl PathRate {
         }
     }
 
-    /// Records that the sender has no data to send: silence then shows nothing, and the received rate is not the path's
-    /// capacity. Probes still arrive on a path that carries no data.
+    /// Records that the sender has no data to send. Silence then shows nothing about the path, and the received rate is
+    /// not the path's capacity. Probes still arrive on a path that carries no data.
     pub fn quiet(&mut self) {
         (self.quiet, self.counts.quiet) = (self.primary, self.primary);
         self.spoil();
@@ -378,7 +382,8 @@ impl PathRate {
         }
     }
 
-    /// Records that the path carries the data from now on. Its rate is `rate` if the order to the sender contained one.
+    /// Records that the path carries the data from now on. If the order to the sender contained a rate, `rate` is that
+    /// rate.
     pub fn take_over(&mut self, rate: Option<f64>) {
         self.primary = true;
         (self.quiet, self.silent) = (false, false);
@@ -416,7 +421,7 @@ impl PathRate {
     }
 }
 
-/// Duration of `s` seconds; the longest duration if `s` is invalid.
+/// Duration of `s` seconds. If `s` is invalid, the longest duration.
 fn seconds(s: f64) -> Duration {
     Duration::try_from_secs_f64(s).unwrap_or(Duration::MAX)
 }

@@ -8,9 +8,9 @@ use super::{ANSWERS, APART, DEATHS, PROBATION, PROBATION_MOST, STABLE, Verdict};
 #[derive(Debug)]
 pub(super) struct Deaths {
     count: u32,
-    /// Time of the last change of the count, or time since which the path has been in probation.
+    /// Time of the last change of the count. For a path in probation, the start of the probation.
     since: Instant,
-    /// Answers of a path that has not yet returned: their number, and the times of the first and the last.
+    /// Answers of a path that has not yet returned: their number, and the times of the first and the last answer.
     answers: Option<(u32, Instant, Instant)>,
     /// True if the path has not yet returned.
     probation: bool,
@@ -26,7 +26,7 @@ impl Deaths {
         self.probation = true;
     }
 
-    /// Verdict after a suspected path answered.
+    /// Returns the verdict after a suspected path has answered.
     pub(super) fn answered(&mut self, now: Instant) -> Verdict {
         if !self.probation {
             return Verdict::Live;

@@ -1,7 +1,7 @@
-//! Data in flight on a silent path that a link may still hold. A link that stalled delivers all of these data when it
-//! continues, before any newer data, although the sender has declared them lost and has sent them by other paths. They
-//! therefore count as queued until they arrive, or until a packet arrives that left after them. If the link lost them,
-//! the first arrival shows this: it is then the answer to a heartbeat, which left later.
+//! Data in flight on a silent path that the link may still hold. If a link stalled, it delivers all of these data when
+//! it continues, before any newer data. By then, the sender has declared the data lost and has sent them by other
+//! paths. The data therefore count as queued until they arrive, or until a packet that left after them arrives. If the
+//! link lost the data, the first arrival shows this. It is then the answer to a heartbeat that left after the data.
 
 use strandcast_proto::policy::{Estimate, PathArrivals, PathView};
 use strandcast_proto::time::Instant;
@@ -9,7 +9,7 @@ use strandcast_proto::time::Instant;
 /// Name of the extra estimate of these data, in bytes.
 const HELD: &str = "held by the link";
 
-/// Bytes of a flight given up that `path` may still hold; 0 if no part of the scheme detects silence.
+/// Number of bytes that were declared lost and that `path` may still hold. 0 if no part of the scheme detects silence.
 pub fn held(path: &PathView) -> f64 {
     path.est.extra(HELD).unwrap_or(0.0)
 }
@@ -27,7 +27,7 @@ pub(crate) fn set_held(out: &mut Estimate, bytes: u64) {
 #[derive(Debug, Default)]
 pub(super) struct Held {
     bytes: u64,
-    /// Time since which nothing new has left by the path.
+    /// Time since which no new data have left by the path.
     since: Instant,
     /// Bytes that have arrived by the path, as last reported by the peer.
     arrived: u64,
@@ -39,7 +39,7 @@ impl Held {
         self.bytes
     }
 
-    /// Records that `bytes` were declared lost. Nothing new has left since `suspected`.
+    /// Records that `bytes` were declared lost. No new data have left since `suspected`.
     pub fn lost(&mut self, suspected: Instant, bytes: u64) {
         if self.since != suspected {
             (self.bytes, self.since) = (0, suspected);
@@ -55,7 +55,7 @@ impl Held {
         }
     }
 
-    /// Records that a packet that left at `sent` came through.
+    /// Records that a packet that left at `sent` has arrived.
     pub fn through(&mut self, sent: Instant) {
         if sent >= self.since {
             self.bytes = 0;

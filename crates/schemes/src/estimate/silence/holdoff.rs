@@ -1,4 +1,4 @@
-//! J, the time for which an arrival may be overdue. Each needless suspicion makes it longer; it becomes shorter with
+//! J: the time for which an arrival may be overdue. Each needless suspicion makes J longer. J becomes shorter with
 //! time.
 
 use strandcast_proto::time::{Duration, Instant};

@@ -9,9 +9,10 @@ use super::{ELSEWHERE, NAMED};
 pub(super) struct ReturnPath {
     /// Time since which the return path has been named.
     named: Option<Instant>,
-    /// Time of the last report by this path, and delay of that report in microseconds by both clocks.
+    /// Time of the last report by this path. The second value is the delay of the report in microseconds by both
+    /// clocks.
     last_report: Option<(Instant, i64)>,
-    /// Number of reports by other paths since then.
+    /// Number of reports by other paths since that report.
     elsewhere: u32,
     /// True if no report has arrived by this path for too long.
     pub(super) deaf: bool,
@@ -22,7 +23,7 @@ impl ReturnPath {
         (self.last_report, self.elsewhere, self.deaf) = (Some((now, took)), 0, false);
     }
 
-    /// Records another packet by this path.
+    /// Records another packet that arrived by this path.
     pub(super) fn answered(&mut self, now: Instant) {
         self.deaf = false;
         if let Some((at, _)) = &mut self.last_report {
@@ -30,7 +31,7 @@ impl ReturnPath {
         }
     }
 
-    /// Records a report by another path. Returns whether no report has arrived by this one for too long.
+    /// Records a report by another path. Returns whether no report has arrived by this path for too long.
     pub(super) fn missed(&mut self, now: Instant, named: bool, took: i64, holdoff: Duration) -> bool {
         self.named = named.then(|| self.named.unwrap_or(now));
         self.elsewhere += 1;

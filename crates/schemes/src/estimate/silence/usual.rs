@@ -2,7 +2,7 @@
 
 use super::SAMPLES;
 
-/// The median of a path's recent one-way delays, microseconds.
+/// The median of a path's recent one-way delays in microseconds.
 #[derive(Debug, Default)]
 pub(super) struct Usual {
     samples: [i64; SAMPLES],
@@ -14,7 +14,8 @@ pub(super) struct Usual {
 impl Usual {
     pub(super) fn push(&mut self, x: i64) {
         let (slot, known) = (self.taken % SAMPLES, self.taken.min(SAMPLES));
-        // The place that is freed: that of the oldest sample, or the place after the last.
+        // Position that becomes free. The position is the position of the oldest sample, or the one after the last
+        // sample.
         let from = if known < SAMPLES { known } else { self.below(known, self.samples[slot]) };
         let to = self.below(known, x);
         if to <= from {

@@ -6,11 +6,11 @@ use strandcast_proto::time::{Duration, Instant};
 
 use crate::estimate::PathRate;
 
-/// Number of consecutive rounds for which a lead must last, with hysteresis.
+/// Number of consecutive rounds for which a lead must last if there is hysteresis.
 const ROUNDS: u8 = 3;
-/// Least time between two switches, with hysteresis.
+/// Least time between two switches if there is hysteresis.
 const PAUSE: Duration = Duration::from_secs(2);
-/// Least pause between switches in round-trip times.
+/// Least pause between two switches, in round-trip times.
 const PAUSE_TRIPS: f64 = 10.0;
 
 /// Properties of a path that are compared.
@@ -27,14 +27,14 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Properties of a path that has a rate; `None` for other paths.
+    /// Returns the properties of a path that has a rate. Returns `None` for other paths.
     pub(super) fn of(path: &PathRate) -> Option<Self> {
         let (trip, packet_bytes) = (path.trip(), path.packet_bytes());
         Some(Standing { rate: path.rate()?, rtt: trip.rtt()?, least_rtt: trip.least()?, packet_bytes })
     }
 }
 
-/// Rate_new: rate on path `ap` after the switch from path `cp` (eqs 9, 11, 12, and bounds).
+/// Rate_new: rate on the path `ap` after a switch from the path `cp` (eqs 9, 11, 12, and bounds).
 pub fn new_rate(cp: &Standing, ap: &Standing) -> f64 {
     let difference = cp.rtt - ap.rtt;
     let sign = if difference > 0.0 {
@@ -59,14 +59,14 @@ pub struct Trigger {
 }
 
 impl Trigger {
-    /// Makes a trigger. A lead must be larger than the share `hysteresis` of the current path's rate; 0: any lead
-    /// suffices, at once.
+    /// Makes a trigger. `hysteresis` is a share of the current path's rate. A lead must be larger than this share. With
+    /// 0, any lead suffices at once.
     pub fn new(hysteresis: f64) -> Self {
         Trigger { hysteresis, ..Trigger::default() }
     }
 
-    /// Returns whether to switch to `ap`, the best of the other paths (Algorithm 1, line 4). It is called once per
-    /// round of the current path `cp`.
+    /// Returns whether to switch to `ap`, which is the best of the other paths (Algorithm 1, line 4). It is called once
+    /// per round of the current path `cp`.
     pub fn fires(&mut self, now: Instant, cp: &Standing, (path, ap): (PathId, &Standing)) -> bool {
         if ap.rate <= cp.rate * (1.0 + self.hysteresis) {
             self.rounds = 0;
@@ -108,7 +108,7 @@ mod tests {
         near(new_rate(&slow, &standing(5.0, 0.12, 0.02)), 3.0); // 4 - 1
         near(new_rate(&standing(1.0, 0.05, 0.05), &standing(1.2, 0.12, 0.11)), 0.5 + 1.0 / 3.0); // -1.64: 0.1 B / 0.12 s
         near(new_rate(&standing(3.0, 0.05, 0.05), &standing(3.3, 0.12, 0.11)), 1.5); // negative: half of the old one
-        // A dead path may have had a far higher rate than any other one.
+        // The rate of a dead path may have been far higher than the rate of any other path.
         near(new_rate(&standing(100.0, 0.05, 0.05), &standing(3.0, 0.12, 0.11)), 3.0);
     }
 

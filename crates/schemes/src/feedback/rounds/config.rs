@@ -1,4 +1,4 @@
-//! Constants that Cao et al. (2016) leave open.
+//! Constants that Cao et al., 2016, leave open.
 
 use strandcast_keys::keys;
 use strandcast_proto::time::Duration;

@@ -1,4 +1,4 @@
-//! The sending and the receiving half of rounds as one policy.
+//! The sending and the receiving half of rounds, combined in one policy.
 
 use strandcast_proto::policy::{Feedback, PathState, Policy, Probe, Report, ReportTrigger, Signal, View};
 use strandcast_proto::time::Instant;

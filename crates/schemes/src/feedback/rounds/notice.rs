@@ -15,13 +15,14 @@ const RATE: u16 = 0x111;
 const SWITCH: u16 = 0x112;
 const QUIET: u16 = 0x113;
 
-/// Length of a label on the wire in bytes: REPORT chunk header, item header, round and number.
+/// Length of a label on the wire in bytes. A label consists of a REPORT chunk header, an item header, round and number.
 pub const LABEL_LEN: usize = 4 + 8 + 8;
-/// Length of round and number in bytes.
+/// Total length of round and number in bytes.
 const LABEL_PAYLOAD: usize = 8;
-/// Size in bytes of the blocks from which payloads are cut, so that each payload needs no allocation of its own.
+/// Size in bytes of the blocks from which payloads are cut. With such blocks, a payload needs no separate allocation.
 pub(super) const BLOCK: usize = 4096;
-/// Number of labels that are written at once. Packets of the same path and round follow each other.
+/// Number of labels that are encoded at one time. Several labels can be encoded together because packets of the same
+/// path and round have consecutive numbers.
 const AHEAD: u32 = 16;
 
 /// Content of a REPORT item between the two halves.
@@ -31,29 +32,29 @@ pub enum Notice {
     Label {
         /// The sender's round.
         round: u32,
-        /// Counted from 0 on each path.
+        /// Number of the packet, counted from 0 on each path.
         number: u32,
     },
-    /// Rate at which the subject's path should be used.
+    /// Rate at which the sender should use the path that is the subject of the report.
     Rate {
-        /// Rate in bytes per second; `None`: unknown.
+        /// Rate in bytes per second. `None` if it is unknown.
         rate: Option<u64>,
         /// The round that begins when the rate is used.
         round: u32,
     },
-    /// Order to send data on the subject's path.
+    /// Order to send data on the path that is the subject of the report.
     Switch {
         /// Rate in bytes per second.
         rate: Option<u64>,
         /// Serial number, which rises with each switch.
         serial: u32,
     },
-    /// The sender has no data for the subject's path.
+    /// The sender has no data for the path that is the subject of the report.
     Quiet,
 }
 
 impl Notice {
-    /// Notice of a report; `None` for other reports.
+    /// Returns the notice in a report. Returns `None` for other reports.
     pub fn read(report: &Report) -> Option<Notice> {
         let mut bytes = &report.payload[..];
         let rate = |b: &mut &[u8]| Some(b.try_get_u64().ok()?).map(|r| Some(r).filter(|r| *r > 0));
@@ -71,8 +72,8 @@ impl Notice {
         self.report_from(subject, &mut BytesMut::new())
     }
 
-    /// Encodes the notice as a report whose payload is cut from `block`. This allocates nothing once earlier payloads
-    /// have been written.
+    /// Encodes the notice as a report whose payload is cut from `block`. Once earlier payloads have been written, this
+    /// allocates no memory.
     pub fn report_from(self, subject: Option<PathId>, block: &mut BytesMut) -> Report {
         let (kind, reliable) = match self {
             Notice::Label { round, number } => {
@@ -130,7 +131,7 @@ impl Printer {
     }
 }
 
-/// Order of switches. Reports may overtake each other, so an older switch is detected by its serial.
+/// Order of switches. Reports may overtake each other. The serial of a switch shows whether the switch is older.
 #[derive(Copy, Clone, Default, Debug)]
 pub struct Order {
     last: Option<u32>,
@@ -147,7 +148,7 @@ impl Order {
     }
 }
 
-/// Rate in bytes per second for the wire: at least 1, because 0 means that there is no rate.
+/// Rate in bytes per second for the wire. It is at least 1, because 0 means that there is no rate.
 pub(super) fn whole(rate: f64) -> u64 {
     (rate as u64).max(1)
 }

@@ -12,9 +12,9 @@ use super::notice::{BLOCK, Notice, whole};
 use super::timeout::earlier;
 use crate::estimate::PathRate;
 
-/// Times without arrivals after which a path is not chosen: an absolute time, and a number of round trips.
+/// Times without arrivals after which a path is not chosen. They are an absolute time, and a number of round trips.
 const FRESH: (Duration, f64) = (Duration::from_secs(1), 4.0);
-/// Times without effect after which an order is taken back: an absolute time, and a number of round trips.
+/// Times without effect after which an order is taken back. They are an absolute time, and a number of round trips.
 const ORDER_TIMEOUT: (Duration, f64) = (Duration::from_millis(300), 5.0);
 /// Greatest number of reports that wait.
 const OUTBOX: usize = 8;
@@ -23,7 +23,7 @@ const OUTBOX: usize = 8;
 #[derive(Copy, Clone, Debug)]
 struct Ordered {
     path: PathId,
-    /// Rate_new in bytes per second; `None` for the path's own rate.
+    /// Rate_new in bytes per second. `None` stands for the path's own rate.
     rate: Option<f64>,
     at: Instant,
     until: Instant,
@@ -41,7 +41,7 @@ pub(super) struct Receiver {
     trigger: Trigger,
     ordered: Option<Ordered>,
     serial: u32,
-    /// Time at which the current path counts as dead; set while it is silent.
+    /// Time at which the current path counts as dead. The time is set while the path is silent.
     dead_at: Option<Instant>,
     outbox: SmallVec<[Report; 2]>,
     /// Block from which payloads are cut.
@@ -93,7 +93,7 @@ impl Receiver {
         self.ordered = self.ordered.filter(|o| o.path != path);
     }
 
-    /// Takes the label of a packet that arrived by `path`.
+    /// Processes the label of a packet that arrived by `path`.
     pub fn label(&mut self, view: &View<'_>, path: PathId, round: u32, number: u32) {
         let first = self.path(path).label(view.now, round, number);
         let silent = self.current.and_then(|c| self.get(c)).is_some_and(PathRate::is_silent);
@@ -128,8 +128,8 @@ impl Receiver {
         self.path(path).take_over(rate);
     }
 
-    /// Records that the sender has no data to send. A report about the path that was ordered shows that the sender uses
-    /// that path.
+    /// Records that the sender has no data to send. If the report is about the ordered path, it shows that the sender
+    /// uses that path.
     pub fn quiet(&mut self, now: Instant, path: PathId) {
         if self.ordered.is_some_and(|o| o.path == path) && self.current != Some(path) {
             self.follow(now, path);
@@ -141,13 +141,13 @@ impl Receiver {
         }
     }
 
-    /// Algorithm 1, once per round: decides whether another path is better than the current one.
+    /// Algorithm 1, called once per round. Decides whether another path is better than the current path.
     fn compare(&mut self, view: &View<'_>) {
         let Some(current) = self.current.filter(|_| self.ordered.is_none()) else { return };
         let Some(cp) = self.get(current) else { return };
         let dead = cp.is_silent() && cp.dead_at().is_none_or(|t| t <= view.now);
         let Some((best, ap)) = self.best(view, current) else { return };
-        // Without a rate of its own the current path is still in slow start.
+        // If the current path has no rate of its own, it is still in slow start.
         let none = Standing { rate: 0.0, ..ap };
         let Some(cp) = Standing::of(cp).or(dead.then_some(none)) else { return };
         if dead || self.trigger.fires(view.now, &cp, (best, &ap)) {
@@ -155,8 +155,8 @@ impl Receiver {
         }
     }
 
-    /// Eq. 10: the active path with the highest rate except `current`. A path that data left because it was silent does
-    /// not count, because the sender may not have detected the silence yet.
+    /// Eq. 10: the active path with the highest rate except `current`. A path does not count if data left it because of
+    /// its silence. The sender may not have detected this silence yet.
     fn best(&self, view: &View<'_>, current: PathId) -> Option<(PathId, Standing)> {
         let fresh = |p: &PathRate| {
             if p.is_lost() {
@@ -180,7 +180,7 @@ impl Receiver {
         self.command(view, ap.0, Some(new_rate(cp.1, ap.1)));
     }
 
-    /// Orders the sender to use `path`. Each order has a new serial, so that it replaces all earlier orders.
+    /// Orders the sender to use `path`. Each order has a new serial, and therefore replaces all earlier orders.
     fn command(&mut self, view: &View<'_>, path: PathId, rate: Option<f64>) {
         let rtt = self.get(path).and_then(|p| p.trip().rtt()).unwrap_or(0.0);
         let timeout = ORDER_TIMEOUT.0.as_secs_f64().max(ORDER_TIMEOUT.1 * rtt);
@@ -193,9 +193,9 @@ impl Receiver {
         self.say(Report { via, ..report });
     }
 
-    /// Handles an ordered switch after which no data arrived on the new path. Either the order or the new path may be
-    /// lost. If the former path delivers, a new order names it. This covers a sender that follows the first order late,
-    /// and packets that do not arrive on the new path.
+    /// Handles an ordered switch if no data arrived on the new path. Either the order or the new path may be lost. If
+    /// the former path delivers, a new order names it. This covers two cases: a sender that follows the first order
+    /// late, and packets that do not arrive on the new path.
     fn take_back(&mut self, view: &View<'_>, order: Ordered) {
         let since = |p: Option<&PathRate>| p.and_then(PathRate::last_received).is_some_and(|t| t > order.at);
         if !since(self.get(order.path)) {
@@ -231,7 +231,7 @@ impl Receiver {
         }
     }
 
-    /// Returns the report that accompanies a SACK or, for `path`, a HEARTBEAT ACK.
+    /// Returns the report that accompanies a SACK. With `path`, returns the report that accompanies a HEARTBEAT ACK.
     pub fn rate(&mut self, view: &View<'_>, path: Option<PathId>) -> Option<Report> {
         let path = path.or(self.current)?;
         let grant = self.paths.get_mut(path.index())?.as_mut()?.grant(view.now)?;
@@ -247,9 +247,9 @@ impl Receiver {
         ]);
     }
 
-    /// Moves the reports that travel in a packet of their own to `out`.
+    /// Moves the reports that need a separate packet to `out`.
     pub fn take_reports(&mut self, out: &mut Vec<Report>) {
-        // Asked with every packet: draining what is empty costs more than looking.
+        // This function is called with every packet. Draining an empty list takes more time than checking it.
         if !self.outbox.is_empty() {
             out.extend(self.outbox.drain(..));
         }
@@ -261,7 +261,7 @@ impl Receiver {
         earlier(silence, self.ordered.map(|o| o.until))
     }
 
-    /// Handles expired timers: the delayed response timer, and the limit for an order that had no effect.
+    /// Handles expired timers: the delayed response timer, and the time limit of an order without effect.
     pub fn tick(&mut self, view: &View<'_>) {
         if let Some(order) = self.ordered.take_if(|o| o.until <= view.now) {
             self.take_back(view, order);

@@ -1,4 +1,5 @@
-//! Sending half: it labels packets, probes paths without data, and reports that there are no data to send.
+//! Sending half. The sending half labels packets, probes paths without data, and reports that the sender has no data to
+//! send.
 
 use smallvec::SmallVec;
 use strandcast_proto::policy::{PathId, PathSet, PathState, Probe, Report, View};
@@ -7,19 +8,19 @@ use strandcast_proto::time::{Duration, Instant};
 use super::notice::{Notice, Printer};
 use super::timeout::earlier;
 
-/// Time after which another train follows a train that had no effect.
+/// Time after a train without effect. After this time, another train follows.
 const UNANSWERED: Duration = Duration::from_secs(1);
 /// Time for which trains continue after the last data.
 const AFTERWARDS: Duration = Duration::from_secs(2);
-/// Number of probes of a train. Their spacing shows the path's capacity.
+/// Number of probes of a train. The spacing of the probes shows the path's capacity.
 const TRAIN: u8 = 2;
-/// Time without sending that is reported as silence while no round-trip time is known; and the least such time, which
-/// is otherwise half a round trip.
+/// Time without sending that is reported as silence while no round-trip time is known. Also the least such time. Once a
+/// round-trip time is known, the time is half a round trip.
 const SILENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(1));
 
-/// Time of sending without received rates after which none are expected.
+/// Time of sending without any rate from the receiver. After this time, no rates are expected.
 const NO_RATES: Duration = Duration::from_secs(3);
-/// Greatest number of packets in flight while the peer's full buffer stops the sender.
+/// Greatest number of packets in flight with which the peer's full buffer counts as the reason why the sender stops.
 const FEW: u64 = 2;
 
 /// Counters of one path.
@@ -43,11 +44,11 @@ pub(super) struct Sender {
     current: Option<PathId>,
     first_sent: Option<Instant>,
     last_sent: Option<Instant>,
-    /// True once the peer has named a round, which shows that it uses rounds as well.
+    /// True once the peer has named a round. A named round shows that the peer also uses rounds.
     granted: bool,
     /// Time at which the silence is to be reported.
     silence: Option<Instant>,
-    /// Path without data to send, until this is reported.
+    /// Path without data to send. It is stored until this is reported.
     quiet: Option<PathId>,
     printer: Printer,
     trains: u64,
@@ -121,7 +122,7 @@ impl Sender {
         }
     }
 
-    /// Returns whether data have been sent for a while without any rate from the peer.
+    /// Returns whether data have been sent for a while although the peer has sent no rate.
     pub fn is_ignored(&self) -> bool {
         let lasted = self.first_sent.zip(self.last_sent).map(|(first, last)| last - first);
         !self.granted && lasted.is_some_and(|t| t >= NO_RATES)
@@ -166,7 +167,7 @@ impl Sender {
         if self.silence.is_some_and(|t| t <= view.now) {
             self.silence = None;
             let Some(path) = self.current.and_then(|p| view.paths.get(p.index())) else { return };
-            // It could send, and does not. Or the peer's buffer is full, and not of what may be lost.
+            // The sender could send and does not. Or the peer's buffer is full, and lost data cannot be the reason.
             let idle = path.has_room() && view.rwnd >= path.mtu;
             let full = view.rwnd < path.mtu && view.in_flight <= FEW * path.mtu;
             if idle || full {
@@ -179,7 +180,8 @@ impl Sender {
 
     /// Returns the next train that is due.
     pub fn probe(&mut self, view: &View<'_>) -> Option<Probe> {
-        // Asked with every packet: looking through the set costs more than knowing that it is empty.
+        // This function is called with every packet. Iterating over the set takes more time than checking that the set
+        // is empty.
         while !self.due.is_empty() {
             let path = self.due.iter().next()?;
             self.due.remove(path);
@@ -195,7 +197,7 @@ impl Sender {
         out.push(("probe_trains", self.trains));
     }
 
-    /// Moves the reports that travel in a packet of their own to `out`.
+    /// Moves the reports that need a separate packet to `out`.
     pub fn take_reports(&mut self, out: &mut Vec<Report>) {
         if let Some(path) = self.quiet.take() {
             out.push(Notice::Quiet.report(Some(path)));

@@ -1,8 +1,8 @@
-//! Timeouts of both halves, which are computed for every packet.
+//! Timeouts of both halves. The timeouts are computed for every packet.
 
 use strandcast_proto::time::Instant;
 
-/// Returns the earlier of two times. A comparison takes a fraction of the time of a chain of iterators.
+/// Returns the earlier of two times. A comparison needs a fraction of the time of a chain of iterators.
 #[inline]
 pub(super) fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
     match (a, b) {

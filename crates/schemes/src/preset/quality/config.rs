@@ -1,4 +1,4 @@
-//! Keys that all schemes of the family have.
+//! Keys that all schemes of the family `cmt-qa`, `cmt-cl`, `cmt-cl-fd` have.
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::config::TransportConfig;
@@ -10,7 +10,7 @@ use crate::preset::transport::TransportKeys;
 use crate::schedule::Allocation;
 
 words! {
-    /// Conditions under which a path is suspended although it is active for the transport.
+    /// Conditions under which a path is suspended although the transport considers it active.
     pub(in crate::preset) enum Inactive {
         /// Three timeouts in a row that follow each other within srtt + 4 rttvar.
         Timeouts = "timeouts",

@@ -1,4 +1,4 @@
-//! Distribution: periods, PathList, and the choice of the path for the next packet.
+//! Distribution of data: periods, PathList, and the choice of the path for the next packet.
 
 use smallvec::SmallVec;
 use strandcast_proto::policy::{Assignment, Backlog, PathId, PathSet, PathView, View};
@@ -7,7 +7,7 @@ use super::driver::QualityAware;
 use super::model::QualityModel;
 use crate::schedule::{Allocation, Offer, most, weight};
 
-/// Number of packets that Algorithm 4 as printed sends when it has stalled and nothing is in flight.
+/// Number of packets that Algorithm 4 as printed sends if it has stalled and nothing is in flight.
 const STALLED: u32 = 4;
 
 impl<J: QualityModel> QualityAware<J> {
@@ -39,8 +39,8 @@ impl<J: QualityModel> QualityAware<J> {
         self.without_credit(view, active, 1)
     }
 
-    /// Room in the window of a path that takes part. It uses the current window of this scheme, because Algorithm 3 may
-    /// have changed it after the view was made.
+    /// Room in the window of a path that takes part. The room follows from the current window of this scheme, because
+    /// Algorithm 3 may have changed the window after the view was made.
     fn room(&self, path: &PathView) -> u64 {
         let own = self.lane(path.id).map_or(0, |l| l.window.cwnd().max(path.mtu));
         path.room().min(own.saturating_sub(path.in_flight))
@@ -69,8 +69,8 @@ impl<J: QualityModel> QualityAware<J> {
         })
     }
 
-    /// Returns the path for packets without credit, when credits are used up and the next period must wait: the first
-    /// path of PathList that has room, otherwise any path with room.
+    /// Returns the path for packets without credit. It is needed if credits are used up and the next period must wait.
+    /// It is the first path of PathList that has room, or otherwise any path with room.
     fn without_credit(&mut self, view: &View<'_>, active: PathSet, packets: u32) -> Option<Assignment> {
         let open = |p: &PathId| active.contains(*p) && !self.is_banned(*p) && self.room(&view[*p]) > 0;
         let listed = self.distribution.list().iter().map(|e| e.path).find(open);
@@ -79,8 +79,8 @@ impl<J: QualityModel> QualityAware<J> {
         Some(Assignment::on(path, packets))
     }
 
-    /// Holds data if no active path without a ban has room. If nothing is in flight, one packet is sent all the same,
-    /// because otherwise no event would follow.
+    /// Holds data if no active path that may take data has room. If nothing is in flight, one packet is sent
+    /// nevertheless, because otherwise no event would follow.
     fn unless_mute(&mut self, view: &View<'_>, active: PathSet) -> Option<Assignment> {
         let mute = view.in_flight == 0;
         let path = active.iter().find(|p| mute && view[*p].has_room())?;
@@ -96,7 +96,7 @@ impl<J: QualityModel> QualityAware<J> {
         }
     }
 
-    /// If all active paths are banned, ends the ban of the fastest one. Returns whether it did so.
+    /// If all active paths are banned, ends the ban of the fastest one. Returns whether a ban was ended.
     fn spare_fastest(&mut self, active: PathSet) -> bool {
         if active.iter().any(|p| !self.is_banned(p)) {
             return false;
@@ -109,18 +109,19 @@ impl<J: QualityModel> QualityAware<J> {
         true
     }
 
-    /// Begins a distribution period: earlier bans end, and paths that Penalize takes get no data in the period.
+    /// Begins a distribution period. Earlier bans end, and paths that Penalize takes get no data in the new period.
     fn begin_period(&mut self, view: &View<'_>) {
         for lane in self.lanes.iter_mut().flatten() {
             lane.banned = false;
         }
         self.balance(view);
-        // Before the period is drawn up, which uses the losses counted since the last one up.
+        // This comes before the new period is computed. The new period uses the losses that were counted since the last
+        // one.
         self.spare_fastest(self.active(view));
         self.begin_period_after_bans(view);
     }
 
-    /// Computes eqs 9 to 13 for all active paths, and the PathList of those that are not banned.
+    /// Computes eqs 9 to 13 for all active paths, and the PathList of the active paths without a ban.
     fn begin_period_after_bans(&mut self, view: &View<'_>) {
         let active = self.active(view);
         let mut offers: SmallVec<[Offer; 8]> = SmallVec::new();
@@ -152,7 +153,7 @@ impl<J: QualityModel> QualityAware<J> {
         self.counters.periods += 1;
     }
 
-    /// w of eq. 9; 1 without a friendliness window.
+    /// w of eq. 9. The value is 1 without a friendliness window.
     fn weight(&self, path: PathId) -> f64 {
         match (&self.friendliness, self.lane(path)) {
             (Some(f), Some(lane)) => weight(lane.window.cwnd(), f.window(), lane.counted, self.beta),

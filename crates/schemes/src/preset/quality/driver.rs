@@ -1,5 +1,5 @@
-//! Driver of the scheme: it handles signals in the order of the paper, keeps estimates, and answers the calls of the
-//! core.
+//! Driver of the scheme. The driver handles signals in the order of the paper, keeps estimates, and answers the calls
+//! of the core.
 
 use strandcast_proto::policy::{
     AckDecision, AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Estimate, Feedback, Limit,
@@ -19,7 +19,7 @@ use crate::feedback::{DelayedAck, FrameErrors};
 use crate::recovery::{Rtx, SfrConfig, SplitFastRetransmit};
 use crate::schedule::{Allocation, Distribution};
 
-/// Greatest number of bytes that one SACK may count for. Real numbers are smaller, and sums stay far from overflow.
+/// Greatest number of bytes for which one SACK may count. Real numbers are smaller, and sums stay far from overflow.
 const MOST_BYTES: u64 = 1 << 48;
 
 /// Counts of events.
@@ -33,8 +33,8 @@ pub(super) struct Counters {
     pub early_periods: u64,
     pub intervals: u64,
     pub suspended: u64,
-    /// Sum of three counts: handling times without a bandwidth, bans that were ended early, and packets sent without
-    /// credit.
+    /// Sum of three counts: handling times that were computed without a bandwidth, bans that were ended early, and
+    /// packets that were sent without credit.
     pub guards: u64,
 }
 
@@ -44,11 +44,11 @@ pub(in crate::preset) struct QualityAware<J: QualityModel> {
     name: &'static str,
     pub(super) config: Config,
     pub(super) model: J,
-    /// State that keeps the sum of windows within bounds, in schemes that do this.
+    /// State of schemes that keep the sum of windows within bounds.
     pub(super) friendliness: Option<Friendliness>,
-    /// β of eq. 9. Without a friendliness window w is 1.
+    /// β of eq. 9. Without a friendliness window, w is 1.
     pub(super) beta: f64,
-    /// Paths by slot; `None` while the slot is closed.
+    /// Paths by slot. `None` while the slot is closed.
     pub(super) lanes: Vec<Option<QualityPath<J::Path>>>,
     pub(super) distribution: Distribution,
     /// True if Algorithm 4 as printed holds all data until the period ends.
@@ -57,9 +57,9 @@ pub(in crate::preset) struct QualityAware<J: QualityModel> {
     loss: SplitFastRetransmit,
     acks: DelayedAck,
     frame_errors: Option<FrameErrors>,
-    /// Paths that are to be probed by a pair of heartbeats.
+    /// Paths that a pair of heartbeats must probe.
     probes: PathSet,
-    /// Path for lost chunks, until the next signal or period changes windows or paths.
+    /// Path for lost chunks. It is valid until the next signal or period, which may change windows or paths.
     widest: Option<PathId>,
 }
 
@@ -85,7 +85,7 @@ impl<J: QualityModel> QualityAware<J> {
         }
     }
 
-    /// Adds Algorithms 2 and 3 with α and β. fthresh begins at the sum of the paths' ssthresh(init).
+    /// Adds Algorithms 2 and 3 with α and β. The initial value of fthresh is the sum of the paths' ssthresh(init).
     pub fn friendly(mut self, (alpha, beta): (f64, f64), exempt: bool, any_loss: bool) -> Self {
         self.config.exempt = exempt;
         let friendliness = Friendliness::new(alpha, beta, self.config.windows.initial_ssthresh);
@@ -108,7 +108,8 @@ impl<J: QualityModel> QualityAware<J> {
         self.lanes.get_mut(path.index())?.as_mut()
     }
 
-    /// Active paths in the paper's sense: usable and not suspended, unless all are suspended.
+    /// Active paths as the paper defines them. The active paths are usable and not suspended. If all usable paths are
+    /// suspended, they are all usable paths.
     pub(super) fn active(&self, view: &View<'_>) -> PathSet {
         let usable = view.usable();
         let mut active = usable;
@@ -129,7 +130,7 @@ impl<J: QualityModel> QualityAware<J> {
         Measured { now: view.now, rate: &lane.rate, srtt: view[path].srtt, weight }
     }
 
-    /// Takes the state and MTU of a path that changed, or is seen for the first time.
+    /// Takes the state and MTU of a path that has changed, or that appears for the first time.
     fn meet(&mut self, view: &View<'_>, path: PathId) {
         let Some(now) = view.paths.get(path.index()) else { return };
         if self.lanes.len() <= path.index() {
@@ -170,7 +171,7 @@ impl<J: QualityModel> QualityAware<J> {
         lane.interval.close(now, picture.srtt);
         lane.rate.close(now, picture.srtt);
         if picture.in_flight > 0 {
-            // Its buffer did not run empty: T_e is the beginning of the interval.
+            // The buffer of the path did not become empty, so that T_e is the beginning of the interval.
             lane.rate.queued(now);
         }
         self.model.close(&mut lane.model_state, lane.rate.bytes_per_second(), now);
@@ -345,15 +346,15 @@ impl<J: QualityModel> LossPolicy for QualityAware<J> {
         }
     }
 
-    /// Retransmits on the active path with the largest window, before new data.
+    /// Retransmits on the active path with the largest window. Retransmissions precede new data.
     fn retransmit(&mut self, view: &View<'_>, _: &ChunkInfo, _: LossCause) -> Retransmit {
         let active = |p: &PathId| view[*p].state == PathState::Active;
-        // Each lost chunk is asked about at each opportunity.
+        // The core calls this for each lost chunk at each opportunity, so that the result is kept.
         if let Some(path) = self.widest.filter(active) {
             return Retransmit::On(path);
         }
         let cwnd = |path| self.lane(path).map_or(0, |l| l.window.cwnd());
-        // The first of those with the largest one.
+        // If several paths have the largest window, the first of them is taken.
         let mut widest: Option<(PathId, u64)> = None;
         for path in self.active(view).iter() {
             let cwnd = cwnd(path);
@@ -362,7 +363,8 @@ impl<J: QualityModel> LossPolicy for QualityAware<J> {
             }
         }
         let path = widest.map(|(path, _)| path);
-        // While no path is active, errors that are counted without a signal choose among the others.
+        // While no path is active, the choice depends on path errors. Path errors change without a signal, so that the
+        // result is not kept.
         self.widest = path.filter(active);
         path.map_or(Retransmit::Hold, Retransmit::On)
     }
@@ -390,7 +392,7 @@ impl<J: QualityModel> Feedback for QualityAware<J> {
         loop {
             let path = self.probes.iter().next()?;
             self.probes.remove(path);
-            // A path that is not active is the transport's to probe.
+            // If a path is not active, the transport probes it.
             let active = |p: &PathView| p.state == PathState::Active;
             if view.paths.get(path.index()).is_some_and(active)
                 && let Some(lane) = self.lane_mut(path)
@@ -410,7 +412,7 @@ impl<J: QualityModel> Policy for QualityAware<J> {
     }
 
     fn diagnostics(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
-        // Who sends no data asks nothing of links.
+        // A sender without data does not need reports of links.
         if view.paths.iter().any(|p| p.last_sent.is_some()) {
             self.model.diagnostics(view, self.lanes.iter().flatten().map(|l| &l.model_state), out);
         }
@@ -436,8 +438,8 @@ impl<J: QualityModel> Policy for QualityAware<J> {
     }
 }
 
-/// Sets the extra estimate at `index`. Only this family writes extras, always in this order and at every signal, so
-/// that no lookup by name is needed.
+/// Sets the extra estimate at `index`. Only this family writes extra estimates, always in this order and at every
+/// signal. A lookup by name is therefore not needed.
 pub(in crate::preset) fn put(out: &mut Estimate, index: usize, name: &'static str, value: f64) {
     match out.extra.get_mut(index) {
         Some(slot) => slot.1 = value,

@@ -1,6 +1,6 @@
-//! Common part of CMT-QA and CMT-CL. It measures paths in estimation intervals, distributes data in periods by the
-//! measured quality of the paths, and reduces windows depending on the cause of a loss. A [`QualityModel`] computes the
-//! quality of a path and the cause of a loss.
+//! Common part of CMT-QA and CMT-CL. The common part measures paths in estimation intervals. In distribution periods,
+//! it distributes data by the measured quality of the paths. Reductions of windows depend on the cause of a loss. A
+//! [`QualityModel`] computes the quality of a path and the cause of a loss.
 
 mod config;
 mod distribute;

@@ -8,12 +8,12 @@ use strandcast_proto::time::{Duration, Instant};
 use crate::estimate::TransmissionRate;
 use crate::schedule::Quota;
 
-/// State of a path at the time at which its quality or the cause of a loss is computed.
+/// State of a path when its quality or the cause of a loss is computed.
 #[derive(Copy, Clone, Debug)]
 pub(in crate::preset) struct Measured<'a> {
     /// Current time.
     pub now: Instant,
-    /// R_e, and the running interval.
+    /// R_e, and the current interval.
     pub rate: &'a TransmissionRate,
     /// Smoothed round-trip time.
     pub srtt: Option<Duration>,
@@ -24,7 +24,7 @@ pub(in crate::preset) struct Measured<'a> {
 /// Change of a window after a loss that fast retransmission found.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub(in crate::preset) struct Reduction {
-    /// Bandwidth in bytes per second of the bandwidth-delay product that ssthresh must at least have.
+    /// Bandwidth in bytes per second. ssthresh must be at least the product of this bandwidth and the round-trip time.
     pub rate: f64,
     /// The effect on the window.
     pub window: After,
@@ -49,13 +49,14 @@ pub(in crate::preset) trait QualityModel: Debug + Send {
     /// State of a new path.
     fn path(&self) -> Self::Path;
 
-    /// Records that `bytes` of DATA left on the path. The path is not the cause of a pause longer than `longest`.
+    /// Records that `bytes` of DATA left on the path. If a pause is longer than `longest`, the path is not its cause.
     fn sent(&self, _path: &mut Self::Path, _now: Instant, _bytes: u64, _longest: Duration) {}
 
-    /// Takes a report of the path's link at this end, or at the peer's end if `far` is true.
+    /// Processes a report of the path's link. If `far` is true, it is the link at the peer's end, and otherwise the
+    /// link at this end.
     fn link(&self, _path: &mut Self::Path, _sample: &LinkSample, _far: bool, _longest: Duration) {}
 
-    /// Records that an estimation interval of the path ended at `now`, with R_e in bytes per second.
+    /// Records that an estimation interval of the path ended at `now`. R_e is in bytes per second.
     fn close(&self, path: &mut Self::Path, rate: f64, now: Instant);
 
     /// Begins a distribution period: computes the quality of the path.
@@ -64,16 +65,16 @@ pub(in crate::preset) trait QualityModel: Debug + Send {
     /// Returns the rate in bytes per second at which the path handles its window.
     fn handling_rate(&self, path: &Self::Path) -> Option<f64>;
 
-    /// Returns the value by which paths are sorted, highest first.
+    /// Returns the value by which paths are sorted. The highest value comes first.
     fn rank(&self, path: &Self::Path) -> f64;
 
     /// Returns the amount that the path may take in a period.
     fn quota(&self, path: &Self::Path) -> Quota;
 
-    /// Returns the cause of a loss that missing packets show.
+    /// Returns the cause of a loss that was detected by missing packets.
     fn cause(&self, path: &Self::Path, measured: &Measured<'_>) -> LossCause;
 
-    /// Returns the change of the window after such a loss.
+    /// Returns the change of the window after a loss that was detected by missing packets.
     fn reduction(&self, path: &Self::Path, rate: f64, cause: LossCause) -> Reduction;
 
     /// Writes the model's estimates of the path. `index` is the position of its first extra estimate.

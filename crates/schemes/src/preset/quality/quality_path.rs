@@ -7,7 +7,7 @@ use strandcast_proto::time::{Duration, Instant};
 use super::config::{Config, Inactive};
 use crate::estimate::{EstimationInterval, ReferenceRtt, TransmissionRate};
 
-/// Number of consecutive timeouts, each within srtt + 4 rttvar of the previous one, that suspend a path.
+/// Number of consecutive timeouts that suspend a path. Each must be within srtt + 4 rttvar of the previous one.
 const STRIKES: u32 = 3;
 /// Assumed round-trip time while no measurement exists.
 const UNKNOWN: Duration = Duration::from_secs(1);
@@ -21,7 +21,7 @@ pub(super) struct QualityPath<P> {
     pub window: Window,
     /// cwnd(init), bytes.
     pub initial: u64,
-    /// Fraction of a byte by which the window has still to grow.
+    /// Fraction of a byte by which the window must still grow.
     pub carry: f64,
     pub interval: EstimationInterval,
     pub reference: ReferenceRtt,
@@ -39,7 +39,7 @@ pub(super) struct QualityPath<P> {
     pub counted: u32,
     /// True if the path gets no data until the period ends.
     pub banned: bool,
-    /// True if the last loss was a timeout and nothing has been acknowledged since.
+    /// True if the last loss was a timeout, and nothing has been acknowledged since.
     pub timed_out: bool,
     /// State that the quality model keeps for the path.
     pub model_state: P,
@@ -68,7 +68,7 @@ impl<P> QualityPath<P> {
         }
     }
 
-    /// RTT_ref; otherwise the smoothed round-trip time, or an assumed value.
+    /// Returns RTT_ref. If it is unknown, returns the smoothed round-trip time or an assumed value.
     pub fn round_trip(&self, view: &PathView) -> Duration {
         self.reference.get().or(view.srtt).unwrap_or(UNKNOWN)
     }

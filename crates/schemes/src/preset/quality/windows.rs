@@ -1,4 +1,4 @@
-//! Windows: growth, Algorithm 2, Algorithm 3, and the effect of a loss (eqs 14 to 16).
+//! Changes of windows: growth, Algorithm 2, Algorithm 3, and the effect of a loss (eqs 14 to 16).
 
 use smallvec::SmallVec;
 use strandcast_proto::policy::{AckInfo, Limit, LossCause, LossTrigger, PathId, View};
@@ -20,8 +20,8 @@ impl<J: QualityModel> QualityAware<J> {
         windows.fold(0, u64::saturating_add)
     }
 
-    /// Reduces windows when data are queued after a time without data. fwnd is reduced as well, because Reward would
-    /// undo the reduction otherwise.
+    /// Reduces windows when data are queued after a time without data. fwnd is also reduced, because otherwise Reward
+    /// would undo the reduction.
     pub(super) fn on_queued(&mut self, view: &View<'_>) {
         let before = self.sum(view);
         for (lane, path) in self.lanes.iter_mut().zip(view.paths) {
@@ -87,7 +87,7 @@ impl<J: QualityModel> QualityAware<J> {
                 }
             }
             LossTrigger::HeadOfLine => {
-                // No loss: neither fcount nor fwnd nor Reward is concerned.
+                // This is not a loss. It affects neither fcount nor fwnd nor Reward.
                 lane.window.on_penalty(lane.window.ssthresh_after_loss(0.5), highest);
                 return;
             }
@@ -111,7 +111,7 @@ impl<J: QualityModel> QualityAware<J> {
         self.balance(view);
     }
 
-    /// Takes back the last losses of `path`, which were spurious.
+    /// Takes back the last losses of `path`, because they were spurious.
     pub(super) fn undo(&mut self, view: &View<'_>, path: PathId, before: &Limit) {
         if let Some(lane) = self.lane_mut(path) {
             lane.window.undo(before);

@@ -7,37 +7,37 @@ use strandcast_proto::units::Rate;
 use super::{FILLED, RECHECK, UNKNOWN};
 use crate::estimate::{MIN_QUEUE, NO_QUEUE, held, tested};
 
-/// The forecast of a chunk on a path; seconds from now.
+/// The forecast of a chunk on a path. Times are in seconds from now.
 #[derive(Copy, Clone, Debug)]
 pub(in crate::schedule) struct Forecast {
     /// Time of arrival without a loss.
     pub arrival: f64,
-    /// Part of the arrival time that is the delay without queues.
+    /// Part of the arrival time: the delay of the path without queues.
     pub way: f64,
     /// Mean deviation of round-trip times.
     deviation: f64,
-    /// Time for which data in flight beyond the bandwidth-delay product delay the chunk.
+    /// Time by which data in flight beyond the bandwidth-delay product delay the chunk.
     pub backlog: f64,
     /// Time from the loss of a chunk until its retransmission arrives on this path.
     pub resend: f64,
-    /// Probability of its loss.
+    /// Probability that the chunk is lost.
     pub loss: f64,
     /// Bytes per second.
     pub rate: f64,
-    /// True if the path carries no more than that: it was tested lately.
+    /// True if the path carries no more than this rate, because the rate was tested lately.
     pub tested: bool,
-    /// The queueing delay measured, while anything is in flight.
+    /// The measured queueing delay, while data are in flight.
     standing: f64,
     /// Time by which an answer of the path is overdue.
     silence: f64,
 }
 
-/// Part of a forecast that depends on measurements of the path alone. This part is computed once for each set of
+/// Part of a forecast that depends only on measurements of the path. The part is computed once for each set of
 /// measurements.
 #[derive(Copy, Clone, Debug)]
 pub(in crate::schedule) struct Basis {
     from: Measured,
-    /// Least round-trip time and the present one, seconds.
+    /// Least round-trip time and present round-trip time, in seconds.
     least: f64,
     round_trip: f64,
     /// Mean deviation of round-trip times, seconds.
@@ -46,7 +46,7 @@ pub(in crate::schedule) struct Basis {
     queue: f64,
     /// Probability of a loss.
     loss: f64,
-    /// Bytes per second, and bytes that are under way without a queue.
+    /// Rate in bytes per second, and number of bytes that are in transit without a queue.
     rate: f64,
     carried: f64,
 }
@@ -98,8 +98,8 @@ impl Basis {
         let round_trip = from.srtt.map_or(least, seconds).max(least).max(1e-6);
         let measured = from.rate.map(|r| r.bytes_per_s()).filter(|r| *r > 0.0);
         let window = from.window as f64 / round_trip;
-        // A path without a queue is not full, and carries what its window allows: what was measured may be what it was
-        // given.
+        // A path without a queue is not full, and carries all data that its window allows. The measured rate may only
+        // be the rate of the data that it was given.
         let queue = from.queue.unwrap_or(0.0);
         let open = queue < (least * NO_QUEUE).max(MIN_QUEUE);
         let rate = measured.map_or(window, |rate| if open { rate.max(window) } else { rate });
@@ -146,29 +146,30 @@ impl Forecast {
         }
     }
 
-    /// Cost of a chunk that is worthless after `left` seconds: the expected arrival, a late one counting as the whole
-    /// time.
+    /// Cost of a chunk that is worthless after `left` seconds. The cost is the expected arrival time. A late arrival
+    /// counts as the whole time `left`.
     pub fn cost(&self, left: f64) -> f64 {
         let late = if self.arrival + self.resend > left { self.loss } else { self.loss * self.loss };
         self.arrival + late * left
     }
 
-    /// Returns whether queues make the chunk so late that sending it gains nothing. The player may count time from the
-    /// first packet's arrival, so that the delay itself counts for at most half of the time left. A backlog counts only
-    /// at a rate that was tested.
+    /// Returns whether queues make the chunk so late that sending it is useless. The player may count time from the
+    /// arrival of the first packet. The path's own delay therefore counts as at most half of the remaining time. A
+    /// backlog counts only if the path's rate was tested.
     pub fn hopeless(&self, left: f64) -> bool {
         let backlog = if self.tested { self.backlog } else { 0.0 };
         let waiting = backlog.max(self.standing) + self.silence;
         waiting > 2.0 * self.way * NO_QUEUE && self.way.min(left / 2.0) + waiting + self.deviation > left
     }
 
-    /// Returns whether the data in flight keep the path busy for longer than [`RECHECK`] at a tested rate.
+    /// Returns whether data in flight keep the path busy for longer than [`RECHECK`]. The rate of the path must be
+    /// tested.
     pub fn busy(&self) -> bool {
         self.tested && self.backlog > RECHECK
     }
 
-    /// Returns whether the chunk is in time although data in flight wait for up to [`FILLED`] of the `life` of
-    /// messages, on a path that answers.
+    /// Returns whether the chunk is in time although data in flight wait for up to the share [`FILLED`] of the `life`
+    /// of messages. The path must answer.
     pub fn in_time_behind_others(&self, left: f64, life: f64) -> bool {
         self.silence <= 0.0 && self.backlog <= FILLED * life && self.in_time(left - self.deviation)
     }

@@ -14,9 +14,9 @@ pub(super) struct Counted {
 
 #[derive(Copy, Clone, Default, Debug)]
 struct Block {
-    /// Number of independent symbols when nothing was last in flight.
+    /// Number of independent symbols at the last time at which nothing was in flight.
     rank: u32,
-    /// Number of symbols that arrived since.
+    /// Number of symbols that have arrived since then.
     since: u32,
 }
 

@@ -1,10 +1,10 @@
-//! FMTCP's procedure: it assigns one symbol after the other to the path on which the symbol would arrive first, until a
-//! symbol falls to a path that has room.
+//! FMTCP's procedure. The procedure assigns each symbol to the path on which the symbol would arrive first. The
+//! procedure ends when a symbol is assigned to a path that has room.
 //!
-//! If a path gets several symbols in a row, it gets them in one step. A decision takes at most one step per window,
-//! packet in flight and block. The number of symbols is not limited, for example to the windows of all paths, because
-//! this would leave slow paths idle: a path that is ten times as fast takes ten of its windows before a slow path has
-//! its turn.
+//! If a path gets several consecutive symbols, it gets them in one step. A decision takes at most one step per window,
+//! packet in flight and block. The number of symbols is not limited, for example to the windows of all paths. A limit
+//! would leave slow paths idle: a path that is ten times as fast takes ten of its windows before a slow path has its
+//! turn.
 
 use smallvec::SmallVec;
 use strandcast_proto::policy::{BlockView, PathId, View};
@@ -26,7 +26,7 @@ struct Virtual {
     expected: Expectation,
     /// True if a packet may leave now.
     open: bool,
-    /// Number of packets for which the path's window has room, less the planned ones.
+    /// Number of packets for which the path's window has room, less the planned packets.
     slots: u64,
     /// Number of packets in flight.
     in_flight: u64,
@@ -69,7 +69,7 @@ impl Plan {
     }
 
     /// Returns the path of the next symbol, and the number of its block. `None` means that all blocks are complete, or
-    /// that no path with room has the earliest arrival.
+    /// that a path without room has the earliest arrival.
     pub fn next(
         &mut self,
         view: &View<'_>,
@@ -103,8 +103,8 @@ impl Plan {
         }
     }
 
-    /// Returns the path with the earliest EAT, the first one if several have it, and the earliest EAT of the other
-    /// paths.
+    /// Returns the path with the earliest EAT, and the earliest EAT of the other paths. If several paths have the
+    /// earliest EAT, the first of them is returned.
     fn first(&self) -> Option<(usize, f64)> {
         let (mut best, mut eat, mut until) = (None, f64::INFINITY, f64::INFINITY);
         for (i, path) in self.paths.iter().enumerate() {
@@ -136,7 +136,8 @@ impl Plan {
 }
 
 impl Virtual {
-    /// Number of consecutive symbols for the path while the earliest EAT of the other paths is `until`: at least one.
+    /// Number of consecutive symbols for the path. `until` is the earliest EAT of the other paths. The number is at
+    /// least one.
     fn run(&self, until: f64) -> u64 {
         if self.slots > 0 {
             return self.slots;
@@ -144,7 +145,8 @@ impl Virtual {
         if self.place != usize::MAX {
             return 1;
         }
-        // Beyond what is in flight EAT grows by RTT/in flight each. One less, so that rounding decides nothing.
+        // After the packets in flight, each further symbol increases EAT by RTT/in flight. One symbol is subtracted, so
+        // that rounding decides nothing.
         let rises = self.expected.rtt / self.in_flight as f64;
         let last = ((until - self.eat) / rises).min(1e9) as u64;
         last.saturating_sub(1).max(1)
@@ -160,8 +162,8 @@ impl Virtual {
         }
     }
 
-    /// Returns the EAT of the next symbol: EDT if the path has room; otherwise EDT after the acknowledgement of the
-    /// packet whose place it takes.
+    /// Returns the EAT of the next symbol. If the path has room, it is EDT. If the path has no room, it is EDT after
+    /// the acknowledgement of the packet whose place the symbol takes.
     fn expect(&mut self, view: &View<'_>, flights: &Flights) {
         let Expectation { edt, rt, rtt, .. } = self.expected;
         if self.slots > 0 {

@@ -1,4 +1,4 @@
-//! Originals of a batch: those in flight, and the number that each path carried.
+//! Originals of a batch: the originals in flight, and the number that each path has carried.
 
 use smallvec::SmallVec;
 use strandcast_proto::policy::{ChunkInfo, PathId};
@@ -24,7 +24,7 @@ struct Original {
 }
 
 impl Batch {
-    /// Records that `chunk` left, which is the original at `place`.
+    /// Records that `chunk` left. It is the original at `place`.
     pub fn sent(&mut self, place: u16, chunk: &ChunkInfo) {
         let Some(t) = chunk.transmissions.last() else { return };
         self.in_flight.push(Original { place, path: t.path, at: t.at });
@@ -36,7 +36,7 @@ impl Batch {
         }
     }
 
-    /// Records that some transmissions of `chunk`, the original at `place`, have ended.
+    /// Records that some transmissions of `chunk` have ended. It is the original at `place`.
     pub fn settle(&mut self, place: u16, chunk: &ChunkInfo) {
         for t in chunk.transmissions.iter().filter(|t| !t.in_flight) {
             let over = Original { place, path: t.path, at: t.at };
@@ -44,12 +44,12 @@ impl Batch {
         }
     }
 
-    /// Drops the original at `place`, which was abandoned.
+    /// Drops the original at `place`, because it was abandoned.
     pub fn forget(&mut self, place: u16) {
         self.in_flight.retain(|original| original.place != place);
     }
 
-    /// Expected number Σ (1 - p) of the originals in flight that will have arrived `edt` seconds after `now`.
+    /// Expected number Σ (1 - p) of originals in flight that will have arrived at the time `now` plus `edt` seconds.
     pub fn due(&self, now: Instant, edt: f64, all: &Expected) -> f64 {
         let arrives = |original: &Original| {
             let (_, of) = all.iter().find(|(path, _)| *path == original.path)?;
@@ -59,8 +59,8 @@ impl Batch {
         self.in_flight.iter().filter_map(arrives).sum()
     }
 
-    /// ρ: number of coded packets on a path with the loss share `loss` that replace the expected number of lost
-    /// originals and one standard deviation more.
+    /// ρ: number of coded packets on a path with the loss share `loss`. They replace the expected number of lost
+    /// originals, and one standard deviation more.
     pub fn redundancy(&self, loss: f64, all: &Expected) -> f64 {
         let (mut mean, mut variance) = (0.0, 0.0);
         for (path, of) in all {

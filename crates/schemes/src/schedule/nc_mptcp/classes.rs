@@ -1,19 +1,20 @@
-//! Classes of paths: those that carry coded packets, and those that carry originals.
+//! Classes of paths: paths that carry coded packets, and paths that carry originals.
 //!
-//! The path with the lowest EDT carries originals. A path whose EDT is more than twice as high, or whose loss share is
-//! more than two points higher, carries coded packets; if there is no such path, the path with the highest EDT does.
-//! Paths are compared at an interval that is a multiple of the longest round-trip time. A path changes its class once
-//! several consecutive comparisons agree. The first comparison is made after one interval; until then all paths carry
-//! originals.
+//! The path with the lowest EDT carries originals. A path carries coded packets if its EDT is more than twice as high,
+//! or if its loss share is more than two points higher. If there is no such path, the path with the highest EDT carries
+//! them. Paths are compared at an interval that is a multiple of the longest round-trip time. A path changes its class
+//! once several consecutive comparisons agree. The first comparison is made after one interval. Until then, all paths
+//! carry originals.
 
 use strandcast_proto::policy::{PathId, PathState, View};
 use strandcast_proto::time::Instant;
 
 use super::{Expectation, expected};
 
-/// Ratio of a path's EDT to the lowest EDT above which the path carries coded packets.
+/// Ratio of a path's EDT to the lowest EDT. If the ratio is higher, the path carries coded packets.
 const SLOWER: f64 = 2.0;
-/// Excess of a path's loss rate over that of the path with the lowest EDT, above which the path carries coded packets.
+/// Difference between a path's loss rate and that of the path with the lowest EDT. If the difference is larger, the
+/// path carries coded packets.
 const LOSSIER: f64 = 0.02;
 
 /// Class of each path.
@@ -33,7 +34,7 @@ pub(super) struct Classes {
 #[derive(Copy, Clone, PartialEq, Default, Debug)]
 struct Class {
     coded: bool,
-    /// Number of consecutive comparisons with another result.
+    /// Number of consecutive comparisons whose result differs from the class.
     otherwise: u32,
 }
 
@@ -42,8 +43,8 @@ impl Classes {
         Classes { every, hold, paths: Vec::new(), due: None }
     }
 
-    /// Returns whether the usable `path` carries originals. It does if its class is that of originals. If all usable
-    /// paths are of the other class, the path with the lowest EDT carries them.
+    /// Returns whether the usable `path` carries originals. A path carries originals if its class carries originals. If
+    /// all usable paths belong to the other class, the path with the lowest EDT carries originals.
     pub fn regular(&self, view: &View<'_>, path: PathId) -> bool {
         if !self.coded(path) {
             return true;
@@ -81,7 +82,7 @@ impl Classes {
         }
     }
 
-    /// Records the result of a comparison: whether `path` should carry coded packets.
+    /// Records the result of a comparison. `coded` is true if `path` should carry coded packets.
     fn says(&mut self, path: PathId, coded: bool) {
         if self.paths.len() <= path.index() {
             self.paths.resize(path.index() + 1, Class::default());

@@ -173,9 +173,9 @@ fn what_is_late_behind_a_queue_says_so() {
 
 /// Path 0 stalls. Path 1 has a second of queue, of which `own_ms` are this sender's. A message waits for path 0 unless
 ///
-/// - path 0 is dead,
-/// - the message has too little time left for path 0, or
-/// - path 1 would run empty, although new messages would still be in time there.
+/// * path 0 is dead,
+/// * the message has too little time left for path 0, or
+/// * path 1 would run empty, although new messages would still be in time there.
 #[test]
 fn what_is_late_elsewhere_waits_for_a_path_that_stalls() {
     let after = |verdict: Verdict, life_ms: u64, left_ms: u64, own_ms: u64, room: u64| {

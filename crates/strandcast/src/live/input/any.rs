@@ -32,10 +32,11 @@ pub enum AnyInput {
 
 impl AnyInput {
     /// Opens the input that a text names: a path, `udp://[GROUP@]HOST:PORT`, or `rtp://` in place of `udp://`. With the
-    /// feature `srt` it may also be `srt://[HOST]:PORT`. Call it inside a tokio runtime.
+    /// feature `srt` it may also be `srt://[HOST]:PORT`. The caller must be inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Usage`]: a URL of another kind; [`Error::Media`], [`Error::Network`]: as the input of that kind.
+    /// Returns [`Error::Usage`] if the URL is of another kind. Other errors are
+    /// [`Error::Media`] and [`Error::Network`] of the input.
     pub async fn open(place: impl AsRef<Path>) -> Result<AnyInput, Error> {
         Ok(match MediaPlace::of(place.as_ref())? {
             MediaPlace::Udp(url) => AnyInput::Udp(Udp::listen(&url).await?),

@@ -36,7 +36,7 @@ impl File {
         File::open_at(path, None).await
     }
 
-    /// Opens a file as [`File::open`] does, for a sender that paces the file with this rate in bit/s instead of its
+    /// Opens a file as [`File::open`] does. The sender paces the file with this rate in bit/s instead of the file's
     /// clock.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ impl File {
             let cannot = |e| unreadable(&look, &e);
             let mut file = std::fs::File::open(&look).map_err(cannot)?;
             look_into(&look, &mut file, rate_bps)?;
-            // The same file, also if its name leads to another one by now.
+            // This is the same file, even if its name leads to another file by now.
             io::Seek::rewind(&mut file).map_err(cannot)?;
             Ok::<_, Error>(file)
         });
@@ -74,7 +74,7 @@ impl Input for File {
 
     async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let len = self.file.read(buffer).await?;
-        // A file that became empty ends.
+        // If a file has become empty, its stream ends.
         if len == 0 && self.repeats && std::mem::take(&mut self.read) {
             self.file.rewind().await?;
             let len = self.file.read(buffer).await?;
@@ -94,7 +94,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Error {
     Error::Media(format!("cannot read {}: {}", path.display(), why(error)))
 }
 
-/// Reads a part of the file that suffices to recognise a transport stream with a clock.
+/// Reads a part of the file. The part is long enough to recognise a transport stream with a clock.
 fn look_into(path: &Path, file: &mut std::fs::File, rate_bps: Option<u64>) -> Result<(), Error> {
     use std::io::Read;
     let refuse = |why: String| Error::Media(format!("cannot send {}: {why}", path.display()));

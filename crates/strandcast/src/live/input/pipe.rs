@@ -11,8 +11,8 @@ use super::source::Input;
 use crate::error::Error;
 use crate::text::why;
 
-/// A named pipe, including one of a shell's `<(…)`, or a character device. It is live, and ends when its last writer
-/// closes it.
+/// A named pipe, including one of a shell's `<(…)`, or a character device. A named pipe is a live input, and ends when
+/// its last writer closes it.
 #[derive(Debug)]
 pub struct Pipe {
     from: Source,
@@ -32,10 +32,10 @@ impl Pipe {
             .is_ok_and(|seen| seen.file_type().is_fifo() || seen.file_type().is_char_device())
     }
 
-    /// Opens a device, or a pipe, which need not have a writer yet. Call it inside a tokio runtime.
+    /// Opens a device or a pipe. A pipe need not have a writer yet. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Media`]: it cannot be read.
+    /// Returns [`Error::Media`] if the pipe cannot be read.
     pub async fn open(path: impl Into<PathBuf>) -> Result<Pipe, Error> {
         let path = path.into();
         let fifo = std::fs::metadata(&path).is_ok_and(|seen| seen.file_type().is_fifo());

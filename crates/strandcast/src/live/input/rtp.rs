@@ -5,11 +5,11 @@ use strandcast_media::ts::{PACKET_LEN, SYNC_BYTE};
 /// Length of the fixed header in bytes.
 const FIXED: usize = 12;
 
-/// Returns the range of the transport packets in a datagram, if it is RTP with whole transport packets. The payload
-/// type need not be that of MPEG-2 transport streams, because many encoders use another one.
+/// Returns the range of the transport packets in a datagram. The datagram must be RTP and contain whole transport
+/// packets. The payload type need not be that of MPEG-2 transport streams, because many encoders use another one.
 pub(super) fn payload(datagram: &[u8]) -> Option<std::ops::Range<usize>> {
     let (first, fixed) = (*datagram.first()?, datagram.get(..FIXED)?);
-    // A transport packet begins with 0x47, another version.
+    // A transport packet begins with 0x47, which means another version of RTP.
     if first >> 6 != 2 {
         return None;
     }
@@ -40,7 +40,8 @@ mod tests {
         let media = packets(4);
         for (head, tail) in [
             (vec![0x80, 33, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3], vec![]),
-            // Two contributing sources, an extension of one word, padding of four bytes, another payload type.
+            // This header has two contributing sources, an extension of one word, padding of four bytes and another
+            // payload type.
             (
                 [&[0xb2, 0xe0][..], &[0; 10], &[9; 8], &[0xbe, 0xde, 0, 1, 1, 2, 3, 4]].concat(),
                 vec![0, 0, 0, 4],

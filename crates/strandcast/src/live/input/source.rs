@@ -18,17 +18,18 @@ pub trait Input: Send + 'static {
         false
     }
 
-    /// Returns true if other data may precede the stream. Such data are skipped, and do not end the sender.
+    /// Returns true if other data may precede the stream. The sender skips such data and does not end.
     fn may_begin_late(&self) -> bool {
         false
     }
 
-    /// Reads into `buffer`, which has 64 KiB. Returns the number of bytes, and 0 at the end. It must be cancel safe: a
-    /// call that is dropped must not have taken data.
+    /// Reads into `buffer`, which has 64 KiB. Returns the number of bytes, and 0 at the end. The call must be cancel
+    /// safe: if it is dropped, it must not have taken data.
     fn read(&mut self, buffer: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send;
 
-    /// Restarts from the beginning, for a receiver that has refused the stream and accepted no part of it. It is called
-    /// only for inputs that are not live. Without this method such a refusal ends the stream.
+    /// Restarts from the beginning. A sender needs this if a receiver has refused the stream and accepted no part of
+    /// it. The sender calls it only for inputs that are not live. If an input does not have this method, such a refusal
+    /// ends the stream.
     fn rewind(&mut self) -> impl Future<Output = io::Result<()>> + Send {
         async { Err(io::ErrorKind::Unsupported.into()) }
     }

@@ -9,7 +9,8 @@ use super::source::Input;
 use crate::error::Error;
 use crate::live::srt::{DATAGRAM, Driver, Media, SrtUrl};
 
-/// An SRT input. A listener takes one sender at a time and waits for the next one; a caller calls again after a loss.
+/// An SRT input. A listener takes one sender at a time, and then waits for the next one. A caller calls again after a
+/// loss of the connection.
 #[derive(Debug)]
 pub struct Srt {
     name: String,
@@ -21,7 +22,7 @@ impl Srt {
     /// Listens or begins to call.
     ///
     /// # Errors
-    /// [`Error::Network`]: the name has no address, or the system cannot open a socket.
+    /// Returns [`Error::Network`] if the name has no address, or the system cannot open a socket.
     pub async fn open(url: &SrtUrl) -> Result<Srt, Error> {
         let (driver, media) = Driver::start(url, url.config(Direction::Receive)).await?;
         let Media::Receive(payloads) = media else { return Err(Error::Aborted) };

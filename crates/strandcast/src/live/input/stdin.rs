@@ -6,7 +6,7 @@ use tokio::io::AsyncReadExt as _;
 
 use super::source::Input;
 
-/// Standard input. It is a live input.
+/// Standard input. Standard input is a live input.
 #[derive(Debug)]
 pub struct Stdin(tokio::io::Stdin);
 

@@ -17,13 +17,14 @@ use crate::live::url::UdpUrl;
 use crate::live::via::Via;
 use crate::text::why;
 
-/// Time after which a live input with nothing but errors fails, and pause before the next read after an error.
+/// Time after which a live input fails if it returns only errors.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Pause between an error and the next read.
 const PAUSE: Duration = Duration::from_millis(10);
 /// Time without an error after which the next error starts a new series.
 const APART: Duration = Duration::from_secs(1);
 
-/// A UDP input. After an error of the system, such as a lack of memory, at most one datagram is lost, and the stream
+/// A UDP input. An error of the system, such as a lack of memory, loses at most one datagram. The stream then
 /// continues.
 #[derive(Debug)]
 pub struct Udp {
@@ -36,8 +37,8 @@ pub struct Udp {
 }
 
 impl Udp {
-    /// Listens on a host's first address. If it is a multicast address, the input joins this group. If the URL names a
-    /// group in addition, the input joins it on the host's interface.
+    /// Listens on a host's first address. If this address is a multicast address, the input joins the group. If the URL
+    /// names both a group and a host, the input joins the group on the host's interface.
     ///
     /// # Errors
     /// [`Error::Network`].
@@ -62,8 +63,9 @@ impl Udp {
         if let Some(source) = url.source.filter(|source| source.is_ipv4() != local.is_ipv4()) {
             return Err(refuse(format!("{source} and {} are not both IPv4 or both IPv6", local.ip())));
         }
-        // Only a group is joined on an interface. Any other host is an address to bind, which need not be one of an
-        // interface: 127.0.0.2, or a broadcast address. The system refuses addresses of other machines.
+        // Only for a group does the input need an interface. Any other host is an address to bind. It need not be an
+        // address of an interface: 127.0.0.2 or a broadcast address are possible. The system refuses addresses of other
+        // machines.
         let via = Via::of(url, url.group.as_ref().map(|_| host.ip())).map_err(&refuse)?;
         let socket = open(local, group.map(|g| g.ip()), via.as_ref(), url.source);
         let socket = socket.map_err(|e| refuse(why(&e)))?;
@@ -98,7 +100,7 @@ impl Udp {
             match received {
                 Ok((len, other)) => {
                     self.failing = None;
-                    // An empty datagram is not the end.
+                    // An empty datagram does not mean the end of the input.
                     if len > 0 && !other {
                         return Ok(match rtp::payload(&buffer[..len]) {
                             Some(packets) => {
@@ -116,7 +118,7 @@ impl Udp {
         }
     }
 
-    /// Records an error. Returns whether there have been only errors for too long.
+    /// Records an error. Returns true if there have been only errors for too long.
     fn lasts(&mut self, now: Instant) -> bool {
         let first = self.failing.filter(|(_, last)| now - *last < APART).map_or(now, |(first, _)| first);
         self.failing = Some((first, now));
@@ -141,14 +143,14 @@ fn open(
         // Several programs on one machine may listen to the same group.
         socket.set_reuse_address(true)?;
     }
-    // A smaller buffer than requested may lose packets, which the continuity counters detect.
+    // A buffer that is smaller than requested may lose packets. The continuity counters detect such losses.
     let _ = socket.set_recv_buffer_size(4 << 20);
     socket.bind(&local.into())?;
     let own = via.and_then(|via| via.v4).unwrap_or(Ipv4Addr::UNSPECIFIED);
     match (group, source) {
         (Some(IpAddr::V4(group)), Some(IpAddr::V4(source))) => socket.join_ssm_v4(&source, &group, &own)?,
         (Some(IpAddr::V4(group)), _) => socket.join_multicast_v4(&group, &own)?,
-        // Other sources are left out when they are read.
+        // Datagrams of other sources are dropped when they are read.
         (Some(IpAddr::V6(group)), _) => socket.join_multicast_v6(&group, via.map_or(0, |via| via.index))?,
         (None, _) => {}
     }
@@ -167,7 +169,7 @@ mod tests {
         Udp::listen(&url).await
     }
 
-    /// Sends a datagram to an input; what it reads.
+    /// Sends a datagram to an input, and returns the bytes that the input reads.
     async fn heard(text: &str, to: &str) -> Vec<u8> {
         let mut input = listen(text).await.unwrap_or_else(|error| panic!("{text}: {error}"));
         let port = input.socket.local_addr().expect("it is bound").port();

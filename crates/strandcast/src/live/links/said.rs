@@ -9,12 +9,13 @@ use crate::text::quoted;
 
 /// Beginning of the message: a version, and a word.
 const KIND: &[u8] = b"\x01links\n";
-/// Limits of a message that a receiver accepts: its bytes, its links, and the bytes of a name.
+/// Limits of a message that a receiver accepts: number of bytes, number of links, and length of a name in bytes.
 const MOST: usize = 8 << 10;
 const MOST_LINKS: usize = 40;
 const MOST_NAME: usize = 64;
 
-/// Encodes the message of a sender. Each link is one line: number, state, numbers of its paths, name, reason.
+/// Encodes the message of a sender. Each link is one line with its number, its state, the numbers of its paths, its
+/// name and a reason.
 pub(in crate::live) fn encode(links: &[LinkReport]) -> Bytes {
     let mut text = String::new();
     for link in links.iter().take(MOST_LINKS) {
@@ -31,7 +32,7 @@ pub(in crate::live) fn encode(links: &[LinkReport]) -> Bytes {
     [KIND, text.as_bytes()].concat().into()
 }
 
-/// Returns the links in a message about links; `None` for other or malformed messages.
+/// Returns the links in a message about links. Returns `None` for any other message and for a malformed one.
 pub(in crate::live) fn decode(message: &[u8]) -> Option<Vec<LinkReport>> {
     let text = message.strip_prefix(KIND).filter(|text| text.len() <= MOST)?;
     let lines = std::str::from_utf8(text).ok()?.lines().take(MOST_LINKS);
@@ -75,7 +76,8 @@ mod tests {
             assert_eq!(decode(other), None, "{other:?}");
         }
         for end in KIND.len() + 1..said.len() - 1 {
-            // A name or reason cut short is a name or reason; never more links than there are.
+            // A name or reason that is cut short is still read. A shorter message never has more links than the whole
+            // one.
             assert!(decode(&said[..end]).is_none_or(|links| links.len() <= 2));
         }
         let many = vec![link(&"x".repeat(60), Some(1), LinkState::Mute, &"y".repeat(900), &[7; 16]); 100];

@@ -13,7 +13,7 @@ pub(in crate::live) enum LinkState {
     Active,
     /// No packet has arrived over the link yet.
     Starting,
-    /// No packet has arrived over the link for seconds.
+    /// No packet has arrived over the link for several seconds.
     Mute,
     /// The link does not answer.
     Silent,
@@ -57,7 +57,7 @@ impl LinkState {
 /// A link at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::live) struct LinkReport {
-    /// Number of the link within one association, which does not change with its name.
+    /// Number of the link within one association. A new name of the link does not change its number.
     pub(in crate::live) id: Option<u32>,
     /// Name of the link.
     pub(in crate::live) name: String,
@@ -65,26 +65,27 @@ pub(in crate::live) struct LinkReport {
     pub(in crate::live) state: LinkState,
     /// Reason why the link carries no data.
     pub(in crate::live) why: String,
-    /// Numbers of the link's paths, which both ends have.
+    /// Numbers of the link's paths. Both ends use the same numbers for paths.
     pub(in crate::live) paths: Vec<u16>,
 }
 
-/// Maximum number of stored links. A limit is needed because a peer may name new links without end, and tunnels have
-/// changing names.
+/// Maximum number of stored links. A limit is needed because a peer may name new links without end, and because the
+/// names of tunnels change.
 const MOST_KNOWN: usize = 64;
-/// Maximum number of changes that are reported in a period, and length of this period in seconds.
+/// Maximum number of changes that are reported in a period. Also the length of the period in seconds.
 const MOST_CHANGES: u32 = 64;
 
 #[derive(Debug)]
 struct Known {
     last: LinkReport,
-    /// True if the link was there from the beginning, and has not carried data yet.
+    /// True if the link existed from the beginning and has not carried data yet.
     expected: bool,
     /// End of the last time in which the link carried data.
     since: Instant,
 }
 
-/// Detects changes of links. Links are identified by their number, and in another association by their name.
+/// Detects changes of links. Links are identified by their number within an association, and by their name across
+/// associations.
 #[derive(Debug, Default)]
 pub(in crate::live) struct Tracker {
     known: Vec<Known>,
@@ -94,8 +95,8 @@ pub(in crate::live) struct Tracker {
 }
 
 impl Tracker {
-    /// Makes a tracker. It does not report that the links `absent` cannot be used for the given reasons, because this
-    /// is already known.
+    /// Makes a tracker. The links `absent` cannot be used for the given reasons. The tracker does not report this,
+    /// because it is already known.
     pub(in crate::live) fn knowing(absent: &[(String, String)]) -> Tracker {
         let known = |(name, why): &(String, String)| {
             let (name, why, paths) = (name.clone(), why.clone(), Vec::new());
@@ -166,7 +167,7 @@ impl Tracker {
     }
 }
 
-/// Returns the change that the first report of a link shows.
+/// Returns the change to report for a link that appears for the first time.
 fn appeared(link: &LinkReport, first: bool) -> Option<PathTrouble> {
     match link.state {
         LinkState::Active if !first => Some(PathTrouble::Joined),
@@ -182,7 +183,7 @@ impl Known {
     fn update(&mut self, now: Instant, link: &LinkReport) -> Option<PathTrouble> {
         let before = self.last.state;
         self.last.id = link.id;
-        // A link that returns has not returned before it carries something.
+        // A link counts as returned only after it has carried data.
         if link.state == LinkState::Starting || (before, &self.last.why) == (link.state, &link.why) {
             return None;
         }
@@ -234,7 +235,7 @@ mod tests {
         assert_eq!(told(3, &[link(0, "a", Silent)]), []);
         assert_eq!(told(4, &[link(0, "a", Active)]), one("a", PathTrouble::Over));
         assert_eq!(told(5, &[link(0, "a", Gone)]), one("a", PathTrouble::Gone("a reason".into())));
-        // An interface that is there again has carried nothing yet.
+        // An interface that has returned has not carried data yet.
         assert_eq!(told(7, &[link(0, "a", Starting)]), []);
         assert_eq!(told(9, &[link(0, "a", Active)]), one("a", PathTrouble::Returned(Duration::from_secs(4))));
         assert_eq!(told(10, &[link(2, "c", Starting)]), []);
@@ -248,7 +249,7 @@ mod tests {
         assert_eq!(told(14, &[link(3, "d", Active)]), one("d", PathTrouble::Joined));
     }
 
-    /// A peer that names ever new links: neither memory nor lines grow with it.
+    /// A peer that names new links without end. Neither memory nor the number of lines may grow with their number.
     #[test]
     fn links_without_end_are_neither_remembered_nor_reported() {
         let mut tracker = Tracker::default();
@@ -259,7 +260,7 @@ mod tests {
             reported += tracker.update(Instant::from_millis(u64::from(n) * 250), &links).len();
             assert!(tracker.known.len() <= MOST_KNOWN);
         }
-        // 2500 s: at most one line per second, and the first ones at once.
+        // During 2500 s, at most one line per second is printed, and the first lines appear at once.
         assert!((2000..=2600).contains(&reported), "{reported}");
     }
 

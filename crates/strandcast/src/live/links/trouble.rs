@@ -22,7 +22,7 @@ pub enum PathTrouble {
     Returned(Duration),
     /// The link cannot be used. The value is the reason.
     LeftOut(String),
-    /// Larger packets are lost on the link without an error: the link continues with smaller ones.
+    /// The link loses larger packets without an error. The link continues with smaller packets.
     Narrow {
         /// Size in bytes of the IP packets that were lost.
         before: u64,

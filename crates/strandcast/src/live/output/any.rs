@@ -30,12 +30,12 @@ pub enum AnyOutput {
 impl AnyOutput {
     /// Opens the output that a text names: a path, `udp://[GROUP@]HOST:PORT`, or `rtp://` in place of `udp://`. With
     /// the feature `srt` it may also be `srt://[HOST]:PORT`. A path with `%Y`, `%m`, `%d`, `%H`, `%M` and `%S` names a
-    /// separate file for each stream, by the stream's time in UTC. Without `overwrite`, a file with content is refused.
-    /// Call it inside a tokio runtime.
+    /// separate file for each stream. The fields contain the start of the stream in UTC. Without `overwrite`, a file
+    /// with content is refused. The caller must be inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Usage`]: a URL of another kind, or a file with content; [`Error::Media`], [`Error::Network`]: as the
-    /// output of that kind.
+    /// Returns [`Error::Usage`] if the URL is of another kind, or the file has content. Other errors are
+    /// [`Error::Media`] and [`Error::Network`] of the output.
     pub async fn open(place: impl AsRef<Path>, overwrite: bool) -> Result<AnyOutput, Error> {
         Ok(match MediaPlace::of(place.as_ref())? {
             MediaPlace::Udp(url) => AnyOutput::Udp(Udp::open(&url).await?),

@@ -20,7 +20,7 @@ use crate::text::why;
 /// Length in bytes of the longest piece that is copied for a writing thread. A file keeps a buffer of this size.
 const PIECE: usize = 16 << 10;
 
-/// Interval between attempts to open a named pipe without a reader.
+/// Interval between attempts to open a named pipe that has no reader.
 const TRY: Duration = Duration::from_millis(50);
 
 /// Output that writes everything to one file, pipe or device.
@@ -28,9 +28,9 @@ const TRY: Duration = Duration::from_millis(50);
 pub struct File {
     to: State,
     name: String,
-    /// True if the file's content is to be removed when the first byte is written.
+    /// True if the content of the file must be removed when the first byte is written.
     truncate: bool,
-    /// True if the output is a file on a disk, which no program reads at the same time.
+    /// True if the output is a file on a disk. No program reads such a file while it is written.
     records: bool,
 }
 
@@ -41,7 +41,7 @@ enum State {
     Opening(Opening),
 }
 
-/// A task that opens a named pipe, and true if its result was taken. Dropping this ends the task.
+/// A task that opens a named pipe. The flag is true if its result was taken. Dropping this ends the task.
 #[derive(Debug)]
 struct Opening(JoinHandle<io::Result<std::fs::File>>, bool);
 
@@ -51,8 +51,8 @@ impl Drop for Opening {
     }
 }
 
-/// Opens a named pipe once it has a reader. It polls, because a blocking call would keep a thread after the output is
-/// dropped.
+/// Opens a named pipe once it has a reader. It polls, because a blocking call would occupy a thread even after the
+/// output is dropped.
 async fn open_pipe(path: PathBuf) -> io::Result<std::fs::File> {
     let mut options = OpenOptions::new();
     options.write(true).custom_flags(OFlags::NONBLOCK.bits() as i32);
@@ -71,12 +71,12 @@ async fn open_pipe(path: PathBuf) -> io::Result<std::fs::File> {
 }
 
 impl File {
-    /// Opens a file, a device or a named pipe. A file with content is accepted only with `overwrite`, and loses it with
-    /// the first message. Call it inside a tokio runtime.
+    /// Opens a file, a device or a named pipe. A file with content is accepted only with `overwrite`. The content of
+    /// the file is removed when the first message is written. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Usage`]: the file has content; [`Error::Media`]: it cannot be written; [`Error::Store`]: it is a file
-    /// of keys.
+    /// Returns [`Error::Usage`] if the file has content. Returns [`Error::Media`] if the file cannot be written.
+    /// Returns [`Error::Store`] if the file is a file of keys.
     pub fn open(path: &Path, overwrite: bool) -> Result<File, Error> {
         let name = path.display().to_string();
         let file = match open_output(path, false)? {
@@ -100,7 +100,7 @@ impl File {
     /// Opens standard output.
     ///
     /// # Errors
-    /// [`Error::Media`]: it is closed.
+    /// Returns [`Error::Media`] if the output is closed.
     pub fn stdout() -> Result<File, Error> {
         let name = "standard output".to_owned();
         let cannot = |why: String| Error::Media(format!("cannot write {name}: {why}"));
@@ -114,7 +114,7 @@ impl File {
     }
 }
 
-/// Returns whether the runtime opened this file in place of a closed descriptor. It is then `/dev/null`, open for
+/// Returns whether the runtime opened this file to replace a closed descriptor. Such a file is `/dev/null`, open for
 /// reading and writing.
 fn is_substitute(out: &OwnedFd) -> bool {
     let both = fcntl_getfl(out).is_ok_and(|flags| flags & OFlags::RWMODE == OFlags::RDWR);

@@ -1,4 +1,4 @@
-//! The queue of an output. An output that is not read does not stop the stream.
+//! The queue of an output. The stream continues even if no program reads the output.
 
 mod known;
 
@@ -18,11 +18,11 @@ use crate::text::why;
 
 /// Maximum number of different reasons for lost messages that are counted.
 const MOST_REASONS: usize = 16;
-/// Maximum size of a batch in bytes. It is small, so that progress of a slow output is detected after each batch.
+/// Maximum size of a batch in bytes. A batch is small, so that progress of a slow output is detected after each batch.
 const SEGMENT: usize = 32 << 10;
-/// Time after which an output that has taken no data counts as not read.
+/// Time without progress after which an output counts as not read.
 const STALLED: Duration = Duration::from_secs(2);
-/// Maximum capacity in bytes of a batch whose memory is kept for later batches.
+/// Maximum capacity of a batch in bytes. Only up to this capacity is the memory of a batch kept for later batches.
 const KEPT: usize = 64 << 10;
 
 /// An output, and the data that wait for it.
@@ -33,7 +33,8 @@ pub(in crate::live) struct Outlet {
     name: String,
     /// Maximum number of bytes that may wait.
     most: usize,
-    /// Number of messages for which there was no room: since the last report, and since the stream began.
+    /// Number of messages that were dropped because there was no room, since the last report and since the stream
+    /// began.
     dropped: (u64, u64),
     /// Number of streams that have begun.
     streams: u64,
@@ -64,7 +65,7 @@ struct State {
     /// Number of segments that were written.
     written: u64,
     busy: bool,
-    /// True if no more data are queued. The output ends once everything is written.
+    /// True if no more data are queued. The output ends once all queued data are written.
     ending: bool,
     over: bool,
     /// Reason why no more data can be written.
@@ -74,7 +75,7 @@ struct State {
     troubles: Vec<String>,
     /// Number of the stream's messages that were lost, by reason.
     lost: BTreeMap<String, u64>,
-    /// Empty batch, whose memory will be used again.
+    /// An empty batch. The memory of the batch is used again.
     spare: Batch,
 }
 
@@ -84,7 +85,7 @@ struct Segment {
     /// Number of the stream that begins with these messages.
     begins: Option<u64>,
     batch: Batch,
-    /// True if the messages are those of a slate, which are not counted.
+    /// True if the messages are messages of a slate. They are not counted.
     slate: bool,
 }
 
@@ -99,7 +100,7 @@ impl Segment {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::live) struct Message<'a> {
     pub(in crate::live) bytes: &'a [u8],
-    /// True if the message is a sender's, so that it counts if it is lost. Messages of a slate do not count.
+    /// True for a message of a sender, which counts if it is lost. Messages of a slate do not count.
     pub(in crate::live) of_sender: bool,
 }
 
@@ -108,7 +109,7 @@ pub(in crate::live) struct Message<'a> {
 pub(in crate::live) enum Recording {
     /// The output has this name from now on.
     Opened(String),
-    /// Another stream's file has this name. The value is the number of the stream, and the name.
+    /// Another stream's file has this name. The value contains the number of the refused stream, and the name.
     Refused(u64, String),
 }
 
@@ -124,7 +125,7 @@ impl Shared {
 }
 
 impl Outlet {
-    /// Starts a task that writes the waiting data to `output`; at most `most` bytes may wait. Call it inside a tokio
+    /// Starts a task that writes the waiting data to `output`. At most `most` bytes may wait. Call it inside a tokio
     /// runtime.
     pub(in crate::live) fn start(output: impl Output, most: usize, ended: Arc<Notify>) -> Outlet {
         let (shared, name) = (Arc::new(Shared { ended, ..Shared::default() }), output.name());
@@ -146,7 +147,7 @@ impl Outlet {
         let begins = Some(self.streams);
         let mut state = self.shared.lock();
         match state.queue.back_mut() {
-            // The previous stream has no data that wait to be written.
+            // The previous stream has no data left to write.
             Some(last) if last.begins.is_some() && last.batch.is_empty() => last.begins = begins,
             _ => state.queue.push_back(Segment { begins, ..Segment::default() }),
         }
@@ -154,7 +155,7 @@ impl Outlet {
         self.shared.work.notify_one();
     }
 
-    /// Returns the outcomes of beginnings, and whether the current stream was refused.
+    /// Returns the outcomes of streams that have begun, and whether the output refuses the current stream.
     pub(in crate::live) fn opened(&mut self) -> (Vec<Recording>, bool) {
         let found = std::mem::take(&mut self.shared.lock().recordings);
         let mut refused = false;
@@ -167,11 +168,11 @@ impl Outlet {
         (found, refused)
     }
 
-    /// Queues a message's transport packets. `rushed` adds room in bytes, for a buffer that is played at once. Returns
-    /// the output's name if this is the first message in a while that does not fit.
+    /// Queues a message's transport packets. `rushed` is additional room in bytes, for a buffer that is played at once.
+    /// Returns the output's name if this message does not fit, and if this is the first such message in a while.
     ///
     /// # Errors
-    /// [`Error::Media`]: the disk is full, or the pipe has no reader.
+    /// Returns [`Error::Media`] if the disk is full, or the pipe has no reader.
     pub(in crate::live) fn write(
         &mut self,
         message: Message<'_>,
@@ -205,8 +206,8 @@ impl Outlet {
         Ok(None)
     }
 
-    /// Returns the output's name if data wait and the output has taken none for a while. Returns the name only once
-    /// until the output takes data again.
+    /// Returns the output's name if data wait, and if the output has taken no data for a while. Returns the name only
+    /// once until the output takes data again.
     pub(in crate::live) fn stalls(&mut self) -> Option<String> {
         let state = self.shared.lock();
         let (written, waits) = (state.written, state.busy && !state.over);
@@ -219,7 +220,7 @@ impl Outlet {
         fresh.then(|| self.name.clone())
     }
 
-    /// Returns the output's name and the number of dropped messages once the output takes data again.
+    /// Returns the output's name and the number of dropped messages, once the output takes data again.
     pub(in crate::live) fn recovered(&mut self) -> Option<(String, u64)> {
         if !self.told || !self.is_idle() {
             return None;
@@ -233,7 +234,7 @@ impl Outlet {
         self.dropped.1
     }
 
-    /// Ends the output once everything is written. [`Outlet::is_idle`] returns true once it has ended.
+    /// Ends the output once all data are written. [`Outlet::is_idle`] returns true once it has ended.
     pub(in crate::live) fn end(&self) {
         self.shared.lock().ending = true;
         self.shared.work.notify_one();
@@ -244,8 +245,8 @@ impl Outlet {
         &self.name
     }
 
-    /// Returns the reasons for lost messages that were not reported yet. A reason is returned again if it returns after
-    /// a time without it.
+    /// Returns the reasons for lost messages that were not reported yet. A reason is reported again if it occurs again
+    /// after a time without it.
     pub(in crate::live) fn troubles(&self) -> Vec<String> {
         std::mem::take(&mut self.shared.lock().troubles)
     }
@@ -255,12 +256,12 @@ impl Outlet {
         self.shared.lock().lost.clone()
     }
 
-    /// Number of pieces that the output has written. While it grows, the output is being read.
+    /// Number of pieces that the output has written. While this number grows, a program is reading the output.
     pub(in crate::live) fn written(&self) -> u64 {
         self.shared.lock().written
     }
 
-    /// Counts the messages of the stream that still wait as dropped: no caller waits until they are written.
+    /// Counts the waiting messages of the stream as dropped. No caller waits for them to be written.
     pub(in crate::live) fn give_up(&mut self) {
         let state = self.shared.lock();
         if state.over {
@@ -276,13 +277,13 @@ impl Outlet {
         self.dropped = (self.dropped.0 + waiting, self.dropped.1 + waiting);
     }
 
-    /// Returns whether everything is written, or no more data will be written.
+    /// Returns true if all data are written, or if no more data will be written.
     pub(in crate::live) fn is_idle(&self) -> bool {
         let state = self.shared.lock();
         state.over || !state.busy && !state.ending && state.queue.is_empty()
     }
 
-    /// Returns whether everything is written and the output is ending.
+    /// Returns whether all data are written and the output is ending.
     pub(in crate::live) fn is_ending(&self) -> bool {
         let state = self.shared.lock();
         state.ending && !state.over && !state.busy && state.queue.is_empty()
@@ -303,11 +304,11 @@ impl Outlet {
 }
 
 impl Outlet {
-    /// Writes the waiting data for at most this time, and closes the output. Call it inside a tokio runtime.
+    /// Writes the waiting data for at most this time, and then closes the output. Call it inside a tokio runtime.
     pub(in crate::live) fn leave(mut self, patience: Duration) {
         self.end();
         tokio::spawn(async move {
-            // At the end of this the task is over, or is stopped with the outlet.
+            // When this call ends, the task has ended, or is stopped with the outlet.
             let _: Result<_, _> = tokio::time::timeout(patience, &mut self.task).await;
         });
     }
@@ -319,7 +320,7 @@ impl Drop for Outlet {
     }
 }
 
-/// Ends an outlet when its task ends, even if the output panics, so that no caller waits for ever.
+/// Ends an outlet when its task ends, even if the output panics. Without this, a caller might wait for ever.
 struct Ended(Arc<Shared>);
 
 impl Drop for Ended {
@@ -331,10 +332,10 @@ impl Drop for Ended {
     }
 }
 
-/// Writes the queued data until an error occurs or the output has to end.
+/// Writes the queued data until an error occurs or the output must end.
 async fn run(ended: Ended, mut output: impl Output) {
     let shared = &ended.0;
-    // No data of a refused stream are written.
+    // The data of a refused stream are not written.
     let (mut refused, mut spent) = (false, Batch::default());
     let mut known = Known::default();
     loop {
@@ -384,7 +385,7 @@ fn note(shared: &Shared, troubles: Vec<(String, u64)>, known: &mut Known) {
     }
 }
 
-/// Waits for data to write; `None` once the output has to end. `spent` is a batch that has been written.
+/// Waits for data to write. Returns `None` once the output must end. `spent` is a batch that has been written.
 async fn next(shared: &Shared, mut spent: Batch) -> Option<Segment> {
     spent.clear();
     if spent.capacity() > KEPT {

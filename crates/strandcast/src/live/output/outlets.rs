@@ -11,10 +11,10 @@ use super::outlet::{Message, Outlet, Recording};
 use super::sink::Output;
 use crate::error::Error;
 
-/// Interval between two checks whether everything is written.
+/// Interval between two checks whether all data are written.
 const POLL: Duration = Duration::from_millis(5);
 
-/// Time for which an output that was stopped may still write its waiting data, once it is started again.
+/// Time for which a stopped output may still write its waiting data after it was started again.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Messages of a stream that an output did not take.
@@ -27,7 +27,7 @@ pub struct OutputNow {
     pub unread: u64,
     /// Number of messages that the output could not write, by reason.
     pub unsent: std::collections::BTreeMap<String, u64>,
-    /// Reason why the output has ended.
+    /// Reason why the output has ended, if it has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
     /// True if the output was stopped by request.
@@ -48,7 +48,7 @@ pub(in crate::live) enum Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::live) enum To {
     All,
-    /// Only outputs that get a slate while no sender plays.
+    /// Only outputs that receive a slate while no sender plays.
     WithSlate,
     WithoutSlate,
 }
@@ -58,7 +58,7 @@ pub(in crate::live) enum To {
 struct Place {
     outlet: Outlet,
     takes_slate: bool,
-    /// Reason why the output has ended, once it was reported.
+    /// Reason why the output has ended, after it was reported.
     failed: Option<Error>,
     /// True if the output refuses the current stream.
     refuses: bool,
@@ -66,10 +66,11 @@ struct Place {
     stopped: bool,
 }
 
-/// Function that starts an outlet with this queue in bytes. The outlet notifies when it ends.
+/// Function that starts an outlet. The argument of the function is the size of the queue in bytes. The outlet notifies
+/// when it ends.
 pub(in crate::live) type Start = Box<dyn FnOnce(usize, Arc<Notify>) -> Outlet + Send>;
 
-/// A request to stop the output with this number, or to start it again.
+/// A request to stop or start the output with this number.
 pub(in crate::live) struct Switch {
     pub(in crate::live) number: usize,
     pub(in crate::live) start: Option<Start>,
@@ -88,7 +89,7 @@ pub(in crate::live) struct Outlets {
 }
 
 impl Outlets {
-    /// Starts a task for each output; at most `most` bytes may wait for all outputs together. All outputs have equal
+    /// Starts a task for each output. At most `most` bytes may wait for all outputs together. All outputs have equal
     /// shares. Call it inside a tokio runtime.
     pub(in crate::live) fn start(outputs: Vec<impl Output>, most: usize) -> Outlets {
         let ended = Arc::<Notify>::default();
@@ -127,7 +128,7 @@ impl Outlets {
         }
     }
 
-    /// Stops an output once its waiting data are written, or starts it again. `on_air` is true if a stream is played.
+    /// Starts an output, or stops it once its waiting data are written. `on_air` is true if a stream is played.
     pub(in crate::live) fn switch(&mut self, switch: Switch, on_air: bool) {
         let Some(place) = self.places.get_mut(switch.number) else { return };
         let Some(start) = switch.start else {
@@ -144,7 +145,7 @@ impl Outlets {
         }
     }
 
-    /// Returns the outcomes of beginnings, and whether every output refuses the current stream.
+    /// Returns the outcomes of streams that have begun, and whether every output refuses the current stream.
     pub(in crate::live) fn opened(&mut self) -> (Vec<Recording>, bool) {
         let mut all = Vec::new();
         let mut fresh = false;
@@ -158,20 +159,20 @@ impl Outlets {
         (all, refused)
     }
 
-    /// Returns whether an output gets a slate, or a viewer that may join.
+    /// Returns whether any output receives a slate, or whether viewers may join.
     pub(in crate::live) fn any_takes_slate(&self) -> bool {
         self.watched || self.places.iter().any(|place| place.takes_slate)
     }
 
-    /// Queues a message's transport packets at outputs. `rushed` adds room in bytes for all of them. Returns the names
-    /// of outputs for which this is the first message in a while that does not fit.
+    /// Queues a message's transport packets at outputs. `rushed` is additional room in bytes for all of these outputs.
+    /// Returns the names of outputs for which the message does not fit, if this is their first such message in a while.
     pub(in crate::live) fn write(&mut self, message: Message<'_>, rushed: usize, to: To) -> Vec<String> {
         if to != To::WithoutSlate {
             self.viewers.write(message.bytes);
         }
         let rushed = rushed / self.places.len().max(1);
         let gets = |place: &&mut Place| to == To::All || place.takes_slate == (to == To::WithSlate);
-        // One that has failed is reported by `failed`.
+        // `failed` reports an output that has failed.
         let written = self.open().filter(gets).map(|place| place.outlet.write(message, rushed));
         written.filter_map(|written| written.ok().flatten()).collect()
     }
@@ -181,12 +182,12 @@ impl Outlets {
         self.open().filter_map(|place| place.outlet.stalls()).collect()
     }
 
-    /// Returns the names of outputs that take data again, each with the number of messages that were dropped.
+    /// Returns the names of outputs that take data again. Each name has the number of messages that the output dropped.
     pub(in crate::live) fn recovered(&mut self) -> Vec<(String, u64)> {
         self.open().filter_map(|place| place.outlet.recovered()).collect()
     }
 
-    /// Returns the names of outputs that lost messages, each with a new reason.
+    /// Returns the names of outputs that lost messages for a new reason, with the reason.
     pub(in crate::live) fn troubles(&self) -> Vec<(String, String)> {
         let of = |place: &Place| {
             let name = place.outlet.name().to_owned();
@@ -195,7 +196,7 @@ impl Outlets {
         self.places.iter().flat_map(of).collect()
     }
 
-    /// Messages of the stream that each output did not take.
+    /// Returns the messages of the stream that each output did not take.
     pub(in crate::live) fn now(&self) -> Vec<OutputNow> {
         let of = |place: &Place| OutputNow {
             name: place.outlet.name().to_owned(),
@@ -224,7 +225,7 @@ impl Outlets {
                 Some((place.outlet.name().to_owned(), error))
             });
             if let Some((output, error)) = found {
-                // A stopped writer of another one may have used the same notice.
+                // The writer of an output that was stopped may have used the same notification.
                 self.ended.notify_one();
                 return match self.open().next() {
                     Some(_) => Failure::One { output, why: error.to_string() },
@@ -235,7 +236,7 @@ impl Outlets {
         }
     }
 
-    /// Returns the error for outputs that are not read until the end.
+    /// Returns the error for outputs that no program reads until the end.
     pub(in crate::live) fn unread(&self) -> Error {
         let names: Vec<&str> =
             self.places.iter().filter(|place| !place.outlet.is_clean()).map(|p| p.outlet.name()).collect();
@@ -248,19 +249,19 @@ impl Outlets {
         self.places.iter().all(|place| place.outlet.is_idle())
     }
 
-    /// Ends the outputs, and waits as [`Outlets::flush`] does. Each output limits the time that its end takes.
+    /// Ends the outputs, and waits as [`Outlets::flush`] does. Each output limits the time until its end.
     ///
     /// # Errors
-    /// [`Error::Media`]: an output has failed, is not read, or its media went nowhere.
+    /// Returns [`Error::Media`] if an output has failed, is not read, or its media went nowhere.
     pub(in crate::live) async fn end(&self, patience: Duration) -> Result<(), Error> {
         self.places.iter().for_each(|place| place.outlet.end());
         self.flush(patience).await
     }
 
-    /// Waits until everything is written, except to outputs that have taken nothing for `patience`.
+    /// Waits until all data are written. Outputs that have taken no data for `patience` are not awaited.
     ///
     /// # Errors
-    /// [`Error::Media`]: an output has failed, or is not read.
+    /// Returns [`Error::Media`] if an output has failed, or is not read.
     pub(in crate::live) async fn flush(&self, patience: Duration) -> Result<(), Error> {
         let mut seen = vec![(0, Instant::now()); self.places.len()];
         loop {
@@ -282,7 +283,7 @@ impl Outlets {
         if self.is_idle() { Ok(()) } else { Err(self.unread()) }
     }
 
-    /// Counts all waiting data as unread. No caller waits until they are written.
+    /// Counts all waiting data as unread. No caller waits for them to be written.
     pub(in crate::live) fn give_up(&mut self) {
         self.places.iter_mut().for_each(|place| place.outlet.give_up());
     }
@@ -417,7 +418,7 @@ mod tests {
         assert_eq!(outlets.recovered(), [("stuck".to_owned(), 0)]);
     }
 
-    /// As at the end of a stream that plays to a pipe without a reader.
+    /// This is the end of a stream that plays to a pipe without a reader.
     #[tokio::test(start_paused = true)]
     async fn an_output_that_takes_nothing_is_not_waited_for_and_its_rest_is_unread() {
         let ((stuck, _), (slow, has)) = (disk("stuck", 0, 99), disk("slow", 0, 1 << 20));
@@ -428,7 +429,7 @@ mod tests {
         (0..10).for_each(|_| {
             assert!(outlets.write(Message { bytes: &message, of_sender: true }, 0, To::All).is_empty())
         });
-        // A reader that takes a piece every 4 s is waited for, ten times.
+        // A reader takes a piece every 4 s, ten times. The end waits for this reader.
         let reads = tokio::spawn(async move {
             for _ in 0..10 {
                 tokio::time::sleep(Duration::from_secs(4)).await;
@@ -446,7 +447,7 @@ mod tests {
         assert_eq!((now[0].unread, now[1].unread, outlets.missed()), (10, 0, 10));
     }
 
-    /// Output for tests whose peers need a minute to play the rest, and which has no peer at the end.
+    /// Output for tests. Its peers need one minute to play the rest, and it has no peer at the end.
     struct Distant(&'static str);
 
     impl Output for Distant {

@@ -1,4 +1,5 @@
-//! Names of recordings that contain the time: each stream gets a separate file, and no file replaces another.
+//! Names of recordings that contain the time. Each stream is recorded in a separate file, and no file replaces another
+//! one.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -10,7 +11,7 @@ use crate::text::civil;
 
 /// Letters of the fields of a time.
 const FIELDS: &str = "YmdHMS";
-/// Maximum number of streams that may begin within one second, or within the smallest field of the pattern.
+/// Maximum number of streams that may begin within the smallest field of the pattern, for example within one second.
 const MOST: u32 = 10_000;
 
 /// Name of a file with fields for the time.
@@ -18,11 +19,11 @@ const MOST: u32 = 10_000;
 pub(super) struct Pattern(String);
 
 impl Pattern {
-    /// Returns the pattern of a path; `None` if the path has no fields.
+    /// Returns the pattern of a path. Returns `None` if the path has no fields for the time.
     ///
     /// # Errors
-    /// [`Error::Usage`]: the path has fields that are not fields of a time; [`Error::Media`]: its folder does not
-    /// exist.
+    /// Returns [`Error::Usage`] if the path has fields that are not fields of a time. Returns [`Error::Media`] if the
+    /// folder of the path does not exist.
     pub(super) fn of(path: &Path) -> Result<Option<Pattern>, Error> {
         let text = path.to_string_lossy();
         let mut rest = text.chars();
@@ -63,7 +64,7 @@ impl Pattern {
         Err((name, ErrorKind::AlreadyExists.into()))
     }
 
-    /// Returns the name of a stream that begins at `at`, without a number.
+    /// Returns the file name of a stream that begins at `at`, without a number.
     pub(super) fn name(&self, at: SystemTime) -> String {
         let seconds = at.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         let ((year, month, day), of_day) = (civil(seconds / 86_400), seconds % 86_400);

@@ -19,8 +19,8 @@ pub struct Recordings {
     current: Option<Fresh>,
 }
 
-/// A new file for a stream. It is removed if no data can be written to it, because otherwise each attempt on a full
-/// disk would leave an empty file.
+/// A new file for a stream. If no data can be written to the file, it is removed. Empty files would otherwise collect,
+/// one for each attempt on a full disk.
 #[derive(Debug)]
 struct Fresh {
     file: tokio::fs::File,
@@ -29,11 +29,12 @@ struct Fresh {
 }
 
 impl Recordings {
-    /// Recordings named by a path with `%Y`, `%m`, `%d`, `%H`, `%M` and `%S`, in UTC; `None` if the path has none of
+    /// Recordings whose path contains `%Y`, `%m`, `%d`, `%H`, `%M` and `%S`, in UTC. `None` if the path has none of
     /// these fields. If a name is taken, a number is added.
     ///
     /// # Errors
-    /// [`Error::Usage`]: the path has other fields; [`Error::Media`]: its folder does not exist.
+    /// Returns [`Error::Usage`] if the path has other fields. Returns [`Error::Media`] if the folder of the path does
+    /// not exist.
     pub fn of(path: &Path) -> Result<Option<Recordings>, Error> {
         let name = path.display().to_string();
         Ok(Pattern::of(path)?.map(|pattern| Recordings { pattern, name, current: None }))
@@ -49,7 +50,7 @@ impl Output for Recordings {
         let (at, pattern) = (SystemTime::now(), self.pattern.clone());
         self.current = None;
         self.name = pattern.name(at);
-        // A slow disk may block here.
+        // A slow disk may block this call.
         let created = tokio::task::spawn_blocking(move || pattern.create(at));
         let (file, path) = created.await.map_err(io::Error::other)?.map_err(|(path, error)| {
             self.name = path.display().to_string();
@@ -71,7 +72,7 @@ impl Output for Recordings {
         if let (Err(_), Some(name)) = (&written, begun)
             && fresh.file.metadata().await.is_ok_and(|found| found.len() == 0)
         {
-            // A file that cannot be removed stays.
+            // If a file cannot be removed, it remains.
             let _ = tokio::fs::remove_file(name).await;
         }
         written

@@ -8,16 +8,17 @@ use strandcast_media::ts::{PACKET_LEN, Packet, Pcr};
 const PAYLOAD_TYPE: u8 = 33;
 /// First byte of the header: version 2, without padding, extension and contributing sources.
 const VERSION: u8 = 2 << 6;
-/// Marker bit of a packet whose timestamp does not continue those of earlier packets (RFC 2250 §2).
+/// Marker bit of a packet whose timestamp does not continue the timestamps of earlier packets (RFC 2250 §2).
 const MARKER: u8 = 0x80;
 /// Number of transport packets in one datagram.
 const TOGETHER: usize = 7;
 /// Number of ticks of a timestamp per second.
 const HZ: u64 = 90_000;
-/// Difference in ticks between the program clock and the elapsed time above which the clock has jumped.
+/// Difference in ticks between the program clock and the elapsed time. If the difference is larger, the clock has
+/// jumped.
 const JUMP: u32 = HZ as u32 / 2;
-/// Time without a PCR of a PID after which the PCR of another PID counts. A stream has a PCR at least every 100 ms
-/// (ISO/IEC 13818-1 §2.7.2).
+/// Time without a PCR on a PID. After this time, the PCR of another PID is used. A stream has a PCR at least every 100
+/// ms (ISO/IEC 13818-1 §2.7.2).
 const GONE: Duration = Duration::from_secs(1);
 
 /// Writer of the datagrams of one source.
@@ -29,17 +30,18 @@ pub(super) struct Rtp {
     datagram: Vec<u8>,
 }
 
-/// Timestamps that follow the program clock reference (PCR) of a stream, or the time if the stream has no PCR.
+/// Timestamps that follow the program clock reference (PCR) of a stream. If the stream has no PCR, they follow the
+/// time.
 #[derive(Debug)]
 struct Clock {
-    /// A timestamp, and the time of it: that of the last PCR, or of the beginning.
+    /// A timestamp and its time. It is the timestamp of the last PCR, or of the beginning.
     anchor: (u32, Instant),
-    /// PID of the PCR, and number of ticks that are added to a PCR to get the timestamp.
+    /// PID of the PCR, and the number of ticks that is added to a PCR to obtain the timestamp.
     pcr: Option<(u16, u32)>,
 }
 
 impl Rtp {
-    /// Makes a writer. Its numbers begin with random values (RFC 3550 §5.1).
+    /// Makes a writer. The sequence numbers and timestamps begin with random values (RFC 3550 §5.1).
     pub(super) fn new(now: Instant, random: [u8; 10]) -> Rtp {
         let [a, b, c, d, e, f, g, h, i, j] = random;
         let anchor = (u32::from_be_bytes([g, h, i, j]), now);
@@ -85,8 +87,8 @@ impl Clock {
         (timestamp, jumped)
     }
 
-    /// Returns PID and PCR of a packet, in ticks of a timestamp, if it has the PID that counts. This is the first PID
-    /// with a PCR, as long as it has PCRs.
+    /// Returns PID and PCR of a packet, if the packet has the PID that is used. The PCR is in ticks of a timestamp. The
+    /// PID that is used is the first PID with a PCR, as long as PCRs continue on it.
     fn reference(&self, packet: &[u8], passed: Duration) -> Option<(u16, u32)> {
         let packet = Packet::new(packet.try_into().ok()?)?;
         let counts = self.pcr.is_none_or(|(pid, _)| pid == packet.pid() || passed > GONE);
@@ -130,8 +132,8 @@ mod tests {
         u32::from_be_bytes(datagram[4..8].try_into().expect("a header"))
     }
 
-    /// RFC 3550 §5.1 and RFC 2250 §2: version 2, type 33, numbers that grow by one and wrap, one source, whole transport
-    /// packets.
+    /// Requirements of RFC 3550 §5.1 and RFC 2250 §2: version 2, payload type 33, sequence numbers that grow by one and
+    /// wrap, one source, and whole transport packets.
     #[test]
     fn datagrams_have_the_header_of_the_rfcs() {
         let now = Instant::now();
@@ -144,7 +146,8 @@ mod tests {
         assert_eq!(datagrams[1][12..], message[7 * 188..]);
     }
 
-    /// The clock of the program counts, not that of this machine, which is a little faster here.
+    /// The program's clock determines the timestamps. The clock of this machine, which is a little faster here, does
+    /// not.
     #[test]
     fn timestamps_follow_the_program_clock() {
         let begun = Instant::now();
@@ -154,7 +157,8 @@ mod tests {
             let now = begun + 40 * MS * step + Duration::from_micros(4) * step;
             let datagram = &written(&mut rtp, now, &packet(256, Some(1000 + 40 * u64::from(step))))[0];
             assert_eq!((timestamp(datagram) - first, datagram[1]), (3600 * step, 33));
-            // Between two references time is the measure, and other programs do not count.
+            // Between two references, the elapsed time determines the timestamps. Other programs of the stream do not
+            // count.
             let later = written(&mut rtp, now + 10 * MS, &[packet(256, None), packet(300, Some(7))].concat());
             assert_eq!(timestamp(&later[0]) - first, 3600 * step + 900);
         }
@@ -170,7 +174,7 @@ mod tests {
         }
     }
 
-    /// RFC 2250 §2: the marker reports a clock that jumps. Timestamps continue.
+    /// The marker bit reports a jump of the clock (RFC 2250 §2). Timestamps continue.
     #[test]
     fn a_jump_of_the_program_clock_is_marked() {
         let begun = Instant::now();
@@ -183,7 +187,7 @@ mod tests {
         assert_eq!(at(40, 256, 50_040), (3600, false));
         assert_eq!(at(80, 256, 100), (7200, true));
         assert_eq!(at(120, 256, 140), (10_800, false));
-        // The PID is gone: another one counts, from a clock of its own.
+        // The PID has disappeared. Another PID is used, and its clock has another origin.
         assert_eq!(at(2000, 300, 9000), (180_000, true));
         assert_eq!(at(2040, 300, 9040), (183_600, false));
     }

@@ -57,36 +57,38 @@ impl<'a> FromIterator<&'a [u8]> for Batch {
     }
 }
 
-/// Destination of a receiver's media. A slow output is allowed: messages wait in a part of the receiver's memory, and
-/// messages that do not fit there are dropped and counted.
+/// Destination of a receiver's media. A slow output is allowed. Messages wait in a part of the receiver's memory.
+/// Messages that do not fit in this part are dropped and counted.
 pub trait Output: Send + 'static {
     /// Name of the output in events.
     fn name(&self) -> String;
 
-    /// Returns whether the output gets the receiver's [`Slate`](crate::live::Slate) while no sender plays, which a
-    /// player needs. A recording has only the sender's stream.
+    /// Returns whether the output receives the receiver's [`Slate`](crate::live::Slate) while no sender plays. A player
+    /// needs the slate. A recording has only the sender's stream.
     fn takes_slate(&self) -> bool {
         false
     }
 
-    /// Begins a stream. With [`io::ErrorKind::AlreadyExists`] the receiver refuses this stream and plays others; any
-    /// other error ends the receiver.
+    /// Begins a stream. If the error is [`io::ErrorKind::AlreadyExists`], the receiver refuses this stream but plays
+    /// others. Any other error ends the receiver.
     fn begin(&mut self) -> impl Future<Output = io::Result<()>> + Send {
         async { Ok(()) }
     }
 
-    /// Returns the reasons for lost messages since the last call, if the output continues, each with the number of lost
-    /// messages. A reason without lost messages is also returned.
+    /// Returns the reasons for lost messages since the last call, if the output continues. Each reason has the number
+    /// of lost messages. A reason without lost messages is also returned.
     fn troubles(&mut self) -> Vec<(String, u64)> {
         Vec::new()
     }
 
-    /// Writes messages that are due. An error ends the output, and also the receiver if this was its last output.
+    /// Writes messages that are due. An error ends the output. Such an error also ends the receiver if this was its
+    /// last output.
     fn write(&mut self, batch: &Batch) -> impl Future<Output = io::Result<()>> + Send;
 
-    /// Ends the output once everything is written, at the end of the receiver, within a time that the output limits. It
-    /// is called at most once, and only [`Output::troubles`] and [`Output::name`] are called after it. A receiver that
-    /// is asked to stop does not wait for its end. An error means that the media reached no destination.
+    /// Ends the output at the end of the receiver, once all data are written. The output limits the time that this
+    /// takes. The receiver calls it at most once. After it, only [`Output::troubles`] and [`Output::name`] are called.
+    /// A receiver that is asked to stop does not wait for the output to end. An error means that the media reached no
+    /// destination.
     fn end(&mut self) -> impl Future<Output = io::Result<()>> + Send {
         async { Ok(()) }
     }

@@ -10,14 +10,14 @@ use crate::error::Error;
 use crate::live::srt::{Driver, Media, SrtUrl};
 
 /// An SRT output. A listener sends to each of its callers from the time of the call. A caller calls again after a loss.
-/// Without a peer the media are lost and counted, and the output does not stop.
+/// Without a peer, the media are lost and counted, but the output continues.
 #[derive(Debug)]
 pub struct Srt {
     name: String,
     driver: Driver,
     /// `None` once no more media are sent.
     messages: Option<mpsc::Sender<Vec<u8>>>,
-    /// True once there were media to send.
+    /// True once the output has had media to send.
     wrote: bool,
 }
 
@@ -25,7 +25,7 @@ impl Srt {
     /// Listens or begins to call.
     ///
     /// # Errors
-    /// [`Error::Network`]: the name has no address, or the system cannot open a socket.
+    /// Returns [`Error::Network`] if the name has no address, or the system cannot open a socket.
     pub async fn open(url: &SrtUrl) -> Result<Srt, Error> {
         let (driver, media) = Driver::start(url, url.config(Direction::Send)).await?;
         let Media::Send(messages) = media else { return Err(Error::Aborted) };
@@ -52,12 +52,12 @@ impl Output for Srt {
         for message in batch.messages() {
             messages.send(message.to_vec()).await.map_err(|_| self.driver.ended())?;
         }
-        // Everything has left this queue.
+        // All messages have left this queue.
         let all = messages.max_capacity();
         messages.reserve_many(all).await.map(drop).map_err(|_| self.driver.ended())
     }
 
-    /// Waits until players have the rest, which takes at most twice the latency plus one second.
+    /// Waits until players have received the rest. The wait takes at most twice the latency plus one second.
     async fn end(&mut self) -> io::Result<()> {
         self.messages = None;
         self.driver.finished().await;

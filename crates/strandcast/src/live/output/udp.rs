@@ -25,8 +25,8 @@ const NO_LISTENER: &str = "there is no listener";
 /// Time after which a failing socket is opened again.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// Sends each message as a datagram, with a header of RTP if the URL requests it. After an error the datagram is lost
-/// and counted, and the first error of each kind is reported.
+/// Sends each message as a datagram. If the URL requests RTP, the datagram has a header of RTP. After an error the
+/// datagram is lost and counted. The first error of each kind is reported.
 #[derive(Debug)]
 pub struct Udp {
     socket: Socket,
@@ -42,11 +42,12 @@ pub struct Udp {
 }
 
 impl Udp {
-    /// Opens a socket that sends to the URL's group, or to its host's first address, which may be a multicast group. If
-    /// the URL names a group in addition, datagrams leave by the host's interface.
+    /// Opens a socket that sends to the group in the URL, or to the first address of its host. This address may be a
+    /// multicast group. If the URL names both a group and a host, datagrams leave by the host's interface.
     ///
     /// # Errors
-    /// [`Error::Network`]: the name has no address, there is no such interface, or the system cannot open a socket.
+    /// Returns [`Error::Network`] if the name has no address, there is no such interface, or the system cannot open a
+    /// socket.
     pub async fn open(url: &UdpUrl) -> Result<Udp, Error> {
         let name = url.to_string();
         let refuse = |why: String| Error::Network(format!("cannot send to {name}: {why}"));
@@ -68,7 +69,7 @@ impl Udp {
         Ok(Udp { socket, to, via, ttl, name, rtp, opened, lost })
     }
 
-    /// Sends a datagram. It is sent a second time if the error was only the answer to an earlier datagram.
+    /// Sends a datagram. If the error was only the answer to an earlier datagram, the datagram is sent a second time.
     fn send(&mut self, message: &[u8]) {
         let to = self.to.into();
         let mut sent = self.socket.send_to(message, &to);
@@ -86,7 +87,7 @@ impl Udp {
         }
     }
 
-    /// Counts a datagram to which the answer was that there is no listener.
+    /// Counts a datagram to which the destination answered that there is no listener.
     fn refused(&mut self) {
         self.note(NO_LISTENER.to_owned(), 1);
     }
@@ -118,7 +119,7 @@ impl Output for Udp {
     }
 
     fn troubles(&mut self) -> Vec<(String, u64)> {
-        // The answer to the last datagram: no later one may follow that would return it.
+        // This is the answer to the last datagram. No later datagram may follow that would return the answer.
         if let Ok(Some(error)) = self.socket.take_error()
             && is_refused(&error)
         {
@@ -154,7 +155,7 @@ fn rtp(now: Instant) -> io::Result<Rtp> {
 fn open(to: SocketAddr, via: Option<&Via>, ttl: Option<u8>) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(to), Type::DGRAM, Some(Protocol::UDP))?;
     socket.set_nonblocking(true)?;
-    // Broadcast addresses need it.
+    // Broadcast addresses need this option.
     socket.set_broadcast(true)?;
     let ttl = ttl.map(u32::from);
     let group = to.ip().is_multicast();
@@ -176,7 +177,8 @@ fn open(to: SocketAddr, via: Option<&Via>, ttl: Option<u8>) -> io::Result<Socket
         (_, None) => {}
     }
     if !group {
-        // So that the system reports that there is no listener. Without a route it is not connected, and sends once there is one.
+        // The socket is connected, so that the system reports that there is no listener. Without a route the socket is
+        // not connected, and sends once a route exists.
         let _ = socket.connect(&to.into());
     }
     Ok(socket)

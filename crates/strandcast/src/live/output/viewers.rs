@@ -38,7 +38,7 @@ impl Viewers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a viewer; `None` if the stream has ended.
+    /// Adds a viewer. Returns `None` if the stream has ended.
     pub(in crate::live) fn join(&self) -> Option<Viewer> {
         let mut state = self.lock();
         let fresh = || broadcast::Sender::new(MOST);
@@ -65,7 +65,7 @@ impl Viewers {
 }
 
 impl Viewer {
-    /// Returns the media that are played next; `None` at the end of the stream. Cancel safe.
+    /// Returns the media that are played next. Returns `None` at the end of the stream. Cancel safe.
     pub async fn next(&mut self) -> Option<Viewed> {
         match self.0.recv().await {
             Ok(message) => Some(Viewed::Media(message)),

@@ -20,13 +20,13 @@ const SILENCE: Duration = Duration::from_secs(65);
 pub struct ReceiverConfig {
     /// Scheme of the data that the receiver sends. Senders have a separate scheme.
     pub scheme: Scheme,
-    /// Addresses to listen on. The unspecified address means all.
+    /// Addresses to listen on. The unspecified address stands for all addresses.
     pub listen: Vec<SocketAddr>,
-    /// Gate that admits senders; `None` if anyone may send, without encryption.
+    /// Gate that admits senders. `None`: anyone may send, without encryption.
     pub gate: Option<Gate>,
-    /// Time from sending to playing; `None`: the latency that the sender requests.
+    /// Time from sending to playing. `None`: the receiver uses the latency that the sender requests.
     pub latency: Option<Duration>,
-    /// Silence after which the receiver gives up a sender. Another sender may replace it earlier.
+    /// Silence after which the receiver gives up a sender. Another sender may replace the silent one earlier.
     pub silence: Duration,
     /// If true, the receiver ends after the first sender's stream.
     pub once: bool,
@@ -34,9 +34,9 @@ pub struct ReceiverConfig {
     pub memory: Memory,
     /// Parameters of the transport that both ends set.
     pub transport: TransportOptions,
-    /// Slate of the outputs; `None`: they get nothing while no sender plays.
+    /// Slate of the outputs. `None`: the outputs receive no data while no sender plays.
     pub slate: Option<Slate>,
-    /// If true, viewers ([`Receiver::view`](crate::live::Receiver::view)) get the slate, also if no output does.
+    /// If true, viewers ([`Receiver::view`](crate::live::Receiver::view)) receive the slate even if no output does.
     pub watched: bool,
     /// Observers of every packet.
     pub taps: Option<Taps>,

@@ -1,4 +1,4 @@
-//! Source of a session's senders: a listener of the session, or a server that listens for many sessions.
+//! Source of a session's senders. The source is a listener of the session, or a server that listens for many sessions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +33,7 @@ pub(in crate::live) struct Own {
 /// State of a session in a server.
 #[derive(Debug)]
 pub(in crate::live) struct Served {
-    /// If true, a session that ends has a successor, to which its sender may connect.
+    /// True if a session that ends has a successor. The sender of the session may then connect to the successor.
     pub(in crate::live) again: Arc<AtomicBool>,
 }
 
@@ -49,12 +49,12 @@ impl Own {
     /// Returns the changes of the addresses on which the session listens.
     ///
     /// # Errors
-    /// [`Error::Network`]: it has not been able to listen for a while.
+    /// Returns [`Error::Network`] if the receiver could not listen for a while.
     pub(in crate::live) async fn changes(&self) -> Result<Vec<ListenChange>, Error> {
         listen_changes(self.listener.driver()).await
     }
 
-    /// Name of the sender with this key; `None` without a seal.
+    /// Returns the name of the sender with this key. Returns `None` without a seal.
     pub(in crate::live) fn label(&self, key: Option<PublicKey>) -> Option<String> {
         self.gate.as_ref().zip(key).map(|(gate, key)| gate.label(&key))
     }
@@ -69,7 +69,7 @@ impl Own {
 }
 
 impl Door {
-    /// Waits for the next association; `None` if the transport has stopped. Cancel safe.
+    /// Waits for the next association. Returns `None` if the transport has stopped. Cancel safe.
     pub(super) async fn accept(&mut self) -> Option<AssociationHandle> {
         match self {
             Door::Own(own) => own.listener.accept().await,
@@ -85,7 +85,7 @@ impl Door {
         }
     }
 
-    /// Returns whether the sender of a session that ends finds a successor of the session.
+    /// Returns whether the session has a successor to which its sender can connect.
     pub(super) fn has_successor(&self) -> bool {
         matches!(self, Door::Served(served) if served.again.load(Ordering::Relaxed))
     }
@@ -94,7 +94,7 @@ impl Door {
 /// Starts to listen. Call it inside a tokio runtime.
 ///
 /// # Errors
-/// [`Error::Network`]: an address is in use, or does not belong to this machine.
+/// Returns [`Error::Network`] if an address is in use, or does not belong to this machine.
 pub(in crate::live) fn listener(config: &mut ReceiverConfig) -> Result<Listener, Error> {
     let memory = config.memory;
     let endpoint = config.transport.endpoint(&config.scheme, true);

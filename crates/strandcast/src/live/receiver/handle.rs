@@ -28,7 +28,7 @@ impl Listening {
     /// Starts to listen. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: an address is in use, or does not belong to this machine.
+    /// Returns [`Error::Network`] if an address is in use, or does not belong to this machine.
     pub fn start(mut config: ReceiverConfig) -> Result<Listening, Error> {
         let listener = listener(&mut config)?;
         let addresses = listener.driver().local_addrs().to_vec();
@@ -40,7 +40,7 @@ impl Listening {
         &self.addresses
     }
 
-    /// Gate of the receiver; `None` if streams are not encrypted.
+    /// Gate of the receiver. `None` if streams are not encrypted.
     pub fn gate(&mut self) -> Option<&mut Gate> {
         self.config.gate.as_mut()
     }
@@ -65,7 +65,7 @@ impl Listening {
             unprotected.into_iter().for_each(|event| reporter.report(event));
             async move {
                 let door = Door::Own(Own { listener: listener.take(), gate: config.gate.take() });
-                // Its outputs are neither stopped nor started.
+                // The outputs of this receiver are neither stopped nor started by request.
                 let (ready, (_, switches)) = (unbounded_channel(), unbounded_channel());
                 let open = Open { config, door, ready, outlets, reporter, stop, switches };
                 let outcome = Session::run(open).await;
@@ -77,7 +77,7 @@ impl Listening {
     }
 }
 
-/// Receives streams and plays one sender at a time. Dropping it ends it.
+/// Receives streams and plays one sender at a time. Dropping the handle ends the receiver.
 #[derive(Debug)]
 pub struct Receiver {
     pub(in crate::live) feed: Feed,
@@ -88,39 +88,39 @@ impl Receiver {
     /// Listens, and plays received streams to `output`. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: an address is in use, or does not belong to this machine.
+    /// Returns [`Error::Network`] if an address is in use, or does not belong to this machine.
     pub async fn start(config: ReceiverConfig, output: impl Output) -> Result<Receiver, Error> {
         Ok(Listening::start(config)?.play(output))
     }
 
-    /// Returns the next event; `None` after the receiver has ended. Cancel safe. Unread events are dropped when newer
-    /// ones need room.
+    /// Returns the next event. Returns `None` after the receiver has ended. Cancel safe. Unread events are dropped when
+    /// newer ones need room.
     pub async fn event(&self) -> Option<Event> {
         self.feed.event().await
     }
 
-    /// Returns the last figures; `None` before the first ones.
+    /// Returns the last figures. Returns `None` before the first figures.
     pub fn stats(&self) -> Option<Arc<Stats>> {
         self.feed.stats()
     }
 
-    /// Returns the state of the outputs, as of the last quarter of a second.
+    /// Returns the state of the outputs, which is updated every quarter of a second.
     pub fn outputs(&self) -> Vec<OutputNow> {
         self.feed.outputs()
     }
 
-    /// Begins to view what is played; `None`: the receiver has ended. A viewer that reads too slowly loses messages of its
-    /// own and no other ones.
+    /// Begins to view the media that are played. Returns `None` if the receiver has ended. A viewer that reads too
+    /// slowly loses only its own messages.
     pub fn view(&self) -> Option<Viewer> {
         self.viewers.join()
     }
 
-    /// Ends the stream: all data that have arrived are played at once.
+    /// Ends the stream. All data that have arrived are played at once.
     pub fn stop(&self) {
         self.feed.stop();
     }
 
-    /// Ends the stream at once, as dropping it does.
+    /// Ends the stream at once, as dropping the handle does.
     pub fn abort(&self) {
         self.feed.abort();
         self.viewers.close();
@@ -129,8 +129,8 @@ impl Receiver {
     /// Waits for the end. Cancel safe. Events can still be read afterwards.
     ///
     /// # Errors
-    /// [`Error::Media`]: the output cannot be written; [`Error::Peer`]: the only sender was lost; [`Error::Network`]:
-    /// the receiver could not listen for a while; [`Error::Aborted`].
+    /// Returns [`Error::Media`] if the output cannot be written. Returns [`Error::Peer`] if the only sender was lost.
+    /// Returns [`Error::Network`] if the receiver could not listen for a while. Other errors are [`Error::Aborted`].
     pub async fn wait(&self) -> Result<(), Error> {
         self.feed.wait().await
     }

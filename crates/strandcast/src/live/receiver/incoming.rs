@@ -1,4 +1,4 @@
-//! Senders: waiting ones, and the stream that is being received.
+//! Senders: the waiting ones, and the sender of the stream that is being received.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -24,10 +24,10 @@ use crate::text::quoted;
 
 /// Number of the transport's stream for a sender's messages other than media.
 const OTHER: u16 = 1;
-/// Timeout for a sender's first message, and for any message before its stream begins. Keep-alive messages count,
-/// because an encoder may start long after `send`.
+/// Time limit for the first message of a sender, and for any message before its stream begins. Keep-alive messages
+/// count, because an encoder may start long after `send`.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time after a packet for which a sender counts as present. A sender sends at least one packet per second.
+/// Time after its last packet for which a sender counts as present. A sender sends at least one packet per second.
 const FRESH: Duration = Duration::from_millis(1500);
 /// Time to read messages that arrived before a SHUTDOWN.
 const UNREAD: Duration = Duration::from_millis(500);
@@ -46,9 +46,9 @@ pub(in crate::live) struct PendingSender {
     pub(super) first: Vec<rx::Message>,
     pub(super) media: Message,
     pub(in crate::live) peer: String,
-    /// Name of the stream that the sender asks for; empty or `None` if it asks for none.
+    /// Name of the stream that the sender requests. Empty or `None` if the sender requests no particular stream.
     pub(in crate::live) asks: Option<String>,
-    /// Key that the sender has proven to have; `None` without a seal.
+    /// Key whose possession the sender has proven. `None` without a seal.
     pub(in crate::live) key: Option<PublicKey>,
     /// Remote addresses of the association's confirmed paths.
     pub(super) addresses: Vec<IpAddr>,
@@ -63,16 +63,16 @@ pub(in crate::live) struct PendingSender {
 pub(in crate::live) enum Arrival {
     /// A sender whose first message has arrived.
     Sender(Box<PendingSender>),
-    /// A sender of another version, which is refused: its name and its version.
+    /// A sender that uses another version and is therefore refused: its name and its version.
     Newer(String, u8),
 }
 
-/// Use of the name that a sender gives to its stream.
+/// Treatment of the name that a sender gives to its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::live) enum Naming {
     /// The receiver has one stream.
     Ignored,
-    /// The name selects a stream, so that the sender's media wait for the name.
+    /// The name selects a stream. The sender's media therefore wait for the name.
     Chooses,
 }
 
@@ -85,7 +85,7 @@ struct Opening {
 }
 
 impl Opening {
-    /// Takes a message. Returns its version if it has another one.
+    /// Processes a message of the association. If the message has another version, returns that version.
     fn take(&mut self, message: rx::Message) -> Option<u8> {
         if message.stream.0 == OTHER {
             self.asks = asking::decode(&message.payload).or(self.asks.take());
@@ -108,7 +108,8 @@ impl Opening {
     }
 }
 
-/// Waits for a new association's first media message, which identifies the sender's run, and for a confirmed path.
+/// Waits for two things: the first media message of a new association, which identifies the sender's run, and a
+/// confirmed path.
 pub(in crate::live) async fn handshake(
     association: AssociationHandle,
     to: UnboundedSender<Arrival>,
@@ -148,7 +149,7 @@ pub(in crate::live) async fn handshake(
     }
 }
 
-/// Refuses a sender whose messages have another version, and reports it at both ends.
+/// Refuses a sender whose messages have another version. The sender and the receiver report the refusal.
 async fn other_version(association: &AssociationHandle, version: u8, to: &UnboundedSender<Arrival>) {
     let seen = association.snapshot().await;
     let peer = seen.and_then(|seen| seen.paths.first().map(|path| path.tuple.remote.to_string()));
@@ -160,7 +161,8 @@ async fn other_version(association: &AssociationHandle, version: u8, to: &Unboun
     ));
 }
 
-/// Returns the sender's display name and addresses once one address is confirmed; `None` if its driver has ended.
+/// Returns the sender's display name and addresses, once one address is confirmed. Returns `None` if the driver of the
+/// association has ended.
 async fn confirmed(association: &AssociationHandle) -> Option<(String, Vec<IpAddr>)> {
     loop {
         let seen = association.snapshot().await?;
@@ -183,7 +185,7 @@ fn addresses(seen: &Snapshot) -> Vec<IpAddr> {
 pub(super) struct IncomingStream {
     pub(super) association: AssociationHandle,
     pub(super) peer: String,
-    /// Key that the sender has proven to have; `None` without a seal.
+    /// Key whose possession the sender has proven. `None` without a seal.
     pub(super) key: Option<PublicKey>,
     /// Number of the sender's run.
     pub(super) session: u32,
@@ -192,7 +194,7 @@ pub(super) struct IncomingStream {
     pub(super) last_received: Instant,
     /// Time of the last packet.
     pub(super) seen: Instant,
-    /// Number of packets of the association at the last check, and time of the check.
+    /// Number of packets of the association at the last check, and time of that check.
     packets: (u64, Instant),
     /// End of the last time without packets.
     silence_over: Option<Instant>,
@@ -202,7 +204,7 @@ pub(super) struct IncomingStream {
     pub(super) left: bool,
     /// Time at which the sender started to close.
     pub(super) closing: Option<Instant>,
-    /// Arrival time of the last media at the last check; zero without media.
+    /// Arrival time of the last media before the last check. Zero if no media have arrived.
     last_media: Instant,
     /// True if the end of the stream has arrived.
     end_came: bool,
@@ -226,8 +228,7 @@ pub(super) struct IncomingStream {
 }
 
 impl IncomingStream {
-    /// Starts to receive from a sender. `latency` overrides the sender's latency, and at most `bytes` of media are
-    /// buffered.
+    /// Starts to receive from a sender. `latency` replaces the sender's latency. At most `bytes` of media are buffered.
     pub(super) fn admit(sender: PendingSender, latency: Option<Duration>, bytes: usize) -> IncomingStream {
         let PendingSender { association, first, media, peer, key, addresses, .. } = sender;
         let (session, now) = (media.header.session, association.now());
@@ -287,7 +288,7 @@ impl IncomingStream {
         (after, events)
     }
 
-    /// Processes received messages. Without messages the association has ended.
+    /// Processes received messages. An empty list of messages means that the association has ended.
     pub(super) async fn push(&mut self, messages: &mut Vec<rx::Message>) {
         if messages.is_empty() {
             self.left = true;
@@ -309,8 +310,8 @@ impl IncomingStream {
         }
     }
 
-    /// Returns true when the sender, whose packets still arrive, has sent no media for too long. Once it has media
-    /// again, also returns the duration of this time.
+    /// Returns true if the sender's packets still arrive, but the sender has sent no media for too long. Once media
+    /// arrive again, also returns the duration of the time without media.
     pub(super) fn idles(&mut self, now: Instant) -> (bool, Option<Duration>) {
         let fresh = std::mem::take(&mut self.last_media);
         let over = if fresh > Instant::ZERO { self.idle.seen(fresh) } else { None };
@@ -318,13 +319,13 @@ impl IncomingStream {
         (comes && self.idle.begins(now), over)
     }
 
-    /// Returns whether the sender closes in the middle of its stream, in which case its SHUTDOWN is forged.
+    /// Returns whether the sender closes in the middle of its stream. A SHUTDOWN at that time is forged.
     pub(super) fn closes_too_soon(&self, now: Instant) -> bool {
         !self.left && !self.end_came && self.closing.is_some_and(|at| now - at >= UNREAD)
     }
 
-    /// Gives the paths the names that the sender uses for its links, and the states of the sender's last message. A
-    /// link that the sender reports as silent is thus not shown as active. Returns the links that changed.
+    /// Names the paths after the sender's links, and gives them the states in the sender's last message. A link that
+    /// the sender reports as silent is therefore not shown as active. Returns the links that changed.
     pub(super) fn name_paths(&mut self, now: Instant, seen: &mut Snapshot) -> Vec<(String, PathTrouble)> {
         for path in &mut seen.paths {
             let link =
@@ -346,8 +347,8 @@ impl IncomingStream {
         changes.into_iter().map(|(name, change)| (format!("{}: {name}", self.peer), change)).collect()
     }
 
-    /// Attributes messages that were late or lost to a cause; `link_lost` is true if the sender reports a further lost
-    /// link.
+    /// Attributes messages that were late or lost to a cause. `link_lost` is true if the sender reports that another
+    /// link was lost.
     pub(super) fn attribute(&mut self, now: Instant, link_lost: bool) {
         let stats = self.player.stats();
         self.came_late.update(now, self.player.latency, stats.late + stats.lost, self.seen, link_lost);
@@ -357,7 +358,7 @@ impl IncomingStream {
     pub(super) fn observe(&mut self, now: Instant, seen: &Snapshot) -> Option<StreamEvent> {
         let packets = seen.paths.iter().map(|p| p.stats.packets_received).sum();
         let (before, looked) = std::mem::replace(&mut self.packets, (packets, now));
-        // The times of messages are exact; other packets came between two looks.
+        // Arrival times of messages are exact. Other packets arrived at some time between two checks.
         if packets != before && self.seen <= looked && !self.left {
             self.heard(now);
         }
@@ -378,7 +379,8 @@ impl IncomingStream {
 
     /// Returns the event of an outage that begins or ends, even if there is no association.
     pub(super) fn silent(&mut self, now: Instant) -> Option<StreamEvent> {
-        // After the end of the stream the buffer is played, and a sender that has said why it ends is not expected.
+        // After the end of the stream, the receiver plays its buffer. A sender that has given the reason for its end is
+        // not expected to return.
         let over = self.end_came || self.refusal.is_some();
         if over && !self.outages.goes_on() {
             None

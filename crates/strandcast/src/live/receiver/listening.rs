@@ -1,4 +1,4 @@
-//! Failures of listening sockets: reports of them, and the limit after which a command gives up.
+//! Failures of listening sockets. The module reports them, and has the time limit after which a command gives up.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -49,7 +49,7 @@ impl fmt::Display for ListenChange {
 /// Returns the changes of the server's addresses since the last call.
 ///
 /// # Errors
-/// [`Error::Network`]: the server has not been able to listen for a while.
+/// Returns [`Error::Network`] if the server has not been able to listen for a while.
 pub async fn listen_changes(driver: &Driver) -> Result<Vec<ListenChange>, Error> {
     let changes = driver.listen_events().await.into_iter().map(change);
     Ok(changes.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())

@@ -30,8 +30,8 @@ pub struct Player {
 }
 
 impl Player {
-    /// Makes a player for the stream of `first`, with `latency` or, without it, the latency that the sender requests.
-    /// At most `max_bytes` are buffered.
+    /// Makes a player for the stream of `first`. Without `latency`, the player uses the latency that the sender
+    /// requests. At most `max_bytes` are buffered.
     pub fn new(latency: Option<Duration>, first: &Message, max_bytes: usize) -> Self {
         let latency = latency.or(first.header.lifetime).unwrap_or(LATENCY);
         let config = PlayoutConfig { latency, max_bytes };
@@ -49,7 +49,7 @@ impl Player {
         end
     }
 
-    /// Returns the next due output. Call it until it returns `None`.
+    /// Returns the next due output. The caller repeats the call until it returns `None`.
     pub fn poll(&mut self, now: Instant) -> Option<Output> {
         self.playout.poll(media_time(now))
     }
@@ -65,7 +65,7 @@ impl Player {
         self.playout.drain();
     }
 
-    /// Returns whether everything is played at once.
+    /// Returns whether the player plays all messages at once.
     pub fn is_drained(&self) -> bool {
         self.drained
     }

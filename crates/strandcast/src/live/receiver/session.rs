@@ -32,22 +32,23 @@ use crate::memory::Memory;
 
 /// Interval between two checks of the stream, its addresses and its gate.
 const TICK: Duration = Duration::from_millis(250);
-/// Time limit after the end of a stream for the sender to close, including retransmissions, and for an output to take
-/// data.
+/// Time limit after the end of a stream. In this time the sender must close, including retransmissions, and an output
+/// must take data.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Time after a signal, beyond the latency, in which the association closes and the rest is written.
+/// Time after a signal, in addition to the latency. In this time the association closes and the remaining data are
+/// written.
 const LAST: Duration = Duration::from_millis(500);
-/// Number of bytes of the buffered rest that are queued at once at the end.
+/// Size in bytes of a piece of the remaining buffer. At the end, one piece at a time is queued.
 const PIECE: usize = 256 << 10;
-/// Time in which the outputs take such a piece if they are read.
+/// Time in which the outputs take such a piece, if programs read them.
 const TURN: Duration = Duration::from_millis(50);
-/// Time to wait for a sender whose abort may be forged.
+/// Time to wait for the return of a sender whose abort may be forged.
 const FORGED_ABORT_GRACE: Duration = Duration::from_secs(2);
 
 pub(in crate::live) struct Session {
     door: Door,
     output: Outlets,
-    /// Source of the outputs with a slate, if the stream has one.
+    /// Source of media for the outputs with a slate, if the stream has a slate.
     slate: Option<Splice>,
     reporter: Reporter,
     watch: Watch,
@@ -61,9 +62,9 @@ pub(in crate::live) struct Session {
     latency: Option<Duration>,
     silence: Duration,
     once: bool,
-    /// Deadline of the end that the application requested.
+    /// Deadline for the end of the session, after the application has requested the end.
     over: Option<Instant>,
-    /// Summary of the last stream, until everything is written.
+    /// Summary of the last stream. The summary is kept until all data are written.
     summary: Option<ReceiveSummary>,
     messages: Vec<Message>,
     switches: UnboundedReceiver<Switch>,
@@ -150,7 +151,7 @@ impl Session {
                     self.report(News::OtherVersion { peer, version, reads: VERSION });
                 }
                 Step::Ready(Arrival::Sender(sender)) => {
-                    // The reports of the seal on a sender precede the sender.
+                    // Reports of the seal on a sender arrive before the sender.
                     self.poll_gate().await;
                     self.on_ready(*sender)?;
                 }
@@ -202,7 +203,7 @@ impl Session {
         }
     }
 
-    /// Name of a sender in events. With a seal the name shows the key.
+    /// Name of a sender in events. With a seal, the name contains the short form of the key.
     fn named(&mut self, sender: &PendingSender) -> String {
         let label = self.door.own().and_then(|own| own.label(sender.key));
         label.map_or_else(|| sender.peer.clone(), |label| format!("{label} ({})", sender.peer))
@@ -212,7 +213,7 @@ impl Session {
         let sender = PendingSender { peer: self.named(&sender), ..sender };
         let Some(stream) = &self.stream else { return self.admit(sender) };
         let silence = |c: &PendingSender| Claim::of(c, stream).silence(stream.left, self.silence);
-        // Only one sender waits: the one with the shorter required silence.
+        // Only one sender can wait. The waiting sender is the sender that needs the shorter silence.
         let first = self.next.as_ref().is_none_or(|waiting| silence(&sender) < silence(waiting));
         let refused = if first { self.next.replace(sender) } else { Some(sender) };
         if let Some(refused) = refused {
@@ -227,7 +228,7 @@ impl Session {
         sender.association.abort(&format!("{REFUSED}{BUSY}"));
     }
 
-    /// Handles the end of the waiting sender's association, graceful or not.
+    /// Handles the end of the waiting sender's association, whether graceful or not.
     fn next_closed(&mut self, reason: &CloseReason) {
         match (&mut self.next, reason) {
             (Some(next), CloseReason::Shutdown) => next.done = true,
@@ -235,7 +236,7 @@ impl Session {
         }
     }
 
-    /// Accepts or refuses the waiting sender once it is clear whether the current sender is active.
+    /// Accepts or refuses the waiting sender, once it is known whether the current sender is active.
     fn decide_takeover(&mut self) -> Result<(), Error> {
         let (Some(next), Some(stream)) = (&self.next, &self.stream) else { return Ok(()) };
         if stream.ended.is_some() {
@@ -268,7 +269,7 @@ impl Session {
         Ok(())
     }
 
-    /// Replaces the stream by another one. The buffered rest is played at once.
+    /// Replaces the stream by another one. The rest of the buffer is played at once.
     fn replace(&mut self, sender: PendingSender) -> Result<(), Error> {
         let same_key = |stream: &IncomingStream| stream.key.is_some() && stream.key == sender.key;
         if let Some(stream) = &mut self.stream {
@@ -369,14 +370,14 @@ impl Session {
         }
     }
 
-    /// Ends the stream if it is over. The end of the only stream ends the session.
+    /// Ends the stream if it is over. If the receiver has only one stream, the end of the stream ends the session.
     fn maybe_finish(&mut self) -> Result<Option<Result<(), Error>>, Error> {
         let Some(stream) = self.stream.as_ref() else { return Ok(None) };
         let now = stream.association.now();
         let played = stream.player.poll_timeout().is_none();
         let silent = now - stream.last_received;
         // A sender that lost its connection may return within the silence limit. A sender that seems to have aborted
-        // may return within a moment: the abort may be forged.
+        // may return within a moment, because the abort may be forged.
         let grace =
             if stream.refusal.is_some() { FORGED_ABORT_GRACE.min(self.silence) } else { self.silence };
         let lost = stream.left && played && silent >= grace;
@@ -418,7 +419,7 @@ impl Session {
             stream.player.drain();
         }
         while self.play_some(PIECE) && Instant::now() < over {
-            // The outputs share the memory: those that are read make room for the next piece.
+            // The outputs share the memory. Outputs that are read make room for the next piece.
             let _: Result<_, _> = tokio::time::timeout(TURN, self.output.flush(TURN)).await;
         }
         self.play();

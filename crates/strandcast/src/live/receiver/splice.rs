@@ -15,7 +15,7 @@ pub(super) struct Splice {
     origin: Instant,
     /// Name of the slate.
     name: String,
-    /// Time since which the slate has been playing, once this was reported.
+    /// Start of the present time in which the slate plays. The start is set once this was reported.
     since: Option<Instant>,
 }
 
@@ -39,7 +39,7 @@ impl Splice {
         self.splicer.end(self.now());
     }
 
-    /// Returns the next message, and true if it is a sender's.
+    /// Returns the next message. The flag is true if the message comes from a sender.
     pub(super) fn poll(&mut self) -> Option<(Vec<u8>, bool)> {
         let message = self.splicer.poll(self.now())?;
         Some((message, !self.splicer.plays_slate()))

@@ -11,7 +11,7 @@ use crate::live::output::OutputNow;
 use crate::live::stats::{BuffersNow, CodingNow, Stats, WireNow};
 use crate::text::{bytes, causes, count, duration, ms, outages, percent, shifts};
 
-/// Summary of a stream at its receiver. It serialises in the form that `receive --json` prints.
+/// Summary of a stream at its receiver. The summary serialises in the form that `receive --json` prints.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ReceiveSummary {
@@ -40,12 +40,12 @@ pub struct ReceiveSummary {
     pub unread: u64,
     /// Number of messages that an output could not write.
     pub unsent: u64,
-    /// State of each output: its name, numbers of messages that were unread and, by reason, unsent, and the reason why
-    /// it failed.
+    /// State of each output: its name, the number of unread messages, the numbers of unsent messages by reason, and the
+    /// reason why the output failed.
     pub outputs: Vec<OutputNow>,
-    /// True if every byte was played as it was sent; `None` if the end of the stream did not arrive.
+    /// True if every byte was played as it was sent. `None` if the message that ends the stream did not arrive.
     pub identical: Option<bool>,
-    /// True if the end of the stream arrived.
+    /// True if the message that ends the stream arrived.
     pub complete: bool,
     /// Number of times at which due media were missing.
     pub underflows: u64,
@@ -70,7 +70,7 @@ pub struct ReceiveSummary {
     /// Counters of symbols, if any arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coding: Option<CodingNow>,
-    /// Number of outages: no packets from the sender for 2 s, or a lost association.
+    /// Number of outages. An outage is a time of 2 s without packets from the sender, or the loss of an association.
     pub outages: u64,
     /// Duration of the longest outage.
     pub longest_outage_s: f64,
@@ -85,7 +85,7 @@ impl ReceiveSummary {
         outputs: Vec<OutputNow>,
     ) -> ReceiveSummary {
         let (stats, outages, latency) = (stream.player.stats(), &stream.outages, stream.player.latency);
-        // In an outage the buffer is played, and then there is nothing more.
+        // During an outage, the receiver plays its buffer until the buffer is empty.
         let gap_of = |outage: Duration| outage.saturating_sub(latency);
         let once = u32::try_from(outages.count()).unwrap_or(u32::MAX);
         let silent = outages.total(now).saturating_sub(latency.saturating_mul(once)).as_secs_f64();

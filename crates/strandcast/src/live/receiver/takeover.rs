@@ -8,8 +8,8 @@ use super::incoming::{IncomingStream, PendingSender};
 
 /// Required silence of the current sender before a sender from the same address may replace it.
 const SAME_ADDRESS: Duration = Duration::from_secs(2);
-/// Required silence of the current sender before a sender from another address that names the current stream may
-/// replace it. After this silence a sender gives up an association and returns over any uplink.
+/// Silence of the current sender after which another sender may replace it. The other sender has another address, but
+/// names the current stream. After such a silence, a sender gives up its association and returns over any uplink.
 const SAME_STREAM: Duration = Duration::from_secs(5);
 /// Maximum delay of packets that the current sender sent before its silence.
 const STRAGGLERS: Duration = Duration::from_secs(1);
@@ -21,15 +21,15 @@ pub(super) enum Claim {
     Sealed {
         /// True if both have the same key.
         same_key: bool,
-        /// True if the waiting sender names the current stream, which means that it is the same run of the sender.
+        /// True if the waiting sender names the current stream. It is then the same run of the same sender.
         same_stream: bool,
     },
     /// Neither sender has proven a key.
     Plain {
-        /// True if the waiting sender names the current stream. The number of the stream is sent in the clear, so that
-        /// anyone who observes a packet can read it.
+        /// True if the waiting sender names the current stream. The number of the stream is sent in the clear. Anyone
+        /// who observes a packet can therefore read it.
         same_stream: bool,
-        /// True if a confirmed path of the waiting sender leads to an IP address of the current one.
+        /// True if a confirmed path of the waiting sender leads to an IP address of the current sender.
         same_address: bool,
     },
 }
@@ -47,7 +47,7 @@ impl Claim {
     }
 
     /// Returns whether the sender continues the current stream. If both senders have keys, the number of the stream
-    /// alone is no proof.
+    /// alone does not prove this.
     pub(super) fn continues(self) -> bool {
         match self {
             Claim::Sealed { same_key, same_stream } => same_key && same_stream,
@@ -55,8 +55,8 @@ impl Claim {
         }
     }
 
-    /// Required silence of the current sender. `left` is true if its association has ended. `limit` is the silence
-    /// after which the receiver gives up a sender.
+    /// Silence of the current sender that is required. `left` is true if the association of the current sender has
+    /// ended. `limit` is the silence after which the receiver gives up a sender.
     pub(super) fn silence(self, left: bool, limit: Duration) -> Duration {
         let needed = match self {
             Claim::Sealed { same_key: true, .. } => Duration::ZERO,
@@ -81,7 +81,8 @@ pub(super) enum Verdict {
     Refused,
 }
 
-/// Decides at `now` about a sender that arrived at `came`, while the current one was last active at `last_received`.
+/// Decides at `now` about a waiting sender that arrived at `came`. The current sender was last active at
+/// `last_received`.
 pub(super) fn decide(claim: Claim, left: bool, limit: Duration, times: Times) -> Verdict {
     let Times { now, came, last_received } = times;
     if now - last_received >= claim.silence(left, limit) {
@@ -117,7 +118,8 @@ mod tests {
         Claim::Sealed { same_key, same_stream }
     }
 
-    /// Returns the time after the current sender's last packet at which a sender replaces it, in steps of 0.1 s.
+    /// Returns the time after the current sender's last packet at which the waiting sender replaces it. The time has
+    /// steps of 0.1 s.
     fn enters(claim: Claim, left: bool, limit: Duration) -> Duration {
         let at = |tenths: u64| Instant::from_millis(5000 + 100 * tenths);
         let judged =
@@ -138,7 +140,7 @@ mod tests {
         ] {
             assert_eq!((enters(who, false, LIMIT), enters(who, true, LIMIT)), (running, ended), "{who:?}");
         }
-        // The limit is the longest wait.
+        // The wait is never longer than the limit.
         let short = Duration::from_millis(500);
         for who in [claim(true, false), claim(false, true), claim(false, false)] {
             assert_eq!(enters(who, false, short), short, "{who:?}");
@@ -149,7 +151,8 @@ mod tests {
     fn with_keys_only_the_key_counts() {
         let at = Instant::from_millis;
         for same_stream in [true, false] {
-            // The newest sender with a key replaces an older one, whatever the older one does.
+            // The newest sender with a key replaces an older sender with the same key, whether or not the older one is
+            // active.
             let times = Times { now: at(100), came: at(100), last_received: at(100) };
             assert_eq!(decide(sealed(true, same_stream), false, LIMIT, times), Verdict::Replaces);
             let other = sealed(false, same_stream);

@@ -2,7 +2,7 @@
 
 use strandcast_net::driver::Listener;
 
-/// A listener whose port becomes free again if it is dropped before it is taken.
+/// Time for which a sender tries to connect.
 #[derive(Debug)]
 pub(in crate::live) struct Untaken(Option<Listener>);
 

@@ -1,4 +1,4 @@
-//! Waits of a receiver. If the awaited part is absent, a wait never returns.
+//! Waits of a receiver. If the part that a wait needs is absent, the wait never returns.
 
 use std::time::Duration;
 

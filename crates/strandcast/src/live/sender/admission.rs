@@ -2,7 +2,7 @@
 
 use strandcast_net::driver::AssociationHandle;
 
-/// State of the receiver's acceptance of the stream.
+/// State of the receiver's acceptance of this stream.
 #[derive(Debug, Default)]
 pub(super) struct Admission {
     /// True if the receiver of this association reports whether it plays the stream.
@@ -16,7 +16,7 @@ pub(super) struct Admission {
 impl Admission {
     /// Makes the state for a new association.
     pub async fn with(association: &AssociationHandle) -> Admission {
-        // The association is connected: the kind of the peer is known.
+        // The association is connected, so that the kind of the peer is known.
         let says = matches!(association.connected().await, Ok(true));
         Admission { says, ..Admission::default() }
     }

@@ -1,10 +1,11 @@
-//! Pause before a sender connects again. The pause reduces the load of a receiver that ends many associations in a row.
+//! Pause before a sender connects again. The pause reduces the load of a receiver that ends many associations one after
+//! the other.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Time without a loss after which the pauses begin with the shortest one again.
+/// Time without a loss after which the series of pauses starts again with the shortest one.
 const FRESH: Duration = Duration::from_secs(60);
 /// Pause after the second loss. The pause doubles up to the longest pause.
 const FIRST: Duration = Duration::from_secs(1);

@@ -20,24 +20,24 @@ const LATENCY: Duration = Duration::from_secs(1);
 pub struct SenderConfig {
     /// The receiver.
     pub to: Destination,
-    /// Name of the stream at a receiver that has several. The name is needed if the sender's key may send more than
-    /// one.
+    /// Name of the stream at a receiver that has several. The name is needed if the sender's key may send more than one
+    /// stream.
     pub stream: Option<Name>,
     /// Scheme that chooses a path for each chunk.
     pub scheme: Scheme,
     /// Time from sending to playing. Messages that would arrive later are dropped.
     pub latency: Duration,
-    /// Time for which the sender tries to connect, including after refusals. With a value, interfaces, routes and names
-    /// that do not exist yet are awaited. `None` means 30 s before the first connection, no further attempt after a
-    /// refusal, and no limit once a live input was connected.
+    /// Time for which the sender tries to connect, including after refusals. With a value, the sender waits for
+    /// interfaces, routes and names that do not exist yet. `None` means 30 s before the first connection, and no
+    /// further attempt after a refusal. Once a live input was connected, there is no limit.
     pub retry: Option<Retry>,
-    /// Paths to use. If the list is empty, there is one path over every interface that has a route to the receiver,
-    /// including interfaces that appear later.
+    /// Paths to use. If the list is empty, there is one path over every interface that has a route to the receiver.
+    /// Paths over interfaces that appear later are included.
     pub paths: Vec<PathSpec>,
     /// Bit rate that replaces the clock of a file or a pipe.
     pub rate_bps: Option<u64>,
-    /// If true, a pipe that is faster than its own clock is paced by that clock. It may be ahead of the clock by one
-    /// latency, and by the time for which it waited for the receiver.
+    /// If true, a pipe that is faster than its own clock is paced by that clock. The pipe may be ahead of its clock by
+    /// one latency, and by the time for which it waited for the receiver.
     pub paces_pipes: bool,
     /// Costs of links.
     pub tariffs: Vec<LinkTariff>,

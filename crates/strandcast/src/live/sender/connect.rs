@@ -25,12 +25,12 @@ use crate::scheme::Scheme;
 use crate::text::quoted;
 use crate::transport::{TransportOptions, open_error, policies};
 
-/// Timeout for resolving the receiver's name. After it, known addresses are used.
+/// Timeout for resolving the receiver's name. After this time, the sender uses addresses that it already has.
 const RESOLVE: Duration = Duration::from_secs(1);
 /// Time limit of an attempt.
 const ATTEMPT: Duration = Duration::from_secs(8);
-/// Time limit of an encrypted attempt after the first one with each host. A handshake takes two round trips, which may
-/// last up to ten seconds each.
+/// Time limit of an encrypted attempt, except the first attempt with each host. A handshake takes two round trips,
+/// which may last up to ten seconds each.
 const PATIENT: Duration = Duration::from_secs(20);
 /// Time limit of the first attempt with each of several hosts.
 const FIRST: Duration = Duration::from_secs(3);
@@ -54,18 +54,20 @@ pub(super) struct Plan {
     pub(super) taps: Option<Taps>,
     pub(super) tariffs: Tariffs,
     pub(super) switches: Switches,
-    /// Addresses of each of the receiver's hosts at the start of the command. They are kept because names may not
-    /// resolve during an outage.
+    /// Addresses of each of the receiver's hosts, as resolved at the start of the command. They are kept because names
+    /// may not resolve during an outage.
     pub(super) remotes: Vec<Vec<SocketAddr>>,
-    /// Names of paths that could not be used at the start, and the reasons, which were already reported.
+    /// Names of paths that could not be used at the start, and the reasons. These paths and reasons were already
+    /// reported.
     pub(super) absent: Vec<(String, String)>,
 }
 
 impl Plan {
-    /// Retries until connected, for at most `retry`. With `retries_refusals`, refusals are retried as well.
+    /// Retries until connected, for at most `retry`. If `retries_refusals` is true, the sender also tries again after a
+    /// refusal.
     ///
     /// # Errors
-    /// [`Error::Peer`] if the time is over or the receiver refuses; [`Error::Network`] if no attempt was possible.
+    /// [`Error::Peer`] if the time is over or the receiver refuses. [`Error::Network`] if no attempt was possible.
     pub(super) async fn connect(
         &self,
         retry: Retry,
@@ -104,7 +106,7 @@ impl Plan {
         }
     }
 
-    /// Records a message in the clear about an attempt. The attempt continues, because anyone on the route can send
+    /// Records an unencrypted message about an attempt. The attempt continues, because anyone on the route can send
     /// such a message.
     fn note_hint(&self) {
         if let Some((words, false)) = self.reports.refusal(&self.to) {
@@ -121,15 +123,15 @@ impl Plan {
     /// Ends without a connection because the user requested the end.
     ///
     /// # Errors
-    /// [`Error::Peer`]: there is a reason why the connection failed.
+    /// Returns [`Error::Peer`] if the reason why the connection failed is known.
     pub(super) fn given_up(&self) -> Result<(), Error> {
         self.note_hint();
         self.reasons.last().map_or(Ok(()), |why| Err(Error::Peer(why)))
     }
 
     /// Tries all of the receiver's addresses at once, until one answers. Each attempt begins with the addresses of
-    /// another host, because there may be more addresses than an attempt can try, and one of them may also be an
-    /// address of this machine.
+    /// another host. There may be more addresses than an attempt can try, and one of them may also be an address of
+    /// this machine.
     async fn attempt(&self, time: Duration) -> Result<AssociationHandle, Failed> {
         let (tries, hosts) = (self.tries.load(Ordering::Relaxed), self.to.hosts.len().max(1));
         let most = match tries < hosts {
@@ -149,7 +151,7 @@ impl Plan {
         self.tariffs.tell(&association).await;
         match tokio::time::timeout(time, association.connected()).await {
             Ok(Ok(knows)) => {
-                // Only a receiver of this program reads it.
+                // Only receivers of this program read this message.
                 if knows {
                     asking::ask(&association, self.stream.as_ref());
                 }
@@ -175,7 +177,7 @@ impl Plan {
                 unresolved.unwrap_or_else(|| Error::Network(format!("{} has no address", self.to.label)))
             );
         }
-        // The driver follows the interfaces, and uses paths once they exist.
+        // The driver follows the interfaces, and uses a path once the path exists.
         let paths = Paths { awaited: true, ..self.paths.clone() };
         let uplinks = route::uplinks(&paths, &remotes)?;
         let endpoint = self.transport.endpoint(&self.scheme, false);
@@ -190,7 +192,7 @@ impl Plan {
         matches!(failed, Failed::There(reason) if self.is_final(reason))
     }
 
-    /// Returns whether the peer has ended the association deliberately. A retry would then fail as well.
+    /// Returns whether the peer has ended the association deliberately. Another attempt would then end in the same way.
     pub(super) fn is_final(&self, reason: &CloseReason) -> bool {
         match reason {
             CloseReason::PeerAborted(words) => words.starts_with(REFUSED),
@@ -199,8 +201,9 @@ impl Plan {
         }
     }
 
-    /// Returns whether another sender with this sender's key has taken over. The sender then does not return, because
-    /// both would replace each other for ever. Without a seal, anyone who observes packets can send this reason.
+    /// Returns whether another sender with this sender's key has taken over. In that case the sender does not return,
+    /// because the two senders would replace each other for ever. Without a seal, anyone who observes packets can send
+    /// this reason.
     pub(super) fn is_replaced(&self, reason: &CloseReason) -> bool {
         let says = |words: &str| words.strip_prefix(REFUSED) == Some(REPLACED);
         match reason {
@@ -210,7 +213,7 @@ impl Plan {
         }
     }
 
-    /// Text of the reason why an association ended, after the peer's name.
+    /// Text of the reason why an association ended. The text follows the peer's name.
     pub(super) fn words(&self, reason: &CloseReason) -> String {
         match (reason, self.reports.refusal(&self.to)) {
             (CloseReason::SealLost(_), Some((words, _))) => words,

@@ -20,7 +20,7 @@ use crate::live::tariff::LinkTariff;
 use crate::pairing::SealReports;
 use crate::route::{self, Paths};
 
-/// Sends a stream, and connects again as its configuration permits. Dropping it ends the stream.
+/// Sends a stream, and connects again as its configuration permits. Dropping the handle ends the stream.
 #[derive(Debug)]
 pub struct Sender {
     feed: Feed,
@@ -34,9 +34,9 @@ pub struct Sender {
 pub struct LinkSetting {
     /// Name of the link.
     pub link: String,
-    /// False if the link is switched off. It is still probed then.
+    /// False if the link is switched off. A link that is off is still probed.
     pub on: bool,
-    /// Costs of the link, with the bytes and the time that are left; `None`: it has none.
+    /// Costs of the link, with the remaining bytes and the remaining time. `None`: the link has no costs.
     pub tariff: Option<LinkTariff>,
 }
 
@@ -44,8 +44,9 @@ impl Sender {
     /// Starts to send `input`. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: the receiver's name has no address, or no path leads there, and the sender does not wait for
-    /// one ([`SenderConfig::retry`]); [`Error::Usage`]: no path has the name of a tariff, or a path is given twice.
+    /// Returns [`Error::Network`] if the receiver's name has no address, or no path leads there, and the sender does
+    /// not wait for one ([`SenderConfig::retry`]). Returns [`Error::Usage`] if no path has the name of a tariff, or a
+    /// path is given twice.
     pub async fn start<I: Input>(config: SenderConfig, input: I) -> Result<Sender, Error> {
         let SenderConfig { to, stream, scheme, latency, retry, paths, tariffs, transport, taps, .. } = config;
         let (rate_bps, paces_pipes) = (config.rate_bps, config.paces_pipes);
@@ -54,7 +55,7 @@ impl Sender {
         if let Some(bps) = timing.rate_bps.filter(|_| unpaced) {
             return Err(Error::Usage(format!("rate {bps}: {} comes at its own rate", input.name())));
         }
-        // A supervisor may start the sender while a modem is not there yet.
+        // A supervisor may start the sender before a modem is present.
         let paths = Paths { paths, awaited: retry.is_some() };
         let (remotes, uplinks) = route::routes(&to.hosts, &paths).await?;
         let tariffs = Tariffs::new(tariffs, &uplinks)?;
@@ -101,43 +102,43 @@ impl Sender {
         self.switches.all().into_iter().map(setting).collect()
     }
 
-    /// Switches a link off or on, within half a second and over all connections of the stream. A link that is off carries
-    /// no media. Returns whether this changes anything.
+    /// Switches a link off or on within half a second. The switch applies to all connections of the stream. A link that
+    /// is off carries no media. Returns whether the state of the link changes.
     ///
     /// # Errors
-    /// [`Error::Usage`]: no link has this name, or no other link works that is on.
+    /// Returns [`Error::Usage`] if no link has this name, or no other link that is switched on works.
     pub fn switch_link(&self, link: &str, on: bool) -> Result<bool, Error> {
         self.switches.turn(link, on)
     }
 
-    /// Replaces the costs of a link, within half a second. Their time begins now. Schemes that do not read costs ignore
-    /// them.
+    /// Replaces the costs of a link, within half a second. The time of the new costs begins now. Schemes that do not
+    /// read costs ignore them.
     ///
     /// # Errors
-    /// [`Error::Usage`]: no link has this name.
+    /// Returns [`Error::Usage`] if no link has this name.
     pub fn set_tariff(&self, tariff: LinkTariff) -> Result<(), Error> {
         self.switches.check(&tariff.link)?;
         self.tariffs.set(tariff);
         Ok(())
     }
 
-    /// Returns the next event; `None` after the sender has ended. Cancel safe. Unread events are dropped when newer
-    /// ones need room.
+    /// Returns the next event. Returns `None` after the sender has ended. Cancel safe. Unread events are dropped when
+    /// newer ones need room.
     pub async fn event(&self) -> Option<Event> {
         self.feed.event().await
     }
 
-    /// Returns the last figures; `None` before the first ones.
+    /// Returns the last figures. Returns `None` before the first figures.
     pub fn stats(&self) -> Option<Arc<Stats>> {
         self.feed.stats()
     }
 
-    /// Ends the stream: the sender reads no further input, and delivers all data read so far that can arrive in time.
+    /// Ends the stream. The sender reads no further input, and delivers all data read so far that can arrive in time.
     pub fn stop(&self) {
         self.feed.stop();
     }
 
-    /// Ends the stream at once, as dropping it does.
+    /// Ends the stream at once, as dropping the handle does.
     pub fn abort(&self) {
         self.feed.abort();
     }
@@ -145,8 +146,9 @@ impl Sender {
     /// Waits for the end. Cancel safe. Events can still be read afterwards.
     ///
     /// # Errors
-    /// [`Error::Peer`]: the receiver is silent, has left or refuses; [`Error::Media`]: the input cannot be sent;
-    /// [`Error::Unmet`]: most of the stream was late; [`Error::Network`]; [`Error::Aborted`].
+    /// Returns [`Error::Peer`] if the receiver is silent, has left or refuses. Returns [`Error::Media`] if the input
+    /// cannot be sent. Returns [`Error::Unmet`] if most of the stream was late. Other errors are [`Error::Network`] and
+    /// [`Error::Aborted`].
     pub async fn wait(&self) -> Result<(), Error> {
         self.feed.wait().await
     }

@@ -23,7 +23,7 @@ pub(super) struct Timing {
     pub(super) rate_bps: Option<u64>,
     /// True if a pipe that runs faster than its clock is paced by the clock.
     pub(super) paces_pipes: bool,
-    /// Earliest time at which the input can have media. The input is read once there is a connection.
+    /// Earliest time at which the input can have media. The input is read once a connection exists.
     pub(super) begun: Instant,
 }
 
@@ -31,7 +31,7 @@ impl Timing {
     /// Makes the state machine of the input. A file starts at `origin`. A random number identifies the sender's run.
     ///
     /// # Errors
-    /// [`Error::Network`]: the system has no randomness.
+    /// Returns [`Error::Network`] if the system has no randomness.
     pub(super) fn ingest(&self, input: &impl Input, origin: MediaTime) -> Result<Ingest, Error> {
         let seeds = entropy::seeds()
             .map_err(|e| Error::Network(format!("the system provides no random numbers: {e}")))?;

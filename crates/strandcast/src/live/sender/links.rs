@@ -11,7 +11,7 @@ use strandcast_proto::time::Instant;
 
 use crate::live::links::{LinkReport, LinkState};
 
-/// Time without data after which a link is reported.
+/// Time without data after which the link is reported.
 const MUTE_AFTER: Duration = Duration::from_secs(4);
 
 /// Tracks the links of a stream over all of its associations.
@@ -42,7 +42,7 @@ impl Links {
         }
         let carried = self.carried.contains(&link.name);
         let is = |state| paths().any(|p| p.confirmed && p.view.state == state);
-        // A path that is off is probed, and keeps its state whatever the answers.
+        // A path that is off is probed, and keeps its state even if the probes are answered.
         let rests = || paths().any(|p| p.view.state == PathState::Suspended && p.view.error_count == 0);
         let (state, why) = match &link.why {
             Some(why) if carried => (LinkState::Gone, why.to_string()),
@@ -77,7 +77,7 @@ fn what(link: &LinkSnapshot) -> String {
     let hosts = hosts.into_iter().collect::<Vec<_>>().join(" or ");
     let port = link.remotes.first().map_or(0, SocketAddr::port);
     let name = link.interface.as_ref();
-    // It is a filter of IPv4.
+    // rp_filter applies only to IPv4.
     let strict = name.filter(|i| rp_filter(i) == Some(1) && link.remotes.iter().any(SocketAddr::is_ipv4));
     let strict = strict.map_or_else(String::new, |i| {
         format!("rp_filter is 1 there, which drops answers (sysctl net.ipv4.conf.{i}.rp_filter=2), ")

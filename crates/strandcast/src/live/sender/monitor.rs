@@ -29,7 +29,7 @@ use crate::live::stats::{
 const TICK: Duration = Duration::from_millis(250);
 /// Time after which round-trip times count as known.
 const SETTLED: Duration = Duration::from_secs(3);
-/// Time without packets after which no link counts as answering. Two round trips count if they are longer.
+/// Time without packets after which no link counts as answering. If two round trips are longer, they replace this time.
 const SILENT: Duration = Duration::from_millis(500);
 /// Number of the transport's stream for messages other than media.
 const ALIVE: u16 = 1;
@@ -47,15 +47,15 @@ pub(super) struct AssociationMonitor {
     tracker: Tracker,
     /// Links in the last message to the receiver.
     said: Vec<LinkReport>,
-    /// Number of received packets at the last activity, and its time.
+    /// Number of received packets at the last activity, and time of that activity.
     received: Option<(u64, Instant)>,
     /// Number of messages abandoned by previous associations, and by this one.
     expired: (u64, u64),
-    /// Number of abandoned messages that repair symbols covered, so that the receiver may have recovered them.
+    /// Number of abandoned messages that repair symbols covered. The receiver may have recovered these messages.
     repairable: (u64, u64),
     /// Number of messages of frames that the scheme gave up before any of them was sent.
     given_up: (u64, u64),
-    /// Number of messages of which a part was sent before they were abandoned.
+    /// Number of messages that were abandoned after a part of them was sent.
     begun: (u64, u64),
     drops: DropWatch,
     held_up: HeldUp,
@@ -125,7 +125,8 @@ impl AssociationMonitor {
         self.report_sizes(&seen);
         self.compare_latency(now, pump.latency(), &seen);
         pump.observe(&seen);
-        // Answers to probes of a link that is off are no activity of the stream, unless all links are off.
+        // Answers to probes of a link that is off do not count as activity of the stream. The exception is a stream
+        // whose links are all off.
         let rests = |p: &&PathSnapshot| p.view.state == PathState::Suspended;
         let all = seen.paths.iter().all(|p| rests(&p));
         let paths = seen.paths.iter().filter(|p| all || !rests(p));
@@ -183,7 +184,7 @@ impl AssociationMonitor {
     fn report_drops(&mut self, now: Instant, pump: &Pump, seen: Option<&Snapshot>) {
         let vanishing = seen.is_some_and(|seen| self.vanishing.update(now, seen));
         let dropped = self.gone(pump) - self.repairable.0 - self.repairable.1 + self.given_up();
-        // A suspended path does not step in for others.
+        // A suspended path does not replace other paths.
         let is = |p: &PathSnapshot, state| p.view.state == state;
         let carries = |seen: &Snapshot| {
             let suspended = seen.paths.iter().all(|p| is(p, PathState::Suspended));
@@ -247,7 +248,7 @@ impl AssociationMonitor {
     fn report_links(&mut self, now: Instant, seen: &Snapshot, association: &AssociationHandle) {
         let links = self.links.reports(now, seen);
         self.switches.note(&links);
-        // Another stack that receives ignores the stream of it.
+        // A receiver with another SCTP stack ignores the stream of this message.
         let options = SendOptions { stream: ALIVE, ..SendOptions::default() };
         if links != self.said && association.try_send(encode(&links), options).is_ok() {
             self.said.clone_from(&links);
@@ -284,12 +285,12 @@ impl AssociationMonitor {
         }
     }
 
-    /// Records that the receiver plays the stream. It then needs a message about the links.
+    /// Records that the receiver plays the stream. The receiver then needs a message about the links.
     pub(super) fn admitted(&mut self) {
         self.said.clear();
     }
 
-    /// Restarts the stream: the receiver has received no part of it.
+    /// Restarts the stream, because the receiver has received no part of it.
     pub(super) fn restart(&mut self) {
         (self.expired, self.repairable, self.given_up, self.begun) = Default::default();
         self.drops.restart();
@@ -302,7 +303,7 @@ impl AssociationMonitor {
         now - self.last_received
     }
 
-    /// Records that the association was lost. Reconnecting starts.
+    /// Records that the association was lost. The sender then starts to connect again.
     pub(super) fn broke(&mut self, now: Instant) {
         let begun = self.outages.begin(&self.peer, self.last_received);
         self.report_outage(now, begun);
@@ -329,7 +330,7 @@ impl AssociationMonitor {
         }
     }
 
-    /// Records that the association has ended. Its counts are kept.
+    /// Records that the association has ended. The counts of the association are kept.
     pub(super) fn lost(&mut self) {
         self.expired = (self.expired.0 + self.expired.1, 0);
         self.repairable = (self.repairable.0 + self.repairable.1, 0);
@@ -350,7 +351,7 @@ impl AssociationMonitor {
         self.reporter.report(event);
     }
 
-    /// Reports the summary, and everything due before it.
+    /// Reports the summary, after all reports that are due before it.
     pub(super) fn finish(&mut self, now: Instant, summary: SendSummary) {
         let over = self.outages.close(&self.peer, now);
         self.report_outage(now, over);

@@ -28,7 +28,8 @@ pub struct Pump {
     pub messages: u64,
     /// Bytes of media in submitted messages.
     pub bytes: u64,
-    /// Number of dropped messages: due without an association, without room in the buffer, or counted in `overdue`.
+    /// Number of dropped messages: messages that were due without an association, messages without room in the buffer,
+    /// and messages that `overdue` counts.
     pub dropped: u64,
     /// Number of dropped messages that were due without an association.
     pub unconnected: u64,
@@ -45,8 +46,8 @@ pub struct Pump {
 }
 
 impl Pump {
-    /// Makes a pump for the messages of `ingest`. The receiver plays a message `latency` after sending; messages that
-    /// would be late are abandoned.
+    /// Makes a pump for the messages of `ingest`. The receiver plays a message one `latency` after it was sent.
+    /// Messages that would be late are abandoned.
     pub fn new(ingest: Ingest, latency: Duration) -> Self {
         let (lifetime, last) = (latency, MediaTime::ZERO);
         Pump {
@@ -65,10 +66,11 @@ impl Pump {
         }
     }
 
-    /// Updates the lifetime from the current queueing delay of the network. A message that is still unsent at its
-    /// deadline less this delay would be late, and would only delay later messages. Schemes that estimate queues
-    /// abandon such messages themselves. Also sets the size of messages so that each fits one packet on every path. A
-    /// message of two fragments would need two datagrams, and would be lost if either of them was lost.
+    /// Updates the lifetime from the current queueing delay of the network. The deadline of a message, less this delay,
+    /// is the latest useful time to send it. A message that is still unsent then would be late, and would only delay
+    /// later messages. Schemes that estimate queues abandon such messages themselves. Sets the size of messages, so
+    /// that each message fits one packet on every path. A message of two fragments would need two datagrams, and the
+    /// loss of either datagram would lose the message.
     pub fn observe(&mut self, seen: &Snapshot) {
         self.ingest.limit_messages(seen.max_unfragmented);
         self.lifetime = self.latency.saturating_sub(queueing(seen)).max(self.latency / MIN_LIFETIME);
@@ -139,7 +141,7 @@ impl Pump {
                 self.hand_over(now, association, message, &mut sent);
             }
         }
-        // The end is sent reliably and waits for an association.
+        // The message that ends the stream is sent reliably, and waits for an association.
         if let (Some(end), Some(association)) = (&self.end, association)
             && association.try_send(end.clone(), SendOptions { stream: MEDIA, ..unordered(None) }).is_ok()
         {
@@ -158,7 +160,7 @@ impl Pump {
         let payload = (message.wire.len() - strandcast_media::pack::HEADER_LEN) as u64;
         self.offered += payload;
         sent(&message.header, &message.wire);
-        // Its lifetime starts at its due time.
+        // The lifetime of a message starts at its due time.
         let left = self.lifetime.saturating_sub(now.saturating_since(message.send_at));
         if left.is_zero() {
             self.dropped += 1;
@@ -182,7 +184,7 @@ impl Pump {
     pub fn keep_alive(&mut self, now: MediaTime, association: &AssociationHandle) {
         if now - self.last >= Duration::from_secs(1) {
             let options = SendOptions { stream: ALIVE, ..unordered(Some(Duration::from_secs(2))) };
-            // Without room no keep-alive is needed: other messages are queued.
+            // If there is no room, other messages are queued, so that no keep-alive message is needed.
             let _ = association.try_send(Bytes::from_static(&[0]), options);
             self.last = now;
         }
@@ -203,8 +205,9 @@ fn unordered(lifetime: Option<Duration>) -> SendOptions {
     SendOptions { unordered: true, lifetime, ..SendOptions::default() }
 }
 
-/// Queueing delay: smoothed round-trip time plus twice its mean deviation, less the minimum round-trip time and the
-/// longest delay of the peer's acknowledgements. The usable path with the smallest value counts.
+/// Queueing delay of the network. The queueing delay is the smoothed round-trip time plus twice its mean deviation,
+/// less the minimum round-trip time and less the longest delay of the peer's acknowledgements. The usable path with the
+/// smallest value determines the delay.
 fn queueing(seen: &Snapshot) -> Duration {
     let usable = || seen.paths.iter().map(|p| &p.view).filter(|v| v.state == PathState::Active);
     if usable().any(|v| v.est.queue.is_some()) {

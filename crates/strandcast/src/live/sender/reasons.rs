@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Reasons why attempts to connect failed. A reason is reported once, and again after another one.
+/// Reasons why attempts to connect failed. A reason is reported once. The reason is reported again if another reason
+/// was reported in between.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reasons(Arc<Mutex<Last>>);
 

@@ -6,17 +6,17 @@ use tokio::time::Instant;
 
 use crate::live::retry::Retry;
 
-/// Time after which an association counts as accepted by a receiver that does not report whether it plays a stream.
-/// Every Strandcast receiver reports it; other programs may not.
+/// Time after which an association counts as accepted, if the receiver does not report whether it plays a stream. Every
+/// Strandcast receiver reports this, but other programs may not.
 const LET_IN: Duration = Duration::from_secs(5);
 
-/// Records whether the receiver has refused or accepted this sender. A refusal is no proof that the receiver sent it,
-/// because anyone who observes a packet can forge one.
+/// Records whether the receiver has refused or accepted this sender. A refusal does not prove that the receiver sent
+/// it, because anyone who observes a packet can forge a refusal.
 #[derive(Debug)]
 pub(super) struct Refusals {
     /// True if the user has set the retry time.
     pub(super) asked: bool,
-    /// True if an association of this stream was accepted.
+    /// True if the receiver accepted an association of this stream.
     pub(super) let_in: bool,
     /// Time at which the association was established.
     up: Instant,
@@ -31,20 +31,20 @@ impl Refusals {
         Refusals { asked, let_in: false, up: now, since: None }
     }
 
-    /// Records that another association was established. Returns whether to report this. Between refusals it is not
-    /// reported.
+    /// Records that another association was established. Returns whether to report the association. An association
+    /// between refusals is not reported.
     pub(super) fn connected(&mut self, now: Instant) -> bool {
         self.up = now;
         self.since.is_none()
     }
 
-    /// Records that the receiver plays the stream. Returns whether to report that it no longer refuses.
+    /// Records that the receiver plays the stream. Returns whether to report that the receiver no longer refuses.
     pub(super) fn admitted(&mut self) -> bool {
         self.let_in = true;
         self.since.take().is_some()
     }
 
-    /// Returns whether a receiver that never reports acceptance would have refused by now.
+    /// Returns whether an association counts as accepted by a receiver that never reports acceptance.
     pub(super) fn holds(&self, now: Instant) -> bool {
         now - self.up >= LET_IN
     }
@@ -54,8 +54,8 @@ impl Refusals {
         self.asked || self.let_in && (busy || retry == Retry::Forever)
     }
 
-    /// Records that the association was refused. Returns `None` if the sender must give up. Otherwise returns whether
-    /// this is the first of consecutive refusals.
+    /// Records that the association was refused. Returns `None` if the sender must give up. If the sender may continue,
+    /// returns whether the refusal is the first of consecutive refusals.
     pub(super) fn refused(&mut self, now: Instant, retry: Retry, busy: bool) -> Option<bool> {
         let first = self.since.is_none();
         let since = *self.since.get_or_insert(now);

@@ -37,12 +37,12 @@ const CHUNK: usize = 64 << 10;
 const TELL: Duration = Duration::from_millis(250);
 /// Time without any answer after which the addresses and causes are reported.
 const UNANSWERED: Duration = Duration::from_secs(4);
-/// Default time to try to connect. A sender with a live input that was once connected tries without a limit.
+/// Default time to try to connect. After a sender with a live input was once connected, it tries without a limit.
 const RETRY: Duration = Duration::from_secs(30);
-/// Minimum silence before an association is given up, even if the retry time is shorter, because the path may only be
-/// slow.
+/// Minimum silence before the sender gives up an association. The minimum silence also applies if the retry time is
+/// shorter, because the path may only be slow.
 const MIN_SILENCE: Duration = Duration::from_secs(5);
-/// Time limit of a close that the receiver began. It is short because the close may be forged.
+/// Time limit of a shutdown that the receiver began. The time limit is short because the SHUTDOWN may be forged.
 const CLOSING: Duration = Duration::from_millis(1500);
 /// Time limit for the last acknowledgements at the end, in addition to the latency.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -75,9 +75,10 @@ struct Session<I> {
     stop: Stop,
     /// True if the input has ended, or the application has stopped it.
     over: bool,
-    /// True if the application has ended the stream: no further attempts to connect are made.
+    /// True if the application has ended the stream. The sender then makes no further attempts to connect.
     stopped: bool,
-    /// True if the receiver has accepted no part of the stream yet, so that a file restarts with the next association.
+    /// True if the receiver has accepted no part of the stream yet. With the next association, a file then starts from
+    /// its beginning.
     rewind: bool,
     admission: Admission,
 }
@@ -166,8 +167,8 @@ async fn tell(plan: &Plan, reporter: &Reporter) -> Infallible {
 }
 
 impl<I: Input> Session<I> {
-    /// Returns whether the association may end after the end of the stream: it may not while the receiver could still
-    /// refuse the stream.
+    /// Returns whether the association may end after the end of the stream. It must not end while the receiver could
+    /// still refuse the stream.
     fn may_close(&mut self) -> bool {
         if self.admission.given || self.stopped || self.connection.association().is_none() {
             return true;
@@ -232,7 +233,7 @@ impl<I: Input> Session<I> {
         (self.over, self.stopped) = (true, true);
         let now = self.now();
         self.pump.stop(now);
-        // Without an association the end cannot be sent.
+        // Without an association, the message that ends the stream cannot be sent.
         self.pump.ended |= self.connection.association().is_none();
     }
 
@@ -255,7 +256,7 @@ impl<I: Input> Session<I> {
         Error::Media(format!("cannot read {}: {}", self.input.name(), why(error)))
     }
 
-    /// Returns the error for a receiver that refuses while the input cannot be sent a second time.
+    /// Returns the error for a refusal if the input cannot be sent a second time.
     fn unrepeatable(&self, refusal: &str, error: &io::Error) -> Error {
         match error.kind() {
             io::ErrorKind::Unsupported => Error::Peer(format!(
@@ -326,7 +327,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Text of the reason why the association ended, with the receiver's name.
+    /// Text of the reason why the association ended, including the receiver's name.
     fn named(&self, reason: &CloseReason) -> String {
         format!("{} {}", self.plan.to.label, self.plan.words(reason))
     }
@@ -342,7 +343,7 @@ impl<I: Input> Session<I> {
     fn search_after(&mut self, pause: Duration) {
         self.watch.lost();
         self.closing = None;
-        // As in `stop`: without an association the end cannot be sent.
+        // Without an association, the message that ends the stream cannot be sent, as in `stop`.
         self.pump.ended |= self.stopped;
         let (plan, retry) = (self.plan.clone(), self.retry);
         let retries_refusals = self.refusals.retries_refusals(retry, false);
@@ -392,12 +393,13 @@ impl<I: Input> Session<I> {
         Ok(())
     }
 
-    /// Closes the association once everything is acknowledged or expired. Returns false if the stream restarts instead.
+    /// Closes the association once all data are acknowledged or expired. Returns false if the stream starts again
+    /// instead.
     async fn finish_stream(&mut self) -> Result<bool, Error> {
         let Connection::Up(association) = &self.connection else {
             let label = &self.plan.to.label;
             let lost = || Error::Peer(format!("{label} was lost before it had everything"));
-            // A stream that never began has lost nothing.
+            // If a stream never began, it has lost nothing.
             return if self.stopped && !self.refusals.let_in { Ok(true) } else { Err(lost()) };
         };
         association.shutdown();
@@ -412,8 +414,8 @@ impl<I: Input> Session<I> {
                 }
                 () = self.watch.tick() => {
                     let silent = self.watch.poll(self.clock.now(), association, &mut self.pump).await;
-                    // An outage is tolerated as long as the association survives, unless the application waits for the
-                    // end.
+                    // An outage is tolerated as long as the association survives. The exception is an application that
+                    // waits for the end.
                     let bears = silent && !self.stopped;
                     if tokio::time::Instant::now() >= deadline && !bears {
                         association.abort("no answer to the end of the stream");
@@ -439,7 +441,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Aborts if the stream will not end regularly.
+    /// Aborts the association if the stream will not end regularly.
     async fn leave(&mut self, outcome: &Result<(), Error>) {
         if let (Err(Error::Media(_)), Connection::Up(association)) = (outcome, &self.connection) {
             association.abort(&format!("{REFUSED}the sender cannot read its input"));
@@ -451,7 +453,7 @@ impl<I: Input> Session<I> {
     /// Reports the summary, regardless of the outcome.
     fn finish(mut self, outcome: Result<(), Error>) -> Result<(), Error> {
         let summary = self.watch.summary(self.clock.now(), &self.pump, &self.input.name());
-        // If the application ends the stream, the summary alone reports late messages.
+        // If the application ends the stream, only the summary reports late messages.
         let verdict = if self.stopped { Ok(()) } else { summary.verdict() };
         self.watch.finish(self.clock.now(), summary);
         outcome.and(verdict)
@@ -481,7 +483,7 @@ impl Drop for Connection {
     fn drop(&mut self) {
         match self {
             Connection::Search(search) => search.abort(),
-            // After the end of a stream it is closed already.
+            // After the end of a stream, the association is already closed.
             Connection::Up(association) => association.abort(&format!("{REFUSED}the sender has ended")),
         }
     }

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::live::stats::{BuffersNow, CodingNow, GivenUpNow, PathNow, WireNow};
 use crate::text::{bits_per_s, bytes, causes, count, duration, outages, percent};
 
-/// Summary of a whole stream at its sender. It serialises in the form that `send --json` prints.
+/// Summary of a whole stream at its sender. The summary serialises in the form that `send --json` prints.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SendSummary {
@@ -28,10 +28,11 @@ pub struct SendSummary {
     /// Number of messages of the input, including those that were never submitted.
     #[serde(skip)]
     pub all: u64,
-    /// Number of messages that expired before delivery, according to acknowledgements. They include messages that were
-    /// lost and not retransmitted; the receiver may have recovered these.
+    /// Number of messages that expired before delivery, according to acknowledgements. The number includes messages
+    /// that were lost and not retransmitted. The receiver may have recovered such messages.
     pub expired: u64,
-    /// Number of messages of frames that the scheme gave up before any of them was sent. None of them is in `expired`.
+    /// Number of messages of frames that the scheme gave up before any of them was sent. `expired` does not include
+    /// these messages.
     pub messages_dropped: u64,
     /// Messages that were dropped, by cause ([`DropCause`](crate::live::DropCause)).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -57,7 +58,7 @@ pub struct SendSummary {
     pub buffers: BuffersNow,
     /// Bytes of the media on the wire, over all associations.
     pub wire: WireNow,
-    /// The last row of each path with its totals. A path counts as down while it did not exist.
+    /// The last row of each path with its totals. A path counts as down while it does not exist.
     pub paths: Vec<PathNow>,
     /// The scheme's diagnostics at the end.
     pub diagnostics: Vec<&'static str>,
@@ -67,7 +68,7 @@ pub struct SendSummary {
     /// Messages of the last association that were given up, by cause.
     #[serde(skip_serializing_if = "GivenUpNow::is_nothing")]
     pub given_up: GivenUpNow,
-    /// Counters of symbols, if any were sent.
+    /// Counters of symbols, if any symbols were sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coding: Option<CodingNow>,
 }
@@ -114,7 +115,7 @@ impl SendSummary {
     /// Returns an error if the stream did not reach its goal.
     ///
     /// # Errors
-    /// [`Error::Unmet`]: most messages expired.
+    /// Returns [`Error::Unmet`] if most messages expired.
     pub(super) fn verdict(&self) -> Result<(), Error> {
         let all = self.all;
         match self.expired * 2 > all {

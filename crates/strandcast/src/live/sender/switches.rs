@@ -1,4 +1,4 @@
-//! Links that the application switches off and on. A link that is off stays so over all associations of a stream.
+//! Links that the application switches off and on. A link that is off remains off over all associations of a stream.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,14 +15,14 @@ pub(super) struct Switches(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
-    /// True for each link that works, by name.
+    /// Switches by the name of the link. True means that the link is on.
     links: BTreeMap<String, bool>,
-    /// Names of the links that are off. One of them may be gone for a while.
+    /// Names of the links that are off. The interface of such a link may be absent for a while.
     off: BTreeSet<String>,
 }
 
 impl Switches {
-    /// Switches of these links, all of them on.
+    /// Makes the switches of these links, all of which are on.
     pub(super) fn new(uplinks: &[Uplink]) -> Switches {
         let named = uplinks.iter().filter(|uplink| !uplink.spec.is_pattern());
         let links = named.map(|uplink| (uplink.name.clone(), false)).collect();
@@ -33,7 +33,7 @@ impl Switches {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Names of all links, and whether each is on.
+    /// Returns the names of all links, and for each link whether it is on.
     pub(super) fn all(&self) -> Vec<(String, bool)> {
         let state = self.lock();
         let mut names: BTreeSet<&String> = state.links.keys().collect();
@@ -54,10 +54,11 @@ impl Switches {
         Err(Error::Usage(format!("{name} is not one of the links {}", names.join(", "))))
     }
 
-    /// Switches a link. The next [`Switches::apply`] carries it out. Returns whether this changes anything.
+    /// Switches a link. The next call of [`Switches::apply`] applies the change. Returns whether the state of the link
+    /// changes.
     ///
     /// # Errors
-    /// [`Error::Usage`]: there is no such link, or no other one works.
+    /// Returns [`Error::Usage`] if there is no such link, or no other link works.
     pub(super) fn turn(&self, name: &str, on: bool) -> Result<bool, Error> {
         self.check(name)?;
         let mut state = self.lock();
@@ -96,7 +97,7 @@ impl Switches {
         for path in &seen.paths {
             let wanted = off.contains(&path.name);
             if wanted != (path.view.state == PathState::Suspended) {
-                // The path may have gone meanwhile. One that the peer suspends stays as it is.
+                // The path may have disappeared meanwhile. A path that the peer has suspended stays suspended.
                 let _ = association.suspend_path(path.view.id, wanted).await;
             }
         }
@@ -132,7 +133,7 @@ mod tests {
             (switches.turn("x", true), switches.turn("x", true)),
             (Ok(true), Err(Error::Usage("x is not one of the links b".into())))
         );
-        // One of two links with the same name works.
+        // Two links have the same name, and one of them works.
         switches.note(&[report("a", Active), report("a", Failed), report("b", Active)]);
         assert_eq!(switches.turn("b", false), Ok(true));
     }

@@ -1,5 +1,5 @@
-//! Costs of links over all associations of a stream: each association starts with the allowance that the previous one
-//! left.
+//! Costs of links over all associations of a stream. Each association starts with the allowance that the previous
+//! association left.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,7 +19,7 @@ struct Link {
     spec: LinkTariff,
     left: Option<u64>,
     until: Option<Instant>,
-    /// The association does not have it yet.
+    /// True if the association does not have this tariff yet.
     fresh: bool,
 }
 
@@ -39,10 +39,10 @@ impl Link {
 }
 
 impl Tariffs {
-    /// Makes the tariffs of a configuration. Their times begin now.
+    /// Makes the tariffs of a configuration. The times of the tariffs begin now.
     ///
     /// # Errors
-    /// [`Error::Usage`]: a tariff does not name a path.
+    /// Returns [`Error::Usage`] if a tariff does not name a path.
     pub(super) fn new(specs: Vec<LinkTariff>, uplinks: &[Uplink]) -> Result<Tariffs, Error> {
         let is = |uplink: &Uplink, link: &str| {
             uplink.name == link || uplink.spec.is_pattern() && uplink.spec.fits(link)
@@ -59,7 +59,7 @@ impl Tariffs {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The tariff of each link that has one, with the bytes and the time that are left.
+    /// Returns the tariff of each link that has one, with the remaining bytes and the remaining time.
     pub(super) fn all(&self) -> Vec<LinkTariff> {
         let rest = |until: Instant| until.saturating_duration_since(Instant::now());
         let now =
@@ -67,7 +67,8 @@ impl Tariffs {
         self.lock().iter().map(now).collect()
     }
 
-    /// Replaces the tariff of a link. Its time begins now. The next [`Tariffs::apply`] carries it out.
+    /// Replaces the tariff of a link. The time of the new tariff begins now. The next call of [`Tariffs::apply`]
+    /// applies the tariff.
     pub(super) fn set(&self, spec: LinkTariff) {
         let mut links = self.lock();
         links.retain(|link| link.spec.link != spec.link);
@@ -81,13 +82,12 @@ impl Tariffs {
             link.tell(association).await;
         }
         for link in self.lock().iter_mut() {
-            // Another one may have been set meanwhile.
+            // Another tariff may have been set meanwhile.
             link.fresh &= !fresh.iter().any(|told| told.spec == link.spec && told.until == link.until);
         }
     }
 
-    /// Returns the links that have an allowance, each with the number of bytes that may still be used since the start
-    /// of this run.
+    /// Returns the links that have an allowance. Each has the number of bytes that may still be used.
     pub(super) fn caps(&self) -> Vec<(String, u64)> {
         let links = self.lock();
         links.iter().filter_map(|link| Some((link.spec.link.clone(), link.left?))).collect()
@@ -101,7 +101,7 @@ impl Tariffs {
         }
     }
 
-    /// Records that an interface has another name. Its tariff continues.
+    /// Records that an interface has another name. The tariff of the interface continues.
     pub(super) fn renamed(&self, before: &str, name: &str) {
         let mut links = self.lock();
         links
@@ -112,7 +112,8 @@ impl Tariffs {
 
     /// Records the remaining allowances.
     pub(super) fn note(&self, seen: &Snapshot) {
-        // The figures of the path of a fresh one are those of its predecessor.
+        // The association has not applied a fresh tariff yet, so that the figures of its path belong to the previous
+        // tariff.
         for link in self.lock().iter_mut().filter(|link| !link.fresh) {
             let path = seen.paths.iter().find(|p| p.name == link.spec.link);
             link.left = path.and_then(|p| p.view.tariff.left).or(link.left);

@@ -7,12 +7,13 @@ use strandcast_net::driver::{PathSnapshot, Snapshot};
 use strandcast_proto::policy::PathId;
 use strandcast_proto::time::Instant;
 
-/// Shortest time over which a link is examined. It covers several acknowledgements on any link.
+/// Shortest time over which a link is examined. The time covers several acknowledgements on any link.
 const TIME: Duration = Duration::from_secs(2);
-/// Least number of bytes sent in that time for a result. Retransmissions alone are fewer bytes.
+/// Least number of bytes that must be sent in that time, so that there is a result. Retransmissions alone are fewer
+/// bytes.
 const SENT: u64 = 2000;
-/// Least share of the bytes that must be acknowledged. Below it the link passes no large packets. Small packets also
-/// count in the share.
+/// Least share of the sent bytes that must be acknowledged. If the share is smaller, the link passes no large packets.
+/// Small packets also count in the share.
 const SHARE: f64 = 0.05;
 
 /// Counters of a path.
@@ -36,7 +37,8 @@ impl Counts {
         }
     }
 
-    /// Returns whether the path answered since `before` although data did not arrive; `None` if too few data were sent.
+    /// Returns whether the path has answered since `before`, although data did not arrive. Returns `None` if too few
+    /// data were sent.
     fn loses_data_alone(&self, before: &Counts) -> Option<bool> {
         let sent = self.sent.saturating_sub(before.sent);
         let acked = self.acked.saturating_sub(before.acked);
@@ -53,7 +55,7 @@ pub(super) struct Vanishing {
 }
 
 impl Vanishing {
-    /// Returns true if every link on which data were sent lately answers but passes no data.
+    /// Returns true if every link that lately carried data answers probes but passes no data.
     pub(super) fn update(&mut self, now: Instant, seen: &Snapshot) -> bool {
         let confirmed = seen.paths.iter().filter(|path| path.confirmed);
         let trip = seen.paths.iter().filter_map(|path| path.view.srtt).max().unwrap_or_default();
@@ -86,7 +88,7 @@ impl Vanishing {
 mod tests {
     use super::*;
 
-    /// Four looks a second at two links that send 50 kB each in a second.
+    /// Four checks per second of two links. Each link sends 50 kB per second.
     #[derive(Default)]
     struct Links {
         watch: Vanishing,
@@ -106,7 +108,7 @@ mod tests {
             self.watch.judge(self.now, TIME, paths)
         }
 
-        /// Returns whether it is so after two seconds and a half.
+        /// Returns the result after two and a half seconds.
         fn after(change: impl Fn(&mut [Counts; 2])) -> bool {
             let mut links = Links::default();
             (0..10).map(|_| links.quarter(&change)).last() == Some(true)
@@ -118,7 +120,7 @@ mod tests {
         assert!(Links::after(|_| ()));
         // Small messages arrive.
         assert!(Links::after(|paths| paths[0].acked += 20));
-        // One of them carries data, or both carry a little.
+        // One link carries data, or both links carry few data.
         assert!(!Links::after(|paths| paths[0].acked += 12_000));
         assert!(!Links::after(|paths| paths.iter_mut().for_each(|path| path.acked += 1200)));
         // Nothing answers.
@@ -126,7 +128,7 @@ mod tests {
         assert!(!Links::after(|paths| paths.iter_mut().for_each(|path| path.unanswered += 1)));
         // Nothing was sent.
         assert!(!Links::after(|paths| *paths = Default::default()));
-        // A link that is not used says nothing of the other.
+        // A link that is not used shows nothing about the other link.
         assert!(Links::after(|paths| paths[1].sent = 0));
     }
 

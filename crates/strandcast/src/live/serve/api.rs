@@ -30,7 +30,7 @@ impl Api {
     /// Returns the configuration of this table. Relative paths begin at `folder`. `at` is the position of the table.
     ///
     /// # Errors
-    /// [`Error::Usage`]: a line with its place and the remedy.
+    /// Returns [`Error::Usage`] with a line that contains its place and the remedy.
     pub(super) fn read(&self, text: Text<'_>, at: usize, folder: &Path) -> Result<ApiConfig, Error> {
         let listen = self.listen.as_ref().map(|given| address(text, given)).transpose()?;
         let path = |given: &Option<Spanned<String>>| given.as_ref().map(|path| folder.join(path.get_ref()));
@@ -50,7 +50,7 @@ impl Api {
         Ok(config)
     }
 
-    /// Checks the requirements of an address. If other machines can reach it, it needs TLS and a token.
+    /// Checks the requirements of an address. If other machines can reach the address, it needs TLS and a token.
     fn check_certificate(&self, text: Text<'_>, config: &ApiConfig) -> Result<(), Error> {
         let halves = [(&self.certificate, "certificate_key"), (&self.certificate_key, "certificate")];
         for (given, other) in halves.map(|(given, other)| (given.as_ref(), other)) {

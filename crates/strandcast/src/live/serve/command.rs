@@ -15,9 +15,9 @@ pub(super) type Answer<T> = oneshot::Sender<Result<T, Error>>;
 pub(super) enum Command {
     /// Applies the difference to another configuration.
     Reload(Box<Config>, Answer<Changes>),
-    /// Stops the stream with this name, or starts it again.
+    /// Stops or starts the stream with this name.
     Stream(String, bool, Answer<()>),
-    /// Stops the output with this number of the stream with this name, or starts it again.
+    /// Stops or starts an output. The values are the name of the stream and the number of the output.
     Output(String, usize, bool, Answer<()>),
     /// Returns the state of all streams.
     Look(oneshot::Sender<Vec<StreamNow>>),
@@ -31,15 +31,15 @@ pub struct StreamNow {
     pub config: StreamConfig,
     /// True if the stream was stopped by request.
     pub stopped: bool,
-    /// State of its outputs, in the order of the configuration; empty until they are opened.
+    /// State of the stream's outputs, in the order of the configuration. Empty until the outputs are opened.
     pub outputs: Vec<OutputNow>,
     /// Viewers of the stream, if it runs.
     pub(super) viewers: Option<Viewers>,
 }
 
 impl StreamNow {
-    /// Begins to view the stream's media; `None` if the stream is stopped or has ended. A viewer that reads too slowly
-    /// loses messages, but no other viewer does.
+    /// Begins to view the stream's media. Returns `None` if the stream is stopped or has ended. A viewer that reads too
+    /// slowly loses messages, but other viewers do not.
     pub fn view(&self) -> Option<Viewer> {
         self.viewers.as_ref()?.join()
     }

@@ -28,7 +28,7 @@ const MOST_OUTPUTS: usize = 8;
 const MOST_SENDERS: usize = 64;
 /// Limits of a latency, in milliseconds.
 const LATENCY_MS: std::ops::RangeInclusive<u32> = 20..=60_000;
-/// Default, least and largest silence in seconds after which a sender is given up.
+/// Default, least and greatest silence in seconds. After this silence, the server gives up a sender.
 const SILENCE_S: f64 = 65.0;
 const LEAST_SILENCE_S: f64 = 1.0;
 const MOST_SILENCE_S: f64 = 3600.0;
@@ -45,7 +45,7 @@ const LONGEST: u64 = 1 << 20;
 pub struct Config {
     /// Addresses to listen on.
     pub listen: Vec<SocketAddr>,
-    /// File of the server's identity; `None`: the user's.
+    /// File of the server's identity. `None`: the identity of the user.
     pub key: Option<PathBuf>,
     /// Scheme of the data that the server sends; `None` for the default scheme.
     pub scheme: Option<String>,
@@ -65,20 +65,21 @@ pub struct Config {
 pub struct StreamConfig {
     /// Name of the stream.
     pub name: Name,
-    /// Senders that may send the stream: names in the store of the server, short forms of keys, or keys.
+    /// Senders that may send the stream. Each is a name in the server's store, the short form of a key, or a key.
     pub senders: Vec<String>,
-    /// Time from sending to playing; `None`: the latency that the sender requests.
+    /// Time from sending to playing. `None`: the server uses the latency that the sender requests.
     pub latency: Option<Duration>,
     /// Silence after which the sender is given up.
     pub silence: Duration,
-    /// Slate of the outputs except recordings; `None` if they get no data while no sender plays.
+    /// Slate of the outputs except recordings. `None` if the outputs receive no data while no sender plays.
     pub slate: Option<Slate>,
     /// Outputs of the stream.
     pub outputs: Vec<Place>,
 }
 
 impl StreamConfig {
-    /// Returns whether the other configuration only adds senders, so that the stream can continue with it.
+    /// Returns whether the other configuration differs only by additional senders. The stream can then continue with
+    /// it.
     pub(super) fn only_admits_more(&self, other: &StreamConfig) -> bool {
         let same = StreamConfig { senders: self.senders.clone(), ..other.clone() };
         *self == same && self.senders.iter().all(|sender| other.senders.contains(sender))
@@ -89,7 +90,7 @@ impl Config {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`Error::Usage`]: a line with the file, the number of the line, the key and the remedy.
+    /// Returns [`Error::Usage`] with a line that contains the file, the number of the line, the key and the remedy.
     pub fn read(path: &Path) -> Result<Config, Error> {
         let name = path.display();
         let cannot = |error| Error::Usage(format!("cannot read {name}: {}", why(&error)));
@@ -129,7 +130,7 @@ impl Config {
     /// Refuses a configuration that a running server cannot apply.
     ///
     /// # Errors
-    /// [`Error::Usage`]: a line.
+    /// Returns [`Error::Usage`] with a line.
     pub(super) fn refuse_fixed(&self, other: &Config) -> Result<(), Error> {
         let fixed = [
             ("listen", self.listen == other.listen),
@@ -147,7 +148,7 @@ impl Config {
         }
     }
 
-    /// Returns senders of streams that a store does not contain yet, each with a stream that names it.
+    /// Returns senders that a store does not contain yet. Each has the name of a stream that names the sender.
     pub fn unknown_senders<'a>(&'a self, store: &Senders) -> Vec<(&'a str, &'a str)> {
         let mut unknown = Vec::new();
         for (stream, config) in &self.streams {

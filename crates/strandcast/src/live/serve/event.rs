@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 use crate::live::event::{self, listed};
 use crate::text::count;
 
-/// Event of a [`Server`](super::Server). Its text is one line; the text of a summary has several.
+/// Event of a [`Server`](super::Server). The text of an event is one line. Only the text of a summary has several
+/// lines.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
@@ -14,7 +15,7 @@ pub enum Event {
     Listening {
         /// Addresses on which the server listens.
         addresses: Vec<SocketAddr>,
-        /// Names of its streams.
+        /// Names of the server's streams.
         streams: Vec<String>,
     },
     /// An event of the listener or of the list of senders.
@@ -26,16 +27,16 @@ pub enum Event {
         /// Event of the stream.
         event: event::Event,
     },
-    /// A sender was refused because its key may not send the stream that it asks for.
+    /// A sender was refused because its key may not send the requested stream.
     NotAllowed {
         /// Name and address of the sender.
         peer: String,
-        /// Name of the stream that the sender asks for; empty if it asks for none.
+        /// Name of the stream that the sender requests. Empty if the sender requests no particular stream.
         asks: String,
         /// Names of the streams that the sender may send.
         may: Vec<String>,
     },
-    /// A stream ended without a request. It begins again.
+    /// A stream ended without a request. The server starts the stream again.
     Failed {
         /// Name of the stream.
         name: String,
@@ -94,7 +95,7 @@ impl fmt::Display for Event {
     }
 }
 
-/// Text of a refusal's reason, for both ends.
+/// Text of the reason for a refusal. The sender and the receiver print the reason.
 pub(super) fn reason(asks: &str, may: &[String]) -> String {
     match (asks, may) {
         ("", []) => "no stream here is for this sender".to_owned(),
@@ -110,7 +111,7 @@ pub(super) fn reason(asks: &str, may: &[String]) -> String {
 pub struct Changes {
     /// Streams that are new.
     pub added: Vec<String>,
-    /// Streams that begin again with another configuration. Their senders connect again.
+    /// Streams that start again with another configuration. The senders of these streams connect again.
     pub changed: Vec<String>,
     /// Streams that continue, and for which more senders are allowed.
     pub opened: Vec<String>,

@@ -78,7 +78,7 @@ impl Text<'_> {
     /// Reads the configuration.
     ///
     /// # Errors
-    /// [`Error::Usage`]: a line with its number, its key, and what to write instead.
+    /// Returns [`Error::Usage`] with a line that contains its number, its key, and what to write instead.
     pub(super) fn read(self) -> Result<File, Error> {
         toml::from_str(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
@@ -98,7 +98,7 @@ impl Text<'_> {
     }
 }
 
-/// Returns the message of a parser, with the key that was probably meant.
+/// Returns the message of a parser. If a key is misspelled, the message also names the key that was probably meant.
 fn meant(message: &str) -> String {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     match (message.starts_with("unknown field"), &quoted[..]) {

@@ -12,8 +12,8 @@ use crate::text::why;
 
 /// Time after a failure until an output is opened again.
 const AGAIN: Duration = Duration::from_secs(2);
-/// Time after a failure until a recording begins again. It is longer because each attempt on a full disk may leave a
-/// short file.
+/// Time after a failure until a recording begins again. The time is longer because each attempt on a full disk may
+/// leave a short file.
 const RECORD_AGAIN: Duration = Duration::from_secs(30);
 /// Time for which the first attempt may delay a stream.
 const FIRST: Duration = Duration::from_secs(2);
@@ -26,7 +26,7 @@ pub(super) struct Lasting {
     state: State,
     /// Reason why the output is not open, if it is known.
     reason: Arc<Mutex<Option<String>>>,
-    /// True if a sender has arrived and the output has not begun its stream.
+    /// True if a sender has arrived and the output has not begun the sender's stream.
     begins: bool,
     troubles: Vec<(String, u64)>,
 }
@@ -115,7 +115,7 @@ impl Lasting {
     /// Begins the stream at an open output.
     ///
     /// # Errors
-    /// [`ErrorKind::AlreadyExists`]: all names of a recording are taken.
+    /// Returns [`ErrorKind::AlreadyExists`] if all names of a recording are taken.
     async fn begin_if_open(&mut self) -> io::Result<()> {
         let State::Open(output) = &mut self.state else { return Ok(()) };
         let begun = output.begin().await;
@@ -151,7 +151,7 @@ impl Output for Lasting {
     async fn write(&mut self, batch: &Batch) -> io::Result<()> {
         self.take_opened().await;
         if self.begins && self.begin_if_open().await.is_err() {
-            // The stream began with another name.
+            // The stream began under another name.
             self.fail(&io::Error::other("all names are taken"), 0);
         }
         let messages = batch.messages().count() as u64;

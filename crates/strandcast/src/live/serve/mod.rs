@@ -1,9 +1,9 @@
-//! A server of many streams: it receives senders over one port. Each sender may send the streams that a configuration
-//! allows to its key.
+//! A server of many streams. It accepts senders on one port. Each sender may send the streams that the configuration
+//! allows for its key.
 //!
 //! A [`Config`] is a file of TOML. A [`Server`] plays each stream to separate outputs, which stay open while the stream
 //! has no sender. A stream that fails does not affect others. [`Server::reload`] applies the difference to another
-//! configuration, and does not affect streams without a change.
+//! configuration. It does not affect streams whose configuration is unchanged.
 
 mod api;
 mod command;

@@ -21,19 +21,19 @@ const TIME: &str = "%Y%m%d-%H%M%S";
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Place {
-    /// Datagrams, of RTP or without.
+    /// Datagrams with or without a header of RTP.
     Udp(UdpUrl),
     /// SRT, as caller or as listener.
     #[cfg(feature = "srt")]
     Srt(SrtUrl),
     /// A device or a named pipe.
     Device(PathBuf),
-    /// A file for each arrival of a sender, named by a path with fields of the time.
+    /// A separate file for each arrival of a sender. The path of the file contains fields of the time.
     Recordings(PathBuf),
 }
 
 impl Place {
-    /// Returns the place that a configuration names for `stream`. Relative paths begin at `folder`.
+    /// Returns the place of an output that a configuration names for `stream`. Relative paths begin at `folder`.
     ///
     /// # Errors
     /// One line with the fault and its remedy.

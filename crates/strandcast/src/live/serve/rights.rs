@@ -12,12 +12,12 @@ use crate::pairing::Gate;
 pub(super) enum Verdict {
     /// The sender sends this stream.
     Sends(String),
-    /// The sender may send no stream, or not the stream that it asks for. The value has the names of streams that it
-    /// may send.
+    /// The sender may send no stream, or may not send the stream that it requests. The value contains the names of the
+    /// streams that the sender may send.
     Refused(Vec<String>),
 }
 
-/// Decides which of `streams` a sender with `key` sends. `asks` is the name that the sender gives, which may be empty.
+/// Decides which of `streams` a sender with `key` sends. `asks` is the name of the requested stream, and may be empty.
 pub(super) fn decide(
     streams: &BTreeMap<String, StreamConfig>,
     gate: &Gate,

@@ -52,7 +52,7 @@ impl Router {
     /// Runs until the application requests the end.
     ///
     /// # Errors
-    /// [`Error::Network`]: the server could not listen for a while.
+    /// Returns [`Error::Network`] if the server could not listen for a while.
     pub(super) async fn run(mut self, mut stop: Stop) -> Result<(), Error> {
         let configs: Vec<StreamConfig> = self.config.streams.values().cloned().collect();
         configs.iter().for_each(|config| self.start(config, std::future::ready(())));
@@ -118,7 +118,7 @@ impl Router {
             }
             Arrival::Sender(sender) => sender,
         };
-        // The reports of the seal on a sender precede the sender.
+        // Reports of the seal on a sender arrive before the sender.
         self.poll_gate().await;
         let label = self.door.label(sender.key);
         if let Some(label) = label {
@@ -138,7 +138,7 @@ impl Router {
         };
         match stream {
             Some(stream) => stream.take(Arrival::Sender(sender)),
-            // It failed, and begins again soon.
+            // The stream has failed, and starts again soon.
             None => sender.association.abort("the stream is not there at the moment"),
         }
     }
@@ -173,10 +173,10 @@ impl Router {
         self.start(&config, tokio::time::sleep(PAUSE));
     }
 
-    /// Applies the difference to another configuration. If that fails, nothing is changed.
+    /// Applies the difference to another configuration. If this fails, no stream changes.
     ///
     /// # Errors
-    /// [`Error::Usage`]: a running server cannot change this.
+    /// Returns [`Error::Usage`] if a running server cannot change this.
     fn reload(&mut self, config: Config) -> Result<Changes, Error> {
         self.config.refuse_fixed(&config)?;
         let changes = self.difference(&config);
@@ -188,7 +188,7 @@ impl Router {
                 running.config.senders.clone_from(&stream.senders);
             }
         }
-        // A stream that ends may leave its outputs to one that begins.
+        // A stream that ends may leave its outputs to a stream that begins.
         for name in changes.changed.iter().chain(&changes.removed) {
             self.streams.get(name).into_iter().for_each(|running| running.stop(true));
         }
@@ -235,7 +235,7 @@ impl Router {
             running.end().await;
         }
         for (_, ending) in std::mem::take(&mut self.stopped) {
-            // It limits its own time.
+            // This call limits its own time.
             let _ = ending.await;
         }
         for event in self.door.end().await {
@@ -247,7 +247,8 @@ impl Router {
 impl Drop for Router {
     fn drop(&mut self) {
         let driver = self.door.listener.driver().clone();
-        // Streams that are dropped tell their senders. At the regular end they have done so.
+        // Streams that are dropped notify their senders. At the regular end, the streams have already notified their
+        // senders.
         let farewell = if self.streams.is_empty() { Duration::ZERO } else { FAREWELL };
         match Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn(async move {

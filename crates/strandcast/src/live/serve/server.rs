@@ -22,7 +22,7 @@ use crate::scheme::Scheme;
 /// Maximum number of waiting events.
 const MOST: usize = 1024;
 
-/// Receives many streams over one port. Dropping it ends it.
+/// Receives many streams over one port. Dropping the handle ends the server.
 #[derive(Debug)]
 pub struct Server {
     feed: Feed,
@@ -36,7 +36,7 @@ impl Server {
     /// `gate` admits senders. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: an address is in use, or does not belong to this machine.
+    /// Returns [`Error::Network`] if an address is in use, or does not belong to this machine.
     pub fn start(config: Config, scheme: Scheme, gate: Gate) -> Result<Server, Error> {
         let mut receiver = ReceiverConfig::new(scheme.clone());
         (receiver.listen, receiver.memory, receiver.gate) =
@@ -75,16 +75,17 @@ impl Server {
         &self.addresses
     }
 
-    /// Returns the next event; `None` after the server has ended. Cancel safe.
+    /// Returns the next event. Returns `None` after the server has ended. Cancel safe.
     pub async fn event(&mut self) -> Option<Event> {
         self.events.recv().await
     }
 
-    /// Applies the difference to another configuration: streams that are equal in both continue without a loss. After
-    /// an error nothing has changed.
+    /// Applies the difference to another configuration. Streams that are equal in both configurations continue without
+    /// a loss. After an error, nothing has changed.
     ///
     /// # Errors
-    /// [`Error::Usage`]: a running server cannot change this; [`Error::Aborted`]: it has ended.
+    /// Returns [`Error::Usage`] if a running server cannot change this. Returns [`Error::Aborted`] if the server has
+    /// ended.
     pub async fn reload(&self, config: Config) -> Result<Changes, Error> {
         self.request(|told| Command::Reload(Box::new(config), told)).await
     }
@@ -95,11 +96,11 @@ impl Server {
         outcome.await.unwrap_or(Err(Error::Aborted))
     }
 
-    /// Stops a stream: all data that have arrived are played at once, its outputs are closed, and senders are refused
-    /// until [`Server::start_stream`]. A stopped stream remains stopped after a reload.
+    /// Stops a stream until [`Server::start_stream`]. All data that have arrived are played at once, and the outputs
+    /// are closed. Senders of the stream are refused. A stopped stream remains stopped after a reload.
     ///
     /// # Errors
-    /// [`Error::Usage`]: there is no such stream; [`Error::Aborted`]: the server has ended.
+    /// Returns [`Error::Usage`] if there is no such stream. Returns [`Error::Aborted`] if the server has ended.
     pub async fn stop_stream(&self, name: &str) -> Result<(), Error> {
         self.request(|told| Command::Stream(name.to_owned(), false, told)).await
     }
@@ -112,11 +113,12 @@ impl Server {
         self.request(|told| Command::Stream(name.to_owned(), true, told)).await
     }
 
-    /// Stops an output of a stream, once its waiting data are written, until [`Server::start_output`]. Outputs are
-    /// numbered from 0, as in the configuration. When a stream starts again, all its outputs start.
+    /// Stops an output of a stream until [`Server::start_output`]. The waiting data of the output are written first.
+    /// Outputs are numbered from 0, as in the configuration. When a stream starts again, all its outputs start.
     ///
     /// # Errors
-    /// [`Error::Usage`]: there is no such output, or its stream is stopped; [`Error::Aborted`]: the server has ended.
+    /// Returns [`Error::Usage`] if there is no such output, or its stream is stopped. Returns [`Error::Aborted`] if the
+    /// server has ended.
     pub async fn stop_output(&self, name: &str, number: usize) -> Result<(), Error> {
         self.request(|told| Command::Output(name.to_owned(), number, false, told)).await
     }
@@ -132,12 +134,12 @@ impl Server {
     /// Returns all streams in the order of their names. The list is empty after the server has ended.
     pub async fn streams(&self) -> Vec<StreamNow> {
         let (told, streams) = oneshot::channel();
-        // Without a router there is no answer.
+        // Without a router, there is no answer to a request.
         let _ = self.commands.send(Command::Look(told));
         streams.await.unwrap_or_default()
     }
 
-    /// Ends all streams: all data that have arrived are played at once.
+    /// Ends all streams. All data that have arrived are played at once.
     pub fn stop(&self) {
         self.feed.stop();
     }
@@ -145,7 +147,7 @@ impl Server {
     /// Waits for the end. Cancel safe. Events can still be read afterwards.
     ///
     /// # Errors
-    /// [`Error::Network`]: the server could not listen for a while; [`Error::Aborted`].
+    /// Returns [`Error::Network`] if the server could not listen for a while. Other errors are [`Error::Aborted`].
     pub async fn wait(&self) -> Result<(), Error> {
         self.feed.wait().await
     }

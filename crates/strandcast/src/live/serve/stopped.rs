@@ -11,7 +11,7 @@ impl Router {
     /// Stops a stream, or starts it again.
     ///
     /// # Errors
-    /// [`Error::Usage`]: there is no such stream.
+    /// Returns [`Error::Usage`] if there is no such stream.
     pub(super) fn switch_stream(&mut self, name: &str, on: bool) -> Result<(), Error> {
         let Some(config) = self.config.streams.get(name).cloned() else {
             return Err(Error::Usage(format!("there is no stream {name}")));
@@ -22,7 +22,7 @@ impl Router {
             self.stopped.insert(name.to_owned(), tokio::spawn(running.end()));
             self.report(Event::Stopped { name: name.to_owned(), output: None });
         } else if let Some(ending) = self.stopped.remove(name) {
-            // Its outputs are closed before they are opened again.
+            // The outputs of the stream are closed before they are opened again.
             let first = async { ending.await.unwrap_or_default() };
             self.start(&config, first);
             self.report(Event::Started { name: name.to_owned(), output: None });
@@ -33,7 +33,7 @@ impl Router {
     /// Stops an output of a stream, or starts it again.
     ///
     /// # Errors
-    /// [`Error::Usage`]: there is no such output, or its stream is stopped.
+    /// Returns [`Error::Usage`] if there is no such output, or its stream is stopped.
     pub(super) fn switch_output(&mut self, name: &str, number: usize, on: bool) -> Result<(), Error> {
         let Some(running) = self.streams.get_mut(name) else {
             return Err(Error::Usage(match self.stopped.contains_key(name) {

@@ -21,11 +21,11 @@ use crate::live::receiver::{Receiver, ReceiverConfig};
 use crate::memory::Memory;
 use crate::scheme::Scheme;
 
-/// Time for which a stream waits for the end of its predecessor, in addition to the latency. It covers writing and the
-/// last packets.
+/// Time for which a stream waits for the end of its predecessor, in addition to the latency. The time covers writing
+/// and the last packets.
 const PATIENCE: Duration = Duration::from_secs(7);
 
-/// A running stream. Dropping it ends it at once.
+/// A running stream. Dropping the stream ends it at once.
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) config: StreamConfig,
@@ -56,7 +56,8 @@ pub(super) struct Common {
 }
 
 impl Running {
-    /// Starts a stream once `first`, which may be the end of another one, is complete. Call it inside a tokio runtime.
+    /// Starts a stream once the future `first` is complete. `first` may be the end of another stream. Call it inside a
+    /// tokio runtime.
     pub(super) fn start(
         common: &Common,
         config: &StreamConfig,
@@ -114,7 +115,7 @@ impl Running {
 
     /// Passes a sender to the stream.
     pub(super) fn take(&self, arrival: Arrival) {
-        // A stream that has ended is started again; its sender connects again.
+        // A stream that has ended is started again, and its sender connects again.
         let _ = self.arrivals.send(arrival);
     }
 
@@ -125,7 +126,7 @@ impl Running {
 
     /// Stops the output with this number, or starts it again. Call it inside a tokio runtime.
     pub(super) fn switch(&mut self, number: usize, on: bool) {
-        // A request that is being carried out may not overtake this one.
+        // This request must not overtake a request that is being carried out.
         if let Some(opening) = self.opening.remove(&number) {
             opening.abort();
         }
@@ -152,7 +153,7 @@ impl Running {
     /// Waits for the end of a stream that was stopped, for a limited time.
     pub(super) async fn end(self) {
         let latency = self.config.latency.unwrap_or_default();
-        // Data that cannot be written by then are lost, as at the end of `receive`.
+        // Data that cannot be written by then are lost, as at the end of `strandcast receive`.
         let _: Result<_, _> = tokio::time::timeout(latency + PATIENCE, self.receiver.wait()).await;
     }
 

@@ -19,11 +19,11 @@ use crate::error::Error;
 use crate::live::input::first;
 use crate::text::why;
 
-/// Size in bytes of the largest datagram that is read. A payload is smaller.
+/// Size in bytes of the largest datagram that is read. A payload is always smaller.
 pub(in crate::live) const DATAGRAM: usize = 2048;
-/// Size in bytes of the largest payload that is sent: seven transport packets, as in other programs for SRT.
+/// Size in bytes of the largest payload that is sent. It holds seven transport packets, as in other programs for SRT.
 const PAYLOAD: usize = 7 * 188;
-/// Maximum number of payloads that wait for their reader, and of messages that wait to be sent.
+/// Maximum number of payloads that wait for their reader. Also the maximum number of messages that wait to be sent.
 const WAITING: usize = 2048;
 /// Pause between two calls.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -45,7 +45,7 @@ pub(in crate::live) enum Media {
 /// Counts of messages that peers did not get.
 #[derive(Debug, Default)]
 struct Missed {
-    /// True once there was a peer.
+    /// True once a peer has been connected.
     connected: AtomicBool,
     /// Messages that were sent while no peer was connected.
     alone: AtomicU64,
@@ -113,18 +113,19 @@ impl Driver {
         Ok((Driver { task: tokio::spawn(link.run(port)), reason, missed }, media))
     }
 
-    /// Waits until the task has ended. After the media's sender is dropped, it ends once the sent media are played and
-    /// peers are notified.
+    /// Waits until the task has ended. After the sender of media is dropped, the task ends once the sent media are
+    /// played and peers are notified.
     pub(in crate::live) async fn finished(&mut self) {
         let _: Result<(), _> = (&mut self.task).await;
     }
 
-    /// Returns whether there was a peer.
+    /// Returns whether a peer has been connected.
     pub(in crate::live) fn was_connected(&self) -> bool {
         self.missed.was_connected()
     }
 
-    /// Returns the reasons why peers did not get messages since the last call, each with a number of messages.
+    /// Returns the reasons why peers did not receive messages since the last call. Each reason has the number of
+    /// messages.
     pub(in crate::live) fn missed(&self) -> Vec<(String, u64)> {
         let take = |count: &AtomicU64| count.swap(0, Ordering::Relaxed);
         let reasons = [
@@ -149,7 +150,7 @@ impl Drop for Driver {
 
 fn open(local: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
-    // Smaller buffers than requested may lose packets, which are sent again.
+    // Buffers that are smaller than requested may lose packets. SRT sends such packets again.
     let _ = socket.set_recv_buffer_size(BUFFER);
     let _ = socket.set_send_buffer_size(BUFFER);
     socket.bind(&local.into())?;
@@ -175,7 +176,7 @@ struct Link {
     /// Time of the next call.
     call_at: Option<Instant>,
     clock: tokio::time::Instant,
-    /// Connections, each with the number of payloads that it did not get.
+    /// Connections. Each has the number of payloads that its peer did not receive.
     open: Vec<(ConnectionId, u64)>,
     /// True once the application sends no more media.
     closing: bool,
@@ -221,13 +222,13 @@ impl Link {
     fn read(&mut self) {
         let mut buffer = [0; DATAGRAM];
         for _ in 0..TOGETHER {
-            // An error of the system, such as an unreachable port, loses a datagram at most.
+            // An error of the system, such as an unreachable port, loses at most one datagram.
             let Ok((len, from)) = self.socket.try_recv_from(&mut buffer) else { return };
             self.endpoint.handle_datagram(self.now(), from, &buffer[..len]);
         }
     }
 
-    /// Sends a message to each peer. Without a peer it is lost.
+    /// Sends a message to each peer. Without a peer, the message is lost.
     fn send(&mut self, message: &[u8]) {
         let now = self.now();
         if self.open.is_empty() {
@@ -235,7 +236,7 @@ impl Link {
         }
         for payload in message.chunks(PAYLOAD) {
             for (id, _) in &self.open {
-                // A slow peer loses its own packets, which its connection counts.
+                // A slow peer loses only its own packets, which its connection counts.
                 let _ = self.endpoint.send(now, *id, payload);
             }
         }
@@ -258,7 +259,7 @@ impl Link {
         }
     }
 
-    /// Handles the output of the endpoint: sends its packets, delivers payloads and reports events.
+    /// Handles the output of the endpoint. Sends packets, delivers payloads and reports events.
     ///
     /// # Errors
     /// The listener refuses for a reason that will not change.
@@ -268,18 +269,18 @@ impl Link {
             self.call(now);
         }
         while let Some(to) = self.endpoint.poll_output(now, &mut self.out) {
-            // A full buffer of the system loses a datagram as a network does.
+            // If the system's buffer is full, a datagram is lost, as it may be lost in a network.
             let _ = self.socket.try_send_to(&self.out, to);
         }
         while let Some((_, payload)) = self.endpoint.poll_media(now) {
             if let Port::Receive(port) = port {
-                // A reader that does not read loses the newest payloads.
+                // A reader that does not read in time loses the newest payloads.
                 let _ = port.try_send(payload);
             }
         }
         while let Some(event) = self.endpoint.poll_event() {
             match event {
-                // The stream has ended: this peer gets a shutdown with the task's end.
+                // The stream has ended. This peer receives a shutdown when the task ends.
                 Event::Connected { .. } if self.closing => {}
                 Event::Connected { id, .. } => {
                     self.open.push((id, 0));
@@ -311,7 +312,7 @@ impl Link {
 }
 
 impl Drop for Link {
-    /// Sends a shutdown to peers. It does not wait for the runtime, which may be ending.
+    /// Sends a shutdown to peers. The function does not wait for the runtime, which may be ending.
     fn drop(&mut self) {
         let (now, socket) = (self.now(), SockRef::from(&self.socket));
         self.endpoint.leave();
@@ -321,12 +322,12 @@ impl Drop for Link {
     }
 }
 
-/// Number of payloads that a peer did not get, because there was no room or it was too late.
+/// Number of payloads that a peer did not receive, because there was no room or because it was too late.
 fn unsent(stats: &Stats) -> u64 {
     stats.refused + stats.dropped
 }
 
-/// Waits for the next message to send. For a receiver it never returns.
+/// Waits for the next message to send. At an input, which sends no messages, it never returns.
 async fn next(port: &mut Port) -> Option<Vec<u8>> {
     match port {
         Port::Send(port) => port.recv().await,

@@ -22,11 +22,12 @@ pub enum SrtMode {
     Listener,
 }
 
-/// An SRT input or output: `srt://[HOST]:PORT[?KEY=VALUE[&KEY=VALUE]…]`. Its text omits the keys, because one of them
-/// is a secret.
+/// An SRT input or output: `srt://[HOST]:PORT[?KEY=VALUE[&KEY=VALUE]…]`. The text form omits the keys, because one of
+/// the keys is a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SrtUrl {
-    /// Side of this end. Without a host in the URL it is the listener, unless the key `mode` sets another side.
+    /// Role of this end: caller or listener. Without a host in the URL, this end is the listener, unless the key `mode`
+    /// sets another role.
     pub mode: SrtMode,
     /// Host to call or to listen on.
     pub host: String,
@@ -50,7 +51,7 @@ impl SrtUrl {
         config.passphrase.clone_from(&self.passphrase);
         config.key_size = self.key_size;
         config.refresh_packets = self.refresh.unwrap_or(config.refresh_packets);
-        // A short life of keys has a proportionally early announcement.
+        // If a key has a short life, the next key is announced correspondingly early.
         let early = config.announce_packets.min(config.refresh_packets / 4).max(1);
         config.announce_packets = self.announce.unwrap_or(early);
         config.stream_id.clone_from(&self.stream_id);
@@ -64,7 +65,7 @@ impl SrtUrl {
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         match key {
-            // Read before the others.
+            // These keys are read before the other keys.
             "mode" => {}
             "latency" => self.latency = Some(Duration::from_millis(number(key, value)?)),
             "passphrase" => {
@@ -100,7 +101,7 @@ fn pairs(query: &str) -> Result<Vec<(String, String)>, String> {
     pairs
         .map(|pair| match pair.split_once('=') {
             Some((key, value)) => Ok((key.to_owned(), decoded(value)?)),
-            // The rest of a passphrase with a & that is not coded?
+            // Is this the rest of a passphrase with an `&` that is not encoded?
             None if query.contains("passphrase=") => {
                 Err("expected KEY=VALUE after each &; in a passphrase write %26 for a &".to_owned())
             }
@@ -129,7 +130,7 @@ impl FromStr for SrtUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<SrtUrl, String> {
-        // The rest may be a secret.
+        // The rest may be a part of a secret.
         let (place, query) = text.split_once('?').unwrap_or((text, ""));
         let refuse = |why: &dyn fmt::Display| format!("{place}: {why}");
         let rest = place.strip_prefix(PREFIX).ok_or_else(|| refuse(&"expected srt://[HOST]:PORT"))?;

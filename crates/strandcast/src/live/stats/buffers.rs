@@ -18,7 +18,7 @@ pub struct BufferNow {
     pub size_bytes: u64,
 }
 
-/// Both buffers of an association, and the times for which they and the peer's buffer blocked sending.
+/// Both buffers of an association. Contains the times for which these buffers and the peer's buffer blocked sending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct BuffersNow {

@@ -7,7 +7,7 @@ use strandcast_proto::time::Instant;
 
 /// Time without any packet that counts as silence of all links.
 const SILENT: Duration = Duration::from_millis(500);
-/// Time after which a sender's message about a lost link has arrived. It covers several timeouts.
+/// Time within which a sender's message about a lost link must have arrived. The time covers several timeouts.
 const TOLD: Duration = Duration::from_secs(3);
 
 /// Cause of messages that were late or never arrived.
@@ -35,7 +35,7 @@ impl Cause {
 #[derive(Debug, Default)]
 pub(in crate::live) struct CameLate {
     totals: BTreeMap<Cause, u64>,
-    /// Messages of the last seconds for which no link was known to be the cause.
+    /// Messages of the last seconds that were late or lost while no lost link was known.
     recent: VecDeque<(Instant, u64)>,
     /// Number of messages that were late or lost so far.
     counted: u64,
@@ -51,8 +51,8 @@ impl CameLate {
         counted.map(|(cause, messages)| (cause.name(), *messages)).collect()
     }
 
-    /// Takes the next state of a stream with a playout `latency`. `count` messages were late or lost so far, and the
-    /// last packet arrived at `seen`. `link_lost` is true if the sender reports a further lost link.
+    /// Takes the next state of a stream with a playout `latency`. `count` is the number of messages that were late or
+    /// lost so far. The last packet arrived at `seen`. `link_lost` is true if the sender reports a further lost link.
     pub(in crate::live) fn update(
         &mut self,
         now: Instant,
@@ -74,12 +74,12 @@ impl CameLate {
             self.add(Cause::LinkLost, before);
         }
         let fresh = count.saturating_sub(self.counted);
-        // A lost message that comes after all is late, and no longer lost: the sum stands still.
+        // If a lost message arrives after all, it counts as late and no longer as lost. The sum does not change.
         self.counted = self.counted.max(count);
         if fresh == 0 {
             return;
         }
-        // A message is judged when it is due, which is a latency after it was sent.
+        // A message is judged when it is due, which is one latency after it was sent.
         let lately = |at: Option<Instant>, more: Duration| at.is_some_and(|at| now - at <= latency + more);
         let cause = if lately(self.silent, SILENT) {
             Cause::Silence
@@ -105,7 +105,7 @@ impl CameLate {
 mod tests {
     use super::*;
 
-    /// Looks each quarter of a second.
+    /// Checks a stream every quarter of a second.
     #[derive(Default)]
     struct Stream {
         watch: CameLate,

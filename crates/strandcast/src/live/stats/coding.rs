@@ -5,13 +5,13 @@ use strandcast_proto::coding::{Coding, CodingMode, CodingStats};
 
 use crate::text::{bytes, count, percent};
 
-/// Counters of the symbols of a stream. They are absent if neither side codes.
+/// Counters of the symbols of a stream. The counters are absent if neither side codes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CodingNow {
-    /// Coding of data that this side sends: `blocks` or `repair`; `None` if it does not code.
+    /// Code of the data that this side sends: `blocks` or `repair`. `None` if this side does not code.
     pub sends: Option<&'static str>,
-    /// Coding of data that this side receives: `blocks` or `repair`; `None` if the peer does not code.
+    /// Code of the data that this side receives: `blocks` or `repair`. `None` if the peer does not code.
     pub receives: Option<&'static str>,
     /// Maximum redundancy that is allowed; `None`: there is no cap.
     pub allowed: Option<f64>,
@@ -33,9 +33,9 @@ pub struct CodingNow {
     pub repairs_received: u64,
     /// Number of repair symbols that were redundant.
     pub repairs_unused: u64,
-    /// Number of messages (of blocks: source symbols) that were computed from repair symbols.
+    /// Number of messages that were computed from repair symbols. With blocks, number of source symbols.
     pub recovered: u64,
-    /// Number of symbols that were dropped.
+    /// Number of symbols that the decoder dropped.
     pub symbols_refused: u64,
     /// Number of computed results that are not messages because a symbol was forged.
     pub damaged: u64,
@@ -50,7 +50,7 @@ pub struct Sides {
     pub receives: Option<CodingMode>,
 }
 
-/// Adds up the counters of two associations, or of both ends of one.
+/// Adds the counters of two associations, or of both ends of one association.
 pub fn sum(a: &CodingStats, b: &CodingStats) -> CodingStats {
     CodingStats {
         sources_sent: a.sources_sent + b.sources_sent,
@@ -89,7 +89,7 @@ fn received_as(mode: CodingMode) -> &'static str {
 }
 
 impl CodingNow {
-    /// Returns the counters; `None` if no symbol was sent or received.
+    /// Returns the counters. Returns `None` if no symbol was sent or received.
     pub fn of(stats: &CodingStats, sides: Sides) -> Option<CodingNow> {
         if *stats == CodingStats::default() {
             return None;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use strandcast_proto::time::Instant;
 
-/// Time for which a diagnostic must hold before it is reported, because missing data may arrive soon after the start.
+/// Time for which a diagnostic must hold before it is reported. Data that are missing at the start may arrive soon.
 const HOLD: Duration = Duration::from_secs(2);
 
 /// A scheme's diagnostic of its own state.
@@ -98,7 +98,7 @@ mod tests {
     fn the_end_and_another_association() {
         let mut diagnostics = Diagnostics::default();
         diagnostics.update(Instant::from_millis(900), "s", &["a", "b"]);
-        // Another association's clock starts at zero, and so do its diagnostics.
+        // The clock of another association starts at zero, so that its diagnostics start again.
         diagnostics.restart();
         assert_eq!(lines(diagnostics.update(Instant::ZERO, "s", &["b"])), Vec::<String>::new());
         assert_eq!(lines(diagnostics.rest()), ["scheme s: b"]);

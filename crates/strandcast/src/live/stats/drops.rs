@@ -11,21 +11,21 @@ use crate::text::{bits_per_s, percent};
 
 /// Time over which shares and rates are computed.
 const WINDOW: Duration = Duration::from_secs(10);
-/// Time from the first drop to its report, because a share over a shorter time is not meaningful.
+/// Time from the first drop to its report. A share over a shorter time is not meaningful.
 const FIRST: Duration = Duration::from_secs(2);
 /// Time without a drop after which the drops count as over.
 const OVER: Duration = Duration::from_secs(5);
 /// Rate of the advice to an encoder, as a share of the rate that the links carry.
 const ADVISED: f64 = 0.9;
-/// Share of the time above which a full buffer at the peer counts as the cause.
+/// Share of the time for which the peer's buffer must be full to count as the cause.
 const HELD: f64 = 0.2;
-/// Multiple of the mean rate above which the input of a quarter of a second is a burst.
+/// Multiple of the mean rate. The input of a quarter of a second is a burst if its rate is higher.
 const BURST: f64 = 2.5;
 /// IP-level size of packets that nearly all links pass, in bytes (RFC 8899 §5.1.2).
 const SMALL: u16 = 1200;
-/// Time within which a cause may show after the drops.
+/// Time after the drops within which their cause may be detected.
 const SHOWS_LATER: Duration = Duration::from_secs(5);
-/// Longest time within which drops may be those of one burst.
+/// Longest time for which the drops of a single burst may last.
 const BURST_TIME: Duration = Duration::from_secs(1);
 
 /// Cause for which a sender drops messages.
@@ -43,7 +43,7 @@ pub enum DropCause {
     Receiver,
     /// The allowance of a link is used up.
     Allowance,
-    /// The messages were too late when this process could handle them.
+    /// The messages were already too late when this process could handle them.
     Suspended,
     /// The encoder's bursts far exceed its mean rate, although the links carry the mean rate.
     Burst,
@@ -75,7 +75,7 @@ pub struct Drops {
     pub cause: DropCause,
     /// Number of messages dropped since the stream began.
     pub messages: u64,
-    /// Share of the messages that was dropped in the last `seconds`.
+    /// Share of the messages that were dropped in the last `seconds`.
     pub share: f64,
     /// Time over which share and rates are computed, at most 10 s.
     pub seconds: f64,
@@ -123,13 +123,13 @@ impl fmt::Display for Drops {
     }
 }
 
-/// State of a sender at one time. Its counters start with the stream.
+/// State of a sender at one time. The counters of the state start with the stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::live) struct Moment {
     /// Number of messages of the input, and their bytes.
     pub(in crate::live) messages: u64,
     pub(in crate::live) bytes: u64,
-    /// Number of messages that were dropped, of messages due without a connection, and of overdue messages.
+    /// Numbers of messages: dropped messages, messages that were due without a connection, and overdue messages.
     pub(in crate::live) dropped: u64,
     pub(in crate::live) unconnected: u64,
     pub(in crate::live) overdue: u64,
@@ -139,8 +139,8 @@ pub(in crate::live) struct Moment {
     pub(in crate::live) no_path: bool,
     /// True if large packets do not arrive on any link, but small ones do.
     pub(in crate::live) vanishing: bool,
-    /// True if the allowance of a link is used up; and true if the allowances of all links are, so that no data are
-    /// sent and no link answers.
+    /// Two flags. The first is true if the allowance of a link is used up. The second is true if the allowances of all
+    /// links are used up, so that no data are sent and no link answers.
     pub(in crate::live) spent: bool,
     pub(in crate::live) all_spent: bool,
 }
@@ -160,7 +160,8 @@ struct Step {
 pub(in crate::live) enum DropNews {
     /// Messages are dropped.
     Dropping(Drops),
-    /// Dropping has ended. The values are the number of messages dropped since it began, and the duration.
+    /// Dropping has ended. The values are the number of messages that were dropped since dropping began, and the
+    /// duration.
     Over(u64, Duration),
 }
 
@@ -171,8 +172,7 @@ pub(in crate::live) struct DropWatch {
     last: Option<(Instant, Moment)>,
     /// Number of messages dropped since the stream began, by cause.
     totals: BTreeMap<DropCause, u64>,
-    /// Data of the current series of drops: when it began, the number of drops before it, and the time of the last
-    /// drop.
+    /// State of the current series of drops: start of the series, number of drops before it, and time of the last drop.
     since: Option<(Instant, u64, Instant)>,
     told: Option<Instant>,
     /// Last time at which large packets did not arrive.
@@ -207,7 +207,7 @@ impl DropWatch {
             let (_, _, last) = self.since.get_or_insert((now, moment.dropped - fresh, now));
             *last = now;
         }
-        // A suspension drops all its messages at once, and their share is that of the whole suspension.
+        // A suspension drops all its messages at once, so that their share is computed over the whole suspension.
         let suspended =
             self.steps.back().is_some_and(|step| step.dropped.contains_key(&DropCause::Suspended));
         let (since, number, last) = self.since?;
@@ -227,8 +227,8 @@ impl DropWatch {
         Some(DropNews::Dropping(self.drops(moment.dropped)?))
     }
 
-    /// Records whether large packets do not arrive. Messages dropped shortly before have the same cause, which is
-    /// detected later.
+    /// Records whether large packets do not arrive. Messages that were dropped shortly before have the same cause,
+    /// because the cause is detected later.
     fn note_size(&mut self, now: Instant, vanishing: bool) {
         if !vanishing {
             return;
@@ -273,8 +273,8 @@ impl DropWatch {
         Step { at, messages, bytes, dropped, time }
     }
 
-    /// Returns whether the input was much faster than its mean rate just now, while the links carry the mean rate. They
-    /// do if no message was dropped for a lack of capacity until a second ago.
+    /// Returns whether the input was much faster than its mean rate just now, although the links carry the mean rate.
+    /// The links carry the mean rate if no message was dropped for a lack of capacity until a second ago.
     fn is_burst(&self, now: Instant, bytes: u64, time: Duration) -> bool {
         let mut earlier = self.steps.iter().filter(|step| now - step.at >= BURST_TIME);
         if earlier.any(|step| step.dropped.contains_key(&DropCause::Capacity)) {
@@ -308,7 +308,7 @@ impl DropWatch {
 mod tests {
     use super::*;
 
-    /// Quarters of a second of 100 messages of 1250 bytes: 4 Mbit/s.
+    /// A stream of 100 messages of 1250 bytes per quarter of a second, which is 4 Mbit/s.
     struct Stream {
         watch: DropWatch,
         now: Instant,
@@ -333,7 +333,7 @@ mod tests {
             (0..number).filter_map(|_| self.quarter(dropped)).collect()
         }
 
-        /// Cause of the drops of 3 s.
+        /// Returns the cause of drops that last for 3 s.
         fn cause(&mut self, change: impl Fn(&mut Moment)) -> DropCause {
             let mut cause = None;
             for _ in 0..12 {
@@ -375,11 +375,11 @@ mod tests {
         assert_eq!(of(|m| m.vanishing = true), DropCause::PacketSize);
         assert_eq!(of(|m| m.peer_blocked_s += 0.1), DropCause::Receiver);
         assert_eq!(of(|m| m.spent = true), DropCause::Allowance);
-        // Nothing is sent, and so no link answers.
+        // No data are sent, so that no link answers.
         assert_eq!(of(|m| (m.no_path, m.all_spent) = (true, true)), DropCause::Allowance);
     }
 
-    /// Links that pass no large packets seem to fail and return, and what they drop looks like a lack of capacity.
+    /// Links that pass no large packets seem to fail and return. The drops of such links look like a lack of capacity.
     #[test]
     fn packets_that_are_too_large_are_the_cause_from_the_first_drop_on() {
         let mut stream = Stream::new();
@@ -392,7 +392,7 @@ mod tests {
         assert_eq!(drops.cause, DropCause::PacketSize);
         let line = drops.to_string();
         assert!(line.contains("large packets do not arrive") && line.contains("--mtu 1200"), "{line}");
-        // The size is found, and what waited is late.
+        // The maximum packet size has been found, but messages that waited for it are late.
         (stream.moment.no_path, stream.moment.vanishing) = (false, false);
         stream.quarters(2, 30);
         assert_eq!(stream.watch.totals(), BTreeMap::from([("packet-size", 330)]));

@@ -1,4 +1,4 @@
-//! Causes of a sender's late messages: for each message the reason that delayed it longest.
+//! Causes of a sender's late messages. The cause of each message is the reason that delayed it longest.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -6,15 +6,16 @@ use std::time::Duration;
 use strandcast_proto::association::{HeldBy, HeldTimes};
 use strandcast_proto::time::Instant;
 
-/// Shortest time for which past states are kept: two checks of the sender.
+/// Shortest time for which past states are kept. The time covers two checks of the sender.
 const LEAST: Duration = Duration::from_millis(500);
 
-/// State of a sender at one time. Its counters start with the stream.
+/// State of a sender at one time. The counters of the state start with the stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::live) struct Held {
     /// Number of messages that were late for any reason.
     pub(in crate::live) late: u64,
-    /// Number of messages that were due without an association, and of messages that this process handled too late.
+    /// Number of messages that were due without an association, and number of messages that this process handled too
+    /// late.
     pub(in crate::live) unconnected: u64,
     pub(in crate::live) overdue: u64,
     /// Number of messages for which the send buffer had no room.
@@ -23,12 +24,12 @@ pub(in crate::live) struct Held {
     pub(in crate::live) begun: u64,
     /// True if no link answers.
     pub(in crate::live) silent: bool,
-    /// Number of chunks declared lost, and times for which new data waited, of this association; `None` without an
-    /// association.
+    /// Number of chunks of this association that were declared lost, and times for which new data waited. `None`
+    /// without an association.
     pub(in crate::live) transport: Option<(u64, HeldTimes)>,
 }
 
-/// Attributes late messages to the reason that delayed them longest while they could still be sent. The names of
+/// Attributes each late message to the reason that delayed it longest while it could still be sent. The names of
 /// reasons are those of `explain`.
 #[derive(Debug, Default)]
 pub(in crate::live) struct HeldUp {
@@ -98,7 +99,7 @@ impl HeldUp {
             rest -= messages;
             self.add(cause, messages);
         }
-        // The scheduler gives up what it cannot bring in time, also if nothing waits.
+        // The scheduler gives up messages that it cannot deliver in time, even if no message waits.
         self.add(longest.unwrap_or(HeldBy::Scheduler.name()), rest);
     }
 
@@ -134,7 +135,7 @@ impl HeldUp {
 mod tests {
     use super::*;
 
-    /// Looks each quarter of a second at a stream with a latency of a second.
+    /// Checks a stream with a latency of one second every quarter of a second.
     #[derive(Default)]
     struct Stream {
         watch: HeldUp,

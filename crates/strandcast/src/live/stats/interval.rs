@@ -3,7 +3,8 @@
 use super::snapshot::{PathNow, Stats, rate};
 
 impl Stats {
-    /// Returns these figures with rates over the time since `before`, an earlier snapshot of the same stream.
+    /// Returns these figures with rates. The rates cover the time since `before`, which is an earlier snapshot of the
+    /// same stream.
     pub fn since(&self, before: &Stats) -> Stats {
         let mut stats = self.clone();
         stats.set_rates(Some(before));
@@ -11,7 +12,7 @@ impl Stats {
     }
 
     pub(super) fn set_rates(&mut self, before: Option<&Stats>) {
-        // Another stream counts from zero.
+        // The counters of another stream start at zero.
         let before = before.filter(|before| before.stream == self.stream && before.seconds <= self.seconds);
         let seconds = before.map_or(0.0, |before| self.seconds - before.seconds);
         // The counters of a stream continue over all of its associations.
@@ -38,7 +39,7 @@ impl Stats {
             let then = before.and_then(|before| same(before, path));
             let (chunks, lost) = then.map_or((0, 0), |then| (then.chunks, then.chunks_lost));
             let chunks = path.chunks.saturating_sub(chunks);
-            // Chunks of an earlier time may be declared lost in this one.
+            // Chunks of an earlier interval may be declared lost in this interval.
             let lost = path.chunks_lost.saturating_sub(lost).min(chunks);
             path.loss = path.loss_total.filter(|_| chunks > 0).map(|_| lost as f64 / chunks as f64);
         }
@@ -72,7 +73,7 @@ mod tests {
         let mut now = now.since(&before);
         now.set_losses(Some(&before));
         assert_eq!((now.interval_s, now.media.rate_bps, now.wire.sent_bps), (2.0, 1e6, 2e6));
-        // A link that is new has all its bytes in this interval.
+        // If a link is new, all its bytes belong to this interval.
         assert_eq!((now.paths[0].rate_bps, now.paths[1].rate_bps), (20e3, 800e3));
         assert_eq!((now.paths[0].loss, now.paths[1].loss), (Some(0.0), Some(0.25)));
         assert_eq!(now.paths[1].loss_total, Some(0.05));

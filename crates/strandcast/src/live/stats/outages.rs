@@ -10,7 +10,7 @@ use super::stream::StreamEvent;
 /// answers.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// Counts outages: silence of 2 s, or an association that is lost and established again.
+/// Counts outages. An outage is a silence of 2 s, or a lost association until another one is established.
 #[derive(Debug, Default)]
 pub struct Outages {
     /// Time of the last activity before the current outage.
@@ -22,8 +22,8 @@ pub struct Outages {
 }
 
 impl Outages {
-    /// Updates with the peer's last activity `last_received` at `now`. `silence_over` is the end of the last time in which
-    /// no packet arrived, as far as it is known. Returns an event to report.
+    /// Updates the state at `now`. `last_received` is the time of the peer's last activity. `silence_over` is the end
+    /// of the last time in which no packet arrived, if it is known. Returns an event to report.
     pub fn update(
         &mut self,
         peer: &str,
@@ -57,13 +57,13 @@ impl Outages {
         Some(StreamEvent::OutageOver { peer: peer.to_owned(), outage_s, lost: true, returned: true })
     }
 
-    /// Records the end of the stream. An outage does not outlast it.
+    /// Records the end of the stream. The end of the stream also ends an outage.
     pub fn close(&mut self, peer: &str, now: Instant) -> Option<StreamEvent> {
         let outage_s = self.end(now)?.as_secs_f64();
         Some(StreamEvent::OutageOver { peer: peer.to_owned(), outage_s, lost: true, returned: false })
     }
 
-    /// Begins an outage, unless one is in progress. Returns whether it did.
+    /// Begins an outage, unless one is in progress. Returns whether an outage began.
     fn start(&mut self, last_received: Instant) -> bool {
         let begins = self.since.is_none();
         if begins {
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(told, [StreamEvent::Outage { peer: "p".into(), lost: false }]);
         assert_eq!((outages.count(), outages.longest(at(12_750))), (1, Duration::from_millis(10_750)));
         let over = StreamEvent::OutageOver { peer: "p".into(), outage_s: 8.0, lost: false, returned: true };
-        // The first packet after it, not the last one of those that came since the last look.
+        // The outage ends with the first packet after it. Later packets that arrived before this check do not count.
         assert_eq!(outages.update("p", at(10_250), at(10_200), Some(at(10_000))), Some(over));
         assert_eq!(outages.update("p", at(10_500), at(10_400), Some(at(10_000))), None);
         assert_eq!((outages.count(), outages.longest(at(90_000))), (1, Duration::from_secs(8)));
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(outages.resume("p", at(1500)), over(0.5, true));
         assert_eq!(outages.resume("p", at(1800)), None);
         assert_eq!(outages.count(), 1);
-        // Each outage is closed, at the latest with its stream.
+        // Each outage ends, at the latest at the end of its stream.
         assert!(outages.update("p", at(9000), at(2000), Some(at(1000))).is_some());
         assert_eq!((outages.begin("p", at(2000)), outages.close("p", at(10_000))), (None, over(8.0, false)));
         assert_eq!((outages.close("p", at(11_000)), outages.count()), (None, 2));

@@ -24,7 +24,8 @@ pub enum Role {
     Send,
     /// The side receives the media.
     Receive,
-    /// Both sides. The counters of paths are the sender's, and those of media the receiver's.
+    /// Both sides together. The counters of paths are the sender's, and those of media the
+    /// receiver's.
     Both,
 }
 
@@ -59,11 +60,12 @@ impl StreamState {
     }
 }
 
-/// State of a path at one time. Its counters are those of its link since the start of the stream, over all connections.
+/// State of a path at one time. The counters of the path are the counters of its link since the start of the stream,
+/// over all connections.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct PathNow {
-    /// Number of the link, which does not change when the link is renamed, closed or opened again.
+    /// Number of the link. The number of the link does not change when the link is renamed, closed or opened again.
     pub id: u32,
     /// Name of the interface, the address or the emulated link.
     pub name: String,
@@ -71,16 +73,16 @@ pub struct PathNow {
     pub state: &'static str,
     /// Payload rate over the interval of the figures, including copies and retransmissions.
     pub rate_bps: f64,
-    /// Largest rate that the link is known to carry; `None` at a receiver, or if the scheme does not measure it.
+    /// Largest rate that the link is known to carry. `None` at a receiver, or if the scheme does not measure this rate.
     pub capacity_bps: Option<f64>,
-    /// Time since the link, not the source, last limited the rate; `None` if the link never did, so that it carries at
-    /// least this rate.
+    /// Time since the link, and not the source, last limited the rate. `None` if the link never limited the rate, so
+    /// that it carries at least this rate.
     pub capacity_age_s: Option<f64>,
     /// Rate that the path could carry in addition to the present one.
     pub headroom_bps: Option<f64>,
     /// Smoothed round-trip time.
     pub rtt_ms: Option<f64>,
-    /// Share of the chunks of the last 10 s that were declared lost; `None` at a receiver, or without chunks.
+    /// Share of the chunks of the last 10 s that were declared lost. `None` at a receiver, or if no chunks were sent.
     pub loss: Option<f64>,
     /// Share of all sent chunks that were declared lost; `None` at a receiver.
     pub loss_total: Option<f64>,
@@ -96,10 +98,10 @@ pub struct PathNow {
     pub bytes: u64,
     /// Time for which the path was unusable.
     pub down_s: f64,
-    /// Number of chunks that were also sent on this path because they blocked a buffer on a slower path.
+    /// Number of chunks that were sent again on this path because they blocked a buffer on a slower path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opportunistic_resends: Option<u64>,
-    /// Number of reductions of the window because data of this path blocked a buffer.
+    /// Number of times that the window was reduced because data of this path blocked a buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head_of_line_penalties: Option<u64>,
     /// Values of the scheme's estimators, by name.
@@ -186,20 +188,21 @@ impl From<Advice> for AdviceNow {
 pub struct MediaNow {
     /// Number of messages submitted to the transport, or received.
     pub messages: u64,
-    /// Bytes of these messages.
+    /// Bytes of media in these messages.
     pub bytes: u64,
     /// Rate of these bytes over the interval of the figures.
     pub rate_bps: f64,
-    /// Sender: number of messages abandoned because they had expired or would have arrived late. Receiver: number of
-    /// messages too late to be played.
+    /// At a sender: number of messages that were abandoned because they had expired or would have arrived late. At a
+    /// receiver: number of messages that arrived too late to be played.
     pub late: u64,
     /// Sender: number of messages of frames that the scheme gave up before any of them was sent.
     pub messages_dropped: u64,
     /// Sender: messages that were dropped, by cause ([`DropCause`](crate::live::DropCause)).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub drops: BTreeMap<&'static str, u64>,
-    /// Late messages by cause, including lost and dropped ones. At a sender the cause is the reason that delayed the
-    /// message longest, with the names of `explain`; at a receiver it is a cause that a receiver can determine.
+    /// Number of late messages by cause. Lost and dropped messages are included. At a sender, the cause is the reason
+    /// that delayed the message longest. The names of reasons are those of `explain`. At a receiver, it is one of the
+    /// causes that a receiver can determine.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub late_by: BTreeMap<&'static str, u64>,
     /// Sender: seconds for which new data waited, by reason.
@@ -219,7 +222,7 @@ pub struct MediaNow {
     pub buffer_ms: Option<f64>,
     /// Bytes that wait to be sent or acknowledged.
     pub buffer_bytes: u64,
-    /// Receiver: number of messages that an output did not take: the output was not read, or could not be written.
+    /// Receiver: number of messages that an output did not take, because it was not read or could not be written.
     pub unread: u64,
 }
 
@@ -233,7 +236,8 @@ pub struct Stats {
     pub interval_s: f64,
     /// Side of the stream.
     pub role: Role,
-    /// Number of the stream, which is equal at both ends, in eight hexadecimal digits; `None` if it is not known.
+    /// Number of the stream in eight hexadecimal digits. The number of the stream is equal at both ends. `None` if it
+    /// is not known.
     pub stream: Option<String>,
     /// State of the stream.
     pub state: StreamState,
@@ -342,7 +346,7 @@ impl Sampler {
         for path in paths {
             let slot = path.view.id.0;
             let row = path_now(self.role, now, path);
-            // A slot that is reused for a new path counts from zero.
+            // If a slot is used again for a new path, its counters start at zero.
             let before = self.last.insert(slot, row.bytes).unwrap_or(0);
             let rate_bps = rate(row.bytes.saturating_sub(before), since);
             rows.push(PathNow { rate_bps, ..row });
@@ -358,7 +362,7 @@ pub(super) fn payload(role: Role, stats: &PathStats) -> u64 {
     }
 }
 
-/// Rate in bits per second of these bytes in this time; 0 if no time has passed.
+/// Returns the rate in bits per second of these bytes in this time. Returns 0 if no time has passed.
 pub(super) fn rate(bytes: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
 }

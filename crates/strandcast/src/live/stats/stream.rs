@@ -8,7 +8,7 @@ use strandcast_media::playout::ClockChange;
 
 use crate::text::{duration, ms};
 
-/// An event of playout or of the peer. It can be written as a line of text, and as a line of JSON for `--stats`.
+/// An event of playout or of the peer. An event can be written as a line of text, and as a line of JSON for `--stats`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 #[serde(tag = "event", rename_all = "kebab-case")]
@@ -52,7 +52,7 @@ pub enum StreamEvent {
 }
 
 impl StreamEvent {
-    /// Returns whether the event has a line of its own. It has none if another event reports the same.
+    /// Returns whether the event has a separate line. It has no separate line if another event reports the same fact.
     pub fn has_line(&self) -> bool {
         !matches!(self, StreamEvent::Outage { lost: true, .. } | StreamEvent::OutageOver { lost: true, .. })
     }

@@ -27,17 +27,17 @@ impl Counted {
     }
 }
 
-/// Totals of a path, which is identified by its link, or by its name, which is the same in every association.
+/// Totals of a path. The path is identified by its link, or by its name, which is the same in every association.
 #[derive(Debug)]
 struct Total {
     number: u32,
     id: PathId,
     /// Link of the path in the present association, which may have any name.
     link: Option<LinkId>,
-    /// Present counters of the path, and sum of its counters before they last began at zero.
+    /// Present counters of the path, and the sum of its counters up to their last start at zero.
     now: Counted,
     before: Counted,
-    /// Time in seconds at which the path disappeared, on the clock of the updates; `None` while the path exists.
+    /// Time in seconds at which the path disappeared, on the clock of the updates. `None` while the path exists.
     gone: Option<f64>,
     row: PathNow,
 }
@@ -63,7 +63,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Takes the paths of an association at `seconds`, on a clock that continues over all associations.
+    /// Adds the paths of an association at the time `seconds`. The clock continues over all associations.
     pub(super) fn update(&mut self, seconds: f64, paths: impl Iterator<Item = PathTotal>) {
         self.at = seconds;
         let mut seen = Vec::new();
@@ -91,8 +91,8 @@ impl Totals {
         }
     }
 
-    /// Removes the oldest paths that no longer exist if there are more than `most` paths, because a peer may name new
-    /// paths without end.
+    /// If there are more than `most` paths, removes the oldest paths that no longer exist. Without a limit, a peer
+    /// could name new paths without end.
     pub(super) fn forget(&mut self, most: usize) {
         let mut excess = self.paths.len().saturating_sub(most);
         self.paths.retain(|total| {
@@ -102,9 +102,9 @@ impl Totals {
         });
     }
 
-    /// Returns the index of a path's total, except for totals that were already `seen`, because two paths may have the
-    /// same name at the same time. At a receiver, paths have no link and are identified by name. The sender may report
-    /// this name later, and may change it.
+    /// Returns the index of the totals of a path. Totals that were already `seen` are skipped, because two paths may
+    /// have the same name at the same time. At a receiver, paths have no link and are identified by name. The sender
+    /// may report this name later, and may change the name.
     fn known(&self, seen: &[usize], id: PathId, link: Option<LinkId>, name: &str) -> Option<usize> {
         let find = |fits: &dyn Fn(&Total) -> bool| {
             (0..self.paths.len()).find(|at| !seen.contains(at) && fits(&self.paths[*at]))
@@ -114,8 +114,8 @@ impl Totals {
             .or_else(|| find(&|total| link.is_none() && total.gone.is_none() && total.id == id))
     }
 
-    /// Merges the total of a path without a link, from before its name was known, into the total of that name. Returns
-    /// the index of the merged total.
+    /// A path without a link has one total from before its name was known. This function merges that total into the
+    /// total of the name. Returns the index of the merged total.
     fn merged(&mut self, seen: &mut [usize], at: usize, id: PathId, link: Option<LinkId>) -> usize {
         let unnamed = |(n, total): (usize, &Total)| {
             let other = n != at && link.is_none() && total.link.is_none() && !seen.contains(&n);
@@ -139,8 +139,8 @@ impl Totals {
         }
     }
 
-    /// Returns the last row of each path with its totals. A path that no longer exists has the state closed and carries
-    /// nothing.
+    /// Returns the last row of each path with its totals. A path that no longer exists has the state `closed` and
+    /// carries no data.
     pub(super) fn rows(&self) -> Vec<PathNow> {
         let row = |total: &Total| {
             let mut sum = total.before;
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(totals(&all), expected);
         all.update(4.0, [on(1, path(3, "c", 10, 0.0))].into_iter());
         assert_eq!(totals(&all)[1], ("c".into(), 60_000, 2.0));
-        // Names tell links apart in another association.
+        // In another association, names distinguish the links.
         all.restart();
         all.update(5.0, [on(7, path(0, "c", 1, 0.0)), on(0, path(1, "a", 1, 0.0))].into_iter());
         assert_eq!(totals(&all).iter().map(|t| t.1).collect::<Vec<_>>(), [150_000, 61_000, 6000]);
@@ -209,20 +209,20 @@ mod tests {
         all.update(2.0, [path(0, "a", 200, 0.0)].into_iter());
         all.update(4.0, [path(0, "a", 300, 0.0)].into_iter());
         assert_eq!(totals(&all), [("a".into(), 300_000, 0.0), ("b".into(), 50_000, 2.5)]);
-        // One path in another slot, and one in the same slot.
+        // One path moves to another slot, and one path stays in its slot.
         all.update(5.0, [path(0, "a", 10, 0.0), path(2, "b", 70, 0.0)].into_iter());
         assert_eq!(totals(&all), [("a".into(), 310_000, 0.0), ("b".into(), 120_000, 3.5)]);
-        // Paths of another association, in other slots.
+        // The paths belong to another association and use other slots.
         all.restart();
         all.update(7.0, [path(2, "b", 30, 0.25), path(3, "c", 1, 0.0), path(0, "a", 20, 0.0)].into_iter());
         let expected = [("a".into(), 330_000, 2.0), ("b".into(), 150_000, 5.75), ("c".into(), 1000, 0.0)];
         assert_eq!(totals(&all), expected);
-        // One of ten packets was lost, and none of the single one.
+        // One of ten packets was lost on one path. The single packet of the other path arrived.
         let losses: Vec<f64> = all.rows().iter().map(|row| row.loss_total.expect("counted")).collect();
         assert!(losses[..2].iter().all(|loss| (loss - 0.1).abs() < 1e-2) && losses[2] == 0.0, "{losses:?}");
     }
 
-    /// The names of a receiver's paths are its peer's, which come a moment later.
+    /// A receiver takes the names of its paths from its peer, which sends them a moment later.
     #[test]
     fn a_path_is_known_by_the_name_that_its_peer_tells() {
         let mut all = Totals::default();

@@ -39,9 +39,10 @@ pub struct Watch {
     role: Role,
     totals: Totals,
     diagnostics: Diagnostics,
-    /// Counters of symbols: of previous associations of the stream, and of the present one.
+    /// Counters of symbols: the sum over previous associations of the stream, and the counters of the present
+    /// association.
     coding: (CodingStats, CodingStats),
-    /// Counts of bytes: of previous associations of the stream, and of the present one.
+    /// Counts of bytes: the sum over previous associations of the stream, and the counts of the present association.
     wire: (WireCounts, WireCounts),
     /// The snapshots of the last 10 s.
     last: VecDeque<Arc<Stats>>,
@@ -54,7 +55,8 @@ impl Watch {
         Watch { role, totals, diagnostics, coding, wire, last }
     }
 
-    /// Takes a snapshot, `seconds` after the start of the stream. Returns the snapshot, and diagnostics to report.
+    /// Takes a snapshot. `seconds` is the time since the start of the stream. Returns the snapshot, and diagnostics to
+    /// report.
     pub fn sample(
         &mut self,
         seconds: f64,
@@ -120,9 +122,9 @@ impl Watch {
         self.diagnostics.restart();
     }
 
-    /// Resets for a stream that starts again, or for another stream. No data of it have been coded or sent yet, and it
-    /// has no snapshot. A receiver counts the paths of each stream from its start. A sender has one stream, and counts
-    /// its links from the start of the command.
+    /// Resets for a stream that starts again, or for another stream. No data of this stream have been coded or sent
+    /// yet, and the stream has no snapshot. A receiver counts the paths of each stream from its start. A sender has one
+    /// stream, and counts its links from the start of the command.
     pub fn restart_stream(&mut self) {
         (self.coding, self.wire) = Default::default();
         self.last.clear();

@@ -17,15 +17,15 @@ pub struct WireNow {
     pub sent_bps: f64,
     /// Rate of the received bytes over the interval of the figures.
     pub received_bps: f64,
-    /// Payload bytes of messages that were sent, each once, and of messages received.
+    /// Payload bytes of the messages that were sent or received. A message that was sent counts once.
     pub media_bytes: u64,
-    /// Bytes sent and received, divided by bytes of media; `None` without media.
+    /// Bytes sent and received, divided by the bytes of media. `None` without media.
     pub overhead: Option<f64>,
-    /// Number of bytes that turned out not to be needed: copies and retransmissions of chunks that also arrived by
-    /// another transmission, and repair symbols.
+    /// Number of bytes that were not needed. They belong to repair symbols, and to copies and retransmissions of chunks
+    /// that also arrived by another transmission.
     pub redundant_bytes: u64,
-    /// Redundant bytes divided by bytes of media sent; `None` if no media were sent, or if more were received. A
-    /// receiver of media sends only short messages, which are not a stream.
+    /// Redundant bytes divided by the bytes of media sent. `None` if no media were sent, or if more media were received
+    /// than sent. A receiver of media sends only short messages, which do not form a stream.
     pub redundancy: Option<f64>,
     /// Number of copies and repair symbols that the cap refused.
     pub redundancy_refused: u64,
@@ -55,7 +55,7 @@ impl WireCounts {
         }
     }
 
-    /// Returns the sums of both.
+    /// Returns the sums of two sets of counters.
     pub(super) fn plus(self, other: WireCounts) -> WireCounts {
         WireCounts {
             sent: self.sent + other.sent,
@@ -115,7 +115,7 @@ mod tests {
         (received.bytes_received, received.wire_received) = (1000, 1100);
         let line = WireNow::of(&received).line().expect("there are media");
         assert_eq!(line, "1.100 bytes on the wire for each byte of media");
-        // Short messages of the receiver, each of which it sent twice.
+        // The receiver sent each of its short messages twice.
         let mut answers = received;
         (answers.media_sent, answers.redundancy_sent) = (20, 20);
         let line = WireNow::of(&answers).line().expect("there are media");

@@ -22,15 +22,15 @@ const HEAD: usize = 512;
 const LOCK: Duration = Duration::from_secs(5);
 const LOCK_POLL: Duration = Duration::from_millis(20);
 
-/// Reads a private file; `None` if it does not exist.
+/// Reads a private file. Returns `None` if the file does not exist.
 ///
 /// # Errors
-/// [`Error::Store`]: it cannot be read, or others can read it.
+/// Returns [`Error::Store`] if the file cannot be read, or other users can read the file.
 pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<String>>, Error> {
     read_if(path, |_| Ok(()))
 }
 
-/// Reads a file as [`read`] does. `fits` may refuse the file by its first bytes, before any other check.
+/// Reads a file as [`read`] does. `fits` inspects the first bytes and may refuse the file before any other check.
 ///
 /// # Errors
 /// The errors of `fits`, and of [`read`].
@@ -58,7 +58,8 @@ pub(super) fn read_if(
     if seen.len() > LARGEST {
         return Err(refuse("is too large: restore it from a copy"));
     }
-    // The buffer is as large as the file: a smaller one would be moved and leave a part of a secret behind.
+    // The buffer is as large as the file. A smaller buffer would be moved, and would leave a part of a secret in
+    // memory.
     let mut bytes = Zeroizing::new(Vec::with_capacity(seen.len() as usize + 1));
     file.take(LARGEST).read_to_end(&mut bytes).map_err(|e| cannot("read", path, &e))?;
     let text = String::from_utf8(std::mem::take(&mut *bytes));
@@ -81,12 +82,12 @@ pub fn refuse_if_public(path: &Path, seen: &Metadata) -> Result<(), Error> {
 /// Replaces a private file. After a crash the file has either its old or its new content.
 ///
 /// # Errors
-/// [`Error::Store`]: the disk is full, or the folder cannot be written.
+/// Returns [`Error::Store`] if the disk is full, or the folder cannot be written.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Error> {
     let temporary = with_suffix(path, "new");
     let written = try_write(&temporary, path, text);
     written.map_err(|error| {
-        // The rest of a failed write is useless. A failure to remove it changes nothing.
+        // The file of a failed write is useless. If it cannot be removed, the outcome is the same.
         let _ = std::fs::remove_file(&temporary);
         cannot("write", path, &error)
     })
@@ -103,7 +104,7 @@ fn try_write(temporary: &Path, path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()?;
     std::fs::rename(temporary, path)?;
     if let Some(folder) = path.parent() {
-        // Otherwise the new name may be lost in a power failure. Some file systems do not support this.
+        // Without this, a power failure may lose the new name. Some file systems do not support this.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
     Ok(())
@@ -122,7 +123,7 @@ pub fn write_new(path: &Path, text: &str) -> Result<(), Error> {
     })?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
     written.map_err(|error| {
-        // The rest of a failed write is useless.
+        // The file of a failed write is useless.
         let _ = std::fs::remove_file(path);
         cannot("write", path, &error)
     })
@@ -151,7 +152,7 @@ impl Lock {
     /// Waits for other writers of the store's files at `path`.
     ///
     /// # Errors
-    /// [`Error::Store`]: the folder cannot be written, or another process has held the lock for seconds.
+    /// Returns [`Error::Store`] if the folder cannot be written, or another process has held the lock for seconds.
     pub(super) fn of(path: &Path) -> Result<Lock, Error> {
         let name = with_suffix(path, "lock");
         let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&name);
@@ -163,7 +164,7 @@ impl Lock {
                 Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK => std::thread::sleep(LOCK_POLL),
                 Err(TryLockError::WouldBlock) => {
                     let name = name.display();
-                    return Err(Error::Store(format!("another strandcast holds {name}: try again")));
+                    return Err(Error::Store(format!("another strandcast process uses {name}: try again")));
                 }
                 Err(TryLockError::Error(error)) => return Err(cannot("lock", &name, &error)),
             }
@@ -217,7 +218,7 @@ mod tests {
         create_folder_of(&path).unwrap();
         assert_eq!(mode(path.parent().unwrap()), 0o700);
         assert_eq!(read(&path).unwrap(), None);
-        // The rest of a crash has no effect.
+        // A file that a crash has left has no effect.
         std::fs::write(with_suffix(&path, "new"), "half").unwrap();
         for text in ["first", "second", ""] {
             let before = Stamp::of(&path);

@@ -28,14 +28,15 @@ const RECEIVERS_HEAD: &str = "\
 const SENDERS_HEAD: &str = "\
 # Who may send to this machine. Written by strandcast key and strandcast receive; holds secrets.";
 
-/// An identity and the files next to it: `NAME.receivers`, `NAME.senders` and, during a write, `NAME.lock`.
+/// An identity and the files next to it. The files are `NAME.receivers`, `NAME.senders` and, during a write,
+/// `NAME.lock`.
 #[derive(Clone, Debug)]
 pub struct Store {
     identity: PathBuf,
 }
 
 impl Store {
-    /// Returns the store whose identity is in this file. Nothing is read or made yet.
+    /// Returns the store whose identity is in this file. Nothing is read or created at this time.
     pub fn at(identity: impl Into<PathBuf>) -> Store {
         Store { identity: identity.into() }
     }
@@ -45,7 +46,8 @@ impl Store {
         &self.identity
     }
 
-    /// Refuses a path to a file of this store, so that no other data are written to it.
+    /// Refuses a path that leads to a file of this store. The refusal prevents other data from being written to the
+    /// file.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -58,12 +60,12 @@ impl Store {
         }
     }
 
-    /// Returns the identity; `None` if it never existed.
+    /// Returns the identity. Returns `None` if an identity has never existed.
     ///
     /// # Errors
-    /// [`Error::Store`]: it is lost or cannot be read.
+    /// Returns [`Error::Store`] if the file is lost or cannot be read.
     pub fn identity(&self) -> Result<Option<SecretKey>, Error> {
-        // Another file gets no advice that is meant for an identity.
+        // The advice about identities is given only for the file of an identity.
         let fits = |head: &[u8]| match head.windows(IDENTITY.len()).any(|part| part == IDENTITY.as_bytes()) {
             _ if head.is_empty() => Ok(()),
             true => Ok(()),
@@ -77,7 +79,7 @@ impl Store {
         }
     }
 
-    /// Returns the identity, and whether it was made now. The identity is made if it never existed.
+    /// Returns the identity, and whether it was made now. If no identity has ever existed, the function makes one.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -87,7 +89,7 @@ impl Store {
         }
         file::create_folder_of(&self.identity)?;
         let _lock = Lock::of(&self.identity)?;
-        // Another process may have made an identity since the first look.
+        // Another process may have made an identity since the first check.
         if let Some(key) = self.identity()? {
             return Ok((key, false));
         }
@@ -98,7 +100,8 @@ impl Store {
         Ok((key, true))
     }
 
-    /// Refuses to replace a lost identity while its pairings exist: no peer would accept another identity.
+    /// If pairings of a lost identity exist, refuses to replace the identity, because no peer would accept another
+    /// identity.
     fn refuse_lost(&self) -> Result<(), Error> {
         let left = [self.receivers_path(), self.senders_path()].into_iter().find(|path| path.exists());
         left.map_or(Ok(()), |left| {
@@ -204,7 +207,7 @@ struct VersionHeader {
 fn load<F: DeserializeOwned + Default>(path: &Path) -> Result<F, Error> {
     let Some(text) = file::read(path)? else { return Ok(F::default()) };
     let broken = |error: toml::de::Error| {
-        // The message does not repeat the line, which may hold a secret.
+        // The message does not repeat the line, because the line may contain a secret.
         let line =
             error.span().map_or(1, |span| text.chars().take(span.start).filter(|c| *c == '\n').count() + 1);
         let (path, words) = (path.display(), error.message());
@@ -236,7 +239,7 @@ fn newer(path: &Path) -> Error {
 /// Returns randomness of the operating system, for keys and tokens.
 ///
 /// # Errors
-/// [`Error::Store`]: the system has no randomness.
+/// Returns [`Error::Store`] if the system has no randomness.
 pub fn random() -> Result<Random, Error> {
     let seeds = entropy::seeds();
     let seeds = seeds.map_err(|e| Error::Store(format!("the system provides no random numbers: {e}")))?;

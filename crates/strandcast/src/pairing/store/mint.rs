@@ -52,13 +52,13 @@ impl Minted {
 }
 
 impl Store {
-    /// Makes a new pairing string. `hosts` are the hosts at which senders reach this machine; if `hosts` is empty, the
-    /// last listening addresses of its receiver are used. If `once` is true, the string admits only the first sender
-    /// that uses it. After the time `expires` the string admits no new sender.
+    /// Makes a new pairing string. `hosts` are the hosts at which senders reach this machine. If `hosts` is empty, the
+    /// receiver's last listening addresses are used. If `once` is true, the string admits only the first sender that
+    /// uses it. After the time `expires` the string admits no new sender.
     ///
     /// # Errors
-    /// [`Error::Store`]; [`Error::Network`]: this machine has no address that others can reach; [`Error::Usage`]: no
-    /// string can contain these hosts.
+    /// Returns [`Error::Network`] if this machine has no address that others can reach. Returns [`Error::Usage`] if no
+    /// string can contain these hosts. Other errors are [`Error::Store`].
     pub fn pair(
         &self,
         hosts: &[HostPort],
@@ -68,7 +68,7 @@ impl Store {
         self.mint(hosts, once, expires)?.admit()
     }
 
-    /// Makes a new pairing string that admits no sender yet, for a caller that has to store it first.
+    /// Makes a new pairing string that admits no sender yet. A caller needs this if it must first store the string.
     ///
     /// # Errors
     /// The errors of [`Store::pair`].
@@ -83,10 +83,10 @@ impl Store {
         Ok(Minted { store: self.clone(), token, once, expires, made: wall_clock(), hosts, named, text })
     }
 
-    /// Stores a pairing with a receiver under a name, and makes the identity if it never existed.
+    /// Stores a pairing with a receiver under a name. If no identity has ever existed, the function makes one.
     ///
     /// # Errors
-    /// [`Error::Usage`]: another receiver has this name; [`Error::Store`].
+    /// Returns [`Error::Usage`] if another receiver has this name. Other errors are [`Error::Store`].
     pub fn add_receiver(&self, name: &Name, pairing: &Pairing) -> Result<(), Error> {
         self.identity_or_new()?;
         self.change_receivers(|receivers| receivers.add(name.as_str(), pairing))

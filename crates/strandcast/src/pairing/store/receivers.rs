@@ -37,7 +37,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Hosts on which the receiver listens. Text that is not a host was not written by this program, and is omitted.
+    /// Hosts on which the receiver listens. A text that is not a host was not written by this program, and is left out.
     pub fn hosts(&self) -> Vec<HostPort> {
         self.hosts.iter().filter_map(|host| host.parse().ok()).collect()
     }
@@ -52,7 +52,7 @@ impl Receivers {
     /// Adds a receiver, or renews the pairing with it.
     ///
     /// # Errors
-    /// [`Error::Usage`]: another receiver has this name.
+    /// Returns [`Error::Usage`] if another receiver has this name.
     pub fn add(&mut self, name: &str, pairing: &Pairing) -> Result<(), Error> {
         if self.receiver.get(name).is_some_and(|known| known.key != pairing.peer.key) {
             let why = format!("@{name} is another receiver: run strandcast key remove {name} first");

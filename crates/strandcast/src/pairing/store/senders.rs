@@ -13,8 +13,8 @@ use super::serial::{key_form, token_form};
 use crate::error::Error;
 use crate::pairing::forms::{fingerprint, is_fingerprint, parse_key, token_id_text};
 
-/// Maximum number of senders. If it is reached, no token admits a new sender, so that a stolen string cannot fill the
-/// disk.
+/// Maximum number of senders. Once it is reached, no token admits a new sender. A stolen string therefore cannot fill
+/// the disk.
 const MOST: usize = MOST_SENDERS;
 
 /// Seconds since 1970 in UTC.
@@ -53,7 +53,7 @@ pub struct TokenEntry {
     /// Time after which the token admits only known senders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<WallClock>,
-    /// Hosts that the user named for the token's string, so that the string can be shown again without a change.
+    /// Hosts that the user named for the token's string. With them, the string can be shown again without a change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
 }
@@ -77,7 +77,7 @@ pub struct Sender {
     pub name: Option<String>,
     /// Time at which the sender was first received, allowed or revoked.
     pub since: WallClock,
-    /// Id of the token with which the sender enrolled; `None` if it was allowed by hand.
+    /// Id of the token with which the sender enrolled. `None` if a user allowed the sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     token: Option<String>,
     /// True if the sender may no longer send.
@@ -136,8 +136,8 @@ impl Senders {
         entry.into_iter().flat_map(|entry| &entry.hosts).filter_map(|host| host.parse().ok()).collect()
     }
 
-    /// Returns a token that does not expire and admits any sender: the existing token, or a new one. A receiver shows
-    /// it until a sender has paired.
+    /// Returns a token that does not expire and that admits any sender. If no such token exists, makes a new one. A
+    /// receiver shows the token until a sender has paired.
     pub fn reusable(&mut self, random: &mut Random, now: WallClock) -> Token {
         let fits = |entry: &&TokenEntry| !entry.once && entry.expires.is_none() && entry.open;
         if let Some(known) = self.tokens.iter().find(fits) {
@@ -148,7 +148,7 @@ impl Senders {
         token
     }
 
-    /// Enrols a sender that has connected with this token. If the token is for one sender only, it is closed. Returns
+    /// Enrols a sender that has connected with this token. If the token is for a single sender, it is closed. Returns
     /// whether the sender is new.
     pub fn enrol(&mut self, token: TokenId, key: PublicKey, now: WallClock) -> bool {
         let full = self.senders.len() + 1 >= MOST;
@@ -162,7 +162,8 @@ impl Senders {
         true
     }
 
-    /// Allows a sender with any token of this machine, and names it if a name is given. Returns the sender.
+    /// Allows a sender to use any token of this machine. If a name is given, the sender gets this name. Returns the
+    /// sender.
     ///
     /// # Errors
     /// [`WhoError`].
@@ -178,7 +179,7 @@ impl Senders {
         Ok(sender)
     }
 
-    /// Revokes a sender, and closes the token with which it enrolled, because this token would admit the same person
+    /// Revokes a sender, and closes the token with which it enrolled. The token would otherwise admit the same person
     /// with a new key. Returns the sender, and whether a token was closed.
     ///
     /// # Errors
@@ -199,7 +200,8 @@ impl Senders {
         Ok((sender, closed))
     }
 
-    /// Closes the pairing string with this id: it no longer admits new senders. Returns whether the string exists.
+    /// Closes the pairing string with this id, so that it no longer admits new senders. Returns whether the string
+    /// exists.
     pub fn close(&mut self, id: &str) -> bool {
         let id = id.to_ascii_lowercase();
         let token = self.tokens.iter_mut().find(|entry| token_id_text(entry.secret.id()) == id);
@@ -226,8 +228,8 @@ impl Senders {
         &self.tokens
     }
 
-    /// Returns the senders that may connect now. Each sender that is not revoked may use any token. Its key decides,
-    /// because its only token may be that of a one-time pairing, which is closed.
+    /// Returns the senders that may connect now. Each sender that is not revoked may use any token. The sender's key
+    /// decides, because its only token may be the closed token of a one-time pairing.
     pub fn access(&self, now: WallClock) -> Access {
         let known = |revoked: bool| -> BTreeSet<PublicKey> {
             self.senders.iter().filter(|s| s.revoked == revoked).map(|s| s.key).collect()
@@ -235,7 +237,8 @@ impl Senders {
         let senders = known(false);
         let grants = self.tokens.iter().map(|entry| {
             let open = entry.admits_others(now);
-            // The first sender with a one-time token closes it, also a known sender: for the seal it is new.
+            // The first sender that uses a one-time token closes the token. This includes a sender that is already
+            // known, because it is new to the seal.
             let senders = if open && entry.once { BTreeSet::new() } else { senders.clone() };
             Grant { token: entry.secret.clone(), senders, open, once: entry.once }
         });
@@ -291,8 +294,8 @@ impl Senders {
         &mut self.senders[at]
     }
 
-    /// Drops tokens that admit no sender, because they are closed and no allowed sender enrolled with them. A closed
-    /// one-time token without an enrolled sender is kept, because a known sender used it and still needs it.
+    /// Drops tokens that admit no sender. Such tokens are closed, and no allowed sender enrolled with them. A closed
+    /// one-time token without an enrolled sender is kept, because a known sender has used it and still needs it.
     fn prune(&mut self, now: WallClock) {
         let users: BTreeSet<&str> =
             self.senders.iter().filter(|s| !s.revoked).filter_map(|s| s.token.as_deref()).collect();

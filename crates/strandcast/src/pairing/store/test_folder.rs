@@ -18,7 +18,7 @@ impl TestFolder {
 
 impl Drop for TestFolder {
     fn drop(&mut self) {
-        // A folder that stays in the system's temporary folder does no harm.
+        // If a test's folder remains in the system's temporary folder, it does no harm.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -29,8 +29,8 @@ impl Explainer {
         self.dropped.push(dropped.message);
     }
 
-    /// Records the state of the paths for the messages that the sender has just dropped. To be called when the sender
-    /// has sent all that it may.
+    /// Records the state of the paths for the messages that the sender has just dropped. The caller calls it when the
+    /// sender has sent everything that it may send.
     pub(super) fn look_at_paths(&mut self, now: Instant, agent: &dyn Agent) {
         if self.dropped.is_empty() {
             return;

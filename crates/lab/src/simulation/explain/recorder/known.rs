@@ -26,7 +26,7 @@ impl Explainer {
         explanation
     }
 
-    /// Waits of the sender while one of `messages` waited in its host.
+    /// Returns the waits of the sender while one of `messages` waited in its host.
     pub(super) fn holds(&self, messages: &[MessageTrace]) -> Vec<Hold> {
         let from = messages.iter().map(|m| m.created).min().unwrap_or(Instant::MAX);
         let sent = |m: &MessageTrace| m.transmissions.iter().map(|t| t.sent).max();
@@ -47,8 +47,8 @@ impl Explainer {
         spans.map(hold).collect()
     }
 
-    /// Builds the record of a packet at the end of the run. A packet without an end was lost at a link that went down,
-    /// is under way, or was refused.
+    /// Builds the record of a packet at the end of the run. If the end of a packet is unknown, the packet was lost at a
+    /// link that went down, is in transit, or was refused.
     fn finished(&self, flight: &Flight) -> Transmission {
         let mut transmission = flight.transmission.clone();
         if transmission.outcome != Outcome::UnderWay {

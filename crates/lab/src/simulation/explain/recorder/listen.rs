@@ -31,7 +31,7 @@ impl Recorder for Explainer {
         };
         let mut owners: Vec<u64> = parts.iter().flat_map(|&(start, end)| self.owners(start, end)).collect();
         owners.dedup();
-        // The messages of a block are known once the sender has sent all it may.
+        // The messages of a block are known once the sender has sent everything that it may send.
         if owners.is_empty() && !block {
             return;
         }
@@ -75,7 +75,7 @@ impl Recorder for Explainer {
             self.free[index] = departs;
         }
         let Some(flight) = self.flights.get_mut(&meta.id) else { return };
-        // The second copy of a packet that a link has doubled is not followed.
+        // If a link has duplicated a packet, the second copy is not followed.
         if flight.steps.len() != usize::from(meta.hop) {
             return;
         }
@@ -160,7 +160,8 @@ impl Recorder for Explainer {
 
 /// Events of symbols of coded blocks.
 impl Explainer {
-    /// Finds the messages of the symbols that the sender has sent. To be called when it has sent all that it may.
+    /// Finds the messages of the symbols that the sender has sent. The caller calls it when the sender has sent
+    /// everything that it may send.
     fn look_at_blocks(&mut self, agent: &dyn Agent) {
         agent.blocks(&mut |block, bytes| self.blocks.extend(block, bytes));
         for (packet, block, messages) in self.blocks.resolve() {
@@ -196,8 +197,8 @@ impl Explainer {
         flight.transmission.hops.push(hop);
     }
 
-    /// Records a packet that arrived at the next station. `started` is the start of the frame that carried it. If the
-    /// acknowledgement of the frame is lost, the sender transmits a copy.
+    /// Records a packet that arrived at the next station. `started` is the time at which the frame that carried it
+    /// began. If the acknowledgement of the frame is lost, the sender transmits a copy.
     fn hop_ends(&mut self, now: Instant, started: Option<Instant>, meta: &PacketMeta) {
         self.last_out = meta.id;
         let Some(flight) = self.flights.get_mut(&meta.id) else { return };

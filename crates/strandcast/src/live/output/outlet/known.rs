@@ -7,15 +7,17 @@ use tokio::time::Instant;
 
 use super::MOST_REASONS;
 
-/// Time of writing without a trouble after which the trouble has ended. It is reported again if it returns after that.
+/// Time of writing without a trouble after which the trouble counts as ended. If the trouble returns later, it is
+/// reported again.
 pub(super) const OVER: Duration = Duration::from_secs(10);
 
-/// Reported reasons for lost messages, each with the time since which data have been written without this trouble.
+/// Reasons for lost messages that were reported. Each has the start of the present time of writing without this
+/// trouble.
 #[derive(Debug, Default)]
 pub(super) struct Known(BTreeMap<String, Option<Instant>>);
 
 impl Known {
-    /// Records the troubles of data that were written at `now`. Returns the troubles to report.
+    /// Records the troubles that occurred when data were written at `now`. Returns the troubles to report.
     pub(super) fn note(&mut self, troubles: &[(String, u64)], now: Instant) -> Vec<String> {
         let is_over = |clean: &Option<Instant>| clean.is_some_and(|since| now - since >= OVER);
         if troubles.iter().any(|(why, _)| self.0.get(why).is_none_or(is_over)) {
@@ -42,7 +44,7 @@ impl Known {
 mod tests {
     use super::*;
 
-    /// Reports of writing at these seconds, with these troubles.
+    /// Returns the reports of writing at these seconds, with these troubles.
     fn reports(writes: &[(u64, &[&str])]) -> Vec<(u64, String)> {
         let (begun, mut known) = (Instant::now(), Known::default());
         let mut all = Vec::new();
@@ -58,7 +60,7 @@ mod tests {
     fn a_trouble_that_lasts_is_reported_once() {
         let lasts: Vec<(u64, &[&str])> = (0..100).map(|second| (second, &["full"][..])).collect();
         assert_eq!(reports(&lasts), [(0, "full".to_owned())]);
-        // An output without a listener loses every second datagram.
+        // Without a listener, the output loses every second datagram.
         let alternates: Vec<(u64, &[&str])> =
             (0..100).map(|second| (second, if second % 2 == 0 { &["absent"][..] } else { &[] })).collect();
         assert_eq!(reports(&alternates), [(0, "absent".to_owned())]);
@@ -71,7 +73,7 @@ mod tests {
         let expected = [(0, "full"), (5, "slow"), (11, "full")].map(|(at, why)| (at, why.to_owned()));
         assert_eq!(reports(writes), expected);
         assert_eq!(reports(&[(0, &["full"]), (1, &[]), (10, &["full"])]), [(0, "full".to_owned())]);
-        // Nothing was written in between: it was never over.
+        // No data were written in between, so that the trouble has not ended.
         assert_eq!(reports(&[(0, &["full"]), (99, &["full"])]), [(0, "full".to_owned())]);
     }
 

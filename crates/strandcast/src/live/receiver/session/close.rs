@@ -18,7 +18,8 @@ const MIN_FLUSH: Duration = Duration::from_millis(100);
 const CHANGED: &str = "the configuration of the stream has changed";
 
 impl Session {
-    /// Closes all associations after `outcome`, waits until the queued data are written, and reports the last summary.
+    /// Closes all associations after `outcome`. Waits until the queued data are written, and then reports the last
+    /// summary.
     pub(super) async fn end(mut self, outcome: Result<(), Error>) -> Result<(), Error> {
         self.close(&outcome).await;
         if let Some(own) = self.door.own() {
@@ -28,7 +29,7 @@ impl Session {
         }
         let flushed = match outcome {
             Ok(()) => self.end_outputs().await,
-            // The error is the result. An unread output must not delay it.
+            // In this case, the result is the error. An output that is not read must not delay the error.
             Err(_) => tokio::time::timeout(CLOSE_TIMEOUT, self.end_outputs()).await.unwrap_or(Ok(())),
         };
         self.output.give_up();
@@ -52,18 +53,18 @@ impl Session {
         match outcome {
             // The sender closes once everything is acknowledged.
             Ok(()) if stream.ended.is_some() => {}
-            // Its sender connects again.
+            // The sender of this stream connects again.
             Ok(()) if self.door.has_successor() => stream.association.abort(CHANGED),
             Ok(()) => stream.association.shutdown(),
             Err(_) => stream.association.abort(&format!("{REFUSED}the receiver cannot write what it plays")),
         }
         let left = self.over.map(|over| over.saturating_duration_since(Instant::now()));
         let time = left.map_or(CLOSE_TIMEOUT, |left| left.min(CLOSE_TIMEOUT));
-        // A sender that does not answer causes no further wait.
+        // The session does not wait for a sender that does not answer.
         let _: Result<CloseReason, _> = tokio::time::timeout(time, stream.association.closed()).await;
     }
 
-    /// Ends the outputs, and waits until everything is written, an output takes nothing, or the application requests an
+    /// Ends the outputs. Waits until all data are written, an output takes no data, or the application requests an
     /// immediate end.
     async fn end_outputs(&mut self) -> Result<(), Error> {
         let Session { output, stop, over, .. } = self;
@@ -83,9 +84,9 @@ impl Drop for Session {
     fn drop(&mut self) {
         let open = self.stream.iter().map(|stream| &stream.association);
         let open: Vec<_> = open.chain(self.next.iter().map(|next| &next.association)).cloned().collect();
-        // At the regular end of a session they are closed already.
+        // At the regular end of a session, the outputs are already closed.
         open.iter().for_each(|association| association.abort("the receiver has ended"));
-        // The driver of a server runs other streams.
+        // The driver of a server also runs other streams.
         let driver = self.door.own().map(|own| own.listener.driver().clone());
         let its = driver.clone();
         let told = async move {

@@ -25,10 +25,10 @@ impl Session {
         Ok(())
     }
 
-    /// Handles the outcome of recordings. A stream without a file is refused.
+    /// Handles the outcome of recordings. A stream that cannot be recorded in a file is refused.
     ///
     /// # Errors
-    /// [`Error::Media`]: the only stream has no file.
+    /// Returns [`Error::Media`] if the only stream has no file.
     pub(super) fn recordings(&mut self) -> Result<(), Error> {
         let (recordings, refused) = self.output.opened();
         for recording in recordings {

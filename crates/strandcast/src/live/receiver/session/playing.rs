@@ -1,4 +1,4 @@
-//! Playout of a session: media that are due go to the outputs.
+//! Playout of a session: passes media that are due to the outputs.
 
 use strandcast_media::playout;
 
@@ -19,7 +19,7 @@ impl Session {
         while bytes < most {
             let Some(stream) = &mut self.stream else { return false };
             let now = stream.association.now();
-            // The data that were in the buffer may wait for the output instead.
+            // Data that leave the buffer may instead wait for the output.
             let rushed = if stream.player.is_drained() { self.memory.playout() } else { 0 };
             let Some(output) = stream.player.poll(now) else { return false };
             match output {
@@ -71,8 +71,8 @@ impl Session {
         }
     }
 
-    /// Records that the sender has ended, or that another one begins. Outputs with a slate get the slate until the next
-    /// key frame.
+    /// Records that the sender has ended, or that another one begins. Outputs with a slate then receive the slate until
+    /// the next key frame.
     pub(super) fn end_splice(&mut self) {
         self.slate.iter_mut().for_each(|splice| splice.end());
     }
