@@ -50,7 +50,7 @@ ABSTRACT = (
         Judgement("22", f"{MPMTP}: {SUM} ≈ {CUBIC}"),
         (Judgement("22", f"{ONE}: {SUM} ≈ {CUBIC}", "δ = 1"),),
         tried="δ = 1, and [each assumption](paper-networks.md#lee-and-chung-2017-varied) about delays, queues, losses, "
-        "slow start and the TCP beside the subflows",
+        "slow start and the TCP next to the subflows",
     ),
 )
 CHANGES = (

@@ -214,12 +214,16 @@ pub struct AckInfo {
     pub newest_sent: Option<Instant>,
     /// Lowest and highest TSN newly acknowledged on this path (SFR).
     pub newly_acked_range: Option<(Tsn, Tsn)>,
+    /// Lowest TSN that a gap block newly acknowledges on this path.
+    pub lowest_gap_acked: Option<Tsn>,
     /// Highest TSN newly acknowledged on any path (RFC 9260's HTNA).
     pub highest_newly_acked: Option<Tsn>,
     /// Highest TSN that the SACK acknowledges, including gap blocks.
     pub highest_reported: Tsn,
     /// Number of paths on which this SACK newly acknowledges data.
     pub paths_newly_acked: u8,
+    /// Number of paths on which a gap block of this SACK newly acknowledges data.
+    pub paths_gap_acked: u8,
     /// Number of DATA packets for which this SACK stands, if the peer reports this number (DAC), otherwise 1.
     pub dac_count: u8,
     /// Maximum time for which the peer may have delayed this acknowledgement after the path's newest packet arrived
