@@ -107,7 +107,7 @@ def sctp_flow(network: dict) -> list[str]:
     """One association over all paths."""
     scheme = SCTP_SCHEME
     if network["transport"] == "cmt":
-        scheme = CMT_SCHEME.format(rtx=network["rtx"], pf="on" if network["pf"] else "off")
+        scheme = CMT_SCHEME.format(rtx=network["rtx"], pf="on" if network["pf"] else "off") + network.get("keys", "")
     return [
         "[flows.flow]",
         'transport = "sctp"',

@@ -49,6 +49,8 @@ ABSTRACT = (
         "≈",
         Judgement("22", f"{MPMTP}: {SUM} ≈ {CUBIC}"),
         (Judgement("22", f"{ONE}: {SUM} ≈ {CUBIC}", "δ = 1"),),
+        tried="δ = 1, and [each assumption](paper-networks.md#lee-and-chung-2017-varied) about delays, queues, losses, "
+        "slow start and the TCP next to the subflows",
     ),
 )
 CHANGES = (

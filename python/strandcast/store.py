@@ -302,6 +302,24 @@ class Store:
                 _probe(file)
             raise
 
+    def commits(self, cells: Iterable[Cell | Key], seeds: Iterable[int] | None = None) -> tuple[str, ...]:
+        """Returns the commits of the sources that made the runs of cells, sorted; unknown commits are left out.
+
+        `seeds` restricts them to some runs.
+
+        Raises:
+            StoreError: A file can't be read.
+        """
+        wanted = None if seeds is None else set(seeds)
+        found = set()
+        for file in itertools.chain.from_iterable(self._files(_key(cell), wanted) for cell in cells):
+            try:
+                found.add(pl.read_parquet_metadata(file).get("commit", ""))
+            except (OSError, pl.exceptions.PolarsError) as error:
+                why = str(error).partition("\n")[0]
+                raise StoreError(f"{file}: {why}; delete it, and its run is made again") from error
+        return tuple(sorted(found - {""}))
+
     def series(
         self, cell: Cell | Key, seeds: Iterable[int] | None = None, where: pl.Expr | None = None
     ) -> pl.DataFrame:

@@ -12,8 +12,13 @@ COMMIT = _native.COMMIT
 
 def origin(scenario: str, version: str, commit: str | None) -> str:
     """Returns one line for pictures: the scenario's hash, the version that ran it, and its commit if that is known."""
-    of = f", commit {commit[:12]}{'+' * commit.endswith('+')}" if commit else ""
-    return f"scenario {scenario[:12]}, strandcast {version}{of}"
+    of = f", commit {short(commit)}" if commit else ""
+    return f"scenario {short(scenario)}, strandcast {version}{of}"
+
+
+def short(mark: str) -> str:
+    """Returns the first digits of a commit or of a scenario's hash, and the commit's `+` if it has one."""
+    return f"{mark[:12]}{'+' * mark.endswith('+')}"
 
 
 def results_epoch() -> int:

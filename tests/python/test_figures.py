@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import hashlib
 import io
 import math
 import pathlib
@@ -14,6 +15,7 @@ import pytest
 from strandcast import experiments, stats
 from strandcast.figures import claims, headline, spec, tables
 from strandcast.figures.claims import judge
+from strandcast.figures.manifest import Origin
 from strandcast.figures.results import Found, cell, collect, measured_s, network, shortened, shown, start_s
 from strandcast.figures.spec import Figure, Measure, Paper, Point
 from strandcast.store import Store
@@ -375,6 +377,30 @@ def test_tables(tiny: Found, tmp_path: pathlib.Path) -> None:
     assert "old" not in text
     assert "<summary>Nobody and Else (1999), Fig. 1: a figure; 1 to 2 runs</summary>" in scheme.read_text()
     assert tables.write(tmp_path, [TINY_PAPER], {"nobody1999": {"1": tiny}}) == [], "nothing changed"
+
+
+def test_a_page_names_commits_and_scenarios(tiny: Found, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "reproduction").mkdir()
+    page = tmp_path / "reproduction/nobody1999.md"
+    page.write_text("<!-- measured: nobody1999 -->\n<!-- end -->\n")
+    made = dataclasses.replace(tiny, commits=("0" * 40, "1" * 40 + "+"))
+    tables.write(tmp_path, [TINY_PAPER], {"nobody1999": {"1": made}})
+    ours = cell(TINY_PAPER, TINY, TINY.point("here"), "one").scenario.hash[:12]
+    text = page.read_text()
+    assert f"1 to 2 runs. Commits `{'0' * 12}`, `{'1' * 12}+`, scenario `{ours}`.\n" in text
+    assert f"| point | schemes | scenario |\n| --- | --- | --- |\n| here | one, two | `{ours}` |\n" in text
+    assert "| there | one | `" not in text, "it has no runs"
+    assert tables.write(tmp_path, [TINY_PAPER], {}) == [], "kept as it is"
+
+
+def test_several_scenarios_have_a_digest_of_their_hashes() -> None:
+    one, two = Origin(("c" * 40,), ("a" * 64,)), Origin(("c" * 40,), ("b" * 64,))
+    both = Origin.of([two, one, one])
+    assert both == Origin(("c" * 40,), ("a" * 64, "b" * 64))
+    digest = hashlib.sha256(f"{'a' * 64}\n{'b' * 64}\n".encode()).hexdigest()
+    assert both.said() == f"commit {'c' * 12}, 2 scenarios {digest[:12]}"
+    assert one.said("`") == f"commit `{'c' * 12}`, scenario `{'a' * 12}`"
+    assert Origin((), one.scenarios).said() == "", "nothing is said of runs without a commit"
 
 
 def test_verdicts_are_counted(tiny: Found, tmp_path: pathlib.Path) -> None:

@@ -21,8 +21,11 @@ from strandcast.command import lab
 from strandcast.errors import ClusterError
 from strandcast.figures import draw
 from strandcast.figures.command import Selection, parse
+from strandcast.figures.manifest import Origin, noted
+from strandcast.figures.results import cell
 from strandcast.figures.spec import Paper
 from strandcast.store import Store, pack
+from strandcast.version import COMMIT
 
 
 def said(capsys: pytest.CaptureFixture[str], arguments: str, code: int) -> str:
@@ -146,6 +149,19 @@ def test_a_page_has_only_figures_of_its_kind(kept: Store, tmp_path: pathlib.Path
     assert draw_only(kept, tmp_path) == ["4", "5", "6"]
     assert known in text()
     assert "IN PART" not in text()
+
+
+def test_a_picture_and_its_page_name_commit_and_scenarios(kept: Store, tmp_path: pathlib.Path) -> None:
+    ((paper, (figure,)),) = parse(["liu2019", "--figure", "6"]).papers
+    draw_only(kept, tmp_path, "--figure 6")
+    made, of_page = noted(tmp_path, "liu2019-fig-6"), noted(tmp_path, "liu2019")
+    assert made is not None
+    assert of_page is not None
+    hashes = {cell(paper, figure, point, "cmt").scenario.hash for point in figure.points}
+    assert made.origin == Origin((COMMIT,) if COMMIT else (), tuple(sorted(hashes)))
+    for name in ("liu2019-fig-6.svg", "liu2019.html"):
+        assert made.origin.said() in (tmp_path / name).read_text()
+    assert of_page.origin == made.origin
 
 
 def test_a_page_of_full_runs_stays(kept: Store, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -233,6 +233,22 @@ def test_the_claims_of_an_abstract(docs: pathlib.Path) -> None:
     assert row.endswith(f"| one has more | .4 | {ours} | {named} |  |")
 
 
+def test_a_failure_without_a_cause_has_what_was_tried(docs: pathlib.Path) -> None:
+    (one,) = PAPER.abstract
+
+    def cause(share: float, tried: str) -> str:
+        runs = {**RUNS, ("p", "one", "share of it"): {1: share, 2: share}}
+        found = {"nobody1999": {"3": dataclasses.replace(FOUND, seeds=runs)}}
+        abstract = (dataclasses.replace(one, tried=tried),)
+        tables.write(docs, [dataclasses.replace(PAPER, abstract=abstract)], found)
+        (row,) = (line for line in texts(docs)["reproduction.md"].splitlines() if "| one has more |" in line)
+        return row.split("|")[-2].strip()
+
+    assert cause(0.1, "another queue") == "no cause found; tried: another queue"
+    assert cause(0.1, "") == "no cause found"
+    assert cause(0.4, "another queue") == "", "it is reproduced"
+
+
 @pytest.mark.parametrize("paper", PAPERS, ids=[paper.name for paper in PAPERS])
 def test_claims_of_abstracts_are_claims_of_figures(paper: Paper) -> None:
     for one in paper.abstract:

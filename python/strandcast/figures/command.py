@@ -203,11 +203,12 @@ def make(wanted: Selection, paper: Paper, figure: Figure, cluster: Cluster) -> M
 
     name = draw.name(paper, figure)
     forget(wanted.out, name)
-    path = draw.figure(paper, figure, found(wanted, paper, figure, made), wanted.out, wanted.quick)
+    its = found(wanted, paper, figure, made)
+    path = draw.figure(paper, figure, its, wanted.out, wanted.quick)
     if path is None:
         return None
     say(path)
-    note(wanted.out, name, made)
+    note(wanted.out, name, dataclasses.replace(made, origin=its.origin))
     return made
 
 

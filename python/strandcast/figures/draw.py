@@ -92,7 +92,7 @@ def draw(paper: Paper, found: Found, quick: str = "") -> Picture | None:
     style.head(
         picture,
         f"Fig. {figure.name}: {figure.title}",
-        "\n".join(filter(None, (f"{paper.source.short}; {caption(found)}", quick))),
+        "\n".join(filter(None, (f"{paper.source.short}; {caption(found)}", found.origin.said(), quick))),
         list(key.values()),
     )
     if quick:

@@ -17,7 +17,7 @@ import strandcast.figures.draw as draw
 import strandcast.figures.tables as tables
 from strandcast.figures.claims import VERDICTS, Judged
 from strandcast.figures.headline import case_of, cases, default_and_best
-from strandcast.figures.manifest import Manifest, forget, note, noted, whole
+from strandcast.figures.manifest import Manifest, Origin, forget, note, noted, whole
 from strandcast.figures.results import Found, cell
 from strandcast.figures.spec import Claim, Figure, Finding, Paper, Term
 from strandcast.version import VERSION, results_epoch
@@ -61,6 +61,7 @@ class Part:
     figure: Figure
     picture: str
     runs: str
+    origin: str
     command: str
     rows: tuple[Row, ...]
     numbers: Sequence[Sequence[str]]
@@ -95,6 +96,7 @@ def report(
         if figure.name in results and results[figure.name].seeds
     ]
     default, best = default_and_best(paper, cases(paper, results))
+    made = dataclasses.replace(made, origin=Origin.of(results[part.figure.name].origin for part in parts))
     shown = {part.figure.name for part in parts}
     text = render(
         "report.html",
@@ -145,6 +147,7 @@ def part_of(paper: Paper, figure: Figure, found: Found, made: Manifest) -> Part:
         figure=found.figure,
         picture=draw.name(paper, figure),
         runs=tables.runs(found),
+        origin=found.origin.said("`"),
         command=shlex.join(command),
         rows=tuple(row_of(paper, found, claim, one, made.quick) for claim, one in judged if one is not None),
         numbers=tables.beside(found, lambda _: True),

@@ -13,6 +13,7 @@ import polars as pl
 import strandcast.figures.binned as binned
 import strandcast.figures.packets as packets
 from strandcast.figures.claims import Judged, judge
+from strandcast.figures.manifest import Origin
 from strandcast.figures.series import Reading, read, rows
 from strandcast.figures.spec import Claim, Figure, Key, Measure, Metric, Paper, Point, missing
 from strandcast.figures.views import Curve, Line, Packets
@@ -51,12 +52,21 @@ class Found:
         seeds: Each measure's number for each seed; a measure without runs is left out.
         means: Means over the runs, by point and scheme, of the compared flow's metrics.
         courses: Curves over time of the views, by point and scheme.
+        scenarios: Hashes of the scenarios, by point and scheme; none without runs.
+        commits: Commits of the sources that made the runs, sorted.
     """
 
     figure: Figure
     seeds: Mapping[Key, Mapping[int, float]]
     means: Mapping[tuple[str, str], Mapping[str, float]]
     courses: Mapping[tuple[str, str], Courses] = dataclasses.field(default_factory=dict)
+    scenarios: Mapping[tuple[str, str], str] = dataclasses.field(default_factory=dict)
+    commits: tuple[str, ...] = ()
+
+    @property
+    def origin(self) -> Origin:
+        """Returns the sources and scenarios of the runs."""
+        return Origin(self.commits, tuple(sorted(set(self.scenarios.values()))))
 
     @functools.cached_property
     def summaries(self) -> dict[Key, Summary]:
@@ -219,7 +229,8 @@ def collect(store: Store, paper: Paper, figure: Figure, *, quick: bool = False, 
         over_time[place] = {
             line: course for line, begin_s in lines.items() if (course := of(line, begin_s, series, traces))
         }
-    return Found(figure, numbers, means, over_time)
+    scenarios = {place: one.scenario.hash for place, one in cells.items() if place in means}
+    return Found(figure, numbers, means, over_time, scenarios, store.commits(cells.values(), seeds))
 
 
 def drawn_at(paper: Paper, figure: Figure, point: Point) -> dict[Line, float]:

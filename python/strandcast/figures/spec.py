@@ -471,6 +471,8 @@ class Abstract:
         readings: Claims that stand for the statement under named alternatives to the default, or claims of our own
             figures about these alternatives.
         cause: Title of the finding that explains a failure; empty: the finding of the claim.
+        tried: Readings and assumptions that were run and do not explain a failure without a cause, in Markdown for
+            `docs/reproduction.md`.
     """
 
     text: str
@@ -478,6 +480,7 @@ class Abstract:
     default: Judgement
     readings: tuple[Judgement, ...] = ()
     cause: str = ""
+    tried: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

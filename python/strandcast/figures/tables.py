@@ -18,6 +18,7 @@ from strandcast.figures.pages import heading, said
 from strandcast.figures.results import Found
 from strandcast.figures.spec import Abstract, Claim, Figure, Judgement, Measure, Paper
 from strandcast.stats import Summary
+from strandcast.version import short
 
 Results = Mapping[str, Found]
 """Results of runs for a paper's figures, by their names."""
@@ -35,6 +36,7 @@ VARIED = "paper-networks.md"
 BESIDE = ["measure", "scheme", "mean", "± 95 %", "paper", "ratio"]
 CLAIMS = ["claim", "ours, paired", "paper", "points", "verdict"]
 BINDS = "limiting factor"
+SCENARIOS = ["point", "schemes", "scenario"]
 ALL_CLAIMS = ["figure", "claim", "paper", "ours", "points", "verdict", "why"]
 NO_CAUSE = "no cause found"
 ABSTRACTS = ["paper", "claim", "paper's number", "ours by default", "ours by a named reading", "cause"]
@@ -113,6 +115,15 @@ def claims(found: Found, schemes: Callable[[str], bool] = lambda _: True, *, bou
             its = [claim.text, *judgement(found.figure, claim, judged)]
             rows.append([*its, binds(found, claim)] if bound else its)
     return rows
+
+
+def scenarios(found: Found) -> list[list[str]]:
+    """Returns the hash of each scenario, with the point and the schemes that have it; none without a known commit."""
+    its: dict[tuple[str, str], list[str]] = {}
+    for (point, scheme), scenario in found.scenarios.items():
+        its.setdefault((point, scenario), []).append(scheme)
+    rows = [[point, ", ".join(schemes), f"`{short(scenario)}`"] for (point, scenario), schemes in its.items()]
+    return rows if found.commits else []
 
 
 def judgement(figure: Figure, claim: Claim, judged: Judged) -> list[str]:
@@ -251,7 +262,9 @@ def cause_of(paper: Paper, judges: Judges, one: Abstract) -> str:
     place = f"reproduction/{paper.name}.md#what-we-found"
     if found:
         return ", ".join(f"[{title}]({place})" for title in found)
-    return NO_CAUSE if judged.verdict in (CONTRADICTED, PARTLY) else ""
+    if judged.verdict not in (CONTRADICTED, PARTLY):
+        return ""
+    return f"{NO_CAUSE}; tried: {one.tried}" if one.tried else NO_CAUSE
 
 
 def of_claims(paper: Paper, judges: Judges) -> str:
@@ -378,10 +391,14 @@ def of_paper(paper: Paper, results: Results, before: str, epochs: Callable[[Figu
         if found is not None and found.seeds:
             epoch = epochs(figure)
             made = runs(found) if epoch is None else f"{runs(found)} of epoch {epoch}"
-            conditions = f"`{paper.shown(figure)}`, {made}. {figure.notes}".rstrip()
-            every = section(BESIDE, beside(found, lambda _: True)) + section(
-                [*CLAIMS, BINDS], claims(found, bound=True)
-            )
+            origin = found.origin.said("`")
+            by = f"{origin[:1].upper()}{origin[1:]}. " if origin else ""
+            conditions = f"`{paper.shown(figure)}`, {made}. {by}{figure.notes}".rstrip()
+            every = [
+                *section(BESIDE, beside(found, lambda _: True)),
+                *section([*CLAIMS, BINDS], claims(found, bound=True)),
+                *section(SCENARIOS, scenarios(found)),
+            ]
             parts.append("\n".join(of_figure(paper, figure, conditions, [*grid(found), *every])))
         elif figure.name in kept:
             its, epoch = kept[figure.name], epochs(figure)

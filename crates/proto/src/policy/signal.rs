@@ -221,12 +221,16 @@ pub struct AckInfo {
     pub newest_sent: Option<Instant>,
     /// Lowest and highest TSN that the SACK newly acknowledges on this path (SFR).
     pub newly_acked_range: Option<(Tsn, Tsn)>,
+    /// Lowest TSN that a gap block newly acknowledges on this path.
+    pub lowest_gap_acked: Option<Tsn>,
     /// Highest TSN that the SACK newly acknowledges on any path (HTNA of RFC 9260).
     pub highest_newly_acked: Option<Tsn>,
     /// Highest TSN that the SACK acknowledges, including gap blocks.
     pub highest_reported: Tsn,
     /// Number of paths on which this SACK newly acknowledges data.
     pub paths_newly_acked: u8,
+    /// Number of paths on which a gap block of this SACK newly acknowledges data.
+    pub paths_gap_acked: u8,
     /// Number of DATA packets that this SACK acknowledges, if the peer reports this number (DAC), otherwise 1.
     pub dac_count: u8,
     /// Longest time for which the peer may have delayed this acknowledgement, after the path's newest packet arrived

@@ -109,6 +109,10 @@ impl PathAck {
     pub fn arrived(&mut self, tsn: Tsn) {
         let range = &mut self.info.newly_acked_range;
         *range = Some(range.map_or((tsn, tsn), |(lo, hi)| (lower(lo, tsn), higher(hi, tsn))));
+        if tsn.is_after(self.info.cum_tsn) {
+            let lowest = &mut self.info.lowest_gap_acked;
+            *lowest = Some(lowest.map_or(tsn, |lo| lower(lo, tsn)));
+        }
     }
 }
 

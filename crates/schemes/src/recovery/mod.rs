@@ -13,5 +13,5 @@ pub use chosen_path::OnChosenPath;
 pub use raf::{RafConfig, RetransmissionAware};
 pub use retransmit::{HISTORY, Rtx};
 pub use rfc::{FastRtx, RfcLossConfig};
-pub use sfr::{SfrConfig, SplitFastRetransmit};
+pub use sfr::{DacAcked, SfrConfig, SplitFastRetransmit};
 pub use silence::{GivesUpSilent, SilenceConfig};

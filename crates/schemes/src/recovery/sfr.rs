@@ -8,23 +8,36 @@
 //! | retransmission policies | [`Rtx`] |
 //! | Xu et al. (2015): network coding hides losses from congestion control | `mask-losses`: [`SplitFastRetransmit::masked`] |
 //!
-//! `ASSUMED`: a cumulatively acknowledged TSN counts as newly acknowledged on its path. The published code counts only
-//! gap blocks. The choice here is the more cautious one for DAC. `mask-losses` hides the loss of a symbol that later
+//! `ASSUMED`: for DAC, a cumulatively acknowledged TSN counts as newly acknowledged on its path (`dac-acked=all`). This
+//! choice is the more cautious one. In ns-2.35 only TSNs of gap blocks count (`dac-acked=gap`). `mask-losses` hides the loss of a symbol that later
 //! packets show. The loss is hidden if the block is complete at the receiver, or if symbols in flight complete it. Each
 //! symbol in flight counts as `1 - p`. The cause of a hidden loss is `Wireless`. Windows that depend on the cause then
 //! do not change ([`SparedLosses`](strandcast_proto::rfc::SparedLosses)). As long as a loss is hidden, its chunk is not
 //! sent again, because coded packets complete the block. Timeouts are not hidden, because a path that fell silent must
 //! not get another window of data.
 
-use strandcast_keys::keys;
+use strandcast_keys::{keys, words};
 use strandcast_proto::policy::{
     AckInfo, ChunkInfo, LossCause, LossPolicy, LossTrigger, MissScope, PathView, Policy, Reach, Retransmit,
     Signal, View,
 };
 use strandcast_proto::seeds::{Random, Seeds};
+use strandcast_proto::wire::Tsn;
 
 use super::retransmit::{Chooser, Rtx};
 use crate::part::{LossPart, Others};
+
+words! {
+    /// Newly acknowledged TSNs that decide whether all packets of a SACK count as misses of a chunk (DAC).
+    #[derive(Default)]
+    pub enum DacAcked {
+        /// TSNs of gap blocks.
+        Gap = "gap",
+        /// TSNs of gap blocks and those that the SACK acknowledges cumulatively.
+        #[default]
+        All = "all",
+    }
+}
 
 keys! {
     /// Keys of split fast retransmit.
@@ -34,6 +47,8 @@ keys! {
         rtx: Rtx = Rtx::Cwnd,
         /// count the packets that a SACK stands for as misses
         dac: bool = true,
+        /// TSNs that count as newly acknowledged for dac: those of gap blocks, as in ns-2.35, or all
+        dac_acked: DacAcked = DacAcked::All,
         /// notice the loss of a retransmission by later packets of its path, not by timeout only
         repeat as "rtx-again": bool = true,
         /// no window shrinks for the loss of a symbol without which its block gets complete (schemes that code)
@@ -60,6 +75,16 @@ impl SplitFastRetransmit {
         SplitFastRetransmit { config, chooser: Chooser::new(config.rtx, random) }
     }
 
+    /// Returns whether all that counts as newly acknowledged is of this path and left when `next` was the next new TSN,
+    /// or later. Only then all packets of the SACK are later ones.
+    fn all_later(&self, ack: &AckInfo, next: Tsn) -> bool {
+        let (lowest, paths) = match self.config.dac_acked {
+            DacAcked::All => (ack.newly_acked_range.map(|(lowest, _)| lowest), ack.paths_newly_acked),
+            DacAcked::Gap => (ack.lowest_gap_acked, ack.paths_gap_acked),
+        };
+        paths <= 1 && lowest.is_some_and(|tsn| !tsn.is_before(next))
+    }
+
     /// Returns whether the loss of `chunk` is hidden from windows.
     fn masked(&self, view: &View<'_>, chunk: &ChunkInfo) -> bool {
         // Without coded blocks, no chunk can be masked.
@@ -84,16 +109,14 @@ impl Policy for SplitFastRetransmit {
 
 impl LossPolicy for SplitFastRetransmit {
     fn misses(&mut self, _: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
-        let Some((lowest, highest)) = ack.newly_acked_range else { return 0 };
+        let Some((_, highest)) = ack.newly_acked_range else { return 0 };
         let Some(sent) = chunk.on(ack.path).filter(|t| t.in_flight) else { return 0 };
         // Copies of a chunk leave at the same time. A transmission that left later is a retransmission.
         let retransmission = sent.at != chunk.transmissions[0].at;
         if (retransmission && !self.config.repeat) || highest.is_before(sent.next_tsn) {
             return 0;
         }
-        // All packets of the SACK count only under one condition: all newly acknowledged data left later on this path.
-        let all_later = ack.paths_newly_acked <= 1 && !lowest.is_before(sent.next_tsn);
-        if self.config.dac && all_later { ack.dac_count.max(1) } else { 1 }
+        if self.config.dac && self.all_later(ack, sent.next_tsn) { ack.dac_count.max(1) } else { 1 }
     }
 
     fn miss_scope(&self, _: &View<'_>, ack: &AckInfo) -> MissScope {

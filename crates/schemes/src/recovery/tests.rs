@@ -48,6 +48,23 @@ fn a_delayed_sack_counts_its_packets_only_where_that_is_sure() {
     assert_eq!(misses(SfrConfig { dac: false, ..on }, &dac(2, 1, (6, 7)), &chunk(5, &[0])), 1);
 }
 
+#[test]
+fn only_gap_blocks_count_where_the_key_says_so() {
+    let gap = SfrConfig { dac_acked: DacAcked::Gap, ..SfrConfig::default() };
+    let counted = |ack| [SfrConfig::default(), gap].map(|config| misses(config, &ack, &chunk(5, &[0])));
+    // A SACK for two packets moves the cumulative TSN to 4, and its gap block has 6 and 7.
+    let same = AckInfo { dac_count: 2, lowest_gap_acked: Some(Tsn(6)), ..ack(0, 4, (4, 7), 9000) };
+    assert_eq!(counted(same.clone()), [1, 2], "TSN 4 left before chunk 5 and is in no gap block");
+    let other = AckInfo { paths_newly_acked: 2, newly_acked_range: Some((Tsn(6), Tsn(7))), ..same.clone() };
+    assert_eq!(counted(other), [1, 2], "TSN 4 is of another path and in no gap block");
+    let mixed = AckInfo { paths_newly_acked: 2, paths_gap_acked: 2, ..same.clone() };
+    assert_eq!(counted(mixed), [1, 1], "the packets may be another path's");
+    let across = AckInfo { lowest_gap_acked: Some(Tsn(4)), ..ack(0, 3, (4, 7), 9000) };
+    assert_eq!(counted(AckInfo { dac_count: 2, ..across }), [1, 1], "a gap block has one that left before");
+    let off = SfrConfig { dac: false, ..gap };
+    assert_eq!(misses(off, &same, &chunk(5, &[0])), 1);
+}
+
 /// Chunk 5, lost once and sent again on path 0 when 20 was the next new TSN.
 fn sent_again() -> ChunkInfo {
     let mut c = chunk(5, &[0, 0]);

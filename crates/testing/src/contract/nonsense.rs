@@ -278,6 +278,8 @@ impl Noise {
             dac_count: self.0.below(256) as u8,
             held: Duration::from_nanos(self.bytes()),
             lateness: Duration::from_nanos(self.bytes()),
+            lowest_gap_acked: if self.maybe() { Some(self.tsn()) } else { None },
+            paths_gap_acked: self.0.below(4) as u8,
         }
     }
 

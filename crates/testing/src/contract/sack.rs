@@ -118,6 +118,7 @@ impl Model {
         self.chunks.retain(|seq, _| *seq > sack.cum);
         let highest = acks.iter().filter_map(|a| a.newly_acked_range).map(|r| r.1).reduce(later);
         let newly = acks.iter().filter(|a| a.newly_acked > 0).count() as u8;
+        let by_gaps = acks.iter().filter(|a| a.lowest_gap_acked.is_some()).count() as u8;
         for (ack, before) in acks.iter_mut().zip(fronts) {
             let after = self.fronts(ack.path);
             ack.pseudo_cum_advanced = before.0.is_some() && before.0 != after.0;
@@ -125,7 +126,7 @@ impl Model {
             ack.earliest_outstanding = after.0.into_iter().chain(after.1).min().map(|s| self.tsn(s));
             ack.all_acked = self.ends[SENDER].view(ack.path).in_flight == 0;
             ack.highest_newly_acked = highest;
-            ack.paths_newly_acked = newly;
+            (ack.paths_newly_acked, ack.paths_gap_acked) = (newly, by_gaps);
             self.settle_path(ack);
         }
         self.deliver(&named, None);
@@ -165,9 +166,11 @@ impl Model {
             rtt: None,
             newest_sent: None,
             newly_acked_range: None,
+            lowest_gap_acked: None,
             highest_newly_acked: None,
             highest_reported: self.tsn(sack.beyond.last().copied().unwrap_or(sack.cum)),
             paths_newly_acked: 0,
+            paths_gap_acked: 0,
             dac_count: sack.packets.clamp(1, 255) as u8,
             held: Duration::ZERO,
             lateness: Duration::ZERO,
@@ -205,6 +208,10 @@ impl Model {
             let range = &mut acks[p.index()].newly_acked_range;
             let (low, high) = range.unwrap_or((tsn, tsn));
             *range = Some((if tsn.is_before(low) { tsn } else { low }, later(high, tsn)));
+            if tsn.is_after(acks[p.index()].cum_tsn) {
+                // Chunks come in the order of their TSNs.
+                acks[p.index()].lowest_gap_acked.get_or_insert(tsn);
+            }
         }
         by
     }

@@ -98,9 +98,11 @@ impl RetransmissionQueue {
                     rtt: None,
                     newest_sent: settled.newest,
                     newly_acked_range: None,
+                    lowest_gap_acked: None,
                     highest_newly_acked: None,
                     highest_reported: sack.header.cumulative_tsn_ack + u32::from(last_gap),
                     paths_newly_acked: 0,
+                    paths_gap_acked: 0,
                     dac_count: if ledger.peer_reports() { sack.header.flags.max(1) } else { 1 },
                     held: Duration::ZERO,
                     lateness: Duration::ZERO,
@@ -301,6 +303,7 @@ impl RetransmissionQueue {
         let acks = &mut outcome.paths;
         let highest = acks.iter().filter_map(|a| a.info.newly_acked_range).map(|r| r.1).reduce(higher);
         let newly = acks.iter().filter(|a| a.info.newly_acked > 0).count() as u8;
+        let by_gaps = acks.iter().filter(|a| a.info.lowest_gap_acked.is_some()).count() as u8;
         for a in acks {
             let path = a.info.path;
             let (front_original, front_again) = a.fronts;
@@ -310,7 +313,7 @@ impl RetransmissionQueue {
             a.info.earliest_outstanding = self.earliest_outstanding(path);
             a.info.all_acked = ledger.paths()[path.index()].in_flight == 0;
             a.info.highest_newly_acked = highest;
-            a.info.paths_newly_acked = newly;
+            (a.info.paths_newly_acked, a.info.paths_gap_acked) = (newly, by_gaps);
         }
     }
 }

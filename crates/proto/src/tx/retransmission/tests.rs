@@ -8,7 +8,7 @@ use super::*;
 use crate::policy::LossTrigger;
 use crate::policy::fixture;
 use crate::time::Duration;
-use crate::tx::{ArrivalReports, Carries};
+use crate::tx::{ArrivalReports, Carries, PathAck};
 use crate::wire::chunk::report::TsnRange;
 use crate::wire::chunk::{GapBlock, Sack, SackHeader};
 use crate::wire::serial::{Ppid, Ssn, StreamId};
@@ -129,6 +129,29 @@ impl Fixture {
     fn check(&self) {
         self.rq.assert_consistent(&self.ledger);
     }
+}
+
+/// TSNs that a SACK acknowledges cumulatively are newly acknowledged on their path, as TSNs of its gap blocks are. Only
+/// the latter count as acknowledged by gap blocks, and each of them once.
+#[test]
+fn gap_blocks_are_told_from_the_cumulative_tsn() {
+    let mut fixture = Fixture::new(2);
+    // 1 and 2 on path 0, 3 and 4 on path 1, and so on.
+    (0..8).for_each(|i| {
+        fixture.send(i / 2 % 2);
+    });
+    let told = |outcome: &AckOutcome| {
+        let its = |a: &PathAck| (a.info.newly_acked_range, a.info.lowest_gap_acked);
+        let paths: Vec<_> = outcome.paths.iter().map(its).collect();
+        (paths, outcome.paths[0].info.paths_newly_acked, outcome.paths[0].info.paths_gap_acked)
+    };
+    let range = |low, high| Some((Tsn(low), Tsn(high)));
+    let first = fixture.sack(2, &[(2, 2), (4, 4)]);
+    assert_eq!(told(&first), (vec![(range(1, 6), Some(Tsn(6))), (range(4, 4), Some(Tsn(4)))], 2, 2));
+    let second = fixture.sack(4, &[(2, 3)]);
+    assert_eq!(told(&second), (vec![(None, None), (range(3, 7), Some(Tsn(7)))], 1, 1));
+    let third = fixture.sack(7, &[]);
+    assert_eq!(told(&third), (vec![(range(5, 5), None), (None, None)], 1, 0));
 }
 
 /// A symbol that was given up and arrives after all is named once, by the gap block that covers it; not by a cumulative

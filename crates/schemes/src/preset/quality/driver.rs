@@ -16,7 +16,7 @@ use super::model::{Measured, QualityModel};
 use super::quality_path::QualityPath;
 use crate::congestion::Friendliness;
 use crate::feedback::{DelayedAck, FrameErrors};
-use crate::recovery::{Rtx, SfrConfig, SplitFastRetransmit};
+use crate::recovery::{SfrConfig, SplitFastRetransmit};
 use crate::schedule::{Allocation, Distribution};
 
 /// Greatest number of bytes for which one SACK may count. Real numbers are smaller, and sums stay far from overflow.
@@ -66,7 +66,7 @@ pub(in crate::preset) struct QualityAware<J: QualityModel> {
 impl<J: QualityModel> QualityAware<J> {
     pub fn new(name: &'static str, keys: &QualityKeys, model: J, seeds: &Seeds) -> Self {
         let config = Config::from(keys);
-        let sfr = SfrConfig { dac: config.dac, repeat: config.rtx_again, rtx: Rtx::Cwnd, mask_losses: false };
+        let sfr = SfrConfig { dac: config.dac, repeat: config.rtx_again, ..SfrConfig::default() };
         QualityAware {
             name,
             config,
