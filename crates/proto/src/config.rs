@@ -69,6 +69,10 @@ pub struct TransportConfig {
     /// heartbeats, and inactive after 40 consecutive errors and this time without an answer. If `None`, only the number
     /// of errors counts.
     pub failed_after: Option<Duration>,
+    /// A path that is resumed carries data once the peer has answered on it, because it may have failed while it was
+    /// suspended. Until then its state is [`PathState::Unconfirmed`](crate::policy::PathState::Unconfirmed). If false,
+    /// it counts as working.
+    pub proves_resumed: bool,
     /// With a Strandcast peer: a FORWARD-TSN also passes whole messages that the peer acknowledged, up to the next
     /// abandoned message. By RFC 3758 it closes only one gap per round trip. If symbols are sent, this is always on.
     pub forward_past_acked: bool,
@@ -152,6 +156,7 @@ impl Default for TransportConfig {
             reordering: false,
             ack_delays: false,
             failed_after: None,
+            proves_resumed: false,
             forward_past_acked: false,
             failed_probe_interval: None,
             mtu: 1400,
@@ -196,6 +201,7 @@ impl TransportConfig {
             reordering: true,
             ack_delays: true,
             failed_after: Some(Duration::from_secs(10)),
+            proves_resumed: true,
             forward_past_acked: true,
             decodes: true,
             eager_handshake: Some(Duration::from_secs(1)),

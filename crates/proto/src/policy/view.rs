@@ -14,7 +14,9 @@ use crate::units::Rate;
 /// Reachability of a path (RFC 9260 §8.2, RFC 7829 §4.2).
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum PathState {
-    /// The peer has not yet echoed a nonce from the path's address, so that the path carries no data (RFC 9260 §5.4).
+    /// The peer has not yet echoed a nonce from the path's address, or not since the path was resumed
+    /// ([`proves_resumed`](crate::config::TransportConfig::proves_resumed)), so that the path carries no data (RFC 9260
+    /// §5.4).
     Unconfirmed,
     /// The path is usable.
     Active,

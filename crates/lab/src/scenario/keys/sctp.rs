@@ -55,7 +55,10 @@ impl SctpProfile {
     pub fn transport(self) -> TransportConfig {
         match self {
             // Simulated links carry packets of any size: there is no MTU to discover.
-            SctpProfile::Live => TransportConfig { mtu_discovery: None, ..TransportConfig::live() },
+            // Interfaces that are up work.
+            SctpProfile::Live => {
+                TransportConfig { mtu_discovery: None, proves_resumed: false, ..TransportConfig::live() }
+            }
             SctpProfile::Rfc | SctpProfile::Ns2 => TransportConfig::default(),
         }
     }

@@ -57,6 +57,11 @@ impl Context {
     pub fn apply_suspension(&mut self, now: Instant, path: PathId) {
         let p = &self.paths[path.index()];
         match (p.suspended, p.confirmed) {
+            ((false, false), true) if self.config.proves_resumed => {
+                self.paths.view_mut(path.index()).error_count = 0;
+                self.set_path_state(now, path, PathState::Unconfirmed);
+                self.paths[path.index()].heartbeats.want();
+            }
             ((false, false), true) => self.confirm(now, path),
             ((false, false), false) => self.set_path_state(now, path, PathState::Unconfirmed),
             _ => self.set_path_state(now, path, PathState::Suspended),
@@ -80,10 +85,12 @@ impl Context {
         }
         let (suspect, failed) = self.verdicts(now, path, errors);
         match state {
-            PathState::Active | PathState::PotentiallyFailed if failed => {
+            PathState::Active | PathState::PotentiallyFailed | PathState::Unconfirmed if failed => {
                 self.set_path_state(now, path, PathState::Inactive);
             }
-            PathState::Active if suspect => self.set_path_state(now, path, PathState::PotentiallyFailed),
+            PathState::Active | PathState::Unconfirmed if suspect => {
+                self.set_path_state(now, path, PathState::PotentiallyFailed);
+            }
             _ => {}
         }
     }
