@@ -148,12 +148,16 @@ mod tests {
                 continue;
             }
             assert!(clip[..now].ends_with(&media), "{now}");
-            assert_eq!((media[1], media[2]), (0x40, 0), "an association table begins");
+            let is_table = |packet: &[u8]| (packet[1], packet[2]) == (0x40, 0);
+            assert!(
+                media.chunks(PACKET_LEN).take(3).any(is_table),
+                "{now}: the tables are near its beginning"
+            );
             // Audio and tables, and no other picture, come before the key frame.
             let begin = media.chunks(PACKET_LEN).position(is_key).expect("a key frame") * PACKET_LEN;
             assert!(begin < 100 * PACKET_LEN, "{begin}");
             let key = now - media.len() + begin;
-            let age = |key: usize| (now - key) as u128;
+            let age = |key: usize| now.saturating_sub(key) as u128;
             let old = keys.iter().rev().find(|key| age(**key) > least + 4 * 1316).unwrap_or(&keys[0]);
             assert!(key >= *old, "the last one that is old enough");
             assert!(key == keys[0] || age(key) + 4 * 1316 > least, "{key} at {now}");
