@@ -132,6 +132,7 @@ fn a_resumed_path_carries_data_once_it_has_answered() {
         let resume = |w: &mut TestPair| {
             let now = w.now;
             w.ends[CLIENT].with(id, |a| a.suspend_path(now, P0, false)).expect("a path");
+            w.pump();
             assert_eq!(w.states(CLIENT)[0], PathState::Unconfirmed);
         };
         suspend(&mut w);
@@ -152,7 +153,7 @@ fn a_resumed_path_carries_data_once_it_has_answered() {
         // The round trip of the first wire.
         w.run(ms(29));
         assert_eq!(w.states(CLIENT)[0], PathState::Unconfirmed);
-        w.run(ms(2));
+        w.run(ms(20));
         assert_eq!(w.states(CLIENT)[0], PathState::Active);
         assert!(stream(&mut w, 300));
     }
