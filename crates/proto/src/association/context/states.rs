@@ -84,14 +84,12 @@ impl Context {
             self.paths[path.index()].heartbeats.want();
         }
         let (suspect, failed) = self.verdicts(now, path, errors);
-        match state {
-            PathState::Active | PathState::PotentiallyFailed | PathState::Unconfirmed if failed => {
-                self.set_path_state(now, path, PathState::Inactive);
-            }
-            PathState::Active | PathState::Unconfirmed if suspect => {
-                self.set_path_state(now, path, PathState::PotentiallyFailed);
-            }
-            _ => {}
+        let resumed = state == PathState::Unconfirmed && self.paths[path.index()].confirmed;
+        let counts = state == PathState::Active || resumed;
+        if failed && (counts || state == PathState::PotentiallyFailed) {
+            self.set_path_state(now, path, PathState::Inactive);
+        } else if suspect && counts {
+            self.set_path_state(now, path, PathState::PotentiallyFailed);
         }
     }
 
