@@ -263,7 +263,7 @@ def test_a_slate_plays_while_a_sender_is_away(slate: str, clip: bytes, tmp_path:
         time.sleep(1.0)
         assert recording.stat().st_size == recorded, "a recording has no slate"
         sent(target)
-        seen = []
+        seen: list[events.Event] = []
         while not seen or not isinstance(seen[-1], events.Stats) or events.SlateOver not in map(type, seen):
             event = target.event(timeout=20)
             assert event is not None
