@@ -64,8 +64,9 @@ pub(crate) fn receive(
 
 /// The slate with this name, which plays after a time in seconds.
 fn read(py: Python<'_>, name: &Path, after: f64) -> PyResult<Slate> {
-    let slate = py.detach(|| Slate::named(name)).map_err(|e| error::live(py, &e))?;
-    Ok(Slate { after: seconds("slate_after", after)?, ..slate })
+    let mut slate = py.detach(|| Slate::named(name)).map_err(|e| error::live(py, &e))?;
+    slate.after = seconds("slate_after", after)?;
+    Ok(slate)
 }
 
 /// The addresses of all places to listen on.
