@@ -279,7 +279,7 @@ def test_a_slate_plays_while_a_sender_is_away(slate: str, clip: bytes, tmp_path:
 
 
 def test_mistakes_about_a_slate_are_told(tmp_path: pathlib.Path) -> None:
-    (tmp_path / "slate.png").write_bytes(b"\x89PNG" * 20_000)
+    (tmp_path / "slate.png").write_bytes(b"\x89PN\x00" * 20_000)
     with pytest.raises(sc.StrandcastError, match="cannot be a slate: not an MPEG transport stream"):
         receiver(lambda _: None, once=False, slate=tmp_path / "slate.png")
     with pytest.raises(ValueError, match="slate_after"):
