@@ -13,7 +13,7 @@ from bench.rows import Rows
 from bench.speed import failover
 from bench.stats import Mean, paired
 
-OF = ("live", "repair", "friendliness", "firsttry", "links", "validate", "soak")
+OF = ("live", "repair", "friendliness", "firsttry", "links", "validate", "soak", "serve")
 
 
 def rows(work: Callable[[Rows], object]) -> tuple[object, Rows]:

@@ -16,11 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.common import ROOT, ROWS, RunError, version_of
-from bench.fanout import resident
 from bench.pages import table
 from bench.rows import Rows
 from bench.serve.attackers import KINDS
-from bench.serve.studio import CLIP, LOOK, Studio, only_row, wait
+from bench.serve.studio import CLIP, LOOK, Studio, only_row, resident, wait
 
 PAGE = "testing.md"
 HEADS = ("time", "messages", "late or lost", "API thread, s/s", "others, s/s", "socket, longest ms", "MB", "outcome")

@@ -16,10 +16,9 @@ import time
 from pathlib import Path
 
 from bench.common import OUT, ROWS, version_of
-from bench.fanout import free
 from bench.pages import table
 from bench.rows import Rows
-from bench.serve.studio import STREAM, Studio, encoded, only_row, wait
+from bench.serve.studio import STREAM, Studio, encoded, free, only_row, wait
 
 PAGE = "testing.md"
 FOLDER = OUT / "away"

@@ -7,16 +7,31 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Self
 
-from bench.common import ROOT, RunError, built
-from bench.fanout import free
+from bench.common import ROOT, RunError, built, put
 from bench.rows import Key, Measures, Rows
 
 STREAM = "van1"
 LOOK = "look-at-the-streams"
+
+
+def free() -> int:
+    """A UDP port that was free a moment ago."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def resident(pid: int) -> int:
+    """Resident memory of a process in kB; 0 after its end."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")), 0)
 
 
 def wait(what: str, holds: Callable[[], bool], seconds: float = 30.0) -> None:
@@ -62,9 +77,13 @@ class Studio:
         self.running: list[subprocess.Popen[bytes]] = []
         self.server: subprocess.Popen[bytes] | None = None
         self.run("studio", "key", "pair", "--host", f"127.0.0.1:{self.udp}", "--out", str(self.path / "pairing"))
-        self.run("van", "key", "add", "studio", text=(self.path / "pairing").read_text())
-        key = json.loads(self.run("van", "key", "show", "--json"))["key"]
-        self.run("studio", "key", "allow", key, "--as", STREAM)
+        self.pair("van", STREAM)
+
+    def pair(self, who: str, name: str) -> None:
+        """Gives a user a key, which the server knows by this name."""
+        self.run(who, "key", "add", "studio", text=(self.path / "pairing").read_text())
+        key = json.loads(self.run(who, "key", "show", "--json"))["key"]
+        self.run("studio", "key", "allow", key, "--as", name)
 
     def __enter__(self) -> Self:
         """Itself."""
@@ -108,17 +127,28 @@ class Studio:
 
     def serve(self, api: str, stream: str) -> None:
         """Starts the server with these keys of its API and of its stream."""
-        config = self.path / "serve.toml"
-        config.write_text(
-            f'listen = ["127.0.0.1:{self.udp}"]\n[api]\nsocket = "{self.socket}"\n{api}\n'
-            f'[streams.{STREAM}]\nsenders = ["{STREAM}"]\n{stream}\n'
-        )
-        self.server = self.start("studio", "serve", config)
+        self.serve_all({STREAM: stream}, api)
+
+    @property
+    def config(self) -> Path:
+        """The server's file."""
+        return self.path / "serve.toml"
+
+    def configure(self, streams: Mapping[str, str], api: str = "", head: str = "") -> None:
+        """Writes the server's file, with the keys of its streams by name. The sender of that name may send a stream."""
+        texts = [f'[streams.{name}]\nsenders = ["{name}"]\n{keys}\n' for name, keys in streams.items()]
+        listen = f'listen = ["127.0.0.1:{self.udp}"]\n{head}\n[api]\nsocket = "{self.socket}"\n{api}\n'
+        put(self.config, listen + "".join(texts))
+
+    def serve_all(self, streams: Mapping[str, str], api: str = "", head: str = "") -> None:
+        """Starts the server with the keys of its streams by name, of its API, and of itself."""
+        self.configure(streams, api, head)
+        self.server = self.start("studio", "serve", self.config)
         wait("API", lambda: self.server.poll() is None and self.socket.exists() and self.ask("/readyz")[0] == 200)
 
-    def send(self, source: Path, *options: str) -> subprocess.Popen[bytes]:
-        """Starts the sender."""
-        return self.start("van", "send", source, "@studio", *options)
+    def send(self, source: Path, *options: str, who: str = "van") -> subprocess.Popen[bytes]:
+        """Starts the sender, or another one."""
+        return self.start(who, "send", source, "@studio", *options)
 
     def private(self, name: str, text: str) -> None:
         """Writes a file that only its owner can read."""
@@ -141,9 +171,13 @@ class Studio:
         head, _, body = answer.partition(b"\r\n\r\n")
         return int(head.split()[1]), body
 
-    def stream(self) -> dict:
-        """The stream as the API shows it."""
-        return json.loads(self.ask(f"/v1/streams/{STREAM}")[1])
+    def stream(self, name: str = STREAM) -> dict:
+        """A stream as the API shows it."""
+        return json.loads(self.ask(f"/v1/streams/{name}")[1])
+
+    def logs(self, who: str) -> list[Path]:
+        """Files with the lines of a user's commands."""
+        return sorted(self.path.glob(f"{who}-*.log"))
 
 
 CLIP = ROOT / "media/clip.ts"

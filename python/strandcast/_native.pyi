@@ -1143,6 +1143,7 @@ def receive(
     latency: float | None,
     silence: float,
     once: bool,
+    slate: tuple[str, float] | None,
     memory: int,
     of_transport: tuple[int, int, int],
 ) -> Stream: ...

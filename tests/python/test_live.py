@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -218,6 +218,74 @@ def test_udp_comes_in_and_goes_out(clip: bytes) -> None:
             feed.join()
             source.stop()
             ended(source)
+
+
+def gaps(stream: bytes) -> list[tuple[int, int, int]]:
+    """Places at which a continuity counter is not the next one: packet, PID and counter (ISO/IEC 13818-1, 2.4.3.3)."""
+    last: dict[int, int] = {}
+    found = []
+    for number in range(len(stream) // PACKET):
+        packet = stream[number * PACKET : (number + 1) * PACKET]
+        assert packet[0] == 0x47
+        pid, counter = (packet[1] & 0x1F) << 8 | packet[2], packet[3] & 15
+        announced = packet[3] & 0x20 and packet[4] > 0 and packet[5] & 0x80
+        if pid == 0x1FFF or not packet[3] & 0x10:
+            continue
+        if pid in last and counter != (last[pid] + 1) % 16 and not announced:
+            found.append((number, pid, counter))
+        last[pid] = counter
+    return found
+
+
+@pytest.mark.parametrize("slate", ["null", "clip"])
+def test_a_slate_plays_while_a_sender_is_away(slate: str, clip: bytes, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "slate.ts").write_bytes(clip)
+    name = "null" if slate == "null" else tmp_path / "slate.ts"
+    played, recording = bytearray(), tmp_path / "recorded.ts"
+
+    def until(holds: Callable[[], bool], what: str) -> None:
+        end = time.monotonic() + 30
+        while not holds():
+            assert time.monotonic() < end, what
+            time.sleep(0.02)
+
+    def sent(target: live.Receiver) -> None:
+        """A sender that is there for a second, and then gone at once."""
+        before = recording.stat().st_size if recording.exists() else 0
+        with sender(paced(clip), target):
+            until(lambda: recording.exists() and recording.stat().st_size > before + len(clip) // 3, "its media")
+
+    with receiver([played.extend, recording], once=False, slate=name, slate_after=0.5) as target:
+        sent(target)
+        before = len(played)
+        until(lambda: len(played) > before + 40 * 7 * PACKET, "the slate")
+        recorded = recording.stat().st_size
+        time.sleep(1.0)
+        assert recording.stat().st_size == recorded, "a recording has no slate"
+        sent(target)
+        seen: list[events.Event] = []
+        while sum(isinstance(event, events.SlateOver) for event in seen) < 2:
+            event = target.event(timeout=20)
+            assert event is not None
+            seen.append(event)
+    cuts = [event for event in seen if isinstance(event, events.Slate | events.SlateOver)]
+    assert isinstance(cuts[0], events.Slate), "no sender has played yet"
+    assert ("null packets" if slate == "null" else "slate.ts") in cuts[0].slate
+    assert [type(cut) for cut in cuts[:4]] == [events.Slate, events.SlateOver] * 2
+    stream = bytes(played)
+    assert len(stream) % PACKET == 0
+    assert not gaps(stream)
+    assert gaps(stream[: 400 * PACKET] + stream[500 * PACKET :]), "the check finds a gap"
+
+
+def test_mistakes_about_a_slate_are_told(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "slate.png").write_bytes(b"\x89PN\x00" * 20_000)
+    with pytest.raises(sc.StrandcastError, match="cannot be a slate: not an MPEG transport stream"):
+        receiver(lambda _: None, once=False, slate=tmp_path / "slate.png")
+    with pytest.raises(ValueError, match="slate_after"):
+        receiver(lambda _: None, once=False, slate="null", slate_after=-1.0)
+    with pytest.raises(ValueError, match="once=True"):
+        receiver(lambda _: None, slate="null")
 
 
 def test_figures_have_the_names_of_the_json(clip: bytes) -> None:

@@ -7,19 +7,17 @@ import { Badge, Trouble, useAsked } from "./parts";
 import { colourName } from "./plot";
 import { count, ms, rate, streamState } from "./words";
 
-/** Rates of links, next to each other. */
+/** Rates of links, next to each other. The bar is one background, whose change moves no other part of the page. */
 export function LinkBar({ paths }: { paths: api.Path[] }) {
   const sum = paths.reduce((all, path) => all + (path.rate_bps ?? 0), 0);
-  return (
-    <div class="bar" aria-hidden="true">
-      {sum > 0 && paths.map((path, place) => (
-        <i
-          key={path.id}
-          style={{ width: `${(100 * (path.rate_bps ?? 0)) / sum}%`, background: `var(${colourName(place)})` }}
-        />
-      ))}
-    </div>
-  );
+  let end = 0;
+  const stops = sum > 0 ? paths.map((path, place) => {
+    const from = end;
+    end += (100 * (path.rate_bps ?? 0)) / sum;
+    return `var(${colourName(place)}) ${from.toFixed(2)}% ${end.toFixed(2)}%`;
+  }) : [];
+  const background = stops.length ? `linear-gradient(90deg, ${stops.join(", ")})` : "";
+  return <div class="bar" aria-hidden="true" style={{ background }} />;
 }
 
 function Card({ stream }: { stream: api.Stream }) {

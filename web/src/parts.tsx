@@ -1,5 +1,6 @@
 // Small parts of the page.
 
+import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import * as api from "./api";
@@ -23,6 +24,19 @@ export const lineOfChange = (error: unknown): string => {
   if (error instanceof api.Refused) return error.message;
   return "The server does not answer. Look at the state, and try again.";
 };
+
+/** Returns a place for an element, and whether the element is in sight. */
+export function useInSight<T extends Element>(): [RefObject<T | null>, boolean] {
+  const place = useRef<T>(null);
+  const [is, setIs] = useState(true);
+  useEffect(() => {
+    if (!place.current) return undefined;
+    const watch = new IntersectionObserver((seen) => setIs(seen.at(-1)?.isIntersecting ?? true));
+    watch.observe(place.current);
+    return () => watch.disconnect();
+  }, []);
+  return [place, is];
+}
 
 /** Calls `ask` now and a second after each answer. Returns the last answer, and a line while there is none. */
 export function useAsked<T>(

@@ -11,7 +11,7 @@ const FAST_S = 0.9;
 const FAR_S = 2.5;
 /** Played media that the browser keeps: more than lies between key frames, because it removes up to a key frame. */
 const KEPT_S = 30;
-/** Interval at which media are given to the browser, and the picture is checked. */
+/** Interval at which media are given to the browser once there is a picture, and the picture is checked. */
 const LOOK_MS = 50;
 /** Time without progress after which the picture begins again. */
 const STUCK_MS = 4_000;
@@ -61,17 +61,19 @@ export class Picture {
       } finally {
         attempt.abort();
         all.removeEventListener("abort", ends);
-        this.video.removeAttribute("src");
-        this.video.load();
+        if (this.video.hasAttribute("src")) {
+          this.video.removeAttribute("src");
+          this.video.load();
+        }
       }
       if (!all.aborted) await new Promise((done) => { setTimeout(done, wait); });
     }
   }
 
   async #attempt(attempt: AbortController): Promise<void> {
-    this.say("waits for a key frame");
     const response = await fetch(this.url, { signal: attempt.signal });
     if (!response.ok || !response.body) throw new Ended(await reason(response));
+    this.say("waits for a key frame");
     const reader = response.body.getReader();
     const [first, found] = await begun(reader);
     if (!found.video) throw new Ended("The stream has no video that is known here.", true);
@@ -109,15 +111,25 @@ export class Picture {
     const buffer = source.addSourceBuffer(type);
     const watch = new Watch(this.video, () => this.say(silent), () => void reader.cancel());
     const waiting: Uint8Array[] = [first];
+    const give = (): void => watch.tried(() => feed(buffer, waiting, this.video));
+    // The first picture gets its media at once, and is looked for as soon as the browser has taken them.
+    const hasten = (): void => {
+      if (watch.shown) return;
+      watch.look();
+      give();
+    };
+    buffer.addEventListener("updateend", hasten, { signal: attempt.signal });
     const timer = setInterval(() => {
       watch.look();
-      watch.tried(() => feed(buffer, waiting, this.video));
+      give();
     }, LOOK_MS);
+    give();
     try {
       for (;;) {
         const { value } = await reader.read();
         if (!value) throw watch.ended ?? new Ended("the stream has ended");
         waiting.push(value);
+        if (!watch.shown) give();
       }
     } finally {
       clearInterval(timer);
@@ -164,9 +176,10 @@ function takes(type: string): boolean {
 /** Keeps a picture near the end of what has come, and ends it when it makes no progress. */
 class Watch {
   ended: Ended | null = null;
+  /** Whether there is a picture. */
+  shown = false;
   #at = -1;
   #moved = performance.now();
-  #shown = false;
 
   constructor(readonly video: HTMLVideoElement, readonly shows: () => void, readonly ends: () => void) {}
 
@@ -185,8 +198,8 @@ class Watch {
     const last = video.buffered.length - 1;
     if (last >= 0) this.#follow(video.buffered.start(last), video.buffered.end(last));
     if (video.currentTime !== this.#at) {
-      if (!this.#shown && video.readyState >= video.HAVE_CURRENT_DATA && video.videoWidth) {
-        this.#shown = true;
+      if (!this.shown && video.readyState >= video.HAVE_CURRENT_DATA && video.videoWidth) {
+        this.shown = true;
         this.shows();
       }
       this.#at = video.currentTime;
@@ -199,7 +212,9 @@ class Watch {
   #follow(start: number, end: number): void {
     const { video } = this;
     const ahead = end - video.currentTime;
-    if (!video.seeking && (video.currentTime < start || ahead > FAR_S)) {
+    // The media begin with the last key frame, and the picture near their end.
+    const far = this.shown ? FAR_S : FAST_S;
+    if (!video.seeking && (video.currentTime < start || ahead > far)) {
       video.currentTime = Math.max(start, end - TARGET_S);
       // A jump is no progress.
       this.#at = video.currentTime;

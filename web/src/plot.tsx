@@ -5,6 +5,7 @@ import uPlot from "uplot";
 
 import { SPAN_S, type History } from "./history";
 import type { Path } from "./api";
+import { useInSight } from "./parts";
 import { rate } from "./words";
 
 /** Links with a colour of their own; the others are one area. */
@@ -50,7 +51,7 @@ interface Plotted {
 
 /** A plot that has the width of its place, and the colours of the page. */
 function Plot({ form, label, options, data, version }: Plotted) {
-  const place = useRef<HTMLDivElement>(null);
+  const [place, inSight] = useInSight<HTMLDivElement>();
   const plot = useRef<uPlot | null>(null);
   useEffect(() => {
     const element = place.current;
@@ -71,7 +72,12 @@ function Plot({ form, label, options, data, version }: Plotted) {
       plot.current = null;
     };
   }, [form]);
-  useEffect(() => plot.current?.setData(data()), [version]);
+  useEffect(() => {
+    if (!inSight) return undefined;
+    // Each plot is drawn in a task of its own.
+    const timer = setTimeout(() => plot.current?.setData(data()));
+    return () => clearTimeout(timer);
+  }, [version, inSight]);
   return <div class="plot" role="img" aria-label={label} ref={place} />;
 }
 

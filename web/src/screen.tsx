@@ -31,7 +31,7 @@ export function Screen({ name }: { name: string }) {
 
   useEffect(() => {
     if (!on || !seen || !video.current) return undefined;
-    const picture = new Picture(video.current, `/streams/${encodeURIComponent(name)}.ts`, setLine);
+    const picture = new Picture(video.current, `/streams/${encodeURIComponent(name)}.ts?from=last`, setLine);
     return () => {
       picture.stop();
       setLine("");

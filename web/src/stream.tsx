@@ -1,24 +1,59 @@
 // One stream: its picture, its margin, its links, its outputs and its events.
 
-import { useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 
 import * as api from "./api";
 import { History, LISTED, SPAN_S, explained } from "./history";
 import { LinkBar } from "./list";
-import { Badge, Trouble, Turn, useAsked } from "./parts";
+import { Badge, Trouble, Turn, useAsked, useInSight } from "./parts";
 import { LinkPlot, MarginPlot, colourName } from "./plot";
 import { Screen } from "./screen";
 import { Switches } from "./switches";
 import { bytes, clock, count, duration, linkState, ms, rate, share, streamState } from "./words";
 
+type Column = [string, (path: api.Path) => number | null | undefined, (value: number) => string];
+
 /** Columns of links. One that no link has is not drawn. */
-const COLUMNS: [string, (path: api.Path) => number | null | undefined, (value: number) => string][] = [
+const COLUMNS: Column[] = [
   ["rate", (path) => path.rate_bps, rate],
   ["round trip", (path) => path.rtt_ms, ms],
   ["loss", (path) => path.loss, share],
   ["carried", (path) => path.bytes, bytes],
   ["allowance left", (path) => path.allowance_bytes, bytes],
 ];
+
+/** Number of rows that are in sight together. */
+const ROWS = 8;
+
+/** Rows of the links from `begin` on. Rows out of sight stay as they are. */
+function Rows({ paths, columns, begin }: { paths: api.Path[]; columns: Column[]; begin: number }) {
+  const [place, inSight] = useInSight<HTMLTableSectionElement>();
+  const drawn = useRef({ paths, columns });
+  if (inSight) drawn.current = { paths, columns };
+  const now = drawn.current;
+  return useMemo(() => (
+    <tbody ref={place}>
+      {now.paths.slice(begin, begin + ROWS).map((path, number) => {
+        const [words, grade] = linkState(path.state);
+        return (
+          <tr key={path.id}>
+            <td title={path.name}>
+              <span class="swatch" style={{ background: `var(${colourName(begin + number)})` }} />{path.name}
+              <p class="small">
+                <span class={grade}>{words}</span>
+                {(path.down_s ?? 0) > 0.05 && <span class="muted">, not usable for {duration(path.down_s ?? 0)}</span>}
+              </p>
+            </td>
+            {now.columns.map(([name, value, text]) => {
+              const known = value(path);
+              return <td key={name} class={name}>{typeof known === "number" ? text(known) : ""}</td>;
+            })}
+          </tr>
+        );
+      })}
+    </tbody>
+  ), [now]);
+}
 
 function Links({ stream, history, version }: { stream: api.Stream; history: History; version: number }) {
   const paths = stream.paths ?? [];
@@ -32,26 +67,7 @@ function Links({ stream, history, version }: { stream: api.Stream; history: Hist
       <div class="scroll" tabIndex={0} role="region" aria-label="Table of links">
         <table>
           <thead><tr><th scope="col">link</th>{columns.map(([name]) => <th scope="col" key={name} class={name}>{name}</th>)}</tr></thead>
-          <tbody>
-            {paths.map((path, place) => {
-              const [words, grade] = linkState(path.state);
-              return (
-                <tr key={path.id}>
-                  <td title={path.name}>
-                    <span class="swatch" style={{ background: `var(${colourName(place)})` }} />{path.name}
-                    <p class="small">
-                      <span class={grade}>{words}</span>
-                      {(path.down_s ?? 0) > 0.05 && <span class="muted">, not usable for {duration(path.down_s ?? 0)}</span>}
-                    </p>
-                  </td>
-                  {columns.map(([name, value, text]) => {
-                    const known = value(path);
-                    return <td key={name} class={name}>{typeof known === "number" ? text(known) : ""}</td>;
-                  })}
-                </tr>
-              );
-            })}
-          </tbody>
+          {paths.map((_, begin) => begin % ROWS === 0 && <Rows key={begin} {...{ paths, columns, begin }} />)}
         </table>
       </div>
     </section>

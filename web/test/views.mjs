@@ -75,7 +75,7 @@ async function feign(page, links) {
   await page.route("**/v1/events", (route) => route.fulfill({
     contentType: "text/event-stream", body: `retry: 10000000\n\n${EVENTS}`,
   }));
-  await page.route("**/streams/*.ts", (route) => route.fulfill({ status: 409, ...json({ error: HOSTILE }) }));
+  await page.route("**/streams/*.ts?*", (route) => route.fulfill({ status: 409, ...json({ error: HOSTILE }) }));
 }
 
 /** Elements that are wider than the page. */

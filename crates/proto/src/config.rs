@@ -72,9 +72,12 @@ pub struct TransportConfig {
     /// heartbeats. A path is inactive after 40 consecutive errors and this time without an answer. If `None`, only the
     /// number of errors decides.
     pub failed_after: Option<Duration>,
-    /// If true, and the peer is a Strandcast peer, a FORWARD-TSN also passes complete messages that the peer
-    /// acknowledged, up to the next abandoned message. A FORWARD-TSN as in RFC 3758 closes only one gap per round trip.
-    /// If symbols are sent, this option is always on.
+    /// A path that is resumed carries data once the peer has answered on it, because it may have failed while it was
+    /// suspended. Until then its state is [`PathState::Unconfirmed`](crate::policy::PathState::Unconfirmed). If false,
+    /// it counts as working.
+    pub proves_resumed: bool,
+    /// With a Strandcast peer: a FORWARD-TSN also passes whole messages that the peer acknowledged, up to the next
+    /// abandoned message. By RFC 3758 it closes only one gap per round trip. If symbols are sent, this is always on.
     pub forward_past_acked: bool,
     /// Maximum interval between probes of potentially failed and inactive paths. `None` means the back-off of RFC 9260.
     pub failed_probe_interval: Option<Duration>,
@@ -160,6 +163,7 @@ impl Default for TransportConfig {
             reordering: false,
             ack_delays: false,
             failed_after: None,
+            proves_resumed: false,
             forward_past_acked: false,
             failed_probe_interval: None,
             mtu: 1400,
@@ -204,6 +208,7 @@ impl TransportConfig {
             reordering: true,
             ack_delays: true,
             failed_after: Some(Duration::from_secs(10)),
+            proves_resumed: true,
             forward_past_acked: true,
             decodes: true,
             eager_handshake: Some(Duration::from_secs(1)),

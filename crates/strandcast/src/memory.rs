@@ -6,8 +6,11 @@ const LEAST: usize = 32 << 20;
 #[cfg(feature = "live")]
 const MAX_PLAYOUT: usize = 64 << 20;
 
-/// Memory limit in bytes of the whole process. A receiver, or another server that accepts data of untrusted peers,
-/// needs such a limit.
+/// Maximum size in bytes of the media that are kept for viewers.
+#[cfg(feature = "live")]
+const MAX_RECENT: usize = 4 << 20;
+
+/// Memory limit in bytes of the whole process, for a receiver or another server that accepts data of untrusted peers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Memory(usize);
 
@@ -57,6 +60,12 @@ impl Memory {
         self.0 / 16
     }
 
+    /// Number of bytes of media that are kept for viewers of a stream: those since its last key frame.
+    #[cfg(feature = "live")]
+    pub(crate) fn recent(self) -> usize {
+        (self.0 / 16).min(MAX_RECENT)
+    }
+
     /// Maximum payload of a playout buffer. The bookkeeping of the buffer needs additional memory.
     #[cfg(feature = "live")]
     pub(crate) fn playout(self) -> usize {
@@ -92,6 +101,8 @@ mod tests {
                 let each = share.playout() + share.output_of_served();
                 let all = memory.beside_playout(true) + memory.sessions() + usize::from(streams) * each;
                 assert!(all <= memory.0 / 4 * 3, "{streams}: {all}");
+                let viewed = all + usize::from(streams) * share.recent();
+                assert!(viewed <= memory.0 / 16 * 13, "{streams}, with viewers: {viewed}");
             }
             assert!(memory.sessions() / SealConfig::SESSION_HEAP >= 16);
         }

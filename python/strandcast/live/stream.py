@@ -274,6 +274,8 @@ class Receiver(_Stream):
         latency: float | None = None,
         silence: float = 65.0,
         once: bool = False,
+        slate: str | os.PathLike[str] | None = None,
+        slate_after: float = 1.0,
         overwrite: bool = False,
         plain: bool = False,
         key: str | os.PathLike[str] | None = None,
@@ -293,6 +295,10 @@ class Receiver(_Stream):
             latency: Time from sending to playing, seconds; None: the latency that the sender requests.
             silence: Silence after which a sender is given up, seconds. Another sender may take its place earlier.
             once: Whether to end after the stream of the first sender.
+            slate: Packets for the outputs while no sender plays: `"null"` for null packets, or the path of a clip that
+                is repeated; None: none. Paths of files get none, but URLs, pipes, devices, functions and objects with
+                `write` do. Not with `once`.
+            slate_after: Time without media after which the slate plays, seconds.
             overwrite: Whether a file with content may be overwritten.
             plain: Neither encrypt nor authenticate, so that anyone may send.
             key: File of the identity; the store is in the same folder. None: the file that `STRANDCAST_KEY` names,
@@ -305,17 +311,21 @@ class Receiver(_Stream):
         Raises:
             NetworkError: An address is in use, or does not belong to this machine.
             SchemeError: There is no such scheme.
-            StrandcastError: The output or the store of keys cannot be opened.
+            StrandcastError: The output, the slate or the store of keys cannot be opened.
             ValueError: An argument is invalid.
         """
+        if once and slate is not None:
+            raise ValueError("slate: a receiver with once=True ends with its sender; leave one of them out")
         failure = media.Failure()
         given = media.taken(output, failure=failure)
         key = None if key is None else os.fspath(key)
         transport = (sctp_port, mtu, buffer)
         chosen = _chosen(scheme)
+        cut = None if slate is None else (os.fspath(slate), slate_after)
+        places = _listed("listen", listen)
         native = _native.receive(
-            given, overwrite, _listed("listen", listen), plain, key, chosen, latency, silence, once, memory, transport
-        )
+            given, overwrite, places, plain, key, chosen, latency, silence, once, cut, memory, transport
+        )  # fmt: skip
         super().__init__(native, failure)
 
     @classmethod

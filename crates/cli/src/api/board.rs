@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use serde_json::{Value, json};
 use strandcast::live::Receiver;
-use strandcast::live::output::Viewer;
+use strandcast::live::output::{ViewFrom, Viewer};
 use strandcast::live::serve::StreamNow;
 use tokio::sync::broadcast;
 
@@ -40,14 +40,12 @@ pub(crate) enum View {
 }
 
 impl View {
-    /// Starts a viewer of the stream, or returns the reason why the stream cannot be viewed.
-    fn join(&self, name: &str) -> Result<Viewer, String> {
+    /// Begins to view, or returns the reason why this cannot be.
+    fn join(&self, name: &str, from: ViewFrom) -> Result<Viewer, String> {
         match self {
-            View::Served(stream) => stream.view().ok_or_else(|| format!("the stream {name} is stopped")),
-            View::Receiver(receiver) => receiver.view().ok_or_else(|| "the receiver ends".to_owned()),
-            View::Nowhere => {
-                Err("a sender does not play its stream: view the stream at the receiver".to_owned())
-            }
+            View::Served(stream) => stream.view(from).ok_or_else(|| format!("the stream {name} is stopped")),
+            View::Receiver(receiver) => receiver.view(from).ok_or_else(|| "the receiver ends".to_owned()),
+            View::Nowhere => Err("a sender plays nothing: its receiver has the media".to_owned()),
         }
     }
 }
@@ -94,10 +92,9 @@ impl Snapshot {
         self.streams.get(name).map(|stream| &stream.described)
     }
 
-    /// Returns a viewer of the stream with this name, or the reason why the stream cannot be viewed. Returns `None` if
-    /// no stream has this name.
-    pub(super) fn view(&self, name: &str) -> Option<Result<Viewer, String>> {
-        self.streams.get(name).map(|stream| stream.view.join(name))
+    /// A viewer of the stream with this name, or the reason why it cannot be viewed; `None`: there is no such stream.
+    pub(super) fn view(&self, name: &str, from: ViewFrom) -> Option<Result<Viewer, String>> {
+        self.streams.get(name).map(|stream| stream.view.join(name, from))
     }
 
     /// The metrics of all streams, in the text format of Prometheus. The metrics are written once for each snapshot.

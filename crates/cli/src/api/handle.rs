@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use hyper::header::{ALLOW, CONTENT_LENGTH, HeaderMap, HeaderValue, TRANSFER_ENCODING, WWW_AUTHENTICATE};
 use hyper::{Request, Response, StatusCode};
+use strandcast::live::output::ViewFrom;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::board::{Board, Snapshot};
@@ -81,7 +82,10 @@ pub(super) async fn answer<B>(shared: &Shared, place: &Place, request: &Request<
     }
     match changes(shared, route.action, &parts, request.uri().query()) {
         Ok(Some(change)) => carry_out(shared, change).await,
-        Ok(None) => show(shared, place, route.action, parts.first().copied().unwrap_or_default()),
+        Ok(None) => {
+            let name = parts.first().copied().unwrap_or_default();
+            show(shared, place, route.action, name, request.uri().query())
+        }
         Err(refused) => *refused,
     }
 }
@@ -190,8 +194,8 @@ async fn carry_out(shared: &Shared, change: Change) -> Response<Body> {
     }
 }
 
-/// Returns the content that a route shows. `name` is the first part of the path.
-fn show(shared: &Shared, place: &Place, action: Action, name: &str) -> Response<Body> {
+/// Shows what a route is for. `name` is the first part of the path.
+fn show(shared: &Shared, place: &Place, action: Action, name: &str, query: Option<&str>) -> Response<Body> {
     let board = &shared.board;
     match action {
         Action::Streams => {
@@ -210,7 +214,7 @@ fn show(shared: &Shared, place: &Place, action: Action, name: &str) -> Response<
             None => full(),
         },
         Action::Media => match shared.endless(place) {
-            Some(slot) => seen(board, |now| viewed(now, name, slot)),
+            Some(slot) => seen(board, |now| viewed(now, name, begin(query), slot)),
             None => full(),
         },
         Action::Health => healthy(board.is_alive(), "the server does not answer"),
@@ -235,9 +239,17 @@ fn show(shared: &Shared, place: &Place, action: Action, name: &str) -> Response<
     }
 }
 
+/// The point at which a viewer asks to begin.
+fn begin(query: Option<&str>) -> ViewFrom {
+    match query.is_some_and(|query| query.split('&').any(|one| one == "from=last")) {
+        true => ViewFrom::LastKeyFrame,
+        false => ViewFrom::Now,
+    }
+}
+
 /// The media of a stream.
-fn viewed(now: &Snapshot, name: &str, slot: OwnedSemaphorePermit) -> Response<Body> {
-    match now.view(name) {
+fn viewed(now: &Snapshot, name: &str, from: ViewFrom, slot: OwnedSemaphorePermit) -> Response<Body> {
+    match now.view(name, from) {
         None => no_stream(name),
         Some(Err(why)) => refusal(StatusCode::CONFLICT, &why),
         Some(Ok(viewer)) => response(StatusCode::OK, MEDIA, media::body(viewer, slot)),

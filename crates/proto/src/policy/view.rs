@@ -14,7 +14,8 @@ use crate::units::Rate;
 /// State of a path (RFC 9260 §8.2, RFC 7829 §4.2).
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum PathState {
-    /// The peer has not yet returned a nonce from the path's address. The path therefore carries no data (RFC 9260
+    /// The peer has not yet echoed a nonce from the path's address, or not since the path was resumed
+    /// ([`proves_resumed`](crate::config::TransportConfig::proves_resumed)), so that the path carries no data (RFC 9260
     /// §5.4).
     Unconfirmed,
     /// The path is usable.

@@ -106,3 +106,55 @@ fn a_path_survives_a_new_outside_address() {
     assert_eq!(w.states(SERVER), [PathState::Active]);
     assert_eq!(w.association(SERVER).tuple(P0).unwrap().remote, w.wires[0].outside);
 }
+
+/// A path may fail while it is suspended. Once it is resumed, its state is that of a new path until the peer has
+/// answered on it: it carries no data, and one that does not answer is probed and not closed.
+#[test]
+fn a_resumed_path_carries_data_once_it_has_answered() {
+    for transport in [TransportConfig { proves_resumed: true, ..quick() }, TransportConfig::live()] {
+        let mut w = TestPair::new(&[15, 40], transport, 3);
+        w.up();
+        let id = w.apps[CLIENT].id.expect("an association");
+        let stream = |w: &mut TestPair, n: usize| {
+            let before = w.data_log.len();
+            for _ in 0..n {
+                w.send(CLIENT, pattern(0, 1000), SendOptions::default());
+                w.run(ms(10));
+            }
+            w.data_log[before..].iter().any(|(_, from, wire)| (*from, *wire) == (CLIENT, 0))
+        };
+        let suspend = |w: &mut TestPair| {
+            let now = w.now;
+            w.ends[CLIENT].with(id, |a| a.suspend_path(now, P0, true)).expect("a path");
+            w.run(ms(1000));
+            assert!(!stream(w, 100), "it is suspended");
+        };
+        let resume = |w: &mut TestPair| {
+            let now = w.now;
+            w.ends[CLIENT].with(id, |a| a.suspend_path(now, P0, false)).expect("a path");
+            w.pump();
+            assert_eq!(w.states(CLIENT)[0], PathState::Unconfirmed);
+        };
+        suspend(&mut w);
+        w.wires[0].up = [false; 2];
+        resume(&mut w);
+        assert!(!stream(&mut w, 6000), "it is dead");
+        assert!(
+            matches!(w.states(CLIENT)[0], PathState::PotentiallyFailed | PathState::Inactive),
+            "{:?}",
+            w.states(CLIENT)
+        );
+        w.wires[0].up = [true; 2];
+        assert!(stream(&mut w, 3000), "it answers: {:?}", w.states(CLIENT));
+        assert_eq!(w.states(CLIENT), [PathState::Active; 2]);
+
+        suspend(&mut w);
+        resume(&mut w);
+        // The round trip of the first wire.
+        w.run(ms(29));
+        assert_eq!(w.states(CLIENT)[0], PathState::Unconfirmed);
+        w.run(ms(20));
+        assert_eq!(w.states(CLIENT)[0], PathState::Active);
+        assert!(stream(&mut w, 300));
+    }
+}

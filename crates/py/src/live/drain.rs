@@ -78,6 +78,10 @@ impl Output for DrainedOutput {
         self.name.clone()
     }
 
+    fn takes_slate(&self) -> bool {
+        true
+    }
+
     async fn write(&mut self, batch: &Batch) -> io::Result<()> {
         let over = || io::Error::other("the thread that writes has ended");
         let (told, written) = oneshot::channel();

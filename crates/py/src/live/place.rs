@@ -89,6 +89,13 @@ impl Output for OpenSink {
         }
     }
 
+    fn takes_slate(&self) -> bool {
+        match self {
+            OpenSink::Place(output) => output.takes_slate(),
+            OpenSink::Drained(output) => output.takes_slate(),
+        }
+    }
+
     fn troubles(&mut self) -> Vec<(String, u64)> {
         match self {
             OpenSink::Place(output) => output.troubles(),

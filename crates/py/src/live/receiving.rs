@@ -1,10 +1,10 @@
 //! Receiving streams.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
-use strandcast::live::{Listening, ReceiverConfig};
+use strandcast::live::{Listening, ReceiverConfig, Slate};
 use strandcast::pairing::Gate;
 use strandcast::transport::listen_addresses;
 use strandcast::{Error, HostPort, Memory};
@@ -15,8 +15,8 @@ use super::settings::{Chosen, Transport, scheme, store, transport};
 use super::stream::{Handle, Stream};
 use crate::error;
 
-/// Listens, and plays the streams that arrive. With `plain` nothing is encrypted. `key` is the file of
-/// the identity.
+/// Listens, and plays what comes. With `plain` nothing is encrypted; `key` is the identity's file. `slate` has its name,
+/// and the time in seconds after which it plays.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "they are the keywords of one call")]
 pub(crate) fn receive(
@@ -30,6 +30,7 @@ pub(crate) fn receive(
     latency: Option<f64>,
     silence: f64,
     once: bool,
+    slate: Option<(PathBuf, f64)>,
     memory: usize,
     of_transport: Transport,
 ) -> PyResult<Stream> {
@@ -43,6 +44,7 @@ pub(crate) fn receive(
     config.latency = latency.map(|latency| seconds("latency", latency)).transpose()?;
     config.silence = seconds("silence", silence)?;
     config.once = once;
+    config.slate = slate.map(|(name, after)| read(py, &name, after)).transpose()?;
     let too_little = || error::value(&format!("memory={memory} is too little: 32 MiB is the least"));
     config.memory = Memory::new(memory).ok_or_else(too_little)?;
     config.transport = transport(of_transport);
@@ -60,7 +62,14 @@ pub(crate) fn receive(
     Ok(Stream::new(Handle::Receiver(receiver), failure, addresses))
 }
 
-/// Returns the addresses of all places to listen on.
+/// The slate with this name, which plays after a time in seconds.
+fn read(py: Python<'_>, name: &Path, after: f64) -> PyResult<Slate> {
+    let mut slate = py.detach(|| Slate::named(name)).map_err(|e| error::live(py, &e))?;
+    slate.after = seconds("slate_after", after)?;
+    Ok(slate)
+}
+
+/// The addresses of all places to listen on.
 async fn addresses(places: &[String]) -> Result<Vec<SocketAddr>, Error> {
     let mut all = Vec::new();
     for place in places {

@@ -50,6 +50,18 @@ fn a_viewer_gets_what_is_recorded_from_a_key_frame_on() {
         media.windows(seen.len() - 2 * PACKET).any(|part| part == &seen[2 * PACKET..]),
         "it is as it was sent"
     );
+    // One that asks for the last key frame has a picture at once, and the other one waits for the next.
+    let mut late = view(&served, "/streams/a.ts?from=last");
+    let mut next = view(&served, "/streams/a.ts");
+    let begins = |viewer: &mut Box<dyn Stream>| {
+        head(&mut **viewer);
+        let mut seen = vec![0; 20 * PACKET];
+        viewer.read_exact(&mut seen).expect("media come in time");
+        assert_eq!(u16::from_be_bytes([seen[1], seen[2]]) & 0x1fff, 0, "the association table is first");
+        media.windows(18 * PACKET).position(|part| part == &seen[2 * PACKET..]).expect("it is as it was sent")
+    };
+    let (late, next) = (begins(&mut late), begins(&mut next));
+    assert!(late < next, "{late} and {next}");
     sends.end().succeeds();
     served.server.until("a recording", || served.studio.recorded("a") == [media.clone()]);
     // The stream is stopped: so are its viewers.

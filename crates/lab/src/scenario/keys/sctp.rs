@@ -54,8 +54,11 @@ impl SctpProfile {
     /// Configuration of the transport. The constants of the flow replace some of its values.
     pub fn transport(self) -> TransportConfig {
         match self {
-            // Simulated links carry packets of any size, so that there is no MTU to discover.
-            SctpProfile::Live => TransportConfig { mtu_discovery: None, ..TransportConfig::live() },
+            // Simulated links carry packets of any size: there is no MTU to discover.
+            // Interfaces that are up work.
+            SctpProfile::Live => {
+                TransportConfig { mtu_discovery: None, proves_resumed: false, ..TransportConfig::live() }
+            }
             SctpProfile::Rfc | SctpProfile::Ns2 => TransportConfig::default(),
         }
     }

@@ -17,6 +17,7 @@ impl Context {
         match view.state {
             // RFC 7829 §4.2: a HEARTBEAT each RTO. A heartbeat that times out schedules the next one itself.
             PathState::PotentiallyFailed => wait = view.rto,
+            PathState::Unconfirmed if self.paths[path.index()].confirmed => wait = view.rto,
             PathState::Unconfirmed | PathState::Closed => wait = Duration::MAX,
             PathState::Active | PathState::Inactive | PathState::Suspended => {}
         }

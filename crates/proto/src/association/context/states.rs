@@ -57,6 +57,11 @@ impl Context {
     pub fn apply_suspension(&mut self, now: Instant, path: PathId) {
         let p = &self.paths[path.index()];
         match (p.suspended, p.confirmed) {
+            ((false, false), true) if self.config.proves_resumed => {
+                self.paths.view_mut(path.index()).error_count = 0;
+                self.set_path_state(now, path, PathState::Unconfirmed);
+                self.paths[path.index()].heartbeats.want();
+            }
             ((false, false), true) => self.confirm(now, path),
             ((false, false), false) => self.set_path_state(now, path, PathState::Unconfirmed),
             _ => self.set_path_state(now, path, PathState::Suspended),
@@ -79,12 +84,12 @@ impl Context {
             self.paths[path.index()].heartbeats.want();
         }
         let (suspect, failed) = self.verdicts(now, path, errors);
-        match state {
-            PathState::Active | PathState::PotentiallyFailed if failed => {
-                self.set_path_state(now, path, PathState::Inactive);
-            }
-            PathState::Active if suspect => self.set_path_state(now, path, PathState::PotentiallyFailed),
-            _ => {}
+        let resumed = state == PathState::Unconfirmed && self.paths[path.index()].confirmed;
+        let counts = state == PathState::Active || resumed;
+        if failed && (counts || state == PathState::PotentiallyFailed) {
+            self.set_path_state(now, path, PathState::Inactive);
+        } else if suspect && counts {
+            self.set_path_state(now, path, PathState::PotentiallyFailed);
         }
     }
 

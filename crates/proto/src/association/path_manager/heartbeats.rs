@@ -67,8 +67,9 @@ impl PathManager<'_> {
             path::sample(self.cx.paths.view_mut(path.index()), &self.cx.config, rtt);
         }
         let confirmed = self.cx.paths[path.index()].confirmed;
+        let resumed = self.cx.paths.view(path.index()).state == PathState::Unconfirmed;
         self.cx.path_answered(now, path);
-        if !confirmed {
+        if !confirmed || resumed {
             self.cx.confirm(now, path);
         }
         let info = HeartbeatInfo { path, rtt: Some(rtt), probe, sent, late };
@@ -94,7 +95,9 @@ impl PathManager<'_> {
             if self.cx.config.failed_after.is_none() || !self.cx.paths[path.index()].confirmed {
                 path::back_off(self.cx.paths.view_mut(path.index()), &self.cx.config);
             }
-            if self.cx.paths.view(path.index()).state == PathState::Unconfirmed {
+            if self.cx.paths.view(path.index()).state == PathState::Unconfirmed
+                && !self.cx.paths[path.index()].confirmed
+            {
                 self.retry_unconfirmed(now, path);
             } else {
                 self.cx.path_error(now, path);

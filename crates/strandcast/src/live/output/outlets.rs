@@ -108,9 +108,10 @@ impl Outlets {
         }
     }
 
-    /// Also passes the played media to these viewers. `watched` is true if viewers may join.
-    pub(in crate::live) fn with(self, viewers: super::Viewers, watched: bool) -> Outlets {
-        Outlets { viewers, watched, ..self }
+    /// Also passes the played media to these viewers, for which `kept` bytes may be kept; `None` if none may join.
+    pub(in crate::live) fn with(self, viewers: super::Viewers, kept: Option<usize>) -> Outlets {
+        kept.into_iter().for_each(|most| viewers.keep(most));
+        Outlets { viewers, watched: kept.is_some(), ..self }
     }
 
     fn open(&mut self) -> impl Iterator<Item = &mut Place> {
@@ -119,6 +120,7 @@ impl Outlets {
 
     /// Begins a stream. [`Outlets::opened`] returns the outcome.
     pub(in crate::live) fn begin(&mut self) {
+        self.viewers.begin();
         for place in &mut self.places {
             place.refuses = false;
             match place.failed.is_none() && !place.stopped {

@@ -36,7 +36,8 @@ pub struct ReceiverConfig {
     pub transport: TransportOptions,
     /// Slate of the outputs. `None`: the outputs receive no data while no sender plays.
     pub slate: Option<Slate>,
-    /// If true, viewers ([`Receiver::view`](crate::live::Receiver::view)) receive the slate even if no output does.
+    /// If true, viewers ([`Receiver::view`](crate::live::Receiver::view)) get the slate, also if no output does, and the
+    /// media since the last key frame are kept for those that begin there.
     pub watched: bool,
     /// Observers of every packet.
     pub taps: Option<Taps>,

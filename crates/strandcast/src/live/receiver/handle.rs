@@ -12,7 +12,7 @@ use super::untaken::Untaken;
 use crate::error::Error;
 use crate::live::event::Event;
 use crate::live::feed::Feed;
-use crate::live::output::{Outlets, Output, OutputNow, Viewer, Viewers};
+use crate::live::output::{Outlets, Output, OutputNow, ViewFrom, Viewer, Viewers};
 use crate::live::stats::{Role, Stats};
 use crate::pairing::Gate;
 
@@ -59,7 +59,8 @@ impl Listening {
         let unprotected = config.gate.is_none().then_some(Event::Unprotected(Role::Receive));
         let viewers = Viewers::default();
         let seen = viewers.clone();
-        let outlets = Outlets::start(outputs, config.memory.output()).with(viewers.clone(), config.watched);
+        let kept = config.watched.then(|| config.memory.recent());
+        let outlets = Outlets::start(outputs, config.memory.output()).with(viewers.clone(), kept);
         let feed = Feed::start(|reporter, stop| {
             reporter.report(listening);
             unprotected.into_iter().for_each(|event| reporter.report(event));
@@ -109,10 +110,10 @@ impl Receiver {
         self.feed.outputs()
     }
 
-    /// Begins to view the media that are played. Returns `None` if the receiver has ended. A viewer that reads too
-    /// slowly loses only its own messages.
-    pub fn view(&self) -> Option<Viewer> {
-        self.viewers.join()
+    /// Begins to view what is played; `None`: the receiver has ended. A viewer that reads too slowly loses messages of its
+    /// own and no other ones. [`ReceiverConfig::watched`] keeps the media for [`ViewFrom::LastKeyFrame`].
+    pub fn view(&self, from: ViewFrom) -> Option<Viewer> {
+        self.viewers.join(from)
     }
 
     /// Ends the stream. All data that have arrived are played at once.

@@ -5,7 +5,7 @@ use tokio::sync::oneshot;
 use super::config::{Config, StreamConfig};
 use super::event::Changes;
 use crate::error::Error;
-use crate::live::output::{OutputNow, Viewer, Viewers};
+use crate::live::output::{OutputNow, ViewFrom, Viewer, Viewers};
 
 /// Channel for the outcome of a request.
 pub(super) type Answer<T> = oneshot::Sender<Result<T, Error>>;
@@ -38,9 +38,9 @@ pub struct StreamNow {
 }
 
 impl StreamNow {
-    /// Begins to view the stream's media. Returns `None` if the stream is stopped or has ended. A viewer that reads too
-    /// slowly loses messages, but other viewers do not.
-    pub fn view(&self) -> Option<Viewer> {
-        self.viewers.as_ref()?.join()
+    /// Begins to view the stream's media; `None` if the stream is stopped or has ended. A viewer that reads too slowly
+    /// loses messages, but no other viewer does.
+    pub fn view(&self, from: ViewFrom) -> Option<Viewer> {
+        self.viewers.as_ref()?.join(from)
     }
 }

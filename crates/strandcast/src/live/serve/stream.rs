@@ -85,7 +85,8 @@ impl Running {
                 trouble.into_iter().for_each(|event| reporter.report(event));
                 outputs.push(output);
             }
-            let outlets = Outlets::start(outputs, memory.output_of_served()).with(seen, watched);
+            let kept = watched.then(|| memory.recent());
+            let outlets = Outlets::start(outputs, memory.output_of_served()).with(seen, kept);
             Session::run(Open {
                 config: receiver,
                 door: Door::Served(served),
