@@ -14,7 +14,7 @@ pub(super) fn link(part: &str) -> Result<String, Box<Response<Body>>> {
 }
 
 /// Keys of a query with costs.
-const KEYS: &str = "class=N, left=SIZE, for=TIME or price=N, separated by &";
+const KEYS: &str = "class=N, left=SIZE, for=TIME, month=SIZE, day=N or price=N, separated by &";
 
 /// The costs of a link in a query, with the keys of `--tariff`.
 pub(super) fn tariff(link: &str, query: Option<&str>) -> Result<LinkTariff, Box<Response<Body>>> {

@@ -7,10 +7,10 @@ use strandcast_proto::policy::LinkId;
 use super::snapshot::LinkSnapshot;
 use super::sockets::{PathSockets, UplinkState, Wish};
 use super::uplink::Uplink;
-use crate::interface::{Interface, PathError, Routes};
+use crate::interface::{Hardware, Interface, PathError, Routes};
 
-/// If there are more links than this, links without an interface are removed, the oldest first. A modem usually returns
-/// under its old name, but a tunnel may get a new name each time.
+/// If there are more links than this, links without an interface are removed, the oldest first. A modem returns with its
+/// old hardware or its old name, but a tunnel may get a new name each time.
 const MOST: usize = 32;
 
 impl PathSockets {
@@ -24,7 +24,9 @@ impl PathSockets {
         }
     }
 
-    fn add_link(&mut self, wish: usize, uplink: Uplink, index: Option<u32>) {
+    fn add_link(&mut self, wish: usize, uplink: Uplink, interface: Option<&Interface>) {
+        let index = interface.and_then(|i| i.index);
+        let hardware = interface.map(|i| i.hardware.clone()).unwrap_or_default();
         let id = LinkId(self.next);
         let Wish { owner, connected, .. } = self.wishes[wish];
         self.link_metadata.lock().names.insert(id, uplink.name.clone());
@@ -34,6 +36,7 @@ impl PathSockets {
             uplink,
             wish,
             index,
+            hardware,
             present,
             owner,
             connected,
@@ -44,17 +47,20 @@ impl PathSockets {
     }
 
     /// Updates the links to match the interfaces. A link keeps its interface even if the interface is renamed. If the
-    /// interface has disappeared, the link gets the next interface with the same name. Returns the new links.
+    /// interface has disappeared, the link gets the next interface with the same hardware, or with the same name.
+    /// Returns the new links.
     pub fn follow(&mut self, interfaces: &[Interface], routes: &mut Routes) -> Vec<LinkId> {
         let first = self.next;
         for link in self.uplinks.iter_mut().filter(|link| link.index.is_some()) {
             let there = interfaces.iter().find(|i| i.index == link.index);
             link.present = there.is_some();
-            if let Some(there) = there.filter(|i| i.name != link.uplink.name) {
-                link.uplink = link.uplink.on(there);
-                self.link_metadata.lock().names.insert(link.id, there.name.clone());
+            if let Some(there) = there {
+                link.hardware.clone_from(&there.hardware);
             }
         }
+        let before: Vec<String> = self.uplinks.iter().map(|link| link.uplink.name.clone()).collect();
+        self.reunite(interfaces);
+        self.rename(interfaces, &before);
         // A name says more than a pattern.
         let (patterns, names): (Vec<usize>, Vec<usize>) =
             (0..self.wishes.len()).partition(|wish| self.wishes[*wish].uplink.spec.is_pattern());
@@ -72,13 +78,74 @@ impl PathSockets {
                 };
                 if let Some(link) = self.uplinks.iter_mut().find(gone) {
                     (link.index, link.present) = (interface.index, true);
+                    link.hardware.clone_from(&interface.hardware);
                 } else if !pattern || !uplink.on(interface).candidates(interfaces, routes).is_empty() {
-                    self.add_link(wish, uplink.on(interface), interface.index);
+                    self.add_link(wish, uplink.on(interface), Some(interface));
                 }
             }
         }
         self.forget_old();
         (first..self.next).map(LinkId).collect()
+    }
+
+    /// Returns interfaces to the links that had their hardware before it disappeared.
+    fn reunite(&mut self, interfaces: &[Interface]) {
+        for interface in interfaces {
+            let here = |link: &UplinkState| link.present && link.index == interface.index;
+            if self.uplinks.iter().any(here) {
+                continue;
+            }
+            if let Some(at) = self.previous(interface, interfaces) {
+                let link = &mut self.uplinks[at];
+                (link.index, link.present) = (interface.index, true);
+                link.hardware.clone_from(&interface.hardware);
+            }
+        }
+    }
+
+    /// The link without an interface that had the hardware of `interface`.
+    fn previous(&self, interface: &Interface, interfaces: &[Interface]) -> Option<usize> {
+        let hardware = &interface.hardware;
+        let gone = |at: &usize| !self.uplinks[*at].present && self.uplinks[*at].index.is_some();
+        let all = || (0..self.uplinks.len()).filter(gone);
+        let by_port = all().find(|at| self.uplinks[*at].hardware.same_port(hardware));
+        let alone = || interfaces.iter().filter(|i| i.hardware.same_mac(hardware)).count() == 1;
+        let by_mac = || {
+            let mut same = all().filter(|at| self.uplinks[*at].hardware.same_mac(hardware));
+            same.next().filter(|_| same.next().is_none() && alone())
+        };
+        by_port.or_else(by_mac)
+    }
+
+    /// Names the links after their interfaces, where these have other names than before. The costs of a link follow its
+    /// name. A link without an interface whose name is used by another link is named after its hardware.
+    fn rename(&mut self, interfaces: &[Interface], before: &[String]) {
+        for link in self.uplinks.iter_mut().filter(|link| link.present) {
+            let there = interfaces.iter().find(|i| link.index.is_some() && i.index == link.index);
+            if let Some(there) = there.filter(|i| i.name != link.uplink.name) {
+                link.uplink = link.uplink.on(there);
+            }
+        }
+        let used =
+            |links: &[UplinkState], name: &str| links.iter().any(|l| l.present && l.uplink.name == name);
+        for at in 0..self.uplinks.len() {
+            let link = &self.uplinks[at];
+            if link.index.is_some() && !link.present && used(&self.uplinks, &link.uplink.name) {
+                let name = link.hardware.name().unwrap_or_else(|| format!("formerly {}", link.uplink.name));
+                self.uplinks[at].uplink.name = name;
+            }
+        }
+        let new = |name: &str| {
+            let at = before.iter().position(|old| old == name)?;
+            Some(self.uplinks[at].uplink.name.clone())
+        };
+        self.tariffs.iter_mut().for_each(|(name, _)| *name = new(name).unwrap_or_else(|| name.clone()));
+        let mut metadata = self.link_metadata.lock();
+        for link in &self.uplinks {
+            if metadata.names.get(&link.id) != Some(&link.uplink.name) {
+                metadata.names.insert(link.id, link.uplink.name.clone());
+            }
+        }
     }
 
     /// Removes the oldest links without an interface if there are too many.
@@ -115,7 +182,10 @@ impl PathSockets {
                 true => link.uplink.hindrance(interfaces, routes),
                 false => Some(PathError::NoInterface(link.uplink.name.clone())),
             };
-            all.push(snapshot(&link.uplink, Some(link.id), why));
+            all.push(LinkSnapshot {
+                hardware: link.hardware.clone(),
+                ..snapshot(&link.uplink, Some(link.id), why)
+            });
         }
         for (number, wish) in self.wishes.iter().map(|wish| &wish.uplink).enumerate() {
             if !wish.spec.follows_interfaces() {
@@ -146,5 +216,9 @@ impl PathSockets {
 
 fn snapshot(uplink: &Uplink, id: Option<LinkId>, why: Option<PathError>) -> LinkSnapshot {
     let Uplink { name, spec, remotes } = uplink.clone();
-    LinkSnapshot { id, name, interface: spec.interface, remotes, why }
+    let hardware = Hardware::default();
+    LinkSnapshot { id, name, interface: spec.interface, hardware, remotes, why }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,7 @@ use strandcast_proto::path::{FourTuple, PathStats};
 use strandcast_proto::policy::{LinkId, PathState, PathView};
 use strandcast_proto::time::Instant;
 
-use crate::interface::PathError;
+use crate::interface::{Hardware, PathError};
 use crate::monitor::{MonitorStats, Reading};
 
 /// The state of an association at one time. The counters start at 0 when the association begins.
@@ -58,6 +58,8 @@ pub struct LinkSnapshot {
     pub name: String,
     /// Name of the link's interface, if it is tied to one.
     pub interface: Option<String>,
+    /// Hardware of the link's interface.
+    pub hardware: Hardware,
     /// The peer's addresses.
     pub remotes: Vec<SocketAddr>,
     /// Reason why the link cannot be used now.

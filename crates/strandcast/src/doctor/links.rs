@@ -148,7 +148,14 @@ mod tests {
             prefix_len: *prefix_len,
         };
         let addresses = addresses.iter().map(address).collect();
-        Interface { name: format!("wwan{index}"), index: Some(index), up: true, loopback: false, addresses }
+        Interface {
+            name: format!("wwan{index}"),
+            index: Some(index),
+            up: true,
+            loopback: false,
+            addresses,
+            hardware: Hardware::default(),
+        }
     }
 
     #[test]

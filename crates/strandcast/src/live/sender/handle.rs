@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::live::event::Event;
 use crate::live::feed::Feed;
 use crate::live::input::Input;
+use crate::live::ledger::Ledger;
 use crate::live::stats::{Role, Stats};
 use crate::live::tariff::LinkTariff;
 use crate::pairing::SealReports;
@@ -45,9 +46,12 @@ impl Sender {
     ///
     /// # Errors
     /// [`Error::Network`]: the receiver's name has no address, or no path leads there, and the sender does not wait for
-    /// one ([`SenderConfig::retry`]); [`Error::Usage`]: no path has the name of a tariff, or a path is given twice.
+    /// one ([`SenderConfig::retry`]); [`Error::Usage`]: no path has the name of a tariff, a path is given twice, or a
+    /// monthly allowance has no ledger; [`Error::Store`]: the ledger cannot be read or written.
     pub async fn start<I: Input>(config: SenderConfig, input: I) -> Result<Sender, Error> {
-        let SenderConfig { to, stream, scheme, latency, retry, paths, tariffs, transport, taps, .. } = config;
+        let SenderConfig {
+            to, stream, scheme, latency, retry, paths, tariffs, ledger, transport, taps, ..
+        } = config;
         let (rate_bps, paces_pipes) = (config.rate_bps, config.paces_pipes);
         let timing = Timing { latency, rate_bps, paces_pipes, begun: Instant::now() };
         let unpaced = input.is_live() && !input.waits();
@@ -57,16 +61,16 @@ impl Sender {
         // A supervisor may start the sender while a modem is not there yet.
         let paths = Paths { paths, awaited: retry.is_some() };
         let (remotes, uplinks) = route::routes(&to.hosts, &paths).await?;
-        let tariffs = Tariffs::new(tariffs, &uplinks)?;
+        let tariffs = Tariffs::new(tariffs, &uplinks, ledger.map(Ledger::at))?;
         let switches = Switches::new(&uplinks);
         let sending =
             Event::Sending { input: input.name(), to: to.label.clone(), over: route::describe(&uplinks) };
         let missing = route::not_yet(&uplinks);
         let absent = missing.iter().map(|[name, _, why]| (name.clone(), why.clone())).collect();
         let missing = missing.into_iter().map(|[_, path, why]| Event::PathMissing { path, why });
-        let caps = tariffs.caps().into_iter().map(|(link, left)| Event::Capped { link, left });
         let unprotected = to.seal.is_none().then_some(Event::Unprotected(Role::Send));
-        let first: Vec<Event> = [sending].into_iter().chain(missing).chain(caps).chain(unprotected).collect();
+        let first: Vec<Event> =
+            [sending].into_iter().chain(missing).chain(tariffs.caps()).chain(unprotected).collect();
         let (reports, reasons, tries) = (SealReports::default(), Reasons::default(), Arc::default());
         let (own, costs) = (switches.clone(), tariffs.clone());
         let plan = Plan {
@@ -114,11 +118,10 @@ impl Sender {
     /// them.
     ///
     /// # Errors
-    /// [`Error::Usage`]: no link has this name.
+    /// [`Error::Usage`]: no link has this name, or the tariff has a monthly allowance and the sender has no ledger.
     pub fn set_tariff(&self, tariff: LinkTariff) -> Result<(), Error> {
         self.switches.check(&tariff.link)?;
-        self.tariffs.set(tariff);
-        Ok(())
+        self.tariffs.set(tariff)
     }
 
     /// Returns the next event; `None` after the sender has ended. Cancel safe. Unread events are dropped when newer
