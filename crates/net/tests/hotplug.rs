@@ -219,6 +219,8 @@ async fn they_return(a: &AssociationHandle, first: LinkId, second: LinkId) {
 
     // Unplugged, and back under a name that no wish has: the hardware address tells whose link it is.
     ip("link set other address 02:00:00:00:00:02");
+    // Interfaces are listed at least once per second.
+    tokio::time::sleep(SOON / 2).await;
     paths(a, "another address", &["modem1 10.70.1.4", "other 10.70.2.7"]).await;
     echo(a, 10).await;
     ip("link del other");

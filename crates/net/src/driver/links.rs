@@ -69,8 +69,7 @@ impl PathSockets {
             let pattern = uplink.spec.is_pattern();
             let fit = interfaces.iter().filter(|i| uplink.spec.follows_interfaces() && uplink.spec.names(i));
             for interface in fit {
-                let takes = |link: &UplinkState| link.present && link.index == interface.index;
-                if self.uplinks.iter().any(|link| takes(link) && (pattern || link.wish == wish)) {
+                if self.uplinks.iter().any(|link| self.serves(link, wish, interface)) {
                     continue;
                 }
                 let gone = |link: &&mut UplinkState| {
@@ -86,6 +85,15 @@ impl PathSockets {
         }
         self.forget_old();
         (first..self.next).map(LinkId).collect()
+    }
+
+    /// Returns whether a link uses an interface, so that a request that fits the interface needs no other link. A link
+    /// that another request named serves it too: the interface had another name then.
+    fn serves(&self, link: &UplinkState, wish: usize, interface: &Interface) -> bool {
+        let (mine, its) = (&self.wishes[wish], &self.wishes[link.wish]);
+        let pattern = |wish: &Wish| wish.uplink.spec.is_pattern();
+        let named = !pattern(its) && its.owner == mine.owner;
+        link.present && link.index == interface.index && (pattern(mine) || link.wish == wish || named)
     }
 
     /// Returns interfaces to the links that had their hardware before it disappeared.

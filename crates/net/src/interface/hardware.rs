@@ -177,6 +177,27 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
+    fn the_kernel_reports_the_addresses_that_sysfs_has() {
+        let known = super::hardware();
+        for interface in crate::interface::interfaces().expect("they are listed") {
+            let folder = std::path::Path::new("/sys/class/net").join(&interface.name);
+            let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
+            let index = read("ifindex").trim().parse().ok();
+            // Another namespace may be mounted there.
+            let Some(index) = index.filter(|index| Some(*index) == interface.index) else { continue };
+            let (_, hardware) = known.iter().find(|(at, _)| *at == index).expect("all are reported");
+            assert_eq!(interface.hardware, *hardware);
+            // Type 1 is Ethernet (`linux/if_arp.h`).
+            if read("type").trim() == "1" {
+                assert_eq!(hardware.mac, read("address").trim().parse().ok(), "{}", interface.name);
+            } else if interface.loopback {
+                assert_eq!(*hardware, Hardware::default());
+            }
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
     fn a_message_of_the_kernel() {
         let attribute = |kind: u16, value: &[u8]| {
             let mut bytes = Vec::from(u16::try_from(4 + value.len()).expect("short").to_ne_bytes());

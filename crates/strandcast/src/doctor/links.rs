@@ -140,6 +140,8 @@ fn subnet(address: &InterfaceAddress) -> Option<(u32, u32, u128)> {
 
 #[cfg(test)]
 mod tests {
+    use strandcast_net::interface::Hardware;
+
     use super::*;
 
     fn interface(index: u32, addresses: &[(&str, u8)]) -> Interface {

@@ -93,6 +93,20 @@ impl Keeper {
         let _ = self.ledger.add(known, *month, unsaved);
     }
 
+    /// Writes everything that the ledger does not have yet.
+    pub(super) async fn finish<'a>(&self, links: impl Fn() -> MutexGuard<'a, Vec<Link>>) {
+        let writing = self.state().writing.take();
+        if let Some(writing) = writing {
+            let outcome = writing.await.unwrap_or_default();
+            // Nobody reads news any more.
+            self.settle(&mut links(), outcome, &mut Vec::new());
+        }
+        let rest = collect(&mut links(), &|_: &str| None, &mut Vec::new());
+        let ledger = self.ledger.clone();
+        let last = tokio::task::spawn_blocking(move || write(&ledger, rest)).await.unwrap_or_default();
+        self.settle(&mut links(), last, &mut Vec::new());
+    }
+
     /// Writes to the ledger from time to time. `seen` returns a link by its name, if it is there. Returns news for the
     /// user.
     pub(super) async fn keep<'a>(
@@ -118,11 +132,7 @@ impl Keeper {
         let deposits = collect(&mut links(), &seen, &mut news);
         if !deposits.is_empty() {
             let ledger = self.ledger.clone();
-            state.writing = Some(tokio::task::spawn_blocking(move || {
-                let add = |one: &Deposit| ledger.add(&one.link, one.month, one.bytes);
-                let sums = deposits.iter().map(add).collect();
-                (deposits, sums)
-            }));
+            state.writing = Some(tokio::task::spawn_blocking(move || write(&ledger, deposits)));
         }
         news
     }
@@ -158,6 +168,13 @@ impl Keeper {
             }
         }
     }
+}
+
+/// Adds deposits to the ledger.
+fn write(ledger: &Ledger, deposits: Vec<Deposit>) -> Outcome {
+    let add = |one: &Deposit| ledger.add(&one.link, one.month, one.bytes);
+    let sums = deposits.iter().map(add).collect();
+    (deposits, sums)
 }
 
 /// Takes the bytes that the ledger does not have. Begins another month where it is time, and begins to count for links

@@ -146,6 +146,7 @@ pub(super) async fn run<I: Input>(
     };
     let outcome = session.stream().await;
     session.leave(&outcome).await;
+    session.plan.tariffs.finish().await;
     session.finish(outcome)
 }
 

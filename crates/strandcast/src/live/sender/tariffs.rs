@@ -112,7 +112,7 @@ impl Tariffs {
         for spec in specs {
             check_month(&spec, keeper.as_ref())?;
             let mut link = Link::new(spec);
-            let known = known(&link.spec.link, &present);
+            let known = known(&link.spec.link, &present, uplinks);
             if let (Some(keeper), Some(known), Some(_)) = (&keeper, known, &link.monthly) {
                 keeper.open(&mut link, known)?;
             }
@@ -203,6 +203,12 @@ impl Tariffs {
         };
         keeper.keep(|| self.lock(), hardware).await
     }
+
+    /// Writes what the ledger does not have yet, at the end of the stream.
+    pub(super) async fn finish(&self) {
+        let Some(keeper) = &self.0.keeper else { return };
+        keeper.finish(|| self.lock()).await;
+    }
 }
 
 impl Drop for Shared {
@@ -237,8 +243,11 @@ fn check_month(spec: &LinkTariff, keeper: Option<&Keeper>) -> Result<(), Error> 
     Err(Error::Usage(format!("tariff: {}: {why}", spec.link)))
 }
 
-/// The link with this name, if its interface is there.
-fn known(name: &str, interfaces: &[Interface]) -> Option<Known> {
-    let hardware: &Hardware = &interfaces.iter().find(|interface| interface.name == name)?.hardware;
-    Some(Known { name: name.to_owned(), hardware: hardware.clone() })
+/// The link with this name, if its interface is there. A path without an interface is known by its name.
+fn known(name: &str, interfaces: &[Interface], uplinks: &[Uplink]) -> Option<Known> {
+    let there = interfaces.iter().find(|interface| interface.name == name);
+    let bound = || uplinks.iter().any(|uplink| uplink.name == name && !uplink.spec.follows_interfaces());
+    let hardware = there.map(|interface| interface.hardware.clone());
+    let hardware = hardware.or_else(|| bound().then(Hardware::default))?;
+    Some(Known { name: name.to_owned(), hardware })
 }
