@@ -146,9 +146,7 @@ async fn open(args: SendArgs, scheme: Scheme, one: &One) -> Result<(Sender, Show
     config.stream = args.stream;
     (config.rate_bps, config.paces_pipes) = (args.rate, !args.no_pace);
     config.paths = args.paths.paths;
-    if args.tariffs.iter().any(|tariff| tariff.month_begins.is_some()) {
-        config.ledger = args.ledger.or_else(|| ledger(args.transport.seal.key.as_deref()));
-    }
+    config.ledger = args.ledger.or_else(|| ledger(args.transport.seal.key.as_deref()));
     config.tariffs = args.tariffs;
     config.transport = transport::options(&args.transport);
     config.taps = capture.taps();

@@ -39,6 +39,8 @@ pub struct LinkSetting {
     pub on: bool,
     /// Costs of the link, with the bytes and the time that are left; `None`: it has none.
     pub tariff: Option<LinkTariff>,
+    /// Allowance of each month in bytes, if the tariff has one.
+    pub month: Option<u64>,
 }
 
 impl Sender {
@@ -99,8 +101,9 @@ impl Sender {
     pub fn links(&self) -> Vec<LinkSetting> {
         let tariffs = self.tariffs.all();
         let setting = |(link, on): (String, bool)| {
-            let tariff = tariffs.iter().find(|tariff| tariff.link == link).cloned();
-            LinkSetting { link, on, tariff }
+            let tariff = tariffs.iter().find(|(tariff, _)| tariff.link == link).cloned();
+            let (tariff, month) = tariff.map_or((None, None), |(tariff, month)| (Some(tariff), month));
+            LinkSetting { link, on, tariff, month }
         };
         self.switches.all().into_iter().map(setting).collect()
     }

@@ -125,11 +125,13 @@ impl Tariffs {
         self.0.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The tariff of each link that has one, with the bytes and the time that are left.
-    pub(super) fn all(&self) -> Vec<LinkTariff> {
+    /// The tariff of each link that has one, with the bytes and the time that are left, and its allowance of each month.
+    pub(super) fn all(&self) -> Vec<(LinkTariff, Option<u64>)> {
         let rest = |until: Instant| until.saturating_duration_since(Instant::now());
-        let now =
-            |link: &Link| LinkTariff { left: link.left, lasts: link.until.map(rest), ..link.spec.clone() };
+        let now = |link: &Link| {
+            let month = link.spec.left.filter(|_| link.monthly.is_some());
+            (LinkTariff { left: link.left, lasts: link.until.map(rest), ..link.spec.clone() }, month)
+        };
         self.lock().iter().map(now).collect()
     }
 
