@@ -171,7 +171,7 @@ pub(crate) struct SendArgs {
     /// whose months begin on the 15th; repeatable
     #[arg(long = "tariff", value_name = "SPEC", value_parser = tariff)]
     pub(crate) tariffs: Vec<LinkTariff>,
-    /// File with what links with month= have used (default: `ledger.toml` beside the identity)
+    /// File with what links with month= have used (default: `ledger.toml` in the folder of the identity)
     #[arg(long, value_name = "FILE")]
     pub(crate) ledger: Option<PathBuf>,
     /// Keep the rate that the encoder should choose now in FILE, a line of JSON that is replaced as a whole, or write each

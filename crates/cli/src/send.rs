@@ -128,7 +128,7 @@ async fn input(args: &SendArgs) -> Result<AnyInput, CliError> {
     Ok(input)
 }
 
-/// The ledger of a user who names none: beside the identity. `None`: the user has no home.
+/// The default ledger: a file in the folder of the identity. `None`: the user has no home.
 fn ledger(key: Option<&Path>) -> Option<PathBuf> {
     Some(user_store(key)?.path().with_file_name("ledger.toml"))
 }

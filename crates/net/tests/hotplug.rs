@@ -217,7 +217,7 @@ async fn they_return(a: &AssociationHandle, first: LinkId, second: LinkId) {
     assert_eq!(link(a, "other").await, second);
     echo(a, 9).await;
 
-    // Unplugged, and back under a name that no wish has: the hardware address tells whose link it is.
+    // Unplugged, and back under a name that no wish has: the hardware address identifies the link.
     ip("link set other address 02:00:00:00:00:02");
     // Interfaces are listed at least once per second.
     tokio::time::sleep(SOON / 2).await;

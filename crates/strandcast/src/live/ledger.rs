@@ -74,7 +74,7 @@ impl Ledger {
     /// processes. The file is replaced as a whole, so that an ended process leaves no part of it.
     ///
     /// # Errors
-    /// [`Error::Store`]: the file cannot be read or written, or it is no ledger.
+    /// [`Error::Store`]: the file cannot be read or written, or is not a ledger.
     pub(super) fn add(&self, link: &Known, month: Month, bytes: u64) -> Result<u64, Error> {
         let name = self.path.display();
         let cannot = |e: &io::Error| Error::Store(format!("cannot write {name}: {}", why(e)));

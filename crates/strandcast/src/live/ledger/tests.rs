@@ -72,7 +72,7 @@ fn a_link_is_known_by_what_it_is() {
     assert_eq!(add(link("wwan1", A, Some("1-2")), 10), 110);
     assert_eq!(add(link("wwan1", A, Some("1-3")), 1), 111);
     assert_eq!(add(link("wwan0", "0c:5b:8f:00:00:0b", Some("1-2")), 7), 7);
-    // A phone draws another address each time; its port tells who it is.
+    // A phone draws another address each time; its port identifies it.
     assert_eq!(add(link("usb0", "02:00:00:00:00:01", Some("1-4")), 20), 20);
     assert_eq!(add(link("usb1", "06:00:00:00:00:02", Some("1-4")), 2), 22);
     // Without hardware, the name.
@@ -86,7 +86,7 @@ fn sticks_with_one_address_have_a_count_each() {
     let folder = Folder::new("twins");
     let add = |link: Known, bytes| folder.ledger().add(&link, month(1), bytes).expect("writable");
     add(link("eth1", A, Some("1-1")), 100);
-    // A twin in a new port cannot be told from a stick that has moved, so that the first sum is carried on.
+    // A twin in a new port looks like a stick that has moved, so that the first sum continues.
     assert_eq!(add(link("eth1", A, Some("1-1")), 0), 100);
     folder.write(&format!(
         "[[link]]\nname = \"eth1\"\nmac = \"{A}\"\nusb = \"1-1\"\nsince = \"2026-01-01\"\nused = 100\n\
@@ -94,7 +94,7 @@ fn sticks_with_one_address_have_a_count_each() {
     ));
     assert_eq!(add(link("eth2", A, Some("1-1")), 1), 101);
     assert_eq!(add(link("eth1", A, Some("1-2")), 1), 6);
-    assert_eq!(add(link("eth3", A, Some("1-3")), 9), 9, "which of the two it is cannot be told");
+    assert_eq!(add(link("eth3", A, Some("1-3")), 9), 9, "it may be either of the two");
 }
 
 #[test]

@@ -89,7 +89,7 @@ impl Keeper {
     pub(super) fn close(&self, link: Link) {
         let Some(Monthly { known: Some(known), month, unsaved: 1.., .. }) = &link.monthly else { return };
         let unsaved = link.monthly.as_ref().map_or(0, |monthly| monthly.unsaved);
-        // Nobody reads an error any more: an earlier write has reported it, or the ledger lacks two seconds.
+        // The stream has ended, so that an error has no reader. The ledger then lacks at most two seconds.
         let _ = self.ledger.add(known, *month, unsaved);
     }
 
@@ -98,7 +98,7 @@ impl Keeper {
         let writing = self.state().writing.take();
         if let Some(writing) = writing {
             let outcome = writing.await.unwrap_or_default();
-            // Nobody reads news any more.
+            // The stream has ended, so that news have no reader.
             self.settle(&mut links(), outcome, &mut Vec::new());
         }
         let rest = collect(&mut links(), &|_: &str| None, &mut Vec::new());

@@ -85,7 +85,7 @@ impl Link {
 }
 
 impl Tariffs {
-    /// Makes the tariffs of a configuration. Their times begin now. Monthly allowances continue as `ledger` has them.
+    /// Makes the tariffs of a configuration. Their times begin now. Monthly allowances continue from the sums in `ledger`.
     ///
     /// # Errors
     /// [`Error::Usage`]: a tariff does not name a path, or there is no ledger; [`Error::Store`]: the ledger cannot be
