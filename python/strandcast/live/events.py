@@ -204,7 +204,7 @@ class Capped(Event):
 class Allowance(Event):
     """The remaining allowance of a link in this month of its plan.
 
-    It is reported at the start, at the start of another month, and when another process has used the link.
+    It is reported at the start, when the link appears, and at the start of another month.
     """
 
     link: str
@@ -219,7 +219,7 @@ class Allowance(Event):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger(Event):
-    """The ledger of monthly allowances cannot be written. The stream continues, and later attempts include the rest."""
+    """The ledger of monthly allowances cannot be written. The stream continues."""
 
     why: str
     """The reason."""

@@ -54,7 +54,8 @@ impl PathSockets {
         for link in self.uplinks.iter_mut().filter(|link| link.index.is_some()) {
             let there = interfaces.iter().find(|i| i.index == link.index);
             link.present = there.is_some();
-            if let Some(there) = there {
+            // The kernel may not have answered.
+            if let Some(there) = there.filter(|i| i.hardware != Hardware::default()) {
                 link.hardware.clone_from(&there.hardware);
             }
         }
@@ -92,7 +93,7 @@ impl PathSockets {
     fn serves(&self, link: &UplinkState, wish: usize, interface: &Interface) -> bool {
         let (mine, its) = (&self.wishes[wish], &self.wishes[link.wish]);
         let pattern = |wish: &Wish| wish.uplink.spec.is_pattern();
-        let named = !pattern(its) && its.owner == mine.owner;
+        let named = !pattern(its) && its.owner == mine.owner && its.uplink.remotes == mine.uplink.remotes;
         link.present && link.index == interface.index && (pattern(mine) || link.wish == wish || named)
     }
 
@@ -116,8 +117,10 @@ impl PathSockets {
         let hardware = &interface.hardware;
         let gone = |at: &usize| !self.uplinks[*at].present && self.uplinks[*at].index.is_some();
         let all = || (0..self.uplinks.len()).filter(gone);
-        let by_port = all().find(|at| self.uplinks[*at].hardware.same_port(hardware));
-        let alone = || interfaces.iter().filter(|i| i.hardware.same_mac(hardware)).count() == 1;
+        let in_port = |at: &usize| self.uplinks[*at].hardware.same_port(hardware);
+        let named = |at: &usize| self.uplinks[*at].uplink.name == interface.name;
+        let by_port = all().find(|at| in_port(at) && named(at)).or_else(|| all().find(in_port));
+        let alone = || hardware.proven(interfaces).mac.is_some();
         let by_mac = || {
             let mut same = all().filter(|at| self.uplinks[*at].hardware.same_mac(hardware));
             same.next().filter(|_| same.next().is_none() && alone())
@@ -126,7 +129,8 @@ impl PathSockets {
     }
 
     /// Names the links after their interfaces, where these have other names than before. The costs of a link follow its
-    /// name. A link without an interface whose name is used by another link is named after its hardware.
+    /// name. The name of a link without an interface gets its hardware added
+    /// if another link now has this name.
     fn rename(&mut self, interfaces: &[Interface], before: &[String]) {
         for link in self.uplinks.iter_mut().filter(|link| link.present) {
             let there = interfaces.iter().find(|i| link.index.is_some() && i.index == link.index);
@@ -139,8 +143,8 @@ impl PathSockets {
         for at in 0..self.uplinks.len() {
             let link = &self.uplinks[at];
             if link.index.is_some() && !link.present && used(&self.uplinks, &link.uplink.name) {
-                let name = link.hardware.name().unwrap_or_else(|| format!("formerly {}", link.uplink.name));
-                self.uplinks[at].uplink.name = name;
+                let hardware = link.hardware.name().unwrap_or_else(|| format!("link {}", link.id.0));
+                self.uplinks[at].uplink.name = format!("{} ({hardware})", link.uplink.name);
             }
         }
         let new = |name: &str| {
@@ -190,10 +194,8 @@ impl PathSockets {
                 true => link.uplink.hindrance(interfaces, routes),
                 false => Some(PathError::NoInterface(link.uplink.name.clone())),
             };
-            all.push(LinkSnapshot {
-                hardware: link.hardware.clone(),
-                ..snapshot(&link.uplink, Some(link.id), why)
-            });
+            let hardware = link.hardware.proven(interfaces);
+            all.push(LinkSnapshot { hardware, ..snapshot(&link.uplink, Some(link.id), why) });
         }
         for (number, wish) in self.wishes.iter().map(|wish| &wish.uplink).enumerate() {
             if !wish.spec.follows_interfaces() {
@@ -201,7 +203,7 @@ impl PathSockets {
             }
             if wish.spec.is_pattern() {
                 all.extend(self.left_out(wish, interfaces, routes));
-            } else if !self.uplinks.iter().any(|link| link.wish == number) {
+            } else if !self.uplinks.iter().any(|link| link.wish == number || link.uplink.name == wish.name) {
                 let why = Some(PathError::NoInterface(wish.name.clone()));
                 all.push(snapshot(wish, None, why));
             }
@@ -225,7 +227,7 @@ impl PathSockets {
 fn snapshot(uplink: &Uplink, id: Option<LinkId>, why: Option<PathError>) -> LinkSnapshot {
     let Uplink { name, spec, remotes } = uplink.clone();
     let hardware = Hardware::default();
-    LinkSnapshot { id, name, interface: spec.interface, hardware, remotes, why }
+    LinkSnapshot { id, name, interface: spec.interface, hardware, allowance_used: 0, remotes, why }
 }
 
 #[cfg(test)]

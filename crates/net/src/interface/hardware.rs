@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::address::Interface;
+
 /// Hardware address of an Ethernet or Wi-Fi interface (48 bits, IEEE 802).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mac(pub [u8; 6]);
@@ -13,7 +15,8 @@ pub struct Mac(pub [u8; 6]);
 pub struct Hardware {
     /// The permanent hardware address. If the device has none, the current address.
     pub mac: Option<Mac>,
-    /// The USB port, as Linux numbers it: bus, then the ports of the hubs (`1-2.3`).
+    /// The USB port and the function of the device there, as Linux names them (`1-2.3:1.0`): bus, ports of the hubs,
+    /// configuration, and number of the function.
     pub usb: Option<String>,
 }
 
@@ -31,17 +34,29 @@ impl Hardware {
         Hardware { mac, usb }
     }
 
-    /// Returns whether both are the same device in the same USB port. A device with an address of its manufacturer
-    /// must have the same address; other addresses may change.
+    /// Returns whether both are the same device in the same USB port. Addresses of manufacturers do not change. A device
+    /// that chooses its address, as phones do, may have another one each time.
     pub fn same_port(&self, other: &Hardware) -> bool {
         let differ = match (self.mac, other.mac) {
-            (Some(a), Some(b)) => a != b && !a.is_local() && !b.is_local(),
+            (Some(a), Some(b)) => a != b && !(a.is_local() && b.is_local()),
             _ => false,
         };
         self.usb.is_some() && self.usb == other.usb && !differ
     }
 
-    /// A name for people: the USB port, or else the hardware address.
+    /// The hardware without its address, if another one of these interfaces has the address too.
+    pub fn proven(&self, interfaces: &[Interface]) -> Hardware {
+        let alone = interfaces.iter().filter(|i| i.hardware.same_mac(self)).count() < 2;
+        Hardware { mac: self.mac.filter(|_| alone), usb: self.usb.clone() }
+    }
+
+    /// Returns whether both can be the same device: `later` is what was seen of it after `self`.
+    pub fn may_be(&self, later: &Hardware) -> bool {
+        let less = later.mac.is_none() && (later.usb.is_none() || later.usb == self.usb);
+        *self == Hardware::default() || less || self.same_port(later) || self.same_mac(later)
+    }
+
+    /// A name for people: USB port and function, or else the hardware address.
     pub fn name(&self) -> Option<String> {
         let port = self.usb.as_ref().map(|port| format!("usb {port}"));
         port.or_else(|| self.mac.map(|mac| mac.to_string()))
@@ -79,7 +94,7 @@ impl std::str::FromStr for Mac {
 #[cfg(target_os = "linux")]
 pub(super) use linux::hardware;
 
-/// The hardware of the interface with each index. Empty: the system does not report it.
+/// Returns an empty list: the system does not report hardware.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn hardware() -> Vec<(u32, Hardware)> {
     Vec::new()
@@ -124,9 +139,7 @@ mod linux {
         let mac = value(IFLA_PERM_ADDRESS).and_then(mac).or_else(|| value(IFLA_ADDRESS).and_then(mac));
         let on_usb = value(IFLA_PARENT_DEV_BUS_NAME).and_then(text) == Some("usb");
         let parent = value(IFLA_PARENT_DEV_NAME).and_then(text).filter(|_| on_usb);
-        // Name of the USB interface: the port, then the configuration and the number of the interface (`1-2.3:1.0`).
-        let usb = parent.map(|name| name.split(':').next().unwrap_or(name).to_owned());
-        Some((index, Hardware { mac, usb }))
+        Some((index, Hardware { mac, usb: parent.map(str::to_owned) }))
     }
 
     /// An address other than zero, which stands for none.
@@ -171,6 +184,8 @@ mod tests {
         // A phone draws an address each time it is plugged in.
         let phone = hardware("02:11:22:33:44:55", Some("1-4"));
         assert!(phone.same_port(&hardware("06:01:02:03:04:05", Some("1-4"))));
+        let stick = hardware("0c:5b:8f:27:9a:64", Some("1-4"));
+        assert!(!phone.same_port(&stick) && !stick.same_port(&phone), "a phone in the port of a stick");
         assert!(!Hardware::default().same_port(&Hardware::default()));
         assert!(!Hardware::default().same_mac(&Hardware::default()));
     }
@@ -187,8 +202,8 @@ mod tests {
             let Some(index) = index.filter(|index| Some(*index) == interface.index) else { continue };
             let (_, hardware) = known.iter().find(|(at, _)| *at == index).expect("all are reported");
             assert_eq!(interface.hardware, *hardware);
-            // Type 1 is Ethernet (`linux/if_arp.h`).
-            if read("type").trim() == "1" {
+            // Type 1 is Ethernet (`linux/if_arp.h`); kind 0 is a permanent address.
+            if read("type").trim() == "1" && read("addr_assign_type").trim() == "0" {
                 assert_eq!(hardware.mac, read("address").trim().parse().ok(), "{}", interface.name);
             } else if interface.loopback {
                 assert_eq!(*hardware, Hardware::default());
@@ -211,10 +226,10 @@ mod tests {
         message.extend(attribute(1, &[2, 0, 0, 0, 0, 9]));
         message.extend(attribute(56, b"1-2.3:1.0\0"));
         message.extend(attribute(57, b"usb\0"));
-        assert_eq!(linux::link(&message), Some((7, hardware("02:00:00:00:00:09", Some("1-2.3")))));
+        assert_eq!(linux::link(&message), Some((7, hardware("02:00:00:00:00:09", Some("1-2.3:1.0")))));
         // The address that the manufacturer gave replaces the current one.
         message.extend(attribute(54, &[0x0c, 0x5b, 0x8f, 0x27, 0x9a, 0x64]));
-        assert_eq!(linux::link(&message), Some((7, hardware("0c:5b:8f:27:9a:64", Some("1-2.3")))));
+        assert_eq!(linux::link(&message), Some((7, hardware("0c:5b:8f:27:9a:64", Some("1-2.3:1.0")))));
         // Cut at each byte: no panic.
         (0..message.len()).for_each(|end| drop(linux::link(&message[..end])));
         let mut other = vec![0; 16];

@@ -306,6 +306,13 @@ impl Association {
         self.cx.set_tariff(now, link, tariff);
     }
 
+    /// Returns the bytes that were sent and received over a link while it had an allowance ([`Tariff::left`]), with
+    /// headers of IP and UDP and the envelope. Replacing the tariff does not reset the count, and an allowance that is
+    /// used up does not stop it.
+    pub fn allowance_used(&self, link: LinkId) -> u64 {
+        self.cx.tariffs.used(link)
+    }
+
     /// Records a new local address of a path. With a seal, the seal reports it to the peer.
     ///
     /// # Errors

@@ -83,8 +83,8 @@ pub enum Event {
         /// Number of bytes that may still be used.
         left: u64,
     },
-    /// The remaining allowance of a link in this month of its plan. It is reported at the start, at the start of another
-    /// month, and when another process has used the link.
+    /// The remaining allowance of a link in this month of its plan. It is reported at the start, when the link appears,
+    /// and at the start of another month.
     Allowance {
         /// The link.
         link: String,
@@ -95,8 +95,8 @@ pub enum Event {
         /// First day of the next month, as `2026-12-15` (UTC).
         until: String,
     },
-    /// The ledger of monthly allowances cannot be written. The stream continues, and later attempts to write include
-    /// what is missing.
+    /// The ledger of monthly allowances cannot be written. The stream continues. Later writes, if they succeed, include
+    /// the missing bytes.
     Ledger {
         /// The reason.
         why: String,
@@ -325,7 +325,7 @@ impl Event {
             Event::Allowance { link, left, of, until } => {
                 write!(f, "{link}: {} of {} left until {until}", bytes(*left), bytes(*of))
             }
-            Event::Ledger { why } => write!(f, "{why}; what links use is counted, and written later"),
+            Event::Ledger { why } => write!(f, "{why}; the ledger lacks the present use of links"),
             Event::Encrypted(cipher) => write!(f, "encrypted with {cipher}"),
             Event::Waiting { why } | Event::Refused { why } => write!(f, "{why}; trying again"),
             Event::Lost { why } => write!(f, "{why}; connecting again"),

@@ -5,23 +5,29 @@ mod month;
 #[cfg(test)]
 mod tests;
 
-use std::fs::OpenOptions;
-use std::io;
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use strandcast_net::interface::Hardware;
 
 pub(super) use self::month::Month;
 use crate::error::{Error, why};
-use crate::files::{MODE, replace};
+use crate::files::{MODE, Replacement, spare_keys};
 
 /// First lines of the file.
 const HEAD: &str = "# Bytes that metered links have used since the day on which a month of their plan began (UTC).\n\
-                    # Written by strandcast send. Correct `used` here while nothing is sent, if the carrier's count differs.\n";
+                    # Written by strandcast send. If the carrier's count differs, stop every `send` and correct `used`.\n";
 /// Number of months of a link that are kept.
 const KEPT: usize = 13;
+/// Longest wait for another process that writes.
+const LOCK: Duration = Duration::from_secs(5);
+const LOCK_POLL: Duration = Duration::from_millis(5);
 
 /// A ledger at a path.
 #[derive(Clone, Debug)]
@@ -34,7 +40,7 @@ pub(super) struct Ledger {
 pub(super) struct Known {
     /// Present name of the link.
     pub(super) name: String,
-    /// Hardware of the link's interface.
+    /// Hardware of the link's interface, without an address that another interface has too.
     pub(super) hardware: Hardware,
 }
 
@@ -46,7 +52,7 @@ struct Content {
 }
 
 /// The use of one link in one month.
-#[derive(Deserialize, Serialize)]
+#[derive(Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
     name: String,
@@ -71,47 +77,63 @@ impl Ledger {
     }
 
     /// Adds bytes to the use of a link in a month. Returns the sum of this month, which includes the use by other
-    /// processes. The file is replaced as a whole, so that an ended process leaves no part of it.
+    /// processes. The file is replaced as a whole, so that an ended process leaves no part of it. Blocks.
     ///
     /// # Errors
     /// [`Error::Store`]: the file cannot be read or written, or is not a ledger.
     pub(super) fn add(&self, link: &Known, month: Month, bytes: u64) -> Result<u64, Error> {
-        let name = self.path.display();
-        let cannot = |e: &io::Error| Error::Store(format!("cannot write {name}: {}", why(e)));
-        if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        // Processes that name a file and a link to it have one lock.
+        let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        spare_keys(&path)?;
+        let cannot = |e: &io::Error| Error::Store(format!("cannot write {}: {}", path.display(), why(e)));
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
             made.map_err(|e| cannot(&e))?;
         }
-        let lock =
-            OpenOptions::new().write(true).create(true).truncate(false).mode(MODE).open(self.lock_path());
-        let lock = lock.map_err(|e| cannot(&e))?;
-        lock.lock().map_err(|e| cannot(&e))?;
-        let mut content = self.read()?;
+        let _lock = lock(&path).map_err(|e| cannot(&e))?;
+        let mut content = read(&path)?;
         let used = content.add(link, month, bytes);
         let text = toml::to_string(&content).expect("texts and numbers always serialise");
-        replace(&self.path, format!("{HEAD}\n{text}").as_bytes()).map_err(|e| cannot(&e))?;
+        let write = || {
+            let (replacement, mut file) = Replacement::create(&path)?;
+            file.write_all(format!("{HEAD}\n{text}").as_bytes())?;
+            // After a loss of power the file has the old or the new content.
+            file.sync_all()?;
+            replacement.keep()
+        };
+        write().map_err(|e: io::Error| cannot(&e))?;
         Ok(used)
     }
+}
 
-    fn lock_path(&self) -> PathBuf {
-        let mut name = self.path.as_os_str().to_owned();
-        name.push(".lock");
-        name.into()
-    }
-
-    fn read(&self) -> Result<Content, Error> {
-        match std::fs::read_to_string(&self.path) {
-            Ok(text) => parse(&text, &self.path),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Content::default()),
-            Err(error) => Err(Error::Store(format!("cannot read {}: {}", self.path.display(), why(&error)))),
+/// Excludes other processes until the file is dropped.
+fn lock(path: &Path) -> io::Result<File> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let mut options = OpenOptions::new();
+    let flags = OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::NONBLOCK;
+    options.write(true).create(true).truncate(false).mode(MODE).custom_flags(flags.bits() as i32);
+    let file = options.open(name)?;
+    let begun = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK => std::thread::sleep(LOCK_POLL),
+            Err(TryLockError::WouldBlock) => return Err(io::Error::other("another process holds its lock")),
+            Err(TryLockError::Error(error)) => return Err(error),
         }
     }
 }
 
-fn parse(text: &str, path: &Path) -> Result<Content, Error> {
-    toml::from_str(text).map_err(|error| {
-        let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].lines().count().max(1));
-        let (name, what) = (path.display(), error.message());
+fn read(path: &Path) -> Result<Content, Error> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Content::default()),
+        Err(error) => return Err(Error::Store(format!("cannot read {}: {}", path.display(), why(&error)))),
+    };
+    toml::from_str(&text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let (name, line, what) = (path.display(), before.matches('\n').count() + 1, error.message());
         Error::Store(format!("{name}:{line}: {what}: correct the line, or name another file with --ledger"))
     })
 }
@@ -119,27 +141,27 @@ fn parse(text: &str, path: &Path) -> Result<Content, Error> {
 impl Content {
     fn add(&mut self, link: &Known, month: Month, bytes: u64) -> u64 {
         let since = month.begin();
-        let mine = self.of(link);
-        let Hardware { mac, usb, .. } = link.hardware.clone();
-        let (name, mac) = (link.name.clone(), mac.map(|mac| mac.to_string()));
-        // The link may have another name or another port than before.
+        let mut mine = self.of(link);
+        if !mine.iter().any(|at| self.links[*at].since == since) {
+            mine.push(self.links.len());
+            self.links.push(Entry { since: since.clone(), ..Entry::default() });
+        }
+        let mut used = 0;
         for at in &mine {
             let entry = &mut self.links[*at];
-            (entry.name, entry.mac, entry.usb) = (name.clone(), mac.clone(), usb.clone());
+            // The link may have another name or another port than before.
+            entry.name.clone_from(&link.name);
+            entry.mac = link.hardware.mac.map(|mac| mac.to_string()).or_else(|| entry.mac.take());
+            entry.usb = link.hardware.usb.clone().or_else(|| entry.usb.take());
+            if entry.since == since {
+                entry.used = entry.used.saturating_add(bytes);
+                used = entry.used;
+            }
         }
-        let now = mine.iter().copied().find(|at| self.links[*at].since == since);
-        let now = now.unwrap_or_else(|| {
-            self.links.push(Entry { name, mac, usb, since, used: 0 });
-            self.links.len() - 1
-        });
-        self.links[now].used = self.links[now].used.saturating_add(bytes);
-        let used = self.links[now].used;
-        // The oldest months are the first ones.
-        let old = (mine.len() + 1).saturating_sub(KEPT);
-        let mut old: Vec<usize> = mine.into_iter().filter(|at| *at != now).take(old).collect();
-        while let Some(at) = old.pop() {
-            self.links.remove(at);
-        }
+        mine.sort_by(|a, b| self.links[*a].since.cmp(&self.links[*b].since));
+        let old: BTreeSet<usize> = mine.iter().copied().take(mine.len().saturating_sub(KEPT)).collect();
+        let mut at = 0..;
+        self.links.retain(|_| !at.next().is_some_and(|at| old.contains(&at)));
         used
     }
 
@@ -147,9 +169,7 @@ impl Content {
     /// entries without hardware.
     fn of(&self, link: &Known) -> Vec<usize> {
         let all = |is: &dyn Fn(&Entry) -> bool| -> Vec<usize> {
-            let mut at: Vec<usize> = (0..self.links.len()).filter(|at| is(&self.links[*at])).collect();
-            at.sort_by(|a, b| self.links[*a].since.cmp(&self.links[*b].since));
-            at
+            (0..self.links.len()).filter(|at| is(&self.links[*at])).collect()
         };
         let by_port = all(&|entry| link.hardware.same_port(&entry.hardware()));
         if !by_port.is_empty() {
@@ -157,8 +177,7 @@ impl Content {
         }
         // An address in another port: the device has moved, unless two devices have this address.
         let by_mac = all(&|entry| link.hardware.same_mac(&entry.hardware()));
-        let mut ports: Vec<&Option<String>> = by_mac.iter().map(|at| &self.links[*at].usb).collect();
-        ports.dedup();
+        let ports: BTreeSet<&Option<String>> = by_mac.iter().map(|at| &self.links[*at].usb).collect();
         if ports.len() == 1 {
             return by_mac;
         }

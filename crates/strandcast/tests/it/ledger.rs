@@ -67,7 +67,7 @@ async fn a_month_needs_a_ledger_that_can_be_written() {
     let to = "127.0.0.1:9".parse().expect("an address");
     let start = async |config| Sender::start(config, Memory::new(clip(1))).await.err();
     let why = start(config(to, None)).await;
-    assert_eq!(why, Some(Error::Usage("ledger: the monthly allowance of loopback needs one".into())));
+    assert_eq!(why, Some(Error::Usage("ledger: the monthly allowance of loopback needs a file".into())));
     let mut wrong = config(to, Some(&folder.join("ledger.toml")));
     wrong.tariffs[0].month_begins = Some(31);
     let why = start(wrong).await.expect("it is an error");

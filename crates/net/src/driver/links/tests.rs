@@ -56,7 +56,7 @@ fn two_modems_return_with_each_others_names() {
     let both = [modem("wwan0", 3, A, None), modem("wwan1", 4, B, None)];
     let (b, a) = (modem("wwan0", 7, B, None), modem("wwan1", 8, A, None));
     let seen = play(&["wwan0", "wwan1"], &[&both, &[], std::slice::from_ref(&b), &[b.clone(), a]]);
-    assert_eq!(seen[2], [format!("[{A}]"), "wwan0".to_owned()], "no two links have one name");
+    assert_eq!(seen[2], [format!("[wwan0 ({A})]"), "wwan0".to_owned()], "no two links have one name");
     assert_eq!(seen[3], ["wwan1", "wwan0"]);
 }
 

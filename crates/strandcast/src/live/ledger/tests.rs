@@ -1,3 +1,4 @@
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::*;
@@ -61,6 +62,8 @@ fn use_is_added_up_by_month() {
     );
     let names: Vec<_> = std::fs::read_dir(folder.0.join("below")).expect("there").collect();
     assert_eq!(names.len(), 2, "the file and its lock: {names:?}");
+    let mode = std::fs::metadata(folder.ledger().path).expect("there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
 }
 
 #[test]
@@ -85,28 +88,40 @@ fn a_link_is_known_by_what_it_is() {
 fn sticks_with_one_address_have_a_count_each() {
     let folder = Folder::new("twins");
     let add = |link: Known, bytes| folder.ledger().add(&link, month(1), bytes).expect("writable");
-    add(link("eth1", A, Some("1-1")), 100);
-    // A twin in a new port looks like a stick that has moved, so that the first sum continues.
-    assert_eq!(add(link("eth1", A, Some("1-1")), 0), 100);
-    folder.write(&format!(
-        "[[link]]\nname = \"eth1\"\nmac = \"{A}\"\nusb = \"1-1\"\nsince = \"2026-01-01\"\nused = 100\n\
-         [[link]]\nname = \"eth2\"\nmac = \"{A}\"\nusb = \"1-2\"\nsince = \"2026-01-01\"\nused = 5\n"
-    ));
-    assert_eq!(add(link("eth2", A, Some("1-1")), 1), 101);
-    assert_eq!(add(link("eth1", A, Some("1-2")), 1), 6);
-    assert_eq!(add(link("eth3", A, Some("1-3")), 9), 9, "it may be either of the two");
+    // The first is alone at first. Then the address proves nothing, and the ports identify them.
+    assert_eq!(add(link("eth1", A, Some("1-1")), 100), 100);
+    assert_eq!(add(link("eth1", "", Some("1-1")), 1), 101);
+    assert_eq!(add(link("eth2", "", Some("1-2")), 5), 5);
+    assert_eq!(add(link("eth1", "", Some("1-2")), 1), 6, "they have exchanged their names");
+    assert_eq!(add(link("eth2", "", Some("1-1")), 1), 102);
+    assert_eq!(add(link("eth2", A, Some("1-1")), 1), 103);
 }
 
 #[test]
-fn old_months_are_removed() {
+fn a_phone_in_the_port_of_a_stick_is_another_link() {
+    let folder = Folder::new("ports");
+    let add = |link: Known, bytes| folder.ledger().add(&link, month(1), bytes).expect("writable");
+    assert_eq!(add(link("wwan0", A, Some("1-2")), 100), 100);
+    assert_eq!(add(link("usb0", "02:00:00:00:00:01", Some("1-2")), 7), 7);
+    assert_eq!(add(link("wwan0", A, Some("1-2")), 1), 101);
+}
+
+#[test]
+fn the_last_thirteen_months_stay() {
     let folder = Folder::new("old");
-    let stick = link("wwan0", A, None);
-    for number in 0..40_u64 {
-        let at = UNIX_EPOCH + Duration::from_secs(number * 31 * 86_400);
-        folder.ledger().add(&stick, Month::of(at, 1), number).expect("writable");
+    let (stick, other) = (link("wwan0", A, None), link("tun0", "", None));
+    let at = |number: u64| Month::of(UNIX_EPOCH + Duration::from_secs(number * 31 * 86_400), 1);
+    // A clock that was wrong leaves months out of order.
+    for number in [7, 30, 2, 29].into_iter().chain(0..40) {
+        folder.ledger().add(&stick, at(number), 1).expect("writable");
+        folder.ledger().add(&other, at(number.min(3)), 1).expect("writable");
+        folder.ledger().add(&stick, at(number), 1).expect("writable");
     }
-    assert_eq!(folder.text().matches("[[link]]").count(), KEPT);
-    assert!(!folder.text().contains("\"1970-"), "{}", folder.text());
+    let text = folder.text();
+    assert_eq!(text.matches("name = \"wwan0\"").count(), KEPT, "{text}");
+    assert_eq!(text.matches("name = \"tun0\"").count(), 4, "{text}");
+    assert!(text.contains(&at(39).begin()) && text.contains(&at(27).begin()), "{text}");
+    assert!(!text.contains(&format!("name = \"wwan0\"\nmac = \"{A}\"\nsince = \"1970")), "{text}");
 }
 
 #[test]
@@ -129,12 +144,20 @@ fn writers_do_not_lose_each_others_bytes() {
 #[test]
 fn a_file_that_is_no_ledger_stays() {
     let folder = Folder::new("broken");
-    for (text, line) in [("[[link]]\nname = 3\n", 2), ("not a ledger", 1), ("[[link]]\nname = \"a\"\n", 1)] {
+    for (text, line) in [
+        ("[[link]]\nname = 3\n", 2),
+        ("not a ledger", 1),
+        ("[[link]]\nname = \"a\"\n", 1),
+        ("# comment\n\nother = 1\n", 3),
+    ] {
         folder.write(text);
         let why = folder.ledger().add(&link("a", "", None), month(1), 1).expect_err(text).to_string();
         assert!(why.contains(&format!("ledger.toml:{line}: ")) && why.contains("--ledger"), "{why}");
         assert_eq!(folder.text(), text);
     }
+    folder.write("# Receivers that this machine may send to\n");
+    let why = folder.ledger().add(&link("a", "", None), month(1), 1).expect_err("keys").to_string();
+    assert!(why.contains("is a file of keys"), "{why}");
     let unwritable = Ledger::at(PathBuf::from("/proc/nothing/ledger.toml"));
     let why = unwritable.add(&link("a", "", None), month(1), 1).expect_err("not writable").to_string();
     assert!(why.contains("cannot write /proc/nothing/ledger.toml"), "{why}");

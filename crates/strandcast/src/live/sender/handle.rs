@@ -63,7 +63,7 @@ impl Sender {
         // A supervisor may start the sender while a modem is not there yet.
         let paths = Paths { paths, awaited: retry.is_some() };
         let (remotes, uplinks) = route::routes(&to.hosts, &paths).await?;
-        let tariffs = Tariffs::new(tariffs, &uplinks, ledger.map(Ledger::at))?;
+        let tariffs = Tariffs::new(tariffs, &uplinks, ledger.map(Ledger::at)).await?;
         let switches = Switches::new(&uplinks);
         let sending =
             Event::Sending { input: input.name(), to: to.label.clone(), over: route::describe(&uplinks) };

@@ -253,7 +253,6 @@ impl AssociationMonitor {
             self.said.clone_from(&links);
         }
         let changes = self.tracker.update(now, &links);
-        self.tariffs.renamed(self.tracker.renamed());
         self.switches.renamed(self.tracker.renamed());
         for (path, trouble) in changes {
             self.report(StreamNews::Path { path, trouble });

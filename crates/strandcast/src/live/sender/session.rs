@@ -146,7 +146,8 @@ pub(super) async fn run<I: Input>(
     };
     let outcome = session.stream().await;
     session.leave(&outcome).await;
-    session.plan.tariffs.finish().await;
+    let unwritten = session.plan.tariffs.finish().await;
+    unwritten.into_iter().for_each(|event| session.watch.report(event));
     session.finish(outcome)
 }
 

@@ -5,15 +5,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use strandcast_net::driver::{AssociationHandle, Snapshot, Uplink};
-use strandcast_net::interface::{Hardware, Interface, interfaces};
-use strandcast_proto::policy::Tariff;
-use tokio::time::Instant;
+use strandcast_net::interface::{Hardware, interfaces};
+use strandcast_proto::policy::{LinkId, Tariff};
+use tokio::time::{Duration, Instant};
 
 use super::monthly::{Keeper, Monthly};
 use crate::error::Error;
 use crate::live::event::Event;
 use crate::live::ledger::{Known, Ledger};
 use crate::live::tariff::LinkTariff;
+
+/// A difference to the end of a month that shows that the clock was set.
+const CLOCK_STEP: Duration = Duration::from_secs(60);
 
 /// Tariffs of the [module](self). Clones share the remaining allowance.
 #[derive(Clone, Debug)]
@@ -25,9 +28,21 @@ struct Shared {
     keeper: Option<Keeper>,
 }
 
+/// A link of the present association, as far as tariffs need it.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub(super) id: LinkId,
+    pub(super) name: String,
+    pub(super) hardware: Hardware,
+    /// Bytes since the association began.
+    pub(super) used: u64,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     pub(super) spec: LinkTariff,
+    /// The link in the present association, once it is there, and the bytes that were counted there.
+    counted: Option<(LinkId, u64)>,
     pub(super) left: Option<u64>,
     until: Option<Instant>,
     /// The association does not have it yet.
@@ -40,40 +55,71 @@ pub(super) struct Link {
 
 impl Link {
     /// A tariff whose time begins now.
-    fn new(spec: LinkTariff) -> Link {
+    pub(super) fn new(spec: LinkTariff) -> Link {
         let until = spec.lasts.map(|lasts| Instant::now() + lasts);
         let (left, hardware) = (spec.left, Hardware::default());
         let monthly = spec.month_begins.map(Monthly::new);
-        let link = Link { spec, left, until, fresh: false, hardware, monthly };
-        Link { until: link.end_of_month().or(link.until), ..link }
+        let mut link = Link { spec, counted: None, left, until, fresh: false, hardware, monthly };
+        link.look_at_the_clock();
+        link
     }
 
-    /// Records the link's hardware. If a link of this hardware has another name, because the interface returned while
-    /// there was no association, the tariff follows it.
-    fn recognise(&mut self, seen: &Snapshot) {
-        let there = seen.links.iter().filter(|link| link.id.is_some() && link.why.is_none());
-        if let Some(link) = there.clone().find(|link| link.name == self.spec.link) {
-            self.hardware.clone_from(&link.hardware);
-            return;
-        }
-        let by_port = there.clone().find(|link| link.hardware.same_port(&self.hardware));
-        let mut same = there.filter(|link| link.hardware.same_mac(&self.hardware));
-        let by_mac = || same.next().filter(|_| same.next().is_none());
-        if let Some(link) = by_port.or_else(by_mac) {
-            self.spec.link.clone_from(&link.name);
-            self.fresh = true;
+    /// Sets the end of a month by the clock. The clock of a machine without a battery is set after the start.
+    pub(super) fn look_at_the_clock(&mut self) {
+        let Some(monthly) = &self.monthly else { return };
+        let until = Instant::now().checked_add(monthly.month.rest(SystemTime::now()));
+        let step =
+            |a: Instant, b: Instant| a.saturating_duration_since(b).max(b.saturating_duration_since(a));
+        let same = self.until.zip(until).is_some_and(|(before, now)| step(before, now) < CLOCK_STEP);
+        if !same {
+            (self.until, self.fresh) = (until, true);
         }
     }
 
-    /// End of the current month of a plan.
-    pub(super) fn end_of_month(&self) -> Option<Instant> {
-        let rest = self.monthly.as_ref()?.month.rest(SystemTime::now());
-        Instant::now().checked_add(rest)
+    /// Sets the remaining part of a monthly allowance.
+    pub(super) fn reckon(&mut self) {
+        let Some(monthly) = &self.monthly else { return };
+        let left = self.spec.left.map(|cap| cap.saturating_sub(monthly.used()));
+        if left != self.left {
+            (self.left, self.fresh) = (left, true);
+        }
     }
 
-    /// Begins another month.
-    pub(super) fn renew(&mut self) {
-        (self.left, self.until, self.fresh) = (self.spec.left, self.end_of_month(), true);
+    /// The link that is counted, among those of the association.
+    pub(super) fn present<'a>(&self, seen: &'a [Seen]) -> Option<&'a Seen> {
+        let (id, _) = self.counted?;
+        seen.iter().find(|link| link.id == id)
+    }
+
+    /// Finds the link among those of the association by its number, or otherwise by its hardware.
+    fn find<'a>(&self, seen: &'a [Seen], taken: &[LinkId]) -> Option<&'a Seen> {
+        if self.counted.is_some() {
+            return self.present(seen);
+        }
+        let free = || seen.iter().filter(|link| !taken.contains(&link.id));
+        let by_port = free().find(|link| link.hardware.same_port(&self.hardware));
+        by_port.or_else(|| free().find(|link| link.hardware.same_mac(&self.hardware)))
+    }
+
+    /// Counts the bytes since the last call.
+    fn count(&mut self, seen: &Seen) {
+        self.spec.link.clone_from(&seen.name);
+        if seen.hardware != Hardware::default() {
+            self.hardware.clone_from(&seen.hardware);
+        }
+        let before = self.counted.map_or(0, |(_, used)| used);
+        // The count of an association that the peer has restarted begins again.
+        let used = seen.used.checked_sub(before).unwrap_or(seen.used);
+        self.counted = Some((seen.id, seen.used));
+        self.left = self.left.map(|left| left.saturating_sub(used));
+        if let Some(monthly) = &mut self.monthly {
+            monthly.unsaved += used;
+        }
+    }
+
+    /// Prepares for a new association, in which numbers of links and counts begin again.
+    pub(super) fn forget(&mut self) {
+        self.counted = None;
     }
 
     async fn tell(&self, association: &AssociationHandle) {
@@ -85,38 +131,29 @@ impl Link {
 }
 
 impl Tariffs {
-    /// Makes the tariffs of a configuration. Their times begin now. Monthly allowances continue from the sums in `ledger`.
+    /// Makes the tariffs of a configuration. Their times begin now. Monthly allowances continue from the sums in
+    /// `ledger`.
     ///
     /// # Errors
-    /// [`Error::Usage`]: a tariff does not name a path, or there is no ledger; [`Error::Store`]: the ledger cannot be
-    /// read or written.
-    pub(super) fn new(
+    /// [`Error::Usage`]: a tariff does not name a path, a path has two, or there is no ledger; [`Error::Store`]: the
+    /// ledger cannot be read or written.
+    pub(super) async fn new(
         specs: Vec<LinkTariff>,
         uplinks: &[Uplink],
         ledger: Option<Ledger>,
     ) -> Result<Tariffs, Error> {
-        let is = |uplink: &Uplink, link: &str| {
-            uplink.name == link || uplink.spec.is_pattern() && uplink.spec.fits(link)
-        };
-        if let Some(unmatched) = specs.iter().find(|s| !uplinks.iter().any(|u| is(u, &s.link))) {
-            let names: Vec<&str> = uplinks.iter().map(|u| u.name.as_str()).collect();
-            let (link, names) = (&unmatched.link, names.join(", "));
-            return Err(Error::Usage(format!("tariff: {link} is not one of the paths {names}")));
-        }
         let keeper = ledger.map(Keeper::new);
-        let mut links: Vec<Link> = Vec::new();
-        let present = match specs.iter().any(|spec| spec.month_begins.is_some()) {
-            true => interfaces().unwrap_or_default(),
-            false => Vec::new(),
-        };
-        for spec in specs {
-            check_month(&spec, keeper.as_ref())?;
-            let mut link = Link::new(spec);
-            let known = known(&link.spec.link, &present, uplinks);
-            if let (Some(keeper), Some(known), Some(_)) = (&keeper, known, &link.monthly) {
-                keeper.open(&mut link, known)?;
+        for (at, spec) in specs.iter().enumerate() {
+            check_name(spec, uplinks)?;
+            if specs[..at].iter().any(|other| other.link == spec.link) {
+                return Err(Error::Usage(format!("tariff: {} is given twice", spec.link)));
             }
-            links.push(link);
+            check_month(spec, keeper.as_ref())?;
+        }
+        let mut links: Vec<Link> = specs.into_iter().map(Link::new).collect();
+        links.iter_mut().for_each(|link| link.fresh = false);
+        if let Some(keeper) = keeper.as_ref().filter(|_| links.iter().any(|link| link.monthly.is_some())) {
+            keeper.open(&mut links, &known(uplinks)).await?;
         }
         Ok(Tariffs(Arc::new(Shared { links: Mutex::new(links), keeper })))
     }
@@ -142,18 +179,22 @@ impl Tariffs {
     pub(super) fn set(&self, spec: LinkTariff) -> Result<(), Error> {
         check_month(&spec, self.0.keeper.as_ref())?;
         let mut links = self.lock();
-        let before = links.iter().position(|link| link.spec.link == spec.link).map(|at| links.remove(at));
-        if let (Some(before), Some(keeper)) = (before, &self.0.keeper) {
-            keeper.close(before);
+        let mut new = Link { fresh: true, ..Link::new(spec) };
+        if let Some(at) = links.iter().position(|link| link.spec.link == new.spec.link) {
+            let before = links.remove(at);
+            (new.counted, new.hardware) = (before.counted, before.hardware.clone());
+            if let (Some(keeper), Some(monthly)) = (&self.0.keeper, before.monthly) {
+                keeper.close(monthly);
+            }
         }
-        links.push(Link { fresh: true, ..Link::new(spec) });
+        links.push(new);
         Ok(())
     }
 
     /// Gives an association the tariffs that were set since the last call.
     pub(super) async fn apply(&self, association: &AssociationHandle) {
-        let mut fresh: Vec<Link> = self.lock().iter().filter(|link| link.fresh).cloned().collect();
-        for link in &mut fresh {
+        let fresh: Vec<Link> = self.lock().iter().filter(|link| link.fresh).cloned().collect();
+        for link in &fresh {
             link.tell(association).await;
         }
         for link in self.lock().iter_mut() {
@@ -164,52 +205,41 @@ impl Tariffs {
 
     /// The allowances, as events: what may still be used.
     pub(super) fn caps(&self) -> Vec<Event> {
-        self.lock().iter().filter_map(|link| Some(capped(link, link.left?))).collect()
+        self.lock().iter().filter_map(capped).collect()
     }
 
     /// Sets the tariffs of a new association.
     pub(super) async fn tell(&self, association: &AssociationHandle) {
+        self.lock().iter_mut().for_each(Link::forget);
         let links = self.lock().clone();
         for link in links {
             link.tell(association).await;
         }
     }
 
-    /// Records that interfaces have other names: each pair has the name before and the present one. Their tariffs
-    /// continue.
-    pub(super) fn renamed(&self, names: &[(String, String)]) {
-        for link in self.lock().iter_mut() {
-            if let Some((_, name)) = names.iter().find(|(before, _)| *before == link.spec.link) {
-                link.spec.link.clone_from(name);
-            }
-        }
-    }
-
     /// Records the remaining allowances. Returns news about monthly allowances and the ledger.
-    pub(super) async fn note(&self, seen: &Snapshot) -> Vec<Event> {
-        // The figures of the path of a fresh one are those of its predecessor.
-        for link in self.lock().iter_mut().filter(|link| !link.fresh) {
-            link.recognise(seen);
-            let path = seen.paths.iter().find(|p| p.name == link.spec.link);
-            let left = path.and_then(|p| p.view.tariff.left).or(link.left);
-            let used = link.left.zip(left).map_or(0, |(before, left)| before.saturating_sub(left));
-            link.left = left;
-            if let Some(monthly) = &mut link.monthly {
-                monthly.unsaved += used;
-            }
+    pub(super) async fn note(&self, snapshot: &Snapshot) -> Vec<Event> {
+        let seen: Vec<Seen> = snapshot
+            .links
+            .iter()
+            .filter_map(|link| {
+                let (name, hardware) = (link.name.clone(), link.hardware.clone());
+                Some(Seen { id: link.id?, name, hardware, used: link.allowance_used })
+            })
+            .collect();
+        note(&mut self.lock(), &seen);
+        match &self.0.keeper {
+            Some(keeper) => keeper.keep(|| self.lock(), &seen).await,
+            None => Vec::new(),
         }
-        let Some(keeper) = &self.0.keeper else { return Vec::new() };
-        let hardware = |name: &str| {
-            let link = seen.links.iter().find(|link| link.id.is_some() && link.name == name)?;
-            Some(Known { name: name.to_owned(), hardware: link.hardware.clone() })
-        };
-        keeper.keep(|| self.lock(), hardware).await
     }
 
-    /// Writes what the ledger does not have yet, at the end of the stream.
-    pub(super) async fn finish(&self) {
-        let Some(keeper) = &self.0.keeper else { return };
-        keeper.finish(|| self.lock()).await;
+    /// Writes what the ledger does not have yet, at the end of the stream. Returns an event if that fails.
+    pub(super) async fn finish(&self) -> Option<Event> {
+        match &self.0.keeper {
+            Some(keeper) => keeper.finish(|| self.lock()).await,
+            None => None,
+        }
     }
 }
 
@@ -217,39 +247,81 @@ impl Drop for Shared {
     fn drop(&mut self) {
         let links = std::mem::take(self.links.get_mut().unwrap_or_else(PoisonError::into_inner));
         if let Some(keeper) = &self.keeper {
-            links.into_iter().for_each(|link| keeper.close(link));
+            links.into_iter().filter_map(|link| link.monthly).for_each(|monthly| keeper.close(monthly));
+            keeper.end();
         }
     }
 }
 
-/// Event with the bytes that may still be used on a link.
-pub(super) fn capped(link: &Link, left: u64) -> Event {
-    let name = link.spec.link.clone();
-    match (&link.monthly, link.spec.left) {
-        (Some(monthly), Some(of)) => Event::Allowance { link: name, left, of, until: monthly.month.end() },
-        _ => Event::Capped { link: name, left },
+/// Counts the use of each allowance. A tariff that has not found its link by hardware takes the one with its name.
+pub(super) fn note(links: &mut [Link], seen: &[Seen]) {
+    let mut taken: Vec<LinkId> = links.iter().filter_map(|link| Some(link.counted?.0)).collect();
+    let mut rest = Vec::new();
+    for (at, link) in links.iter_mut().enumerate() {
+        let Some(found) = link.find(seen, &taken) else {
+            rest.extend(link.counted.is_none().then_some(at));
+            continue;
+        };
+        // In a new association the tariff was set for the previous name.
+        link.fresh |= link.spec.link != found.name && link.counted.is_none();
+        taken.push(found.id);
+        link.count(found);
     }
+    for at in rest {
+        let named = |seen: &&Seen| seen.name == links[at].spec.link && !taken.contains(&seen.id);
+        if let Some(found) = seen.iter().find(named) {
+            taken.push(found.id);
+            links[at].count(found);
+        }
+    }
+}
+
+/// Event with the bytes that may still be used on a link. `None`: there is no limit, or the ledger was not read.
+pub(super) fn capped(link: &Link) -> Option<Event> {
+    let (name, left) = (link.spec.link.clone(), link.left?);
+    match (&link.monthly, link.spec.left) {
+        (Some(monthly), Some(of)) => {
+            monthly.is_open().then(|| Event::Allowance { link: name, left, of, until: monthly.month.end() })
+        }
+        _ => Some(Event::Capped { link: name, left }),
+    }
+}
+
+fn check_name(spec: &LinkTariff, uplinks: &[Uplink]) -> Result<(), Error> {
+    let is = |uplink: &Uplink| {
+        uplink.name == spec.link || uplink.spec.is_pattern() && uplink.spec.fits(&spec.link)
+    };
+    if uplinks.iter().any(is) {
+        return Ok(());
+    }
+    let names: Vec<&str> = uplinks.iter().map(|u| u.name.as_str()).collect();
+    let (link, names) = (&spec.link, names.join(", "));
+    Err(Error::Usage(format!("tariff: {link} is not one of the paths {names}")))
 }
 
 fn check_month(spec: &LinkTariff, keeper: Option<&Keeper>) -> Result<(), Error> {
     let Some(day) = spec.month_begins else { return Ok(()) };
+    let link = &spec.link;
     let why = match (spec.left, spec.lasts, keeper) {
-        _ if !(1..=28).contains(&day) => format!("month begins on day {day}: expected 1 to 28"),
-        (None, ..) => "a month has no allowance".to_owned(),
-        (_, Some(_), _) => "the allowance of a month lasts for the month".to_owned(),
-        (.., None) => {
-            return Err(Error::Usage(format!("ledger: the monthly allowance of {} needs one", spec.link)));
+        _ if !(1..=28).contains(&day) => {
+            format!("tariff: {link}: month begins on day {day}: expected 1 to 28")
         }
+        (None, ..) => format!("tariff: {link}: a month has no allowance"),
+        (_, Some(_), _) => format!("tariff: {link}: the allowance of a month lasts for the month"),
+        (.., None) => format!("ledger: the monthly allowance of {link} needs a file"),
         _ => return Ok(()),
     };
-    Err(Error::Usage(format!("tariff: {}: {why}", spec.link)))
+    Err(Error::Usage(why))
 }
 
-/// The link with this name, if its interface is there. A path without an interface is known by its name.
-fn known(name: &str, interfaces: &[Interface], uplinks: &[Uplink]) -> Option<Known> {
-    let there = interfaces.iter().find(|interface| interface.name == name);
-    let bound = || uplinks.iter().any(|uplink| uplink.name == name && !uplink.spec.follows_interfaces());
-    let hardware = there.map(|interface| interface.hardware.clone());
-    let hardware = hardware.or_else(|| bound().then(Hardware::default))?;
-    Some(Known { name: name.to_owned(), hardware })
+/// The links that are there: those over interfaces, and paths that have an address alone.
+fn known(uplinks: &[Uplink]) -> Vec<Known> {
+    let interfaces = interfaces().unwrap_or_default();
+    let bound = uplinks.iter().filter(|uplink| !uplink.spec.follows_interfaces());
+    let bound = bound.map(|uplink| Known { name: uplink.name.clone(), hardware: Hardware::default() });
+    let there = interfaces.iter().map(|interface| Known {
+        name: interface.name.clone(),
+        hardware: interface.hardware.proven(&interfaces),
+    });
+    there.chain(bound).collect()
 }
