@@ -1130,7 +1130,8 @@ def send(
     latency: float,
     retry: float | None,
     paths: Sequence[str],
-    tariffs: Sequence[tuple[str, int, float | None, int | None, float | None]],
+    tariffs: Sequence[tuple[str, int, float | None, int | None, float | None, int | None]],
+    ledger: str | None,
     of_transport: tuple[int, int, int],
 ) -> Stream: ...
 def receive(

@@ -344,7 +344,7 @@ def test_modems(root: pathlib.Path, paired: Site) -> None:
     studio = paired.home("field") / ".config/strandcast/identity.receivers"
     studio.write_text(studio.read_text(encoding="utf-8").replace("127.0.0.1", "203.0.113.9"), encoding="utf-8")
     log = paired.start(tariffs)
-    for line in ("over wlan0, wwan0, wwan1", "wwan0: 5.00 GB from now on"):
+    for line in ("over wlan0, wwan0, wwan1", "wwan0: 5.00 GB of 5.00 GB left until"):
         wait_for(line, log)
 
 

@@ -46,7 +46,14 @@ export interface Output {
 export interface LinkSetting {
   link: string;
   on: boolean;
-  tariff: { class: number; price?: number | null; left_bytes?: number | null; lasts_s?: number | null } | null;
+  tariff: {
+    class: number;
+    price?: number | null;
+    left_bytes?: number | null;
+    lasts_s?: number | null;
+    month_bytes?: number | null;
+    month_begins?: number | null;
+  } | null;
 }
 
 export interface Stream {

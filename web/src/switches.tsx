@@ -11,7 +11,8 @@ export function costs({ tariff }: api.LinkSetting): string {
   if (!tariff) return "";
   const parts = [`class ${tariff.class}`];
   if (typeof tariff.price === "number") parts.push(`${tariff.price} per GB`);
-  if (typeof tariff.left_bytes === "number") parts.push(`${bytes(tariff.left_bytes)} left`);
+  const of = typeof tariff.month_bytes === "number" ? ` of ${bytes(tariff.month_bytes)}` : "";
+  if (typeof tariff.left_bytes === "number") parts.push(`${bytes(tariff.left_bytes)}${of} left`);
   if (typeof tariff.lasts_s === "number") parts.push(`for ${duration(tariff.lasts_s)}`);
   return parts.join(", ");
 }
@@ -24,6 +25,8 @@ const FIELDS: [string, string, string][] = [
   ["class", "Class: links of a higher one are used where the others do not suffice", "0"],
   ["left", "Allowance", "5GB"],
   ["for", "Time for which it has to last", "30d"],
+  ["month", "Allowance of each month, in place of these two", "5GB"],
+  ["day", "Day on which a month begins", "15"],
   ["price", "Price of 10⁹ bytes", "4.5"],
 ];
 
@@ -33,11 +36,15 @@ function Costs({ stream, setting }: { stream: string; setting: api.LinkSetting }
   const form = useRef<HTMLFormElement>(null);
   const [trouble, setTrouble] = useState("");
   const { link, tariff } = setting;
+  const monthly = typeof tariff?.month_bytes === "number";
+  // A time that has run out cannot be given again.
+  const lasts = typeof tariff?.lasts_s === "number" && tariff.lasts_s >= 1 ? `${Math.round(tariff.lasts_s)}s` : "";
   const now: Record<string, string> = {
     class: String(tariff?.class ?? 0),
-    left: size(tariff?.left_bytes),
-    // A time that has run out cannot be given again.
-    for: typeof tariff?.lasts_s === "number" && tariff.lasts_s >= 1 ? `${Math.round(tariff.lasts_s)}s` : "",
+    left: monthly ? "" : size(tariff?.left_bytes),
+    for: monthly ? "" : lasts,
+    month: size(tariff?.month_bytes),
+    day: monthly ? String(tariff.month_begins ?? 1) : "",
     price: typeof tariff?.price === "number" ? String(tariff.price) : "",
   };
   const open = (): void => {

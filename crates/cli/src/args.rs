@@ -168,9 +168,13 @@ pub(crate) struct SendArgs {
     pub(crate) stats: StatsArgs,
     #[command(flatten)]
     pub(crate) api: ApiArgs,
-    /// Costs of a path: if=wwan0,class=2,left=5GB, optionally with for=30d and price=4.5; repeatable
+    /// Costs of a path: if=wwan0,class=2,left=5GB, optionally with for=30d and price=4.5, or month=5GB,day=15 for a plan
+    /// whose months begin on the 15th; repeatable
     #[arg(long = "tariff", value_name = "SPEC", value_parser = tariff)]
     pub(crate) tariffs: Vec<LinkTariff>,
+    /// File with what links with month= have used (default: `ledger.toml` in the folder of the identity)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ledger: Option<PathBuf>,
     /// Keep the rate that the encoder should choose now in FILE, a line of JSON that is replaced as a whole, or write each
     /// change to a pipe
     #[arg(long, value_name = "FILE")]

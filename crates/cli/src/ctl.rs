@@ -85,7 +85,9 @@ fn escaped(name: &str) -> String {
 /// Writes the costs of a link as a query of a URL.
 fn costs(spec: &LinkTariff) -> String {
     let mut parts = vec![format!("class={}", spec.class)];
-    parts.extend(spec.left.map(|left| format!("left={left}")));
+    let allowance = if spec.month_begins.is_some() { "month" } else { "left" };
+    parts.extend(spec.left.map(|left| format!("{allowance}={left}")));
+    parts.extend(spec.month_begins.map(|day| format!("day={day}")));
     parts.extend(spec.lasts.map(|lasts| format!("for={}s", lasts.as_secs_f64())));
     parts.extend(spec.price.map(|price| format!("price={price}")));
     parts.join("&")

@@ -95,6 +95,8 @@ fn setting(link: &LinkSetting) -> Value {
             "class": tariff.class,
             "price": tariff.price,
             "left_bytes": tariff.left,
+            "month_bytes": link.month,
+            "month_begins": tariff.month_begins,
             "lasts_s": tariff.lasts.map(|lasts| lasts.as_secs_f64()),
         })
     });

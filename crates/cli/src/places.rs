@@ -96,7 +96,7 @@ fn is_output(word: &OsStr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use strandcast_net::interface::InterfaceAddress;
+    use strandcast_net::interface::{Hardware, InterfaceAddress};
 
     use super::*;
 
@@ -104,7 +104,14 @@ mod tests {
         let words: Vec<OsString> = words.split(' ').map(OsString::from).collect();
         let address = InterfaceAddress { ip: "192.0.2.7".parse().unwrap(), prefix_len: 24 };
         let (up, loopback, addresses) = (true, false, vec![address]);
-        let eth0 = Interface { name: "eth0".into(), index: Some(2), up, loopback, addresses };
+        let eth0 = Interface {
+            name: "eth0".into(),
+            index: Some(2),
+            up,
+            loopback,
+            addresses,
+            hardware: Hardware::default(),
+        };
         let places = among(&words, &[eth0])?;
         Ok((places.listen, places.outputs.iter().map(ToString::to_string).collect()))
     }

@@ -1,6 +1,7 @@
 //! `strandcast send`.
 
 use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
 
 use strandcast::live::input::{AnyInput, File, Pipe, Srt, Stdin, Udp};
 use strandcast::live::{Event, Role, Sender, SenderConfig};
@@ -12,7 +13,7 @@ use crate::api::Asked;
 use crate::args::SendArgs;
 use crate::capture::Capture;
 use crate::error::CliError;
-use crate::key::destination;
+use crate::key::{destination, user_store};
 use crate::media_url::MediaUrl;
 use crate::one::{One, change_sender};
 use crate::service::Service;
@@ -127,6 +128,11 @@ async fn input(args: &SendArgs) -> Result<AnyInput, CliError> {
     Ok(input)
 }
 
+/// The default ledger: a file in the folder of the identity. `None`: the user has no home.
+fn ledger(key: Option<&Path>) -> Option<PathBuf> {
+    Some(user_store(key)?.path().with_file_name("ledger.toml"))
+}
+
 /// Opens all files and inputs, but does not connect yet.
 async fn open(args: SendArgs, scheme: Scheme, one: &One) -> Result<(Sender, Shown), CliError> {
     let mut monitor = args.stats.monitor(Role::Send)?;
@@ -140,6 +146,7 @@ async fn open(args: SendArgs, scheme: Scheme, one: &One) -> Result<(Sender, Show
     config.stream = args.stream;
     (config.rate_bps, config.paces_pipes) = (args.rate, !args.no_pace);
     config.paths = args.paths.paths;
+    config.ledger = args.ledger.or_else(|| ledger(args.transport.seal.key.as_deref()));
     config.tariffs = args.tariffs;
     config.transport = transport::options(&args.transport);
     config.taps = capture.taps();

@@ -216,6 +216,21 @@ async fn they_return(a: &AssociationHandle, first: LinkId, second: LinkId) {
     paths(a, "IPv4 again", &["modem1 10.70.1.4", "other 10.70.2.7"]).await;
     assert_eq!(link(a, "other").await, second);
     echo(a, 9).await;
+
+    // Unplugged, and back under a name that no wish has: the hardware address identifies the link.
+    ip("link set other address 02:00:00:00:00:02");
+    // Interfaces are listed at least once per second.
+    tokio::time::sleep(SOON / 2).await;
+    paths(a, "another address", &["modem1 10.70.1.4", "other 10.70.2.7"]).await;
+    echo(a, 10).await;
+    ip("link del other");
+    paths(a, "unplugged again", &["modem1 10.70.1.4"]).await;
+    attach(2, "back");
+    ip("link set back address 02:00:00:00:00:02");
+    number(2, "back", 8);
+    paths(a, "back under another name", &["back 10.70.2.8", "modem1 10.70.1.4"]).await;
+    assert_eq!(link(a, "back").await, second);
+    echo(a, 11).await;
 }
 
 /// The link with this name.

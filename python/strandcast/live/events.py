@@ -201,6 +201,31 @@ class Capped(Event):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance(Event):
+    """The remaining allowance of a link in this month of its plan.
+
+    It is reported at the start, when the link appears, and at the start of another month.
+    """
+
+    link: str
+    """The link."""
+    left: int
+    """Bytes that may still be used."""
+    of: int
+    """Bytes of the whole month."""
+    until: str
+    """First day of the next month, as `2026-12-15` (UTC)."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger(Event):
+    """The ledger of monthly allowances cannot be written. The stream continues."""
+
+    why: str
+    """The reason."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Encrypted(Event):
     """The first connection is open and encrypted."""
 

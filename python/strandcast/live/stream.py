@@ -40,6 +40,9 @@ class LinkTariff:
     """Bytes that may be used; None: no limit."""
     lasts: float | None = None
     """Time for which `left` has to last, seconds; None: the whole stream."""
+    month_begins: int | None = None
+    """Day of the calendar month, 1 to 28 (UTC), on which a month of the plan begins. `left` is then the allowance of each
+    month, and the sender needs a ledger. None: `left` counts from the start of the stream."""
 
 
 def _listed(name: str, texts: Sequence[str]) -> list[str]:
@@ -202,6 +205,7 @@ class Sender(_Stream):
         retry: float | None = None,
         paths: Sequence[str] = (),
         tariffs: Sequence[LinkTariff] = (),
+        ledger: str | os.PathLike[str] | None = None,
         live: bool | None = None,
         plain: bool = False,
         key: str | os.PathLike[str] | None = None,
@@ -225,6 +229,7 @@ class Sender(_Stream):
             paths: Interface or local address of each path, such as `"if=wlan0"` or `"bind=192.0.2.7"`; empty: every
                 interface with a route.
             tariffs: Costs of data on links.
+            ledger: File with the bytes that links with monthly allowances have used. It is created if it does not exist.
             live: True or None: the media of a Python object arrive as they are produced, and are sent at once. False:
                 they are sent at the pace of their own clock.
             plain: Neither encrypt nor authenticate. The receiver needs the same setting.
@@ -241,12 +246,13 @@ class Sender(_Stream):
         """
         failure = media.Failure()
         given = media.opened(source, live=live, failure=failure)
-        links = [(one.link, one.class_, one.price, one.left, one.lasts) for one in tariffs]
+        links = [(one.link, one.class_, one.price, one.left, one.lasts, one.month_begins) for one in tariffs]
+        ledger = None if ledger is None else os.fspath(ledger)
         key = None if key is None else os.fspath(key)
         transport = (sctp_port, mtu, buffer)
         chosen = _chosen(scheme)
         native = _native.send(
-            given, to, stream, plain, key, chosen, latency, retry, _listed("paths", paths), links, transport
+            given, to, stream, plain, key, chosen, latency, retry, _listed("paths", paths), links, ledger, transport
         )  # fmt: skip
         super().__init__(native, failure)
 

@@ -13,8 +13,8 @@ pub(super) fn link(part: &str) -> Result<String, Box<Response<Body>>> {
     })
 }
 
-/// Keys that a query with costs may have.
-const KEYS: &str = "class=N, left=SIZE, for=TIME or price=N, separated by &";
+/// Keys of a query with costs.
+const KEYS: &str = "class=N, left=SIZE, for=TIME, month=SIZE, day=N or price=N, separated by &";
 
 /// Parses the costs of a link in a query. The keys are the keys of `--tariff`.
 pub(super) fn tariff(link: &str, query: Option<&str>) -> Result<LinkTariff, Box<Response<Body>>> {

@@ -58,7 +58,7 @@ fn operation(route: &Route) -> Value {
         .collect();
     let queries: &[&str] = match route.path {
         "/v1/senders/{who}/allow" => &["as"],
-        "/v1/streams/{name}/links/{link}/tariff" => &["class", "left", "for", "price"],
+        "/v1/streams/{name}/links/{link}/tariff" => &["class", "left", "for", "month", "day", "price"],
         _ => &[],
     };
     let query = |name: &&str| json!({ "name": name, "in": "query", "schema": { "type": "string" } });

@@ -105,7 +105,8 @@ pub(super) const ROUTES: &[Route] = &[
     route((Post, "/v1/streams/{name}/links/{link}/off"), Control, LinkOff, JSON, "switches a link of a sender off"),
     route((Post, "/v1/streams/{name}/links/{link}/on"), Control, LinkOn, JSON, "switches a link on again"),
     route((Post, "/v1/streams/{name}/links/{link}/tariff"), Control, Tariff, JSON,
-        "replaces the costs of a link of a sender: `?class=2&left=5GB&for=30d&price=4.5`, each of them optional"),
+        "replaces the costs of a link of a sender: `?class=2&left=5GB&for=30d&price=4.5`, each of them optional, \
+         or `month=5GB&day=15` in place of `left` and `for`"),
     route((Get, "/v1/senders"), Control, Senders, JSON, "senders of this server, as in `key list --json`"),
     route((Post, "/v1/senders/{who}/allow"), Control, Allow, JSON,
         "allows a sender, as `key allow`; `?as=NAME` names it"),

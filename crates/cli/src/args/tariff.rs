@@ -25,7 +25,8 @@ pub(crate) fn tariff(text: &str) -> Result<LinkTariff, String> {
 }
 
 /// Keys of `--tariff`.
-const LIST: &str = "if=INTERFACE, class=N, left=SIZE, for=TIME or price=N, separated by commas";
+const LIST: &str =
+    "if=INTERFACE, class=N, left=SIZE, for=TIME, month=SIZE, day=N or price=N, separated by commas";
 
 /// Parses the costs of data on a link, given in parts such as `class=2`. `wanted` lists the keys in the form in which a
 /// user writes them.
@@ -36,6 +37,7 @@ pub(crate) fn tariff_of<'a>(
 ) -> Result<LinkTariff, String> {
     let expected = |part: &str| format!("{part:?}: expected {wanted}");
     let mut spec = LinkTariff::new(link);
+    let (mut month, mut day) = (None, None);
     let mut seen: Vec<&str> = Vec::new();
     for part in parts {
         let (key, value) = part.split_once('=').ok_or_else(|| expected(part))?;
@@ -48,10 +50,30 @@ pub(crate) fn tariff_of<'a>(
             "price" => spec.price = Some(price(value)?),
             "left" => spec.left = Some(size(value)? as u64),
             "for" => spec.lasts = Some(span(value)?),
+            "month" => month = Some(size(value)? as u64),
+            "day" => {
+                day = Some(value.parse().ok().filter(|day| (1..=28).contains(day)).ok_or_else(|| {
+                    wrong(key, value, "1 to 28, the day on which a month of the plan begins")
+                })?)
+            }
             _ => return Err(expected(part)),
         }
     }
+    set_month(&mut spec, month, day)?;
     Ok(spec)
+}
+
+/// Sets an allowance of each month.
+fn set_month(spec: &mut LinkTariff, month: Option<u64>, day: Option<u8>) -> Result<(), String> {
+    match (month, day) {
+        (Some(_), _) if spec.left.is_some() || spec.lasts.is_some() => {
+            return Err("month= is the allowance of each month: it has no left= or for=".to_owned());
+        }
+        (Some(_), day) => (spec.left, spec.month_begins) = (month, day.or(Some(1))),
+        (None, Some(_)) => return Err("day= needs month=SIZE, the allowance of each month".to_owned()),
+        (None, None) => {}
+    }
+    Ok(())
 }
 
 fn wrong(key: &str, value: &str, wanted: &str) -> String {
@@ -89,6 +111,13 @@ mod tests {
     }
 
     #[test]
+    fn an_allowance_of_each_month() {
+        let plan = tariff("if=wwan0,month=5GB,day=15").expect("it is one");
+        assert_eq!((plan.left, plan.month_begins, plan.lasts), (Some(5_000_000_000), Some(15), None));
+        assert_eq!(tariff("if=wwan0,month=5GB").expect("it is one").month_begins, Some(1));
+    }
+
+    #[test]
     fn mistakes_are_named() {
         let why = |text: &str| tariff(text).expect_err(text);
         assert!(why("class=1").contains("names no interface"));
@@ -98,5 +127,8 @@ mod tests {
         assert!(why("if=a,price=-1").contains("price"));
         assert!(why("if=a,for=0d").contains("30d"));
         assert!(why("if=a,cap=5GB").contains("left=SIZE"));
+        assert!(why("if=a,month=5GB,day=29").contains("1 to 28"));
+        assert!(why("if=a,month=5GB,left=1GB").contains("no left= or for="));
+        assert!(why("if=a,day=3").contains("needs month=SIZE"));
     }
 }

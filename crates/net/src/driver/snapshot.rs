@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use strandcast_proto::association::{AssociationStats, Buffers, HeldTimes, ip_mtu, path_number};
+use strandcast_proto::association::{
+    Association, AssociationStats, Buffers, HeldTimes, allowance_used, ip_mtu, path_number,
+};
 use strandcast_proto::coding::{Coding, CodingMode};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
 use strandcast_proto::path::{FourTuple, PathStats};
 use strandcast_proto::policy::{LinkId, PathState, PathView};
 use strandcast_proto::time::Instant;
 
-use crate::interface::PathError;
+use crate::interface::{Hardware, PathError};
 use crate::monitor::{MonitorStats, Reading};
 
 /// The state of an association at one time. The counters start at 0 when the association begins.
@@ -58,6 +60,12 @@ pub struct LinkSnapshot {
     pub name: String,
     /// Name of the link's interface, if the link is tied to an interface.
     pub interface: Option<String>,
+    /// Hardware of the link's interface, without an address that another interface has too. If the interface has
+    /// disappeared, its last hardware.
+    pub hardware: Hardware,
+    /// Bytes that the association sent and received over the link while the link had an allowance
+    /// ([`allowance_used`]).
+    pub allowance_used: u64,
     /// The peer's addresses.
     pub remotes: Vec<SocketAddr>,
     /// Reason why the link cannot be used now.
@@ -129,9 +137,21 @@ impl Snapshot {
             send_buffered: association.send_buffered(),
             buffers: association.buffers(),
             paths: open.filter_map(path).collect(),
-            links: link_metadata.links.clone(),
+            links: links_of(association, link_metadata),
         })
     }
+}
+
+/// The links with their present names and counts. Their reasons may be older.
+fn links_of(association: &Association, metadata: &LinkMetadata) -> Vec<LinkSnapshot> {
+    let mut links = metadata.links.clone();
+    for (link, id) in links.iter_mut().filter_map(|link| link.id.map(|id| (link, id))) {
+        link.allowance_used = allowance_used(association, id);
+        if let Some(name) = metadata.names.get(&id) {
+            link.name.clone_from(name);
+        }
+    }
+    links
 }
 
 /// Names and counters of a client's links.

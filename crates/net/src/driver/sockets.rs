@@ -14,7 +14,7 @@ use strandcast_proto::time::Instant;
 use super::slot::{ListenEvent, SocketSlot};
 use super::snapshot::SharedLinkMetadata;
 use super::uplink::Uplink;
-use crate::interface::Interface;
+use crate::interface::{Hardware, Interface};
 use crate::socket::{BindSpec, PathSocket};
 
 /// Direction of a packet.
@@ -49,6 +49,8 @@ pub(super) struct UplinkState {
     /// Index of the interface. If the interface has disappeared, its last index is kept. `None` if the uplink only has
     /// an address.
     pub index: Option<u32>,
+    /// Hardware of the interface. If the interface has disappeared, its last hardware.
+    pub hardware: Hardware,
     /// False while the uplink's interface has disappeared.
     pub present: bool,
     /// The association; `None` before it is opened.

@@ -6,9 +6,9 @@ use crate::interface::{Interface, PathError, PathSpec, Routes, on_link};
 use crate::socket::BindSpec;
 
 /// The local interface and the remote addresses of a client's path. If the interface is a pattern, there is one path
-/// for each matching interface that has a route. An interface is identified by its index. The path therefore keeps its
-/// interface when the interface is renamed. If the interface has disappeared, another interface with the same name
-/// replaces it.
+/// for each matching interface that has a route. An interface is identified by its index. So the path keeps its
+/// interface when the interface is renamed. If the interface has disappeared, the interface with the same hardware
+/// replaces it, or otherwise one with the same name.
 #[derive(Clone, Debug)]
 pub struct Uplink {
     /// Display name.

@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use super::hardware::Hardware;
+
 /// A network interface that has addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
@@ -15,6 +17,8 @@ pub struct Interface {
     pub loopback: bool,
     /// Addresses of the interface, in the system's order.
     pub addresses: Vec<InterfaceAddress>,
+    /// Identity of the interface's hardware.
+    pub hardware: Hardware,
 }
 
 /// An address of an interface.

@@ -8,6 +8,7 @@ use if_addrs::{IfAddr, IfOperStatus};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::address::{Interface, InterfaceAddress};
+use super::hardware::hardware;
 use crate::socket::BindSpec;
 
 /// All interfaces with at least one address, in the system's order.
@@ -16,6 +17,8 @@ use crate::socket::BindSpec;
 /// The system's error.
 pub fn interfaces() -> io::Result<Vec<Interface>> {
     let mut all: Vec<Interface> = Vec::new();
+    let known = hardware();
+    let of = |index: Option<u32>| known.iter().find(|(at, _)| Some(*at) == index).map(|(_, is)| is.clone());
     for entry in if_addrs::get_if_addrs()? {
         let address = match &entry.addr {
             IfAddr::V4(v4) => InterfaceAddress { ip: v4.ip.into(), prefix_len: v4.prefixlen },
@@ -32,6 +35,7 @@ pub fn interfaces() -> io::Result<Vec<Interface>> {
                 index: entry.index,
                 loopback,
                 addresses: vec![address],
+                hardware: of(entry.index).unwrap_or_default(),
                 name: entry.name,
             }),
         }

@@ -3,6 +3,7 @@
 mod address;
 mod events;
 mod filter;
+mod hardware;
 mod list;
 mod routes;
 mod spec;
@@ -15,6 +16,7 @@ pub use address::{Interface, InterfaceAddress};
 pub use events::InterfaceEvents;
 #[doc(hidden)]
 pub use filter::rp_filter;
+pub use hardware::{Hardware, Mac};
 pub use list::{interfaces, is_here, route_mtu};
 pub use routes::Routes;
 #[doc(hidden)]

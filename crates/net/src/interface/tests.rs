@@ -20,6 +20,7 @@ fn interface(name: &str, addresses: &[&str]) -> Interface {
         up: true,
         loopback: addresses.iter().any(|a| a.ip.is_loopback()),
         addresses,
+        hardware: Hardware::default(),
     }
 }
 

@@ -37,7 +37,7 @@ pub use lifecycle::AssociationError;
 
 pub use right_sizing::{Buffer, Buffers};
 pub use sender::{HeldBack, HeldBy, HeldTimes, SendError, SendOptions};
-pub use state::{Association, ip_mtu, path_number};
+pub use state::{Association, allowance_used, ip_mtu, path_number};
 pub use stats::AssociationStats;
 pub use timers::Timer;
 

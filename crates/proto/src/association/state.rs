@@ -417,6 +417,13 @@ pub fn path_number(association: &Association, path: PathId) -> Option<u16> {
     association.cx.paths.get(path.index())?.wire_id
 }
 
+/// Returns the bytes that an association sent and received over a link while the link had an allowance
+/// ([`Tariff::left`]), with headers of IP and UDP and the envelope. Replacing the tariff does not reset the count, and
+/// an allowance that is used up does not stop it.
+pub fn allowance_used(association: &Association, link: LinkId) -> u64 {
+    association.cx.tariffs.used(link)
+}
+
 /// Returns the size in bytes of the largest IP packets of a path; `None` if the path does not exist.
 pub fn ip_mtu(association: &Association, path: PathId) -> Option<u16> {
     Some(association.cx.paths.get(path.index())?.ip_mtu)

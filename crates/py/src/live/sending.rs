@@ -14,9 +14,8 @@ use super::settings::{Chosen, Transport, scheme, store, transport};
 use super::stream::{Handle, Stream};
 use crate::error;
 
-/// Tariff of a link: name, class, price of 10^9 bytes, remaining bytes, and the number of seconds for
-/// which these bytes must last.
-type GivenTariff = (String, u8, Option<f64>, Option<u64>, Option<f64>);
+/// A link's tariff: name, class, price of 10^9 bytes, bytes left, seconds that they last, day on which months begin.
+type GivenTariff = (String, u8, Option<f64>, Option<u64>, Option<f64>, Option<u8>);
 
 /// Starts to send. `to` is a pairing string or `@NAME`. With `plain` it is a host. `key` is the file of
 /// the identity.
@@ -34,6 +33,7 @@ pub(crate) fn send(
     retry: Option<f64>,
     paths: Vec<String>,
     tariffs: Vec<GivenTariff>,
+    ledger: Option<PathBuf>,
     of_transport: Transport,
 ) -> PyResult<Stream> {
     let to = if plain { host(to)? } else { paired(py, to, key)? };
@@ -44,6 +44,7 @@ pub(crate) fn send(
     config.retry = retry.map(retry_time).transpose()?;
     config.paths = paths.iter().map(|path| path_of(path)).collect::<PyResult<_>>()?;
     config.tariffs = tariffs.into_iter().map(tariff).collect::<PyResult<_>>()?;
+    config.ledger = ledger;
     config.transport = transport(of_transport);
     let source = Source::of(source)?;
     let sender = wait(py, None, source.send(config))?.map_err(|e| error::live(py, &e))?;
@@ -84,9 +85,10 @@ fn path_of(given: &str) -> PyResult<Path> {
     given.parse().map_err(|e| error::value(&format!("path {given:?}: {e}")))
 }
 
-fn tariff((link, class, price, left, lasts): GivenTariff) -> PyResult<LinkTariff> {
+fn tariff((link, class, price, left, lasts, month_begins): GivenTariff) -> PyResult<LinkTariff> {
     let mut tariff = LinkTariff::new(link);
     (tariff.class, tariff.price, tariff.left) = (class, price, left);
+    tariff.month_begins = month_begins;
     tariff.lasts = lasts.map(|lasts| seconds("lasts", lasts)).transpose()?;
     Ok(tariff)
 }

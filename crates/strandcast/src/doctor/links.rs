@@ -141,6 +141,8 @@ fn subnet(address: &InterfaceAddress) -> Option<(u32, u32, u128)> {
 
 #[cfg(test)]
 mod tests {
+    use strandcast_net::interface::Hardware;
+
     use super::*;
 
     fn interface(index: u32, addresses: &[(&str, u8)]) -> Interface {
@@ -149,7 +151,14 @@ mod tests {
             prefix_len: *prefix_len,
         };
         let addresses = addresses.iter().map(address).collect();
-        Interface { name: format!("wwan{index}"), index: Some(index), up: true, loopback: false, addresses }
+        Interface {
+            name: format!("wwan{index}"),
+            index: Some(index),
+            up: true,
+            loopback: false,
+            addresses,
+            hardware: Hardware::default(),
+        }
     }
 
     #[test]

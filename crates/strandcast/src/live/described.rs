@@ -44,6 +44,10 @@ fn sender(event: &Event) -> (&'static str, Value) {
         }
         Event::NoMedia { input, like } => ("NoMedia", json!({ "input": input, "like": like })),
         Event::Capped { link, left } => ("Capped", json!({ "link": link, "left": left })),
+        Event::Allowance { link, left, of, until } => {
+            ("Allowance", json!({ "link": link, "left": left, "of": of, "until": until }))
+        }
+        Event::Ledger { why } => ("Ledger", json!({ "why": why })),
         Event::Waiting { why } => ("Waiting", json!({ "why": why })),
         Event::Lost { why } => ("Lost", json!({ "why": why })),
         Event::Refused { why } => ("Refused", json!({ "why": why })),

@@ -83,6 +83,24 @@ pub enum Event {
         /// Number of bytes that may still be used.
         left: u64,
     },
+    /// The remaining allowance of a link in this month of its plan. It is reported at the start, when the link appears,
+    /// and at the start of another month.
+    Allowance {
+        /// The link.
+        link: String,
+        /// Number of bytes that may still be used.
+        left: u64,
+        /// Number of bytes of the whole month.
+        of: u64,
+        /// First day of the next month, as `2026-12-15` (UTC).
+        until: String,
+    },
+    /// The ledger of monthly allowances cannot be written. The stream continues. Later writes, if they succeed, include
+    /// the missing bytes.
+    Ledger {
+        /// The reason.
+        why: String,
+    },
     /// The first connection is established and encrypted.
     Encrypted(Cipher),
     /// There is no connection yet.
@@ -304,6 +322,10 @@ impl Event {
             Event::Capped { link, left } => {
                 write!(f, "{link}: {} from now on; what was used before this run is not known", bytes(*left))
             }
+            Event::Allowance { link, left, of, until } => {
+                write!(f, "{link}: {} of {} left until {until}", bytes(*left), bytes(*of))
+            }
+            Event::Ledger { why } => write!(f, "{why}; the ledger lacks the present use of links"),
             Event::Encrypted(cipher) => write!(f, "encrypted with {cipher}"),
             Event::Waiting { why } | Event::Refused { why } => write!(f, "{why}; trying again"),
             Event::Lost { why } => write!(f, "{why}; connecting again"),
@@ -399,6 +421,8 @@ impl Event {
             | Event::NoMedia { .. }
             | Event::ShortLatency { .. }
             | Event::Capped { .. }
+            | Event::Allowance { .. }
+            | Event::Ledger { .. }
             | Event::Encrypted(_)
             | Event::Waiting { .. }
             | Event::Refused { .. }

@@ -50,6 +50,7 @@ mod event;
 mod feed;
 mod idle;
 pub mod input;
+mod ledger;
 mod links;
 pub mod output;
 #[doc(hidden)]

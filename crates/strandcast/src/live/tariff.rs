@@ -12,8 +12,12 @@ pub struct LinkTariff {
     pub class: u8,
     /// Price of 10^9 bytes.
     pub price: Option<f64>,
-    /// Bytes that may be used.
+    /// Bytes that may be used. If [`LinkTariff::month_begins`] is set, they are the allowance of each month.
     pub left: Option<u64>,
+    /// Day of the calendar month on which a month of the plan begins, 1 to 28, by the date in UTC. The bytes that were
+    /// used before in this month are in the [ledger](crate::live::SenderConfig::ledger). `None`: the allowance counts
+    /// from the start of the stream.
+    pub month_begins: Option<u8>,
     /// Time for which these bytes have to last.
     pub lasts: Option<Duration>,
 }
@@ -21,6 +25,6 @@ pub struct LinkTariff {
 impl LinkTariff {
     /// Makes the tariff of a link without costs.
     pub fn new(link: impl Into<String>) -> LinkTariff {
-        LinkTariff { link: link.into(), class: 0, price: None, left: None, lasts: None }
+        LinkTariff { link: link.into(), class: 0, price: None, left: None, month_begins: None, lasts: None }
     }
 }

@@ -52,14 +52,21 @@ impl Via {
 
 #[cfg(test)]
 mod tests {
-    use strandcast_net::interface::InterfaceAddress;
+    use strandcast_net::interface::{Hardware, InterfaceAddress};
 
     use super::*;
 
     fn interface(name: &str, index: u32, addresses: &[&str]) -> Interface {
         let address = |ip: &&str| InterfaceAddress { ip: ip.parse().expect("an address"), prefix_len: 24 };
         let addresses = addresses.iter().map(address).collect();
-        Interface { name: name.to_owned(), index: Some(index), up: true, loopback: false, addresses }
+        Interface {
+            name: name.to_owned(),
+            index: Some(index),
+            up: true,
+            loopback: false,
+            addresses,
+            hardware: Hardware::default(),
+        }
     }
 
     #[test]

@@ -90,12 +90,19 @@ fn scope(ip: &IpAddr) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use strandcast_net::interface::InterfaceAddress;
+    use strandcast_net::interface::{Hardware, InterfaceAddress};
 
     fn interface(name: &str, up: bool, addresses: &[&str]) -> Interface {
         let address = |ip: &&str| InterfaceAddress { ip: ip.parse().unwrap(), prefix_len: 24 };
         let addresses = addresses.iter().map(address).collect();
-        Interface { name: name.into(), index: None, up, loopback: name == "lo", addresses }
+        Interface {
+            name: name.into(),
+            index: None,
+            up,
+            loopback: name == "lo",
+            addresses,
+            hardware: Hardware::default(),
+        }
     }
 
     fn listed(listen: &[&str]) -> Vec<String> {

@@ -3,6 +3,7 @@
 mod common;
 mod doctor;
 mod examples;
+mod ledger;
 mod live;
 mod pairing;
 mod readme;

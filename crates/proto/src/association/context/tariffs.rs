@@ -9,26 +9,40 @@ use crate::time::Instant;
 
 /// Tariffs of the links that have one, including links without a path.
 #[derive(Debug, Default)]
-pub(in crate::association) struct Tariffs(SmallVec<[(LinkId, Tariff); 4]>);
+pub(in crate::association) struct Tariffs(SmallVec<[LinkTariff; 4]>);
+
+#[derive(Debug)]
+struct LinkTariff {
+    link: LinkId,
+    tariff: Tariff,
+    /// Bytes in both directions while the link had an allowance.
+    used: u64,
+}
 
 impl Tariffs {
     /// Returns the tariff of `link`.
     pub fn of(&self, link: LinkId) -> Tariff {
-        self.0.iter().find(|(l, _)| *l == link).map(|(_, tariff)| *tariff).unwrap_or_default()
+        self.0.iter().find(|known| known.link == link).map(|known| known.tariff).unwrap_or_default()
     }
 
-    fn set(&mut self, link: LinkId, tariff: Tariff) {
-        match self.0.iter_mut().find(|(l, _)| *l == link) {
-            Some(known) => known.1 = tariff,
-            None => self.0.push((link, tariff)),
-        }
+    /// See [`crate::association::allowance_used`].
+    pub fn used(&self, link: LinkId) -> u64 {
+        self.0.iter().find(|known| known.link == link).map_or(0, |known| known.used)
+    }
+
+    fn entry(&mut self, link: LinkId) -> &mut LinkTariff {
+        let at = self.0.iter().position(|known| known.link == link).unwrap_or_else(|| {
+            self.0.push(LinkTariff { link, tariff: Tariff::default(), used: 0 });
+            self.0.len() - 1
+        });
+        &mut self.0[at]
     }
 }
 
 impl Context {
     /// See [`crate::association::Association::set_tariff`].
     pub fn set_tariff(&mut self, now: Instant, link: LinkId, tariff: Tariff) {
-        self.tariffs.set(link, tariff);
+        self.tariffs.entry(link).tariff = tariff;
         for i in 0..self.paths.len() {
             let path = PathId(i as u8);
             if self.paths.view(i).link == link && self.is_open(path) {
@@ -56,10 +70,9 @@ impl Context {
     #[inline]
     fn take_allowance(&mut self, path: PathId, bytes: u64) {
         let view = self.paths.view(path.index());
-        if let Some(left) = view.tariff.left.filter(|left| *left > 0) {
-            let tariff = Tariff { left: Some(left.saturating_sub(bytes)), ..view.tariff };
+        if view.tariff.left.is_some() {
             let link = view.link;
-            self.take_from(link, tariff);
+            self.take_from(link, bytes);
         }
     }
 
@@ -76,9 +89,12 @@ impl Context {
         self.driver.wake();
     }
 
-    /// Updates the tariff of all paths over `link`, which share the link's allowance.
-    fn take_from(&mut self, link: LinkId, tariff: Tariff) {
-        self.tariffs.set(link, tariff);
+    /// Takes bytes from the allowance of a link. All paths over the link share it.
+    fn take_from(&mut self, link: LinkId, bytes: u64) {
+        let entry = self.tariffs.entry(link);
+        entry.used += bytes;
+        entry.tariff.left = entry.tariff.left.map(|left| left.saturating_sub(bytes));
+        let tariff = entry.tariff;
         for (_, view) in self.paths.rows_mut().filter(|(_, view)| view.link == link) {
             view.tariff = tariff;
         }

@@ -92,6 +92,8 @@ pub(in crate::live) struct Tracker {
     begun: bool,
     /// Number of reports in the current period of [`MOST_CHANGES`] seconds, and end of the period.
     reported: (u32, Instant),
+    /// Links that had other names at the last update: the name before, and the name since then.
+    renamed: Vec<(String, String)>,
 }
 
 impl Tracker {
@@ -111,6 +113,12 @@ impl Tracker {
         self.known.iter_mut().for_each(|known| known.last.id = None);
     }
 
+    /// Returns the links that got other names at the last update: the name before, and the name since then. The limit
+    /// of changes does not apply to them.
+    pub(in crate::live) fn renamed(&self) -> &[(String, String)] {
+        &self.renamed
+    }
+
     /// Returns the name and the change of each link that has changed.
     pub(in crate::live) fn update(
         &mut self,
@@ -118,6 +126,7 @@ impl Tracker {
         links: &[LinkReport],
     ) -> Vec<(String, PathTrouble)> {
         let mut changes = Vec::new();
+        self.renamed.clear();
         let first = !self.begun;
         self.begun |= !links.is_empty();
         for link in links {
@@ -129,6 +138,7 @@ impl Tracker {
                 Some(known) => {
                     if known.last.name != link.name {
                         let before = std::mem::replace(&mut known.last.name, link.name.clone());
+                        self.renamed.push((before.clone(), link.name.clone()));
                         changes.push((link.name.clone(), PathTrouble::Renamed(before)));
                     }
                     known.update(now, link)

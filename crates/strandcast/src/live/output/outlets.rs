@@ -66,8 +66,7 @@ struct Place {
     stopped: bool,
 }
 
-/// Function that starts an outlet. The argument of the function is the size of the queue in bytes. The outlet notifies
-/// when it ends.
+/// Function that starts an outlet with a queue of this size in bytes. The outlet notifies when it ends.
 pub(in crate::live) type Start = Box<dyn FnOnce(usize, Arc<Notify>) -> Outlet + Send>;
 
 /// A request to stop or start the output with this number.

@@ -1,5 +1,6 @@
 //! Configuration of a sender.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use strandcast_net::interface::PathSpec;
@@ -41,6 +42,9 @@ pub struct SenderConfig {
     pub paces_pipes: bool,
     /// Costs of links.
     pub tariffs: Vec<LinkTariff>,
+    /// File with the bytes that links with a monthly allowance have used ([`LinkTariff::month_begins`]). It is created if
+    /// it does not exist.
+    pub ledger: Option<PathBuf>,
     /// Parameters of the transport that both ends set.
     pub transport: TransportOptions,
     /// Observers of every packet.
@@ -60,6 +64,7 @@ impl SenderConfig {
             rate_bps: None,
             paces_pipes: true,
             tariffs: Vec::new(),
+            ledger: None,
             transport: TransportOptions::default(),
             taps: None,
         }

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::live::event::Event;
 use crate::live::feed::Feed;
 use crate::live::input::Input;
+use crate::live::ledger::Ledger;
 use crate::live::stats::{Role, Stats};
 use crate::live::tariff::LinkTariff;
 use crate::pairing::SealReports;
@@ -38,17 +39,21 @@ pub struct LinkSetting {
     pub on: bool,
     /// Costs of the link, with the remaining bytes and the remaining time. `None`: the link has no costs.
     pub tariff: Option<LinkTariff>,
+    /// Allowance of each month in bytes, if the tariff has one.
+    pub month: Option<u64>,
 }
 
 impl Sender {
     /// Starts to send `input`. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// Returns [`Error::Network`] if the receiver's name has no address, or no path leads there, and the sender does
-    /// not wait for one ([`SenderConfig::retry`]). Returns [`Error::Usage`] if no path has the name of a tariff, or a
-    /// path is given twice.
+    /// [`Error::Network`]: the receiver's name has no address, or no path leads there, and the sender does not wait for
+    /// one ([`SenderConfig::retry`]); [`Error::Usage`]: no path has the name of a tariff, a path is given twice, or a
+    /// monthly allowance has no ledger; [`Error::Store`]: the ledger cannot be read or written.
     pub async fn start<I: Input>(config: SenderConfig, input: I) -> Result<Sender, Error> {
-        let SenderConfig { to, stream, scheme, latency, retry, paths, tariffs, transport, taps, .. } = config;
+        let SenderConfig {
+            to, stream, scheme, latency, retry, paths, tariffs, ledger, transport, taps, ..
+        } = config;
         let (rate_bps, paces_pipes) = (config.rate_bps, config.paces_pipes);
         let timing = Timing { latency, rate_bps, paces_pipes, begun: Instant::now() };
         let unpaced = input.is_live() && !input.waits();
@@ -58,16 +63,16 @@ impl Sender {
         // A supervisor may start the sender before a modem is present.
         let paths = Paths { paths, awaited: retry.is_some() };
         let (remotes, uplinks) = route::routes(&to.hosts, &paths).await?;
-        let tariffs = Tariffs::new(tariffs, &uplinks)?;
+        let tariffs = Tariffs::new(tariffs, &uplinks, ledger.map(Ledger::at)).await?;
         let switches = Switches::new(&uplinks);
         let sending =
             Event::Sending { input: input.name(), to: to.label.clone(), over: route::describe(&uplinks) };
         let missing = route::not_yet(&uplinks);
         let absent = missing.iter().map(|[name, _, why]| (name.clone(), why.clone())).collect();
         let missing = missing.into_iter().map(|[_, path, why]| Event::PathMissing { path, why });
-        let caps = tariffs.caps().into_iter().map(|(link, left)| Event::Capped { link, left });
         let unprotected = to.seal.is_none().then_some(Event::Unprotected(Role::Send));
-        let first: Vec<Event> = [sending].into_iter().chain(missing).chain(caps).chain(unprotected).collect();
+        let first: Vec<Event> =
+            [sending].into_iter().chain(missing).chain(tariffs.caps()).chain(unprotected).collect();
         let (reports, reasons, tries) = (SealReports::default(), Reasons::default(), Arc::default());
         let (own, costs) = (switches.clone(), tariffs.clone());
         let plan = Plan {
@@ -96,8 +101,9 @@ impl Sender {
     pub fn links(&self) -> Vec<LinkSetting> {
         let tariffs = self.tariffs.all();
         let setting = |(link, on): (String, bool)| {
-            let tariff = tariffs.iter().find(|tariff| tariff.link == link).cloned();
-            LinkSetting { link, on, tariff }
+            let tariff = tariffs.iter().find(|(tariff, _)| tariff.link == link).cloned();
+            let (tariff, month) = tariff.map_or((None, None), |(tariff, month)| (Some(tariff), month));
+            LinkSetting { link, on, tariff, month }
         };
         self.switches.all().into_iter().map(setting).collect()
     }
@@ -115,11 +121,10 @@ impl Sender {
     /// read costs ignore them.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if no link has this name.
+    /// [`Error::Usage`]: no link has this name, or the tariff has a monthly allowance and the sender has no ledger.
     pub fn set_tariff(&self, tariff: LinkTariff) -> Result<(), Error> {
         self.switches.check(&tariff.link)?;
-        self.tariffs.set(tariff);
-        Ok(())
+        self.tariffs.set(tariff)
     }
 
     /// Returns the next event. Returns `None` after the sender has ended. Cancel safe. Unread events are dropped when

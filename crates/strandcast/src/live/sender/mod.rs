@@ -8,6 +8,7 @@ mod handle;
 mod intake;
 mod links;
 mod monitor;
+mod monthly;
 mod pump;
 mod reasons;
 mod refusals;

@@ -118,7 +118,7 @@ impl AssociationMonitor {
         pump: &mut Pump,
     ) -> bool {
         let Some(seen) = association.snapshot().await else { return false };
-        self.tariffs.note(&seen);
+        self.tariffs.note(&seen).await.into_iter().for_each(|event| self.report(event));
         self.report_links(now, &seen, association);
         self.switches.apply(&seen, association).await;
         self.tariffs.apply(association).await;
@@ -253,11 +253,9 @@ impl AssociationMonitor {
         if links != self.said && association.try_send(encode(&links), options).is_ok() {
             self.said.clone_from(&links);
         }
-        for (path, trouble) in self.tracker.update(now, &links) {
-            if let PathTrouble::Renamed(before) = &trouble {
-                self.tariffs.renamed(before, &path);
-                self.switches.renamed(before, &path);
-            }
+        let changes = self.tracker.update(now, &links);
+        self.switches.renamed(self.tracker.renamed());
+        for (path, trouble) in changes {
             self.report(StreamNews::Path { path, trouble });
         }
     }

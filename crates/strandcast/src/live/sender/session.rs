@@ -147,6 +147,8 @@ pub(super) async fn run<I: Input>(
     };
     let outcome = session.stream().await;
     session.leave(&outcome).await;
+    let unwritten = session.plan.tariffs.finish().await;
+    unwritten.into_iter().for_each(|event| session.watch.report(event));
     session.finish(outcome)
 }
 

@@ -83,12 +83,12 @@ impl Switches {
         self.lock().links = links;
     }
 
-    /// Records that a link has another name.
-    pub(super) fn renamed(&self, before: &str, name: &str) {
+    /// Records that links have other names: each pair has the name before and the present one.
+    pub(super) fn renamed(&self, names: &[(String, String)]) {
         let mut state = self.lock();
-        if state.off.remove(before) {
-            state.off.insert(name.to_owned());
-        }
+        let off: Vec<&String> =
+            names.iter().filter(|(before, _)| state.off.remove(before)).map(|(_, name)| name).collect();
+        state.off.extend(off.into_iter().cloned());
     }
 
     /// Suspends the paths of links that are off, and resumes the others.
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(switches.turn("a", false), Ok(false));
         assert!(why(switches.turn("b", false)).contains("no other link works"), "c has failed, and a is off");
         switches.note(&[report("x", Active), report("b", Active)]);
-        switches.renamed("a", "x");
+        switches.renamed(&[("a".to_owned(), "x".to_owned())]);
         let on = |name: &str, on| (name.to_owned(), on);
         assert_eq!(switches.all(), [on("b", true), on("x", false)]);
         // The interface of a link that is off may be gone for a while.
