@@ -158,19 +158,14 @@ impl Receiver {
     pub fn on_timers(&mut self, cx: &mut Context, now: Instant) {
         let due = |t: Option<Instant>| t.is_some_and(|t| t <= now);
         if due(self.sack_timeout()) {
-            self.acks.on_timeout();
+            self.acks.on_timeout(now);
         }
         if due(self.decode_timeout()) {
             self.on_decode_timeout(cx, now);
         }
     }
 
-    /// Schedules a SACK by `via` as soon as possible.
-    pub fn sack_by(&mut self, now: Instant, via: PathId) {
-        self.acks.schedule(now, via, None);
-    }
-
-    /// Moves the due SACK, which cannot leave on its path, to `via`. If `possible` is false, the SACK is dropped.
+    /// Sets the path of the due SACK to `via`. If `possible` is false, the SACK is dropped.
     pub fn redirect_sack(&mut self, via: PathId, possible: bool) {
         self.acks.redirect(via, possible);
     }
