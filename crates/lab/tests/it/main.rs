@@ -27,6 +27,7 @@ mod scenario_warnings;
 mod schema_check;
 mod sealed;
 mod simulation;
+mod tail_probes;
 mod tcp_windows;
 mod until;
 mod verdicts;

@@ -1,4 +1,7 @@
 //! Times and paths of acknowledgements (RFC 9260 §6.2).
+//!
+//! If data are acknowledged by a much slower path than the one by which they arrived, a second SACK follows by the
+//! path of the data ([`Acknowledger::repeat_sooner`]).
 
 use smallvec::SmallVec;
 
@@ -6,11 +9,16 @@ use super::path_table::PathTable;
 use crate::policy::{PathId, PathSet, PathState, PathView};
 use crate::time::{Duration, Instant};
 
+/// Part of a path's round-trip time for which a second SACK by this path waits, as a divisor. The peer's tail probe
+/// waits at least half of the round-trip time for the answer (RFC 8985 §7.2), and the rest of it is left for variations.
+const REPEAT_AFTER: u32 = 4;
+
 /// State of acknowledgement: arrivals since the last SACK, and the time of the next one.
 #[derive(Debug)]
 pub(super) struct Acknowledger {
-    /// Number of DATA packets since the last SACK.
+    /// Number of DATA packets since the last SACK, and the arrival time of the first of them.
     packets: u32,
+    since: Instant,
     /// True if a SACK leaves as soon as possible.
     due: bool,
     via: PathId,
@@ -23,12 +31,26 @@ pub(super) struct Acknowledger {
     repeats: u32,
     /// Number of SACKs sent. The number of sent SACKs selects one of the return paths that the peer named.
     left: usize,
+    /// Second SACK that waits.
+    repeat: Repeat,
+}
+
+/// Second SACK for data that were acknowledged by a much slower path.
+#[derive(Copy, Clone, Default, Debug)]
+struct Repeat {
+    /// Path by which the data arrived; `None` if no second SACK is needed.
+    path: Option<PathId>,
+    /// Time at which the second SACK leaves; `None` while another SACK is due.
+    at: Option<Instant>,
+    /// True if the due SACK is the second one.
+    due: bool,
 }
 
 impl Acknowledger {
     pub fn new() -> Self {
         Acknowledger {
             packets: 0,
+            since: Instant::ZERO,
             due: false,
             via: PathId(0),
             timer: None,
@@ -36,11 +58,15 @@ impl Acknowledger {
             received_on: PathSet::default(),
             repeats: 0,
             left: 0,
+            repeat: Repeat::default(),
         }
     }
 
     /// Records a packet with DATA that arrived by `on`. `new` is true if some of its data arrived for the first time.
-    pub fn on_packet(&mut self, on: PathId, new: bool) {
+    pub fn on_packet(&mut self, now: Instant, on: PathId, new: bool) {
+        if self.packets == 0 {
+            self.since = now;
+        }
         self.packets += 1;
         self.received_on.insert(on);
         self.repeats = if new { 0 } else { self.repeats + 1 };
@@ -53,7 +79,7 @@ impl Acknowledger {
 
     /// Schedules a SACK on path `via`: at once, or within `delay`.
     pub fn schedule(&mut self, now: Instant, via: PathId, delay: Option<Duration>) {
-        self.via = via;
+        (self.via, self.repeat.due) = (via, false);
         match delay {
             None => self.due = true,
             Some(delay) => self.timer = self.timer.or(Some(now + delay)),
@@ -76,20 +102,47 @@ impl Acknowledger {
     }
 
     pub fn timeout(&self) -> Option<Instant> {
-        self.timer
+        self.timer.into_iter().chain(self.repeat.at).min()
     }
 
-    /// Handles the end of SACK.Delay.
-    pub fn on_timeout(&mut self) {
-        (self.timer, self.due) = (None, true);
+    /// Handles the end of SACK.Delay, and of the wait of a second SACK.
+    pub fn on_timeout(&mut self, now: Instant) {
+        if self.timer.is_some_and(|at| at <= now) {
+            (self.timer, self.due) = (None, true);
+        }
+        if self.repeat.at.take_if(|at| *at <= now).is_some()
+            && let (false, Some(path)) = (self.due, self.repeat.path)
+        {
+            (self.due, self.via, self.repeat.due) = (true, path, true);
+        }
     }
 
-    /// Records that a SACK was sent.
+    /// Records that a SACK was sent. A second SACK does not change the turns of the return paths.
     pub fn on_sent(&mut self) {
         (self.due, self.timer, self.packets) = (false, None, 0);
         self.last_via = Some(self.via);
-        self.left = self.left.wrapping_add(1);
+        self.left = self.left.wrapping_add(usize::from(!self.repeat.due));
+        self.repeat.due = false;
         self.received_on = PathSet::default();
+    }
+
+    /// Plans a second SACK if the SACK that leaves now returns by a much slower path than the data arrived by. The peer
+    /// would otherwise send a tail probe before that SACK arrived. The second SACK leaves by the path of the data a
+    /// quarter of its round-trip time after they arrived, unless another SACK leaves there sooner. No second SACK is
+    /// needed if the first one arrives no later. Call it before [`Self::on_sent`].
+    pub fn repeat_sooner(&mut self, now: Instant, paths: &PathTable) {
+        let trip = |path: PathId| paths.get(path.index())?.sounding.rtt;
+        let fine = |v: &PathView| v.state == PathState::Active && v.error_count == 0;
+        let quicker = |path: PathId| {
+            let own = trip(path).filter(|_| path != self.via && fine(paths.view(path.index())))?;
+            (own / 2 + own / REPEAT_AFTER < trip(self.via)? / 2).then_some((own, path))
+        };
+        let waited = self.repeat.path;
+        let quickest = self.received_on.iter().chain(waited).filter_map(quicker).min();
+        let planned = |path| self.repeat.at.filter(|_| waited == Some(path));
+        let at =
+            quickest.map(|(own, path)| planned(path).unwrap_or(now.max(self.since + own / REPEAT_AFTER)));
+        (self.repeat.path, self.repeat.at) = (quickest.map(|(_, path)| path), at);
     }
 
     /// Returns the next return path for a SACK. The peer named its return paths by wire id, and the path must work at
@@ -174,7 +227,7 @@ mod tests {
         let mut acks = Acknowledger::new();
         let mut went = Vec::new();
         for &(on, new) in packets {
-            acks.on_packet(PathId(on), new);
+            acks.on_packet(Instant::ZERO, PathId(on), new);
             let via = acks.return_path(Instant::ZERO, paths, PathId(on), false);
             acks.schedule(Instant::ZERO, via, None);
             assert_eq!(acks.due(), Some(via));
@@ -190,11 +243,11 @@ mod tests {
         let mut acks = Acknowledger::new();
         let at = Instant::from_millis;
         for ms in [0, 10] {
-            acks.on_packet(PathId(1), true);
+            acks.on_packet(at(ms), PathId(1), true);
             acks.schedule(at(ms), PathId(1), Some(Duration::from_millis(200)));
         }
         assert_eq!((acks.due(), acks.timeout(), acks.packets()), (None, Some(at(200)), 2));
-        acks.on_timeout();
+        acks.on_timeout(at(200));
         assert_eq!((acks.due(), acks.timeout()), (Some(PathId(1)), None));
         acks.on_sent();
         assert_eq!((acks.due(), acks.timeout(), acks.packets()), (None, None, 0));
@@ -220,7 +273,7 @@ mod tests {
         (0..3).for_each(|i| paths[i].wire_id = Some(i as u16));
         let mut acks = Acknowledger::new();
         let mut next = |paths: &PathTable, new: bool| {
-            acks.on_packet(PathId(0), new);
+            acks.on_packet(Instant::ZERO, PathId(0), new);
             let path = acks.named_return_path(paths, &[2, 1, 9]);
             acks.on_sent();
             path
@@ -232,6 +285,55 @@ mod tests {
         assert_eq!((next(&paths, true), next(&paths, true)), (Some(PathId(1)), Some(PathId(1))));
         paths.view_mut(1).state = PathState::PotentiallyFailed;
         assert_eq!(next(&paths, true), None);
+    }
+
+    /// Sends the SACK for data that arrived by path 0, by `via` and `waited` milliseconds later. Returns the path and
+    /// the time of the second SACK, for round-trip times of 40 ms on path 0 and `slow` on path 1.
+    fn repeated(via: u8, slow: u64, waited: u64) -> Option<(Option<PathId>, Instant)> {
+        let (mut paths, mut acks) = (table(2), Acknowledger::new());
+        for (i, trip) in [40, slow].into_iter().enumerate() {
+            paths[i].sounding.rtt = Some(Duration::from_millis(trip));
+        }
+        acks.on_packet(Instant::ZERO, PathId(0), true);
+        let now = Instant::from_millis(waited);
+        acks.schedule(now, PathId(via), None);
+        acks.repeat_sooner(now, &paths);
+        acks.on_sent();
+        let at = acks.timeout()?;
+        acks.on_timeout(at);
+        Some((acks.due(), at))
+    }
+
+    /// RFC 9260 §6.4: a SACK returns to the source of its data. If it returns by a path that is slower by more than a
+    /// quarter of the data's round trip, a second one returns there.
+    #[test]
+    fn a_sack_by_a_slow_path_is_followed_by_one_by_the_path_of_the_data() {
+        assert_eq!(repeated(1, 100, 0), Some((Some(PathId(0)), Instant::from_millis(10))));
+        assert_eq!(
+            repeated(1, 100, 15),
+            Some((Some(PathId(0)), Instant::from_millis(15))),
+            "the data waited"
+        );
+        assert_eq!(repeated(1, 60, 0), None, "the first SACK arrives no later");
+        assert_eq!(repeated(0, 100, 0), None, "it took the path of the data");
+    }
+
+    #[test]
+    fn a_sack_by_the_path_of_the_data_makes_a_second_one_needless() {
+        let (mut paths, mut acks) = (table(2), Acknowledger::new());
+        for (i, trip) in [40, 200].into_iter().enumerate() {
+            paths[i].sounding.rtt = Some(Duration::from_millis(trip));
+        }
+        let mut sack = |ms: u64, via: u8| {
+            acks.on_packet(Instant::from_millis(ms), PathId(0), true);
+            acks.schedule(Instant::from_millis(ms), PathId(via), None);
+            acks.repeat_sooner(Instant::from_millis(ms), &paths);
+            acks.on_sent();
+            acks.timeout()
+        };
+        assert_eq!(sack(0, 1), Some(Instant::from_millis(10)));
+        assert_eq!(sack(4, 1), Some(Instant::from_millis(10)), "it is not put off");
+        assert_eq!(sack(8, 0), None);
     }
 
     #[test]

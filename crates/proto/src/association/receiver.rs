@@ -159,16 +159,11 @@ impl Receiver {
     pub fn on_timers(&mut self, cx: &mut Context, now: Instant) {
         let due = |t: Option<Instant>| t.is_some_and(|t| t <= now);
         if due(self.sack_timeout()) {
-            self.acks.on_timeout();
+            self.acks.on_timeout(now);
         }
         if due(self.decode_timeout()) {
             self.on_decode_timeout(cx, now);
         }
-    }
-
-    /// Schedules a SACK as soon as possible, on path `via`.
-    pub fn sack_by(&mut self, now: Instant, via: PathId) {
-        self.acks.schedule(now, via, None);
     }
 
     /// Moves the due SACK to path `via`, because it cannot leave on its own path. If `possible` is false, it drops the

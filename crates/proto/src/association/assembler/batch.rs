@@ -81,7 +81,7 @@ impl Assembler<'_> {
         if let Some(via) = self.rx.sack_due() {
             let open = self.cx.is_open(via);
             let via = if open { via } else { self.cx.paths.seen().control_path() };
-            self.rx.sack_by(now, via);
+            self.rx.redirect_sack(via, true);
             return Some(via);
         }
         if let Some(path) = self.tx.forward_path(self.cx) {

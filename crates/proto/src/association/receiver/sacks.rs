@@ -24,7 +24,7 @@ impl Receiver {
         if cx.state == State::Closed {
             return;
         }
-        self.acks.on_packet(on, seen.new);
+        self.acks.on_packet(now, on, seen.new);
         self.note_arrived(cx, now, range.1, on, bytes);
         self.size.received_on.insert(on);
         if now >= self.size.due {
@@ -96,8 +96,11 @@ impl Receiver {
     }
 
     /// Records that a SACK was sent.
-    fn sack_sent(&mut self, cx: &mut Context) {
+    fn sack_sent(&mut self, cx: &mut Context, now: Instant) {
         self.tracker.clear_duplicates();
+        if cx.config.tail_probes {
+            self.acks.repeat_sooner(now, &cx.paths);
+        }
         self.acks.on_sent();
         cx.stats.sacks_sent += 1;
     }
@@ -116,7 +119,7 @@ impl Receiver {
         let header = self.sack_header(cx, sent);
         let sack = Sack::new(header, &self.gaps, &self.tracker.duplicates()[..duplicates]);
         cx.push_control(path, sack);
-        self.sack_sent(cx);
+        self.sack_sent(cx, now);
         if let Some(reports) = cx.collect_reports(now, ReportTrigger::Sack(path)) {
             cx.push_control(path, reports);
         }
@@ -149,7 +152,7 @@ impl Receiver {
         let duplicates = self.gaps_for(room);
         let header = self.sack_header(cx, sent);
         w.sack(&header, &self.gaps, &self.tracker.duplicates()[..duplicates]);
-        self.sack_sent(cx);
+        self.sack_sent(cx, now);
         if let Some(reports) = cx.collect_reports(now, ReportTrigger::Sack(path))
             && w.remaining(limit) >= reports.encoded_len()
         {
