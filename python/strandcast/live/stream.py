@@ -41,8 +41,8 @@ class LinkTariff:
     lasts: float | None = None
     """Time for which `left` has to last, seconds; None: the whole stream."""
     month_begins: int | None = None
-    """Day of the calendar month, 1 to 28 (UTC), on which a month of the plan begins. `left` is then the allowance of each
-    month, and the sender needs a ledger. None: `left` counts from the start of the stream."""
+    """Day of the calendar month, 1 to 28 (UTC), on which a month of the plan begins. `left` is then the allowance of
+    each month, and the sender needs a ledger. None: `left` counts from the start of the stream."""
 
 
 def _listed(name: str, texts: Sequence[str]) -> list[str]:
@@ -229,7 +229,7 @@ class Sender(_Stream):
             paths: Interface or local address of each path, such as `"if=wlan0"` or `"bind=192.0.2.7"`; empty: every
                 interface with a route.
             tariffs: Costs of data on links.
-            ledger: File with the bytes that links with monthly allowances have used. It is created if it does not exist.
+            ledger: File with the bytes that links with monthly allowances have used. A missing file is created.
             live: True or None: the media of a Python object arrive as they are produced, and are sent at once. False:
                 they are sent at the pace of their own clock.
             plain: Neither encrypt nor authenticate. The receiver needs the same setting.

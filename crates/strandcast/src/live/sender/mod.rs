@@ -1,11 +1,13 @@
 //! Sending a stream.
 
 mod admission;
+mod allowance;
 mod backoff;
 mod config;
 mod connect;
 mod handle;
 mod intake;
+mod keeper;
 mod links;
 mod monitor;
 mod monthly;

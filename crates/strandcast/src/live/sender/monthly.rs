@@ -1,22 +1,10 @@
-//! Monthly allowances of links, and the ledger of their use.
+//! The use of a link in a month of its plan.
 
-#[cfg(test)]
-mod tests;
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use strandcast_net::interface::Hardware;
-use tokio::task::{JoinHandle, spawn_blocking};
-use tokio::time::{Duration, Instant};
 
-use super::tariffs::{Link, Seen, capped};
-use crate::error::Error;
-use crate::live::event::Event;
-use crate::live::ledger::{Known, Ledger, Month};
-
-/// Time between two writes to the ledger. A process that is killed loses the count of this time.
-const INTERVAL: Duration = Duration::from_secs(2);
+use crate::live::ledger::{Known, Month};
 
 /// The use of a link in the current month.
 #[derive(Clone, Debug)]
@@ -24,7 +12,7 @@ pub(super) struct Monthly {
     day: u8,
     pub(super) month: Month,
     /// The link, once its hardware was seen.
-    known: Option<Known>,
+    pub(super) known: Option<Known>,
     /// Sum of the month in the ledger; `None`: it was not read yet.
     sum: Option<u64>,
     /// Bytes that are not in this sum.
@@ -49,25 +37,24 @@ impl Monthly {
     }
 
     /// The bytes that the ledger does not have.
-    fn deposit(&self) -> Option<Deposit> {
+    pub(super) fn deposit(&self) -> Option<Deposit> {
         let (link, month, bytes) = (self.known.clone()?, self.month, self.unsaved);
         Some(Deposit { link, month, bytes, closed: false })
     }
 
     /// The bytes that the ledger does not have, of a month or a device that is no longer counted.
-    fn rest(&self) -> Option<Deposit> {
+    pub(super) fn rest(&self) -> Option<Deposit> {
         let rest = self.deposit().filter(|deposit| deposit.bytes > 0)?;
         Some(Deposit { closed: true, ..rest })
     }
 
-    /// Records the link, as it is now. Returns a deposit for the previous device if it is another device.
-    fn meet(&mut self, seen: &Seen) -> Option<Deposit> {
-        let same = self.known.as_ref().is_some_and(|known| known.hardware.may_be(&seen.hardware));
-        if same {
-            let known = self.known.as_mut()?;
-            known.name.clone_from(&seen.name);
-            if seen.hardware != Hardware::default() && seen.hardware.mac.is_some() {
-                known.hardware.clone_from(&seen.hardware);
+    /// Records the link, with its present name and hardware. Returns the rest of the previous device if it is another
+    /// device.
+    pub(super) fn meet(&mut self, name: &str, hardware: &Hardware) -> Option<Deposit> {
+        if let Some(known) = self.known.as_mut().filter(|known| known.hardware.may_be(hardware)) {
+            name.clone_into(&mut known.name);
+            if hardware.mac.is_some() {
+                known.hardware.clone_from(hardware);
             }
             return None;
         }
@@ -75,208 +62,39 @@ impl Monthly {
         if self.known.is_some() {
             (self.sum, self.unsaved) = (None, 0);
         }
-        self.known = Some(Known { name: seen.name.clone(), hardware: seen.hardware.clone() });
+        self.known = Some(Known { name: name.to_owned(), hardware: hardware.clone() });
         before
+    }
+
+    /// Begins another month if it is time. Returns the rest of the previous one.
+    pub(super) fn turn(&mut self, now: SystemTime) -> Option<Deposit> {
+        let month = Month::of(now, self.day);
+        if month == self.month {
+            return None;
+        }
+        let before = self.rest();
+        (self.month, self.sum, self.unsaved) = (month, None, 0);
+        before
+    }
+
+    /// Takes the sum of a month after a deposit. Returns whether the deposit is of this link, and whether it is the
+    /// first sum.
+    pub(super) fn credit(&mut self, deposit: &Deposit, sum: u64) -> Option<bool> {
+        if self.known.as_ref() != Some(&deposit.link) || self.month != deposit.month {
+            return None;
+        }
+        let first = self.sum.replace(sum).is_none();
+        self.unsaved = self.unsaved.saturating_sub(deposit.bytes);
+        Some(first)
     }
 }
 
 /// Bytes to add to the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Deposit {
-    link: Known,
-    month: Month,
-    bytes: u64,
+pub(super) struct Deposit {
+    pub(super) link: Known,
+    pub(super) month: Month,
+    pub(super) bytes: u64,
     /// The month or the device is no longer counted.
-    closed: bool,
-}
-
-/// Writes the use of links to the ledger.
-#[derive(Debug)]
-pub(super) struct Keeper {
-    ledger: Ledger,
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    /// Time of the next write.
-    next: Option<Instant>,
-    writing: Option<JoinHandle<Outcome>>,
-    /// Bytes of months and devices that are no longer counted.
-    closed: Vec<Deposit>,
-    /// True if the last write failed.
-    failed: bool,
-}
-
-/// Deposits and the results of writing them: the sums of the months.
-type Outcome = Vec<(Deposit, Result<u64, Error>)>;
-
-impl Keeper {
-    pub(super) fn new(ledger: Ledger) -> Keeper {
-        Keeper { ledger, state: Mutex::default() }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Begins to count for the links that are there, from the sums in the ledger.
-    ///
-    /// # Errors
-    /// [`Error::Store`].
-    pub(super) async fn open(&self, links: &mut [Link], there: &[Known]) -> Result<(), Error> {
-        let mut deposits = Vec::new();
-        for link in links.iter_mut() {
-            let known = there.iter().find(|known| known.name == link.spec.link).cloned();
-            if let Some(monthly) = &mut link.monthly {
-                monthly.known = known;
-                deposits.extend(monthly.deposit());
-            }
-        }
-        let outcome = self.write(deposits).await.unwrap_or_default();
-        if let Some(error) = outcome.iter().find_map(|(_, sum)| sum.as_ref().err()) {
-            return Err(error.clone());
-        }
-        settle(links, outcome);
-        links.iter_mut().for_each(|link| link.fresh = false);
-        Ok(())
-    }
-
-    /// Keeps the bytes of a link that is no longer counted, for the next write.
-    pub(super) fn close(&self, monthly: Monthly) {
-        let mut state = self.state();
-        state.closed.extend(monthly.rest());
-        // A new allowance of the link is known when the ledger was read.
-        state.next = None;
-    }
-
-    /// Writes the rest when the stream was cancelled. Blocks.
-    pub(super) fn end(&self) {
-        for Deposit { link, month, bytes, .. } in std::mem::take(&mut self.state().closed) {
-            // The stream was cancelled, so that an error has no reader. The ledger then lacks at most two seconds.
-            let _ = self.ledger.add(&link, month, bytes);
-        }
-    }
-
-    /// Writes everything that the ledger does not have yet. Returns an event if that fails.
-    pub(super) async fn finish<'a>(&self, links: impl Fn() -> MutexGuard<'a, Vec<Link>>) -> Option<Event> {
-        let writing = self.state().writing.take();
-        if let Some(writing) = writing {
-            self.done(&links, writing.await.unwrap_or_default(), &mut Vec::new());
-        }
-        let mut rest = std::mem::take(&mut self.state().closed);
-        rest.extend(links().iter().filter_map(|link| link.monthly.as_ref()?.deposit()));
-        rest.retain(|deposit| deposit.bytes > 0);
-        let mut news = Vec::new();
-        let outcome = self.write(rest).await.unwrap_or_default();
-        self.state().failed = false;
-        self.done(&links, outcome, &mut news);
-        news.pop()
-    }
-
-    /// Writes to the ledger from time to time. Returns news for the user.
-    pub(super) async fn keep<'a>(
-        &self,
-        links: impl Fn() -> MutexGuard<'a, Vec<Link>>,
-        seen: &[Seen],
-    ) -> Vec<Event> {
-        let mut news = Vec::new();
-        let done = self.state().writing.take_if(|writing| writing.is_finished());
-        if let Some(done) = done {
-            self.done(&links, done.await.unwrap_or_default(), &mut news);
-        }
-        let now = Instant::now();
-        let mut state = self.state();
-        if state.writing.is_some() || state.next.is_some_and(|next| now < next) {
-            return news;
-        }
-        state.next = Some(now + INTERVAL);
-        let mut closed = std::mem::take(&mut state.closed);
-        let deposits = collect(&mut links(), seen, &mut closed);
-        closed.extend(deposits);
-        if !closed.is_empty() {
-            state.writing = Some(self.write(closed));
-        }
-        news
-    }
-
-    /// Adds deposits to the ledger.
-    fn write(&self, deposits: Vec<Deposit>) -> JoinHandle<Outcome> {
-        let ledger = self.ledger.clone();
-        spawn_blocking(move || {
-            let add = |one: Deposit| {
-                let sum = ledger.add(&one.link, one.month, one.bytes);
-                (one, sum)
-            };
-            deposits.into_iter().map(add).collect()
-        })
-    }
-
-    /// Takes the results of a write.
-    fn done<'a>(
-        &self,
-        links: &impl Fn() -> MutexGuard<'a, Vec<Link>>,
-        outcome: Outcome,
-        news: &mut Vec<Event>,
-    ) {
-        let failed = outcome.iter().find_map(|(_, sum)| sum.as_ref().err()).map(ToString::to_string);
-        let (opened, lost) = settle(&mut links(), outcome);
-        let mut state = self.state();
-        state.closed.extend(lost);
-        let first = !std::mem::replace(&mut state.failed, failed.is_some());
-        news.extend(opened);
-        news.extend(failed.filter(|_| first).map(|why| Event::Ledger { why }));
-    }
-}
-
-/// Takes the sums of months. Returns events about allowances that were read for the first time, and deposits that have
-/// failed and belong to no present month of a link.
-fn settle(links: &mut [Link], outcome: Outcome) -> (Vec<Event>, Vec<Deposit>) {
-    let (mut events, mut lost) = (Vec::new(), Vec::new());
-    for (deposit, sum) in outcome {
-        match sum {
-            Err(_) if deposit.closed => lost.push(deposit),
-            // The bytes are still unsaved, or in a sum that will be read.
-            Err(_) => {}
-            Ok(_) if deposit.closed => {}
-            Ok(sum) => events.extend(links.iter_mut().find_map(|link| credit(link, &deposit, sum))),
-        }
-    }
-    (events, lost)
-}
-
-/// Takes the sum of a month if the deposit is of this link. Returns an event if it is the first sum.
-fn credit(link: &mut Link, deposit: &Deposit, sum: u64) -> Option<Event> {
-    let monthly = link.monthly.as_mut()?;
-    if monthly.known.as_ref() != Some(&deposit.link) || monthly.month != deposit.month {
-        return None;
-    }
-    let first = monthly.sum.replace(sum).is_none();
-    monthly.unsaved = monthly.unsaved.saturating_sub(deposit.bytes);
-    link.reckon();
-    capped(link).filter(|_| first)
-}
-
-/// Returns the bytes that the ledger does not have. Begins another month where it is time, and begins to count for
-/// links whose hardware is seen for the first time. `closed` gets the bytes of previous months and devices.
-fn collect(links: &mut [Link], seen: &[Seen], closed: &mut Vec<Deposit>) -> Vec<Deposit> {
-    let mut deposits = Vec::new();
-    for link in links {
-        let there = link.present(seen);
-        let Some(monthly) = &mut link.monthly else { continue };
-        if let Some(there) = there {
-            closed.extend(monthly.meet(there));
-        }
-        let month = Month::of(SystemTime::now(), monthly.day);
-        if month != monthly.month {
-            closed.extend(monthly.rest());
-            (monthly.month, monthly.sum, monthly.unsaved) = (month, None, 0);
-        }
-        if monthly.sum.is_none() || monthly.unsaved > 0 {
-            deposits.extend(monthly.deposit());
-        }
-        link.look_at_the_clock();
-        link.reckon();
-    }
-    deposits
+    pub(super) closed: bool,
 }

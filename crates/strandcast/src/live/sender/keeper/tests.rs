@@ -1,10 +1,11 @@
 use std::path::PathBuf;
 
-use strandcast_net::interface::Mac;
+use strandcast_net::interface::{Hardware, Mac};
 use strandcast_proto::policy::LinkId;
 
-use super::super::tariffs::note;
+use super::super::allowance::note;
 use super::*;
+use crate::live::ledger::Month;
 use crate::live::tariff::LinkTariff;
 
 const CAP: u64 = 1_000_000;
