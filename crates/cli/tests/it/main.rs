@@ -24,6 +24,7 @@ mod hostile;
 mod ignored;
 mod interrupt;
 mod keys;
+mod ledger;
 mod links;
 mod listing;
 mod media_inputs;
