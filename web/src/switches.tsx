@@ -25,7 +25,7 @@ const FIELDS: [string, string, string][] = [
   ["class", "Class: links of a higher one are used where the others do not suffice", "0"],
   ["left", "Allowance", "5GB"],
   ["for", "Time for which it has to last", "30d"],
-  ["month", "Allowance of each month, in place of these two", "5GB"],
+  ["month", "Monthly allowance, in place of these two", "5GB"],
   ["day", "Day on which a month begins", "15"],
   ["price", "Price of 10⁹ bytes", "4.5"],
 ];

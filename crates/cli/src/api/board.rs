@@ -45,7 +45,9 @@ impl View {
         match self {
             View::Served(stream) => stream.view(from).ok_or_else(|| format!("the stream {name} is stopped")),
             View::Receiver(receiver) => receiver.view(from).ok_or_else(|| "the receiver ends".to_owned()),
-            View::Nowhere => Err("a sender plays nothing: its receiver has the media".to_owned()),
+            View::Nowhere => {
+                Err("a sender does not play its stream: view the stream at the receiver".to_owned())
+            }
         }
     }
 }

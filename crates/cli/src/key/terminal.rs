@@ -43,9 +43,10 @@ pub(crate) fn pairing_text(text: &str, terminal: impl AsFd) -> Zeroizing<String>
 pub(crate) async fn read_pairing(name: &str) -> Result<Pairing, CliError> {
     let input = stdin();
     let text = if input.is_terminal() {
-        crate::print::line(&format!("paste the pairing string of {name} and press Enter (it is not shown):"));
         let mut stop = signals::watch()?;
+        // The prompt comes second: a user may paste at once.
         let hidden = Hidden::new(input)?;
+        crate::print::line(&format!("paste the pairing string of {name} and press Enter (it is not shown):"));
         let reading = tokio::task::spawn_blocking(read_lines);
         let text = tokio::select! {
             text = reading => text.map_err(|_| CliError::Aborted)?,

@@ -334,6 +334,12 @@ pub(super) const NAMES: &[(&str, &str, &str)] = &[
     ("sending", "`input`, `to`, `over`", "the start of a sender"),
     ("path-missing", "`path`, `why`", "a `--path` cannot be used yet"),
     ("capped", "`link`, `left`", "an allowance counts from here, in bytes"),
+    (
+        "allowance",
+        "`link`, `left`, `of`, `until`",
+        "rest of a monthly allowance, in bytes, and first day of the next month",
+    ),
+    ("ledger", "`why`", "the ledger of monthly allowances cannot be written"),
     ("waiting", "`why`", "there is no connection yet"),
     ("lost", "`why`", "the connection is lost"),
     ("connected", "`peer`, `after`", "there is another one, with the time in seconds"),

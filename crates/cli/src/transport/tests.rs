@@ -33,10 +33,11 @@ fn send_uses_profile_live() {
     for preset in presets() {
         let scheme = strandcast::Scheme::new(preset.name).expect("a preset");
         let sent = TransportConfig::clone(&options(&send()).endpoint(&scheme, false).transport);
-        // Intended differences: `send` needs two streams, and simulated links have no MTU to discover. Its MTU is `--mtu`, whose
-        // default is the profile's.
-        let mtu_discovery = TransportConfig::live().mtu_discovery;
-        let told = TransportConfig { outbound_streams: 2, mtu_discovery, ..simulated("live", preset.name) };
+        // Intended differences: `send` needs two streams. Simulated links have no MTU to discover, and their interfaces
+        // work when they are up. The MTU of `send` is `--mtu`, whose default is the profile's.
+        let TransportConfig { mtu_discovery, proves_resumed, .. } = TransportConfig::live();
+        let simulated = simulated("live", preset.name);
+        let told = TransportConfig { outbound_streams: 2, mtu_discovery, proves_resumed, ..simulated };
         assert_eq!(sent, told, "{}", preset.name);
     }
 }

@@ -88,13 +88,13 @@ impl PathSockets {
         (first..self.next).map(LinkId).collect()
     }
 
-    /// Returns whether a link uses an interface, so that a request that fits the interface needs no other link. A link
-    /// that another request named serves it too: the interface had another name then.
+    /// Returns whether a link uses an interface, so that a request that fits the interface needs no other link. The link
+    /// of another name serves it too: the interface had that name before.
     fn serves(&self, link: &UplinkState, wish: usize, interface: &Interface) -> bool {
         let (mine, its) = (&self.wishes[wish], &self.wishes[link.wish]);
         let pattern = |wish: &Wish| wish.uplink.spec.is_pattern();
-        let named = !pattern(its) && its.owner == mine.owner && its.uplink.remotes == mine.uplink.remotes;
-        link.present && link.index == interface.index && (pattern(mine) || link.wish == wish || named)
+        let renamed = !pattern(its) && its.owner == mine.owner && !its.uplink.spec.names(interface);
+        link.present && link.index == interface.index && (pattern(mine) || link.wish == wish || renamed)
     }
 
     /// Returns interfaces to the links that had their hardware before it disappeared.

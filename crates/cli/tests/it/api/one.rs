@@ -130,7 +130,12 @@ fn the_costs_of_a_link_change_while_it_sends() {
     // The other link is enough for the stream, and this one costs more.
     both.until("its rest", || both.carries("127.0.0.2") == 0);
     refuses(&both.from, &format!("{at}?class=900"), 400, "class=900: expected 0 to 255");
-    refuses(&both.from, &format!("{at}?cost=1"), 400, "expected class=N, left=SIZE, for=TIME or price=N");
+    refuses(
+        &both.from,
+        &format!("{at}?cost=1"),
+        400,
+        "expected class=N, left=SIZE, for=TIME, month=SIZE, day=N or price=N",
+    );
     refuses(&both.from, "/v1/streams/live/links/wwan0/tariff?class=1", 409, "is not one of the links");
     done(&both.from, at);
     assert_eq!(both.live()["links"][1]["tariff"]["class"], 0);
