@@ -38,7 +38,8 @@
 //! connection?.send("hello".into(), SendOptions::default()).await?;
 //! let accepted = accepted.ok_or("the server has ended")?;
 //! assert_eq!(accepted.recv().await.ok_or("it was closed")?.payload, "hello");
-//! # std::fs::remove_dir_all(folder)?;
+//! # // The gate may still write there.
+//! # let _ = std::fs::remove_dir_all(folder);
 //! # Ok(())
 //! # }
 //! ```

@@ -66,7 +66,7 @@ const fn max(name: &'static str, meaning: &'static str) -> Definition {
 
 /// Every metric that this crate names.
 pub const DEFINITIONS: &[Definition] = &[
-    // Metrics of flows and of their paths.
+    // Flows and their paths.
     sum(
         "goodput_bps",
         "bytes delivered to the receiving application; of a path: new bytes received over it, without \
