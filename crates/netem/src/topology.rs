@@ -46,10 +46,10 @@ pub fn field() -> Vec<PathNetwork> {
 /// Returns the three paths of Table II in Xu et al. (2015): `umts` (WCDMA), `wimax` (IEEE 802.16), `wlan` (IEEE
 /// 802.11), each with uniform and Markov loss.
 ///
-/// ASSUMED: the access delay is the middle of the paper's 10-20 ms, in addition to the core's 100 or 50 ms. Uniform
-/// loss, for which the paper gives ranges, is 1 % on `wimax` and 5 % on `wlan`. Only the direction of the data has
-/// loss, as with an error model on the sender's access link. Differs: the queue of `umts` has 50 packets, as the other
-/// queues have (Table II: 80).
+/// ASSUMED: the access delay is the middle of the 10-20 ms in Xu et al., in addition to the core's 100 or 50 ms.
+/// Uniform loss, for which Xu et al. give ranges, is 1 % on `wimax` and 5 % on `wlan`. Only the direction of the data
+/// has loss, as with an error model on the sender's access link. Differs: the queue of `umts` has 50 packets, as the
+/// other queues have (Table II: 80).
 pub fn xu2015() -> Vec<PathNetwork> {
     let path = |name: &str, rate_kbps, delay_ms, p| {
         let losses = vec![LossModel::uniform(p), LossModel::bursts(0.01, XU2015_MEAN_BURST)];

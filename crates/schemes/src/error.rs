@@ -57,7 +57,7 @@ pub enum SpecError {
         known: String,
     },
     /// A part is named where a preset is expected.
-    #[error("'{name}' is not a scheme but a part, a word of {role}: {example}")]
+    #[error("'{name}' is not a scheme but a part of one; give it as the value of the key {role}: {example}")]
     PartAlone {
         /// Name in the spec.
         name: String,

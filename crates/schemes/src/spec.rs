@@ -335,7 +335,10 @@ mod tests {
         for (part, role) in [("reno", "cc"), ("loss-order", "scheduler")] {
             let line = error(part);
             let (says, example) = line.split_once(": ").expect("an example");
-            assert_eq!(says, format!("'{part}' is not a scheme but a part, a word of {role}"));
+            assert_eq!(
+                says,
+                format!("'{part}' is not a scheme but a part of one; give it as the value of the key {role}")
+            );
             assert!(example.ends_with(&format!(",{role}={part}")), "{line}");
             parse_spec(example).expect("the example can be used");
         }

@@ -1,4 +1,5 @@
-//! Checks of a request before its route: the host name in the request, and the site that caused the request.
+//! Checks that a request must pass before the server looks for its route. They check the host name in the request, and
+//! the web site whose page made a browser send the request.
 
 use std::net::{IpAddr, Ipv6Addr};
 

@@ -145,8 +145,10 @@ fn legend(summary: &Summary) -> String {
     };
     let pairs = match schemes * (schemes - 1) / 2 {
         0 => String::new(),
-        1 => "; * differs at 5 % (sign test)".to_owned(),
-        pairs => format!("; * differs at 5 % (sign test, Holm over {pairs} pairs)"),
+        1 => "; * the two schemes differ at the 5 % level (sign test)".to_owned(),
+        pairs => format!(
+            "; * the two schemes differ at the 5 % level (sign test, corrected for {pairs} pairs of schemes by Holm)"
+        ),
     };
     format!(
         "\nmedian [{interval}]; mean (runs that are not 0, or differ from most: 95 % of their share){pairs}\n"

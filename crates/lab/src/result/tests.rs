@@ -267,7 +267,7 @@ two paths: 4 runs, seed 1, fingerprint ";
             "video  cmt-sctp    875.0 [500.0, 1250.0]",
             "",
             "median [range of 2 runs: an interval needs 10]; mean (runs that are not 0, or differ from most: 95 % of \
-             their share); * differs at 5 % (sign test)",
+             their share); * the two schemes differ at the 5 % level (sign test)",
         ]
     );
 }
@@ -296,7 +296,7 @@ fn numbers_of_many_runs_have_bounds_that_hold() {
         assert!(text.contains(row), "{row}\n{text}");
     }
     let legend = "median [95 % interval of the median]; mean (runs that are not 0, or differ from most: 95 % of their share); \
-                  * differs at 5 % (sign test)\n";
+                  * the two schemes differ at the 5 % level (sign test)\n";
     assert!(text.ends_with(legend), "{text}");
 }
 

@@ -177,8 +177,8 @@ impl<'a> Pairs<'a> {
         Pairs { scenario, seeds, drawn: BTreeSet::new() }
     }
 
-    /// The two ends of an instance of a flow. Random ends are two nodes. Each is a station of all radios of the flow.
-    /// They are chosen uniformly among the pairs that no flow has drawn before.
+    /// Returns the two ends of an instance of a flow. If the scenario does not name the ends, two stations are drawn at
+    /// random. Both are stations of all radios of the flow. All pairs that no flow has drawn before are equally likely.
     pub fn of(&mut self, flow: &'a Flow, name: &str, label: &str) -> Result<[&'a str; 2], BuildError> {
         if flow.ends == Ends::Given {
             return Ok([&flow.from, &flow.to]);

@@ -42,7 +42,8 @@ pub enum TsError {
 pub struct FramerCounts {
     /// Packets found.
     pub packets: u64,
-    /// Bytes outside packets. Such bytes lie before the first packet, after a loss of sync, or at the end of the input.
+    /// Bytes that belong to no packet: those before the first packet, after a loss of sync, and at the end of the
+    /// input.
     pub skipped_bytes: u64,
     /// Bytes between packets of 192 and 204 bytes.
     pub extra_bytes: u64,

@@ -48,9 +48,9 @@ impl Routes {
     /// Returns the source address for `remote` over `interface`. Returns an address only if a rule leads to a table
     /// that has such a route.
     ///
-    /// A socket that is bound to an interface can connect even without a route. For IPv4, Linux then assumes that every
-    /// destination is on the link. The tables are therefore queried directly. There is one query for each address as
-    /// the source, because rules may depend on the source.
+    /// A socket that is bound to an interface can connect even without a route. If the interface has no route, Linux
+    /// assumes for IPv4 that every destination is on the link. The tables are therefore queried directly. There is one
+    /// query for each address as the source, because rules may depend on the source.
     pub(crate) fn source(&mut self, interface: &Interface, remote: SocketAddr) -> Option<IpAddr> {
         self.way(interface, remote).map(|way| way.source)
     }

@@ -40,8 +40,9 @@ mod linux {
     const CTRL_ATTR_FAMILY_ID: u16 = 1;
     const CTRL_ATTR_FAMILY_NAME: u16 = 2;
 
-    /// Returns whether the interface is wireless. Only devices of cfg80211 have this entry. With a netlink query
-    /// instead, the kernel might search for modules each time.
+    /// Returns whether the interface is wireless. Only devices of cfg80211, the part of Linux that configures wireless
+    /// devices, have the entry `phy80211` in their folder of /sys/class/net. With a netlink query instead of this
+    /// entry, the kernel might search for modules each time.
     pub(super) fn is_wireless(interface: &str) -> bool {
         !interface.contains('/')
             && std::fs::exists(format!("/sys/class/net/{interface}/phy80211")).unwrap_or(false)

@@ -35,10 +35,12 @@ pub(super) struct Acknowledger {
     repeat: Repeat,
 }
 
-/// Second SACK for data that were acknowledged by a much slower path.
+/// Second SACK: a repetition of a SACK that left by a much slower path than the path by which its data arrived. The
+/// second SACK leaves by the path of the data.
 #[derive(Copy, Clone, Default, Debug)]
 struct Repeat {
-    /// Path by which the data arrived; `None` if no second SACK is needed.
+    /// Path by which the data arrived, and by which the second SACK leaves. `None` if the first SACK needs no
+    /// repetition.
     path: Option<PathId>,
     /// Time at which the second SACK leaves; `None` while another SACK is due.
     at: Option<Instant>,
@@ -287,8 +289,9 @@ mod tests {
         assert_eq!(next(&paths, true), None);
     }
 
-    /// Sends the SACK for data that arrived by path 0, by `via` and `waited` milliseconds later. Returns the path and
-    /// the time of the second SACK, for round-trip times of 40 ms on path 0 and `slow` on path 1.
+    /// Data arrive by path 0. Their SACK leaves by path `via`, `waited` milliseconds later. The round-trip time is 40
+    /// ms on path 0 and `slow` milliseconds on path 1. Returns the path and the time of the repetition of this SACK
+    /// ([`Repeat`]), or `None`.
     fn repeated(via: u8, slow: u64, waited: u64) -> Option<(Option<PathId>, Instant)> {
         let (mut paths, mut acks) = (table(2), Acknowledger::new());
         for (i, trip) in [40, slow].into_iter().enumerate() {

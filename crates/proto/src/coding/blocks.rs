@@ -25,7 +25,8 @@ use crate::tx::QueuedMessage;
 /// Bytes that a record's header and a symbol's framing add to a message that has its own symbol: 4 and 2 bytes. A
 /// message with a stream and a payload protocol identifier has more.
 pub(crate) const RECORD_OVERHEAD: usize = 4 + FRAMING;
-/// Bytes before a source symbol's payload in a sum. [`BlockSender`] writes the symbol's length there.
+/// Number of bytes before the payload of a source symbol when the symbol is added to a repair symbol. [`BlockSender`]
+/// writes the symbol's length into these bytes.
 const FRAMING: usize = 2;
 
 /// Shape on which both ends agreed, and the longest time for which a block waits to be filled.

@@ -46,11 +46,11 @@ pub(crate) enum Undecodable {
     /// The record has a form that no sender writes.
     #[error(transparent)]
     Record(#[from] BadRecord),
-    /// The message is for a stream that was not admitted.
-    #[error("a message of coded blocks is for stream {0}, which was not admitted")]
+    /// The number of the message's stream is beyond the number of streams that the handshake agreed on.
+    #[error("the peer sent a message on stream {0}, but agreed to fewer streams; update the peer's program")]
     Stream(u16),
     /// A repair symbol was forged: the restored data are not a source symbol.
-    #[error("a coded block gave no source symbol")]
+    #[error("the data that a repair symbol restored are invalid: the repair symbol was forged")]
     Damaged,
 }
 

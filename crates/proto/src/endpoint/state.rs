@@ -329,8 +329,8 @@ impl Endpoint {
         None
     }
 
-    /// Returns the time at which [`Endpoint::handle_timeout`] must be called. The time is correct only after
-    /// `poll_output` has returned `None`.
+    /// Returns the time at which [`Endpoint::handle_timeout`] must be called. Call this function only after
+    /// `poll_output` has returned `None`, because the returned time is not correct before.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.wakes.first().map(|(at, _)| *at)
     }

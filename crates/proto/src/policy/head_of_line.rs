@@ -148,7 +148,8 @@ mod tests {
         view
     }
 
-    /// Linux's rule: the slow path has four times the round-trip time, or its window has at most four segments.
+    /// Linux sends a copy on the fast path in two cases. Either the slow path's round-trip time is more than four times
+    /// the fast path's, or the slow path's window has at most four segments.
     #[test]
     fn linux_helps_much_slower_paths_and_small_windows() {
         let hol = HeadOfLine::new(Rules::Linux);

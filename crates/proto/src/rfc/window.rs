@@ -94,7 +94,8 @@ pub struct Window {
     acked: u64,
     /// TSN whose acknowledgement ends fast recovery.
     recovery: Option<Tsn>,
-    /// Time of the last transmission, or the end of the last RTO without a transmission that was counted.
+    /// Time of the last transmission, or the end of the last RTO for which the window was halved because nothing was
+    /// sent.
     quiet_since: Option<Instant>,
     /// True if the window was halved since the last transmission.
     decaying: bool,
@@ -319,8 +320,9 @@ impl Window {
         }
     }
 
-    /// Returns whether nothing was sent for at least one RTO that was not counted yet. [`Window::decay`] then halves
-    /// the window.
+    /// Returns whether an idle time of at least one RTO has passed. The idle time is measured from the last
+    /// transmission, or from the last RTO for which [`Window::decay`] has already halved the window. [`Window::decay`]
+    /// then halves the window.
     #[inline]
     pub fn decays(&self, now: Instant, rto: Duration) -> bool {
         self.quiet_since.is_some_and(|since| now - since >= rto.max(LEAST_RTO))

@@ -108,8 +108,8 @@ impl Choice {
         order
     }
 
-    /// Returns the best path for a class. Equally good paths rank by hops. For retransmissions, a path that originals
-    /// do not take is preferred.
+    /// Returns the best path for the datagrams of a class (originals or retransmissions). Equally good paths rank by
+    /// hops. For retransmissions, a path that originals do not take is preferred.
     fn best(self, paths: &[Path], class: Class) -> usize {
         match self {
             Choice::First | Choice::Even => 0,

@@ -16,7 +16,8 @@ const CHANCE: f64 = 1.05;
 /// Bytes that one path could have carried, by bin.
 #[derive(Clone, Debug)]
 pub struct Carried {
-    /// Bytes from the beginning of all bins to the end of each bin. The values never fall.
+    /// Bytes from the beginning of all bins to the end of each bin. No element of the array is less than the element
+    /// before it.
     until: [f64; BINS + 1],
     /// Difference between the delay of this path and the delay of the quickest path, in bins.
     pub behind: f64,

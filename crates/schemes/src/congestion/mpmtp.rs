@@ -46,11 +46,11 @@
 //!
 //! * b = 0.3 and C = 0.4 (RFC 9438), because the paper has no values. δ is within [0.01, 1], and each round trip
 //!   updates it with the weight 1/4. Mean windows have the weight 1/8. B is within [0.1, 2].
-//! * Round-trip times rise if two consecutive round trips of at least four samples each satisfy a condition. Their
-//!   least round-trip time must exceed the least round-trip time of the last 5 to 10 s by 10 % and by 5 ms. Only round
-//!   trips in which the window could grow count. Linear growth lasts until the next loss ("linearly increases until a
-//!   packet loss occurs"). With `linear-ends=rtt`, it lasts while RTT_cur > RTT_min, as another sentence of §3.1 says.
-//!   The convex α grows again once round-trip times have fallen.
+//! * Round-trip times count as rising if two consecutive round trips, of at least four samples each, satisfy a
+//!   condition. In each of the two, the least sample must exceed the least round-trip time of the last 5 to 10 s by 10
+//!   % and by 5 ms. Only round trips in which the window could grow count. Linear growth lasts until the next loss
+//!   ("linearly increases until a packet loss occurs"). With `linear-ends=rtt`, it lasts while RTT_cur > RTT_min, as
+//!   another sentence of §3.1 says. The convex α grows again once round-trip times have fallen.
 //! * RTT_max is the smoothed round-trip time at losses, averaged with weight 1/2. RTT_max may be unknown, or not
 //!   greater than the round-trip time at which the rise was detected. In these cases it is the larger of 2·base and
 //!   1.5·RTT_min. RTT_cur is the least round-trip time of the last round trip.

@@ -55,8 +55,9 @@ impl FrameErrors {
         }
     }
 
-    /// Returns the content of a report of frame errors, in the form of counters of frames that were sent. Returns
-    /// `None` for other reports.
+    /// Reads the peer's totals from a report of frame errors. The frames that the peer received are returned as frames
+    /// sent, and the frames in error as failed frames, so that they count as those of a second link of the path.
+    /// Returns `None` for other reports.
     pub fn read(&self, report: &Report) -> Option<LinkSample> {
         let payload: &[u8; LEN] = report.payload.as_ref().try_into().ok()?;
         if report.kind != FRAME_ERRORS {

@@ -26,8 +26,8 @@
 //!
 //! In the kernel, the window counts as blocked when the kernel looks for data to retransmit. It does so if the receive
 //! window is full, or if the send buffer contains only data that were already sent. The window counts as blocked even
-//! if the kernel finds no such data. Here the corresponding event is [`View::blocked`], a penalty, or a copy of data
-//! that are already in flight.
+//! if the kernel finds no such data. Here the window counts as blocked in three cases: [`View::blocked`] is not `None`,
+//! a path gets a penalty, or data that are already in flight are copied to another path.
 //!
 //! `ASSUMED`: [`View::rwnd`] is the rest of the peer's window. The whole window is a maximum since the last time at
 //! which no data were missing at the peer. The whole window is the greatest sum of that rest and the data in flight.

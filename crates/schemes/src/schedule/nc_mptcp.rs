@@ -24,8 +24,9 @@
 //!   r_b = Σ n p + √(Σ n p (1 - p)). These sums cover the paths that carried n originals of the batch.
 //! * If no batch needs a packet, the first batch without a sent original gets coded packets until k are expected. They
 //!   replace originals. A batch gets originals only while fewer than k packets of either kind have arrived or are
-//!   expected. The expected number is Σ (1 - p) over the packets in flight. If only acknowledgements stopped the
-//!   originals, they would stop a round trip later. Nearly all originals of such a batch would then be sent in vain.
+//!   expected. The expected number is Σ (1 - p) over the packets in flight. The sender therefore stops the originals of
+//!   a batch as soon as enough packets are in flight. If the sender instead waited for acknowledgements, it would stop
+//!   the originals a round trip later. It would then send nearly all originals of such a batch in vain.
 //! * If data may not take a path, symbols in flight on it count as lost.
 //! * EDT and p are as in `fmtcp`.
 //!

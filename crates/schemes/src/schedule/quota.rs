@@ -15,8 +15,10 @@
 //! `ASSUMED`: Algorithm 4 cannot be run as printed. It stops at the first path whose quota is more than D_max, without
 //! assigning data. If R_c > 0, a quota is more than the path's whole window. D_max, however, is the sum of the free
 //! windows. A single path, or two equal paths, would therefore never get data. For this reason:
-//! * Quotas are credits. At each opportunity, a packet goes to the first path of PathList that has credit and room in
-//!   its window. The receiver must also have room (the current D_max). Retransmissions need no credit.
+//! * A quota is a credit: the number of packets that a path may still take in the distribution period. Whenever a
+//!   packet may be sent, the paths are tried in the order of PathList, the paper's list of paths. The packet goes to
+//!   the first path that has credit left and room in its congestion window. The receiver must also have room (the
+//!   current D_max). Retransmissions need no credit.
 //! * Credits are whole packets, rounded up.
 //! * If no path with room has credit left, the next period begins at once. It begins at the earliest a quarter of the
 //!   least reference round-trip time after the previous beginning. Until then, packets go to the first path with room.

@@ -53,11 +53,11 @@ keys! {
     /// The keys of [`Wary`].
     #[derive(Copy)]
     pub struct WaryConfig {
-        /// interval at which each path that delivers in time carries a chunk, 0: only where it is the best
+        /// interval of data probes on each path that would deliver them in time; 0: no data probes
         data_probe: Duration [0, 1000, "ms"] = Duration::from_millis(25),
-        /// retransmissions of the last round go by two paths
+        /// if a second loss would make a lost chunk late, it is retransmitted on two paths at once
         last_round: bool = true,
-        /// give up whole frames, the least important first, as soon as not all that waits can be in time
+        /// if the waiting messages cannot all be in time, give up whole frames, the least important first
         triage: bool = false,
         /// SACK.Delay between two Strandcast peers
         ack_delay: Duration [1, 200, "ms"] = Duration::from_millis(15),

@@ -24,19 +24,19 @@ pub(crate) enum HandshakeError {
     #[error("the peer's key is not a valid key")]
     BadKey,
     /// The datagram is not message 2 of this handshake.
-    #[error("not an answer to this handshake")]
+    #[error("the datagram is not an answer to this handshake")]
     NotOurs,
     /// The datagram is a message 2 of another protocol version.
-    #[error("an answer of another version")]
+    #[error("the answer has another protocol version")]
     Version,
     /// The MAC is wrong: the sender does not have the token.
-    #[error("an answer without the token")]
+    #[error("the sender of the answer does not have the token of the pairing; the answer is ignored")]
     BadMac,
     /// Noise refused the message: its sender does not have the peer's key.
-    #[error("an answer without the peer's key")]
+    #[error("the sender of the answer does not have the peer's secret key; the answer is ignored")]
     Forged,
     /// The peer's payload is malformed, or the peer chose a cipher that was not offered.
-    #[error("an answer that cannot be read")]
+    #[error("the answer is malformed")]
     Malformed,
 }
 

@@ -63,7 +63,10 @@ fn machine(report: &Report, all: &mut Vec<Finding>) {
     }
     if let Some((receive, send)) = machine.buffers.filter(|(receive, send)| *receive.min(send) < LEAST_BUFFER)
     {
-        let what = format!("the kernel grants sockets {receive} bytes for receiving and {send} for sending");
+        let what = format!(
+            "the kernel grants sockets too little memory: {receive} bytes for receiving and {send} for sending, \
+             instead of at least {LEAST_BUFFER} for each"
+        );
         let mend = "sysctl -w net.core.rmem_max=4194304 net.core.wmem_max=4194304";
         all.push(finding(
             "small-buffers",
@@ -211,11 +214,15 @@ fn mapping(link: &Link, peer: Option<&Peer>, all: &mut Vec<Finding>) {
     let idle = "a NAT that drops idle mappings: such a link of a stream is then found again only when this side sends";
     let mend = "raise the NAT's UDP timeout above 30 s (Linux: sysctl -w net.netfilter.nf_conntrack_udp_timeout=120)";
     if let (Some(before), Some(later)) = (link.seen, moved) {
-        let what =
-            format!("the receiver saw {name} as {before}, and after {silence:.0} s of silence as {later}");
+        let what = format!(
+            "a NAT changed the address of {name} after {silence:.0} s of silence: the receiver saw {before} before, and \
+             {later} afterwards"
+        );
         all.push(finding("nat-mapping-moved", Some(link), [&what, idle, mend]));
     } else if link.kept == Some(false) {
-        let what = format!("after {silence:.0} s of silence the receiver's packets no longer reach {name}");
+        let what = format!(
+            "after {silence:.0} s of silence a NAT no longer passes the receiver's packets to {name}"
+        );
         all.push(finding("nat-mapping-lost", Some(link), [&what, idle, mend]));
     }
 }

@@ -5,7 +5,8 @@ use bytes::Bytes;
 use strandcast_net::driver::AssociationHandle;
 use strandcast_proto::association::SendOptions;
 
-/// Number of the transport's stream for this message. Keep-alive messages of a sender use the same stream.
+/// Number of the SCTP stream that carries the receiver's message. In the other direction, the sender's keep-alive
+/// messages use the stream with the same number.
 const STREAM: u16 = 1;
 /// Content of the message: a version, and a word.
 const ADMITTED: &[u8] = b"\x01admitted";

@@ -404,9 +404,9 @@ fn judged(life: Window, end: Instant, window: Window, time: Duration) -> Window 
     Window { from: life.from, to: end.min(window.to - time) }
 }
 
-/// Returns the order in which frames are shown. If capture times do not ascend, they determine the order. If they
-/// ascend, they may actually be times of sending. A B frame that depends on two other frames is then sent after the
-/// later of the two, and shown before it.
+/// Returns the order in which frames are shown. If the capture times of the frames do not ascend, they determine the
+/// order. Capture times that ascend may actually be the times at which the frames are sent. In that case, a B frame
+/// that depends on two other frames is sent after the later of the two, and shown before it.
 fn order_of_display(frames: &[VideoFrame]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..frames.len()).collect();
     if !frames.is_sorted_by_key(|frame| frame.capture) {

@@ -8,7 +8,8 @@ use super::rate::Sampler;
 
 /// `bbr_lt_intvl_min_rtts`: least number of round trips of an interval. An interval has at most four times as many.
 const ROUNDS: u64 = 4;
-/// `bbr_lt_loss_thresh`: least ratio of lost to delivered bytes. Intervals with a lower ratio do not count.
+/// `bbr_lt_loss_thresh`: least ratio of lost to delivered bytes in an interval that may show a policer. The rate of an
+/// interval with a lower ratio is not used.
 const LOSS: f64 = 50.0 / 256.0;
 /// `bbr_lt_bw_ratio`, and `bbr_lt_bw_diff` in bytes per second: greatest differences between two rates that count as
 /// equal.

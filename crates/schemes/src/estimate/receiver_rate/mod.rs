@@ -36,7 +36,8 @@
 //!   packet per round trip, that time would double the sample.
 //! * A feedback begins a round. If this round has not begun within the RTO of eq. 2, the feedback is repeated. A
 //!   repeated feedback gives no sample.
-//! * On the path with data, only losses of a round make that round congested. TEAR's FAST_RECOVERY state does not.
+//! * On the path with data, only losses of a round make that round congested. The FAST_RECOVERY state of TEAR (TCP
+//!   emulation at receivers) does not make a round congested.
 //! * The delayed response timer begins again with each packet, and not with each round. It therefore detects silence,
 //!   and not a low rate.
 //! * If the sending rate differs from the requested rate, no immediate feedback is sent. The feedback of the next round

@@ -41,7 +41,8 @@ enum State {
     Opening(Opening),
 }
 
-/// A task that opens a named pipe. The flag is true if its result was taken. Dropping this ends the task.
+/// A task that opens a named pipe, and a flag. The flag is true once the output has taken the result of the task, which
+/// is the open pipe or an error. If this value is dropped, the task ends.
 #[derive(Debug)]
 struct Opening(JoinHandle<io::Result<std::fs::File>>, bool);
 

@@ -69,7 +69,7 @@ impl Tariffs {
     /// Replaces the tariff of a link. Its time begins now. The next [`Tariffs::apply`] carries it out.
     ///
     /// # Errors
-    /// [`Error::Usage`]: it has a monthly allowance, and there is no ledger.
+    /// Returns [`Error::Usage`] if the tariff has a monthly allowance and there is no ledger.
     pub(super) fn set(&self, spec: LinkTariff) -> Result<(), Error> {
         check_month(&spec, self.0.keeper.as_ref())?;
         let mut links = self.lock();
@@ -97,7 +97,8 @@ impl Tariffs {
         }
     }
 
-    /// The allowances, as events: what may still be used.
+    /// Returns an event for each link whose tariff has a limit: the number of bytes that may still be used on this
+    /// link.
     pub(super) fn caps(&self) -> Vec<Event> {
         self.lock().iter().filter_map(capped).collect()
     }

@@ -245,13 +245,14 @@ impl Senders {
         Access { grants: grants.collect(), revoked: known(true) }
     }
 
-    /// Closes tokens that have expired, permanently. Returns whether there are any.
+    /// Permanently closes the open tokens that have expired. Returns whether it closed a token.
     pub fn expire(&mut self, now: WallClock) -> bool {
         let expired = |entry: &&mut TokenEntry| entry.open && !entry.admits_others(now);
         self.tokens.iter_mut().filter(expired).map(|entry| entry.open = false).count() > 0
     }
 
-    /// Newest time of a token or a sender. The present time cannot be earlier.
+    /// Returns the newest time that is stored with a token or a sender. This time has passed, so that a clock with an
+    /// earlier time is slow.
     pub fn newest(&self) -> WallClock {
         let tokens = self.tokens.iter().map(|entry| entry.made);
         let senders = self.senders.iter().flat_map(|s| [s.since, s.revoked_since.unwrap_or(0)]);
