@@ -40,4 +40,12 @@ FINDINGS = (
         "and 97 TSNs with 32, 64 and 128 KB (30 seeds each, `python3 -m bench ns2-order`).",
         explains=("^out-of-order peak",),
     ),
+    Finding(
+        "needless retransmissions",
+        ("4",),
+        "The paper says that CMT-LA sends fewer packets again needlessly. With 64 KB 1.2 ± 0.5 of the 472 fast "
+        "retransmissions of `cmt` in a run are needless, and 0.9 ± 0.3 of the 456 of `cmt-la`: there is next to "
+        "nothing to save.",
+        explains=("^needless retransmissions",),
+    ),
 )
