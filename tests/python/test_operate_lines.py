@@ -43,8 +43,10 @@ NOT_PRINTED = {
     "tariff: {link}: month begins on day {day}: expected 1 to 28",
     "tariff: {link}: the allowance of a month lasts for the month",
     # The head of a file.
-    "# Bytes that metered links have used since the day on which a month of their plan began (UTC).\n"
-    "# Written by strandcast send. If the carrier's count differs, stop every `send` and correct `used`.\n",
+    (
+        "# Bytes that metered links have used since the day on which a month of their plan began (UTC).\n"
+        "# Written by strandcast send. If the carrier's count differs, stop every `send` and correct `used`.\n"
+    ),
 }
 """Texts that nobody who runs `send`, `receive` or `serve` reads."""
 
