@@ -41,7 +41,7 @@ function Rows({ paths, columns, begin }: { paths: api.Path[]; columns: Column[];
               <span class="swatch" style={{ background: `var(${colourName(begin + number)})` }} />{path.name}
               <p class="small">
                 <span class={grade}>{words}</span>
-                {(path.down_s ?? 0) > 0.05 && <span class="muted">, not usable for {duration(path.down_s ?? 0)}</span>}
+                {(path.down_s ?? 0) > 0.05 && <span class="muted">, was not usable for {duration(path.down_s ?? 0)}</span>}
               </p>
             </td>
             {now.columns.map(([name, value, text]) => {
@@ -137,8 +137,8 @@ function Advice({ stream }: { stream: api.Stream }) {
 /** Messages that an output missed, with the reasons. */
 function missed({ unread, unsent }: api.Output): string[] {
   const reasons = Object.entries(unsent).filter(([, messages]) => messages > 0);
-  const lines = reasons.map(([why, messages]) => `${count(messages, "message")} missed: ${why}`);
-  return unread > 0 ? [...lines, `${count(unread, "message")} missed: it was not read in time`] : lines;
+  const lines = reasons.map(([why, messages]) => `${count(messages, "message")} missed so far: ${why}`);
+  return unread > 0 ? [...lines, `${count(unread, "message")} missed so far: not read in time`] : lines;
 }
 
 function Outputs({ stream, control }: { stream: api.Stream; control: boolean }) {

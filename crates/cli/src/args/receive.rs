@@ -37,7 +37,7 @@ pub(crate) struct ReceiveArgs {
     /// Give up a sender after this many seconds of silence; another one may replace it sooner (docs/cli.md)
     #[arg(long, value_name = "SECONDS", default_value = "65", value_parser = seconds)]
     pub(crate) silence: Duration,
-    /// Send null packets, or the clip FILE again and again, to players while no sender plays (docs/cli.md)
+    /// Send null packets, or the clip FILE again and again, to players while no sender plays (docs/operate/serve.md)
     #[arg(long, value_name = "null|FILE", conflicts_with = "once")]
     pub(crate) slate: Option<PathBuf>,
     #[command(flatten)]
