@@ -93,7 +93,7 @@ impl Keeper {
             self.done(&links, writing.await.unwrap_or_default(), &mut Vec::new());
         }
         let mut rest = std::mem::take(&mut self.state().closed);
-        rest.extend(links().iter().filter_map(|link| link.monthly.as_ref()?.deposit()));
+        rest.extend(links().iter_mut().filter_map(|link| link.monthly.as_mut()?.deposit()));
         rest.retain(|deposit| deposit.bytes > 0);
         let mut news = Vec::new();
         let outcome = self.write(rest).await.unwrap_or_default();
@@ -162,20 +162,27 @@ impl Keeper {
 fn settle(links: &mut [Link], outcome: Outcome) -> (Vec<Event>, Vec<Deposit>) {
     let (mut events, mut lost) = (Vec::new(), Vec::new());
     for (deposit, sum) in outcome {
-        match sum {
-            Err(_) if deposit.closed => lost.push(deposit),
-            // The bytes are still unsaved, or in a sum that will be read.
-            Err(_) => {}
-            Ok(_) if deposit.closed => {}
-            Ok(sum) => events.extend(links.iter_mut().find_map(|link| credit(link, &deposit, sum))),
+        let made = |link: &&mut Link| link.monthly.as_ref().is_some_and(|monthly| monthly.made(&deposit));
+        let link = links.iter_mut().find(made);
+        match (link, sum) {
+            (Some(link), sum) => events.extend(credit(link, &deposit, sum.ok())),
+            // Another tariff has replaced the one of the deposit, or its month or device is over.
+            (None, Err(_)) => lost.push(Deposit { closed: true, ..deposit }),
+            (None, Ok(_)) => {}
         }
     }
     (events, lost)
 }
 
-/// Takes the sum of a month if the deposit is of this link. Returns an event if it is the first sum.
-fn credit(link: &mut Link, deposit: &Deposit, sum: u64) -> Option<Event> {
-    let first = link.monthly.as_mut()?.credit(deposit, sum)?;
+/// Takes the sum of a month after a deposit of this link; `None` if the deposit could not be written. Returns an event
+/// if it is the first sum.
+fn credit(link: &mut Link, deposit: &Deposit, sum: Option<u64>) -> Option<Event> {
+    let monthly = link.monthly.as_mut()?;
+    let Some(sum) = sum else {
+        monthly.take_back();
+        return None;
+    };
+    let first = monthly.credit(deposit, sum);
     link.reckon();
     capped(link).filter(|_| first)
 }

@@ -17,13 +17,15 @@ pub(super) struct Monthly {
     sum: Option<u64>,
     /// Bytes that are not in this sum.
     pub(super) unsaved: u64,
+    /// Part of these bytes that is being written.
+    writing: u64,
 }
 
 impl Monthly {
     /// The use of a link whose month begins on this day.
     pub(super) fn new(day: u8) -> Monthly {
         let month = Month::of(SystemTime::now(), day);
-        Monthly { day, month, known: None, sum: None, unsaved: 0 }
+        Monthly { day, month, known: None, sum: None, unsaved: 0, writing: 0 }
     }
 
     /// Bytes of the month, by all streams.
@@ -36,16 +38,17 @@ impl Monthly {
         self.sum.is_some()
     }
 
-    /// The bytes that the ledger does not have.
-    pub(super) fn deposit(&self) -> Option<Deposit> {
+    /// The bytes that the ledger does not have, which are written now.
+    pub(super) fn deposit(&mut self) -> Option<Deposit> {
         let (link, month, bytes) = (self.known.clone()?, self.month, self.unsaved);
+        self.writing = bytes;
         Some(Deposit { link, month, bytes, closed: false })
     }
 
-    /// The bytes that the ledger does not have, of a month or a device that is no longer counted.
+    /// The bytes that are neither in the ledger nor being written, of a month or a device that is no longer counted.
     pub(super) fn rest(&self) -> Option<Deposit> {
-        let rest = self.deposit().filter(|deposit| deposit.bytes > 0)?;
-        Some(Deposit { closed: true, ..rest })
+        let (link, month, bytes) = (self.known.clone()?, self.month, self.unsaved - self.writing);
+        (bytes > 0).then_some(Deposit { link, month, bytes, closed: true })
     }
 
     /// Records the link, with its present name and hardware. Returns the rest of the previous device if it is another
@@ -60,7 +63,7 @@ impl Monthly {
         }
         let before = self.rest();
         if self.known.is_some() {
-            (self.sum, self.unsaved) = (None, 0);
+            (self.sum, self.unsaved, self.writing) = (None, 0, 0);
         }
         self.known = Some(Known { name: name.to_owned(), hardware: hardware.clone() });
         before
@@ -73,19 +76,26 @@ impl Monthly {
             return None;
         }
         let before = self.rest();
-        (self.month, self.sum, self.unsaved) = (month, None, 0);
+        (self.month, self.sum, self.unsaved, self.writing) = (month, None, 0, 0);
         before
     }
 
-    /// Takes the sum of a month after a deposit. Returns whether the deposit is of this link, and whether it is the
-    /// first sum.
-    pub(super) fn credit(&mut self, deposit: &Deposit, sum: u64) -> Option<bool> {
-        if self.known.as_ref() != Some(&deposit.link) || self.month != deposit.month {
-            return None;
-        }
-        let first = self.sum.replace(sum).is_none();
-        self.unsaved = self.unsaved.saturating_sub(deposit.bytes);
-        Some(first)
+    /// Takes the sum of the month after a deposit. Returns true if it is the first sum.
+    pub(super) fn credit(&mut self, deposit: &Deposit, sum: u64) -> bool {
+        self.unsaved -= deposit.bytes;
+        self.writing = 0;
+        self.sum.replace(sum).is_none()
+    }
+
+    /// Takes back a deposit that could not be written.
+    pub(super) fn take_back(&mut self) {
+        self.writing = 0;
+    }
+
+    /// Returns whether a deposit that is written has bytes of this use.
+    pub(super) fn made(&self, deposit: &Deposit) -> bool {
+        let same = self.known.as_ref() == Some(&deposit.link) && self.month == deposit.month;
+        same && !deposit.closed && self.writing == deposit.bytes
     }
 }
 

@@ -125,6 +125,31 @@ fn bytes_that_were_not_written_are_written_later() {
     assert_eq!(lost[0].bytes, 80, "it is tried again");
 }
 
+/// A tariff is replaced, or the stream is cancelled, while a deposit is written: no byte counts twice, and none is lost.
+#[test]
+fn bytes_that_are_being_written_count_once() {
+    for works in [true, false] {
+        let (mut links, mut sums) = (vec![plan("wwan0")], Sums::default());
+        tick(&mut links, &mut sums, &[seen(1, "wwan0", 1, 10)]);
+        let now = [seen(1, "wwan0", 1, 90)];
+        note(&mut links, &now);
+        let written = collect(&mut links, &now, &mut Vec::new());
+        note(&mut links, &[seen(1, "wwan0", 1, 95)]);
+        let rest = links[0].monthly.as_ref().and_then(Monthly::rest).expect("five bytes");
+        assert_eq!(rest.bytes, 5);
+        // The new tariff.
+        links[0] = plan("wwan0");
+        let outcome = match works {
+            true => sums.write(written),
+            false => written.into_iter().map(|one| (one, Err(Error::Store("no room".into())))).collect(),
+        };
+        let (_, lost) = settle(&mut links, outcome);
+        sums.write(lost);
+        sums.write(vec![rest]);
+        assert_eq!(sums.of(1), 95, "the write succeeds: {works}");
+    }
+}
+
 #[test]
 fn another_process_uses_the_link_too() {
     let (mut links, mut sums) = (vec![plan("wwan0")], Sums::default());
