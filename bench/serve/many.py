@@ -22,7 +22,7 @@ PAGE = "testing.md"
 FOLDER = OUT / "many"
 LATENCY_MS = 500
 BAR_MS = 50.0
-# Time between two requests, of which snapshots, one each second, are no multiple.
+# Time between two requests. A second, the time between two snapshots, is not a multiple of it.
 EVERY_S = 0.37
 # Memory that each stream of a server needs, and some senders that start together.
 STREAM_MIB, TOGETHER = 16, 10

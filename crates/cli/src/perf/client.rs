@@ -19,8 +19,7 @@ use super::usage::Cpu;
 
 /// Length of an interval.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// When the sending time has passed, time limit for the remaining data. The time limit also applies until the server is
-/// ready.
+/// Time limit for the remaining data, after the sending time has passed, and for the server to become ready.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Progress reports of a running client.
@@ -130,7 +129,7 @@ impl Client {
         }
     }
 
-    /// When everything is received, sends this side's result to the server.
+    /// Sends this side's result to the server once all data have arrived.
     fn maybe_answer(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId, before: bool) {
         let Phase::Receiving(receiving) = &self.phase else { return };
         if receiving.complete() && !before {

@@ -82,7 +82,7 @@ impl Many {
         self.watcher.is_some() || self.stats.is_on() || self.metrics.is_on()
     }
 
-    /// From now on, shows the streams with these names and no other streams.
+    /// Shows only the streams with these names from now on.
     pub(crate) fn only<'a>(&mut self, names: impl Iterator<Item = &'a str> + Clone) {
         self.streams.retain(|known, _| names.clone().any(|name| name == known));
         for name in names {

@@ -4,7 +4,7 @@ use fearless_simd::{Level, Simd, dispatch, prelude::*};
 
 use crate::codecs::field::NIBBLES;
 
-/// Number of which the length of each row is a multiple, in bytes. The number is the width of the widest vector, so
+/// Alignment in bytes: the length of each row is a multiple of it. The alignment is the width of the widest vector, so
 /// that rows have no remainder.
 pub(crate) const ALIGNMENT: usize = 64;
 

@@ -18,7 +18,7 @@ pub struct Definition {
     pub name: &'static str,
     /// Aggregation over flows.
     pub across: Across,
-    /// Description of what the metric counts.
+    /// Meaning in words: what was counted or measured.
     pub meaning: &'static str,
 }
 

@@ -16,7 +16,7 @@ use super::units::Quantity;
 use super::value::{Named, TcpValue};
 
 impl Tcp {
-    /// Constants of the scenario. They are the constants of a profile, some of which are replaced.
+    /// Constants of the scenario: those of a profile, with the values that the scenario replaces.
     ///
     /// # Errors
     /// Returns the first invalid key or value, with the nearest valid one.

@@ -87,7 +87,7 @@ impl Placement {
 }
 
 impl Radio {
-    /// Constants of the scenario. They are the constants of the profile, some of which are replaced.
+    /// Constants of the scenario: those of the profile, with the values that the scenario replaces.
     ///
     /// # Errors
     /// The first invalid value.
