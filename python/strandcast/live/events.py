@@ -332,6 +332,16 @@ class Idle(Event):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class InputTrouble(Event):
+    """The input has a problem, for example an encoder that was refused."""
+
+    input: str
+    """The input."""
+    why: str
+    """The problem."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class IdleOver(Event):
     """Input comes again."""
 

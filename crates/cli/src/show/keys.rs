@@ -404,6 +404,7 @@ pub(super) const NAMES: &[(&str, &str, &str)] = &[
     ("sender-lost", "`why`", "the stream was cut"),
     ("pace", "`input`, `how`", "how the input is paced, if not by its own clock"),
     ("short-latency", "`latency`, `rtt`", "the latency is shorter than the quickest round trip; seconds"),
+    ("input-trouble", "`input`, `why`", "an encoder was refused, or a call of the input has failed"),
     ("no-media", "`input`, `like`", "the input has no transport stream yet"),
     (
         "advice",

@@ -380,7 +380,7 @@ fn a_udp_output_without_a_listener_is_reported_once_and_counted() {
     let told = receiver.json();
     assert_eq!(told["outputs"][0]["unsent"]["there is no listener"], told["played"], "{told}");
     assert_eq!((&told["unsent"], &told["identical"]), (&told["played"], &false.into()), "{told}");
-    assert!(receiver.err.contains("not everything that was sent"), "{}", receiver.err);
+    assert!(receiver.err.contains("everything arrived, but an output did not take all"), "{}", receiver.err);
     let words = format!("messages not sent to udp://127.0.0.1:{absent}: there is no listener");
     assert!(receiver.err.contains(&words), "{}", receiver.err);
 }
@@ -418,7 +418,7 @@ fn an_srt_output_that_never_had_a_peer_is_no_success() {
     receiver.fails(3, &[&format!("cannot write {srt}: no peer has connected")]);
     let line = format!("{srt}: no peer is connected; messages are lost there");
     assert_eq!(receiver.err.matches(&line).count(), 1, "{}", receiver.err);
-    assert!(receiver.err.contains("not everything that was sent"), "{}", receiver.err);
+    assert!(receiver.err.contains("everything arrived, but an output did not take all"), "{}", receiver.err);
     let words = format!("messages not sent to {srt}: no peer is connected");
     assert!(receiver.err.contains(&words), "{}", receiver.err);
     let told = receiver.json();
@@ -469,7 +469,7 @@ fn datagrams_that_cannot_be_sent_are_counted_and_the_stream_is_not_called_whole(
     let receiver = receiver.end();
     let told = receiver.json();
     assert_eq!((&told["unsent"], &told["identical"]), (&told["played"], &false.into()), "{told}");
-    for words in ["; messages are lost there", "messages not sent to", "not everything that was sent"] {
+    for words in ["; messages are lost there", "messages not sent to", "an output did not take all of it"] {
         assert!(receiver.err.contains(words), "{words}: {}", receiver.err);
     }
 }

@@ -267,8 +267,11 @@ fn take(
         if packet.unit_start() && packet.has_payload() {
             let header = PesHeader::parse(packet.payload()).ok_or(ClipError::SplitHeader(number))?;
             stamps.note(role, header.pts, header.dts);
+            stamps.bytes(role, packet.payload().len().saturating_sub(header.data_at));
             begun.push(packet.pid());
             begun.dedup();
+        } else {
+            stamps.bytes(role, packet.payload().len());
         }
         if packet.adaptation().is_some() {
             clear_discontinuity(&mut bytes);

@@ -267,7 +267,7 @@ fn a_timeout_leaves_one_mtu_and_half_the_window_as_threshold() {
 fn an_idle_window_halves_every_rto_down_to_four_mtu() {
     let rto = Duration::from_secs(1);
     let at = Instant::from_millis;
-    let mut w = window(20, None);
+    let mut w = window(20, Some(100_000));
     w.decay(at(60_000), rto);
     assert_eq!(w.cwnd(), 20_000, "nothing was ever sent");
     w.on_sent(at(10_000), rto);
@@ -285,6 +285,21 @@ fn an_idle_window_halves_every_rto_down_to_four_mtu() {
     small.on_sent(at(0), rto);
     small.decay(at(5000), rto);
     assert_eq!(small.cwnd(), 2000, "never upwards");
+}
+
+/// An idle time before any window was used up, as before an encoder starts, does not end slow start.
+#[test]
+fn an_initial_window_that_decays_leaves_the_threshold_arbitrarily_high() {
+    let rto = Duration::from_secs(1);
+    let mut w = Window::new(WindowConfig::default(), 1000);
+    w.on_sent(Instant::from_millis(0), rto);
+    w.decay(Instant::from_millis(5000), rto);
+    assert_eq!((w.cwnd(), w.limit().ssthresh), (4000, None));
+    let mut limited =
+        Window::new(WindowConfig { initial_ssthresh: Some(9000), ..WindowConfig::default() }, 1000);
+    limited.on_sent(Instant::from_millis(0), rto);
+    limited.decay(Instant::from_millis(5000), rto);
+    assert_eq!(limited.limit().ssthresh, Some(4000), "a threshold that was set follows the RFC");
 }
 
 /// The shell with signals, on two paths.

@@ -332,8 +332,10 @@ impl Window {
     fn halve(&mut self, now: Instant, since: Instant, rto: Duration) {
         let silences = ((now - since).as_nanos() / rto.as_nanos()).min(64) as u32;
         if !self.decaying {
-            self.ssthresh = self.cwnd;
-            // Slow start ends at the window that the path has carried.
+            // Slow start ends at the window that the path has carried. The initial window shows nothing about a path.
+            if self.cwnd > self.initial() || self.ssthresh != NO_SSTHRESH {
+                self.ssthresh = self.cwnd;
+            }
             (self.decaying, self.lost) = (true, false);
         }
         for _ in 0..silences {

@@ -61,6 +61,7 @@ fn sender(event: &Event) -> (&'static str, Value) {
             ("DropsOver", json!({ "messages": messages, "after": after.as_secs_f64() }))
         }
         Event::Idle { what, role } => ("Idle", json!({ "what": what, "role": role })),
+        Event::InputTrouble { input, why } => ("InputTrouble", json!({ "input": input, "why": why })),
         Event::IdleOver { what, after } => {
             ("IdleOver", json!({ "what": what, "after": after.as_secs_f64() }))
         }

@@ -153,6 +153,13 @@ pub enum Event {
         /// The side that reports this event.
         role: Role,
     },
+    /// The input has a problem, for example an encoder that was refused.
+    InputTrouble {
+        /// Name of the input.
+        input: String,
+        /// The problem.
+        why: String,
+    },
     /// Input arrives again.
     IdleOver {
         /// Name of the input, or of the sender that had no input.
@@ -344,6 +351,7 @@ impl Event {
                 write!(f, "{what} sends, but its input does not: nothing came for 2 s")
             }
             Event::Idle { what, .. } => write!(f, "no input from {what} for 2 s"),
+            Event::InputTrouble { input, why } => write!(f, "{input}: {why}"),
             Event::IdleOver { what, after } => write!(f, "{what} has input again after {}", duration(*after)),
             Event::Advice { advice, .. } => {
                 write!(f, "the encoder should send {} bit/s", advice.rate_bps)
@@ -433,6 +441,7 @@ impl Event {
             | Event::Dropped(_)
             | Event::DropsOver { .. }
             | Event::Idle { .. }
+            | Event::InputTrouble { .. }
             | Event::IdleOver { .. }
             | Event::Advice { .. }
             | Event::Listening { .. }

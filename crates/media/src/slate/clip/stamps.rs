@@ -14,6 +14,9 @@ struct Part {
     earliest: i64,
     latest: i64,
     count: i64,
+    /// Bytes of data of the last unit, and of the units before it.
+    bytes: i64,
+    before: i64,
 }
 
 impl Part {
@@ -24,12 +27,20 @@ impl Part {
         let relative = difference(pts, self.origin);
         (self.earliest, self.latest) = (self.earliest.min(relative), self.latest.max(relative));
         self.count += 1;
+        self.before += std::mem::take(&mut self.bytes);
     }
 
-    /// Time from the first unit to the end of the last one.
-    fn length(&self) -> u64 {
+    /// Time from the first picture to the end of the last one.
+    fn of_pictures(&self) -> u64 {
         let span = self.latest - self.earliest;
         u64::try_from(span + span / (self.count - 1).max(1)).unwrap_or_default()
+    }
+
+    /// Time from the first audio to the end of the last one. A unit of audio has several frames, and the last unit may have
+    /// fewer of them, so that it lasts as long as its bytes do in the units before it.
+    fn of_audio(&self) -> u64 {
+        let span = self.latest - self.earliest;
+        u64::try_from(span + span * self.bytes / self.before.max(1)).unwrap_or_default()
     }
 }
 
@@ -49,6 +60,12 @@ impl Stamps {
         }
     }
 
+    /// Records the bytes of data of a packet, which belongs to the unit that was noted last.
+    pub(super) fn bytes(&mut self, role: Role, count: usize) {
+        let part = if role == Role::Video { &mut self.video } else { &mut self.audio };
+        part.bytes += i64::try_from(count).unwrap_or_default();
+    }
+
     /// Ticks of the PCR from the clock's value at the beginning to the first decoding time.
     pub(super) fn lead(&self, begin: Pcr) -> u64 {
         let firsts = [self.video.first, self.audio.first].into_iter().flatten();
@@ -59,7 +76,7 @@ impl Stamps {
     /// Returns the time from one start of the clip to the next, in ticks of the PCR. `last` is the time of the last
     /// PCR. The longer part, video or audio, determines the time.
     pub(super) fn length(&self, last: u64) -> u64 {
-        let stamps = self.video.length().max(self.audio.length()).max(last / PER_STAMP + 1);
+        let stamps = self.video.of_pictures().max(self.audio.of_audio()).max(last / PER_STAMP + 1);
         stamps * PER_STAMP
     }
 }

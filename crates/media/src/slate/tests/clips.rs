@@ -1,6 +1,6 @@
 //! Clips that can be a slate, and those that cannot.
 
-use super::stream::Encoder;
+use super::stream::{Encoder, FRAME_MS};
 use crate::slate::{Clip, ClipError};
 use crate::testing::Build;
 use crate::ts::{PACKET_LEN, TsError};
@@ -25,6 +25,30 @@ fn a_clip_lasts_as_long_as_its_frames() {
     assert_eq!(clip.duration().as_millis(), 1000);
     // Longer audio would be longer; a clip that begins in the middle of a group begins at its first picture.
     assert_eq!((clip.first_pcr.ticks(), clip.lead), (27_000_000, 6000 * 300));
+}
+
+/// ffmpeg puts many frames of audio into a unit, and into the last unit what is left.
+#[test]
+fn the_last_unit_of_audio_lasts_as_long_as_its_bytes() {
+    for (bytes, length) in [(9, 1000), (45, 1120), (90, 1280)] {
+        let mut encoder = Encoder::new();
+        // The first unit, of 90 bytes, comes with the first picture.
+        let mut packets = encoder.next();
+        encoder.audio = None;
+        for frame in 1..25 {
+            packets.extend(encoder.next());
+            if frame % 8 == 0 {
+                packets.push(encoder.audio_unit(
+                    0x102,
+                    frame * FRAME_MS,
+                    if frame == 24 { bytes } else { 90 },
+                ));
+            }
+        }
+        let file: Vec<u8> = packets.iter().flat_map(|packet| *packet.as_bytes()).collect();
+        let clip = Clip::read(&file).expect("it is a clip");
+        assert_eq!(clip.duration().as_millis(), length, "{bytes} bytes");
+    }
 }
 
 #[test]

@@ -106,6 +106,13 @@ impl Encoder {
         Packet::new(bytes).expect("it has a sync byte")
     }
 
+    /// A unit of audio with `bytes` bytes of data, at a time in milliseconds since the first frame.
+    pub(super) fn audio_unit(&mut self, pid: u16, ms: u64, bytes: usize) -> Packet {
+        let unit = pes(0xc0, self.clock / 300 + 6000 + ms * 90, &vec![0x55; bytes]);
+        let packet = Build { unit_start: true, ..Build::new(pid, 0) }.payload(&unit).packet();
+        self.counted(&packet)
+    }
+
     /// The packets of `frames` frames as a file.
     pub(super) fn file(mut self, frames: u64) -> Vec<u8> {
         (0..frames).flat_map(|_| self.next()).flat_map(|packet| *packet.as_bytes()).collect()

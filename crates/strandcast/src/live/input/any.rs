@@ -93,6 +93,17 @@ impl Input for AnyInput {
         }
     }
 
+    fn troubles(&mut self) -> Vec<String> {
+        match self {
+            AnyInput::File(input) => input.troubles(),
+            AnyInput::Pipe(input) => input.troubles(),
+            AnyInput::Stdin(input) => input.troubles(),
+            AnyInput::Udp(input) => input.troubles(),
+            #[cfg(feature = "srt")]
+            AnyInput::Srt(input) => input.troubles(),
+        }
+    }
+
     async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             AnyInput::File(input) => input.read(buffer).await,

@@ -27,6 +27,12 @@ pub trait Input: Send + 'static {
     /// safe: if it is dropped, it must not have taken data.
     fn read(&mut self, buffer: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send;
 
+    /// Returns texts about what keeps media from this input, since the last call: for example, an encoder that was
+    /// refused. Each text becomes an event. The sender calls this several times per second.
+    fn troubles(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Restarts from the beginning. A sender needs this if a receiver has refused the stream and accepted no part of
     /// it. The sender calls it only for inputs that are not live. If an input does not have this method, such a refusal
     /// ends the stream.

@@ -35,6 +35,10 @@ impl Input for Srt {
         self.name.clone()
     }
 
+    fn troubles(&mut self) -> Vec<String> {
+        self.driver.refused()
+    }
+
     async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let payload = self.payloads.recv().await.ok_or_else(|| self.driver.ended())?;
         let mut len = payload.len();

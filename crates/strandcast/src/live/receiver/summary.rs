@@ -133,10 +133,20 @@ impl ReceiveSummary {
         self
     }
 
+    /// Returns true if nothing is missing but what an output did not take.
+    fn output_lacks_some(&self) -> bool {
+        let taken =
+            self.unread + self.unsent == 0 && self.outputs.iter().all(|output| output.failed.is_none());
+        !taken && self.late + self.lost + self.before + self.malformed == 0
+    }
+
     /// Returns the summary as lines of text.
     pub fn lines(&self) -> Vec<String> {
         let same = match self.identical {
             Some(true) => "every byte as it was sent",
+            Some(false) if self.output_lacks_some() => {
+                "everything arrived, but an output did not take all of it"
+            }
             Some(false) => "not everything that was sent",
             None => "the sender's end of stream did not arrive",
         };

@@ -60,8 +60,15 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// Returns the next report. Each report is made once.
-    pub(super) fn news(&mut self, input: &impl Input, ingest: &Ingest) -> Option<Event> {
+    /// Returns new reports: new problems of the input, and what its media show, which is reported once.
+    pub(super) fn news(&mut self, input: &mut impl Input, ingest: &Ingest) -> Vec<Event> {
+        let troubles = input.troubles().into_iter();
+        let troubles = troubles.map(|why| Event::InputTrouble { input: input.name(), why });
+        troubles.chain(self.shown(input, ingest)).collect()
+    }
+
+    /// Returns the next report on the media.
+    fn shown(&mut self, input: &impl Input, ingest: &Ingest) -> Option<Event> {
         let framing = ingest.stats().framing;
         if framing.packets == 0 && framing.skipped_bytes >= SEARCH_LIMIT as u64 && !self.no_media {
             self.no_media = true;

@@ -275,7 +275,7 @@ impl<I: Input> Session<I> {
         if waits && self.idle.begins(self.clock.now()) {
             self.watch.report(News::Idle { what: self.input.name(), role: Role::Send });
         }
-        if let Some(news) = self.said.news(&self.input, self.pump.ingest()) {
+        for news in self.said.news(&mut self.input, self.pump.ingest()) {
             self.watch.report(news);
         }
         let Connection::Up(association) = &self.connection else {

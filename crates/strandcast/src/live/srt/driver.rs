@@ -14,6 +14,7 @@ use tokio::net::UdpSocket;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use super::refused::Refused;
 use super::url::{SrtMode, SrtUrl};
 use crate::error::Error;
 use crate::live::input::first;
@@ -66,6 +67,7 @@ pub(in crate::live) struct Driver {
     /// Reason why the driver ended without a request.
     reason: Arc<Mutex<Option<String>>>,
     missed: Arc<Missed>,
+    refused: Arc<Refused>,
 }
 
 impl Driver {
@@ -94,7 +96,7 @@ impl Driver {
             Direction::Receive => (Media::Receive(taken), Port::Receive(received)),
             Direction::Send => (Media::Send(received), Port::Send(taken)),
         };
-        let (reason, missed) = <(Arc<_>, Arc<_>)>::default();
+        let (reason, missed, refused) = <(Arc<_>, Arc<_>, Arc<_>)>::default();
         let link = Link {
             socket,
             endpoint,
@@ -109,8 +111,9 @@ impl Driver {
             out: Vec::new(),
             reason: Arc::clone(&reason),
             missed: Arc::clone(&missed),
+            refused: Arc::clone(&refused),
         };
-        Ok((Driver { task: tokio::spawn(link.run(port)), reason, missed }, media))
+        Ok((Driver { task: tokio::spawn(link.run(port)), reason, missed, refused }, media))
     }
 
     /// Waits until the task has ended. After the sender of media is dropped, the task ends once the sent media are
@@ -133,6 +136,12 @@ impl Driver {
             ("a peer or its path is too slow", take(&self.missed.late)),
         ];
         reasons.into_iter().filter(|(_, n)| *n > 0).map(|(why, n)| (why.to_owned(), n)).collect()
+    }
+
+    /// Returns the peers that could not connect since the last call, as text. A peer that tries again for the same reason
+    /// is not repeated.
+    pub(in crate::live) fn refused(&self) -> Vec<String> {
+        self.refused.take()
     }
 
     /// Returns the error for a task that has ended without a request.
@@ -183,6 +192,7 @@ struct Link {
     out: Vec<u8>,
     reason: Arc<Mutex<Option<String>>>,
     missed: Arc<Missed>,
+    refused: Arc<Refused>,
 }
 
 impl Link {
@@ -285,6 +295,7 @@ impl Link {
                 Event::Connected { id, .. } => {
                     self.open.push((id, 0));
                     self.missed.connected.store(true, Ordering::Relaxed);
+                    self.refused.connected();
                 }
                 Event::Ended { id, stats, .. } => {
                     let before = self.open.iter().find(|open| open.0 == id).map_or(0, |open| open.1);
@@ -295,8 +306,11 @@ impl Link {
                 Event::Failed { refusal } if is_final(refusal) && !self.missed.was_connected() => {
                     return Err(refusal);
                 }
-                Event::Failed { .. } => self.call_at = self.peer.map(|_| now + PAUSE),
-                Event::Refused { .. } => {}
+                Event::Failed { refusal } => {
+                    self.call_at = self.peer.map(|_| now + PAUSE);
+                    self.peer.iter().for_each(|peer| self.refused.call(*peer, refusal));
+                }
+                Event::Refused { peer, refusal } => self.refused.caller(peer, refusal),
             }
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! SRT: URLs, and the task with a socket that inputs and outputs share.
 
 mod driver;
+mod refused;
 #[cfg(test)]
 mod tests;
 mod url;

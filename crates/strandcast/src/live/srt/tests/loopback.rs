@@ -79,6 +79,51 @@ async fn a_wrong_passphrase_ends_a_caller_with_its_reason() {
     assert_eq!(driver.ended().to_string(), "the passphrases differ (code 1010)");
 }
 
+/// The listener reports a caller that it refuses. The caller tries again and again, but has one report.
+#[tokio::test]
+async fn a_listener_reports_the_caller_that_it_refuses_and_why() {
+    let port = free_port();
+    let listen = url(&format!("srt://127.0.0.1:{port}?mode=listener&passphrase=correct-horse"));
+    let (listener, _received) = receiver(&listen, config(&listen, Direction::Receive)).await;
+    for passphrase in ["&passphrase=battery-staple", "&passphrase=battery-staple", ""] {
+        let call = url(&format!("srt://127.0.0.1:{port}?mode=caller{passphrase}"));
+        let (mut caller, _sent) = sender(&call, config(&call, Direction::Send)).await;
+        timeout(PATIENCE, caller.finished()).await.expect("a refusal ends the caller");
+    }
+    let texts = listener.refused();
+    assert_eq!(texts.len(), 2, "{texts:?}");
+    for (text, why) in
+        texts.iter().zip(["the passphrases differ (code 1010)", "only one side has a passphrase (code 1011)"])
+    {
+        assert!(text.starts_with("127.0.0.1:") && text.ends_with(&format!(" is refused: {why}")), "{text}");
+    }
+}
+
+/// A caller reports that its listener is not there, and connects once it is.
+#[tokio::test]
+async fn a_caller_reports_a_listener_that_does_not_answer() {
+    let port = free_port();
+    let call = url(&format!("srt://127.0.0.1:{port}"));
+    let (caller, mut received) = receiver(&call, config(&call, Direction::Receive)).await;
+    let reported = async {
+        loop {
+            match caller.refused().as_slice() {
+                [] => tokio::time::sleep(Duration::from_millis(50)).await,
+                texts => break texts.to_vec(),
+            }
+        }
+    };
+    let texts = timeout(PATIENCE, reported).await.expect("a report");
+    assert_eq!(texts, ["no answer (code 1016); calling again"]);
+    let listen = url(&format!("srt://127.0.0.1:{port}?mode=listener"));
+    let (_listener, sent) = sender(&listen, config(&listen, Direction::Send)).await;
+    let mut first = None;
+    while first.is_none() {
+        sent.send(b"begin".to_vec()).await.expect("the driver runs");
+        first = timeout(Duration::from_millis(100), received.recv()).await.ok().flatten();
+    }
+}
+
 /// Without a peer each message counts as lost; a peer that gets everything loses none.
 #[tokio::test]
 async fn messages_that_no_peer_takes_are_counted() {
