@@ -57,9 +57,9 @@ def only_row(rows: Rows, key: Key, asked: argparse.Namespace, run: Callable[[], 
     return kept
 
 
-def encoded(folder: Path, name: str, picture: str, seconds: int) -> Path:
-    """A picture and a tone, with a key frame each second."""
-    source = f"{picture}{':' if '=' in picture else '='}size=320x180:rate=25"
+def encoded(folder: Path, name: str, picture: str, seconds: int, filters: str = "") -> Path:
+    """A picture, changed by filters, and a tone, with a key frame each second."""
+    source = f"{picture}{':' if '=' in picture else '='}size=320x180:rate=25{filters}"
     words = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-f", "lavfi", "-i", "sine", "-t", str(seconds)]
     words += ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-g", "25", "-sc_threshold", "0"]
     return built(folder / f"{name}.ts", "ffmpeg", [*words, "-b:v", "800k", "-c:a", "aac", "-f", "mpegts"])
