@@ -14,6 +14,7 @@ mod first_try;
 mod friendliness;
 mod golden;
 mod head_of_line;
+mod late_source;
 mod memory;
 mod primary;
 mod queues;
