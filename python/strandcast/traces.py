@@ -45,7 +45,7 @@ class Trace:
 
     @classmethod
     def load(cls, path: str | pathlib.Path, unit: str | None = None) -> Trace:
-        """Reads a trace: CSV if the file is called `….csv`, otherwise mahimahi's format.
+        """Reads a trace: CSV if the file is called `….csv` in any case, otherwise mahimahi's format.
 
         With a unit, it reads any table of two columns.
 
@@ -68,7 +68,7 @@ class Trace:
             raise TraceError(f"{path}: {why}", file=str(path), problem=why) from None
         if unit is not None:
             return cls._of(path.name, *_columns(text, str(path)), unit)
-        return cls.parse(text, "csv" if path.suffix == ".csv" else "mahimahi", str(path))
+        return cls.parse(text, "csv" if path.suffix.lower() == ".csv" else "mahimahi", str(path))
 
     @classmethod
     def _of(cls, name: str, times_s: Numbers, values: Numbers, unit: str) -> Trace:
@@ -98,7 +98,7 @@ class Trace:
             TraceError: The file can't be written, or the trace never has 1500 bytes.
         """
         path = pathlib.Path(path)
-        if path.suffix == ".csv":
+        if path.suffix.lower() == ".csv":
             rows = zip(self.times_s, self.values, strict=True)
             text = f"time_s,{self.quantity}\n" + "".join(f"{time!r},{value!r}\n" for time, value in rows)
         elif self.kind == "mahimahi":

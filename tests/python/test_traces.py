@@ -61,6 +61,14 @@ def test_bins_keep_the_sum(root: pathlib.Path, name: str, bin_s: float) -> None:
     assert total == pytest.approx(trace.mean_bps * trace.duration_s)
 
 
+def test_the_suffix_of_a_csv_file_has_any_case(tmp_path: pathlib.Path) -> None:
+    """Scenarios read `LTE.CSV` as CSV, and so do `load` and `save`."""
+    trace = sc.Trace.load(write(tmp_path, "LTE.CSV", "0,5000000\n1,8000000\n"))
+    assert (trace.kind, trace.values.to_list()) == ("csv", [5e6, 8e6])
+    trace.save(tmp_path / "AGAIN.CSV")
+    assert sc.Trace.load(tmp_path / "AGAIN.CSV").times_s.to_list() == trace.times_s.to_list()
+
+
 def test_one_line(tmp_path: pathlib.Path) -> None:
     trace = sc.Trace.load(write(tmp_path, "one.csv", "0,5\n"))
     assert (trace.duration_s, trace.mean_bps, trace.quantity) == (0, 5, "value")
