@@ -43,11 +43,19 @@ def carried(packets: Mapping[int, int], least: int = LEAST_PACKETS) -> None:
         raise UnsoundError(", ".join(idle))
 
 
+Option = tuple[tuple[str, ...], dict[str, Any]]
+
+
+def option(*names: str, **kinds: Any) -> Option:
+    """An option of a bench: the arguments of `add_argument`."""
+    return names, kinds
+
+
 class Parser(argparse.ArgumentParser):
     """The command line of a bench. Errors are one line."""
 
-    def __init__(self, bench: str, doc: str | None) -> None:
-        """Makes the options that every bench takes."""
+    def __init__(self, bench: str, doc: str | None, options: Iterable[Option], defaults: Mapping[str, Any]) -> None:
+        """Makes the options that every bench takes, and its own; `defaults` of both."""
         super().__init__(prog=bench, description=doc, formatter_class=argparse.RawTextHelpFormatter)
         self.add_argument("--program", type=Path, default=RELEASE / "strandcast", help="the command to be measured")
         self.add_argument("--jobs", type=whole, default=2, help="runs side by side")
@@ -59,6 +67,9 @@ class Parser(argparse.ArgumentParser):
             metavar="VERSIONS",
             help="only tables of stored rows: of these versions (with commas), or of those that the page has",
         )
+        for names, kinds in options:
+            self.add_argument(*names, **kinds)
+        self.set_defaults(**defaults)
 
     def error(self, message: str) -> NoReturn:
         """Prints what is wrong with the command line, and ends."""

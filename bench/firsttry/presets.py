@@ -10,11 +10,8 @@ PAGE = "first-try.md"
 # Number of cells.
 FEW = 10
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    main.options(parser)
-    parser.set_defaults(times=1)
+OPTIONS = main.OPTIONS
+DEFAULTS = main.DEFAULTS | {"times": 1}
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
@@ -25,6 +22,6 @@ def measured(asked: argparse.Namespace) -> dict[str, str]:
         presets = simulator.presets(asked.program)
     else:
         presets = list(dict.fromkeys(one[-3] for one in store.all if one[-1] == digest))
-    names = asked.scheme or [name for name in presets if name not in main.DEFAULTS]
+    names = asked.scheme or [name for name in presets if name not in main.SCHEMES]
     sockets.made(asked.program, digest, store, [sockets.Run(cell, name, 1) for name in names for cell in some], jobs)
     return {"sockets: presets": tables.presets(store, some, names, digest)}

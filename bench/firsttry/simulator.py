@@ -10,7 +10,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from bench.common import ROWS, RunError, each, simulate, version_of, whole
+from bench.common import ROWS, RunError, each, option, simulate, version_of, whole
 from bench.firsttry import rule
 from bench.firsttry.cells import FACTORS, SECONDS, Cell, full, pairs
 from bench.firsttry.inputs import DATAGRAM, messages
@@ -104,11 +104,11 @@ def presets(program: Path) -> list[str]:
     return [*ALL, *(name for name in names if name not in ALL)]
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--scheme", action="append", help="default: all presets")
-    parser.add_argument("--times", type=whole, default=SEED, help=argparse.SUPPRESS)
-    parser.add_argument("--results", type=Path, help="another file of rows")
+OPTIONS = [
+    option("--scheme", action="append", help="default: all presets"),
+    option("--times", type=whole, default=SEED, help=argparse.SUPPRESS),
+    option("--results", type=Path, help="another file of rows"),
+]
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:

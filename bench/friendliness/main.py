@@ -11,7 +11,7 @@ bench could not tell a friendly window from another one.
 
 import argparse
 
-from bench.common import ROWS, RunError, names, version_of, whole
+from bench.common import ROWS, RunError, names, option, version_of, whole
 from bench.friendliness.beside import beside
 from bench.friendliness.parts import PARTS as OF_WINDOWS
 from bench.friendliness.parts import Bench, summary
@@ -22,15 +22,12 @@ PAGE = "friendliness.md"
 PARTS = {**OF_WINDOWS, "beside": beside}
 GOALS = ("improve", "harm", "balance")
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("parts", nargs="*", choices=[[], "list", *PARTS], metavar="PART")
-    parser.add_argument(
-        "--windows", type=names, help="only these, with commas between them; keys after +: mpmtp+delta=one"
-    )
-    parser.add_argument("--seeds", type=whole, default=10)
-    parser.add_argument("--quick", action="store_true")
+OPTIONS = [
+    option("parts", nargs="*", choices=[[], "list", *PARTS], metavar="PART"),
+    option("--windows", type=names, help="only these, with commas between them; keys after +: mpmtp+delta=one"),
+    option("--seeds", type=whole, default=10),
+    option("--quick", action="store_true"),
+]
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:

@@ -14,7 +14,7 @@ import subprocess
 from typing import NamedTuple
 
 from bench import programs
-from bench.common import ROWS, TRIES, RunError, UnsoundError, names, version_of, whole
+from bench.common import ROWS, TRIES, RunError, UnsoundError, names, option, version_of, whole
 from bench.links import contestants, experiments, netns
 from bench.pages import table
 from bench.rows import Rows
@@ -22,19 +22,18 @@ from bench.rows import Rows
 PAGE = "real-paths.md"
 KEYS = ("experiment", "cell", "contestant", "run", "seconds", "program")
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT")
-    parser.add_argument("--schemes", type=names, default=["cmt"], help="ours, the one that has to meet the bars first")
-    parser.add_argument("--only", type=names, help="these contestants alone")
-    parser.add_argument("--cell", action="append", help="this cell alone, by its name in --list; may be repeated")
-    parser.add_argument("--runs", type=whole, help="runs of each contestant in each cell; 3 to 10 unless given")
-    parser.add_argument("--seconds", type=whole, help="length of a run, of those of bulk alone")
-    parser.add_argument("--no-build", action="store_true", help="take the emulator as it is")
-    parser.add_argument("--list", action="store_true")
-    parser.add_argument("--check", action="store_true")
-    parser.set_defaults(jobs=1)
+OPTIONS = [
+    option("experiments", nargs="*", metavar="EXPERIMENT"),
+    option("--schemes", type=names, default=["cmt"], help="ours, the one that has to meet the bars first"),
+    option("--only", type=names, help="these contestants alone"),
+    option("--cell", action="append", help="this cell alone, by its name in --list; may be repeated"),
+    option("--runs", type=whole, help="runs of each contestant in each cell; 3 to 10 unless given"),
+    option("--seconds", type=whole, help="length of a run, of those of bulk alone"),
+    option("--no-build", action="store_true", help="take the emulator as it is"),
+    option("--list", action="store_true"),
+    option("--check", action="store_true"),
+]
+DEFAULTS = {"jobs": 1}
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:

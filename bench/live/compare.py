@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from statistics import fmean
 
-from bench.common import RunError
+from bench.common import RunError, option
 from bench.live import options as shared
 from bench.live.grid import Cell
 from bench.live.measures import Measures
@@ -24,11 +24,10 @@ Pairs = dict[tuple[Cell, int], tuple[Measures, Measures]]
 # Network where nearly all lateness is due to a TCP.
 APART = "shared"
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    shared.add(parser, "seeds", "first", "network", "latency", "share", "scheme", "repeats", "results")
-    parser.add_argument("--beside", type=Path, help="rows of the other one")
+OPTIONS = [
+    *shared.options("seeds", "first", "network", "latency", "share", "scheme", "repeats", "results"),
+    option("--beside", type=Path, help="rows of the other one"),
+]
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:

@@ -273,9 +273,7 @@ def run(program: Path, cell: Cell, scheme: str, seed: int) -> dict[str, float]:
             )
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    shared.add(parser, "seeds", "first", "scheme", "results")
+OPTIONS = shared.options("seeds", "first", "scheme", "results")
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:

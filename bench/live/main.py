@@ -15,10 +15,7 @@ from bench.live.store import Store
 
 PAGE = "live.md"
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    shared.add(parser, "seeds", "first", "network", "latency", "share", "scheme", "repeats", "ours", "results")
+OPTIONS = shared.options("seeds", "first", "network", "latency", "share", "scheme", "repeats", "ours", "results")
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:

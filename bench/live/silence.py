@@ -149,9 +149,7 @@ def told(ms: float) -> str:
     return "never" if math.isinf(ms) else f"{ms:.0f}"
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    shared.add(parser, "scheme")
+OPTIONS = shared.options("scheme")
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:

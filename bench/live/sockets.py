@@ -173,9 +173,7 @@ def mean_bps(trace: Path) -> float:
     return sum(value * (end - at) for (at, value), end in zip(rows, ends)) / TIME_S
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    shared.add(parser, "scheme", "network", "first", "results")
+OPTIONS = shared.options("scheme", "network", "first", "results")
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:

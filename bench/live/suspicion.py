@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import fmean
 
 from bench import common
-from bench.common import ROWS, RunError, version_of
+from bench.common import ROWS, RunError, option, version_of
 from bench.live import networks
 from bench.live import options as shared
 from bench.live.grid import GRID, TIME_S, Cell
@@ -223,10 +223,10 @@ def returned(deaths: int, most_s: float, found: list[Counters]) -> list[str]:
     return [str(deaths), str(len(values)), *told, said(max(values) <= 1000 * most_s)]
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    shared.add(parser, "scheme")
-    parser.add_argument("--traces", type=Path, help="recorded uplinks in mahimahi's format")
+OPTIONS = [
+    *shared.options("scheme"),
+    option("--traces", type=Path, help="recorded uplinks in mahimahi's format"),
+]
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:

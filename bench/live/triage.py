@@ -99,9 +99,7 @@ def run(program: Path, cell: Cell, instance: Instance, seed: int, scheme: str, b
         return of_frames(Path(out, "frames.csv"), cell.latency_ms / 1000)
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    shared.add(parser, "seeds", "first", "network", "latency", "scheme")
+OPTIONS = shared.options("seeds", "first", "network", "latency", "scheme")
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:

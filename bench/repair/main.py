@@ -9,7 +9,7 @@ import csv
 import tempfile
 from pathlib import Path
 
-from bench.common import ROOT, ROWS, RunError, digest, simulate, version_of, whole
+from bench.common import ROOT, ROWS, RunError, digest, option, simulate, version_of, whole
 from bench.repair import tables
 from bench.repair.grid import MEASURES, MODES, OFF, PRESETS, QUICK_SEEDS, SEEDS, TIME_S, WARMUP_S, Cell, cells
 from bench.rows import Rows
@@ -20,12 +20,11 @@ FLOW = "video"
 # Trace of the video: bytes of a message, messages and pictures a second.
 MESSAGE_BYTES, MESSAGES_A_SECOND, PICTURES_A_SECOND = 1316, 380, 25
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--preset", choices=PRESETS, default=PRESETS[0])
-    parser.add_argument("--seeds", type=whole, default=None)
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK_SEEDS} seeds of four cells")
+OPTIONS = [
+    option("--preset", choices=PRESETS, default=PRESETS[0]),
+    option("--seeds", type=whole, default=None),
+    option("--quick", action="store_true", help=f"{QUICK_SEEDS} seeds of four cells"),
+]
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.common import ROOT, ROWS, RunError, version_of
+from bench.common import ROOT, ROWS, RunError, option, version_of
 from bench.pages import table
 from bench.rows import Rows
 from bench.serve.attackers import KINDS
@@ -101,10 +101,10 @@ def phase(kind: str, studio: Studio, asked: argparse.Namespace, group: Path) -> 
     return (kind, played, f"{share:.3%}", *rates, f"{longest * 1000:.0f}", size, told), share, answered
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--phase", type=float, default=20.0, help="seconds of each attack, and of each calm time")
-    parser.add_argument("--latency", default="150", help="latency of the stream in ms")
+OPTIONS = [
+    option("--phase", type=float, default=20.0, help="seconds of each attack, and of each calm time"),
+    option("--latency", default="150", help="latency of the stream in ms"),
+]
 
 
 def prepare(studio: Studio, latency: str) -> None:

@@ -15,7 +15,7 @@ import threading
 import time
 from pathlib import Path
 
-from bench.common import OUT, ROWS, version_of
+from bench.common import OUT, ROWS, option, version_of
 from bench.pages import table
 from bench.rows import Rows
 from bench.serve.studio import STREAM, Studio, encoded, free, only_row, wait
@@ -74,10 +74,10 @@ def probed(path: Path) -> tuple[int, list[float]]:
     return done.stderr.count(WRONG), times
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--away", type=float, default=30.0, help="seconds for which the van is away")
-    parser.add_argument("--there", type=float, default=10.0, help="seconds for which it sends, before and after")
+OPTIONS = [
+    option("--away", type=float, default=30.0, help="seconds for which the van is away"),
+    option("--there", type=float, default=10.0, help="seconds for which it sends, before and after"),
+]
 
 
 def trial(studio: Studio, asked: argparse.Namespace) -> tuple[list[tuple[object, ...]], list[str]]:

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.common import OUT, ROWS, RunError, built, version_of, whole
+from bench.common import OUT, ROWS, RunError, built, option, version_of, whole
 from bench.pages import bold, table
 from bench.rows import Rows
 from bench.serve.studio import CLIP, Studio, free, only_row, resident
@@ -234,10 +234,10 @@ def one(asked: argparse.Namespace) -> dict[str, Any]:
     return {"found": found, "missed": missed(found)}
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--seconds", type=whole, default=600, help="length of the streams")
-    parser.add_argument("--streams", type=whole, default=10)
+OPTIONS = [
+    option("--seconds", type=whole, default=600, help="length of the streams"),
+    option("--streams", type=whole, default=10),
+]
 
 
 def figures(found: dict[str, Any], streams: int) -> list[list[str]]:

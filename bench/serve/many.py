@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench.common import OUT, ROWS, RunError, built, version_of, whole
+from bench.common import OUT, ROWS, RunError, built, option, version_of, whole
 from bench.pages import bold, table
 from bench.rows import Rows
 from bench.serve.studio import Studio, free, only_row, resident, wait
@@ -32,11 +32,10 @@ VIEWS = {
     "first view of the page": ("/", "/page.css", "/page.js", "/v1/session", "/v1/streams"),
 }
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--streams", type=whole, default=100)
-    parser.add_argument("--times", type=whole, default=50, help="how often each is asked for")
+OPTIONS = [
+    option("--streams", type=whole, default=100),
+    option("--times", type=whole, default=50, help="how often each is asked for"),
+]
 
 
 def small() -> Path:

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench.common import ROOT, ROWS, RunError, version_of
+from bench.common import ROOT, ROWS, RunError, option, version_of
 from bench.pages import bold, table
 from bench.rows import Rows
 from bench.serve.studio import STREAM, Studio, encoded, wait
@@ -25,12 +25,11 @@ FIRST, LINKS, OPEN = "first picture", "50 links", "open"
 FIRST_MS, LONG, HEAP_MB, COST = 2000.0, 0.05, 20.0, 0.02
 LATENCY_MS = 500
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--minutes", type=int, default=30, help="minutes for which the page is open")
-    parser.add_argument("--calm", type=float, default=60.0, help="seconds without a page, before and after that")
-    parser.add_argument("--loads", type=int, default=10, help="how often the page is loaded")
+OPTIONS = [
+    option("--minutes", type=int, default=30, help="minutes for which the page is open"),
+    option("--calm", type=float, default=60.0, help="seconds without a page, before and after that"),
+    option("--loads", type=int, default=10, help="how often the page is loaded"),
+]
 
 
 def node(test: str, *words: object) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 
 import strandcast as sc
-from bench.common import ROOT, whole
+from bench.common import ROOT, option, whole
 from bench.pages import table
 
 NEEDS_PROGRAM = False
@@ -103,10 +103,10 @@ def rows(
     return lines
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--rounds", type=whole, default=5)
-    parser.add_argument("--time", type=float, default=3.0, help="seconds of a transfer")
+OPTIONS = [
+    option("--rounds", type=whole, default=5),
+    option("--time", type=float, default=3.0, help="seconds of a transfer"),
+]
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from bench.common import ROWS, digest, scenario, simulate, version_of, whole
+from bench.common import ROWS, digest, option, scenario, simulate, version_of, whole
 from bench.pages import table
 from bench.rows import Rows
 
@@ -66,9 +66,7 @@ def cells() -> dict[str, tuple[str, dict]]:
     return found
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--seeds", type=whole, default=2, help="of each cell")
+OPTIONS = [option("--seeds", type=whole, default=2, help="of each cell")]
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:

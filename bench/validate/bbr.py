@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from bench import common
-from bench.common import UnsoundError, whole
+from bench.common import UnsoundError, option, whole
 from bench.links import contestants, netns
 from bench.pages import table as markdown
 from bench.validate import linux, sides, table
@@ -71,12 +71,12 @@ def cells() -> dict[str, Cell]:
     return {cell.name: cell for cell in (Cell(*values) for values in itertools.chain(alone, beside))}
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    sides.options(parser)
-    parser.add_argument("--runs", type=whole, default=3, help="of each cell; a summary needs at least two")
-    parser.add_argument("--no-build", action="store_true", help="take the emulator as it is")
-    parser.set_defaults(jobs=1)
+OPTIONS = [
+    *sides.OPTIONS,
+    option("--runs", type=whole, default=3, help="of each cell; a summary needs at least two"),
+    option("--no-build", action="store_true", help="take the emulator as it is"),
+]
+DEFAULTS = {"jobs": 1}
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str], bool]:

@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import tempfile
 
-from bench.common import RunError, simulate, whole
+from bench.common import RunError, option, simulate, whole
 from bench.pages import bold
 from bench.pages import table as markdown
 from bench.validate import ns2, ours, table
@@ -26,10 +26,7 @@ NETWORKS = {
     "SCTP, 30 Mbit/s, 24 s": {"transport": "sctp", "time": 24, "warmup": 0, "receive_buffer": 262_144, "paths": {"a": PATH}},
 }  # fmt: skip
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--rounds", type=whole, default=15)
+OPTIONS = [option("--rounds", type=whole, default=15)]
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:

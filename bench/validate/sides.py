@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import programs
-from bench.common import ROWS, TRIES, RunError, simulate, version_of
+from bench.common import ROWS, TRIES, RunError, option, simulate, version_of
 from bench.rows import Rows
 from bench.validate import table
 
@@ -105,10 +105,10 @@ def some(cells: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
     return {name: cell for name, cell in cells.items() if not names or name in names}
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """Options of such a bench."""
-    parser.add_argument("cells", nargs="*", metavar="CELL")
-    parser.add_argument("--list", action="store_true", help="only list the cells")
+OPTIONS = [
+    option("cells", nargs="*", metavar="CELL"),
+    option("--list", action="store_true", help="only list the cells"),
+]
 
 
 def file_of(text: str) -> Path:

@@ -9,7 +9,7 @@ import json
 import pathlib
 import statistics
 
-from bench.common import OUT, built, simulate, whole
+from bench.common import OUT, built, option, simulate, whole
 from bench.pages import table as markdown
 from bench.validate import ours, table
 
@@ -32,10 +32,7 @@ BENCH = {
     "paths": {"a": {"rate_mbps": 10, "delay_ms": 40, "queue": 50, "loss": 0, "burst": 1}},
 }
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--rounds", type=whole, default=5)
+OPTIONS = [option("--rounds", type=whole, default=5)]
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:

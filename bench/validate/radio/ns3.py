@@ -36,10 +36,7 @@ FLOW = (
     f'app = {{ kind = "bulk", size = {SEGMENT} }}',
 )
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    sides.options(parser)
+OPTIONS = sides.OPTIONS
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
