@@ -11,7 +11,7 @@ bench could not tell a friendly window from another one.
 
 import argparse
 
-from bench.common import ROWS, RunError, names, option, version_of, whole
+from bench.common import RunError, names, option, whole
 from bench.friendliness.beside import beside
 from bench.friendliness.parts import PARTS as OF_WINDOWS
 from bench.friendliness.parts import Bench, summary
@@ -38,9 +38,8 @@ def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
     """Runs what is missing, and returns the tables."""
-    rows = Rows(ROWS / "friendliness.csv", ("network", "seeds", "program"), ("result",))
-    asked.versions = asked.versions or [version_of(asked.program)]
-    program = Program(asked.program, asked.jobs, rows, asked.versions[0], report=asked.report is not None)
+    rows = Rows.of_bench(asked, "friendliness", ("network", "seeds", "program"), ("result",))
+    program = Program(asked.program, asked.jobs, rows, asked.versions[0])
     windows = program.windows()
     if asked.parts == ["list"]:
         return {"windows": "\n".join(windows)}

@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import fmean
 
 from bench import common
-from bench.common import ROWS, RunError, digest, simulate, version_of
+from bench.common import RunError, digest, simulate
 from bench.live import options as shared
 from bench.live.grid import GRID
 from bench.pages import bold, table
@@ -279,11 +279,9 @@ OPTIONS = shared.options("seeds", "first", "scheme", "results")
 def measured(asked: argparse.Namespace) -> dict[str, str]:
     """The tables; what is missing is run first."""
     schemes = asked.scheme or [*RULES["multipath"], *RULES["single"]]
-    rows = Rows(asked.results or ROWS / f"fairness-{asked.seeds}.csv", KEYS, MEASURES)
-    asked.versions = asked.versions or [version_of(asked.program)]
+    rows = Rows.of_bench(asked, f"fairness-{asked.seeds}", KEYS, MEASURES)
     tasks = {key(*task, asked.versions[0]): task for task in wanted(schemes, shared.numbers(asked))}
-    if asked.report is None:
-        rows.make(tasks, lambda task, _: run(asked.program, *task), asked.jobs, every=200)
+    rows.make(tasks, lambda task, _: run(asked.program, *task), asked.jobs, every=200)
     values: dict[tuple[Cell, str], list[dict[str, float]]] = {}
     for (cell, scheme, _), kept in rows.found(tasks).items():
         values.setdefault((cell, scheme), []).append(kept)

@@ -9,7 +9,7 @@ import csv
 import tempfile
 from pathlib import Path
 
-from bench.common import ROOT, ROWS, RunError, digest, option, simulate, version_of, whole
+from bench.common import ROOT, RunError, digest, option, simulate, whole
 from bench.repair import tables
 from bench.repair.grid import MEASURES, MODES, OFF, PRESETS, QUICK_SEEDS, SEEDS, TIME_S, WARMUP_S, Cell, cells
 from bench.rows import Rows
@@ -35,13 +35,11 @@ def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
     """Runs what is missing, and returns the tables."""
-    rows = Rows(ROWS / "repair.csv", ("cell", "scheme", "seeds", "scenario", "program"), MEASURES)
+    rows = Rows.of_bench(asked, "repair", ("cell", "scheme", "seeds", "scenario", "program"), MEASURES)
     seeds, grid = asked.seeds or (QUICK_SEEDS if asked.quick else SEEDS), cells(asked.quick)
-    asked.versions = asked.versions or [version_of(asked.program)]
     tasks = [(cell, mode) for cell in grid for mode in MODES]
     wanted = {key(*task, asked.preset, seeds, asked.versions[0]): task for task in tasks}
-    if asked.report is None:
-        rows.make(wanted, lambda task, _: run(asked.program, *task, asked.preset, seeds), asked.jobs, every=20)
+    rows.make(wanted, lambda task, _: run(asked.program, *task, asked.preset, seeds), asked.jobs, every=20)
     return tables.all_of(rows.found(wanted), grid)
 
 

@@ -15,9 +15,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.common import ROOT, ROWS, RunError, option, version_of
+from bench.common import ROOT, RunError, option
 from bench.pages import table
-from bench.rows import Rows
 from bench.serve.attackers import KINDS
 from bench.serve.studio import CLIP, LOOK, Studio, only_row, resident, wait
 
@@ -109,29 +108,9 @@ OPTIONS = [
 
 def prepare(studio: Studio, latency: str) -> None:
     """Starts the server with TLS, and its sender."""
-    words = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-nodes",
-        "-days",
-        "9",
-    ]
-    words += [
-        "-subj",
-        "/CN=localhost",
-        "-addext",
-        "subjectAltName=DNS:localhost",
-        "-keyout",
-        "api.key",
-        "-out",
-        "api.crt",
-    ]
-    subprocess.run(words, cwd=studio.path, check=True, capture_output=True)
+    words = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 9 -subj /CN=localhost"
+    words += " -addext subjectAltName=DNS:localhost -keyout api.key -out api.crt"
+    subprocess.run(words.split(), cwd=studio.path, check=True, capture_output=True)
     studio.private("view.tokens", LOOK)
     tls = 'certificate = "api.crt"\ncertificate_key = "api.key"\nview_tokens = "view.tokens"'
     studio.serve(f'listen = "0.0.0.0:{studio.tcp}"\n{tls}', 'outputs = ["/dev/null"]')
@@ -141,10 +120,7 @@ def prepare(studio: Studio, latency: str) -> None:
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
     """Runs all attacks in turn if their row is missing; their table."""
-    rows = Rows(ROWS / "attack.csv", ("phase", "latency", "program"), ("attacks", "missed"))
-    asked.versions = asked.versions or [version_of(asked.program)]
-    key = (f"{asked.phase:g}", asked.latency, asked.versions[0])
-    kept = only_row(rows, key, asked, lambda: attacked(asked))
+    kept = only_row(asked, ("phase", "latency"), "attacks", attacked)
     return {"attacks": table(HEADS, kept["attacks"])}, not kept["missed"]
 
 

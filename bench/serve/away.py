@@ -15,9 +15,8 @@ import threading
 import time
 from pathlib import Path
 
-from bench.common import OUT, ROWS, option, version_of
+from bench.common import OUT, option
 from bench.pages import table
-from bench.rows import Rows
 from bench.serve.studio import STREAM, Studio, encoded, free, only_row, wait
 
 PAGE = "testing.md"
@@ -129,10 +128,7 @@ def trial(studio: Studio, asked: argparse.Namespace) -> tuple[list[tuple[object,
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
     """Runs the trial if its row is missing; its table."""
-    rows = Rows(ROWS / "away.csv", ("away", "there", "program"), ("players", "missed"))
-    asked.versions = asked.versions or [version_of(asked.program)]
-    key = (f"{asked.away:g}", f"{asked.there:g}", asked.versions[0])
-    kept = only_row(rows, key, asked, lambda: one(asked))
+    kept = only_row(asked, ("away", "there"), "players", one)
     return {"players": table(HEADS, kept["players"])}, not kept["missed"]
 
 

@@ -22,9 +22,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.common import OUT, ROWS, RunError, built, option, version_of, whole
+from bench.common import OUT, RunError, built, option, whole
 from bench.pages import bold, table
-from bench.rows import Rows
 from bench.serve.studio import CLIP, Studio, free, only_row, resident
 
 PAGE = "testing.md"
@@ -260,9 +259,6 @@ def figures(found: dict[str, Any], streams: int) -> list[list[str]]:
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
     """Runs the trial if its row is missing; its table."""
-    rows = Rows(ROWS / "fanout.csv", ("seconds", "streams", "program"), ("found", "missed"))
-    asked.versions = asked.versions or [version_of(asked.program)]
-    key = (str(asked.seconds), str(asked.streams), asked.versions[0])
-    kept = only_row(rows, key, asked, lambda: one(asked))
+    kept = only_row(asked, ("seconds", "streams"), "found", one)
     shown = figures(kept["found"], asked.streams)
     return {"outputs": table(("figure", "measured", "bar"), shown)}, not kept["missed"]

@@ -13,9 +13,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench.common import OUT, ROWS, RunError, built, option, version_of, whole
+from bench.common import OUT, RunError, built, option, whole
 from bench.pages import bold, table
-from bench.rows import Rows
 from bench.serve.studio import Studio, free, only_row, resident, wait
 
 PAGE = "testing.md"
@@ -103,10 +102,7 @@ def one(asked: argparse.Namespace) -> dict[str, Any]:
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
     """Runs the trial if its row is missing; its table."""
-    rows = Rows(ROWS / "many.csv", ("streams", "times", "program"), ("found", "missed"))
-    asked.versions = asked.versions or [version_of(asked.program)]
-    key = (str(asked.streams), str(asked.times), asked.versions[0])
-    kept = only_row(rows, key, asked, lambda: one(asked))
+    kept = only_row(asked, ("streams", "times"), "found", one)
     shown = []
     for what in VIEWS:
         times, size = kept["found"][what]["ms"], kept["found"][what]["bytes"]

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench.common import ROOT, ROWS, RunError, option, version_of
+from bench.common import ROOT, RunError, option
 from bench.pages import bold, table
 from bench.rows import Rows
 from bench.serve.studio import STREAM, Studio, encoded, wait
@@ -140,10 +140,8 @@ def figures(found: dict[str, dict[str, Any]]) -> tuple[list[list[str]], bool]:
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
     """Makes the rows that are missing, and the table."""
-    rows = Rows(ROWS / "page.csv", ("figure", "minutes", "program"), ("result",))
-    asked.versions = asked.versions or [version_of(asked.program)]
+    rows = Rows.of_bench(asked, "page", ("figure", "minutes", "program"), ("result",))
     wanted = {(figure, str(asked.minutes), asked.versions[0]): figure for figure in (FIRST, LINKS, OPEN)}
-    if asked.report is None:
-        rows.make(wanted, lambda figure, _: {"result": measure(asked, figure)}, 1)
+    rows.make(wanted, lambda figure, _: {"result": measure(asked, figure)}, 1)
     made, met = figures({key[0]: rows.all[key]["result"] for key in wanted if key in rows.all})
     return {"figures": table(("figure", "measured", "bar"), made)}, met

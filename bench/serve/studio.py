@@ -7,12 +7,12 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
 from bench.common import ROOT, RunError, built, put
-from bench.rows import Key, Measures, Rows
+from bench.rows import Measures, Rows
 
 STREAM = "van1"
 LOOK = "look-at-the-streams"
@@ -47,10 +47,13 @@ def wait(what: str, holds: Callable[[], bool], seconds: float = 30.0) -> None:
         time.sleep(0.05)
 
 
-def only_row(rows: Rows, key: Key, asked: argparse.Namespace, run: Callable[[], Measures]) -> Measures:
-    """The row of a bench with one row, which `run` makes if it is missing. Prints the bars that the row misses."""
-    if asked.report is None:
-        rows.make({key: key}, lambda _, __: run(), 1)
+def only_row(
+    asked: argparse.Namespace, options: Sequence[str], measure: str, run: Callable[[argparse.Namespace], Measures]
+) -> Measures:
+    """The row of a bench with one row for these options, which `run` makes if it is missing. Prints the bars that it misses."""
+    rows = Rows.of_bench(asked, asked.bench, (*options, "program"), (measure, "missed"))
+    key = (*(f"{getattr(asked, option)}".removesuffix(".0") for option in options), asked.versions[0])
+    rows.make({key: asked}, lambda asked, _: run(asked), 1)
     kept = rows.found({key: key})[key]
     for bar in kept["missed"]:
         print(f"MISSED: {bar}", flush=True)

@@ -8,11 +8,10 @@ import argparse
 import os
 import subprocess
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from bench import programs
-from bench.common import ROWS, TRIES, RunError, option, simulate, version_of
+from bench.common import TRIES, RunError, option, simulate
 from bench.rows import Rows
 from bench.validate import table
 
@@ -25,11 +24,8 @@ class Sides:
 
     def __init__(self, asked: argparse.Namespace, name: str) -> None:
         """Reads them; `asked` has the version of ours."""
-        self.rows, self.asked = (
-            Rows(ROWS / f"{name}.csv", ("cell", "run", "network", "program"), ("found", "by")),
-            asked,
-        )
-        asked.versions = asked.versions or [version_of(asked.program)]
+        self.rows = Rows.of_bench(asked, name, ("cell", "run", "network", "program"), ("found", "by"))
+        self.asked = asked
         self.version = asked.versions[0]
 
     def make(self, theirs: Runs, others: str | None, of_them: Callable, ours: Runs, of_us: Callable) -> None:
@@ -37,7 +33,7 @@ class Sides:
 
         Without others' programs their side is that of the stored rows, and a line says so.
         """
-        if self.asked.report is not None:
+        if self.rows.closed:
             return
         if others is not None:
             self._make(theirs, "", others, of_them, TRIES)
@@ -109,8 +105,3 @@ OPTIONS = [
     option("cells", nargs="*", metavar="CELL"),
     option("--list", action="store_true", help="only list the cells"),
 ]
-
-
-def file_of(text: str) -> Path:
-    """The absolute path of a file."""
-    return Path(text).absolute()
