@@ -180,14 +180,7 @@ def needless_row(name: str, most: float, found: list[Counters], time_s: float = 
     """A row: needless suspicions, all of them, and deaths, per path and minute."""
     minutes = sum(one.get("paths", 1) for one in found) * time_s / 60
     needless, all_, dead = (sum(one[key] for one in found) / minutes for key in ("needless_stalled", "stalled", "dead"))
-    return [
-        name,
-        f"{most:g}",
-        f"{needless:.2f}",
-        f"{all_:.2f}",
-        f"{dead:.2f}",
-        said(needless <= most),
-    ]
+    return [name, f"{most:g}", f"{needless:.2f}", f"{all_:.2f}", f"{dead:.2f}", said(needless <= most)]
 
 
 def longest_s(name: str, seed: int) -> float:
@@ -222,10 +215,7 @@ def returned(deaths: int, most_s: float, found: list[Counters]) -> list[str]:
     return [str(deaths), str(len(values)), *told, said(max(values) <= 1000 * most_s)]
 
 
-OPTIONS = [
-    *shared.options("scheme"),
-    option("--traces", type=Path, help="recorded uplinks in mahimahi's format"),
-]
+OPTIONS = [*shared.options("scheme"), option("--traces", type=Path, help="recorded uplinks in mahimahi's format")]
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:

@@ -72,12 +72,7 @@ def put_clock(packet: bytearray, at: int, value: int) -> None:
     """Writes a clock of PES headers (PTS, DTS)."""
     head = packet[at] & 0xF0 | 1
     struct.pack_into(
-        "!BHH",
-        packet,
-        at,
-        head | value >> 29 & 0x0E,
-        (value >> 15 & 0x7FFF) << 1 | 1,
-        (value & 0x7FFF) << 1 | 1,
+        "!BHH", packet, at, head | value >> 29 & 0x0E, (value >> 15 & 0x7FFF) << 1 | 1, (value & 0x7FFF) << 1 | 1
     )
 
 

@@ -112,10 +112,7 @@ def told(rounds):
     return [*rows, [threads, "import cpu", *imports, "", ""]], ratio <= MOST_RATIO
 
 
-OPTIONS = [
-    option("--runs", type=whole, default=30),
-    option("--rounds", type=whole, default=7),
-]
+OPTIONS = [option("--runs", type=whole, default=30), option("--rounds", type=whole, default=7)]
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:

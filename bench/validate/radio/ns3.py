@@ -25,10 +25,7 @@ NETWORKS = 5
 # A run of ns-3 takes a minute.
 SEEDS = range(1, 3)
 NEAR = (0.8, 1.2)
-AIR = (
-    'profile = "ns3"',
-    'routing = "aodv,profile=rfc"',
-)
+AIR = ('profile = "ns3"', 'routing = "aodv,profile=rfc"')
 FLOW = (
     'cc = "reno"',
     'profile = "ns3"',
