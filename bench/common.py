@@ -128,11 +128,7 @@ def each(jobs: int, tasks: Sequence[Any], work: Callable[[Any, int], None], ever
 
 
 def simulate(command: Iterable[object], folder: Path = ROOT) -> str:
-    """Runs a program in a folder; returns its output.
-
-    Raises:
-        RunError: It fails.
-    """
+    """Runs a program in a folder; returns its output (RunError: it fails)."""
     words = [str(word) for word in command]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -141,11 +137,7 @@ def simulate(command: Iterable[object], folder: Path = ROOT) -> str:
 
 
 def cargo(*words: str, build: bool = True) -> None:
-    """Builds with cargo, for release, unless the programs are to be taken as they are.
-
-    Raises:
-        RunError: It fails.
-    """
+    """Builds with cargo, for release, unless the programs are to be taken as they are (RunError: it fails)."""
     if build and subprocess.run(["cargo", "build", "--release", "--locked", *words], cwd=ROOT, check=False).returncode:
         raise RunError(f"cargo build {' '.join(words)} failed")
 
@@ -177,7 +169,6 @@ class Guard:
     """A timer of 10 ms, and the most by which the machine made it late."""
 
     def __init__(self) -> None:
-        """Begins."""
         self.worst_s, self._stop = 0.0, threading.Event()
         threading.Thread(target=self._watch, daemon=True).start()
 

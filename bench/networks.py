@@ -106,17 +106,12 @@ class Runs:
     """Runs of schemes on scenarios: stored ones, or made now."""
 
     def __init__(self, asked: argparse.Namespace) -> None:
-        """Reads the rows."""
         self.asked, self.rows = asked, Rows(ROWS / "networks.csv", KEYS, MEASURES, "version")
         self.texts = [(store.TESTS / name).read_text() for name in ("golden.txt", "epochs.txt")]
         self.used: set[str] = set()
 
     def of(self, name: str, on: "sc.Scenario | None", flow: str, scheme: str, path: str = ALL) -> Mapping[str, Any]:
-        """The measures of a scheme's runs.
-
-        Raises:
-            RunError: They are not stored, and only stored ones are asked for.
-        """
+        """The measures of a scheme's runs (RunError: they are not stored, and only stored ones are asked for)."""
         runs = (name, path, scheme, str(self.asked.runs))
         if self.asked.report is not None:
             found = [key for key in self.rows.all if key[:4] == runs and key[-1] in self.asked.versions]
@@ -264,11 +259,7 @@ def judged(ratios: list[float], ideals: list[float], *, harm: bool) -> tuple[str
 
 
 def chosen(name: str, only: list[int] | None) -> list[sets.Entry]:
-    """The networks of a set, or those of some numbers.
-
-    Raises:
-        RunError: The set lacks a number.
-    """
+    """The networks of a set, or those of some numbers (RunError: the set lacks a number)."""
     entries = sets.SETS[name]()
     if lacking := [n for n in only or () if not 0 <= n < len(entries)]:
         numbers = "; ".join(f"{n}: {entry.name}" for n, entry in enumerate(entries))

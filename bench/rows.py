@@ -112,11 +112,7 @@ class Rows:
         each(jobs, list(missing.items()), one, every)
 
     def found(self, wanted: Mapping[Key, Any]) -> dict[Any, Measures]:
-        """The measures of tasks, by task.
-
-        Raises:
-            RunError: One has no row.
-        """
+        """The measures of tasks, by task (RunError: one has no row)."""
         lacking = [task for key, task in wanted.items() if key not in self.all]
         if lacking:
             raise RunError(f"{self.file.name} lacks {len(lacking)} of {len(wanted)} rows, such as {lacking[0]}")

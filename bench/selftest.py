@@ -73,7 +73,6 @@ class Fixed(networks.Runs):
     """Runs with goodputs that are known, by path and scheme."""
 
     def __init__(self, found: dict[tuple[str, str], float]) -> None:
-        """Nothing is read."""
         self.asked, self.found = argparse.Namespace(alone=["sctp"]), found
 
     def goodput(self, _name: str, _on: object, _flow: str, scheme: str, path: str = networks.ALL) -> float:

@@ -57,11 +57,7 @@ def scenario(cell: Cell, folder: Path) -> Path:
 
 
 def run(program: Path, cell: Cell, schemes: list[str]) -> dict[str, Measures]:
-    """One run of each scheme.
-
-    Raises:
-        RunError: The program refuses it.
-    """
+    """One run of each scheme (RunError: the program refuses it)."""
     with tempfile.TemporaryDirectory(prefix="strandcast-first-") as name:
         folder = Path(name)
         words = [program, "simulate", scenario(cell, folder).name, "--scheme", ",".join(schemes), "--runs", "1"]

@@ -23,7 +23,6 @@ class Bytes:
     """The stream's bytes in order; its clock runs at the rate."""
 
     def __init__(self, bps: float) -> None:
-        """At this rate."""
         self.stream, self._bps, self._left = Stream(), bps, b""
 
     def taken(self, size: int) -> bytes:

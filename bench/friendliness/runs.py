@@ -21,7 +21,6 @@ class Program:
     """The command, and its rows."""
 
     def __init__(self, path: Path, jobs: int, rows: Rows, version: str) -> None:
-        """`jobs` processes at once."""
         self.path, self.jobs, self.rows, self.version = path, jobs, rows, version
 
     def all(self, networks: list[Network], seeds: int) -> dict[Network, Result]:

@@ -113,11 +113,7 @@ def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str]
 
 
 def attempt(task: Task, job: int, command, emulator) -> dict:
-    """Measures once.
-
-    Raises:
-        UnsoundError: The run is not what it claims to be, or a contestant failed.
-    """
+    """Measures once (UnsoundError: the run is not what it claims to be, or a contestant failed)."""
     cell, name, run = task
     env = netns.Environment(emulator, cell.network, run, cell.sets, job)
     try:

@@ -49,11 +49,7 @@ def measured(asked: argparse.Namespace) -> Mapping[str, str]:
 
 
 def pairs(ours: tuple[Store, str], theirs: tuple[Store, str], cells: Iterable[Cell], seeds: Iterable[int]) -> Pairs:
-    """Rows that two stores have of a scheme each, of the same files of links.
-
-    Raises:
-        RunError: There is no pair.
-    """
+    """Rows that two stores have of a scheme each, of the same files of links (RunError: there is no pair)."""
     (mine, scheme), (other, its) = ours, theirs
     found: Pairs = {}
     for key, kept in mine.rows.items():

@@ -148,11 +148,7 @@ def quoted(words: list[str]) -> str:
 
 
 def of_run(rows: Mapping[tuple[str, str, str, str], float], cell: Cell) -> dict[str, float]:
-    """Measures from a run's table.
-
-    Raises:
-        RunError: It lacks a flow.
-    """
+    """Measures from a run's table (RunError: it lacks a flow)."""
     goodputs = {key[1]: value for key, value in rows.items() if (key[0], key[2], key[3]) == ("flow", "", "goodput_bps")}
     tcps = [value for name, value in goodputs.items() if name != "ours"]
     if "ours" not in goodputs or len(tcps) != cell.tcps * len(cell.rates_mbps()):

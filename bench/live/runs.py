@@ -91,11 +91,7 @@ class Program:
         self.path, self.jobs, self.store = path, jobs, store
 
     def all(self, cells: list[Cell], seeds: list[int], schemes: list[str]) -> None:
-        """Runs what is missing of all cells with all seeds, seed after seed.
-
-        Raises:
-            RunError: A run can't be made.
-        """
+        """Runs what is missing of all cells with all seeds, seed after seed (RunError: a run can't be made)."""
         names, latencies_ms = {cell.network for cell in cells}, sorted({cell.latency_ms for cell in cells})
         instances = {(name, seed): Instance.made(name, seed, latencies_ms) for seed in seeds for name in names}
         wanted = [

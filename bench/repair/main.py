@@ -66,11 +66,7 @@ def run(program: Path, cell: Cell, mode: str, preset: str, seeds: int) -> dict[s
 
 
 def measures(runs: Path, lost: dict[int, int], latency_s: float, mode: str) -> dict[str, list[float]]:
-    """Measures from the table of all runs, in the order of seeds.
-
-    Raises:
-        RunError: A run lacks a metric.
-    """
+    """Measures from the table of all runs, in the order of seeds (RunError: a run lacks a metric)."""
     by_seed: dict[int, dict[str, float]] = {}
     with runs.open() as lines:
         for row in csv.DictReader(lines):

@@ -30,11 +30,7 @@ PERIOD_US = 100_000
 
 @contextlib.contextmanager
 def half_processor() -> Iterator[Path]:
-    """A control group whose processes together have half a processor.
-
-    Raises:
-        RunError: The kernel has no such groups here.
-    """
+    """A control group whose processes together have half a processor (RunError: the kernel has no such groups here)."""
     second = (GROUPS / "cgroup.controllers").exists()
     group = (GROUPS if second else GROUPS / "cpu") / f"strandcast-bench-{os.getpid()}"
     try:

@@ -26,7 +26,6 @@ class Attack:
     """An attack on a port, and its counts."""
 
     def __init__(self, port: int, seconds: float, token: str) -> None:
-        """Prepares it."""
         self.port, self.token, self.end = port, token, time.monotonic() + seconds
         self.count: collections.Counter[str] = collections.Counter()
         self.tls = ssl.create_default_context()

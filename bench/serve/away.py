@@ -33,7 +33,6 @@ class Player:
     """ffmpeg with a URL, the time of each picture, and whether that is the slate's."""
 
     def __init__(self, url: str) -> None:
-        """Starts it."""
         probe = "signalstats,metadata=mode=print:key=lavfi.signalstats.UAVG:file=-:direct=1"
         words = ["ffmpeg", "-v", "debug", "-nostdin", "-fflags", "nobuffer", "-i", url, "-map", "0:v", "-vf", probe]
         pipe = subprocess.PIPE

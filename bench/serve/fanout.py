@@ -43,7 +43,6 @@ class Relay:
     """A UDP relay between a player and an output, which drops all datagrams for a while, again and again."""
 
     def __init__(self, output: int) -> None:
-        """Begins."""
         self.port = free()
         self.over = threading.Event()
         self.thread = threading.Thread(target=self.run, args=(("127.0.0.1", output),), daemon=True)
@@ -80,7 +79,6 @@ class Player:
     """An SRT player that is started again whenever it has ended."""
 
     def __init__(self, port: int) -> None:
-        """Begins."""
         self.words = ["srt-live-transmit", "-q", "-a:no", f"srt://127.0.0.1:{port}?mode=caller", "file://con"]
         self.over = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
@@ -105,7 +103,6 @@ class Reader:
     """A reader of a named pipe: how many bytes came, and their digest."""
 
     def __init__(self, pipe: Path) -> None:
-        """Makes the pipe."""
         os.mkfifo(pipe)
         self.bytes, self.digest = 0, hashlib.sha256()
         threading.Thread(target=self.read, args=(pipe,), daemon=True).start()
@@ -166,7 +163,6 @@ class Trial:
     """A server with its streams, their senders, and one stream that each reload changes."""
 
     def __init__(self, studio: Studio, asked: argparse.Namespace) -> None:
-        """Starts all of them."""
         self.studio, self.seconds, self.clip = studio, asked.seconds, source(asked.seconds)
         half = self.clip.stat().st_size // asked.seconds // 2
         self.streams = [Stream(studio.path, number, half) for number in range(asked.streams)]

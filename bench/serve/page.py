@@ -33,11 +33,7 @@ OPTIONS = [
 
 
 def node(test: str, *words: object) -> dict[str, Any]:
-    """What a test of the page measures.
-
-    Raises:
-        RunError: It fails.
-    """
+    """What a test of the page measures (RunError: it fails)."""
     command = ["node", str(ROOT / "web/test" / test), *(str(word) for word in words)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -35,11 +35,7 @@ def resident(pid: int) -> int:
 
 
 def wait(what: str, holds: Callable[[], bool], seconds: float = 30.0) -> None:
-    """Waits until something holds.
-
-    Raises:
-        RunError: It does not, in time.
-    """
+    """Waits until something holds (RunError: it does not, in time)."""
     end = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > end:
@@ -72,7 +68,6 @@ class Studio:
     """A paired server and sender in a temporary folder. Use it as a context: its end ends all programs."""
 
     def __init__(self, program: Path) -> None:
-        """Pairs them."""
         self.program = program
         self.folder = tempfile.TemporaryDirectory(prefix="strandcast-bench-")
         self.path = Path(self.folder.name)
@@ -89,11 +84,9 @@ class Studio:
         self.run("studio", "key", "allow", key, "--as", name)
 
     def __enter__(self) -> Self:
-        """Itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ends everything."""
         for one in self.running:
             one.kill()
             one.wait()
@@ -107,11 +100,7 @@ class Studio:
         return kept | {"HOME": str(home)}
 
     def run(self, who: str, *words: str, text: str = "") -> str:
-        """The output of a command of a user.
-
-        Raises:
-            RunError: It fails.
-        """
+        """The output of a command of a user (RunError: it fails)."""
         command = [str(self.program), *words]
         done = subprocess.run(
             command, env=self.home(who), input=text, capture_output=True, text=True, check=False, cwd=self.path

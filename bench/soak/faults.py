@@ -72,7 +72,6 @@ class Fault:
         return {"absent": SILENCE_ANEW_S, **dict.fromkeys(PLAYS_ON, SILENCE_S)}.get(self.kind)
 
     def __str__(self) -> str:
-        """As it is printed."""
         return KINDS[self.kind].words(self)
 
 

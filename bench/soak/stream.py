@@ -80,7 +80,6 @@ class Packet:
     """One packet of the clip, and where its clocks are."""
 
     def __init__(self, data: bytes) -> None:
-        """Reads a packet."""
         self.data, begin = bytearray(data), payload_at(data)
         self.pid = (data[1] & 0x1F) << 8 | data[2]
         self.counted = bool(data[3] & 0x10) and self.pid != 0x1FFF

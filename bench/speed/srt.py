@@ -48,7 +48,6 @@ class Counter(threading.Thread):
     """Reads a stream to its end and counts its bytes."""
 
     def __init__(self, stream: IO[bytes]) -> None:
-        """Begins."""
         super().__init__(daemon=True)
         self.stream, self.bytes = stream, 0
         self.start()

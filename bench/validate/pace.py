@@ -69,11 +69,7 @@ def compared(asked: argparse.Namespace, name: str, network: dict, folder: pathli
 
 
 def cpu_s(command: list, folder: pathlib.Path) -> float:
-    """Processor time of a program, its start included.
-
-    Raises:
-        RunError: It fails.
-    """
+    """Processor time of a program, its start included (RunError: it fails)."""
     quiet = subprocess.DEVNULL
     with subprocess.Popen([str(word) for word in command], cwd=folder, stdout=quiet, stderr=quiet) as started:
         _, status, used = os.wait4(started.pid, 0)

@@ -87,7 +87,6 @@ class Rig(netns.Environment):
     """A network whose links carried these packets."""
 
     def __init__(self, *packets: int) -> None:
-        """Nothing is made."""
         super().__init__(None, linux.NETWORK, 1)
         self.carried = packets
 

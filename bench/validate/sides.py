@@ -91,11 +91,7 @@ def kernel(*needs: str) -> str | None:
 
 
 def some(cells: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
-    """The cells of some names.
-
-    Raises:
-        RunError: No cell has one of the names.
-    """
+    """The cells of some names (RunError: no cell has one of the names)."""
     if unknown := set(names) - set(cells):
         raise RunError(f"no cell {', '.join(sorted(unknown))}; see --list")
     return {name: cell for name, cell in cells.items() if not names or name in names}
