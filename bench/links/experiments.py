@@ -90,10 +90,7 @@ MEASURES = {
     "bulk": bulk,
     "friendliness": beside_tcp,
     "gap": gap,
-    "uneven-live": live,
-    "hole": live,
-    "burst": live,
-    "outage": live,
+    **dict.fromkeys(("uneven-live", "hole", "burst", "outage"), live),
 }
 
 

@@ -275,21 +275,10 @@ def one_path(draw: random.Random, time_s: float) -> Network:
 
 
 MADE = {
-    "handover": handover,
-    "tunnel": tunnel,
-    "satellite": satellite,
-    "fades": fading,
-    "suspension": suspension,
-    "policer": policer,
-    "zombie": zombie,
-    "one-way": one_way,
-    "flap": flap,
-    "shared": shared,
-    "lan": lan,
-    "idle": idle,
-    "reorder": reorder,
-    "one-path": one_path,
-}
+    "handover": handover, "tunnel": tunnel, "satellite": satellite, "fades": fading, "suspension": suspension,
+    "policer": policer, "zombie": zombie, "one-way": one_way, "flap": flap, "shared": shared,
+    "lan": lan, "idle": idle, "reorder": reorder, "one-path": one_path,
+}  # fmt: skip
 
 
 def merged(some: list[Span]) -> list[Span]:

@@ -39,16 +39,32 @@ TROUBLES = (HELD_UP, HALF)
 CHANGING = "changing"
 
 
-class Relay:
+class Worker:
+    """A thread that works from the beginning until it is ended."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self) -> None:
+        """The work."""
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """Ends it."""
+        self.over.set()
+        self.thread.join()
+
+
+class Relay(Worker):
     """A UDP relay between a player and an output, which drops all datagrams for a while, again and again."""
 
     def __init__(self, output: int) -> None:
-        self.port = free()
-        self.over = threading.Event()
-        self.thread = threading.Thread(target=self.run, args=(("127.0.0.1", output),), daemon=True)
-        self.thread.start()
+        self.port, self.output = free(), ("127.0.0.1", output)
+        super().__init__()
 
-    def run(self, output: tuple[str, int]) -> None:
+    def run(self) -> None:
         """Passes or drops datagrams until the end."""
         with (
             socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as near,
@@ -67,22 +83,15 @@ class Relay:
                     if key.fileobj is near:
                         player = sender
                     if not drops and (key.fileobj is near or player):
-                        (far.sendto(data, output) if key.fileobj is near else near.sendto(data, player))
-
-    def end(self) -> None:
-        """Ends it."""
-        self.over.set()
-        self.thread.join()
+                        (far.sendto(data, self.output) if key.fileobj is near else near.sendto(data, player))
 
 
-class Player:
+class Player(Worker):
     """An SRT player that is started again whenever it has ended."""
 
     def __init__(self, port: int) -> None:
         self.words = ["srt-live-transmit", "-q", "-a:no", f"srt://127.0.0.1:{port}?mode=caller", "file://con"]
-        self.over = threading.Event()
-        self.thread = threading.Thread(target=self.run, daemon=True)
-        self.thread.start()
+        super().__init__()
 
     def run(self) -> None:
         """Runs players until the end."""
@@ -92,11 +101,6 @@ class Player:
                 while player.poll() is None and not self.over.wait(0.2):
                     pass
                 player.kill()
-
-    def end(self) -> None:
-        """Ends it."""
-        self.over.set()
-        self.thread.join()
 
 
 class Reader:

@@ -124,19 +124,8 @@ class Trial:
     def _shim(self) -> Path:
         """Library that makes calls fail and sets clocks, built if it is missing."""
         source = HERE / "shim.c"
-        words = [
-            "cc",
-            "-std=gnu11",
-            "-O2",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-shared",
-            "-fPIC",
-            str(source),
-            "-ldl",
-            "-o",
-        ]
+        words = ["cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
+        words += [str(source), "-ldl", "-o"]
         return built(self.out / "shim.so", "gcc libc6-dev", words, source.read_bytes())
 
     def _key(self, name: str) -> str:

@@ -157,12 +157,8 @@ def apart(cell: Cell, there: dict, here: dict) -> tuple[float, float]:
 def compare(both: sides.Sides, chosen: dict[str, Cell]) -> tuple[dict[str, str], bool]:
     """The table, and whether every gap is small."""
     rows, off = [], []
-    for name, cell in chosen.items():
-        pair = both.pair(name, cell.digest())
-        if pair is None:
-            rows.append([name, "", "", "", "no result"])
-            off.append(f"{name}: no result of this network (it may have changed since)")
-            continue
+    for name, *pair in both.pairs({name: cell.digest() for name, cell in chosen.items()}, rows, off):
+        cell = chosen[name]
         there, here = ({flow: found["goodput_bps"] for flow, found in side.items()} for side in pair)
         rows += [row(name, flow, there[flow], here[flow]) for flow in cell.flows]
         ratio, points = apart(cell, there, here)

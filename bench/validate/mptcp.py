@@ -143,12 +143,7 @@ def verdict(name: str, ratio: float) -> str:
 def compare(both: sides.Sides, chosen: dict[str, linux.Cell], seconds: int) -> tuple[dict[str, str], bool]:
     """The table, and whether every gap is small or explained."""
     rows, off = [], []
-    for name, cell in chosen.items():
-        pair = both.pair(name, digest(cell, seconds))
-        if pair is None:
-            rows.append([name, "", "", "", "no result"])
-            off.append(f"{name}: no result of this network (it may have changed since)")
-            continue
+    for name, *pair in both.pairs({name: digest(cell, seconds) for name, cell in chosen.items()}, rows, off):
         there, here = (result["goodput_bps"] for result in pair)
         ratio = here["mean"] / there["mean"]
         said = verdict(name, ratio)

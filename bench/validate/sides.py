@@ -7,7 +7,7 @@ runs of a cell. It counts for the network whose digest it has.
 import argparse
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from bench import programs
@@ -59,10 +59,15 @@ class Sides:
         found = self.runs(cell, network, ours=ours)
         return table.tree(found) if len(found) > 1 else None
 
-    def pair(self, cell: str, network: str) -> tuple[Any, Any] | None:
-        """The summaries of both sides; None if one is missing."""
-        both = tuple(self.of(cell, network, ours=ours) for ours in (False, True))
-        return None if None in both else both
+    def pairs(self, networks: Mapping[str, str], rows: list, off: list) -> Iterator[tuple[str, Any, Any]]:
+        """Each cell of a network, by its digest, with the summaries of both sides; one that lacks a side is a row and off."""
+        for name, network in networks.items():
+            there, here = (self.of(name, network, ours=ours) for ours in (False, True))
+            if there is not None and here is not None:
+                yield name, there, here
+                continue
+            rows.append([name, "", "", "", "no result"])
+            off.append(f"{name}: no result of this network (it may have changed since)")
 
     def by(self) -> str:
         """What the two sides were made by."""

@@ -53,13 +53,8 @@ def theirs(task: tuple[str, dict], _: int) -> dict:
 def compare(both: sides.Sides, networks: dict) -> tuple[dict[str, str], bool]:
     """The table, and whether every gap is small or explained."""
     explained, rows, off = table.explained(), [], []
-    for name, network in networks.items():
-        pair = both.pair(name, table.digest(network))
-        if pair is None:
-            rows.append([name, "", "", "", "no result"])
-            off.append(f"{name}: no result of this network (it may have changed since)")
-            continue
-        there, here = pair
+    digests = {name: table.digest(network) for name, network in networks.items()}
+    for name, there, here in both.pairs(digests, rows, off):
         ratio = here["mean"] / there["mean"]
         near = abs(ratio - 1) <= LIMIT
         verdict = "" if near else "explained below" if name in explained else "**off**"
