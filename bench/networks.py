@@ -55,7 +55,6 @@ OPTIONS = [
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
-    """Refuses sets that are not there; what depends on --harm."""
     if unknown := set(asked.sets) - {*sets.SETS, "random"}:
         parser.error(f"no set {', '.join(sorted(unknown))}; there are {', '.join((*sets.SETS, 'random'))}")
     if asked.harm or asked.files:
@@ -301,7 +300,6 @@ def measure(runs: Runs, entry: sets.Entry, bar: sets.Bar) -> tuple[str, bool | N
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """The tables of the sets, and whether all bars are met."""
     if asked.files:
         for name, text in drawn(asked).items():
             put(asked.files / f"network-{name.replace('/', '-')}.toml", text)

@@ -173,7 +173,6 @@ def asserted(module: ModuleType) -> dict[str, Callable[[], bool]]:
 
 
 def main(words: list[str]) -> int:
-    """Runs all, or those of some benches."""
     failed = count = 0
     for name in words or ("bench", *OF):
         module = importlib.import_module("bench.selftest" if name == "bench" else f"bench.{name}.selftest")

@@ -29,7 +29,6 @@ DEFAULTS = {"jobs": 8}
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
-    """Refuses what the page does not have."""
     if asked.write and (asked.only or asked.times < sockets.REPETITIONS):
         parser.error("--write: tables of the page are of all cells, three times")
 

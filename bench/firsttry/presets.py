@@ -15,7 +15,6 @@ DEFAULTS = main.DEFAULTS | {"times": 1}
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """The table of the presets."""
     store, digest, jobs = main.opened(asked, ROWS / "presets.csv")
     some = [cell for cell in pairs() if rule.can_carry(cell)][::4][:FEW]
     if jobs:

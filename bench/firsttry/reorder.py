@@ -63,7 +63,6 @@ DEFAULTS = {"jobs": 4}
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """The tables of live streams and of bulk."""
     store, digest, jobs = main.opened(asked, ROWS / "reorder.csv")
     turns = range(1, asked.times + 1)
     names = list(dict.fromkeys(((asked.scheme or main.SCHEMES)[0], "cmt")))

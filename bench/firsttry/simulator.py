@@ -108,7 +108,6 @@ OPTIONS = [
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """Runs what is missing, and returns the tables."""
     store = Store(asked.results or ROWS / "first-try-simulated.csv")
     asked.versions = asked.versions or [version_of(asked.program)]
     (digest,), few = asked.versions, pairs()

@@ -83,7 +83,6 @@ def numbered_in(size: int) -> int:
 
 
 def main(words: list[str]) -> None:
-    """All of it."""
     name, to = words[0], words[5]
     bps, seconds, idle_s, tail_s = map(float, words[1:5])
     guard = Guard()

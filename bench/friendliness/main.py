@@ -31,13 +31,11 @@ OPTIONS = [
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
-    """Refuses what the page does not have."""
     if asked.quick and asked.write:
         parser.error("results of --quick are not for the documentation")
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """Runs what is missing, and returns the tables."""
     rows = Rows.of_bench(asked, "friendliness", ("network", "seeds", "program"), ("result",))
     program = Program(asked.program, asked.jobs, rows, asked.versions[0])
     windows = program.windows()

@@ -37,7 +37,6 @@ DEFAULTS = {"jobs": 1}
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
-    """Refuses experiments that are not there."""
     if unknown := sorted(set(asked.experiments) - set(experiments.MEASURES)):
         parser.error(f"no experiment {', '.join(unknown)}; there are {', '.join(experiments.MEASURES)}")
 
@@ -81,7 +80,6 @@ def plan(made: list[experiments.Cell], only: list[str] | None, program: str) -> 
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str], bool]:
-    """Measures what is missing; tables and verdicts."""
     made = chosen(asked)
     if asked.list:
         rows = [[c.experiment, c.name, f"{c.runs} runs of {c.seconds} s", " ".join(c.contestants)] for c in made]

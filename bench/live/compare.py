@@ -31,13 +31,11 @@ OPTIONS = [
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
-    """Refuses a lack of something to be compared."""
     if not (asked.results and asked.beside and len(asked.scheme or ()) in (1, 2)):
         parser.error("needs --results FILE, --beside FILE and one --scheme, or a second one for the other file")
 
 
 def measured(asked: argparse.Namespace) -> Mapping[str, str]:
-    """The tables of a scheme compared with another one."""
     for file in (asked.results, asked.beside):
         if not file.is_file():
             raise RunError(f"no {file}")

@@ -273,7 +273,6 @@ OPTIONS = shared.options("seeds", "first", "scheme", "results")
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """The tables; what is missing is run first."""
     schemes = asked.scheme or [*RULES["multipath"], *RULES["single"]]
     rows = Rows.of_bench(asked, f"fairness-{asked.seeds}", KEYS, MEASURES)
     tasks = {key(*task, asked.versions[0]): task for task in wanted(schemes, shared.numbers(asked))}

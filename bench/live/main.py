@@ -27,7 +27,6 @@ def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """Runs what is missing of the grid, and returns its tables."""
     some, numbers = shared.asked_cells(asked), shared.numbers(asked)
     program = asked.program if asked.report is None else None
     store = Store(asked.results or ROWS / f"live-{asked.seeds}.csv", program, asked.versions)

@@ -153,7 +153,6 @@ OPTIONS = shared.options("scheme")
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """The table of a scheme."""
     store = Rows.of_bench(asked, "silence", ("hole", "seed", "scheme", "links", "program"), ("found",))
     scheme = shared.ours(asked)
     rows = []

@@ -172,7 +172,6 @@ OPTIONS = shared.options("scheme", "network", "first", "results")
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
-    """Refuses what the page does not have."""
     if asked.write and (asked.first or asked.network):
         parser.error("--write: tables of the page are of all: no --first, --network")
 

@@ -219,13 +219,11 @@ OPTIONS = [*shared.options("scheme"), option("--traces", type=Path, help="record
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
-    """Refuses what the page does not have."""
     if asked.write and not asked.traces:
         parser.error("--write: tables of the page are of all: with --traces")
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """The tables of a scheme."""
     rows = Rows.of_bench(asked, "suspicion", ("links", "seed", "scheme", "program"), ("counters",))
     bench = Bench(asked.program, shared.ours(asked), asked.jobs, rows, asked.versions[0])
     return tables(bench, sorted(asked.traces.iterdir()) if asked.traces else [])

@@ -103,7 +103,6 @@ OPTIONS = shared.options("seeds", "first", "network", "latency", "scheme")
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """The tables of all cells."""
     rows_of = Rows.of_bench(
         asked, "triage", ("cell", "seed", "scheme", "b_pictures", "program"), ("late", "undecodable")
     )

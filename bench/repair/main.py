@@ -28,13 +28,11 @@ OPTIONS = [
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
-    """Refuses what the page does not have."""
     if asked.write and (asked.quick or (asked.seeds or SEEDS) < SEEDS or asked.preset != PRESETS[0]):
         parser.error(f"--write: the documentation has {SEEDS} seeds of all cells with {PRESETS[0]}")
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """Runs what is missing, and returns the tables."""
     rows = Rows.of_bench(asked, "repair", ("cell", "scheme", "seeds", "scenario", "program"), MEASURES)
     seeds, grid = asked.seeds or (QUICK_SEEDS if asked.quick else SEEDS), cells(asked.quick)
     tasks = [(cell, mode) for cell in grid for mode in MODES]

@@ -115,7 +115,6 @@ def prepare(studio: Studio, latency: str) -> None:
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """Runs all attacks in turn if their row is missing; their table."""
     kept = only_row(asked, ("phase", "latency"), "attacks", attacked)
     return {"attacks": table(HEADS, kept["attacks"])}, not kept["missed"]
 

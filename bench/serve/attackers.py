@@ -164,7 +164,6 @@ KINDS: dict[str, Callable[[Attack], None]] = {
 
 
 def main(kind: str, port: str, seconds: str, token: str) -> None:
-    """Runs an attack, and prints its counts."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 1 << 16), most))
     attack = Attack(int(port), float(seconds), token)

@@ -126,7 +126,6 @@ def trial(studio: Studio, asked: argparse.Namespace) -> tuple[list[tuple[object,
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """Runs the trial if its row is missing; its table."""
     kept = only_row(asked, ("away", "there"), "players", one)
     return {"players": table(HEADS, kept["players"])}, not kept["missed"]
 

@@ -258,7 +258,6 @@ def figures(found: dict[str, Any], streams: int) -> list[list[str]]:
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """Runs the trial if its row is missing; its table."""
     kept = only_row(asked, ("seconds", "streams"), "found", one)
     shown = figures(kept["found"], asked.streams)
     return {"outputs": table(("figure", "measured", "bar"), shown)}, not kept["missed"]

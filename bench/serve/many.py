@@ -101,7 +101,6 @@ def one(asked: argparse.Namespace) -> dict[str, Any]:
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """Runs the trial if its row is missing; its table."""
     kept = only_row(asked, ("streams", "times"), "found", one)
     shown = []
     for what in VIEWS:

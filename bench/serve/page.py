@@ -135,7 +135,6 @@ def figures(found: dict[str, dict[str, Any]]) -> tuple[list[list[str]], bool]:
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """Makes the rows that are missing, and the table."""
     rows = Rows.of_bench(asked, "page", ("figure", "minutes", "program"), ("result",))
     wanted = {(figure, str(asked.minutes), asked.versions[0]): figure for figure in (FIRST, LINKS, OPEN)}
     rows.make(wanted, lambda figure, _: {"result": measure(asked, figure)}, 1)

@@ -30,7 +30,6 @@ OPTIONS = [
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
-    """Refuses what does not go together; draws a seed."""
     if asked.quick:
         asked.minutes, asked.faults = QUICK_MINUTES, QUICK_FAULTS
     if asked.minutes <= 0:

@@ -127,7 +127,6 @@ class Loop:
 
 
 def main(words: list[str]) -> None:
-    """Sends until SIGTERM."""
     file, bps, port = Path(words[0]), int(words[1]), int(words[2])
     loop, stop = Loop(file.read_bytes(), bps), []
     signal.signal(signal.SIGTERM, lambda *_: stop.append(1))

@@ -208,7 +208,6 @@ OPTIONS = [
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """The contestants in turn."""
     if not os.environ.get("STRANDCAST_BENCH_NAMESPACE") and not asked.no_build:
         keep("programs", build(asked.only))
     enter_namespace("bulk")

@@ -39,7 +39,6 @@ def unsound(case: dict) -> str:
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """The table, and whether everything arrived."""
     cargo("-p", "strandcast-bench", "--bin", "failover")
     cases = [json.loads(line) for line in simulate([RELEASE / "failover", *asked.schemes]).splitlines()]
     keep("failover", cases)

@@ -89,7 +89,6 @@ DEFAULTS = {"jobs": os.cpu_count() or 1}
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """Builds, counts, prints."""
     before = json.loads(asked.before.read_text()) if asked.before else []
     program = asked.built or build()
     specs = dict.fromkeys(["sctp", *(asked.specs or PRESETS)])

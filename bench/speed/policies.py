@@ -110,7 +110,6 @@ OPTIONS = [
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """In the simulator, and over loopback."""
     lines = rows(["simulated packets/s"], lambda scheme: [simulated(scheme)], asked.rounds)
     names = ["loopback Mbit/s", "loopback Mbit/s of a core"]
     lines += rows(names, lambda scheme: carried(scheme, asked.time), asked.rounds)

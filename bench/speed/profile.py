@@ -86,7 +86,6 @@ OPTIONS = [
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """The table by category, and the functions that take most."""
     if not os.environ.get("STRANDCAST_BENCH_NAMESPACE"):
         keep("profile", bulk.build([bulk.PLAIN]))
     bulk.enter_namespace("profile")

@@ -116,7 +116,6 @@ OPTIONS = [option("--runs", type=whole, default=30), option("--rounds", type=who
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """With one thread and with two."""
     rounds, rows, met = [], [], True
     for threads in (1, 2):
         these = [one_round(asked.runs, threads, number % 2 == 1) for number in range(asked.rounds)]

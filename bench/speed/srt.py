@@ -125,7 +125,6 @@ OPTIONS = [
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """All pairs in turn; the table."""
     cargo("-p", "strandcast-bench", "--bin", "srt_copy", build=not asked.no_build)
     rates = [float(rate) for rate in asked.rates.split(",")]
     cells = list(product(rates, KEYS, (OURS, LIBSRT), (OURS, LIBSRT)))

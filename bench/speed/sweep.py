@@ -80,7 +80,6 @@ OPTIONS = [
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """The rounds, and whether the bar is kept."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
     seconds = calibrated(asked.binary)
     rounds = [one_round(asked.binary, seconds, asked.runs) for _ in range(asked.rounds)]

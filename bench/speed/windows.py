@@ -70,7 +70,6 @@ OPTIONS = [option("--seeds", type=whole, default=2, help="of each cell")]
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """Makes the rows that are missing, and the tables."""
     rows = Rows.of_bench(asked, "windows", ("cell", "scenario", "program"), ("goodput", "queue_ms"))
     wanted = {}
     for name, (template, fill) in cells().items():

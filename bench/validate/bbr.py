@@ -80,7 +80,6 @@ DEFAULTS = {"jobs": 1}
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str], bool]:
-    """The table, and whether every gap is small."""
     chosen = sides.some(cells(), asked.cells)
     if asked.list:
         return {"cells": "\n".join(chosen)}

@@ -83,7 +83,6 @@ OPTIONS = [
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str], bool]:
-    """The table, and whether every gap is small or explained."""
     chosen = sides.some(cells(), asked.cells)
     if asked.list:
         return {"cells": "\n".join(chosen)}

@@ -66,7 +66,6 @@ OPTIONS = [option("--seeds", type=int, default=30, help="runs of a network")]
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """A row for each receive buffer and side."""
     rows = [f"receive buffer, {asked.seeds} seeds | " + " | ".join(KEYS)]
     for kib in BUFFERS_KIB:
         its = network(kib, asked.seeds)

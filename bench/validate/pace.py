@@ -30,7 +30,6 @@ OPTIONS = [option("--rounds", type=whole, default=15)]
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """Measures both networks."""
     if not ns2.version():
         raise RunError("no ns-2 (apt-get install ns2)")
     rows, met = [], []

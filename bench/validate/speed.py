@@ -28,7 +28,6 @@ OPTIONS = [option("--rounds", type=whole, default=5)]
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """Builds the ns-3 program, measures."""
     program = build()
     return {"speed": speed(asked.program, program, asked.rounds), "goodput": goodput(asked.program, program)}
 

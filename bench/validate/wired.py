@@ -22,7 +22,6 @@ OPTIONS = [
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str], bool]:
-    """The table, and whether every gap is small or explained."""
     networks = table.load()
     if asked.show:
         (network,) = sides.some(networks, [asked.show]).values()

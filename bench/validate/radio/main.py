@@ -18,7 +18,6 @@ OPTIONS = [
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str], bool]:
-    """The tables, and whether every gap is small or explained."""
     starts = tuple([asked.show] if asked.show else asked.cells)
     chosen = [one for one in cases.cases() if not starts or one.name.startswith(starts)]
     if asked.list:

@@ -37,7 +37,6 @@ OPTIONS = sides.OPTIONS
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """The table, and whether the ratio is within the bounds."""
     chosen = sides.some({one.name: one for one in networks()}, asked.cells)
     both = sides.Sides(asked, "ns3-radio")
     tasks = {(one.name, str(seed), digest(one)): (one, seed) for one in chosen.values() for seed in SEEDS}
