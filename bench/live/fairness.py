@@ -7,6 +7,7 @@ counts for its scenario and the program that made it: no golden run shows what t
 
 import argparse
 import csv
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,7 +111,7 @@ def scenario(cell: Cell, scheme: str) -> str:
     else:
         lines += ["[flows.ours]", 'from = "a"', 'to = "b"', 'profile = "live"', f'scheme = "{scheme}"']
         lines += ["start = { uniform = [0, 1] }", app(cell, expire=True)]
-        lines += [f"paths.{name}.via = {quoted(via)}" for name, via in ours.items()]
+        lines += [f"paths.{name}.via = {json.dumps(via)}" for name, via in ours.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -127,7 +128,7 @@ def tcp(name: str, kind: str, bottleneck: int) -> list[str]:
         f'cc = "{RULES["kinds"][kind]}"',
         "tcp.receive_window = 16777216",
         "start = { uniform = [0, 1] }",
-        f"paths.only.via = {quoted(['in0', f'l{bottleneck}'])}",
+        f"paths.only.via = {json.dumps(['in0', f'l{bottleneck}'])}",
     ]
 
 
@@ -140,11 +141,6 @@ def app(cell: Cell, *, expire: bool) -> str:
     return (
         f'app = {{ kind = "video", rate = {rate:.0f}, size = {MESSAGE}, deadline = "{RULES["latency_ms"]} ms"{more} }}'
     )
-
-
-def quoted(words: list[str]) -> str:
-    """A list in TOML."""
-    return "[" + ", ".join(f'"{word}"' for word in words) + "]"
 
 
 def of_run(rows: Mapping[tuple[str, str, str, str], float], cell: Cell) -> dict[str, float]:

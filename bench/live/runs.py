@@ -164,8 +164,7 @@ def command(cell: Cell, instance: Instance, scheme: str, path: str | None, seed:
     sent = f'{{kind="video",{source},size={GRID["message_bytes"]}'
     sets = [f'flows.video.app={sent},deadline="{cell.latency_ms} ms",expire=true}}']
     if path is not None:
-        via = networks.list_of(instance.paths[path])
-        sets.append(f"flows.video.paths={{{path}={{via={via}}}}}")
+        sets.append(f"flows.video.paths={{{path}={{via={json.dumps(instance.paths[path])}}}}}")
     words = [word for one in sets for word in ("--set", one)]
     return ["simulate", instance.scenario.name, *words, "--scheme", scheme, "--runs", "1", "--seed", str(seed)]
 

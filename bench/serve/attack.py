@@ -60,12 +60,6 @@ def used(pid: int) -> tuple[float, float]:
     return api, others
 
 
-def counts(studio: Studio) -> tuple[int, int]:
-    """Messages that were played, and those that are missing."""
-    media = studio.stream()["media"]
-    return media["messages"], media["late"] + media["lost"]
-
-
 def attacker(kind: str, studio: Studio, seconds: float, group: Path) -> subprocess.Popen[str]:
     """Starts an attack in the group."""
     words = [sys.executable, "-m", "bench.serve.attackers", kind, str(studio.tcp), str(seconds), LOOK]
@@ -76,7 +70,7 @@ def attacker(kind: str, studio: Studio, seconds: float, group: Path) -> subproce
 def phase(kind: str, studio: Studio, asked: argparse.Namespace, group: Path) -> tuple[tuple[object, ...], float, bool]:
     """A row, the share of missing messages, and whether the socket answered each time."""
     pid = studio.server.pid
-    begun, before, cpu = time.monotonic(), counts(studio), used(pid)
+    begun, before, cpu = time.monotonic(), studio.counts(), used(pid)
     one = None if kind == CALM else attacker(kind, studio, asked.phase, group)
     longest, answered = 0.0, True
     while (one is not None and one.poll() is None) or time.monotonic() - begun < asked.phase:
@@ -84,7 +78,7 @@ def phase(kind: str, studio: Studio, asked: argparse.Namespace, group: Path) -> 
         answered &= studio.ask("/v1/streams")[0] == 200
         longest = max(longest, time.monotonic() - asked_at)
         time.sleep(0.25)
-    passed, after, more = time.monotonic() - begun, counts(studio), used(pid)
+    passed, after, more = time.monotonic() - begun, studio.counts(), used(pid)
     played, missing = (new - old for new, old in zip(after, before, strict=True))
     outcome = json.loads(one.stdout.read()) if one is not None else {}
     if one is not None and one.returncode:
@@ -111,7 +105,7 @@ def prepare(studio: Studio, latency: str) -> None:
     tls = 'certificate = "api.crt"\ncertificate_key = "api.key"\nview_tokens = "view.tokens"'
     studio.serve(f'listen = "0.0.0.0:{studio.tcp}"\n{tls}', 'outputs = ["/dev/null"]')
     studio.send(CLIP, "--latency", latency, "--loop")
-    wait("media", lambda: (studio.stream().get("media") or {}).get("messages", 0) > 0)
+    wait("media", lambda: studio.counts()[0] > 0)
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:

@@ -57,11 +57,6 @@ class Shown(Studio):
         """Address of the page."""
         return f"http://127.0.0.1:{self.tcp}"
 
-    def counts(self) -> tuple[int, int]:
-        """Messages that were played, and those that are missing."""
-        media = self.stream().get("media") or {}
-        return media.get("messages", 0), media.get("late", 0) + media.get("lost", 0)
-
     def used(self) -> float:
         """Processor seconds of the server."""
         tasks = Path(f"/proc/{self.server.pid}/task")

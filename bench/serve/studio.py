@@ -167,6 +167,11 @@ class Studio:
         """A stream as the API shows it."""
         return json.loads(self.ask(f"/v1/streams/{name}")[1])
 
+    def counts(self) -> tuple[int, int]:
+        """Messages that were played, and those that are missing."""
+        media = self.stream().get("media") or {}
+        return media.get("messages", 0), media.get("late", 0) + media.get("lost", 0)
+
     def logs(self, who: str) -> list[Path]:
         """Files with the lines of a user's commands."""
         return sorted(self.path.glob(f"{who}-*.log"))
