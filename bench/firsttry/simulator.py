@@ -10,7 +10,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from bench.common import ROWS, RunError, each, option, simulate, version_of, whole
+from bench.common import ROWS, RunError, each, option, simulate, version_of
 from bench.firsttry import rule
 from bench.firsttry.cells import FACTORS, SECONDS, Cell, full, pairs
 from bench.firsttry.inputs import DATAGRAM, messages
@@ -102,7 +102,6 @@ def presets(program: Path) -> list[str]:
 
 OPTIONS = [
     option("--scheme", action="append", help="default: all presets"),
-    option("--times", type=whole, default=SEED, help=argparse.SUPPRESS),
     option("--results", type=Path, help="another file of rows"),
 ]
 

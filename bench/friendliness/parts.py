@@ -63,7 +63,7 @@ def rtts_of(rtts: Rtts) -> str:
     return "/".join(map(str, rtts)) + " ms"
 
 
-# The ratio that a cell shows, its text, and what is judged: value, whether the mark is kept, the cell's name; None: nothing.
+# A cell's ratio, its text, and what is judged: value, whether the mark is kept, the cell's name; None: nothing.
 Judged = tuple[Mean, str, tuple[float, bool, str] | None]
 
 

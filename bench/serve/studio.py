@@ -46,7 +46,7 @@ def wait(what: str, holds: Callable[[], bool], seconds: float = 30.0) -> None:
 def only_row(
     asked: argparse.Namespace, options: Sequence[str], measure: str, run: Callable[[argparse.Namespace], Measures]
 ) -> Measures:
-    """The row of a bench with one row for these options, which `run` makes if it is missing. Prints the bars that it misses."""
+    """The row for these options, the only one, which `run` makes if it is missing. Prints the bars that it misses."""
     rows = Rows.of_bench(asked, asked.bench, (*options, "program"), (measure, "missed"))
     key = (*(f"{getattr(asked, option)}".removesuffix(".0") for option in options), asked.versions[0])
     rows.make({key: asked}, lambda asked, _: run(asked), 1)

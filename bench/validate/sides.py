@@ -60,7 +60,7 @@ class Sides:
         return table.tree(found) if len(found) > 1 else None
 
     def pairs(self, networks: Mapping[str, str], rows: list, off: list) -> Iterator[tuple[str, Any, Any]]:
-        """Each cell of a network, by its digest, with the summaries of both sides; one that lacks a side is a row and off."""
+        """Cells of networks, by digest, with the summaries of both sides; one that lacks a side is a row, and off."""
         for name, network in networks.items():
             there, here = (self.of(name, network, ours=ours) for ours in (False, True))
             if there is not None and here is not None:
