@@ -2,7 +2,8 @@
 
 A bench is a module with a grid, a measure and a verdict:
 
-    options(parser)     adds its options; `checked(parser, asked)`, if it is there, refuses those that do not go together
+    OPTIONS             its options, if it has any; DEFAULTS: other defaults of these and of those that all benches have
+    checked(…)          is given parser and options, and refuses options that do not go together, if there are such
     measured(asked)     makes the missing rows and returns tables by their marks, or tables and whether all bars were met
     PAGE                page of docs/measurements that has the tables, if there is one
 """

@@ -93,9 +93,7 @@ def listed() -> str:
 def tables(name: str, words: list[str]) -> tuple[ModuleType, object, dict[str, str], bool]:
     """Runs a bench: its module, its arguments, its tables by mark, and whether it met its bars."""
     bench = module(name)
-    parser = Parser(name, bench.__doc__)
-    if hasattr(bench, "options"):
-        bench.options(parser)
+    parser = Parser(name, bench.__doc__, getattr(bench, "OPTIONS", ()), getattr(bench, "DEFAULTS", {}))
     asked = parser.parse_args(words)
     asked.bench, asked.versions = name, sorted(stored(name, asked)) if asked.report is not None else []
     if hasattr(bench, "checked"):

@@ -43,11 +43,19 @@ def carried(packets: Mapping[int, int], least: int = LEAST_PACKETS) -> None:
         raise UnsoundError(", ".join(idle))
 
 
+Option = tuple[tuple[str, ...], dict[str, Any]]
+
+
+def option(*names: str, **kinds: Any) -> Option:
+    """An option of a bench: the arguments of `add_argument`."""
+    return names, kinds
+
+
 class Parser(argparse.ArgumentParser):
     """The command line of a bench. Errors are one line."""
 
-    def __init__(self, bench: str, doc: str | None) -> None:
-        """Makes the options that every bench takes."""
+    def __init__(self, bench: str, doc: str | None, options: Iterable[Option], defaults: Mapping[str, Any]) -> None:
+        """Makes the options that every bench takes, and its own; `defaults` of both."""
         super().__init__(prog=bench, description=doc, formatter_class=argparse.RawTextHelpFormatter)
         self.add_argument("--program", type=Path, default=RELEASE / "strandcast", help="the command to be measured")
         self.add_argument("--jobs", type=whole, default=2, help="runs side by side")
@@ -59,6 +67,9 @@ class Parser(argparse.ArgumentParser):
             metavar="VERSIONS",
             help="only tables of stored rows: of these versions (with commas), or of those that the page has",
         )
+        for names, kinds in options:
+            self.add_argument(*names, **kinds)
+        self.set_defaults(**defaults)
 
     def error(self, message: str) -> NoReturn:
         """Prints what is wrong with the command line, and ends."""
@@ -117,11 +128,7 @@ def each(jobs: int, tasks: Sequence[Any], work: Callable[[Any, int], None], ever
 
 
 def simulate(command: Iterable[object], folder: Path = ROOT) -> str:
-    """Runs a program in a folder; returns its output.
-
-    Raises:
-        RunError: It fails.
-    """
+    """Runs a program in a folder; returns its output (RunError: it fails)."""
     words = [str(word) for word in command]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -130,11 +137,7 @@ def simulate(command: Iterable[object], folder: Path = ROOT) -> str:
 
 
 def cargo(*words: str, build: bool = True) -> None:
-    """Builds with cargo, for release, unless the programs are to be taken as they are.
-
-    Raises:
-        RunError: It fails.
-    """
+    """Builds with cargo, for release, unless the programs are to be taken as they are (RunError: it fails)."""
     if build and subprocess.run(["cargo", "build", "--release", "--locked", *words], cwd=ROOT, check=False).returncode:
         raise RunError(f"cargo build {' '.join(words)} failed")
 
@@ -166,7 +169,6 @@ class Guard:
     """A timer of 10 ms, and the most by which the machine made it late."""
 
     def __init__(self) -> None:
-        """Begins."""
         self.worst_s, self._stop = 0.0, threading.Event()
         threading.Thread(target=self._watch, daemon=True).start()
 

@@ -62,7 +62,7 @@ class Entry(NamedTuple):
         return mine or [replace(self.bars[0], scheme=scheme, of_best=None, of_sum=None, most=None)]
 
 
-def lossy(rate: str) -> list[str]:
+def lossy(rate: float | str) -> list[str]:
     """The same random loss on both links, in both directions."""
     return [f"links.{link}{way}.loss.uniform.rate={rate}" for link in ("p1", "p2") for way in ("", ".reverse")]
 

@@ -13,7 +13,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bench import network_sets as sets
-from bench.common import RELEASE, ROWS, RunError, cargo, each, put, simulate, whole
+from bench.common import RELEASE, ROWS, RunError, cargo, each, option, put, simulate, whole
 from bench.live import store
 from bench.pages import bold, table
 from bench.rows import Rows
@@ -38,25 +38,23 @@ GOOD, EXCEPTIONS, LEAST = 0.95, 0.03, 0.85
 # With --harm: the ratio of many, their share, the least ratio, and the median share of the ideal.
 UNHARMED, MANY, LEAST_UNHARMED, OF_IDEAL = 0.98, 0.98, 0.9, 0.95
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("sets", nargs="*", metavar="SET", help=f"{', '.join((*sets.SETS, 'random'))}; default: all")
-    parser.add_argument("--seed", type=whole, help="of random networks: 4, or 1 with --harm")
-    parser.add_argument("--networks", type=whole, help="how many random ones: 100, or 200 with --harm")
-    parser.add_argument("--only", type=lambda text: [int(n) for n in text.split(",")], help="networks of these numbers")
-    parser.add_argument("--runs", type=whole, help="seeds of each, from 1 on: 10, or 5 with --harm")
-    parser.add_argument("--time", type=float, default=60.0, help="simulated seconds of random networks")
-    parser.add_argument("--warmup", type=float, help="those that do not count: 10, or 5 with --harm")
-    parser.add_argument("--scheme", help="of sets: default: those with bars; of random networks: bond, --harm: strand")
-    parser.add_argument("--alone", action="append", metavar="SCHEME", help="also on each path alone, instead of sctp")
-    parser.add_argument("--all-paths", action="store_true", help="also runs paths alone that cannot be the best one")
-    parser.add_argument("--harm", action="store_true")
-    parser.add_argument("--files", type=Path, metavar="FOLDER", help="only writes random networks as scenario files")
+OPTIONS = [
+    option("sets", nargs="*", metavar="SET", help=f"{', '.join((*sets.SETS, 'random'))}; default: all"),
+    option("--seed", type=whole, help="of random networks: 4, or 1 with --harm"),
+    option("--networks", type=whole, help="how many random ones: 100, or 200 with --harm"),
+    option("--only", type=lambda text: [int(n) for n in text.split(",")], help="networks of these numbers"),
+    option("--runs", type=whole, help="seeds of each, from 1 on: 10, or 5 with --harm"),
+    option("--time", type=float, default=60.0, help="simulated seconds of random networks"),
+    option("--warmup", type=float, help="those that do not count: 10, or 5 with --harm"),
+    option("--scheme", help="of sets: default: those with bars; of random networks: bond, --harm: strand"),
+    option("--alone", action="append", metavar="SCHEME", help="also on each path alone, instead of sctp"),
+    option("--all-paths", action="store_true", help="also runs paths alone that cannot be the best one"),
+    option("--harm", action="store_true"),
+    option("--files", type=Path, metavar="FOLDER", help="only writes random networks as scenario files"),
+]
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
-    """Refuses sets that are not there; what depends on --harm."""
     if unknown := set(asked.sets) - {*sets.SETS, "random"}:
         parser.error(f"no set {', '.join(sorted(unknown))}; there are {', '.join((*sets.SETS, 'random'))}")
     if asked.harm or asked.files:
@@ -107,17 +105,12 @@ class Runs:
     """Runs of schemes on scenarios: stored ones, or made now."""
 
     def __init__(self, asked: argparse.Namespace) -> None:
-        """Reads the rows."""
         self.asked, self.rows = asked, Rows(ROWS / "networks.csv", KEYS, MEASURES, "version")
         self.texts = [(store.TESTS / name).read_text() for name in ("golden.txt", "epochs.txt")]
         self.used: set[str] = set()
 
     def of(self, name: str, on: "sc.Scenario | None", flow: str, scheme: str, path: str = ALL) -> Mapping[str, Any]:
-        """The measures of a scheme's runs.
-
-        Raises:
-            RunError: They are not stored, and only stored ones are asked for.
-        """
+        """The measures of a scheme's runs (RunError: they are not stored, and only stored ones are asked for)."""
         runs = (name, path, scheme, str(self.asked.runs))
         if self.asked.report is not None:
             found = [key for key in self.rows.all if key[:4] == runs and key[-1] in self.asked.versions]
@@ -265,11 +258,7 @@ def judged(ratios: list[float], ideals: list[float], *, harm: bool) -> tuple[str
 
 
 def chosen(name: str, only: list[int] | None) -> list[sets.Entry]:
-    """The networks of a set, or those of some numbers.
-
-    Raises:
-        RunError: The set lacks a number.
-    """
+    """The networks of a set, or those of some numbers (RunError: the set lacks a number)."""
     entries = sets.SETS[name]()
     if lacking := [n for n in only or () if not 0 <= n < len(entries)]:
         numbers = "; ".join(f"{n}: {entry.name}" for n, entry in enumerate(entries))
@@ -311,7 +300,6 @@ def measure(runs: Runs, entry: sets.Entry, bar: sets.Bar) -> tuple[str, bool | N
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """The tables of the sets, and whether all bars are met."""
     if asked.files:
         for name, text in drawn(asked).items():
             put(asked.files / f"network-{name.replace('/', '-')}.toml", text)

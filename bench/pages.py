@@ -47,11 +47,7 @@ def bold(text: str, met: bool) -> str:
 
 
 def placed(page: str, bench: str, mark: str, text: str) -> str:
-    """The page with a table between the marks of a bench.
-
-    Raises:
-        LookupError: The page has no such place.
-    """
+    """The page with a table between the marks of a bench (LookupError: the page has no such place)."""
     between = re.compile(rf"(<!-- bench {bench}: {re.escape(mark)} -->\n).*?(<!-- end -->)", re.DOTALL)
     page, found = between.subn(lambda it: f"{it[1]}\n{text}\n{it[2]}", page)
     if found != 1:
@@ -60,11 +56,7 @@ def placed(page: str, bench: str, mark: str, text: str) -> str:
 
 
 def filled(page: str, bench: str, texts: Mapping[str, str]) -> str:
-    """The page with all these tables.
-
-    Raises:
-        LookupError: The page lacks a place.
-    """
+    """The page with all these tables (LookupError: the page lacks a place)."""
     for mark, text in texts.items():
         page = placed(page, bench, mark, text)
     return page
@@ -123,11 +115,7 @@ def shown(marks: str) -> str:
 
 
 def write(name: str, bench: str, words: Sequence[str], texts: Mapping[str, str], versions: Sequence[str]) -> None:
-    """Puts tables into a page, with its head.
-
-    Raises:
-        LookupError: The page lacks a place.
-    """
+    """Puts tables into a page, with its head (LookupError: the page lacks a place)."""
     file = PAGES / name
     page = filled(file.read_text(), bench, texts)
     command = " ".join([bench, *(word for word in words if word != "--write")])

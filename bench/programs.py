@@ -71,11 +71,7 @@ def missing(names: Iterable[str]) -> list[str]:
 
 
 def require(*names: str) -> None:
-    """Goes on if all of these are there.
-
-    Raises:
-        RunError: Some are missing; says how to get them.
-    """
+    """Goes on if all of these are there (RunError: some are missing; says how to get them)."""
     if lacking := missing(names):
         raise RunError("missing: " + "; ".join(f"{NEEDS[name][0]} ({NEEDS[name][2]})" for name in lacking))
 

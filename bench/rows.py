@@ -9,11 +9,12 @@ import contextlib
 import csv
 import json
 import threading
+from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.common import TRIES, RunError, UnsoundError, each
+from bench.common import ROWS, RunError, UnsoundError, each, version_of
 
 Key = tuple[str, ...]
 Measures = dict[str, Any]
@@ -38,12 +39,20 @@ class Rows:
     def __init__(self, file: Path, keys: Sequence[str], measures: Sequence[str], version: str = "program") -> None:
         """Reads the rows that the file has."""
         self.file, self.keys, self.measures = file, tuple(keys), tuple(measures)
-        self._lock, self._at = threading.Lock(), self.keys.index(version)
+        self._lock, self._at, self.closed = threading.Lock(), self.keys.index(version), False
         self.all: dict[Key, Measures] = {}
         if file.exists():
             with file.open(newline="") as lines:
                 for row in csv.DictReader(lines):
                     self.all[tuple(row[key] for key in keys)] = {name: value(row[name]) for name in measures}
+
+    @classmethod
+    def of_bench(cls, asked: Namespace, name: str, keys: Sequence[str], measures: Sequence[str]) -> "Rows":
+        """The rows of a bench, and in `asked` their version: its program's. With `--report` no row is made."""
+        asked.versions = asked.versions or [version_of(asked.program)]
+        rows = cls(getattr(asked, "results", None) or ROWS / f"{name}.csv", keys, measures)
+        rows.closed = asked.report is not None
+        return rows
 
     def versions(self) -> set[str]:
         """Versions of the rows; the empty one of others is left out."""
@@ -83,7 +92,7 @@ class Rows:
         Raises:
             RunError: A run cannot be made.
         """
-        missing = {key: task for key, task in wanted.items() if key not in self.all}
+        missing = {} if self.closed else {key: task for key, task in wanted.items() if key not in self.all}
         if missing:
             print(f"{len(missing)} of {len(wanted)} rows to make", flush=True)
 
@@ -103,15 +112,8 @@ class Rows:
         each(jobs, list(missing.items()), one, every)
 
     def found(self, wanted: Mapping[Key, Any]) -> dict[Any, Measures]:
-        """The measures of tasks, by task.
-
-        Raises:
-            RunError: One has no row.
-        """
+        """The measures of tasks, by task (RunError: one has no row)."""
         lacking = [task for key, task in wanted.items() if key not in self.all]
         if lacking:
             raise RunError(f"{self.file.name} lacks {len(lacking)} of {len(wanted)} rows, such as {lacking[0]}")
         return {task: self.all[key] for key, task in wanted.items()}
-
-
-REPEATED = TRIES

@@ -2,9 +2,11 @@
 
 import argparse
 import importlib
+import inspect
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 from bench import __main__ as runner
 from bench import network_sets, networks, pages, programs
@@ -71,7 +73,6 @@ class Fixed(networks.Runs):
     """Runs with goodputs that are known, by path and scheme."""
 
     def __init__(self, found: dict[tuple[str, str], float]) -> None:
-        """Nothing is read."""
         self.asked, self.found = argparse.Namespace(alone=["sctp"]), found
 
     def goodput(self, _name: str, _on: object, _flow: str, scheme: str, path: str = networks.ALL) -> float:
@@ -164,13 +165,18 @@ CASES = {
 }
 
 
+def asserted(module: ModuleType) -> dict[str, Callable[[], bool]]:
+    """Tests of a module without cases: its own functions that take nothing."""
+    own = (one for one in vars(module).values() if inspect.isfunction(one) and one.__module__ == module.__name__)
+    tests = [one for one in own if not inspect.signature(one).parameters]
+    return {test.__name__: lambda test=test: test() is None for test in tests}
+
+
 def main(words: list[str]) -> int:
-    """Runs all, or those of some benches."""
     failed = count = 0
     for name in words or ("bench", *OF):
-        module = importlib.import_module(f"bench.{name}.selftest") if name != "bench" else None
-        cases = CASES if module is None else getattr(module, "CASES", None)
-        cases = cases or {test.__name__: lambda test=test: test() is None for test in module.TESTS}
+        module = importlib.import_module("bench.selftest" if name == "bench" else f"bench.{name}.selftest")
+        cases = getattr(module, "CASES", None) or asserted(module)
         failed, count = failed + passes(name, cases), count + len(cases)
     print(f"{count - failed} passed, {failed} failed")
     return int(bool(failed))

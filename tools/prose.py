@@ -207,7 +207,6 @@ def lower(root: pathlib.Path) -> None:
 
 
 def main() -> int:
-    """Prints findings or counts, or lowers the budgets."""
     root = HERE.parent
     if sys.argv[1:2] == ["--lower"]:
         lower(pathlib.Path(sys.argv[2]) if sys.argv[2:] else root)

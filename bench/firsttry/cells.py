@@ -50,7 +50,6 @@ class Cell:
         return self.mbps * 1e6
 
     def __str__(self) -> str:
-        """As it is printed."""
         trip = "loopback" if self.loopback else f"round trip {self.rtt_ms:g} ms"
         if self.jitter_ms:
             trip += f" + 2 × U(0, {self.jitter_ms:g}) ms" + ("" if not self.ordered else " in order")

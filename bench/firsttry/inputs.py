@@ -24,11 +24,7 @@ class Input:
 
     @classmethod
     def of(cls, name: str) -> "Input":
-        """The one of a name.
-
-        Raises:
-            ValueError: There is no such input.
-        """
+        """The one of a name (ValueError: there is no such input)."""
         kind, _, number = name.partition("-")
         if kind not in ("pipe", "burst", "key") or not number.isdecimal() or int(number) < 1:
             raise ValueError(f"{name} is not an input: pipe-BYTES, burst-MS or key-KB")

@@ -7,7 +7,7 @@ each in namespaces of its own. A run during which a timer was more than 50 ms la
 import argparse
 from pathlib import Path
 
-from bench.common import ROWS, version_of, whole
+from bench.common import ROWS, option, version_of, whole
 from bench.firsttry import rule, sockets, tables
 from bench.firsttry.cells import REPORTED, Cell, pairs
 from bench.firsttry.store import Store
@@ -15,22 +15,20 @@ from bench.pages import table
 
 PAGE = "first-try.md"
 # Schemes that are defaults, or are meant to be.
-DEFAULTS = ["bond", "strand"]
+SCHEMES = ["bond", "strand"]
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--scheme", action="append", help=f"default: {', '.join(DEFAULTS)}")
-    parser.add_argument("--times", type=whole, default=sockets.REPETITIONS, help="runs of each cell")
-    parser.add_argument("--only", help="cells whose line has this text")
-    parser.add_argument("--base", type=Path, help="another program, whose scheme is shown next to it")
-    parser.add_argument("--results", type=Path, help="another file of rows")
-    parser.add_argument("--list", action="store_true", help="only list the cells, and what windows can carry")
-    parser.set_defaults(jobs=8)
+OPTIONS = [
+    option("--scheme", action="append", help=f"default: {', '.join(SCHEMES)}"),
+    option("--times", type=whole, default=sockets.REPETITIONS, help="runs of each cell"),
+    option("--only", help="cells whose line has this text"),
+    option("--base", type=Path, help="another program, whose scheme is shown next to it"),
+    option("--results", type=Path, help="another file of rows"),
+    option("--list", action="store_true", help="only list the cells, and what windows can carry"),
+]
+DEFAULTS = {"jobs": 8}
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
-    """Refuses what the page does not have."""
     if asked.write and (asked.only or asked.times < sockets.REPETITIONS):
         parser.error("--write: tables of the page are of all cells, three times")
 
@@ -49,7 +47,7 @@ def measured(asked: argparse.Namespace) -> dict[str, str]:
         rows = [[str(cell), "yes" if rule.can_carry(cell) else "no"] for cell in [*REPORTED, *pairs()]]
         return {"cells": table(["cell", "windows can"], rows)}
     store, digest, jobs = opened(asked, ROWS / "first-try.csv")
-    schemes = asked.scheme or DEFAULTS
+    schemes = asked.scheme or SCHEMES
 
     def chosen(some: list[Cell]) -> list[Cell]:
         return [cell for cell in some if not asked.only or asked.only in str(cell)]

@@ -58,17 +58,14 @@ def bulk(run: Run, program: Path, job: int) -> Measures:
     return {"goodput_bps": contestants.our_goodput(result, WARMUP_S, BULK_S), "stall_ms": stall_ms}
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    main.options(parser)
-    parser.set_defaults(jobs=4)
+OPTIONS = main.OPTIONS
+DEFAULTS = {"jobs": 4}
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """The tables of live streams and of bulk."""
     store, digest, jobs = main.opened(asked, ROWS / "reorder.csv")
     turns = range(1, asked.times + 1)
-    names = list(dict.fromkeys(((asked.scheme or main.DEFAULTS)[0], "cmt")))
+    names = list(dict.fromkeys(((asked.scheme or main.SCHEMES)[0], "cmt")))
     live = [*reordered(False), *reordered(True)]
     runs = [Run(cell, name, n) for n in turns for cell in live for name in [*names, "srt"]]
     sockets.made(asked.program, digest, store, runs, jobs)

@@ -10,7 +10,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from bench.common import ROWS, RunError, each, simulate, version_of, whole
+from bench.common import ROWS, RunError, each, option, simulate, version_of
 from bench.firsttry import rule
 from bench.firsttry.cells import FACTORS, SECONDS, Cell, full, pairs
 from bench.firsttry.inputs import DATAGRAM, messages
@@ -57,11 +57,7 @@ def scenario(cell: Cell, folder: Path) -> Path:
 
 
 def run(program: Path, cell: Cell, schemes: list[str]) -> dict[str, Measures]:
-    """One run of each scheme.
-
-    Raises:
-        RunError: The program refuses it.
-    """
+    """One run of each scheme (RunError: the program refuses it)."""
     with tempfile.TemporaryDirectory(prefix="strandcast-first-") as name:
         folder = Path(name)
         words = [program, "simulate", scenario(cell, folder).name, "--scheme", ",".join(schemes), "--runs", "1"]
@@ -104,15 +100,13 @@ def presets(program: Path) -> list[str]:
     return [*ALL, *(name for name in names if name not in ALL)]
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--scheme", action="append", help="default: all presets")
-    parser.add_argument("--times", type=whole, default=SEED, help=argparse.SUPPRESS)
-    parser.add_argument("--results", type=Path, help="another file of rows")
+OPTIONS = [
+    option("--scheme", action="append", help="default: all presets"),
+    option("--results", type=Path, help="another file of rows"),
+]
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """Runs what is missing, and returns the tables."""
     store = Store(asked.results or ROWS / "first-try-simulated.csv")
     asked.versions = asked.versions or [version_of(asked.program)]
     (digest,), few = asked.versions, pairs()

@@ -61,7 +61,6 @@ class Run:
         return 1 if self.contestant == SRT else self.cell.links
 
     def __str__(self) -> str:
-        """As it is printed."""
         return f"{self.contestant}: {self.cell}, {self.repetition}"
 
 
@@ -85,11 +84,7 @@ def commands(program: Path, run: Run, folder: Path, keys) -> tuple[list, list]:
 
 
 def measured(run: Run, once: Callable[[], Measures]) -> Measures:
-    """Makes a run until one counts.
-
-    Raises:
-        RunError: None of them does, or a program did not start.
-    """
+    """Makes a run until one counts (RunError: none of them does, or a program did not start)."""
     for repeated in range(MOST_TRIES):
         try:
             return once() | {"repeated": float(repeated)}
@@ -99,11 +94,7 @@ def measured(run: Run, once: Callable[[], Measures]) -> Measures:
 
 
 def stream(run: Run, program: Path, job: int) -> Measures:
-    """One run of a stream, and what came of it.
-
-    Raises:
-        UnsoundError: It does not count.
-    """
+    """One run of a stream, and what came of it (UnsoundError: it does not count)."""
     cell, seconds = run.cell, SECONDS
     with tempfile.TemporaryDirectory(prefix="strandcast-first-") as name:
         folder = Path(name)
@@ -117,11 +108,7 @@ def stream(run: Run, program: Path, job: int) -> Measures:
 
 
 def streamed(testbed: Testbed, run: Run, words: tuple[list, list], folder: Path, seconds: float) -> dict:
-    """Sends the stream; returns the reports of source and programs.
-
-    Raises:
-        RunError: A program did not start.
-    """
+    """Sends the stream; returns the reports of source and programs (RunError: a program did not start)."""
     cell, ours = run.cell, run.contestant != SRT
     with contextlib.ExitStack() as stack:
 
@@ -155,11 +142,7 @@ def streamed(testbed: Testbed, run: Run, words: tuple[list, list], folder: Path,
 
 
 def report(source: subprocess.Popen, timeout_s: float) -> dict:
-    """Report of a source at its end.
-
-    Raises:
-        RunError: The source failed, or does not end.
-    """
+    """Report of a source at its end (RunError: the source failed, or does not end)."""
     try:
         lines = source.communicate(timeout=timeout_s)[1].splitlines()
         return json.loads(lines[-1])
@@ -168,11 +151,7 @@ def report(source: subprocess.Popen, timeout_s: float) -> dict:
 
 
 def until(process: subprocess.Popen, file: Path, text: str) -> None:
-    """Waits until a program has printed a text.
-
-    Raises:
-        RunError: It ended, or does not.
-    """
+    """Waits until a program has printed a text (RunError: it ended, or does not)."""
     last = time.monotonic() + LONG_S
     while text not in file.read_text(errors="replace"):
         if process.poll() is not None or time.monotonic() > last:

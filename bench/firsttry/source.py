@@ -23,7 +23,6 @@ class Bytes:
     """The stream's bytes in order; its clock runs at the rate."""
 
     def __init__(self, bps: float) -> None:
-        """At this rate."""
         self.stream, self._bps, self._left = Stream(), bps, b""
 
     def taken(self, size: int) -> bytes:
@@ -84,7 +83,6 @@ def numbered_in(size: int) -> int:
 
 
 def main(words: list[str]) -> None:
-    """All of it."""
     name, to = words[0], words[5]
     bps, seconds, idle_s, tail_s = map(float, words[1:5])
     guard = Guard()

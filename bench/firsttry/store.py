@@ -35,7 +35,6 @@ class Store(Rows):
     """The rows of a file."""
 
     def __init__(self, file: Path) -> None:
-        """Reads them."""
         super().__init__(file, (*NAMES, "contestant", "repetition", "program"), MEASURES)
 
     def runs(self, cell: Cell, contestant: str, program: str) -> list[Measures]:

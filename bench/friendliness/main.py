@@ -11,7 +11,7 @@ bench could not tell a friendly window from another one.
 
 import argparse
 
-from bench.common import ROWS, RunError, names, version_of, whole
+from bench.common import RunError, names, option, whole
 from bench.friendliness.beside import beside
 from bench.friendliness.parts import PARTS as OF_WINDOWS
 from bench.friendliness.parts import Bench, summary
@@ -22,28 +22,22 @@ PAGE = "friendliness.md"
 PARTS = {**OF_WINDOWS, "beside": beside}
 GOALS = ("improve", "harm", "balance")
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("parts", nargs="*", choices=[[], "list", *PARTS], metavar="PART")
-    parser.add_argument(
-        "--windows", type=names, help="only these, with commas between them; keys after +: mpmtp+delta=one"
-    )
-    parser.add_argument("--seeds", type=whole, default=10)
-    parser.add_argument("--quick", action="store_true")
+OPTIONS = [
+    option("parts", nargs="*", choices=[[], "list", *PARTS], metavar="PART"),
+    option("--windows", type=names, help="only these, with commas between them; keys after +: mpmtp+delta=one"),
+    option("--seeds", type=whole, default=10),
+    option("--quick", action="store_true"),
+]
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
-    """Refuses what the page does not have."""
     if asked.quick and asked.write:
         parser.error("results of --quick are not for the documentation")
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """Runs what is missing, and returns the tables."""
-    rows = Rows(ROWS / "friendliness.csv", ("network", "seeds", "program"), ("result",))
-    asked.versions = asked.versions or [version_of(asked.program)]
-    program = Program(asked.program, asked.jobs, rows, asked.versions[0], report=asked.report is not None)
+    rows = Rows.of_bench(asked, "friendliness", ("network", "seeds", "program"), ("result",))
+    program = Program(asked.program, asked.jobs, rows, asked.versions[0])
     windows = program.windows()
     if asked.parts == ["list"]:
         return {"windows": "\n".join(windows)}

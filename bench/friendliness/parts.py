@@ -1,6 +1,6 @@
 """The parts of the bench: which networks each needs, and its table."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import fmean, median
@@ -63,15 +63,23 @@ def rtts_of(rtts: Rtts) -> str:
     return "/".join(map(str, rtts)) + " ms"
 
 
-def grid(bench: Bench, columns: list[tuple[str, Callable[[str], tuple[str, Mean]]]]) -> str:
-    """Rows of windows; each column shows a ratio. Beneath it, how exact they are."""
+# A cell's ratio, its text, and what is judged: value, whether the mark is kept, the cell's name; None: nothing.
+Judged = tuple[Mean, str, tuple[float, bool, str] | None]
+
+
+def grid(bench: Bench, goal: str, cells: Sequence, head: Callable, judged: Callable[..., Judged]) -> str:
+    """A row for each window, a column for each cell. Beneath them, how exact the ratios are."""
     rows, widest = [], 0.0
     for window in bench.windows:
-        cells = [column(window) for _, column in columns]
-        rows.append([f"`{window}`", *(text for text, _ in cells)])
-        widest = max([widest, *(ratio.half for _, ratio in cells)])
+        row = [f"`{window}`"]
+        for ratio, text, verdict in (judged(window, cell) for cell in cells):
+            row.append(text)
+            widest = max(widest, ratio.half)
+            if verdict:
+                bench.judge(goal, window, *verdict)
+        rows.append(row)
     note = f"\nThe widest 95 % interval of a mean here: ± {widest:.2f}.\n" if bench.seeds > 1 else ""
-    return table(["window", *(head for head, _ in columns)], rows) + note
+    return table(["window", *map(head, cells)], rows) + note
 
 
 def improve(bench: Bench) -> Iterator[tuple[str, str]]:
@@ -84,25 +92,18 @@ def improve(bench: Bench) -> Iterator[tuple[str, str]]:
         + [networks.instead(link, *cell) for cell in cells for link in "xy"]
     )
 
-    def column(cell: tuple[tuple[int, int], float, str, int]) -> Callable[[str], tuple[str, Mean]]:
+    def judged(window: str, cell: tuple[tuple[int, int], float, str, int]) -> Judged:
         rtts, buffer, kind, others = cell
+        tcps = [of(networks.instead(link, *cell))["ours"]["goodput_bps"] for link in "xy"]
+        ratio = verdicts.of_best(of(networks.improve(window, *cell))["ours"]["goodput_bps"], tcps)
+        kept = verdicts.improves(ratio)
         name = f"{rtts_of(rtts)}, {buffer:g} BDP, {f'with {TITLES[kind]}' if others else 'alone'}"
+        return ratio, verdicts.shown(ratio.mean, kept), (ratio.mean, kept, name)
 
-        def text(window: str) -> tuple[str, Mean]:
-            tcps = [of(networks.instead(link, *cell))["ours"]["goodput_bps"] for link in "xy"]
-            ratio = verdicts.of_best(of(networks.improve(window, *cell))["ours"]["goodput_bps"], tcps)
-            kept = verdicts.improves(ratio)
-            bench.judge("1", window, ratio.mean, kept, name)
-            return verdicts.shown(ratio.mean, kept), ratio
-
-        return text
-
+    head = lambda cell: (TITLES[cell[2]] if cell[3] else "alone") + f", {cell[1]:g} BDP"  # noqa: E731
     for rtts in bench.pairs:
-        heads = [(TITLES[c[2]] if c[3] else "alone") + f", {c[1]:g} BDP" for c in cells if c[0] == rtts]
-        yield (
-            f"improve-{'-'.join(map(str, rtts))}",
-            grid(bench, list(zip(heads, [column(c) for c in cells if c[0] == rtts]))),
-        )
+        mine = [cell for cell in cells if cell[0] == rtts]
+        yield f"improve-{'-'.join(map(str, rtts))}", grid(bench, "1", mine, head, judged)
 
 
 def harm(bench: Bench) -> Iterator[tuple[str, str]]:
@@ -118,22 +119,18 @@ def harm(bench: Bench) -> Iterator[tuple[str, str]]:
         result = of(networks.harm(window, *cell))
         return verdicts.of_one(result["ours"]["goodput_bps"], result["tcp"]["goodput_bps"], cell[2])
 
-    def column(cell: tuple[Rtts, str, int]) -> Callable[[str], tuple[str, Mean]]:
-        def text(window: str) -> tuple[str, Mean]:
-            it = ratio(window, cell)
-            kept = verdicts.harmless(it)
-            bench.judge("2", window, it.mean, kept, f"{rtts_of(cell[0])}, {cell[2]} {TITLES[cell[1]]}")
-            return verdicts.shown(it.mean, kept), it
-
-        return text
+    def judged(window: str, cell: tuple[Rtts, str, int]) -> Judged:
+        it = ratio(window, cell)
+        kept = verdicts.harmless(it)
+        return it, verdicts.shown(it.mean, kept), (it.mean, kept, f"{rtts_of(cell[0])}, {cell[2]} {TITLES[cell[1]]}")
 
     bench.broken = verdicts.broken(
         {rtts: [ratio(base, cell) for cell in cells if cell[0] == rtts] for rtts in {cell[0] for cell in cells}}
     )
+    head = lambda cell: f"{len(cell[0])} paths, {cell[2]} {TITLES[cell[1]]}"  # noqa: E731
     for pair in bench.pairs:
         mine = [cell for cell in cells if cell[0] in several[pair]]
-        heads = [f"{len(c[0])} paths, {c[2]} {TITLES[c[1]]}" for c in mine]
-        yield f"harm-{'-'.join(map(str, pair))}", grid(bench, list(zip(heads, [column(c) for c in mine])))
+        yield f"harm-{'-'.join(map(str, pair))}", grid(bench, "2", mine, head, judged)
 
 
 def balance(bench: Bench) -> Iterator[tuple[str, str]]:
@@ -147,21 +144,16 @@ def balance(bench: Bench) -> Iterator[tuple[str, str]]:
         ways = [result[f"ours/p{i}"]["goodput_bps"] for i in range(2)]
         return verdicts.share(ways[0], [x + y for x, y in zip(*ways)])
 
-    def column(cell: tuple[tuple[int, int], float, str]) -> Callable[[str], tuple[str, Mean]]:
-        def text(window: str) -> tuple[str, Mean]:
-            it = ratio(window, cell)
-            kept = verdicts.balances(it, ratio(base, cell))
-            if window != base:
-                name = f"{rtts_of(cell[0])}, {cell[1]:g} BDP, {TITLES[cell[2]]}"
-                bench.judge("3", window, it.mean / ratio(base, cell).mean, kept, name)
-            return verdicts.percent(it.mean, kept or window == base), it
+    def judged(window: str, cell: tuple[tuple[int, int], float, str]) -> Judged:
+        it, of_base = ratio(window, cell), ratio(base, cell)
+        kept = verdicts.balances(it, of_base)
+        verdict = it.mean / of_base.mean, kept, f"{rtts_of(cell[0])}, {cell[1]:g} BDP, {TITLES[cell[2]]}"
+        return it, verdicts.percent(it.mean, kept or window == base), verdict if window != base else None
 
-        return text
-
+    head = lambda cell: f"{TITLES[cell[2]]}, {cell[1]:g} BDP"  # noqa: E731
     for rtts in bench.pairs:
         mine = [cell for cell in cells if cell[0] == rtts]
-        heads = [f"{TITLES[c[2]]}, {c[1]:g} BDP" for c in mine]
-        yield f"balance-{'-'.join(map(str, rtts))}", grid(bench, list(zip(heads, [column(c) for c in mine])))
+        yield f"balance-{'-'.join(map(str, rtts))}", grid(bench, "3", mine, head, judged)
 
 
 def respond(bench: Bench) -> Iterator[tuple[str, str]]:

@@ -20,15 +20,13 @@ Result = dict[str, dict[str, list[float]]]
 class Program:
     """The command, and its rows."""
 
-    def __init__(self, path: Path, jobs: int, rows: Rows, version: str, *, report: bool) -> None:
-        """`jobs` processes at once; with `report` rows are read only."""
-        self.path, self.jobs, self.rows, self.version, self.report = path, jobs, rows, version, report
+    def __init__(self, path: Path, jobs: int, rows: Rows, version: str) -> None:
+        self.path, self.jobs, self.rows, self.version = path, jobs, rows, version
 
     def all(self, networks: list[Network], seeds: int) -> dict[Network, Result]:
         """Results of all these networks, with seeds 1, 2, …; what is missing is run."""
         wanted = {self._key(network.text(), network.series_s, seeds): network for network in dict.fromkeys(networks)}
-        if not self.report:
-            self.rows.make(wanted, lambda network, _: {"result": self._run(network, seeds)}, self.jobs)
+        self.rows.make(wanted, lambda network, _: {"result": self._run(network, seeds)}, self.jobs)
         return {network: kept["result"] for network, kept in self.rows.found(wanted).items()}
 
     def _key(self, text: str, series_s: float | None, seeds: int) -> tuple[str, ...]:
@@ -37,7 +35,7 @@ class Program:
     def takes(self, network: Network) -> bool:
         """Returns whether the program accepts a scenario; kept, so that tables can be made without the program."""
         key = digest("taken", network.text()), "0", self.version
-        if key not in self.rows.all and not self.report:
+        if key not in self.rows.all and not self.rows.closed:
             with scenario(network.text()) as file:
                 try:
                     simulate([self.path, "check", file.name], file.parent)
@@ -50,7 +48,7 @@ class Program:
         """The windows that MPTCP flows can have, as the program lists them."""
         key = "windows", "0", self.version
         if key not in self.rows.all:
-            if self.report:
+            if self.rows.closed:
                 raise RunError(f"no row of {self.version}")
             (preset,) = json.loads(simulate([self.path, "schemes", "cmt", "--json"]))["schemes"]
             words = next(one["values"] for one in preset["parameters"] if one["name"] == "cc").split(", ")

@@ -28,10 +28,7 @@ UNCOUPLED = ("uncoupled", "reno")
 # A window with keys is a row of its own.
 VARIANTS = {"mpmtp": ("mpmtp,delta=one",)}
 # Windows that are held to LEAST_OF_SUM; the others are reported.
-FILLING = {
-    *("uncoupled", "reno", "ewtcp", "lia", "balia", "cubic", "mpcubic", "mpsqrt", "mpiad"),
-    "mpmtp,delta=one",
-}
+FILLING = {*("uncoupled", "reno", "ewtcp", "lia", "balia", "cubic", "mpcubic", "mpsqrt", "mpiad"), "mpmtp,delta=one"}
 # Windows that are held to LEAST_WITH_BUFFER.
 BUFFERED = ("uncoupled", "reno", "cubic", "lia")
 

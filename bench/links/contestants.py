@@ -105,18 +105,8 @@ def start_perf(env, program, scheme, links, seconds, *, reverse=False):
     quiet = ["--scheme", scheme, "--plain"]
     env.start("s", [program, "perf", "server", f":{PORT}", *quiet, "--once"], **NULL)
     time.sleep(0.3)
-    words = [
-        program,
-        "perf",
-        "client",
-        f"{SERVER}:{PORT}",
-        *quiet,
-        *paths(links),
-        "--time",
-        seconds,
-        "--json",
-        "--quiet",
-    ]
+    words = [program, "perf", "client", f"{SERVER}:{PORT}", *quiet, *paths(links)]
+    words += ["--time", seconds, "--json", "--quiet"]
     return env.start("c", words + (["--reverse"] if reverse else []), **PIPE)
 
 

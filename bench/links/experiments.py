@@ -5,6 +5,7 @@ import threading
 from dataclasses import dataclass, field
 
 from bench.links import contestants
+from bench.network_sets import lossy
 
 WARMUP = 10
 LOSSES = {"0": 0.0, "0.1": 0.001, "1": 0.01}
@@ -90,10 +91,7 @@ MEASURES = {
     "bulk": bulk,
     "friendliness": beside_tcp,
     "gap": gap,
-    "uneven-live": live,
-    "hole": live,
-    "burst": live,
-    "outage": live,
+    **dict.fromkeys(("uneven-live", "hole", "burst", "outage"), live),
 }
 
 
@@ -106,20 +104,18 @@ def cells(schemes, runs=None, seconds=None):
     for network in ("pair", "uneven-deep", "uneven-shallow", "long"):
         everybody = (*ours, *alone, "tcp-cubic@1", "tcp-cubic@2", "mptcp-cubic")
         made.append(Cell("bulk", network, network, everybody, runs or 3, seconds or 60))
-    loss = tuple(f"links.{link}{way}.loss.uniform.rate=0.01" for link in ("p1", "p2") for way in ("", ".reverse"))
     everybody = (*ours, *alone, "tcp-cubic@1", "mptcp-cubic")
-    made.append(Cell("bulk", "pair, 1 % loss", "pair", everybody, runs or 3, seconds or 60, loss))
+    made.append(Cell("bulk", "pair, 1 % loss", "pair", everybody, runs or 3, seconds or 60, tuple(lossy(0.01))))
     shared = tuple(dict.fromkeys((*schemes, "lia", "cmt-qa", "cmt-cl", "cmt-cl-fd", "redundant", "sctp")))
     made.append(Cell("friendliness", "20 Mbit/s", "beside-tcp", shared, runs or 3, 40))
     for network in ("uneven-deep", "uneven-shallow"):
         extra = {"latency": 500}
         made.append(Cell("uneven-live", network, network, (*schemes, "lia", "rist"), runs or 3, 60, (), extra))
     for percent, rate in LOSSES.items():
-        sets = tuple(f"links.{p}{w}.loss.uniform.rate={rate}" for p in ("p1", "p2") for w in ("", ".reverse"))
         for latency in LATENCIES:
             extra = {"latency": latency, "outage": (12, 17, (1,))}
             name = f"{percent} %, {latency} ms"
-            made.append(Cell("hole", name, "hole", (*schemes, "rist"), runs or 10, 30, sets, extra))
+            made.append(Cell("hole", name, "hole", (*schemes, "rist"), runs or 10, 30, tuple(lossy(rate)), extra))
     extra = {"latency": 1000, "burst": (10, 8_000_000, 4)}
     made.append(
         Cell("burst", "8 Mbit/s of UDP for 4 s", "single", (*schemes, "srt", "rist"), runs or 10, 30, (), extra)

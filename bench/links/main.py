@@ -14,7 +14,7 @@ import subprocess
 from typing import NamedTuple
 
 from bench import programs
-from bench.common import ROWS, TRIES, RunError, UnsoundError, names, version_of, whole
+from bench.common import ROWS, TRIES, RunError, UnsoundError, names, option, version_of, whole
 from bench.links import contestants, experiments, netns
 from bench.pages import table
 from bench.rows import Rows
@@ -22,23 +22,21 @@ from bench.rows import Rows
 PAGE = "real-paths.md"
 KEYS = ("experiment", "cell", "contestant", "run", "seconds", "program")
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT")
-    parser.add_argument("--schemes", type=names, default=["cmt"], help="ours, the one that has to meet the bars first")
-    parser.add_argument("--only", type=names, help="these contestants alone")
-    parser.add_argument("--cell", action="append", help="this cell alone, by its name in --list; may be repeated")
-    parser.add_argument("--runs", type=whole, help="runs of each contestant in each cell; 3 to 10 unless given")
-    parser.add_argument("--seconds", type=whole, help="length of a run, of those of bulk alone")
-    parser.add_argument("--no-build", action="store_true", help="take the emulator as it is")
-    parser.add_argument("--list", action="store_true")
-    parser.add_argument("--check", action="store_true")
-    parser.set_defaults(jobs=1)
+OPTIONS = [
+    option("experiments", nargs="*", metavar="EXPERIMENT"),
+    option("--schemes", type=names, default=["cmt"], help="ours, the one that has to meet the bars first"),
+    option("--only", type=names, help="these contestants alone"),
+    option("--cell", action="append", help="this cell alone, by its name in --list; may be repeated"),
+    option("--runs", type=whole, help="runs of each contestant in each cell; 3 to 10 unless given"),
+    option("--seconds", type=whole, help="length of a run, of those of bulk alone"),
+    option("--no-build", action="store_true", help="take the emulator as it is"),
+    option("--list", action="store_true"),
+    option("--check", action="store_true"),
+]
+DEFAULTS = {"jobs": 1}
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
-    """Refuses experiments that are not there."""
     if unknown := sorted(set(asked.experiments) - set(experiments.MEASURES)):
         parser.error(f"no experiment {', '.join(unknown)}; there are {', '.join(experiments.MEASURES)}")
 
@@ -82,7 +80,6 @@ def plan(made: list[experiments.Cell], only: list[str] | None, program: str) -> 
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str], bool]:
-    """Measures what is missing; tables and verdicts."""
     made = chosen(asked)
     if asked.list:
         rows = [[c.experiment, c.name, f"{c.runs} runs of {c.seconds} s", " ".join(c.contestants)] for c in made]
@@ -114,11 +111,7 @@ def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str]
 
 
 def attempt(task: Task, job: int, command, emulator) -> dict:
-    """Measures once.
-
-    Raises:
-        UnsoundError: The run is not what it claims to be, or a contestant failed.
-    """
+    """Measures once (UnsoundError: the run is not what it claims to be, or a contestant failed)."""
     cell, name, run = task
     env = netns.Environment(emulator, cell.network, run, cell.sets, job)
     try:

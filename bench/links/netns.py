@@ -216,11 +216,7 @@ class Environment:
 
 
 def emulator(*, build=True):
-    """The emulator of links, built for release.
-
-    Raises:
-        RunError: It is not there.
-    """
+    """The emulator of links, built for release (RunError: it is not there)."""
     cargo("-p", "strandcast-bench", "--bin", "tun", build=build)
     if not (RELEASE / "tun").is_file():
         raise RunError(f"no {RELEASE / 'tun'}: cargo build --release -p strandcast-bench --bin tun")

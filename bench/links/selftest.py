@@ -154,20 +154,3 @@ def lateness_is_judged():
     assert netns.lateness([{"forward": way([90, 20, 2]), "reverse": way([0, 0, 0])}])["sound"]
     assert not netns.lateness([{"forward": way([90, 20, 3]), "reverse": way([0, 0, 0])}])["sound"]
     assert not netns.lateness([{"error": "gone"}])["sound"]
-
-
-TESTS = [
-    stream_reads_back,
-    clock_in_the_stream,
-    old_messages_are_not_sent,
-    losses_are_counted_behind_the_first_second,
-    back_after_an_outage,
-    names_of_contestants,
-    goodput_is_of_the_time_behind_the_warm_up,
-    networks_are_scenarios,
-    plans_go_in_turn,
-    verdicts,
-    lateness_is_judged,
-    links_that_carried_nothing,
-    mptcp_is_mptcp,
-]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from statistics import fmean
 
-from bench.common import RunError
+from bench.common import RunError, option
 from bench.live import options as shared
 from bench.live.grid import Cell
 from bench.live.measures import Measures
@@ -24,21 +24,18 @@ Pairs = dict[tuple[Cell, int], tuple[Measures, Measures]]
 # Network where nearly all lateness is due to a TCP.
 APART = "shared"
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    shared.add(parser, "seeds", "first", "network", "latency", "share", "scheme", "repeats", "results")
-    parser.add_argument("--beside", type=Path, help="rows of the other one")
+OPTIONS = [
+    *shared.options("seeds", "first", "network", "latency", "share", "scheme", "repeats", "results"),
+    option("--beside", type=Path, help="rows of the other one"),
+]
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
-    """Refuses a lack of something to be compared."""
     if not (asked.results and asked.beside and len(asked.scheme or ()) in (1, 2)):
         parser.error("needs --results FILE, --beside FILE and one --scheme, or a second one for the other file")
 
 
 def measured(asked: argparse.Namespace) -> Mapping[str, str]:
-    """The tables of a scheme compared with another one."""
     for file in (asked.results, asked.beside):
         if not file.is_file():
             raise RunError(f"no {file}")
@@ -50,11 +47,7 @@ def measured(asked: argparse.Namespace) -> Mapping[str, str]:
 
 
 def pairs(ours: tuple[Store, str], theirs: tuple[Store, str], cells: Iterable[Cell], seeds: Iterable[int]) -> Pairs:
-    """Rows that two stores have of a scheme each, of the same files of links.
-
-    Raises:
-        RunError: There is no pair.
-    """
+    """Rows that two stores have of a scheme each, of the same files of links (RunError: there is no pair)."""
     (mine, scheme), (other, its) = ours, theirs
     found: Pairs = {}
     for key, kept in mine.rows.items():

@@ -7,13 +7,14 @@ counts for its scenario and the program that made it: no golden run shows what t
 
 import argparse
 import csv
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
 from bench import common
-from bench.common import ROWS, RunError, digest, simulate, version_of
+from bench.common import RunError, digest, simulate
 from bench.live import options as shared
 from bench.live.grid import GRID
 from bench.pages import bold, table
@@ -110,7 +111,7 @@ def scenario(cell: Cell, scheme: str) -> str:
     else:
         lines += ["[flows.ours]", 'from = "a"', 'to = "b"', 'profile = "live"', f'scheme = "{scheme}"']
         lines += ["start = { uniform = [0, 1] }", app(cell, expire=True)]
-        lines += [f"paths.{name}.via = {quoted(via)}" for name, via in ours.items()]
+        lines += [f"paths.{name}.via = {json.dumps(via)}" for name, via in ours.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -127,7 +128,7 @@ def tcp(name: str, kind: str, bottleneck: int) -> list[str]:
         f'cc = "{RULES["kinds"][kind]}"',
         "tcp.receive_window = 16777216",
         "start = { uniform = [0, 1] }",
-        f"paths.only.via = {quoted(['in0', f'l{bottleneck}'])}",
+        f"paths.only.via = {json.dumps(['in0', f'l{bottleneck}'])}",
     ]
 
 
@@ -142,17 +143,8 @@ def app(cell: Cell, *, expire: bool) -> str:
     )
 
 
-def quoted(words: list[str]) -> str:
-    """A list in TOML."""
-    return "[" + ", ".join(f'"{word}"' for word in words) + "]"
-
-
 def of_run(rows: Mapping[tuple[str, str, str, str], float], cell: Cell) -> dict[str, float]:
-    """Measures from a run's table.
-
-    Raises:
-        RunError: It lacks a flow.
-    """
+    """Measures from a run's table (RunError: it lacks a flow)."""
     goodputs = {key[1]: value for key, value in rows.items() if (key[0], key[2], key[3]) == ("flow", "", "goodput_bps")}
     tcps = [value for name, value in goodputs.items() if name != "ours"]
     if "ours" not in goodputs or len(tcps) != cell.tcps * len(cell.rates_mbps()):
@@ -273,19 +265,14 @@ def run(program: Path, cell: Cell, scheme: str, seed: int) -> dict[str, float]:
             )
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    shared.add(parser, "seeds", "first", "scheme", "results")
+OPTIONS = shared.options("seeds", "first", "scheme", "results")
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """The tables; what is missing is run first."""
     schemes = asked.scheme or [*RULES["multipath"], *RULES["single"]]
-    rows = Rows(asked.results or ROWS / f"fairness-{asked.seeds}.csv", KEYS, MEASURES)
-    asked.versions = asked.versions or [version_of(asked.program)]
+    rows = Rows.of_bench(asked, f"fairness-{asked.seeds}", KEYS, MEASURES)
     tasks = {key(*task, asked.versions[0]): task for task in wanted(schemes, shared.numbers(asked))}
-    if asked.report is None:
-        rows.make(tasks, lambda task, _: run(asked.program, *task), asked.jobs, every=200)
+    rows.make(tasks, lambda task, _: run(asked.program, *task), asked.jobs, every=200)
     values: dict[tuple[Cell, str], list[dict[str, float]]] = {}
     for (cell, scheme, _), kept in rows.found(tasks).items():
         values.setdefault((cell, scheme), []).append(kept)

@@ -59,11 +59,7 @@ def _cells(networks: Sequence[str], latencies_ms: Sequence[int], shares: Sequenc
 
 
 def seeds(which: str) -> list[int]:
-    """The seeds of a set, or from the first to the last of `FIRST-LAST`.
-
-    Raises:
-        ValueError: It is neither.
-    """
+    """The seeds of a set, or from the first to the last of `FIRST-LAST` (ValueError: it is neither)."""
     if which in SETS:
         return list(GRID["seeds"][which])
     first, _, last = which.partition("-")

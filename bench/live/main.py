@@ -15,10 +15,7 @@ from bench.live.store import Store
 
 PAGE = "live.md"
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    shared.add(parser, "seeds", "first", "network", "latency", "share", "scheme", "repeats", "ours", "results")
+OPTIONS = shared.options("seeds", "first", "network", "latency", "share", "scheme", "repeats", "ours", "results")
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
@@ -30,7 +27,6 @@ def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """Runs what is missing of the grid, and returns its tables."""
     some, numbers = shared.asked_cells(asked), shared.numbers(asked)
     program = asked.program if asked.report is None else None
     store = Store(asked.results or ROWS / f"live-{asked.seeds}.csv", program, asked.versions)

@@ -14,6 +14,7 @@ The numbers of the following networks are ASSUMED, and are similar to published 
 Delays and jitter of `lan`, `idle`, `reorder` and `one-path` are ASSUMED after what evaluators' first tries had.
 """
 
+import json
 import math
 import random
 from dataclasses import dataclass, field
@@ -275,21 +276,10 @@ def one_path(draw: random.Random, time_s: float) -> Network:
 
 
 MADE = {
-    "handover": handover,
-    "tunnel": tunnel,
-    "satellite": satellite,
-    "fades": fading,
-    "suspension": suspension,
-    "policer": policer,
-    "zombie": zombie,
-    "one-way": one_way,
-    "flap": flap,
-    "shared": shared,
-    "lan": lan,
-    "idle": idle,
-    "reorder": reorder,
-    "one-path": one_path,
-}
+    "handover": handover, "tunnel": tunnel, "satellite": satellite, "fades": fading, "suspension": suspension,
+    "policer": policer, "zombie": zombie, "one-way": one_way, "flap": flap, "shared": shared,
+    "lan": lan, "idle": idle, "reorder": reorder, "one-path": one_path,
+}  # fmt: skip
 
 
 def merged(some: list[Span]) -> list[Span]:
@@ -327,7 +317,7 @@ def write(network: Network, folder: Path, time_s: float, warmup_s: float) -> Pat
         'profile = "live"',
         'scheme = "bond"',
         "compare = true",
-        *(f"paths.{name}.via = {list_of(via)}" for name, via in paths.items()),
+        *(f"paths.{name}.via = {json.dumps(via)}" for name, via in paths.items()),
     ]
     file = folder / "net.toml"
     file.write_text("\n".join(lines) + "\n" + network.more)
@@ -340,11 +330,6 @@ def ends_of(link: str, paths: dict[str, list[str]]) -> tuple[str, str]:
         if len(via) == 2 and link in via:
             return ("a", "m") if link == via[0] else ("m", "b")
     return "a", "b"
-
-
-def list_of(words: list[str]) -> str:
-    """A list in TOML."""
-    return "[" + ", ".join(f'"{word}"' for word in words) + "]"
 
 
 def table(link: Link, folder: Path, ends: tuple[str, str]) -> list[str]:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from bench.common import whole
+from bench.common import Option, option, whole
 from bench.live.grid import GRID, OURS, OURS_MAY_BE, SETS, Cell, cells, seeds
 
 
@@ -27,25 +27,26 @@ def share(text: str) -> float:
     return found
 
 
-def add(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Adds these options."""
-    of = {
-        "seeds": {"type": seeds_named, "default": SETS[0], "help": f"{', '.join(SETS)}, or others as 901-905"},
-        "first": {"type": whole, "help": "only the first seeds; for sockets, a try of this number of cells"},
-        "network": {"action": "append", "choices": GRID["networks"]},
-        "latency": {"action": "append", "type": whole, "help": "ms; of the grid, unless given"},
-        "share": {"action": "append", "type": share, "help": "share of the greatest rate; of the grid, unless given"},
-        "scheme": {"action": "append", "help": "these schemes alone"},
-        "repeats": {
-            "type": whole,
-            "default": 1,
-            "help": "runs of each cell and seed, whose bitrates differ by a millionth",
-        },
-        "ours": {"choices": OURS_MAY_BE, "default": OURS},
-        "results": {"type": Path, "help": "another file of rows"},
-    }
-    for name in names:
-        parser.add_argument(f"--{name}", **of[name])
+ALL = {
+    "seeds": {"type": seeds_named, "default": SETS[0], "help": f"{', '.join(SETS)}, or others as 901-905"},
+    "first": {"type": whole, "help": "only the first seeds; for sockets, a try of this number of cells"},
+    "network": {"action": "append", "choices": GRID["networks"]},
+    "latency": {"action": "append", "type": whole, "help": "ms; of the grid, unless given"},
+    "share": {"action": "append", "type": share, "help": "share of the greatest rate; of the grid, unless given"},
+    "scheme": {"action": "append", "help": "these schemes alone"},
+    "repeats": {
+        "type": whole,
+        "default": 1,
+        "help": "runs of each cell and seed, whose bitrates differ by a millionth",
+    },
+    "ours": {"choices": OURS_MAY_BE, "default": OURS},
+    "results": {"type": Path, "help": "another file of rows"},
+}
+
+
+def options(*names: str) -> list[Option]:
+    """These options."""
+    return [option(f"--{name}", **ALL[name]) for name in names]
 
 
 def numbers(asked: argparse.Namespace) -> list[int]:

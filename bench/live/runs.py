@@ -91,11 +91,7 @@ class Program:
         self.path, self.jobs, self.store = path, jobs, store
 
     def all(self, cells: list[Cell], seeds: list[int], schemes: list[str]) -> None:
-        """Runs what is missing of all cells with all seeds, seed after seed.
-
-        Raises:
-            RunError: A run can't be made.
-        """
+        """Runs what is missing of all cells with all seeds, seed after seed (RunError: a run can't be made)."""
         names, latencies_ms = {cell.network for cell in cells}, sorted({cell.latency_ms for cell in cells})
         instances = {(name, seed): Instance.made(name, seed, latencies_ms) for seed in seeds for name in names}
         wanted = [
@@ -168,8 +164,7 @@ def command(cell: Cell, instance: Instance, scheme: str, path: str | None, seed:
     sent = f'{{kind="video",{source},size={GRID["message_bytes"]}'
     sets = [f'flows.video.app={sent},deadline="{cell.latency_ms} ms",expire=true}}']
     if path is not None:
-        via = networks.list_of(instance.paths[path])
-        sets.append(f"flows.video.paths={{{path}={{via={via}}}}}")
+        sets.append(f"flows.video.paths={{{path}={{via={json.dumps(instance.paths[path])}}}}}")
     words = [word for one in sets for word in ("--set", one)]
     return ["simulate", instance.scenario.name, *words, "--scheme", scheme, "--runs", "1", "--seed", str(seed)]
 

@@ -13,7 +13,7 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.common import ROWS, digest, scenario, simulate, version_of
+from bench.common import digest, scenario, simulate
 from bench.live import options as shared
 from bench.live.grid import GRID
 from bench.pages import bold, table
@@ -149,26 +149,19 @@ def told(ms: float) -> str:
     return "never" if math.isinf(ms) else f"{ms:.0f}"
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    shared.add(parser, "scheme")
+OPTIONS = shared.options("scheme")
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """The table of a scheme."""
-    store, scheme = (
-        Rows(ROWS / "silence.csv", ("hole", "seed", "scheme", "links", "program"), ("found",)),
-        shared.ours(asked),
-    )
-    asked.versions = asked.versions or [version_of(asked.program)]
+    store = Rows.of_bench(asked, "silence", ("hole", "seed", "scheme", "links", "program"), ("found",))
+    scheme = shared.ours(asked)
     rows = []
     for hole in RULES["holes"]:
         cases = [Case(seed, hole) for seed in range(1, RULES["seeds"] + 1)]
         wanted = {
             (hole, str(case.seed), scheme, digest(case.scenario(), length=8), asked.versions[0]): case for case in cases
         }
-        if asked.report is None:
-            store.make(wanted, lambda case, _: {"found": run(asked.program, case, scheme)}, asked.jobs)
+        store.make(wanted, lambda case, _: {"found": run(asked.program, case, scheme)}, asked.jobs)
         rows.append(row(hole, [kept["found"] for kept in store.found(wanted).values()]))
     heads = ["hole", "runs", "last new data p50 ms", "p99 ms", "most ms"]
     heads += ["all sent again p50 ms", "p99 ms", "within 100 ms %", "never %", ""]

@@ -90,7 +90,6 @@ class Run:
         return tuple(map(str, (cell.network, cell.latency_ms, cell.share, self.seed, self.name, links, program)))
 
     def __str__(self) -> str:
-        """As it is printed."""
         return f"{self.cell}, seed {self.seed}, {self.name}"
 
 
@@ -151,11 +150,7 @@ def corrected(latency_ms: int, median_ms: float | None) -> int:
 
 
 def judged(kept: dict, links: list[int], *counters: list[dict]) -> dict:
-    """The measures.
-
-    Raises:
-        UnsoundError: In the trial or in the run, the emulator was late, or a link carried nothing.
-    """
+    """The measures (UnsoundError: in the trial or in the run, the emulator was late, or a link carried nothing)."""
     for one in counters:
         netns.sound(one, links)
     return kept
@@ -173,13 +168,10 @@ def mean_bps(trace: Path) -> float:
     return sum(value * (end - at) for (at, value), end in zip(rows, ends)) / TIME_S
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    shared.add(parser, "scheme", "network", "first", "results")
+OPTIONS = shared.options("scheme", "network", "first", "results")
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
-    """Refuses what the page does not have."""
     if asked.write and (asked.first or asked.network):
         parser.error("--write: tables of the page are of all: no --first, --network")
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import fmean
 
 from bench import common
-from bench.common import ROWS, RunError, version_of
+from bench.common import RunError, option
 from bench.live import networks
 from bench.live import options as shared
 from bench.live.grid import GRID, TIME_S, Cell
@@ -64,9 +64,9 @@ def in_folder(scenario: str, work: Callable[[Path], Counters]) -> Counters:
 
 @dataclass(frozen=True)
 class Bench:
-    """The program to run, its scheme, the number of runs at once, and the rows. Without a program, rows are only read."""
+    """The program to run, its scheme, the number of runs at once, and the rows."""
 
-    program: Path | None
+    program: Path
     scheme: str
     jobs: int
     rows: Rows
@@ -75,8 +75,7 @@ class Bench:
     def all(self, what: str, work: Callable[[int], Counters], seeds: Sequence[int]) -> list[Counters]:
         """Results of each seed."""
         wanted = {(what, str(seed), self.scheme, self.version): seed for seed in seeds}
-        if self.program:
-            self.rows.make(wanted, lambda seed, _: {"counters": work(seed)}, self.jobs)
+        self.rows.make(wanted, lambda seed, _: {"counters": work(seed)}, self.jobs)
         return [kept["counters"] for kept in self.rows.found(wanted).values()]
 
     def of_network(self, name: str, seed: int) -> Counters:
@@ -181,14 +180,7 @@ def needless_row(name: str, most: float, found: list[Counters], time_s: float = 
     """A row: needless suspicions, all of them, and deaths, per path and minute."""
     minutes = sum(one.get("paths", 1) for one in found) * time_s / 60
     needless, all_, dead = (sum(one[key] for one in found) / minutes for key in ("needless_stalled", "stalled", "dead"))
-    return [
-        name,
-        f"{most:g}",
-        f"{needless:.2f}",
-        f"{all_:.2f}",
-        f"{dead:.2f}",
-        said(needless <= most),
-    ]
+    return [name, f"{most:g}", f"{needless:.2f}", f"{all_:.2f}", f"{dead:.2f}", said(needless <= most)]
 
 
 def longest_s(name: str, seed: int) -> float:
@@ -223,24 +215,17 @@ def returned(deaths: int, most_s: float, found: list[Counters]) -> list[str]:
     return [str(deaths), str(len(values)), *told, said(max(values) <= 1000 * most_s)]
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    shared.add(parser, "scheme")
-    parser.add_argument("--traces", type=Path, help="recorded uplinks in mahimahi's format")
+OPTIONS = [*shared.options("scheme"), option("--traces", type=Path, help="recorded uplinks in mahimahi's format")]
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
-    """Refuses what the page does not have."""
     if asked.write and not asked.traces:
         parser.error("--write: tables of the page are of all: with --traces")
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """The tables of a scheme."""
-    rows = Rows(ROWS / "suspicion.csv", ("links", "seed", "scheme", "program"), ("counters",))
-    asked.versions = asked.versions or [version_of(asked.program)]
-    program = asked.program if asked.report is None else None
-    bench = Bench(program, shared.ours(asked), asked.jobs, rows, asked.versions[0])
+    rows = Rows.of_bench(asked, "suspicion", ("links", "seed", "scheme", "program"), ("counters",))
+    bench = Bench(asked.program, shared.ours(asked), asked.jobs, rows, asked.versions[0])
     return tables(bench, sorted(asked.traces.iterdir()) if asked.traces else [])
 
 

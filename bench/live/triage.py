@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from bench.common import ROWS, RunError, put, simulate, version_of
+from bench.common import RunError, put, simulate
 from bench.live import options as shared
 from bench.live.grid import GRACE_S, GRID, TIME_S, WARMUP_S, Cell
 from bench.live.measures import FLOW, ROUNDING_S
@@ -99,17 +99,15 @@ def run(program: Path, cell: Cell, instance: Instance, seed: int, scheme: str, b
         return of_frames(Path(out, "frames.csv"), cell.latency_ms / 1000)
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    shared.add(parser, "seeds", "first", "network", "latency", "scheme")
+OPTIONS = shared.options("seeds", "first", "network", "latency", "scheme")
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """The tables of all cells."""
-    rows_of = Rows(ROWS / "triage.csv", ("cell", "seed", "scheme", "b_pictures", "program"), ("late", "undecodable"))
+    rows_of = Rows.of_bench(
+        asked, "triage", ("cell", "seed", "scheme", "b_pictures", "program"), ("late", "undecodable")
+    )
     schemes, networks = asked.scheme or list(SCHEMES), asked.network or RULES["networks"]
     latencies_ms, seeds = asked.latency or RULES["latencies_ms"], shared.numbers(asked)
-    asked.versions = asked.versions or [version_of(asked.program)]
     cells = [Cell(n, ms, share) for n in networks for ms in latencies_ms for share in RULES["shares"]]
     wanted = {
         (str(cell), str(seed), scheme, str(b), asked.versions[0]): (cell, seed, scheme, b)

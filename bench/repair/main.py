@@ -9,7 +9,7 @@ import csv
 import tempfile
 from pathlib import Path
 
-from bench.common import ROOT, ROWS, RunError, digest, simulate, version_of, whole
+from bench.common import ROOT, RunError, digest, option, simulate, whole
 from bench.repair import tables
 from bench.repair.grid import MEASURES, MODES, OFF, PRESETS, QUICK_SEEDS, SEEDS, TIME_S, WARMUP_S, Cell, cells
 from bench.rows import Rows
@@ -20,29 +20,24 @@ FLOW = "video"
 # Trace of the video: bytes of a message, messages and pictures a second.
 MESSAGE_BYTES, MESSAGES_A_SECOND, PICTURES_A_SECOND = 1316, 380, 25
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--preset", choices=PRESETS, default=PRESETS[0])
-    parser.add_argument("--seeds", type=whole, default=None)
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK_SEEDS} seeds of four cells")
+OPTIONS = [
+    option("--preset", choices=PRESETS, default=PRESETS[0]),
+    option("--seeds", type=whole, default=None),
+    option("--quick", action="store_true", help=f"{QUICK_SEEDS} seeds of four cells"),
+]
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
-    """Refuses what the page does not have."""
     if asked.write and (asked.quick or (asked.seeds or SEEDS) < SEEDS or asked.preset != PRESETS[0]):
         parser.error(f"--write: the documentation has {SEEDS} seeds of all cells with {PRESETS[0]}")
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """Runs what is missing, and returns the tables."""
-    rows = Rows(ROWS / "repair.csv", ("cell", "scheme", "seeds", "scenario", "program"), MEASURES)
+    rows = Rows.of_bench(asked, "repair", ("cell", "scheme", "seeds", "scenario", "program"), MEASURES)
     seeds, grid = asked.seeds or (QUICK_SEEDS if asked.quick else SEEDS), cells(asked.quick)
-    asked.versions = asked.versions or [version_of(asked.program)]
     tasks = [(cell, mode) for cell in grid for mode in MODES]
     wanted = {key(*task, asked.preset, seeds, asked.versions[0]): task for task in tasks}
-    if asked.report is None:
-        rows.make(wanted, lambda task, _: run(asked.program, *task, asked.preset, seeds), asked.jobs, every=20)
+    rows.make(wanted, lambda task, _: run(asked.program, *task, asked.preset, seeds), asked.jobs, every=20)
     return tables.all_of(rows.found(wanted), grid)
 
 
@@ -69,11 +64,7 @@ def run(program: Path, cell: Cell, mode: str, preset: str, seeds: int) -> dict[s
 
 
 def measures(runs: Path, lost: dict[int, int], latency_s: float, mode: str) -> dict[str, list[float]]:
-    """Measures from the table of all runs, in the order of seeds.
-
-    Raises:
-        RunError: A run lacks a metric.
-    """
+    """Measures from the table of all runs, in the order of seeds (RunError: a run lacks a metric)."""
     by_seed: dict[int, dict[str, float]] = {}
     with runs.open() as lines:
         for row in csv.DictReader(lines):

@@ -15,9 +15,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.common import ROOT, ROWS, RunError, version_of
+from bench.common import ROOT, RunError, option
 from bench.pages import table
-from bench.rows import Rows
 from bench.serve.attackers import KINDS
 from bench.serve.studio import CLIP, LOOK, Studio, only_row, resident, wait
 
@@ -31,11 +30,7 @@ PERIOD_US = 100_000
 
 @contextlib.contextmanager
 def half_processor() -> Iterator[Path]:
-    """A control group whose processes together have half a processor.
-
-    Raises:
-        RunError: The kernel has no such groups here.
-    """
+    """A control group whose processes together have half a processor (RunError: the kernel has no such groups here)."""
     second = (GROUPS / "cgroup.controllers").exists()
     group = (GROUPS if second else GROUPS / "cpu") / f"strandcast-bench-{os.getpid()}"
     try:
@@ -65,12 +60,6 @@ def used(pid: int) -> tuple[float, float]:
     return api, others
 
 
-def counts(studio: Studio) -> tuple[int, int]:
-    """Messages that were played, and those that are missing."""
-    media = studio.stream()["media"]
-    return media["messages"], media["late"] + media["lost"]
-
-
 def attacker(kind: str, studio: Studio, seconds: float, group: Path) -> subprocess.Popen[str]:
     """Starts an attack in the group."""
     words = [sys.executable, "-m", "bench.serve.attackers", kind, str(studio.tcp), str(seconds), LOOK]
@@ -81,7 +70,7 @@ def attacker(kind: str, studio: Studio, seconds: float, group: Path) -> subproce
 def phase(kind: str, studio: Studio, asked: argparse.Namespace, group: Path) -> tuple[tuple[object, ...], float, bool]:
     """A row, the share of missing messages, and whether the socket answered each time."""
     pid = studio.server.pid
-    begun, before, cpu = time.monotonic(), counts(studio), used(pid)
+    begun, before, cpu = time.monotonic(), studio.counts(), used(pid)
     one = None if kind == CALM else attacker(kind, studio, asked.phase, group)
     longest, answered = 0.0, True
     while (one is not None and one.poll() is None) or time.monotonic() - begun < asked.phase:
@@ -89,7 +78,7 @@ def phase(kind: str, studio: Studio, asked: argparse.Namespace, group: Path) -> 
         answered &= studio.ask("/v1/streams")[0] == 200
         longest = max(longest, time.monotonic() - asked_at)
         time.sleep(0.25)
-    passed, after, more = time.monotonic() - begun, counts(studio), used(pid)
+    passed, after, more = time.monotonic() - begun, studio.counts(), used(pid)
     played, missing = (new - old for new, old in zip(after, before, strict=True))
     outcome = json.loads(one.stdout.read()) if one is not None else {}
     if one is not None and one.returncode:
@@ -101,50 +90,26 @@ def phase(kind: str, studio: Studio, asked: argparse.Namespace, group: Path) -> 
     return (kind, played, f"{share:.3%}", *rates, f"{longest * 1000:.0f}", size, told), share, answered
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--phase", type=float, default=20.0, help="seconds of each attack, and of each calm time")
-    parser.add_argument("--latency", default="150", help="latency of the stream in ms")
+OPTIONS = [
+    option("--phase", type=float, default=20.0, help="seconds of each attack, and of each calm time"),
+    option("--latency", default="150", help="latency of the stream in ms"),
+]
 
 
 def prepare(studio: Studio, latency: str) -> None:
     """Starts the server with TLS, and its sender."""
-    words = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-nodes",
-        "-days",
-        "9",
-    ]
-    words += [
-        "-subj",
-        "/CN=localhost",
-        "-addext",
-        "subjectAltName=DNS:localhost",
-        "-keyout",
-        "api.key",
-        "-out",
-        "api.crt",
-    ]
-    subprocess.run(words, cwd=studio.path, check=True, capture_output=True)
+    words = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 9 -subj /CN=localhost"
+    words += " -addext subjectAltName=DNS:localhost -keyout api.key -out api.crt"
+    subprocess.run(words.split(), cwd=studio.path, check=True, capture_output=True)
     studio.private("view.tokens", LOOK)
     tls = 'certificate = "api.crt"\ncertificate_key = "api.key"\nview_tokens = "view.tokens"'
     studio.serve(f'listen = "0.0.0.0:{studio.tcp}"\n{tls}', 'outputs = ["/dev/null"]')
     studio.send(CLIP, "--latency", latency, "--loop")
-    wait("media", lambda: (studio.stream().get("media") or {}).get("messages", 0) > 0)
+    wait("media", lambda: studio.counts()[0] > 0)
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """Runs all attacks in turn if their row is missing; their table."""
-    rows = Rows(ROWS / "attack.csv", ("phase", "latency", "program"), ("attacks", "missed"))
-    asked.versions = asked.versions or [version_of(asked.program)]
-    key = (f"{asked.phase:g}", asked.latency, asked.versions[0])
-    kept = only_row(rows, key, asked, lambda: attacked(asked))
+    kept = only_row(asked, ("phase", "latency"), "attacks", attacked)
     return {"attacks": table(HEADS, kept["attacks"])}, not kept["missed"]
 
 

@@ -26,7 +26,6 @@ class Attack:
     """An attack on a port, and its counts."""
 
     def __init__(self, port: int, seconds: float, token: str) -> None:
-        """Prepares it."""
         self.port, self.token, self.end = port, token, time.monotonic() + seconds
         self.count: collections.Counter[str] = collections.Counter()
         self.tls = ssl.create_default_context()
@@ -165,7 +164,6 @@ KINDS: dict[str, Callable[[Attack], None]] = {
 
 
 def main(kind: str, port: str, seconds: str, token: str) -> None:
-    """Runs an attack, and prints its counts."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 1 << 16), most))
     attack = Attack(int(port), float(seconds), token)

@@ -15,9 +15,8 @@ import threading
 import time
 from pathlib import Path
 
-from bench.common import OUT, ROWS, version_of
+from bench.common import OUT, option
 from bench.pages import table
-from bench.rows import Rows
 from bench.serve.studio import STREAM, Studio, encoded, free, only_row, wait
 
 PAGE = "testing.md"
@@ -34,7 +33,6 @@ class Player:
     """ffmpeg with a URL, the time of each picture, and whether that is the slate's."""
 
     def __init__(self, url: str) -> None:
-        """Starts it."""
         probe = "signalstats,metadata=mode=print:key=lavfi.signalstats.UAVG:file=-:direct=1"
         words = ["ffmpeg", "-v", "debug", "-nostdin", "-fflags", "nobuffer", "-i", url, "-map", "0:v", "-vf", probe]
         pipe = subprocess.PIPE
@@ -74,10 +72,10 @@ def probed(path: Path) -> tuple[int, list[float]]:
     return done.stderr.count(WRONG), times
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--away", type=float, default=30.0, help="seconds for which the van is away")
-    parser.add_argument("--there", type=float, default=10.0, help="seconds for which it sends, before and after")
+OPTIONS = [
+    option("--away", type=float, default=30.0, help="seconds for which the van is away"),
+    option("--there", type=float, default=10.0, help="seconds for which it sends, before and after"),
+]
 
 
 def trial(studio: Studio, asked: argparse.Namespace) -> tuple[list[tuple[object, ...]], list[str]]:
@@ -128,11 +126,7 @@ def trial(studio: Studio, asked: argparse.Namespace) -> tuple[list[tuple[object,
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """Runs the trial if its row is missing; its table."""
-    rows = Rows(ROWS / "away.csv", ("away", "there", "program"), ("players", "missed"))
-    asked.versions = asked.versions or [version_of(asked.program)]
-    key = (f"{asked.away:g}", f"{asked.there:g}", asked.versions[0])
-    kept = only_row(rows, key, asked, lambda: one(asked))
+    kept = only_row(asked, ("away", "there"), "players", one)
     return {"players": table(HEADS, kept["players"])}, not kept["missed"]
 
 

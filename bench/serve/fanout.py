@@ -22,9 +22,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.common import OUT, ROWS, RunError, built, version_of, whole
+from bench.common import OUT, RunError, built, option, whole
 from bench.pages import bold, table
-from bench.rows import Rows
 from bench.serve.studio import CLIP, Studio, free, only_row, resident
 
 PAGE = "testing.md"
@@ -40,17 +39,32 @@ TROUBLES = (HELD_UP, HALF)
 CHANGING = "changing"
 
 
-class Relay:
+class Worker:
+    """A thread that works from the beginning until it is ended."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self) -> None:
+        """The work."""
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """Ends it."""
+        self.over.set()
+        self.thread.join()
+
+
+class Relay(Worker):
     """A UDP relay between a player and an output, which drops all datagrams for a while, again and again."""
 
     def __init__(self, output: int) -> None:
-        """Begins."""
-        self.port = free()
-        self.over = threading.Event()
-        self.thread = threading.Thread(target=self.run, args=(("127.0.0.1", output),), daemon=True)
-        self.thread.start()
+        self.port, self.output = free(), ("127.0.0.1", output)
+        super().__init__()
 
-    def run(self, output: tuple[str, int]) -> None:
+    def run(self) -> None:
         """Passes or drops datagrams until the end."""
         with (
             socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as near,
@@ -69,23 +83,15 @@ class Relay:
                     if key.fileobj is near:
                         player = sender
                     if not drops and (key.fileobj is near or player):
-                        (far.sendto(data, output) if key.fileobj is near else near.sendto(data, player))
-
-    def end(self) -> None:
-        """Ends it."""
-        self.over.set()
-        self.thread.join()
+                        (far.sendto(data, self.output) if key.fileobj is near else near.sendto(data, player))
 
 
-class Player:
+class Player(Worker):
     """An SRT player that is started again whenever it has ended."""
 
     def __init__(self, port: int) -> None:
-        """Begins."""
         self.words = ["srt-live-transmit", "-q", "-a:no", f"srt://127.0.0.1:{port}?mode=caller", "file://con"]
-        self.over = threading.Event()
-        self.thread = threading.Thread(target=self.run, daemon=True)
-        self.thread.start()
+        super().__init__()
 
     def run(self) -> None:
         """Runs players until the end."""
@@ -96,17 +102,11 @@ class Player:
                     pass
                 player.kill()
 
-    def end(self) -> None:
-        """Ends it."""
-        self.over.set()
-        self.thread.join()
-
 
 class Reader:
     """A reader of a named pipe: how many bytes came, and their digest."""
 
     def __init__(self, pipe: Path) -> None:
-        """Makes the pipe."""
         os.mkfifo(pipe)
         self.bytes, self.digest = 0, hashlib.sha256()
         threading.Thread(target=self.read, args=(pipe,), daemon=True).start()
@@ -167,7 +167,6 @@ class Trial:
     """A server with its streams, their senders, and one stream that each reload changes."""
 
     def __init__(self, studio: Studio, asked: argparse.Namespace) -> None:
-        """Starts all of them."""
         self.studio, self.seconds, self.clip = studio, asked.seconds, source(asked.seconds)
         half = self.clip.stat().st_size // asked.seconds // 2
         self.streams = [Stream(studio.path, number, half) for number in range(asked.streams)]
@@ -234,10 +233,10 @@ def one(asked: argparse.Namespace) -> dict[str, Any]:
     return {"found": found, "missed": missed(found)}
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--seconds", type=whole, default=600, help="length of the streams")
-    parser.add_argument("--streams", type=whole, default=10)
+OPTIONS = [
+    option("--seconds", type=whole, default=600, help="length of the streams"),
+    option("--streams", type=whole, default=10),
+]
 
 
 def figures(found: dict[str, Any], streams: int) -> list[list[str]]:
@@ -259,10 +258,6 @@ def figures(found: dict[str, Any], streams: int) -> list[list[str]]:
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """Runs the trial if its row is missing; its table."""
-    rows = Rows(ROWS / "fanout.csv", ("seconds", "streams", "program"), ("found", "missed"))
-    asked.versions = asked.versions or [version_of(asked.program)]
-    key = (str(asked.seconds), str(asked.streams), asked.versions[0])
-    kept = only_row(rows, key, asked, lambda: one(asked))
+    kept = only_row(asked, ("seconds", "streams"), "found", one)
     shown = figures(kept["found"], asked.streams)
     return {"outputs": table(("figure", "measured", "bar"), shown)}, not kept["missed"]

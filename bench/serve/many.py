@@ -13,9 +13,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench.common import OUT, ROWS, RunError, built, version_of, whole
+from bench.common import OUT, RunError, built, option, whole
 from bench.pages import bold, table
-from bench.rows import Rows
 from bench.serve.studio import Studio, free, only_row, resident, wait
 
 PAGE = "testing.md"
@@ -32,11 +31,10 @@ VIEWS = {
     "first view of the page": ("/", "/page.css", "/page.js", "/v1/session", "/v1/streams"),
 }
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--streams", type=whole, default=100)
-    parser.add_argument("--times", type=whole, default=50, help="how often each is asked for")
+OPTIONS = [
+    option("--streams", type=whole, default=100),
+    option("--times", type=whole, default=50, help="how often each is asked for"),
+]
 
 
 def small() -> Path:
@@ -103,11 +101,7 @@ def one(asked: argparse.Namespace) -> dict[str, Any]:
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """Runs the trial if its row is missing; its table."""
-    rows = Rows(ROWS / "many.csv", ("streams", "times", "program"), ("found", "missed"))
-    asked.versions = asked.versions or [version_of(asked.program)]
-    key = (str(asked.streams), str(asked.times), asked.versions[0])
-    kept = only_row(rows, key, asked, lambda: one(asked))
+    kept = only_row(asked, ("streams", "times"), "found", one)
     shown = []
     for what in VIEWS:
         times, size = kept["found"][what]["ms"], kept["found"][what]["bytes"]

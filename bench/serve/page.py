@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench.common import ROOT, ROWS, RunError, version_of
+from bench.common import ROOT, RunError, option
 from bench.pages import bold, table
 from bench.rows import Rows
 from bench.serve.studio import STREAM, Studio, encoded, free, wait
@@ -30,20 +30,15 @@ BITS, TICKS = 12, 3600
 BARS = "".join(f",drawbox=x={26 * k}:w=24:c=white:t=fill:enable='mod(floor(n/{1 << k}),2)'" for k in range(BITS))
 LATENCY_MS = 500
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--minutes", type=int, default=30, help="minutes for which the page is open")
-    parser.add_argument("--calm", type=float, default=60.0, help="seconds without a page, before and after that")
-    parser.add_argument("--loads", type=int, default=10, help="how often the page is loaded")
+OPTIONS = [
+    option("--minutes", type=int, default=30, help="minutes for which the page is open"),
+    option("--calm", type=float, default=60.0, help="seconds without a page, before and after that"),
+    option("--loads", type=int, default=10, help="how often the page is loaded"),
+]
 
 
 def node(test: str, *words: object) -> dict[str, Any]:
-    """What a test of the page measures.
-
-    Raises:
-        RunError: It fails.
-    """
+    """What a test of the page measures (RunError: it fails)."""
     command = ["node", str(ROOT / "web/test" / test), *(str(word) for word in words)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -68,11 +63,6 @@ class Shown(Studio):
     def url(self) -> str:
         """Address of the page."""
         return f"http://127.0.0.1:{self.tcp}"
-
-    def counts(self) -> tuple[int, int]:
-        """Messages that were played, and those that are missing."""
-        media = self.stream().get("media") or {}
-        return media.get("messages", 0), media.get("late", 0) + media.get("lost", 0)
 
     def used(self) -> float:
         """Processor seconds of the server."""
@@ -171,7 +161,12 @@ def figures(found: dict[str, dict[str, Any]]) -> tuple[list[list[str]], bool]:
     if clock := found.get(BEHIND):
         text = f"{clock['median_ms']} ms, at most {clock['most_ms']} ms, of {clock['frames']} frames"
         met = clock["most_ms"] <= BEHIND_MS
-        row("from playout to the page, by a clock in the picture: median, and the most for the bar", text, f"{BEHIND_MS:g} ms", met)
+        row(
+            "from playout to the page, by a clock in the picture: median, and the most for the bar",
+            text,
+            f"{BEHIND_MS:g} ms",
+            met,
+        )
     if opened := found.get(OPEN):
         shown, calm = opened["open"], [opened["before"], opened["after"]]
         heap = shown["heap_mb"]
@@ -188,11 +183,8 @@ def figures(found: dict[str, dict[str, Any]]) -> tuple[list[list[str]], bool]:
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """Makes the rows that are missing, and the table."""
-    rows = Rows(ROWS / "page.csv", ("figure", "minutes", "program"), ("result",))
-    asked.versions = asked.versions or [version_of(asked.program)]
+    rows = Rows.of_bench(asked, "page", ("figure", "minutes", "program"), ("result",))
     wanted = {(figure, str(asked.minutes), asked.versions[0]): figure for figure in (FIRST, LINKS, BEHIND, OPEN)}
-    if asked.report is None:
-        rows.make(wanted, lambda figure, _: {"result": measure(asked, figure)}, 1)
+    rows.make(wanted, lambda figure, _: {"result": measure(asked, figure)}, 1)
     made, met = figures({key[0]: rows.all[key]["result"] for key in wanted if key in rows.all})
     return {"figures": table(("figure", "measured", "bar"), made)}, met

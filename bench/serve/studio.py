@@ -7,12 +7,12 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
 from bench.common import ROOT, RunError, built, put
-from bench.rows import Key, Measures, Rows
+from bench.rows import Measures, Rows
 
 STREAM = "van1"
 LOOK = "look-at-the-streams"
@@ -35,11 +35,7 @@ def resident(pid: int) -> int:
 
 
 def wait(what: str, holds: Callable[[], bool], seconds: float = 30.0) -> None:
-    """Waits until something holds.
-
-    Raises:
-        RunError: It does not, in time.
-    """
+    """Waits until something holds (RunError: it does not, in time)."""
     end = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > end:
@@ -47,10 +43,13 @@ def wait(what: str, holds: Callable[[], bool], seconds: float = 30.0) -> None:
         time.sleep(0.05)
 
 
-def only_row(rows: Rows, key: Key, asked: argparse.Namespace, run: Callable[[], Measures]) -> Measures:
-    """The row of a bench with one row, which `run` makes if it is missing. Prints the bars that the row misses."""
-    if asked.report is None:
-        rows.make({key: key}, lambda _, __: run(), 1)
+def only_row(
+    asked: argparse.Namespace, options: Sequence[str], measure: str, run: Callable[[argparse.Namespace], Measures]
+) -> Measures:
+    """The row for these options, the only one, which `run` makes if it is missing. Prints the bars that it misses."""
+    rows = Rows.of_bench(asked, asked.bench, (*options, "program"), (measure, "missed"))
+    key = (*(f"{getattr(asked, option)}".removesuffix(".0") for option in options), asked.versions[0])
+    rows.make({key: asked}, lambda asked, _: run(asked), 1)
     kept = rows.found({key: key})[key]
     for bar in kept["missed"]:
         print(f"MISSED: {bar}", flush=True)
@@ -69,7 +68,6 @@ class Studio:
     """A paired server and sender in a temporary folder. Use it as a context: its end ends all programs."""
 
     def __init__(self, program: Path) -> None:
-        """Pairs them."""
         self.program = program
         self.folder = tempfile.TemporaryDirectory(prefix="strandcast-bench-")
         self.path = Path(self.folder.name)
@@ -86,11 +84,9 @@ class Studio:
         self.run("studio", "key", "allow", key, "--as", name)
 
     def __enter__(self) -> Self:
-        """Itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ends everything."""
         for one in self.running:
             one.kill()
             one.wait()
@@ -104,11 +100,7 @@ class Studio:
         return kept | {"HOME": str(home)}
 
     def run(self, who: str, *words: str, text: str = "") -> str:
-        """The output of a command of a user.
-
-        Raises:
-            RunError: It fails.
-        """
+        """The output of a command of a user (RunError: it fails)."""
         command = [str(self.program), *words]
         done = subprocess.run(
             command, env=self.home(who), input=text, capture_output=True, text=True, check=False, cwd=self.path
@@ -174,6 +166,11 @@ class Studio:
     def stream(self, name: str = STREAM) -> dict:
         """A stream as the API shows it."""
         return json.loads(self.ask(f"/v1/streams/{name}")[1])
+
+    def counts(self) -> tuple[int, int]:
+        """Messages that were played, and those that are missing."""
+        media = self.stream().get("media") or {}
+        return media.get("messages", 0), media.get("late", 0) + media.get("lost", 0)
 
     def logs(self, who: str) -> list[Path]:
         """Files with the lines of a user's commands."""

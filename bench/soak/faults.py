@@ -72,7 +72,6 @@ class Fault:
         return {"absent": SILENCE_ANEW_S, **dict.fromkeys(PLAYS_ON, SILENCE_S)}.get(self.kind)
 
     def __str__(self) -> str:
-        """As it is printed."""
         return KINDS[self.kind].words(self)
 
 
@@ -322,10 +321,7 @@ KINDS = {
     "disk": Kind(OTHER, 5, lambda f: f"receiver: disk full for {f.seconds:.1f} s", disk),
     "terminal": Kind(BOTH, 8, lambda f: f"{f.side}: Ctrl-S for {f.seconds:.1f} s", terminal),
     "clock": Kind(
-        BOTH,
-        6,
-        lambda f: f"{f.side}: clock {'forth' if hour_of(f) > 0 else 'back'} 1 h for {f.seconds:.1f} s",
-        clock,
+        BOTH, 6, lambda f: f"{f.side}: clock {'forth' if hour_of(f) > 0 else 'back'} 1 h for {f.seconds:.1f} s", clock
     ),
     "no address": Kind(
         BOTH, 5, lambda f: f"{lost_address(f)}: without its address for {f.seconds:.1f} s", address_gone, linked=True
@@ -342,11 +338,7 @@ KINDS = {
     "rename": Kind(ONE, 5, lambda f: f"{place(f)}: another name for {f.seconds:.1f} s", rename, linked=True),
     "unplug": Kind(ONE, 5, lambda f: f"{place(f)}: taken out for {f.seconds:.1f} s", unplug, linked=True),
     "absent": Kind(
-        ONE,
-        0,
-        lambda f: f"up{f.link}: taken out for {ABSENT_S:.0f} s, and the sender is killed",
-        absent,
-        linked=True,
+        ONE, 0, lambda f: f"up{f.link}: taken out for {ABSENT_S:.0f} s, and the sender is killed", absent, linked=True
     ),
     "outage": Kind(ONE, 8, lambda f: f"all links silent for {f.seconds:.1f} s", outage),
 }

@@ -11,7 +11,7 @@ import os
 import random
 import sys
 
-from bench.common import ROOT, whole
+from bench.common import ROOT, option, whole
 from bench.soak import faults, report, trial
 
 PAGE = "long-trial.md"
@@ -20,18 +20,16 @@ INSIDE = "SOAK_INSIDE"
 QUICK_MINUTES, QUICK_FAULTS, QUICK_LONGEST_S, ALONE_MINUTES = 40 / 60, 6, 2.0, 0.5
 LONGEST_S = 8.0
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--seed", type=whole, help="default: one of the system's, which is printed")
-    parser.add_argument("--minutes", type=float, default=20.0)
-    parser.add_argument("--faults", type=whole, default=50)
-    parser.add_argument("--quick", action="store_true", help="40 s with 6 faults")
-    parser.add_argument("--replay", type=whole, metavar="N", help="only the Nth fault of this seed")
+OPTIONS = [
+    option("--seed", type=whole, help="default: one of the system's, which is printed"),
+    option("--minutes", type=float, default=20.0),
+    option("--faults", type=whole, default=50),
+    option("--quick", action="store_true", help="40 s with 6 faults"),
+    option("--replay", type=whole, metavar="N", help="only the Nth fault of this seed"),
+]
 
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
-    """Refuses what does not go together; draws a seed."""
     if asked.quick:
         asked.minutes, asked.faults = QUICK_MINUTES, QUICK_FAULTS
     if asked.minutes <= 0:

@@ -26,11 +26,7 @@ class RefusedError(Exception):
 
 
 def sh(*words: object) -> None:
-    """Runs a command of the system.
-
-    Raises:
-        RefusedError: It fails.
-    """
+    """Runs a command of the system (RefusedError: it fails)."""
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RefusedError(f"{' '.join(map(str, words))}: {done.stderr.strip()}")
@@ -50,7 +46,6 @@ class Network:
     """The links. A link that a fault has is left alone by the flaps, and only one flaps at a time, so that one always works."""
 
     def __init__(self) -> None:
-        """Not made yet."""
         # The last number of each link's address at the camera, and what its interface is called now.
         self.hosts = dict.fromkeys(LINKS, FIRST)
         self.names = {link: f"up{link}" for link in LINKS}

@@ -49,7 +49,6 @@ class Watch:
     """All recordings in a folder. Those that are finished and checked are deleted, so that the disk never fills."""
 
     def __init__(self, folder: Path) -> None:
-        """Begins."""
         self.folder, self.files, self.known = folder, {}, []
         self.holes: list[Hole] = []
         self.wrong: list[str] = []

@@ -79,12 +79,7 @@ class Side:
         self.lives.append(Life(time.monotonic()))
         self.ended.clear()
         self.process = subprocess.Popen(
-            words,
-            stdin=slave,
-            stdout=subprocess.DEVNULL,
-            stderr=slave,
-            env=self.environment,
-            start_new_session=True,
+            words, stdin=slave, stdout=subprocess.DEVNULL, stderr=slave, env=self.environment, start_new_session=True
         )
         os.close(slave)
         reader = threading.Thread(target=self._drain, args=(self.terminal,), daemon=True)

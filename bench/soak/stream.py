@@ -72,12 +72,7 @@ def put_clock(packet: bytearray, at: int, value: int) -> None:
     """Writes a clock of PES headers (PTS, DTS)."""
     head = packet[at] & 0xF0 | 1
     struct.pack_into(
-        "!BHH",
-        packet,
-        at,
-        head | value >> 29 & 0x0E,
-        (value >> 15 & 0x7FFF) << 1 | 1,
-        (value & 0x7FFF) << 1 | 1,
+        "!BHH", packet, at, head | value >> 29 & 0x0E, (value >> 15 & 0x7FFF) << 1 | 1, (value & 0x7FFF) << 1 | 1
     )
 
 
@@ -85,7 +80,6 @@ class Packet:
     """One packet of the clip, and where its clocks are."""
 
     def __init__(self, data: bytes) -> None:
-        """Reads a packet."""
         self.data, begin = bytearray(data), payload_at(data)
         self.pid = (data[1] & 0x1F) << 8 | data[2]
         self.counted = bool(data[3] & 0x10) and self.pid != 0x1FFF
@@ -133,7 +127,6 @@ class Loop:
 
 
 def main(words: list[str]) -> None:
-    """Sends until SIGTERM."""
     file, bps, port = Path(words[0]), int(words[1]), int(words[2])
     loop, stop = Loop(file.read_bytes(), bps), []
     signal.signal(signal.SIGTERM, lambda *_: stop.append(1))

@@ -52,11 +52,7 @@ class Outcome:
 
 
 def encoded(folder: Path) -> Path:
-    """The encoder's stream at a constant rate, made if it is not there.
-
-    Raises:
-        RunError: There is no ffmpeg, or it fails.
-    """
+    """The encoder's stream at a constant rate, made if it is not there (RunError: there is no ffmpeg, or it fails)."""
     video = str(round(BPS * 0.9))
     words = ["ffmpeg", "-hide_banner", "-loglevel", "error", "-nostdin", "-y"]
     words += ["-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=25,noise=alls=12:allf=t", "-t", str(CLIP_S)]
@@ -88,7 +84,6 @@ class Trial:
         return self.sides[name]
 
     def __enter__(self) -> Self:
-        """Starts both sides and the source."""
         try:
             self._make()
         except RefusedError as error:
@@ -100,7 +95,6 @@ class Trial:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ends what is left."""
         self._end()
 
     def _make(self) -> None:
@@ -130,19 +124,8 @@ class Trial:
     def _shim(self) -> Path:
         """Library that makes calls fail and sets clocks, built if it is missing."""
         source = HERE / "shim.c"
-        words = [
-            "cc",
-            "-std=gnu11",
-            "-O2",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-shared",
-            "-fPIC",
-            str(source),
-            "-ldl",
-            "-o",
-        ]
+        words = ["cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
+        words += [str(source), "-ldl", "-o"]
         return built(self.out / "shim.so", "gcc libc6-dev", words, source.read_bytes())
 
     def _key(self, name: str) -> str:

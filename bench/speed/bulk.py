@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from bench import programs
-from bench.common import OUT, RELEASE, TARGET, RunError, cargo, keep, names, whole
+from bench.common import OUT, RELEASE, TARGET, RunError, cargo, keep, names, option, whole
 from bench.pages import table as markdown
 from bench.stats import spread
 
@@ -196,19 +196,18 @@ def enter_namespace(bench):
     os.execvp("unshare", ["unshare", flags, sys.executable, "-m", "bench", bench, *sys.argv[2:]])
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--runs", type=whole, default=5)
-    parser.add_argument("--time", type=whole, default=6, help="seconds a run; the first does not count")
-    parser.add_argument(
+OPTIONS = [
+    option("--runs", type=whole, default=5),
+    option("--time", type=whole, default=6, help="seconds a run; the first does not count"),
+    option(
         "--only", type=names, default=[*OURS, "usrsctp", "quinn", "udp"], help="contestants, with commas between them"
-    )
-    parser.add_argument("--scheme", default="sctp", help="strandcast's scheme")
-    parser.add_argument("--no-build", action="store_true", help="measure what was built before")
+    ),
+    option("--scheme", default="sctp", help="strandcast's scheme"),
+    option("--no-build", action="store_true", help="measure what was built before"),
+]
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """The contestants in turn."""
     if not os.environ.get("STRANDCAST_BENCH_NAMESPACE") and not asked.no_build:
         keep("programs", build(asked.only))
     enter_namespace("bulk")

@@ -9,16 +9,13 @@ all along. `sctp` claims a path and, in the outage, another one; other schemes c
 import argparse
 import json
 
-from bench.common import LEAST_PACKETS, RELEASE, UnsoundError, cargo, carried, keep, simulate
+from bench.common import LEAST_PACKETS, RELEASE, UnsoundError, cargo, carried, keep, option, simulate
 from bench.pages import bold, table
 
 NEEDS_PROGRAM = False
 MOST_GAP_S, MOST_BACK_S = 1.5, 3.0
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("schemes", nargs="*", metavar="SCHEME")
+OPTIONS = [option("schemes", nargs="*", metavar="SCHEME")]
 
 
 def cell(value: float | None, most: float, barred: bool) -> str:
@@ -42,7 +39,6 @@ def unsound(case: dict) -> str:
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """The table, and whether everything arrived."""
     cargo("-p", "strandcast-bench", "--bin", "failover")
     cases = [json.loads(line) for line in simulate([RELEASE / "failover", *asked.schemes]).splitlines()]
     keep("failover", cases)

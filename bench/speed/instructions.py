@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bench import pages
-from bench.common import ROOT, RunError, keep
+from bench.common import ROOT, RunError, keep, option
 
 NEEDS_PROGRAM = False
 BENCH = "policies_memory"
@@ -80,18 +80,15 @@ def table(rows: list[dict], before: dict[tuple[str, str], dict]) -> tuple[str, b
     return pages.table(heads, lines, "---"), met
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument(
-        "specs", nargs="*", help="all presets, and schedulers with lia's windows; `sctp` is always among them"
-    )
-    parser.add_argument("--before", type=Path, help="an older target/bench/instructions.json")
-    parser.add_argument("--built", help="the bench, built elsewhere")
-    parser.set_defaults(jobs=os.cpu_count() or 1)
+OPTIONS = [
+    option("specs", nargs="*", help="all presets, and schedulers with lia's windows; `sctp` is always among them"),
+    option("--before", type=Path, help="an older target/bench/instructions.json"),
+    option("--built", help="the bench, built elsewhere"),
+]
+DEFAULTS = {"jobs": os.cpu_count() or 1}
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """Builds, counts, prints."""
     before = json.loads(asked.before.read_text()) if asked.before else []
     program = asked.built or build()
     specs = dict.fromkeys(["sctp", *(asked.specs or PRESETS)])

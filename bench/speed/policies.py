@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 
 import strandcast as sc
-from bench.common import ROOT, whole
+from bench.common import ROOT, option, whole
 from bench.pages import table
 
 NEEDS_PROGRAM = False
@@ -103,14 +103,13 @@ def rows(
     return lines
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--rounds", type=whole, default=5)
-    parser.add_argument("--time", type=float, default=3.0, help="seconds of a transfer")
+OPTIONS = [
+    option("--rounds", type=whole, default=5),
+    option("--time", type=float, default=3.0, help="seconds of a transfer"),
+]
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """In the simulator, and over loopback."""
     lines = rows(["simulated packets/s"], lambda scheme: [simulated(scheme)], asked.rounds)
     names = ["loopback Mbit/s", "loopback Mbit/s of a core"]
     lines += rows(names, lambda scheme: carried(scheme, asked.time), asked.rounds)

@@ -13,7 +13,7 @@ import subprocess
 import time
 from collections import Counter
 
-from bench.common import RunError, keep, whole
+from bench.common import RunError, keep, option, whole
 from bench.pages import table
 from bench.speed import bulk
 
@@ -78,15 +78,14 @@ def record(name, command, log):
     return data, subprocess.Popen(perf, stdout=subprocess.PIPE, stderr=log)
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--time", type=whole, default=6)
-    parser.add_argument("--scheme", default="sctp")
-    parser.add_argument("--top", type=int, default=0, help="also list this number of functions of each side")
+OPTIONS = [
+    option("--time", type=whole, default=6),
+    option("--scheme", default="sctp"),
+    option("--top", type=int, default=0, help="also list this number of functions of each side"),
+]
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """The table by category, and the functions that take most."""
     if not os.environ.get("STRANDCAST_BENCH_NAMESPACE"):
         keep("profile", bulk.build([bulk.PLAIN]))
     bulk.enter_namespace("profile")

@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.common import ROOT, RunError, keep, whole
+from bench.common import ROOT, RunError, keep, option, whole
 from bench.pages import bold, table
 
 NEEDS_PROGRAM = False
@@ -112,14 +112,10 @@ def told(rounds):
     return [*rows, [threads, "import cpu", *imports, "", ""]], ratio <= MOST_RATIO
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--runs", type=whole, default=30)
-    parser.add_argument("--rounds", type=whole, default=7)
+OPTIONS = [option("--runs", type=whole, default=30), option("--rounds", type=whole, default=7)]
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """With one thread and with two."""
     rounds, rows, met = [], [], True
     for threads in (1, 2):
         these = [one_round(asked.runs, threads, number % 2 == 1) for number in range(asked.rounds)]

@@ -14,7 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import IO, Any
 
-from bench.common import RELEASE, TRIES, RunError, UnsoundError, cargo, keep, whole
+from bench.common import RELEASE, TRIES, RunError, UnsoundError, cargo, keep, option, whole
 from bench.pages import table
 from bench.stats import spread
 
@@ -48,7 +48,6 @@ class Counter(threading.Thread):
     """Reads a stream to its end and counts its bytes."""
 
     def __init__(self, stream: IO[bytes]) -> None:
-        """Begins."""
         super().__init__(daemon=True)
         self.stream, self.bytes = stream, 0
         self.start()
@@ -117,16 +116,15 @@ def sound(*what: Any) -> tuple[float, float]:
     return run(*what)
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--runs", type=whole, default=2)
-    parser.add_argument("--time", type=float, default=4.0, help="seconds of a run")
-    parser.add_argument("--rates", default="20,100", help="Mbit/s, with commas")
-    parser.add_argument("--no-build", action="store_true", help="measure what was built before")
+OPTIONS = [
+    option("--runs", type=whole, default=2),
+    option("--time", type=float, default=4.0, help="seconds of a run"),
+    option("--rates", default="20,100", help="Mbit/s, with commas"),
+    option("--no-build", action="store_true", help="measure what was built before"),
+]
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """All pairs in turn; the table."""
     cargo("-p", "strandcast-bench", "--bin", "srt_copy", build=not asked.no_build)
     rates = [float(rate) for rate in asked.rates.split(",")]
     cells = list(product(rates, KEYS, (OURS, LIBSRT), (OURS, LIBSRT)))

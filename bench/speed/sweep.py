@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.common import ROOT, RunError, keep, whole
+from bench.common import ROOT, RunError, keep, option, whole
 from bench.pages import table
 
 NEEDS_PROGRAM = False
@@ -72,15 +72,14 @@ def one_round(binary, seconds, runs):
     }
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--runs", type=whole, default=200)
-    parser.add_argument("--rounds", type=whole, default=3)
-    parser.add_argument("--binary", type=Path, default=Path(sys.executable).parent / "strandcast")
+OPTIONS = [
+    option("--runs", type=whole, default=200),
+    option("--rounds", type=whole, default=3),
+    option("--binary", type=Path, default=Path(sys.executable).parent / "strandcast"),
+]
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """The rounds, and whether the bar is kept."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
     seconds = calibrated(asked.binary)
     rounds = [one_round(asked.binary, seconds, asked.runs) for _ in range(asked.rounds)]

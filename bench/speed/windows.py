@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from bench.common import ROWS, digest, scenario, simulate, version_of, whole
+from bench.common import digest, option, scenario, simulate, whole
 from bench.pages import table
 from bench.rows import Rows
 
@@ -66,21 +66,16 @@ def cells() -> dict[str, tuple[str, dict]]:
     return found
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--seeds", type=whole, default=2, help="of each cell")
+OPTIONS = [option("--seeds", type=whole, default=2, help="of each cell")]
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """Makes the rows that are missing, and the tables."""
-    rows = Rows(ROWS / "windows.csv", ("cell", "scenario", "program"), ("goodput", "queue_ms"))
-    asked.versions = asked.versions or [version_of(asked.program)]
+    rows = Rows.of_bench(asked, "windows", ("cell", "scenario", "program"), ("goodput", "queue_ms"))
     wanted = {}
     for name, (template, fill) in cells().items():
         text = template.format(rate=RATE_MBPS, seeds=asked.seeds, **fill)
         wanted[name, digest(text, length=8), asked.versions[0]] = (text, fill["delay"])
-    if asked.report is None:
-        rows.make(wanted, lambda task, _: measure(asked.program, *task), asked.jobs)
+    rows.make(wanted, lambda task, _: measure(asked.program, *task), asked.jobs)
     found = {key[0]: rows.all[key] for key in wanted if key in rows.all}
     return {"alone": alone(found), "beside": beside(found)}
 

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from bench import common
-from bench.common import UnsoundError, whole
+from bench.common import UnsoundError, option, whole
 from bench.links import contestants, netns
 from bench.pages import table as markdown
 from bench.validate import linux, sides, table
@@ -71,16 +71,15 @@ def cells() -> dict[str, Cell]:
     return {cell.name: cell for cell in (Cell(*values) for values in itertools.chain(alone, beside))}
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    sides.options(parser)
-    parser.add_argument("--runs", type=whole, default=3, help="of each cell; a summary needs at least two")
-    parser.add_argument("--no-build", action="store_true", help="take the emulator as it is")
-    parser.set_defaults(jobs=1)
+OPTIONS = [
+    *sides.OPTIONS,
+    option("--runs", type=whole, default=3, help="of each cell; a summary needs at least two"),
+    option("--no-build", action="store_true", help="take the emulator as it is"),
+]
+DEFAULTS = {"jobs": 1}
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str], bool]:
-    """The table, and whether every gap is small."""
     chosen = sides.some(cells(), asked.cells)
     if asked.list:
         return {"cells": "\n".join(chosen)}
@@ -157,12 +156,8 @@ def apart(cell: Cell, there: dict, here: dict) -> tuple[float, float]:
 def compare(both: sides.Sides, chosen: dict[str, Cell]) -> tuple[dict[str, str], bool]:
     """The table, and whether every gap is small."""
     rows, off = [], []
-    for name, cell in chosen.items():
-        pair = both.pair(name, cell.digest())
-        if pair is None:
-            rows.append([name, "", "", "", "no result"])
-            off.append(f"{name}: no result of this network (it may have changed since)")
-            continue
+    for name, *pair in both.pairs({name: cell.digest() for name, cell in chosen.items()}, rows, off):
+        cell = chosen[name]
         there, here = ({flow: found["goodput_bps"] for flow, found in side.items()} for side in pair)
         rows += [row(name, flow, there[flow], here[flow]) for flow in cell.flows]
         ratio, points = apart(cell, there, here)

@@ -140,7 +140,6 @@ def differences(theirs: dict[tuple[str, str], str]) -> list[str]:
 
 
 def measured(_: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """A line for each default that differs, and whether none does."""
     if not shutil.which("ns"):
         return {"constants": "ns-2 is not installed (Debian package ns2): nothing was compared"}, True
     theirs = query()

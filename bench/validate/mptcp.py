@@ -14,7 +14,7 @@ import json
 from pathlib import Path
 
 from bench import common
-from bench.common import whole
+from bench.common import option, whole
 from bench.links import netns
 from bench.pages import table as markdown
 from bench.validate import linux, sides, table
@@ -73,19 +73,16 @@ def digest(cell: linux.Cell, seconds: int) -> str:
     return table.digest(network | ({"large_buffer": True} if cell.large_buffer else {}))
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    sides.options(parser)
-    parser.add_argument(
-        "--quick", action="store_true", help="one run of the kernel's, of 5 s, of which nothing is kept"
-    )
-    parser.add_argument("--runs", type=whole, default=10, help="of each cell; a summary needs at least two")
-    parser.add_argument("--seconds", type=whole, default=60, help=f"that count, after {WARMUP} that do not")
-    parser.add_argument("--no-build", action="store_true", help="take the emulator as it is")
+OPTIONS = [
+    *sides.OPTIONS,
+    option("--quick", action="store_true", help="one run of the kernel's, of 5 s, of which nothing is kept"),
+    option("--runs", type=whole, default=10, help="of each cell; a summary needs at least two"),
+    option("--seconds", type=whole, default=60, help=f"that count, after {WARMUP} that do not"),
+    option("--no-build", action="store_true", help="take the emulator as it is"),
+]
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str], bool]:
-    """The table, and whether every gap is small or explained."""
     chosen = sides.some(cells(), asked.cells)
     if asked.list:
         return {"cells": "\n".join(chosen)}
@@ -145,12 +142,7 @@ def verdict(name: str, ratio: float) -> str:
 def compare(both: sides.Sides, chosen: dict[str, linux.Cell], seconds: int) -> tuple[dict[str, str], bool]:
     """The table, and whether every gap is small or explained."""
     rows, off = [], []
-    for name, cell in chosen.items():
-        pair = both.pair(name, digest(cell, seconds))
-        if pair is None:
-            rows.append([name, "", "", "", "no result"])
-            off.append(f"{name}: no result of this network (it may have changed since)")
-            continue
+    for name, *pair in both.pairs({name: digest(cell, seconds) for name, cell in chosen.items()}, rows, off):
         there, here = (result["goodput_bps"] for result in pair)
         ratio = here["mean"] / there["mean"]
         said = verdict(name, ratio)

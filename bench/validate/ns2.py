@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 
+from bench.common import RunError
 from bench.validate import table
 
 RECOVERY = {"reno": "Reno", "newreno": "Newreno", "sack": "Sack1"}
@@ -54,28 +55,28 @@ def goodput_bps(name: str, network: dict, seed: int, trace: pathlib.Path | None 
     `None`: ns-2 hangs with this seed (its CMT can loop for ever once all paths are potentially failed).
     """
     with tempfile.TemporaryDirectory() as folder:
-        script = pathlib.Path(folder) / "network.tcl"
-        script.write_text(tcl(name, network, seed, folder, trace))
-        command = ["nice", "-n", "15", "ns", script]
+        script = tcl(name, network, seed, folder, trace)
         try:
-            run = subprocess.run(
-                command,
-                cwd=folder,
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=network.get("timeout", TIMEOUT_S),
-            )
+            told = run(f"{name}, seed {seed}", script, folder, network.get("timeout", TIMEOUT_S))
         except subprocess.TimeoutExpired:
             return None
-        if run.returncode != 0 or "rror" in run.stderr:
-            raise SystemExit(f"{name}: ns-2 failed with seed {seed}:\n{run.stdout}{run.stderr}")
         if network["transport"] == "tcp":
-            first, last = (int(line) for line in run.stdout.split())
+            first, last = (int(line) for line in told.split())
             bytes_in_order = (last - first) * network["segment"] // (network["segment"] + TCP_HEADER)
         else:
             bytes_in_order = chunks(network, folder) * (network["chunk"] - 16)
     return bytes_in_order * 8 / (network["time"] - network["warmup"])
+
+
+def run(what: str, script: str, folder: str, timeout_s: float) -> str:
+    """Output of ns-2 for a script (RunError: it fails)."""
+    file = pathlib.Path(folder) / "script.tcl"
+    file.write_text(script)
+    words = ["nice", "-n", "15", "ns", file]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, timeout=timeout_s)
+    if done.returncode != 0 or "rror" in done.stderr:
+        raise RunError(f"{what}: ns-2 failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
 
 
 def chunks(network: dict, folder: str) -> int:

@@ -5,6 +5,7 @@ import itertools
 import pathlib
 import tempfile
 
+from bench.common import option
 from bench.stats import Mean
 from bench.validate import ns2, ours, table
 
@@ -61,13 +62,10 @@ def our(binary: pathlib.Path, name: str, its: dict) -> dict[str, Mean]:
     }
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--seeds", type=int, default=30, help="runs of a network")
+OPTIONS = [option("--seeds", type=int, default=30, help="runs of a network")]
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """A row for each receive buffer and side."""
     rows = [f"receive buffer, {asked.seeds} seeds | " + " | ".join(KEYS)]
     for kib in BUFFERS_KIB:
         its = network(kib, asked.seeds)

@@ -2,9 +2,9 @@
 
 import json
 import pathlib
-import subprocess
-import tempfile
 
+from bench import common
+from bench.common import simulate
 from bench.validate.ns2 import ACCESS_MBPS, ACCESS_MS
 
 # ns-2 halves the window (`slowdown`), not what is in flight, and lets it grow however full it is (`control_increase_
@@ -25,14 +25,8 @@ def summary(binary: pathlib.Path, name: str, network: dict, profile: str = "ns2"
 
 def run(binary: pathlib.Path, name: str, network: dict, profile: str) -> dict:
     """Results of our command for a network."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "network.toml"
-        path.write_text(scenario(name, network, profile))
-        command = [binary, "simulate", path, "--runs", str(network["seeds"]), "--seed", "1", "--json"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise SystemExit(f"{name}: {' '.join(map(str, command))}:\n{done.stderr}")
-    return json.loads(done.stdout)
+    with common.scenario(scenario(name, network, profile)) as file:
+        return json.loads(simulate([binary, "simulate", file, "--runs", network["seeds"], "--seed", "1", "--json"]))
 
 
 def scenario(name: str, network: dict, profile: str = "ns2") -> str:
@@ -44,7 +38,7 @@ def scenario(name: str, network: dict, profile: str = "ns2") -> str:
         f'time = "{network["time"]} s"',
         f'warmup = "{network["warmup"]} s"',
         "[host]",
-        f"overhead = {switch(tcp and network['overhead'])}",
+        f"overhead = {str(tcp and network['overhead']).lower()}",
     ]
     nodes = ["here", "left", "right", "there"] if tcp else ["here", "there"]
     lines += [f"[nodes.{node}]" for node in nodes]
@@ -120,8 +114,3 @@ def sctp_flow(network: dict) -> list[str]:
         f'app = {{ kind = "bulk", size = {network["chunk"] - 16} }}',
         *(f'paths.{path}.via = ["{path}"]' for path in network["paths"]),
     ]
-
-
-def switch(on: bool) -> str:
-    """A boolean of TOML."""
-    return "true" if on else "false"

@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import tempfile
 
-from bench.common import RunError, simulate, whole
+from bench.common import RunError, option, simulate, whole
 from bench.pages import bold
 from bench.pages import table as markdown
 from bench.validate import ns2, ours, table
@@ -26,14 +26,10 @@ NETWORKS = {
     "SCTP, 30 Mbit/s, 24 s": {"transport": "sctp", "time": 24, "warmup": 0, "receive_buffer": 262_144, "paths": {"a": PATH}},
 }  # fmt: skip
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--rounds", type=whole, default=15)
+OPTIONS = [option("--rounds", type=whole, default=15)]
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """Measures both networks."""
     if not ns2.version():
         raise RunError("no ns-2 (apt-get install ns2)")
     rows, met = [], []
@@ -72,11 +68,7 @@ def compared(asked: argparse.Namespace, name: str, network: dict, folder: pathli
 
 
 def cpu_s(command: list, folder: pathlib.Path) -> float:
-    """Processor time of a program, its start included.
-
-    Raises:
-        RunError: It fails.
-    """
+    """Processor time of a program, its start included (RunError: it fails)."""
     quiet = subprocess.DEVNULL
     with subprocess.Popen([str(word) for word in command], cwd=folder, stdout=quiet, stderr=quiet) as started:
         _, status, used = os.wait4(started.pid, 0)

@@ -87,7 +87,6 @@ class Rig(netns.Environment):
     """A network whose links carried these packets."""
 
     def __init__(self, *packets: int) -> None:
-        """Nothing is made."""
         super().__init__(None, linux.NETWORK, 1)
         self.carried = packets
 
@@ -151,17 +150,3 @@ def constants_that_differ_are_named() -> None:
     ):
         (line,) = constants.differences(theirs | {(agent, name): value})
         assert f"{agent} {name} is {value}" in line, line
-
-
-TESTS = [
-    constants_that_differ_are_named,
-    sockets_are_read,
-    the_control_connection_is_left_out,
-    subflows_are_checked,
-    a_fallback_is_noticed,
-    goodput_is_of_the_time_behind_the_warm_up,
-    segments_left_together_are_noticed,
-    links_that_carried_nothing,
-    an_explanation_has_bounds,
-    cells_are_named,
-]

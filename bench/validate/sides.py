@@ -7,12 +7,11 @@ runs of a cell. It counts for the network whose digest it has.
 import argparse
 import os
 import subprocess
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from bench import programs
-from bench.common import ROWS, TRIES, RunError, simulate, version_of
+from bench.common import TRIES, RunError, option, simulate
 from bench.rows import Rows
 from bench.validate import table
 
@@ -25,11 +24,8 @@ class Sides:
 
     def __init__(self, asked: argparse.Namespace, name: str) -> None:
         """Reads them; `asked` has the version of ours."""
-        self.rows, self.asked = (
-            Rows(ROWS / f"{name}.csv", ("cell", "run", "network", "program"), ("found", "by")),
-            asked,
-        )
-        asked.versions = asked.versions or [version_of(asked.program)]
+        self.rows = Rows.of_bench(asked, name, ("cell", "run", "network", "program"), ("found", "by"))
+        self.asked = asked
         self.version = asked.versions[0]
 
     def make(self, theirs: Runs, others: str | None, of_them: Callable, ours: Runs, of_us: Callable) -> None:
@@ -37,7 +33,7 @@ class Sides:
 
         Without others' programs their side is that of the stored rows, and a line says so.
         """
-        if self.asked.report is not None:
+        if self.rows.closed:
             return
         if others is not None:
             self._make(theirs, "", others, of_them, TRIES)
@@ -63,10 +59,15 @@ class Sides:
         found = self.runs(cell, network, ours=ours)
         return table.tree(found) if len(found) > 1 else None
 
-    def pair(self, cell: str, network: str) -> tuple[Any, Any] | None:
-        """The summaries of both sides; None if one is missing."""
-        both = tuple(self.of(cell, network, ours=ours) for ours in (False, True))
-        return None if None in both else both
+    def pairs(self, networks: Mapping[str, str], rows: list, off: list) -> Iterator[tuple[str, Any, Any]]:
+        """Cells of networks, by digest, with the summaries of both sides; one that lacks a side is a row, and off."""
+        for name, network in networks.items():
+            there, here = (self.of(name, network, ours=ours) for ours in (False, True))
+            if there is not None and here is not None:
+                yield name, there, here
+                continue
+            rows.append([name, "", "", "", "no result"])
+            off.append(f"{name}: no result of this network (it may have changed since)")
 
     def by(self) -> str:
         """What the two sides were made by."""
@@ -95,22 +96,13 @@ def kernel(*needs: str) -> str | None:
 
 
 def some(cells: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
-    """The cells of some names.
-
-    Raises:
-        RunError: No cell has one of the names.
-    """
+    """The cells of some names (RunError: no cell has one of the names)."""
     if unknown := set(names) - set(cells):
         raise RunError(f"no cell {', '.join(sorted(unknown))}; see --list")
     return {name: cell for name, cell in cells.items() if not names or name in names}
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """Options of such a bench."""
-    parser.add_argument("cells", nargs="*", metavar="CELL")
-    parser.add_argument("--list", action="store_true", help="only list the cells")
-
-
-def file_of(text: str) -> Path:
-    """The absolute path of a file."""
-    return Path(text).absolute()
+OPTIONS = [
+    option("cells", nargs="*", metavar="CELL"),
+    option("--list", action="store_true", help="only list the cells"),
+]

@@ -9,7 +9,7 @@ import json
 import pathlib
 import statistics
 
-from bench.common import OUT, built, simulate, whole
+from bench.common import OUT, built, option, simulate, whole
 from bench.pages import table as markdown
 from bench.validate import ours, table
 
@@ -19,27 +19,15 @@ SECOND_OPINION = (
     *("sack-queue-20", "newreno-queue-20"),
 )
 BENCH = {
-    "transport": "tcp",
-    "flows": 3,
-    "overhead": False,
-    "recovery": "newreno",
-    "delayed_ack": False,
-    "window": 1000,
-    "segment": 1000,
-    "time": 100,
-    "warmup": 20,
-    "seeds": 1,
+    "transport": "tcp", "flows": 3, "overhead": False, "recovery": "newreno", "delayed_ack": False, "window": 1000,
+    "segment": 1000, "time": 100, "warmup": 20, "seeds": 1,
     "paths": {"a": {"rate_mbps": 10, "delay_ms": 40, "queue": 50, "loss": 0, "burst": 1}},
-}
+}  # fmt: skip
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    parser.add_argument("--rounds", type=whole, default=5)
+OPTIONS = [option("--rounds", type=whole, default=5)]
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
-    """Builds the ns-3 program, measures."""
     program = build()
     return {"speed": speed(asked.program, program, asked.rounds), "goodput": goodput(asked.program, program)}
 
@@ -54,19 +42,9 @@ def build() -> pathlib.Path:
 def ns3(program: pathlib.Path, network: dict, seed: int, *more: str) -> dict:
     """One run of the dumbbell."""
     path = network["paths"]["a"]
-    arguments = {
-        "rate": path["rate_mbps"],
-        "delay": path["delay_ms"],
-        "queue": path["queue"],
-        "loss": path["loss"],
-        "flows": network["flows"],
-        "time": network["time"],
-        "warmup": network["warmup"],
-        "seed": seed,
-        "ack": 2 if network["delayed_ack"] else 1,
-        "segment": network["segment"],
-        "sack": int(network["recovery"] == "sack"),
-    }
+    arguments = {"rate": path["rate_mbps"], "delay": path["delay_ms"], "queue": path["queue"], "loss": path["loss"]}
+    arguments |= {name: network[name] for name in ("flows", "time", "warmup", "segment")} | {"seed": seed}
+    arguments |= {"ack": 2 if network["delayed_ack"] else 1, "sack": int(network["recovery"] == "sack")}
     command = [program, *(f"--{key}={value}" for key, value in arguments.items()), *more]
     return json.loads(simulate(command))
 

@@ -6,23 +6,22 @@ Without ns-2 its side is that of the stored rows. The exit code is 1 if a gap of
 import argparse
 from pathlib import Path
 
+from bench.common import option
 from bench.pages import table as markdown
 from bench.validate import ns2, ours, sides, table
 
 PAGE = "validation.md"
 LIMIT = 0.10
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    sides.options(parser)
-    parser.add_argument("--show", metavar="NAME", help="only print ns-2's script and our scenario of a network")
-    parser.add_argument("--seed", type=int, default=1, help="of --show and --trace")
-    parser.add_argument("--trace", nargs=2, metavar=("NAME", "FILE"), help="only write ns-2's window at each change")
+OPTIONS = [
+    *sides.OPTIONS,
+    option("--show", metavar="NAME", help="only print ns-2's script and our scenario of a network"),
+    option("--seed", type=int, default=1, help="of --show and --trace"),
+    option("--trace", nargs=2, metavar=("NAME", "FILE"), help="only write ns-2's window at each change"),
+]
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str], bool]:
-    """The table, and whether every gap is small or explained."""
     networks = table.load()
     if asked.show:
         (network,) = sides.some(networks, [asked.show]).values()
@@ -53,13 +52,8 @@ def theirs(task: tuple[str, dict], _: int) -> dict:
 def compare(both: sides.Sides, networks: dict) -> tuple[dict[str, str], bool]:
     """The table, and whether every gap is small or explained."""
     explained, rows, off = table.explained(), [], []
-    for name, network in networks.items():
-        pair = both.pair(name, table.digest(network))
-        if pair is None:
-            rows.append([name, "", "", "", "no result"])
-            off.append(f"{name}: no result of this network (it may have changed since)")
-            continue
-        there, here = pair
+    digests = {name: table.digest(network) for name, network in networks.items()}
+    for name, there, here in both.pairs(digests, rows, off):
         ratio = here["mean"] / there["mean"]
         near = abs(ratio - 1) <= LIMIT
         verdict = "" if near else "explained below" if name in explained else "**off**"

@@ -6,19 +6,18 @@ exit code is 1 if a gap has no explanation.
 
 import argparse
 
+from bench.common import option
 from bench.validate import ns2, sides
 from bench.validate.radio import cases, compare, ours, tcl
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    sides.options(parser)
-    parser.add_argument("--show", metavar="NAME", help="only print ns-2's script and our scenario of a case")
-    parser.add_argument("--seed", type=int, default=1, help="of --show")
+OPTIONS = [
+    *sides.OPTIONS,
+    option("--show", metavar="NAME", help="only print ns-2's script and our scenario of a case"),
+    option("--seed", type=int, default=1, help="of --show"),
+]
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str], bool]:
-    """The tables, and whether every gap is small or explained."""
     starts = tuple([asked.show] if asked.show else asked.cells)
     chosen = [one for one in cases.cases() if not starts or one.name.startswith(starts)]
     if asked.list:

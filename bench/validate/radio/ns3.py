@@ -25,10 +25,7 @@ NETWORKS = 5
 # A run of ns-3 takes a minute.
 SEEDS = range(1, 3)
 NEAR = (0.8, 1.2)
-AIR = (
-    'profile = "ns3"',
-    'routing = "aodv,profile=rfc"',
-)
+AIR = ('profile = "ns3"', 'routing = "aodv,profile=rfc"')
 FLOW = (
     'cc = "reno"',
     'profile = "ns3"',
@@ -36,14 +33,10 @@ FLOW = (
     f'app = {{ kind = "bulk", size = {SEGMENT} }}',
 )
 
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The options of this bench."""
-    sides.options(parser)
+OPTIONS = sides.OPTIONS
 
 
 def measured(asked: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """The table, and whether the ratio is within the bounds."""
     chosen = sides.some({one.name: one for one in networks()}, asked.cells)
     both = sides.Sides(asked, "ns3-radio")
     tasks = {(one.name, str(seed), digest(one)): (one, seed) for one in chosen.values() for seed in SEEDS}

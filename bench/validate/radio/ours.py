@@ -2,10 +2,10 @@
 
 import json
 import pathlib
-import subprocess
-import tempfile
 from collections.abc import Sequence
 
+from bench import common
+from bench.common import simulate
 from bench.validate.radio import cases
 from bench.validate.radio.tcl import DATAGRAM, SEGMENT, UDP_MBPS
 
@@ -60,14 +60,9 @@ def udp() -> list[str]:
 
 def run(binary: pathlib.Path, case: cases.Case, seed: int, text: str | None = None) -> dict:
     """Goodput of each flow after the warm-up, and the routers' counts after it; `text` is another scenario than ns-2's."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "case.toml"
-        path.write_text(text or scenario(case))
-        command = ["nice", "-n", "19", binary, "simulate", path, "--runs", "1", "--seed", str(seed), "--json"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise SystemExit(f"{case.name}: {' '.join(map(str, command))}:\n{done.stderr}")
-    result = json.loads(done.stdout)
+    with common.scenario(text or scenario(case)) as file:
+        words = ["nice", "-n", "19", binary, "simulate", file, "--runs", "1", "--seed", seed, "--json"]
+        result = json.loads(simulate(words))
     flows = [next(iter(result["flows"][f"f{i}"].values())) for i in range(len(cases.flows(case.topology)))]
     goodput = [round(flow.get("goodput_bps", {"mean": 0})["mean"]) for flow in flows]
     return {"goodput_bps": goodput, **counts(result)}

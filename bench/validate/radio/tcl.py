@@ -2,9 +2,9 @@
 
 import collections
 import pathlib
-import subprocess
 import tempfile
 
+from bench.validate import ns2
 from bench.validate.radio import cases
 
 SEGMENT, HEADERS = 1000, 40
@@ -108,15 +108,10 @@ def udp(_case: cases.Case, number: int, flow: cases.Flow) -> list[str]:
 def run(case: cases.Case, seed: int) -> dict:
     """Goodput of each flow after the warm-up, and the counts of the routers' trace after it."""
     with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "case.tcl"
-        path.write_text(script(case, seed, folder))
-        command = ["nice", "-n", "19", "ns", path]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
-        if done.returncode != 0 or "rror" in done.stderr:
-            raise SystemExit(f"{case.name}: ns-2 failed with seed {seed}:\n{done.stdout}{done.stderr}")
+        told = ns2.run(f"{case.name}, seed {seed}", script(case, seed, folder), folder, TIMEOUT_S)
         counts = of_trace(pathlib.Path(folder) / "trace")
     # Other lines of ns-2 are words.
-    rows = [line.split() for line in done.stdout.splitlines() if line.replace(" ", "").isdigit()]
+    rows = [line.split() for line in told.splitlines() if line.replace(" ", "").isdigit()]
     first, last = ([int(word) for word in row] for row in rows)
     size = DATAGRAM if case.traffic == "udp" else SEGMENT / (SEGMENT + HEADERS)
     measured_s = cases.SECONDS - cases.WARMUP_S
