@@ -24,7 +24,6 @@ pub(crate) use manual::ManualArgs;
 pub(crate) use receive::ReceiveArgs;
 pub(crate) use schemes::SchemesArgs;
 pub(crate) use serve::ServeArgs;
-pub(crate) use tariff::tariff_of;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -9,6 +9,7 @@
 //! | `coding` | erasure codes: coded streams are sent and decoded |
 //! | `live` | live streams that connect again, with events and figures: [`live::Sender`], [`live::Receiver`] |
 //! | `srt` | SRT as input and output of live streams: `live::input::Srt`, `live::output::Srt`, `srt://` of `AnyInput` and `AnyOutput` |
+//! | `api` | an HTTP API and a page for live streams, and a client of the API: `strandcast::live::api` |
 //! | `lab` | scenario files, simulations and their results: `strandcast::lab`, for which a [`Scheme`] is a catalog |
 //!
 //! The features `coding`, `live` and `schemes` are on by default. A [`Scheme`] decides which path carries which data.

@@ -1,4 +1,4 @@
-//! State that the command shares with the API.
+//! State that the program shares with the API.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,54 +7,21 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use serde_json::{Value, json};
-use strandcast::live::Receiver;
-use strandcast::live::output::{ViewFrom, Viewer};
-use strandcast::live::serve::StreamNow;
 use tokio::sync::broadcast;
 
-use crate::show::exposition;
+use super::shown::Shown;
+use crate::live::lines::metrics;
+use crate::live::output::{ViewFrom, Viewer};
 
-/// If the last snapshot is older than this time, the command counts as hung.
+/// If the last snapshot is older than this time, the program counts as hung.
 const HUNG: Duration = Duration::from_secs(10);
 
 /// Maximum number of events that wait for the slowest client.
 const EVENTS: usize = 256;
 
-/// The state of a stream at one time.
-#[derive(Debug)]
-pub(crate) struct Shown {
-    pub(crate) name: String,
-    /// Description of the stream as JSON.
-    pub(crate) described: Value,
-    pub(crate) view: View,
-}
-
-/// Place where the media of a stream can be viewed.
-#[derive(Debug)]
-pub(crate) enum View {
-    /// A stream of a server.
-    Served(Box<StreamNow>),
-    Receiver(Arc<Receiver>),
-    /// The stream of a sender, which plays no media.
-    Nowhere,
-}
-
-impl View {
-    /// Begins to view, or returns the reason why this cannot be.
-    fn join(&self, name: &str, from: ViewFrom) -> Result<Viewer, String> {
-        match self {
-            View::Served(stream) => stream.view(from).ok_or_else(|| format!("the stream {name} is stopped")),
-            View::Receiver(receiver) => receiver.view(from).ok_or_else(|| "the receiver ends".to_owned()),
-            View::Nowhere => {
-                Err("a sender does not play its stream: view the stream at the receiver".to_owned())
-            }
-        }
-    }
-}
-
 /// The state of all streams at one time.
 #[derive(Debug)]
-pub(crate) struct Snapshot {
+pub(super) struct Snapshot {
     /// Streams by name.
     streams: BTreeMap<String, Shown>,
     /// Lines of statistics for the metrics, and the label of the program in the metrics.
@@ -67,7 +34,7 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     /// A snapshot of these streams. `metrics` has the last line of statistics of each stream, including links that no
     /// longer exist. `instance` is the label of the program.
-    pub(crate) fn of(streams: Vec<Shown>, metrics: Vec<Value>, instance: &str) -> Snapshot {
+    pub(super) fn of(streams: Vec<Shown>, metrics: Vec<Value>, instance: &str) -> Snapshot {
         Snapshot {
             streams: streams.into_iter().map(|stream| (stream.name.clone(), stream)).collect(),
             lines: (metrics, instance.to_owned()),
@@ -96,19 +63,19 @@ impl Snapshot {
 
     /// A viewer of the stream with this name, or the reason why it cannot be viewed; `None`: there is no such stream.
     pub(super) fn view(&self, name: &str, from: ViewFrom) -> Option<Result<Viewer, String>> {
-        self.streams.get(name).map(|stream| stream.view.join(name, from))
+        self.streams.get(name).map(|stream| stream.view(from))
     }
 
     /// The metrics of all streams, in the text format of Prometheus. The metrics are written once for each snapshot.
     pub(super) fn metrics(&self) -> Bytes {
         let (lines, instance) = &self.lines;
-        self.metrics.get_or_init(|| exposition(lines, instance).into()).clone()
+        self.metrics.get_or_init(|| metrics(lines, instance).into()).clone()
     }
 }
 
-/// The last snapshot, and the state of the command.
+/// The last snapshot, and the state of the program.
 #[derive(Debug)]
-pub(crate) struct Board {
+pub(super) struct Board {
     last: Mutex<Option<Arc<Snapshot>>>,
     stopping: AtomicBool,
     events: broadcast::Sender<Arc<str>>,
@@ -130,12 +97,12 @@ impl Board {
     }
 
     /// Replaces the snapshot.
-    pub(crate) fn set(&self, snapshot: Snapshot) {
+    pub(super) fn set(&self, snapshot: Snapshot) {
         *self.lock() = Some(Arc::new(snapshot));
     }
 
     /// Gives an event to all clients, as a line of JSON.
-    pub(crate) fn event(&self, line: &str) {
+    pub(super) fn event(&self, line: &str) {
         if self.events.receiver_count() > 0 {
             // The last client may leave between the check and this line.
             let _ = self.events.send(line.into());
@@ -147,8 +114,8 @@ impl Board {
         self.events.subscribe()
     }
 
-    /// Records that the command ends.
-    pub(crate) fn stopping(&self) {
+    /// Records that the program ends.
+    pub(super) fn stopping(&self) {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
@@ -157,12 +124,12 @@ impl Board {
         self.lock().clone()
     }
 
-    /// Returns whether the command still takes snapshots.
+    /// Returns whether the program still takes snapshots.
     pub(super) fn is_alive(&self) -> bool {
         self.lock().as_ref().is_some_and(|last| last.taken.elapsed() < HUNG)
     }
 
-    /// Returns whether the command accepts senders.
+    /// Returns whether the program accepts senders.
     pub(super) fn is_ready(&self) -> bool {
         self.is_alive() && !self.stopping.load(Ordering::Relaxed)
     }

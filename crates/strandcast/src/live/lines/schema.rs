@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::keys::{EVENTS, EVERY, FIGURES, Key, Kind, NAMES, NAMES_SERVED, SERVED};
 
 /// Returns the JSON Schema (draft 2020-12) of a line.
-pub(crate) fn schema() -> Value {
+pub fn schema() -> Value {
     let mut properties = Map::new();
     for key in EVERY.iter().chain(SERVED).chain(FIGURES).chain(EVENTS) {
         let parts: Vec<&str> = key.name.split('.').collect();
@@ -65,11 +65,10 @@ fn leaf(key: &Key) -> Value {
 mod tests {
     use std::path::PathBuf;
 
-    use strandcast::live::Stats;
-
-    use super::super::keys::Side;
-    use super::super::line::kebab;
     use super::*;
+    use crate::live::lines::keys::Side;
+    use crate::live::lines::line::kebab;
+    use crate::live::stats::Stats;
 
     /// Returns the tables of the page, which are between marks.
     fn tables() -> [(&'static str, String); 3] {
@@ -171,7 +170,7 @@ mod tests {
     /// Each event of the library must have a row with the name that lines use.
     #[test]
     fn every_event_has_a_row() {
-        let source = include_str!("../../../strandcast/src/live/described.rs");
+        let source = include_str!("../described.rs");
         let classes =
             source.split("(\"").skip(1).filter_map(|rest| rest.split_once("\", ")).map(|(name, _)| name);
         let classes: Vec<&str> = classes

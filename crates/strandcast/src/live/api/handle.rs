@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use hyper::header::{ALLOW, CONTENT_LENGTH, HeaderMap, HeaderValue, TRANSFER_ENCODING, WWW_AUTHENTICATE};
 use hyper::{Request, Response, StatusCode};
-use strandcast::live::output::ViewFrom;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::board::{Board, Snapshot};
@@ -15,13 +14,14 @@ use super::links::{link, tariff};
 use super::media;
 use super::openapi::description;
 use super::page;
-use super::request::{Asked, Change};
+use super::request::{Answer, Asked, Change};
 use super::route::{Action, Found, ROUTES, Right, find};
 use super::session::{Sessions, Told};
 use super::sls::statistics;
 use super::stream;
 use super::tls::Tls;
 use super::tokens::Tokens;
+use crate::live::output::ViewFrom;
 
 /// Maximum number of clients at one listener whose responses have no end.
 pub(super) const ENDLESS: usize = 32;
@@ -179,10 +179,10 @@ fn changes(
     }))
 }
 
-/// Passes a change to the command, and waits for the outcome.
+/// Passes a change to the program, and waits for the outcome.
 async fn carry_out(shared: &Shared, change: Change) -> Response<Body> {
     let (told, outcome) = oneshot::channel();
-    if shared.requests.try_send(Asked { change, told }).is_err() {
+    if shared.requests.try_send(Asked { change, answer: Answer(told) }).is_err() {
         return refusal(StatusCode::SERVICE_UNAVAILABLE, "too many requests at once: ask again");
     }
     match tokio::time::timeout(CARRIED_OUT, outcome).await {

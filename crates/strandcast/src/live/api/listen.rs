@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::geteuid;
 
-use crate::error::{CliError, why};
+use crate::error::{Error, why};
 
 /// Longest path of a socket in bytes. The system's limit is 107; the socket is made under a longer name.
 const LONGEST: usize = 84;
@@ -26,22 +26,22 @@ impl Socket {
     /// Listens at `path`. If a socket exists at this path and no program listens on it, the socket is replaced.
     ///
     /// # Errors
-    /// Returns [`CliError::Usage`] if the path exists and is not a socket. Other errors are [`CliError::Network`].
-    pub(super) fn listen(path: &Path) -> Result<(Socket, UnixListener), CliError> {
+    /// Returns [`Error::Usage`] if the path exists and is not a socket. Other errors are [`Error::Network`].
+    pub(super) fn listen(path: &Path) -> Result<(Socket, UnixListener), Error> {
         let name = path.display();
         if path.as_os_str().len() > LONGEST {
-            return Err(CliError::Usage(format!("{name}: the path of a socket has {LONGEST} bytes at most")));
+            return Err(Error::Usage(format!("{name}: the path of a socket has {LONGEST} bytes at most")));
         }
         if let Ok(found) = fs::symlink_metadata(path) {
             if !found.file_type().is_socket() {
-                return Err(CliError::Usage(format!("{name} is not a socket: name another path")));
+                return Err(Error::Usage(format!("{name} is not a socket: name another path")));
             }
             if UnixStream::connect(path).is_ok() {
                 let why = "another program listens there: end it, or name another path";
-                return Err(CliError::Network(format!("{name}: {why}")));
+                return Err(Error::Network(format!("{name}: {why}")));
             }
         }
-        let cannot = |e: io::Error| CliError::Network(format!("cannot listen on {name}: {}", why(&e)));
+        let cannot = |e: io::Error| Error::Network(format!("cannot listen on {name}: {}", why(&e)));
         let (listener, file) = private(path).map_err(cannot)?;
         Ok((Socket { path: path.to_owned(), file }, listener))
     }
@@ -86,9 +86,9 @@ impl Drop for Socket {
 /// Listens on an address.
 ///
 /// # Errors
-/// [`CliError::Network`].
-pub(super) fn tcp(address: SocketAddr) -> Result<TcpListener, CliError> {
-    let cannot = |e: io::Error| CliError::Network(format!("the API cannot listen on {address}: {}", why(&e)));
+/// [`Error::Network`].
+pub(super) fn tcp(address: SocketAddr) -> Result<TcpListener, Error> {
+    let cannot = |e: io::Error| Error::Network(format!("the API cannot listen on {address}: {}", why(&e)));
     let listener = TcpListener::bind(address).map_err(cannot)?;
     listener.set_nonblocking(true).map_err(cannot)?;
     Ok(listener)

@@ -11,7 +11,6 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use strandcast::live::serve::ApiConfig;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -25,7 +24,8 @@ use super::patient::Patient;
 use super::request::Asked;
 use super::session::Sessions;
 use super::tls::Handshakes;
-use crate::error::{CliError, why};
+use crate::error::{Error, why};
+use crate::live::serve::ApiConfig;
 
 /// Maximum number of connections of each listener. A flood of connections at one listener therefore does not affect the
 /// other listener.
@@ -43,9 +43,9 @@ const REQUESTS: usize = 16;
 /// Pause after an error of a listener, such as too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A running API. Dropping this value ends the API.
+/// The thread of an API. Dropping this value ends the thread.
 #[derive(Debug)]
-pub(crate) struct Api {
+pub(super) struct Running {
     places: Vec<String>,
     shared: Arc<Shared>,
     _socket: Option<Socket>,
@@ -62,7 +62,7 @@ struct Listening {
 }
 
 impl Listening {
-    fn start(config: &ApiConfig, secure: bool) -> Result<Listening, CliError> {
+    fn start(config: &ApiConfig, secure: bool) -> Result<Listening, Error> {
         let mut all = Listening::default();
         if let Some(path) = &config.socket {
             let (socket, listener) = Socket::listen(path)?;
@@ -95,8 +95,8 @@ fn plain(address: SocketAddr) -> Place {
     Place::Address { names: Names::These(names), scheme: "http" }
 }
 
-fn refused(error: io::Error) -> CliError {
-    CliError::Network(format!("cannot start the API: {}", why(&error)))
+fn refused(error: io::Error) -> Error {
+    Error::Network(format!("cannot start the API: {}", why(&error)))
 }
 
 /// A socket that listens, and does not belong to the runtime yet.
@@ -124,17 +124,17 @@ enum Listener {
     Tls(TcpListener),
 }
 
-impl Api {
+impl Running {
     /// Listens, and responds to requests on a separate thread. Returns the changes that requests ask for.
     ///
     /// # Errors
-    /// Returns [`CliError::Usage`] if the path of the socket exists and is not a socket. Returns [`CliError::Network`]
+    /// Returns [`Error::Usage`] if the path of the socket exists and is not a socket. Returns [`Error::Network`]
     /// if an address or a path is in use.
-    pub(crate) fn start(
+    pub(super) fn start(
         config: &ApiConfig,
         access: Access,
         board: Arc<Board>,
-    ) -> Result<(Api, mpsc::Receiver<Asked>), CliError> {
+    ) -> Result<(Running, mpsc::Receiver<Asked>), Error> {
         let Access { tokens, tls } = access;
         let tokens = Mutex::new(Arc::new(tokens));
         let (requests, asked) = mpsc::channel(REQUESTS);
@@ -149,16 +149,16 @@ impl Api {
         thread::Builder::new().name("api".to_owned()).spawn(work).map_err(refused)?;
         // The thread reports the outcome before it waits for connections.
         outcome.recv().unwrap_or(Err(io::ErrorKind::BrokenPipe.into())).map_err(refused)?;
-        Ok((Api { places, shared, _socket: socket, _running: running }, asked))
+        Ok((Running { places, shared, _socket: socket, _running: running }, asked))
     }
 
     /// Returns the addresses at which the API can be used.
-    pub(crate) fn places(&self) -> &[String] {
+    pub(super) fn places(&self) -> &[String] {
         &self.places
     }
 
     /// Replaces the tokens, the certificate and the key. Open connections stay open.
-    pub(crate) fn install(&self, access: Access) {
+    pub(super) fn install(&self, access: Access) {
         *self.shared.tokens.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(access.tokens);
         *self.shared.tls.lock().unwrap_or_else(PoisonError::into_inner) = access.tls;
     }

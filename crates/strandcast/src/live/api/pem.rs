@@ -18,7 +18,7 @@ const LONGEST: u64 = 1 << 20;
 ///
 /// # Errors
 /// Returns a line with the name of the file and the reason.
-pub(crate) fn bytes(path: &Path) -> Result<(Zeroizing<Vec<u8>>, u32), String> {
+pub(super) fn bytes(path: &Path) -> Result<(Zeroizing<Vec<u8>>, u32), String> {
     let name = path.display();
     let cannot = |error: std::io::Error| format!("cannot read {name}: {}", why(&error));
     let file = File::open(path).map_err(cannot)?;
@@ -38,7 +38,7 @@ pub(crate) fn bytes(path: &Path) -> Result<(Zeroizing<Vec<u8>>, u32), String> {
 ///
 /// # Errors
 /// Returns a line with the name of the file, the reason and the remedy.
-pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+pub(super) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes(path)?.0).collect();
     match found {
         Ok(found) if !found.is_empty() => Ok(found),

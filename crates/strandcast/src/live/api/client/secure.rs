@@ -15,8 +15,9 @@ use rustls::{
     SignatureScheme, StreamOwned,
 };
 
-use crate::error::{CliError, why};
-use crate::pem::certificates;
+use crate::error::{self, why};
+use crate::live::api::client::ClientError;
+use crate::live::api::pem::certificates;
 
 /// Files in which systems store their authorities: Debian, Fedora, and others.
 const SYSTEM: [&str; 3] =
@@ -35,8 +36,8 @@ struct Known {
 impl Known {
     /// `named` is true if the user has named the file. If the file is the system's own, copies of servers' certificates
     /// in it are ignored.
-    fn of(file: &Path, named: bool) -> Result<Known, CliError> {
-        let mut copies = certificates(file).map_err(CliError::Store)?;
+    fn of(file: &Path, named: bool) -> Result<Known, error::Error> {
+        let mut copies = certificates(file).map_err(error::Error::Store)?;
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(copies.iter().cloned());
         if !named {
@@ -93,21 +94,22 @@ impl ServerCertVerifier for Known {
 /// the certificate of its authority. Without `file`, the authorities of the system are used.
 ///
 /// # Errors
-/// Returns [`CliError::Store`] if the file cannot be read. Returns [`CliError::Peer`] if the server has another
-/// certificate or does not use TLS.
+/// Returns [`ClientError::Certificate`] if the certificate is refused. Returns [`error::Error::Store`] if the file cannot
+/// be read, and [`error::Error::Peer`] if the server does not use TLS 1.3.
 pub(super) fn shake_hands(
     mut stream: TcpStream,
     address: &str,
     file: Option<&Path>,
-) -> Result<StreamOwned<ClientConnection, TcpStream>, CliError> {
+) -> Result<StreamOwned<ClientConnection, TcpStream>, ClientError> {
     let system = || SYSTEM.iter().map(PathBuf::from).find(|path| path.exists());
     let named = file.is_some();
     let file = file.map(Path::to_owned).or_else(system);
-    let none = || CliError::Store("this system has no file of authorities: name one with --ca FILE".into());
-    let known = Known::of(&file.ok_or_else(none)?, named)?;
+    let known = Known::of(&file.ok_or(ClientError::NoAuthorities)?, named)?;
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     let host = host.trim_start_matches('[').trim_end_matches(']');
-    let wrong = |why: &dyn std::fmt::Display| CliError::Peer(format!("{address}: {why}"));
+    let wrong = |why: &dyn std::fmt::Display| -> ClientError {
+        error::Error::Peer(format!("{address}: {why}")).into()
+    };
     let name = ServerName::try_from(host.to_owned()).map_err(|error| wrong(&error))?;
     let builder = ClientConfig::builder_with_provider(Arc::clone(&known.provider));
     let builder = builder.with_protocol_versions(&[&TLS13]).map_err(|error| wrong(&error))?;
@@ -119,10 +121,9 @@ pub(super) fn shake_hands(
         if let Err(error) = client.complete_io(&mut stream) {
             let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
             return Err(match inner {
-                Some(Error::InvalidCertificate(why)) => wrong(&format!(
-                    "its certificate is refused ({}): --ca FILE names its authority, or a copy of it",
-                    refusal(why)
-                )),
+                Some(Error::InvalidCertificate(why)) => {
+                    ClientError::Certificate { address: address.to_owned(), why: refusal(why) }
+                }
                 Some(_) => wrong(&"no TLS 1.3 there: write http:// if it is plain HTTP"),
                 None => wrong(&format!("no handshake: {}", why(&error))),
             });

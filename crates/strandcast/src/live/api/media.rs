@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use strandcast::live::output::{Viewed, Viewer};
 use strandcast_media::ts::{FrameType, Marker, PACKET_LEN, Packet, ProgramTable};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::Instant;
 
 use super::body::Body;
+use crate::live::output::{Viewed, Viewer};
 
 /// Maximum number of messages that wait for one connection. Further messages wait in the queue that all viewers share.
 const PIECES: usize = 8;

@@ -1,4 +1,6 @@
-//! HTTP/1.0 requests, for which the end of the connection ends the response.
+//! A client of an API. It sends HTTP/1.0 requests, for which the end of the connection ends the response.
+
+mod secure;
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,16 +11,43 @@ use std::time::Duration;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use super::secure::shake_hands;
-use crate::error::{CliError, why};
+use self::secure::shake_hands;
+use crate::error::{Error, why};
 
 /// Maximum time until a response begins, and maximum time between two parts of a response.
 const PATIENCE: Duration = Duration::from_secs(40);
 /// Maximum size of a line of a response, and maximum size of a response that is kept as a whole, in bytes.
 const LONGEST: u64 = 64 << 20;
 
-/// A client of an API.
-pub(super) struct Client {
+/// Reason why a request failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// The server needs a token that permits the request.
+    #[error("{0}")]
+    Token(String),
+    /// The system has no file with the certificates of authorities, and the client was given none.
+    #[error("this system has no file of authorities")]
+    NoAuthorities,
+    /// The client was given the certificate of an authority, but its address has no TLS.
+    #[error("a certificate is for https://HOST:PORT, but the address is {0}")]
+    NotSecure(String),
+    /// The certificate of the server is refused.
+    #[error("{address}: its certificate is refused ({why})")]
+    Certificate {
+        /// Address of the server.
+        address: String,
+        /// Reason of the refusal.
+        why: String,
+    },
+    /// Any other reason.
+    #[error(transparent)]
+    Other(#[from] Error),
+}
+
+/// A client of an API. Its calls block the thread.
+#[derive(Debug)]
+pub struct Client {
     place: Place,
     /// File with the server's certificate, or with the certificate of its authority.
     authority: Option<PathBuf>,
@@ -36,29 +65,26 @@ enum Place {
 }
 
 /// A response that has begun.
-pub(super) struct Response(BufReader<Box<dyn Read>>);
+pub struct Response(BufReader<Box<dyn Read + Send>>);
 
 impl Client {
-    /// Makes a client of the API at this address.
+    /// Makes a client of the API at this address: the path of a socket, `http://HOST:PORT` or `https://HOST:PORT`.
+    /// `authority` is a file with the server's certificate, or with the certificate of its authority. `token` is a file
+    /// whose first line is a token.
     ///
     /// # Errors
-    /// Returns [`CliError::Usage`] if the address is wrong. Returns [`CliError::Store`] if the token cannot be read.
-    pub(super) fn of(
-        address: &str,
-        authority: Option<&Path>,
-        token: Option<&Path>,
-    ) -> Result<Client, CliError> {
+    /// Returns [`ClientError::NotSecure`] if an authority is given without need. Returns [`Error::Usage`] if the address
+    /// is wrong, and [`Error::Store`] if the token cannot be read.
+    pub fn of(address: &str, authority: Option<&Path>, token: Option<&Path>) -> Result<Client, ClientError> {
         let (place, token) = (place(address)?, token.map(read_token).transpose()?);
         if let (Place::Address(host), Some(_)) = (&place, &token)
             && !is_this_machine(host)
         {
             let why = "a token would be readable in transit: write https://HOST:PORT";
-            return Err(CliError::Usage(format!("{address}: {why}")));
+            return Err(Error::Usage(format!("{address}: {why}")).into());
         }
         if authority.is_some() && !matches!(place, Place::Secure(_)) {
-            return Err(CliError::Usage(format!(
-                "--ca is for https://HOST:PORT, but the address is {address}"
-            )));
+            return Err(ClientError::NotSecure(address.to_owned()));
         }
         Ok(Client { place, authority: authority.map(Path::to_owned), token })
     }
@@ -66,17 +92,17 @@ impl Client {
     /// Sends a request. Returns the response if the server reports success.
     ///
     /// # Errors
-    /// Returns [`CliError::Network`] if nothing listens. Returns [`CliError::Peer`] if the server refuses the request
-    /// or closes the connection early. Returns [`CliError::Usage`] if there is no such stream, or the stream does not
-    /// permit this change.
-    pub(super) fn ask(&self, method: &str, path: &str) -> Result<Response, CliError> {
+    /// Returns [`ClientError::Token`] if the request needs another token. Returns [`Error::Network`] if nothing listens.
+    /// Returns [`Error::Peer`] if the server refuses the request or closes the connection early. Returns
+    /// [`Error::Usage`] if there is no such stream, or the stream does not permit this change.
+    pub fn ask(&self, method: &str, path: &str) -> Result<Response, ClientError> {
         let (mut stream, host) = self.connect()?;
         let token = self.token.as_ref().map(|token| format!("authorization: Bearer {}\r\n", token.as_str()));
         let token = Zeroizing::new(token.unwrap_or_default());
         let request = format!("{method} {path} HTTP/1.0\r\nhost: {host}\r\n{}\r\n", token.as_str());
         let request = Zeroizing::new(request);
         stream.write_all(request.as_bytes()).map_err(broke_off)?;
-        let mut response = BufReader::new(stream as Box<dyn Read>);
+        let mut response = BufReader::new(stream as Box<dyn Read + Send>);
         let status = head(&mut response)?;
         let response = Response(response);
         match status {
@@ -89,14 +115,14 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::ask`].
-    pub(super) fn json(&self, method: &str, path: &str) -> Result<Value, CliError> {
+    pub fn json(&self, method: &str, path: &str) -> Result<Value, ClientError> {
         let text = self.ask(method, path)?.text()?;
-        serde_json::from_str(&text).map_err(|_| CliError::Peer("the response is not JSON".into()))
+        serde_json::from_str(&text).map_err(|_| Error::Peer("the response is not JSON".into()).into())
     }
 
-    fn connect(&self) -> Result<(Box<dyn Stream>, &str), CliError> {
+    fn connect(&self) -> Result<(Box<dyn Stream>, &str), ClientError> {
         let cannot = |place: &dyn std::fmt::Display, error: io::Error| {
-            CliError::Network(format!(
+            Error::Network(format!(
                 "no API at {place}: {}; [api] of the configuration has its place",
                 why(&error)
             ))
@@ -123,69 +149,69 @@ impl Client {
     }
 }
 
-trait Stream: Read + Write {}
+trait Stream: Read + Write + Send {}
 
-impl<T: Read + Write> Stream for T {}
+impl<T: Read + Write + Send> Stream for T {}
 
 impl Response {
     /// Reads the rest of the response.
     ///
     /// # Errors
-    /// Returns [`CliError::Peer`] if the response ends early or is not text.
-    pub(super) fn text(self) -> Result<String, CliError> {
+    /// Returns [`Error::Peer`] if the response ends early or is not text.
+    pub fn text(self) -> Result<String, Error> {
         let mut text = String::new();
         self.0.take(LONGEST).read_to_string(&mut text).map_err(broke_off)?;
         Ok(text)
     }
 
     /// Returns each line of the response when the line arrives.
-    pub(super) fn lines(self) -> impl Iterator<Item = Result<String, CliError>> {
+    pub fn lines(self) -> impl Iterator<Item = Result<String, Error>> {
         self.0.lines().map(|line| line.map_err(broke_off))
     }
 }
 
 /// Reads the head of a response, and returns its status.
-fn head(response: &mut impl BufRead) -> Result<u16, CliError> {
+fn head(response: &mut impl BufRead) -> Result<u16, Error> {
     let mut status = None;
     // The head of a response is at most this long.
     let mut head = response.take(64 << 10);
     loop {
         let mut line = String::new();
         if head.read_line(&mut line).map_err(broke_off)? == 0 {
-            return Err(CliError::Peer("the response breaks off".into()));
+            return Err(Error::Peer("the response breaks off".into()));
         }
         match (status, line.trim_end()) {
             (Some(status), "") => return Ok(status),
             (Some(_), _) => {}
             (None, first) => {
                 let number = first.strip_prefix("HTTP/1.").and_then(|rest| rest.get(2..5)?.parse().ok());
-                status = Some(number.ok_or_else(|| CliError::Peer("the response is not HTTP".into()))?);
+                status = Some(number.ok_or_else(|| Error::Peer("the response is not HTTP".into()))?);
             }
         }
     }
 }
 
 /// Returns the error for a refused request.
-fn refused(status: u16, text: &str) -> CliError {
+fn refused(status: u16, text: &str) -> ClientError {
     let error: Value = serde_json::from_str(text).unwrap_or_default();
     let line = match error["error"].as_str() {
         Some(line) => strandcast_keys::text::printable(line).into_owned(),
         None => format!("the response has status {status}"),
     };
     match status {
-        404 | 409 => CliError::Usage(line),
-        401 | 403 => CliError::Peer(format!("{line}; give the file of the token: --token FILE")),
-        _ => CliError::Peer(line),
+        404 | 409 => Error::Usage(line).into(),
+        401 | 403 => ClientError::Token(line),
+        _ => Error::Peer(line).into(),
     }
 }
 
-fn broke_off(error: io::Error) -> CliError {
-    CliError::Peer(format!("the API broke off: {}", why(&error)))
+fn broke_off(error: io::Error) -> Error {
+    Error::Peer(format!("the API broke off: {}", why(&error)))
 }
 
 /// Parses the address of an API.
-fn place(address: &str) -> Result<Place, CliError> {
-    let wrong = |why: &str| CliError::Usage(format!("{address}: {why}"));
+fn place(address: &str) -> Result<Place, Error> {
+    let wrong = |why: &str| Error::Usage(format!("{address}: {why}"));
     match address.split_once("://") {
         None => Ok(Place::Socket(address.into())),
         Some((scheme @ ("http" | "https"), rest)) => {
@@ -208,14 +234,14 @@ fn is_this_machine(host: &str) -> bool {
 }
 
 /// Reads the first token of a file.
-fn read_token(path: &Path) -> Result<Zeroizing<String>, CliError> {
+fn read_token(path: &Path) -> Result<Zeroizing<String>, Error> {
     let name = path.display();
     let text = std::fs::read_to_string(path).map(Zeroizing::new);
-    let text = text.map_err(|error| CliError::Store(format!("cannot read {name}: {}", why(&error))))?;
+    let text = text.map_err(|error| Error::Store(format!("cannot read {name}: {}", why(&error))))?;
     let token = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
     match token.filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic())) {
         Some(token) => Ok(Zeroizing::new(token.to_owned())),
-        None => Err(CliError::Store(format!("{name} has no token in its first line"))),
+        None => Err(Error::Store(format!("{name} has no token in its first line"))),
     }
 }
 

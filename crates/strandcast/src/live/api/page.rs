@@ -1,4 +1,4 @@
-//! The page of a server, if the command was built with it. `make web` bundles the page from the folder `web`.
+//! The page of a server, if the program was built with it. `make web` bundles the page from the folder `web`.
 
 use hyper::header::{CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderValue};
 use hyper::{Response, StatusCode};
@@ -27,7 +27,7 @@ impl File {
         }
     }
 
-    /// Content in the gzip format, or `None` if the command was built without the page.
+    /// Content in the gzip format, or `None` if the program was built without the page.
     #[cfg(page)]
     fn content(self) -> Option<&'static [u8]> {
         macro_rules! bundle {
@@ -43,7 +43,7 @@ impl File {
         })
     }
 
-    /// Content in the gzip format, or `None` if the command was built without the page.
+    /// Content in the gzip format, or `None` if the program was built without the page.
     #[cfg(not(page))]
     fn content(self) -> Option<&'static [u8]> {
         let _ = self;

@@ -12,15 +12,15 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{NoServerSessionStorage, ParsedCertificate};
 use rustls::version::TLS13;
-use strandcast::live::serve::ApiConfig;
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use super::guard::{Names, Place};
-use crate::error::CliError;
-use crate::pem::{bytes, certificates};
+use super::pem::{bytes, certificates};
+use crate::error::Error;
+use crate::live::serve::ApiConfig;
 
 /// Time limit for a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(5);
@@ -46,12 +46,12 @@ impl Tls {
     /// Reads the files that a configuration names, or returns `None` if the configuration names no files.
     ///
     /// # Errors
-    /// Returns [`CliError::Usage`] with a line that contains the file and the remedy.
-    pub(super) fn read(config: &ApiConfig) -> Result<Option<Tls>, CliError> {
+    /// Returns [`Error::Usage`] with a line that contains the file and the remedy.
+    pub(super) fn read(config: &ApiConfig) -> Result<Option<Tls>, Error> {
         let (Some(certificate), Some(key)) = (&config.certificate, &config.certificate_key) else {
             return Ok(None);
         };
-        read(certificate, key).map(Some).map_err(CliError::Usage)
+        read(certificate, key).map(Some).map_err(Error::Usage)
     }
 
     /// Returns the kind of access of requests over TLS.

@@ -106,7 +106,7 @@ fn stream() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::route::{Found, find};
+    use crate::live::api::route::{Found, find};
 
     #[test]
     fn the_description_and_the_router_have_the_same_routes() {

@@ -5,12 +5,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
-use strandcast::live::serve::ApiConfig;
 use subtle::{Choice, ConstantTimeEq as _};
 use zeroize::Zeroizing;
 
 use super::route::Right;
-use crate::error::{CliError, why};
+use crate::error::{Error, why};
+use crate::live::serve::ApiConfig;
 
 /// Permitted lengths of a token, in characters.
 const LENGTHS: std::ops::RangeInclusive<usize> = 16..=256;
@@ -32,8 +32,8 @@ impl Tokens {
     /// Reads the files of a configuration.
     ///
     /// # Errors
-    /// Returns [`CliError::Usage`] with a line that contains the file and the remedy.
-    pub(super) fn read(config: &ApiConfig) -> Result<Tokens, CliError> {
+    /// Returns [`Error::Usage`] with a line that contains the file and the remedy.
+    pub(super) fn read(config: &ApiConfig) -> Result<Tokens, Error> {
         let of = |file: &Option<_>| file.as_deref().map_or(Ok(Vec::new()), read);
         let (view, control) = (of(&config.view_tokens)?, of(&config.control_tokens)?);
         // If the configuration has no tokens for viewing, every user of this machine may view.
@@ -119,10 +119,10 @@ fn decoded(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
 }
 
 /// Reads a file that has one token on each line.
-fn read(path: &Path) -> Result<Vec<[u8; 32]>, CliError> {
+fn read(path: &Path) -> Result<Vec<[u8; 32]>, Error> {
     let name = path.display();
-    let wrong = |why: String| CliError::Usage(format!("{name}: {why}"));
-    let cannot = |error: std::io::Error| CliError::Usage(format!("cannot read {name}: {}", why(&error)));
+    let wrong = |why: String| Error::Usage(format!("{name}: {why}"));
+    let cannot = |error: std::io::Error| Error::Usage(format!("cannot read {name}: {}", why(&error)));
     let mut file = std::fs::File::open(path).map_err(cannot)?;
     let seen = file.metadata().map_err(cannot)?;
     if !seen.is_file() {
@@ -144,7 +144,7 @@ fn read(path: &Path) -> Result<Vec<[u8; 32]>, CliError> {
         }
         if !LENGTHS.contains(&token.len()) || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
             let (least, most) = (LENGTHS.start(), LENGTHS.end());
-            return Err(CliError::Usage(format!(
+            return Err(Error::Usage(format!(
                 "{name}:{}: a token has {least} to {most} letters, digits and signs: openssl rand -hex 32",
                 number + 1
             )));

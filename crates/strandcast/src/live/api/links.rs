@@ -1,10 +1,9 @@
 //! Requests about a link: its name, and its costs.
 
 use hyper::{Response, StatusCode};
-use strandcast::live::LinkTariff;
 
 use super::body::{Body, refusal};
-use crate::args::tariff_of;
+use crate::live::tariff::LinkTariff;
 
 /// Returns the name of a link from a part of the URL's path. The part may contain escaped bytes (RFC 3986 §2.1).
 pub(super) fn link(part: &str) -> Result<String, Box<Response<Body>>> {
@@ -16,10 +15,10 @@ pub(super) fn link(part: &str) -> Result<String, Box<Response<Body>>> {
 /// Keys of a query with costs.
 const KEYS: &str = "class=N, left=SIZE, for=TIME, month=SIZE, day=N or price=N, separated by &";
 
-/// Parses the costs of a link in a query. The keys are the keys of `--tariff`.
+/// Parses the costs of a link in a query.
 pub(super) fn tariff(link: &str, query: Option<&str>) -> Result<LinkTariff, Box<Response<Body>>> {
     let given = query.unwrap_or_default().split('&').filter(|part| !part.is_empty());
-    tariff_of(link, given, KEYS).map_err(|why| Box::new(refusal(StatusCode::BAD_REQUEST, &why)))
+    LinkTariff::parse(link, given, KEYS).map_err(|why| Box::new(refusal(StatusCode::BAD_REQUEST, &why)))
 }
 
 fn decoded(text: &str) -> Option<String> {
