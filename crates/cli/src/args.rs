@@ -35,6 +35,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use strandcast::Memory;
 use strandcast::live::{LinkTariff, Retry};
 use strandcast::pairing::Name;
+use strandcast::perf::{MAX_MESSAGE, MIN_MESSAGE};
 use strandcast_lab::batch::{LAST_SEED, Until};
 use strandcast_net::interface::PathSpec;
 
@@ -45,7 +46,6 @@ use crate::help::TABLE_HELP;
 use crate::key::Target;
 use crate::media_url::{Listen, MediaUrl};
 use crate::memory::{Buffer, memory};
-use crate::perf::{MAX_MESSAGE, MIN_MESSAGE};
 
 /// End of the long help of commands with a table.
 static TABLE_AND_CODES: LazyLock<String> = LazyLock::new(|| format!("{TABLE_HELP}\n\n{EXIT_CODES}"));

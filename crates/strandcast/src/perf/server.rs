@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use strandcast::live::parts::REFUSED;
-use strandcast::text::quoted;
 use strandcast_proto::app::App;
 use strandcast_proto::association::{CloseReason, Event};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
@@ -14,6 +12,8 @@ use super::bulk::{Receiving, Sending};
 use super::client::coding;
 use super::control::{BULK, BUSY, CONTROL, Control, MAX_MESSAGE, MIN_MESSAGE, Totals, VERSION};
 use super::usage::Cpu;
+use crate::live::parts::REFUSED;
+use crate::text::quoted;
 
 /// If a client sends nothing for this time, the server drops the client and serves the next one.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -28,9 +28,9 @@ const MAX_CONTROL: Duration = Duration::from_secs(24 * 3600);
 const NO_CLIENT: &str =
     "refused: this is strandcast perf server, and plays no stream: run strandcast receive there";
 
-/// Events of a running server.
+/// Reports of a running server.
 #[derive(Debug)]
-pub(super) enum ServerEvent {
+pub(super) enum Served {
     /// A client starts.
     Begun {
         /// Address of the client.
@@ -50,7 +50,7 @@ pub(super) enum ServerEvent {
 
 #[derive(Debug)]
 enum Phase {
-    ProgressObserver,
+    Waiting,
     Sending(Sending),
     Receiving(Receiving),
 }
@@ -68,20 +68,20 @@ struct ActiveClient {
 }
 
 /// Serves one client at a time.
-pub(super) struct Server {
+pub(super) struct Desk {
     client: Option<ActiveClient>,
-    served: UnboundedSender<ServerEvent>,
+    served: UnboundedSender<Served>,
     readable: bool,
 }
 
-impl Server {
+impl Desk {
     /// Makes a server without a client.
-    pub(super) fn new(served: UnboundedSender<ServerEvent>) -> Self {
-        Server { client: None, served, readable: false }
+    pub(super) fn new(served: UnboundedSender<Served>) -> Self {
+        Desk { client: None, served, readable: false }
     }
 
     /// Sends an event. If the receiver of events was dropped, nothing happens.
-    fn report(&self, what: ServerEvent) {
+    fn report(&self, what: Served) {
         let _ = self.served.send(what);
     }
 
@@ -91,10 +91,10 @@ impl Server {
         }
         if self.client.is_some() {
             endpoint.abort(id, BUSY);
-            self.report(ServerEvent::Failed(format!("{} turned away: busy", peer(endpoint, id))));
+            self.report(Served::Failed(format!("{} turned away: busy", peer(endpoint, id))));
             return;
         }
-        let (phase, cpu) = (Phase::ProgressObserver, Cpu::now());
+        let (phase, cpu) = (Phase::Waiting, Cpu::now());
         self.client = Some(ActiveClient { id, phase, cpu, began: now, last_received: now, finished: false });
     }
 
@@ -114,7 +114,7 @@ impl Server {
                     }
                     None => self.dismiss(endpoint, "not a strandcast perf client"),
                 },
-                (BULK, Phase::ProgressObserver) => self.dismiss(endpoint, NO_CLIENT),
+                (BULK, Phase::Waiting) => self.dismiss(endpoint, NO_CLIENT),
                 _ => {}
             }
         }
@@ -126,7 +126,7 @@ impl Server {
             client.finished = true;
             let (totals, cpu) = (receiving.totals(), Cpu::now() - client.cpu);
             self.answer(now, endpoint, &Control::Result { totals, cpu });
-            self.report(ServerEvent::Done(totals, cpu));
+            self.report(Served::Done(totals, cpu));
             self.report_coding(endpoint, id);
         }
     }
@@ -134,14 +134,14 @@ impl Server {
     /// Reports the counters of symbols, if there were any symbols.
     fn report_coding(&self, endpoint: &Endpoint, id: AssociationId) {
         let line = endpoint.association(id).and_then(coding).map(|coding| coding.line());
-        line.into_iter().for_each(|line| self.report(ServerEvent::Diagnostic(line)));
+        line.into_iter().for_each(|line| self.report(Served::Diagnostic(line)));
     }
 
     fn on_control(&mut self, now: Instant, endpoint: &mut Endpoint, control: Control) {
         let Some(client) = &mut self.client else { return };
         let id = client.id;
         match (control, &mut client.phase) {
-            (Control::Start { version, reverse, time_ms, message }, Phase::ProgressObserver) => {
+            (Control::Start { version, reverse, time_ms, message }, Phase::Waiting) => {
                 let longest = endpoint.association(id).map_or(1200, |a| a.max_unfragmented());
                 let size = if message == 0 { longest } else { message as usize };
                 let time = Duration::from_millis(time_ms);
@@ -162,21 +162,21 @@ impl Server {
                 };
                 let client = peer(endpoint, id);
                 self.answer(now, endpoint, &Control::Ready);
-                self.report(ServerEvent::Begun { client, reverse });
+                self.report(Served::Begun { client, reverse });
             }
             (Control::End(totals), Phase::Receiving(receiving)) => receiving.on_end(totals),
             (Control::Result { totals, .. }, Phase::Sending(sending)) => {
                 client.finished = true;
                 let (sent, cpu) = (sending.totals(), Cpu::now() - client.cpu);
                 self.answer(now, endpoint, &Control::Result { totals: sent, cpu });
-                self.report(ServerEvent::Done(totals, cpu));
+                self.report(Served::Done(totals, cpu));
                 self.report_coding(endpoint, id);
                 if let Some(association) = endpoint.association(id) {
                     let line = |diagnostic| format!("scheme {}: {diagnostic}", association.scheme().name());
                     association
                         .diagnostics(now)
                         .into_iter()
-                        .for_each(|r| self.report(ServerEvent::Diagnostic(line(r))));
+                        .for_each(|r| self.report(Served::Diagnostic(line(r))));
                 }
             }
             _ => self.dismiss(endpoint, "out of turn"),
@@ -193,7 +193,7 @@ impl Server {
     fn dismiss(&mut self, endpoint: &mut Endpoint, words: &str) {
         if let Some(client) = self.client.take() {
             let (peer, why) = (peer(endpoint, client.id), words.strip_prefix(REFUSED).unwrap_or(words));
-            self.report(ServerEvent::Failed(format!("{peer} dismissed: {why}")));
+            self.report(Served::Failed(format!("{peer} dismissed: {why}")));
             endpoint.abort(client.id, words);
         }
     }
@@ -216,7 +216,7 @@ fn peer(endpoint: &Endpoint, id: AssociationId) -> String {
     tuple.map_or_else(|| "a client".to_owned(), |t| t.remote.to_string())
 }
 
-impl App for Server {
+impl App for Desk {
     fn on_event(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId, event: &Event) {
         let own = self.client.as_ref().is_some_and(|g| g.id == id);
         match event {
@@ -232,9 +232,9 @@ impl App for Server {
                     self.read(now, endpoint);
                 }
                 match self.client.take_if(|_| own) {
-                    Some(client) if client.finished => self.report(ServerEvent::Left),
+                    Some(client) if client.finished => self.report(Served::Left),
                     Some(_) => {
-                        self.report(ServerEvent::Failed(format!("{} {}", peer(endpoint, id), left(reason))))
+                        self.report(Served::Failed(format!("{} {}", peer(endpoint, id), left(reason))))
                     }
                     None => {}
                 }

@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 
 /// Processor time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Cpu {
+pub struct Cpu {
     /// Processor time in user mode, in seconds.
-    pub(crate) user_s: f64,
+    pub user_s: f64,
     /// Processor time in the kernel, in seconds.
-    pub(crate) system_s: f64,
+    pub system_s: f64,
 }
 
 impl Cpu {
     /// Returns the processor time of this process since its start. Returns zero if the system does not report it.
-    pub(crate) fn now() -> Cpu {
+    pub fn now() -> Cpu {
         let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return Cpu::default() };
         let seconds = |time: nix::sys::time::TimeVal| time.num_microseconds() as f64 / 1e6;
         Cpu { user_s: seconds(usage.user_time()), system_s: seconds(usage.system_time()) }
     }
 
     /// Both together, seconds.
-    pub(crate) fn total_s(&self) -> f64 {
+    pub fn total_s(&self) -> f64 {
         self.user_s + self.system_s
     }
 }

@@ -80,11 +80,11 @@ impl Sending {
 
 /// The longest gap between the delivery of two successive messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Gap {
+pub struct Gap {
     /// Duration, seconds.
-    pub(crate) seconds: f64,
+    pub seconds: f64,
     /// Start of the gap, in seconds since the first message.
-    pub(crate) at_s: f64,
+    pub at_s: f64,
 }
 
 /// Counts received messages.

@@ -18,10 +18,10 @@ pub(super) const BUSY: &str = "busy with another client";
 const MAX_SECONDS: f64 = 1e9;
 /// Minimum size of a message, in bytes. This size limits the number of messages in a send buffer, and the memory for
 /// each of them.
-pub(crate) const MIN_MESSAGE: u32 = 64;
+pub const MIN_MESSAGE: u32 = 64;
 /// Maximum size of a message in bytes. The maximum size is a quarter of the receive buffer, so that several messages
 /// fit.
-pub(crate) const MAX_MESSAGE: u32 = 262_144;
+pub const MAX_MESSAGE: u32 = 262_144;
 /// Maximum size of a control message, in bytes.
 const MAX_CONTROL: usize = 4096;
 
@@ -56,13 +56,14 @@ pub(super) enum Control {
 
 /// Totals of the sent or received data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Totals {
+#[non_exhaustive]
+pub struct Totals {
     /// Bytes of messages.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Messages.
-    pub(crate) messages: u64,
+    pub messages: u64,
     /// Time from the first to the last byte, in seconds.
-    pub(crate) seconds: f64,
+    pub seconds: f64,
 }
 
 impl Control {

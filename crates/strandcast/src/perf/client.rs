@@ -2,9 +2,6 @@
 
 use std::time::Duration;
 
-use strandcast::live::parts::{Diagnostics, PathCounters, REFUSED, Sampler, Sides};
-use strandcast::live::{BuffersNow, CodingNow, Role, WireNow};
-use strandcast::text::quoted;
 use strandcast_proto::app::App;
 use strandcast_proto::association::{Association, CloseReason, Event, SendError};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
@@ -16,15 +13,18 @@ use super::bulk::{Receiving, Sending};
 use super::control::{BULK, BUSY, CONTROL, Control, Totals, VERSION};
 use super::result::{Interval, Outcome, Setup};
 use super::usage::Cpu;
+use crate::live::parts::{Diagnostics, PathCounters, REFUSED, Sampler, Sides};
+use crate::live::{BuffersNow, CodingNow, Role, WireNow};
+use crate::text::quoted;
 
 /// Length of an interval.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// Time limit for the remaining data, after the sending time has passed, and for the server to become ready.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Progress reports of a running client.
+/// Reports of a running client.
 #[derive(Debug)]
-pub(super) enum Progress {
+pub(super) enum Report {
     /// The association was established.
     Connected,
     /// An interval has ended.
@@ -56,13 +56,13 @@ pub(super) struct Client {
     sampler: Sampler,
     diagnostics: Diagnostics,
     intervals: Vec<Interval>,
-    progress: UnboundedSender<Progress>,
+    progress: UnboundedSender<Report>,
     readable: bool,
 }
 
 impl Client {
     /// Makes a client. The client starts to measure when the association is established.
-    pub(super) fn new(setup: Setup, progress: UnboundedSender<Progress>) -> Self {
+    pub(super) fn new(setup: Setup, progress: UnboundedSender<Report>) -> Self {
         let role = if setup.reverse { Role::Receive } else { Role::Send };
         Client {
             setup,
@@ -80,7 +80,7 @@ impl Client {
     }
 
     /// Sends a report. If the receiver of reports was dropped, nothing happens.
-    fn report(&self, what: Progress) {
+    fn report(&self, what: Report) {
         let _ = self.progress.send(what);
     }
 
@@ -89,7 +89,7 @@ impl Client {
             self.setup.message = endpoint.association(id).map_or(1200, |a| a.max_unfragmented());
         }
         self.deadline = Some(now + RESULT_TIMEOUT);
-        self.report(Progress::Connected);
+        self.report(Report::Connected);
         let start = Control::Start {
             version: VERSION,
             reverse: self.setup.reverse,
@@ -173,7 +173,7 @@ impl Client {
             counters: association.map_or_else(Vec::new, Association::scheme_counters),
             coding: association.and_then(coding),
         };
-        self.diagnostics.rest().iter().for_each(|found| self.report(Progress::Diagnostic(found.to_string())));
+        self.diagnostics.rest().iter().for_each(|found| self.report(Report::Diagnostic(found.to_string())));
         self.finish(now, endpoint, Ok(Box::new(outcome)));
     }
 
@@ -189,7 +189,7 @@ impl Client {
                 Err(_) => endpoint.abort(id, "the measurement failed"),
             }
         }
-        self.report(Progress::Done(outcome));
+        self.report(Report::Done(outcome));
     }
 
     /// Returns the number of bytes of payload that were acknowledged or received.
@@ -214,11 +214,11 @@ impl Client {
             paths: self.sampler.sample(now, paths(association)),
         };
         let lines = self.diagnostics.update(now, association.scheme().name(), &association.diagnostics(now));
-        lines.iter().for_each(|found| self.report(Progress::Diagnostic(found.to_string())));
+        lines.iter().for_each(|found| self.report(Report::Diagnostic(found.to_string())));
         // If the last interval is much shorter than a second, it is not shown.
         if now - since >= INTERVAL / 10 {
             self.intervals.push(interval.clone());
-            self.report(Progress::Interval(interval));
+            self.report(Report::Interval(interval));
         }
     }
 

@@ -13,17 +13,17 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_sim::host::{HostId, Net, NetPath};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::client::{Client, Progress};
+use super::client::{Client, Report};
 use super::control::Totals;
 use super::result::{Outcome, Setup};
-use super::server::{Server, ServerEvent};
+use super::server::{Desk, Served};
 
 struct Bed {
     net: Net,
     client: HostId,
     server: HostId,
     paths: Vec<NetPath>,
-    served: UnboundedReceiver<ServerEvent>,
+    served: UnboundedReceiver<Served>,
 }
 
 /// Two links of 10 Mbit/s and 20 ms to a server.
@@ -34,7 +34,7 @@ fn bed() -> Bed {
     let server = net.add_host(EndpointConfig { accept: Some(accept), ..EndpointConfig::default() });
     let paths = vec![net.add_path(client, server, network()), net.add_path(client, server, network())];
     let (report, served) = unbounded_channel();
-    net.add_app(server, Server::new(report));
+    net.add_app(server, Desk::new(report));
     Bed { net, client, server, paths, served }
 }
 
@@ -86,13 +86,13 @@ fn measure_as(bed: &mut Bed, setup: Setup) -> (usize, Result<Box<Outcome>, Strin
     let (mut intervals, mut told) = (0, 0);
     loop {
         match progress.try_recv() {
-            Ok(Progress::Connected) => {}
-            Ok(Progress::Interval(_)) => intervals += 1,
-            Ok(Progress::Diagnostic(line)) => {
+            Ok(Report::Connected) => {}
+            Ok(Report::Interval(_)) => intervals += 1,
+            Ok(Report::Diagnostic(line)) => {
                 told += 1;
                 assert_eq!(line, format!("scheme {}: {DIAGNOSTIC}", rfc::scheme().name));
             }
-            Ok(Progress::Done(outcome)) => {
+            Ok(Report::Done(outcome)) => {
                 let diagnostics = outcome.as_ref().map(|o| &o.diagnostics[..]);
                 assert!(
                     diagnostics.is_err() || (told == 1 && diagnostics == Ok(&[DIAGNOSTIC])),
@@ -105,7 +105,7 @@ fn measure_as(bed: &mut Bed, setup: Setup) -> (usize, Result<Box<Outcome>, Strin
     }
 }
 
-fn check(outcome: &Outcome, served: &mut UnboundedReceiver<ServerEvent>, reversed: bool) {
+fn check(outcome: &Outcome, served: &mut UnboundedReceiver<Served>, reversed: bool) {
     let Totals { bytes, messages, .. } = outcome.sent;
     assert_eq!((outcome.received.bytes, outcome.received.messages), (bytes, messages));
     let rate = bytes as f64 * 8.0 / outcome.received.seconds;
@@ -116,8 +116,8 @@ fn check(outcome: &Outcome, served: &mut UnboundedReceiver<ServerEvent>, reverse
         bytes.abs_diff(counted) < 50_000,
         "the intervals add up to {bytes} and control messages: {counted}"
     );
-    assert!(matches!(served.try_recv(), Ok(ServerEvent::Begun { reverse, .. }) if reverse == reversed));
-    assert!(matches!(served.try_recv(), Ok(ServerEvent::Done(totals, _)) if totals.bytes == bytes));
+    assert!(matches!(served.try_recv(), Ok(Served::Begun { reverse, .. }) if reverse == reversed));
+    assert!(matches!(served.try_recv(), Ok(Served::Done(totals, _)) if totals.bytes == bytes));
 }
 
 #[test]
@@ -141,12 +141,9 @@ fn clients_are_served_in_turn() {
     for _ in 0..2 {
         measure(&mut bed, false).1.unwrap();
     }
-    let told: Vec<ServerEvent> = std::iter::from_fn(|| bed.served.try_recv().ok()).collect();
+    let told: Vec<Served> = std::iter::from_fn(|| bed.served.try_recv().ok()).collect();
     assert!(
-        matches!(
-            told[..],
-            [_, ServerEvent::Done(..), ServerEvent::Left, _, ServerEvent::Done(..), ServerEvent::Left]
-        ),
+        matches!(told[..], [_, Served::Done(..), Served::Left, _, Served::Done(..), Served::Left]),
         "{told:?}"
     );
 }
@@ -167,9 +164,8 @@ fn a_client_that_stays_gives_way_after_ten_minutes() {
     assert!(measure(&mut bed, false).1.is_err_and(|why| why.contains("busy")), "before ten minutes are over");
     bed.net.run_for(Duration::from_secs(30));
     measure(&mut bed, false).1.expect("its turn");
-    let told: Vec<ServerEvent> = std::iter::from_fn(|| bed.served.try_recv().ok()).collect();
-    let dismissed =
-        |event: &ServerEvent| matches!(event, ServerEvent::Failed(why) if why.contains("ten minutes"));
+    let told: Vec<Served> = std::iter::from_fn(|| bed.served.try_recv().ok()).collect();
+    let dismissed = |event: &Served| matches!(event, Served::Failed(why) if why.contains("ten minutes"));
     assert_eq!(told.iter().filter(|event| dismissed(event)).count(), 1, "{told:?}");
 }
 

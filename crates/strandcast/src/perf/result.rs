@@ -4,77 +4,80 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
-use strandcast::live::{BuffersNow, CodingNow, PathNow, WireNow};
-use strandcast::text::{bits_per_s, bytes};
 use strandcast_seal::Cipher;
 
 use super::bulk::Gap;
 use super::control::Totals;
 use super::usage::Cpu;
+use crate::live::{BuffersNow, CodingNow, PathNow, WireNow};
+use crate::text::{bits_per_s, bytes};
 
-/// The parameters.
+/// The parameters of a measurement.
 #[derive(Clone, Debug)]
-pub(crate) struct Setup {
+#[non_exhaustive]
+pub struct Setup {
     /// The server.
-    pub(crate) host: String,
+    pub host: String,
     /// UDP port of the server.
-    pub(crate) port: u16,
+    pub port: u16,
     /// The scheme in the form that the user gave.
-    pub(crate) scheme: String,
+    pub scheme: String,
     /// Sending time.
-    pub(crate) time: Duration,
+    pub time: Duration,
     /// Bytes per message.
-    pub(crate) message: usize,
+    pub message: usize,
     /// True if the server sends.
-    pub(crate) reverse: bool,
+    pub reverse: bool,
 }
 
 /// An interval of the measurement, which lasts about a second.
 #[derive(Clone, Debug)]
-pub(crate) struct Interval {
+#[non_exhaustive]
+pub struct Interval {
     /// Start of the interval, in seconds since the start of the measurement.
-    pub(crate) from_s: f64,
+    pub from_s: f64,
     /// End of the interval, in seconds since the start of the measurement.
-    pub(crate) to_s: f64,
+    pub to_s: f64,
     /// Bytes of payload that were acknowledged to the client or received by the client.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// State of the paths at the end of the interval. Rates are means over the interval.
-    pub(crate) paths: Vec<PathNow>,
+    pub paths: Vec<PathNow>,
 }
 
 /// The results of the whole measurement, from the client's view.
 #[derive(Clone, Debug)]
-pub(crate) struct Outcome {
+#[non_exhaustive]
+pub struct Outcome {
     /// The parameters.
-    pub(crate) setup: Setup,
+    pub setup: Setup,
     /// Cipher of the datagrams, or `None` if they were not encrypted.
-    pub(crate) cipher: Option<Cipher>,
+    pub cipher: Option<Cipher>,
     /// The intervals.
-    pub(crate) intervals: Vec<Interval>,
+    pub intervals: Vec<Interval>,
     /// The sender's totals.
-    pub(crate) sent: Totals,
+    pub sent: Totals,
     /// The receiver's totals.
-    pub(crate) received: Totals,
+    pub received: Totals,
     /// The longest gap in delivery, if the client was the receiver.
-    pub(crate) gap: Option<Gap>,
+    pub gap: Option<Gap>,
     /// Time from the start to the results, in seconds.
-    pub(crate) elapsed_s: f64,
+    pub elapsed_s: f64,
     /// Processor time of the client during [`Outcome::elapsed_s`].
-    pub(crate) local: Cpu,
+    pub local: Cpu,
     /// Processor time of the server.
-    pub(crate) remote: Cpu,
+    pub remote: Cpu,
     /// Number of chunks that the client retransmitted.
-    pub(crate) retransmissions: u64,
+    pub retransmissions: u64,
     /// State of the client's buffers at the end.
-    pub(crate) buffers: BuffersNow,
+    pub buffers: BuffersNow,
     /// Bytes on the wire for the payload, counted by the client.
-    pub(crate) wire: WireNow,
+    pub wire: WireNow,
     /// Diagnostic lines of the client's scheme at the end.
-    pub(crate) diagnostics: Vec<&'static str>,
+    pub diagnostics: Vec<&'static str>,
     /// Counters that the scheme itself provides.
-    pub(crate) counters: Vec<(&'static str, u64)>,
+    pub counters: Vec<(&'static str, u64)>,
     /// Symbols that the client sent or received, if any.
-    pub(crate) coding: Option<CodingNow>,
+    pub coding: Option<CodingNow>,
 }
 
 fn rate(bytes: u64, seconds: f64) -> f64 {
@@ -82,8 +85,8 @@ fn rate(bytes: u64, seconds: f64) -> f64 {
 }
 
 impl Interval {
-    /// A text line.
-    pub(crate) fn line(&self) -> String {
+    /// Returns the interval as a line of text.
+    pub fn line(&self) -> String {
         let paths: Vec<String> = self
             .paths
             .iter()
@@ -125,15 +128,15 @@ fn sum(from_s: f64, to_s: f64, bytes: u64, seconds: f64, sender: bool) -> Value 
 
 impl Outcome {
     /// Returns the processor time in seconds per gigabyte (10⁹ bytes) of payload, for the sender and for the receiver.
-    pub(crate) fn cpu_seconds_per_gb(&self) -> (f64, f64) {
+    pub fn cpu_seconds_per_gb(&self) -> (f64, f64) {
         let gb = self.received.bytes as f64 / 1e9;
         let per_gb = |cpu: &Cpu| if gb > 0.0 { cpu.total_s() / gb } else { 0.0 };
         let (local, remote) = (per_gb(&self.local), per_gb(&self.remote));
         if self.setup.reverse { (remote, local) } else { (local, remote) }
     }
 
-    /// Text lines.
-    pub(crate) fn lines(&self) -> Vec<String> {
+    /// Returns the result as lines of text.
+    pub fn lines(&self) -> Vec<String> {
         let side = |name: &str, t: &Totals| {
             format!(
                 "{name} {} in {:.2} s: {}",
@@ -155,7 +158,7 @@ impl Outcome {
     }
 
     /// Returns the result in the format of `iperf3 -J`.
-    pub(crate) fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         let sender = !self.setup.reverse;
         let (cpu_sender, cpu_receiver) = self.cpu_seconds_per_gb();
         let percent =
@@ -211,7 +214,7 @@ impl Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::show::Sides;
+    use crate::live::parts::Sides;
     use strandcast_proto::coding::CodingStats;
 
     fn outcome(reverse: bool) -> Outcome {
